@@ -10,7 +10,7 @@ from typing import Any
 from pipeline.core.ratings import CONDITIONS, FLAGS
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.gateway import Gateway
-from pipeline.llm.provider import Said
+from pipeline.llm.provider import Output
 from pipeline.llm.scripted import ScriptedModel
 
 #: the environment that the demo's list of models asks for
@@ -37,9 +37,9 @@ class Speaker(ScriptedModel):
 
     answers: list[Any] = field(default_factory=list)
 
-    def reply(self, prompt: str) -> Said:
+    def reply(self, prompt: str) -> Output:
         said = self.answers.pop(0) if self.answers[1:] else self.answers[0]
-        return Said(said if isinstance(said, str) else json.dumps(said))
+        return Output(said if isinstance(said, str) else json.dumps(said))
 
 
 class Direct(Gateway):

@@ -111,7 +111,7 @@ def _set_up(
     rejected = [(one, outcome) for one, outcome in told if agent.wants(outcome)]
     say = partial(progress.step, AGENT)
     log = store.qualification(repo) / "gateway.log"
-    opened = partial(open_gateway, setup.asked.models, store.ledger, say=say, log=log, given=agent.panel.given)
+    opened = partial(open_gateway, setup.asked.models, store.ledger, say=say, log=log, environ=agent.panel.environ)
     try:
         for unit, result in set_up(agent, opened, rejected):
             save(store, plan(unit.request.candidate), result)

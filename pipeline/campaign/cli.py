@@ -60,24 +60,24 @@ def _show(conduct: Any, steps: list[Any]) -> None:
         + ("unknown" if step.seconds is None else clock(step.seconds),)
         for step in [*steps, *([sums(steps, conduct.campaign.budget)] if len(steps) > 1 else [])]
     ]
-    asked = ("repository", "agent", "model", "answers", "there", "to ask")
-    header = (*asked, "spent USD", "likely USD", "worst USD", "time")
+    columns = ("repository", "agent", "model", "answers", "there", "to ask")
+    header = (*columns, "spent USD", "likely USD", "worst USD", "time")
     if rows:
         table(f"{conduct.campaign.name}: what is there, and what will be asked", header, rows)
-    _show_the_rest(conduct, steps, disk(conduct.store))
+    _show_details(conduct, steps, disk(conduct.store))
 
 
-def _show_the_rest(conduct: Any, steps: list[Any], space: Any) -> None:
-    asked = sum(one.asked for one in steps)
-    likely = f"; what will be asked takes about {asked * space.by_answer / 1e6:.1f} MB" if space.by_answer else ""
+def _show_details(conduct: Any, steps: list[Any], space: Any) -> None:
+    missing = sum(step.asked for step in steps)
+    likely = f"; what will be asked takes about {missing * space.by_answer / 1e6:.1f} MB" if space.by_answer else ""
     click.echo(f"disk: {space.free / 1e9:.1f} GB free{likely}; missing images need more")
     if conduct.campaign.budget is not None:
         click.echo(f"budget: {conduct.money()}")
     for name, models in conduct.lacking().items():
         click.echo(f"set before you run it: {name}, for {', '.join(models)}")
-    for one in conduct.campaign.pages:
-        models = ", ".join(one.models or conduct.campaign.models)
-        click.echo(f"pages: {one.cases or 'our cases'}, {one.samples} samples of {models}")
+    for pages in conduct.campaign.pages:
+        models = ", ".join(pages.models or conduct.campaign.models)
+        click.echo(f"pages: {pages.cases or 'our cases'}, {pages.samples} samples of {models}")
 
 
 def _usd(amount: Any, otherwise: str = "") -> str:

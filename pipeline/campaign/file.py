@@ -147,8 +147,8 @@ def load_campaign(path: Path) -> Campaign:
     try:
         campaign = Campaign.model_validate(_resolved(data, path.parent))
     except ValidationError as error:
-        first = error.errors()[0]
-        raise _wrong(path, text, first["loc"], _words(first), _choices(first["loc"])) from None
+        problem = error.errors()[0]
+        raise _wrong(path, text, problem["loc"], _words(problem), _choices(problem["loc"])) from None
     _check(path, text, campaign)
     return campaign
 
@@ -156,9 +156,9 @@ def load_campaign(path: Path) -> Campaign:
 def _resolved(value: Any, folder: Path, key: str = "") -> Any:
     """The same values, with paths relative to the working directory."""
     if isinstance(value, dict):
-        return {name: _resolved(one, folder, name) for name, one in value.items()}
+        return {name: _resolved(member, folder, name) for name, member in value.items()}
     if isinstance(value, list):
-        return [_resolved(one, folder, key) for one in value]
+        return [_resolved(member, folder, key) for member in value]
     if key in _PATHS and isinstance(value, str):
         return str(folder / Path(value).expanduser())
     return Decimal(str(value)) if key.endswith(("budget", "cap")) and isinstance(value, float) else value
@@ -180,26 +180,26 @@ def _choices(loc: Sequence[str | int]) -> str:
 
 
 def _wrong(path: Path, text: str, loc: Sequence[str | int], message: str, hint: str) -> UserError:
-    field = "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in loc).removeprefix(".")
+    field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).removeprefix(".")
     return UserError(message, path=path, line=_line(text, loc), field=field or None, hint=hint)
 
 
 def _line(text: str, loc: Sequence[str | int]) -> int | None:
     """The line of a field, from 1; that of its table if the field has none."""
-    lines, tables = text.splitlines(), [one for one in loc if isinstance(one, str)]
-    place = next((one for one in loc if isinstance(one, int)), 0)
-    start, end = _part(lines, tables[0], place) if loc[1:] else (0, None)
+    lines, tables = text.splitlines(), [part for part in loc if isinstance(part, str)]
+    position = next((part for part in loc if isinstance(part, int)), 0)
+    start, end = _part(lines, tables[0], position) if loc[1:] else (0, None)
     key = re.compile(rf"\s*{re.escape(tables[-1])}\s*=")
-    found = (number for number, one in enumerate(lines[start:end], start + 1) if key.match(one))
-    return next(found, start + 1 if loc[1:] else None)
+    numbers = (number for number, line in enumerate(lines[start:end], start + 1) if key.match(line))
+    return next(numbers, start + 1 if loc[1:] else None)
 
 
-def _part(lines: Sequence[str], table: str, place: int) -> tuple[int, int]:
+def _part(lines: Sequence[str], table: str, position: int) -> tuple[int, int]:
     """The lines where a table begins and ends; `place` is its position among tables of the same name."""
-    headers = [number for number, one in enumerate(lines) if re.match(r"\s*\[", one)]
-    ours = [number for number in headers if re.match(rf"\s*\[\[?\s*{re.escape(table)}\s*\]", lines[number])]
-    start = ours[place] if place < len(ours) else 0
-    return start, next((one for one in headers if one > start), len(lines))
+    headers = [number for number, line in enumerate(lines) if re.match(r"\s*\[", line)]
+    own = [number for number in headers if re.match(rf"\s*\[\[?\s*{re.escape(table)}\s*\]", lines[number])]
+    start = own[position] if position < len(own) else 0
+    return start, next((number for number in headers if number > start), len(lines))
 
 
 def _check(path: Path, text: str, campaign: Campaign) -> None:
@@ -215,10 +215,10 @@ def _check(path: Path, text: str, campaign: Campaign) -> None:
             raise _wrong(path, text, ("agents", number, "models"), "no model is named", "here, or for the campaign")
         if agent.settings and not agent.settings.is_file():
             raise _wrong(path, text, ("agents", number, "settings"), f"no such file: {agent.settings}", "name one")
-    labels = [(one.agent, one.name) for one in campaign.agents]
+    labels = [(agent.agent, agent.name) for agent in campaign.agents]
     for number, label in enumerate(labels):
         if label in labels[:number]:
-            hint = "give one of them another name: they stand side by side as AGENT@NAME"
+            hint = "give one of them another name: they are kept apart as AGENT@NAME"
             raise _wrong(path, text, ("agents", number, "name"), f"{label[0]} is there twice", hint)
     for number, pages in enumerate(campaign.pages):
         if not (pages.models or campaign.models):
@@ -235,8 +235,7 @@ def repo_of(dataset: Dataset) -> Repo:
 
 
 def names_of(store: Store, dataset: Dataset, folder: Path) -> tuple[str, ...] | None:
-    """The names that a dataset selects: given as a list, in a file beside the campaign, or as a named subset; None for
-    all.
+    """The names that a dataset selects, by a list, a file next to the campaign, or a named subset; None for all.
 
     Raises UserError.
     """
@@ -245,8 +244,8 @@ def names_of(store: Store, dataset: Dataset, folder: Path) -> tuple[str, ...] | 
         return None
     if not isinstance(value, str):
         return read_names(",".join(value))
-    places = (folder / value, store.subset(value))
-    return read_names(next((str(one) for one in places if one.is_file()), value))
+    files = (folder / value, store.subset(value))
+    return read_names(next((str(file) for file in files if file.is_file()), value))
 
 
 def subset_of(store: Store, dataset: Dataset, folder: Path, built: Sequence[Instance]) -> Subset:
@@ -254,5 +253,5 @@ def subset_of(store: Store, dataset: Dataset, folder: Path, built: Sequence[Inst
     plain = Subset(dataset.pr, names_of(store, dataset, folder))
     if dataset.filter == Filter():
         return Subset(plain.numbers, plain.names, dataset.limit)
-    names = tuple(one.instance_id for one in plain.of(built) if dataset.filter.admits(one))
+    names = tuple(instance.instance_id for instance in plain.of(built) if dataset.filter.admits(instance))
     return Subset(names=names, limit=dataset.limit)

@@ -51,20 +51,20 @@ class History:
     """Cost and time of earlier answers, by agent and model."""
 
     def __init__(self, store: Store) -> None:
-        self.rows = [one for one in requests(store.ledger) if one.holder != SHARED]
+        self.rows = [request for request in requests(store.ledger) if request.holder != SHARED]
 
     def likely(self, experiment: Experiment, model: Model) -> tuple[Decimal | None, float | None]:
         """The likely USD and seconds of one answer."""
-        of_agent = [one for one in self.rows if one.agent == experiment.label] or [
-            one for one in self.rows if one.agent.split("@")[0] == experiment.agent
+        of_agent = [request for request in self.rows if request.agent == experiment.label] or [
+            request for request in self.rows if request.agent.split("@")[0] == experiment.agent
         ]
-        same = [one for one in of_agent if one.key_model == experiment.model]
-        rows = same or of_agent
-        answers = len({(one.experiment, one.holder, one.answer) for one in rows})
+        of_model = [request for request in of_agent if request.key_model == experiment.model]
+        rows = of_model or of_agent
+        answers = len({(request.experiment, request.holder, request.answer) for request in rows})
         if not answers:
             return None, None
-        cost = total(one.cost_usd for one in rows) if same else total(_priced(rows, model))
-        return cost / answers, sum(one.latency_ms for one in rows) / 1000 / answers
+        cost = total(request.cost_usd for request in rows) if of_model else total(_priced(rows, model))
+        return cost / answers, sum(request.latency_ms for request in rows) / 1000 / answers
 
 
 def _priced(rows: Iterable[Request], model: Model) -> Iterable[Decimal]:
@@ -91,9 +91,9 @@ def disk(store: Store) -> Disk:
 
     answers = list(store.root.glob("03_predictions/answers/*/*/*/manifest.json"))
     runs = list(store.root.glob("04_evaluation/runs/*/*/manifest.json"))
-    sizes = [_size(path.parent for path in found) / len(found) for found in (answers, runs) if found]
-    there = next(one for one in (store.root, *store.root.parents) if one.exists())
-    return Disk(shutil.disk_usage(there).free, sum(sizes) if sizes else None)
+    sizes = [_size(path.parent for path in manifests) / len(manifests) for manifests in (answers, runs) if manifests]
+    existing = next(folder for folder in (store.root, *store.root.parents) if folder.exists())
+    return Disk(shutil.disk_usage(existing).free, sum(sizes) if sizes else None)
 
 
 def _size(folders: Iterable[Path]) -> int:
@@ -103,12 +103,12 @@ def _size(folders: Iterable[Path]) -> int:
 def sums(steps: Sequence[Step], budget: Decimal | None = None) -> Step:
     """The sums of all steps; a value that is unknown for one step is unknown in total. `budget` is the most that they
     may spend together, in USD."""
-    likely = None if any(one.likely is None for one in steps) else total(one.likely or Decimal(0) for one in steps)
-    seconds = None if any(one.seconds is None for one in steps) else sum(one.seconds or 0 for one in steps)
-    limits = [one.spent + one.worst if one.worst is not None else None for one in steps]
-    limit = None if None in limits else total(one for one in limits if one is not None)
-    spent = total(one.spent for one in steps)
+    likely = None if any(step.likely is None for step in steps) else total(step.likely or Decimal(0) for step in steps)
+    seconds = None if any(step.seconds is None for step in steps) else sum(step.seconds or 0 for step in steps)
+    limits = [step.spent + step.worst if step.worst is not None else None for step in steps]
+    limit = None if None in limits else total(amount for amount in limits if amount is not None)
+    spent = total(step.spent for step in steps)
     if budget is not None:
         limit = max(spent, budget if limit is None else min(budget, limit))
-    counts = sum(one.wanted for one in steps), sum(one.there for one in steps)
+    counts = sum(step.wanted for step in steps), sum(step.there for step in steps)
     return Step(Repo("", ""), "all", "", *counts, spent, limit, likely, seconds)

@@ -83,25 +83,31 @@ def command(
     from pipeline.predict.stage import Predictor
     from pipeline.sandbox import open_sandbox
 
-    asked = {"models": models or SHIPPED, "settings": settings, "budget": budget, "attempts": attempts, "name": name}
+    options = {"models": models or SHIPPED, "settings": settings, "budget": budget, "attempts": attempts, "name": name}
     plain = {"models": models or SHIPPED}
-    who = dict.fromkeys([*REFERENCES, model])
+    solvers = dict.fromkeys([*REFERENCES, model])
     predictors = {
-        one: Predictor(
-            store, repo, agent_of(agent, one), one, jobs=jobs, subset=subset, **(plain if one in REFERENCES else asked)
+        solver: Predictor(
+            store,
+            repo,
+            agent_of(agent, solver),
+            solver,
+            jobs=jobs,
+            subset=subset,
+            **(plain if solver in REFERENCES else options),
         )
-        for one in who
+        for solver in solvers
     }
-    place = open_sandbox(sandbox, cache_root())
+    test_sandbox = open_sandbox(sandbox, cache_root())
     numbers = subset.pulls(repo)
     if path:
         say_stage("01 collect", str(repo))
         collect(store, repo, path, numbers=numbers)
     say_stage("02 build", str(repo))
-    build(store, repo, Settings(place, repeats), numbers=numbers, trust_local=trust_local, jobs=jobs)
-    for one, predictor in predictors.items():
-        say_stage("03 predict", one)
+    build(store, repo, Settings(test_sandbox, repeats), numbers=numbers, trust_local=trust_local, jobs=jobs)
+    for solver, predictor in predictors.items():
+        say_stage("03 predict", solver)
         predictor.predict()
         label = predictor.experiment.label
-        evaluate_and_say(store, repo, label, one, place, jobs=jobs, trust_local=trust_local, subset=subset)
+        evaluate_and_say(store, repo, label, solver, test_sandbox, jobs=jobs, trust_local=trust_local, subset=subset)
     present(store)

@@ -42,27 +42,27 @@ from pipeline.sandbox.base import Limits, Sandbox
 @dataclass
 class Conduct:
     """A campaign on a data directory. Every model that an agent or a set of cases names is checked before the first
-    paid request; raises UserError at once for one that cannot be asked. `place` is where tests run, if it is open
-    already. `only_plans` does not need the models' variables; `lacking` names those that are missing."""
+    paid request; raises UserError at once for one that cannot be asked. `opened` is a sandbox for tests that is already
+    open. `only_plans` does not need the models' variables; `lacking` names those that are missing."""
 
     store: Store
     path: Path
     trust_local: bool = False
-    place: Sandbox | None = None
-    given: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    opened: Sandbox | None = None
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     only_plans: bool = False
 
     def __post_init__(self) -> None:
         self.failed: list[str] = []
         self.models = self.campaign.model_list or SHIPPED
-        listed, self._set = load_models(self.models), self.given
+        listed, self._set = load_models(self.models), self.environ
         if self.only_plans:
-            unset = [name for model in listed.models.values() for name in model.missing(self.given)]
-            self.given = {**self.given, **dict.fromkeys(unset, "unset")}
-        for name in sorted({name for one in self.campaign.pages for name in one.models or self.campaign.models}):
-            listed.ready(name, self.given, "chat")
+            unset = [name for model in listed.models.values() for name in model.missing(self.environ)]
+            self.environ = {**self.environ, **dict.fromkeys(unset, "unset")}
+        for name in sorted({name for pages in self.campaign.pages for name in pages.models or self.campaign.models}):
+            listed.ready(name, self.environ, "chat")
         if self.campaign.evaluate.judge:
-            listed.ready(self.campaign.evaluate.judge, self.given, "chat")
+            listed.ready(self.campaign.evaluate.judge, self.environ, "chat")
 
     @cached_property
     def campaign(self) -> Campaign:
@@ -70,11 +70,11 @@ class Conduct:
 
     @cached_property
     def repos(self) -> list[tuple[Repo, Dataset]]:
-        return [(repo_of(one), one) for one in self.campaign.datasets]
+        return [(repo_of(dataset), dataset) for dataset in self.campaign.datasets]
 
     @cached_property
     def sandbox(self) -> Sandbox:
-        return self.place or open_sandbox(self.campaign.sandbox, cache_root())
+        return self.opened or open_sandbox(self.campaign.sandbox, cache_root())
 
     # -- the work ---------------------------------------------------------------------------------------------------
     def subset(self, repo: Repo, dataset: Dataset) -> Subset:
@@ -82,7 +82,7 @@ class Conduct:
 
     def predictors(self, gateway: Gateway | None = None) -> Iterator[tuple[Predictor, Agent]]:
         """A predictor per experiment, in the order of the file: repositories, agents, models."""
-        for repo, dataset in self.there:
+        for repo, dataset in self.built:
             subset = self.subset(repo, dataset)
             for agent in self.campaign.agents:
                 for model in agent.models or self.campaign.models:
@@ -99,7 +99,7 @@ class Conduct:
             jobs=self.campaign.jobs,
             budget=agent.budget,
             cap=agent.cap,
-            given=self.given,
+            environ=self.environ,
             tester=self.sandbox if agent.filter_tests else None,
             name=agent.name,
             subset=subset,
@@ -108,27 +108,27 @@ class Conduct:
         )
 
     @property
-    def there(self) -> list[tuple[Repo, Dataset]]:
+    def built(self) -> list[tuple[Repo, Dataset]]:
         """The datasets that are built, or should be."""
         unbuilt = self.unbuilt()
-        return [(repo, one) for repo, one in self.repos if repo not in unbuilt]
+        return [(repo, dataset) for repo, dataset in self.repos if repo not in unbuilt]
 
     def unbuilt(self) -> list[Repo]:
         """Repositories whose list has not been rebuilt yet: their instances are not known before."""
-        return [repo for repo, one in self.repos if one.lock and not self.store.dataset(repo).exists()]
+        return [repo for repo, dataset in self.repos if dataset.lock and not self.store.dataset(repo).exists()]
 
     def lacking(self) -> dict[str, list[str]]:
         """The needed variables that are not set, each with the models that need it; only for a plan."""
-        predictors = [one for one, _ in self.predictors() if not one.reference]
-        asked = [model for one in predictors for model in (one.model, *one.further)]
+        predictors = [predictor for predictor, _ in self.predictors() if not predictor.reference]
+        models = [model for predictor in predictors for model in (predictor.model, *predictor.further)]
         listed = load_models(self.models)
-        asked += [listed.get(name) for one in self.campaign.pages for name in one.models or self.campaign.models]
-        asked += [listed.get(self.campaign.evaluate.judge)] if self.campaign.evaluate.judge else []
-        found: dict[str, list[str]] = {}
-        for model in {one.name: one for one in asked}.values():
+        models += [listed.get(name) for pages in self.campaign.pages for name in pages.models or self.campaign.models]
+        models += [listed.get(self.campaign.evaluate.judge)] if self.campaign.evaluate.judge else []
+        by_variable: dict[str, list[str]] = {}
+        for model in {model.name: model for model in models}.values():
             for name in model.missing(self._set):
-                found.setdefault(name, []).append(model.name)
-        return found
+                by_variable.setdefault(name, []).append(model.name)
+        return by_variable
 
     def plan(self) -> list[Step]:
         """Existing and missing answers by experiment, for datasets that are built."""
@@ -139,17 +139,17 @@ class Conduct:
         experiment = predictor.experiment
         wanted = Wanted(predictor.subset, predictor.attempts, chooses=bool(predictor.tester))
         run = view(self.store, experiment, wanted)
-        count, owed = len(run.instances) * run.attempts, len(run.owed())
+        count, missing = len(run.instances) * run.attempts, len(run.unanswered())
         cost, seconds = (None, None) if predictor.reference else history.likely(experiment, predictor.model)
-        likely = None if cost is None and owed else owed * (cost or Decimal(0))
-        took = None if seconds is None and owed else owed * (seconds or 0) / self.campaign.jobs
+        likely = None if cost is None and missing else missing * (cost or Decimal(0))
+        took = None if seconds is None and missing else missing * (seconds or 0) / self.campaign.jobs
         spent, limit = self._spent(experiment.id), self._limit(predictor)
-        who = predictor.repo, experiment.label, experiment.model
-        return Step(*who, count, count - owed, spent, limit, likely, took)
+        names = predictor.repo, experiment.label, experiment.model
+        return Step(*names, count, count - missing, spent, limit, likely, took)
 
     # -- money ------------------------------------------------------------------------------------------------------
     def _spent(self, *experiments: str) -> Decimal:
-        return total(one.cost_usd for one in requests(self.store.ledger) if one.experiment in experiments)
+        return total(request.cost_usd for request in requests(self.store.ledger) if request.experiment in experiments)
 
     @property
     def experiments(self) -> list[str]:
@@ -161,9 +161,9 @@ class Conduct:
         of the campaign's."""
         if self.campaign.budget is None:
             return predictor.budget
-        left = max(Decimal(0), self.campaign.budget - self._spent(*self.experiments))
-        most = self._spent(predictor.experiment.id) + left
-        return most if predictor.budget is None else min(most, predictor.budget)
+        remaining = max(Decimal(0), self.campaign.budget - self._spent(*self.experiments))
+        limit = self._spent(predictor.experiment.id) + remaining
+        return limit if predictor.budget is None else min(limit, predictor.budget)
 
     def money(self) -> str:
         spent = self._spent(*self.experiments)
@@ -175,29 +175,29 @@ class Conduct:
         """Do everything that is missing; returns the failures, one line each."""
         for repo, dataset in self.repos:
             if dataset.lock:
-                with self._apart(f"{repo}: {dataset.lock.name}"):
+                with self._recorded(f"{repo}: {dataset.lock.name}"):
                     self._rebuild(repo, dataset, dataset.lock)
         with self._gateway() as gateway:
             steps = list(self.predictors(gateway))
             if self.campaign.references:
-                for repo, dataset in self.there:
+                for repo, dataset in self.built:
                     self._references(repo, self.subset(repo, dataset))
             for number, (predictor, _) in enumerate(steps, 1):
                 self._experiment(predictor, f"{number} of {len(steps)}")
-            pages = [self._generate(one, gateway) for one in self.campaign.pages]
+            pages = [self._generate(case_set, gateway) for case_set in self.campaign.pages]
         for run in filter(None, pages):
-            with self._apart(f"pages {run.name}"):
+            with self._recorded(f"pages {run.name}"):
                 self._pages(run)
         return self.failed
 
     @contextmanager
-    def _apart(self, what: str) -> Iterator[None]:
+    def _recorded(self, title: str) -> Iterator[None]:
         """Record a failure in this block without stopping the other steps."""
         try:
             yield
         except A11yBenchError as error:
-            self.failed.append(f"{what}: {error}")
-            say(f"FAILED {what}: {error}")
+            self.failed.append(f"{title}: {error}")
+            say(f"FAILED {title}: {error}")
 
     @contextmanager
     def _gateway(self) -> Iterator[Gateway | None]:
@@ -206,13 +206,13 @@ class Conduct:
             yield None
             return
         log, say_it = self.store.root / "03_predictions" / "gateway.log", lambda text: say(f"gateway: {text}")
-        how: dict[str, Any] = {"responses": self.store.responses, "given": self.given, "log": log, "say": say_it}
+        how: dict[str, Any] = {"responses": self.store.responses, "environ": self.environ, "log": log, "say": say_it}
         self.store.begin()
         with open_gateway(self.models, self.store.ledger, **how) as gateway:
             yield gateway
 
     def _asks(self) -> bool:
-        return bool(self.campaign.pages) or any(one.asked for one in self.plan())
+        return bool(self.campaign.pages) or any(step.asked for step in self.plan())
 
     def _rebuild(self, repo: Repo, dataset: Dataset, lock: Path) -> None:
         """Rebuild the dataset of a list. Raises A11yBenchError if it differs."""
@@ -222,43 +222,43 @@ class Conduct:
         say_stage("02 dataset", f"{repo} by its list")
         _, entries = read_list(lock)
         built = read_dataset(self.store, repo) if self.store.dataset(repo).exists() else ()
-        if {one.instance_id for one in entries} <= {one.instance_id for one in built}:
+        if {entry.instance_id for entry in entries} <= {instance.instance_id for instance in built}:
             return
         clone = dataset.clone or (clone_of(self.store, repo) if dataset.github else None)
         source = source_of(repo, entries, clone, dataset.issues, None, github=dataset.github)
         settings, jobs = Settings(self.sandbox), self.campaign.jobs
-        found = rebuild(self.store, source, repo, entries, settings, jobs=jobs, trust_local=self.trust_local)
-        if found:
-            first = found[0]
-            message = f"{len(found)} facts differ from the list, as {first.instance}: {first.fact}"
+        differences = rebuild(self.store, source, repo, entries, settings, jobs=jobs, trust_local=self.trust_local)
+        if differences:
+            difference = differences[0]
+            message = f"{len(differences)} facts differ from the list, as {difference.instance}: {difference.fact}"
             raise A11yBenchError(f"{message} (just dataset-rebuild {dataset.lock} shows all)")
 
     def _references(self, repo: Repo, subset: Subset) -> None:
         for name in REFERENCES:
-            with self._apart(f"{name} on {repo}"):
+            with self._recorded(f"{name} on {repo}"):
                 say_stage("03 predict", f"{name} on {repo}")
                 Predictor(self.store, repo, name, name, models=self.models, subset=subset).predict()
                 self._evaluate(repo, name, name, subset)
 
-    def _experiment(self, predictor: Predictor, place: str) -> None:
+    def _experiment(self, predictor: Predictor, position: str) -> None:
         experiment = predictor.experiment
-        what = f"{experiment.label} with {experiment.model} on {experiment.repo}"
-        with self._apart(what):
+        title = f"{experiment.label} with {experiment.model} on {experiment.repo}"
+        with self._recorded(title):
             predictor.budget = self._limit(predictor)
-            say_stage("03 predict", f"{what} ({place}; {self.money()})")
+            say_stage("03 predict", f"{title} ({position}; {self.money()})")
             predictor.predict()
-            if owed := len(predictor.resume().owed()):
-                self.failed.append(f"{what}: {owed} answers are owed")
+            if missing := len(predictor.resume().unanswered()):
+                self.failed.append(f"{title}: {missing} answers are missing")
             self._evaluate(predictor.repo, experiment.label, experiment.model, predictor.subset, predictor.gateway)
 
     def _evaluate(self, repo: Repo, label: str, model: str, subset: Subset, gateway: Gateway | None = None) -> None:
-        asked = self.campaign.evaluate
-        limits, patience = Limits(seconds=asked.timeout), Patience(asked.tries)
+        settings = self.campaign.evaluate
+        limits, patience = Limits(seconds=settings.timeout), Patience(settings.tries)
         how = {"jobs": self.campaign.jobs, "trust_local": self.trust_local}
         evaluate_and_say(
             self.store, repo, label, model, self.sandbox, subset=subset, limits=limits, patience=patience, **how
         )
-        if asked.assess is not None and label not in REFERENCES:
+        if settings.assess is not None and label not in REFERENCES:
             self._assess(repo, label, model, limits, patience, gateway, **how)
 
     def _assess(
@@ -276,9 +276,9 @@ class Conduct:
         from pipeline.evaluate.runs import How
         from pipeline.llm.panel import Asked
 
-        asked = self.campaign.evaluate
-        judge = Asked(asked.judge, asked.judge_samples, asked.judge_budget, self.models, self.given, gateway)
-        parts = asked.assess or ()
+        settings = self.campaign.evaluate
+        judge = Asked(settings.judge, settings.judge_samples, settings.judge_budget, self.models, self.environ, gateway)
+        parts = settings.assess or ()
         extras = Extras("axe" in parts, "stories" in parts, judge if "judge" in parts else None)
         say_stage("04 assess", f"{label} with {model} on {repo}")
         assess(self.store, Subject(repo, label, model), How(self.sandbox, limits, patience), extras=extras, **how)
@@ -294,21 +294,21 @@ class Conduct:
         cases = load_cases(folder, pages.case)
         name = set_name(folder, cases)
         models = pages.models or self.campaign.models
-        asked = Asked(
+        settings = Asked(
             models, pages.samples, pages.k, pages.seed, temperature=pages.temperature, max_tokens=pages.max_tokens
         )
         how: dict[str, Any] = {
             "jobs": self.campaign.jobs,
             "budget": pages.budget,
-            "given": self.given,
+            "given": self.environ,
             "gateway": gateway,
         }
         say_stage("pages", f"{name}: {', '.join(models)}")
-        with self._apart(f"pages {name}"):
-            generation = Generation(self.store, name, cases, asked, models=self.models, run=pages.run, **how)
+        with self._recorded(f"pages {name}"):
+            generation = Generation(self.store, name, cases, settings, models=self.models, run=pages.run, **how)
             run, causes = generation.generate()
             if causes:
-                self.failed.append(f"pages {name}: answers are owed: {count_causes(causes)}")
+                self.failed.append(f"pages {name}: answers are missing: {count_causes(causes)}")
             return run
         return None
 
@@ -324,7 +324,7 @@ class Conduct:
 def described(steps: Sequence[Step]) -> list[dict[str, Any]]:
     """A plan as plain data; amounts are strings of digits."""
     return [
-        {name: str(value) if isinstance(value, Decimal | Repo) else value for name, value in one._asdict().items()}
-        | {"asked": one.asked, "worst": None if one.worst is None else str(one.worst)}
-        for one in steps
+        {name: str(value) if isinstance(value, Decimal | Repo) else value for name, value in step._asdict().items()}
+        | {"asked": step.asked, "worst": None if step.worst is None else str(step.worst)}
+        for step in steps
     ]

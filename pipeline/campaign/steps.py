@@ -30,8 +30,8 @@ def evaluate_and_say(store: Any, repo: Any, agent: str, model: str, sandbox: Any
         verdicts = evaluate(store, subject, sandbox, **how)
         which = f", attempt {subject.attempt}" if subject.attempt > 1 else ""
         say(f"{model}{which}: {summary(verdicts)}")
-        chosen = [one for one in verdicts if one.cause != NOT_CHOSEN]
-        unresolved = [one.instance_id for one in chosen if one.outcome is not Outcome.RESOLVED]
+        chosen = [verdict for verdict in verdicts if verdict.cause != NOT_CHOSEN]
+        unresolved = [verdict.instance_id for verdict in chosen if verdict.outcome is not Outcome.RESOLVED]
         if model == "oracle" and unresolved:
-            named = ", ".join(unresolved)
-            raise A11yBenchError(f"the gold patch does not resolve {named}: build again, or see its log")
+            names = ", ".join(unresolved)
+            raise A11yBenchError(f"the gold patch does not resolve {names}: build again, or see its log")

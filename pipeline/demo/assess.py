@@ -32,7 +32,7 @@ def assess_demo(store: Store, repo: Repo, demo: Path, sandbox: Sandbox, *, jobs:
     how = How(sandbox, DEFAULT, PATIENT)
     candidates = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
     with scripted_judge(demo, candidates) as model:
-        judge = Asked("scripted", models=demo / "models.yaml", given=surroundings(model))
+        judge = Asked("scripted", models=demo / "models.yaml", environ=surroundings(model))
         for agent, name, judged in ASSESSED:
             say_stage("04 assess", name)
             extras = Extras(axe=True, stories=True, judge=judge if judged else None)

@@ -65,6 +65,6 @@ def _predict_scripted(store: Store, demo: Path, jobs: int) -> None:
             models=demo / "models.yaml",
             settings=settings,
             jobs=jobs,
-            given=surroundings(model),
+            environ=surroundings(model),
         )
         predictor.predict()

@@ -37,14 +37,14 @@ _CODE = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte|es6|coffee)$")
 _QUOTED = re.compile(r"""['"`]([^'"`\n]+)['"`]""")
 
 
-class Asked(NamedTuple):
+class Observed(NamedTuple):
     """The files by which a runner decides, and whether a complete run observed it read any file at all."""
 
     files: tuple[str, ...]
     answered: bool
 
 
-def ask(plan: Plan, steps: Sequence[tuple[str, str]], fix_patch: str) -> Asked:
+def ask(plan: Plan, steps: Sequence[tuple[str, str]], fix_patch: str) -> Observed:
     """The files that an instance's runner reads in gold's state, which the patches `steps` make. Raises PatchFailed."""
     sources = {path for path in patches.paths(fix_patch) if not is_protected(path)}
     with plan.sandbox.open(plan.image, cache="none", limits=plan.limits) as workspace:
@@ -64,7 +64,7 @@ def ask(plan: Plan, steps: Sequence[tuple[str, str]], fix_patch: str) -> Asked:
         ran = {*tests, *loaded_tests} - seen.named
         decisive = closure(seen, written, tests=ran, sources=sources, packages=packages)
         kept = sorted(set(decisive) - _changed(workspace, end, decisive))
-        return Asked(tuple(kept), bool(lines) and end == "ran")
+        return Observed(tuple(kept), bool(lines) and end == "ran")
 
 
 def _observed(workspace: Workspace, plan: Plan, tests: Sequence[str]) -> tuple[End, list[dict[str, Any]]]:

@@ -18,5 +18,5 @@
 the standard library and LiteLLM, so nothing is imported here.
 """
 
-#: all that a key opens: other routes of LiteLLM reach a provider past the ledger, or administer the proxy
+#: the only routes that a key opens: others of LiteLLM bypass the ledger or administer the proxy
 ROUTES = ("/chat/completions", "/embeddings", "/models")

@@ -1,4 +1,4 @@
-"""What the administrator of a LiteLLM proxy with a database asks of it: models, teams, keys, and its log of requests.
+"""The administrator's interface of a LiteLLM proxy with a database: models, teams, keys, and its log of requests.
 
 HTTP only; every answer is LiteLLM's own. Knows no experiment and no ledger.
 """
@@ -16,17 +16,16 @@ from pipeline.llm.models import PROXY_KEY, PROXY_URL
 
 #: rows of the log in one answer
 PAGE = 100
-#: the log wants two dates
+#: the log requires two dates
 EVER = {"start_date": "2000-01-01 00:00:00", "end_date": "2100-01-01 00:00:00"}
-#: what a key of ours opens, and for how long at most: keys are deleted when their gateway closes
+#: what our keys open, and for how long at most: they are deleted when their gateway closes
 OPENED = {"allowed_routes": [f"{start}{route}" for start in ("", "/v1") for route in ROUTES], "duration": "7d"}
 
 Answer = dict[str, Any]
 
 
 class Admin:
-    """`address` is the proxy's, without /v1. Raises UserError for one that refuses, InfrastructureError for one that
-    fails."""
+    """`address` is the proxy's, without /v1. Raises UserError if the proxy refuses, InfrastructureError if it fails."""
 
     def __init__(self, address: str, master_key: str) -> None:
         headers = {"Authorization": f"Bearer {master_key}"}
@@ -37,27 +36,27 @@ class Admin:
         self._client.close()
 
     def models(self) -> dict[str, Answer]:
-        """What it serves, by name: LiteLLM's entries, without keys."""
+        """The models that it serves, by name: LiteLLM's entries, without keys."""
         return {entry["model_name"]: entry for entry in self._ask("GET", "/model/info")["data"]}
 
     # -- teams and keys ---------------------------------------------------------------------------------------------
     def team(self, name: str) -> Answer:
-        """The team of that id, made when there is none."""
-        found = self._send("GET", "/team/info", params={"team_id": name})
-        if found.status_code == 404:
+        """The team with that id, created if there is none."""
+        answer = self._send("GET", "/team/info", params={"team_id": name})
+        if answer.status_code == 404:
             return self._ask("POST", "/team/new", json={"team_id": name, "team_alias": name})
-        return _checked(found)["team_info"]
+        return _checked(answer)["team_info"]
 
     def limit(self, team: str, budget_usd: float | None) -> None:
-        """The most that all keys of the team may spend from its first day; None is without a limit."""
+        """Limit what all keys of the team may ever spend; None means no limit."""
         self._ask("POST", "/team/update", json={"team_id": team, "max_budget": budget_usd})
 
     def new_key(self, alias: str, models: list[str], team: str | None = None) -> str:
-        asked = {"key_alias": alias, "models": models, "team_id": team, **OPENED}
-        return self._ask("POST", "/key/generate", json=asked)["key"]
+        body = {"key_alias": alias, "models": models, "team_id": team, **OPENED}
+        return self._ask("POST", "/key/generate", json=body)["key"]
 
     def cap(self, key: str, budget_usd: float) -> None:
-        """The most that one key may spend."""
+        """Limit what one key may spend."""
         self._ask("POST", "/key/update", json={"key": key, "max_budget": budget_usd})
 
     def delete_keys(self, keys: list[str]) -> None:
@@ -66,26 +65,26 @@ class Admin:
 
     # -- the log ----------------------------------------------------------------------------------------------------
     def refused(self, key: str) -> None:
-        """Ask for a model that the key does not open: it costs nothing and is in the log."""
+        """Ask for a model that the key does not open: this costs nothing but is logged."""
         headers = {"Authorization": f"Bearer {key}"}
         self._send("POST", "/v1/chat/completions", json={"model": "none", "messages": []}, headers=headers)
 
-    def log(self, **of: str) -> Iterator[Answer]:
-        """Every request of a team (`team_id`) or a key (`api_key`), as far as they are written, oldest first."""
+    def log(self, **filters: str) -> Iterator[Answer]:
+        """Every logged request of a team (`team_id`) or a key (`api_key`), oldest first."""
         page = 0
         rows: list[dict[str, Any]] = [{}] * PAGE
         while len(rows) == PAGE:
             page += 1
-            asked = {**EVER, **of, "page": page, "page_size": PAGE, "sort_by": "startTime", "sort_order": "asc"}
-            rows = self._ask("GET", "/spend/logs/v2", params=asked)["data"]
+            query = {**EVER, **filters, "page": page, "page_size": PAGE, "sort_by": "startTime", "sort_order": "asc"}
+            rows = self._ask("GET", "/spend/logs/v2", params=query)["data"]
             yield from rows
 
-    def _ask(self, method: str, path: str, **more: Any) -> Answer:
-        return _checked(self._send(method, path, **more))
+    def _ask(self, method: str, path: str, **arguments: Any) -> Answer:
+        return _checked(self._send(method, path, **arguments))
 
-    def _send(self, method: str, path: str, **more: Any) -> httpx.Response:
+    def _send(self, method: str, path: str, **arguments: Any) -> httpx.Response:
         try:
-            return self._client.request(method, path, **more)
+            return self._client.request(method, path, **arguments)
         except httpx.TransportError as error:
             address = self._client.base_url
             hint = f"start it (just proxy-start), or unset {PROXY_URL} for the embedded one"
@@ -103,7 +102,7 @@ def _checked(answer: httpx.Response) -> Answer:
 
 
 def _message(answer: httpx.Response) -> str:
-    """LiteLLM's own words, cut: they can quote a key's end."""
+    """LiteLLM's message, cut: it can quote the end of a key."""
     try:
         error: Mapping[str, Any] = answer.json()["error"]
         return str(error["message"])[:200]

@@ -1,8 +1,8 @@
 """Asking a model for an answer that must parse: plain data in, plain data out, in any thread or process.
 
-An unreadable answer is requested once more, with what was wrong, and is then missing with its cause. What a provider or
-a budget owes is marked as such and may be asked again. A question that is too long or refused is not. Writes nothing;
-the gateway books the cost.
+An unreadable answer is requested once more, with the problem, and is then missing with its cause. If a provider or a
+budget is to blame, the answer has a failure and may be asked for again; if the question is too long or refused, it may
+not. Writes nothing; the gateway books the cost.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.llm.chat import OWN, Message, chat, connect
 
 M = TypeVar("M", bound=BaseModel)
-#: from the text of an answer to what it says. Raises BadAnswer
+#: from the text of an answer to its content. Raises BadAnswer
 Read = Callable[[str], BaseModel]
 
-#: answers to one request at most
+#: the most answers to one request
 TRIES = 2
 #: how an object with fields begins
 _OPENING = re.compile(r'\{\s*"')
@@ -36,10 +36,10 @@ class BadAnswer(A11yBenchError):
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked, of whom, and how its answer is read.
+    """What is asked, which model, and how its answer is read.
 
-    `again` is what is said after an answer that cannot be read, with {} for what was wrong; `parameters` are those of
-    OpenAI's protocol; `key` is one of the gateway at `base_url`.
+    `again` is the message after an unreadable answer, with {} for the problem; `parameters` are those of OpenAI's
+    protocol; `key` is a key of the gateway at `base_url`.
     """
 
     base_url: str
@@ -53,37 +53,37 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What was read as plain data; else why the answer is `missing`, or what is `owed` (the cause, as one word)."""
+    """The content as plain data; else why the answer is `missing` for good, or the `failure` (a cause in one word)."""
 
     value: dict[str, Any] | None = None
     missing: str = ""
-    owed: str = ""
+    failure: str = ""
 
 
 def ask(request: Request, line: httpx.Client | None = None) -> Answer:
-    """The answer to a request, over a connection that threads may share, or one of its own."""
+    """The answer to a request, over a connection that threads may share, or over a new one."""
     with nullcontext(line) if line else connect(request.base_url) as gateway:
         try:
             return _read(request, gateway)
         except InfrastructureError as error:
-            return Answer(missing=error.cause) if error.cause in OWN else owed(error)
+            return Answer(missing=error.cause) if error.cause in OWN else unanswered(error)
 
 
-def owed(error: Exception) -> Answer:
-    """The answer that is owed for what the machine, or this program, failed at."""
-    return Answer(owed=error.cause if isinstance(error, InfrastructureError) else type(error).__name__)
+def unanswered(error: Exception) -> Answer:
+    """The answer after a failure of the machine or of this program."""
+    return Answer(failure=error.cause if isinstance(error, InfrastructureError) else type(error).__name__)
 
 
 def _read(request: Request, gateway: httpx.Client) -> Answer:
-    asked, why = list(request.messages), ""
+    messages, problem = list(request.messages), ""
     for _ in range(TRIES):
-        text = chat(gateway, request.key, request.model, asked, **request.parameters)
+        text = chat(gateway, request.key, request.model, messages, **request.parameters)
         try:
             return Answer(request.read(text).model_dump(mode="json"))
         except BadAnswer as error:
-            why = str(error)
-        asked = [*request.messages, *_once_more(text, request.again.format(why))]
-    return Answer(missing=f"bad answer: {why}")
+            problem = str(error)
+        messages = [*request.messages, *_once_more(text, request.again.format(problem))]
+    return Answer(missing=f"bad answer: {problem}")
 
 
 def _once_more(text: str, again: str) -> list[Message]:
@@ -91,18 +91,18 @@ def _once_more(text: str, again: str) -> list[Message]:
 
 
 def last_object(text: str, kind: type[M], needed: str) -> M:
-    """The last JSON object of a text that has a field `needed`, as a record: some models think aloud before.
+    """The last JSON object of a text that has a field `needed`, as a record: some models think aloud first.
 
-    Other fields than the record's are left out. Raises BadAnswer.
+    Fields that the record does not have are left out. Raises BadAnswer.
     """
-    found = [one for one in _objects(text) if needed in one]
-    if not found:
+    objects = [parsed for parsed in _objects(text) if needed in parsed]
+    if not objects:
         raise BadAnswer(f"there is no JSON object with a {needed}")
     try:
-        return kind.model_validate({name: found[-1][name] for name in kind.model_fields if name in found[-1]})
+        return kind.model_validate({name: objects[-1][name] for name in kind.model_fields if name in objects[-1]})
     except ValidationError as error:
-        first = error.errors()[0]
-        raise BadAnswer(f"{first['loc'][0]}: {first['msg']}") from None
+        problem = error.errors()[0]
+        raise BadAnswer(f"{problem['loc'][0]}: {problem['msg']}") from None
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
@@ -111,5 +111,5 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
     for start in _OPENING.finditer(text):
         if start.start() >= end:
             with suppress(ValueError, RecursionError):
-                found, end = decoder.raw_decode(text, start.start())
-                yield found
+                parsed, end = decoder.raw_decode(text, start.start())
+                yield parsed

@@ -1,6 +1,6 @@
 """One request to a model behind the gateway, and its answer as text. Writes nothing.
 
-The gateway tries again what may pass, and books what it cost on the experiment of the key. No key is in any message.
+The gateway retries temporary errors, and books the cost on the key's experiment. No key is in any message.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from pipeline.core.errors import InfrastructureError
 from pipeline.llm.gateway import BUDGET_EXCEEDED
 from pipeline.llm.prices import Usage, usage_of
 
-#: seconds for an answer, with all that the gateway tries
+#: seconds for an answer, including the gateway's retries
 TIME_LIMIT = 1800
-#: the gateway's own word for why there is no answer (policy.py)
+#: the header with the gateway's cause of a missing answer (policy.py)
 CAUSE = "x-a11y-bench-cause"
-#: causes that are the request's own: asked again it would end alike
+#: causes for which the request itself is to blame: asking again would not help
 OWN = ("context", "refused")
 
 Message = dict[str, str]
 
 
 def connect(base_url: str) -> httpx.Client:
-    """A connection to a gateway's address, to be closed; threads may share it."""
+    """A connection to a gateway's address, which the caller closes; threads may share it."""
     return httpx.Client(base_url=base_url, timeout=TIME_LIMIT)
 
 
-class Said(NamedTuple):
-    """What a model answers: its text, empty for nothing, why it stopped, and the usage, None where nothing tells."""
+class Completion(NamedTuple):
+    """A model's answer: its text, which may be empty, why it stopped, and the usage, None if unknown."""
 
     text: str
     finish: str = ""
@@ -37,15 +37,15 @@ class Said(NamedTuple):
 
 
 def chat(gateway: httpx.Client, key: str, model: str, messages: list[Message], **parameters: Any) -> str:
-    """What the model answers, empty for nothing. Raises as `say` does."""
+    """The text of the model's answer, which may be empty. Raises as `say` does."""
     return say(gateway, key, model, messages, **parameters).text
 
 
-def say(gateway: httpx.Client, key: str, model: str, messages: list[Message], **parameters: Any) -> Said:
-    """What the model answers, with all that is told of it. `parameters` are those of OpenAI's protocol.
+def say(gateway: httpx.Client, key: str, model: str, messages: list[Message], **parameters: Any) -> Completion:
+    """The model's answer with its metadata. `parameters` are those of OpenAI's protocol.
 
-    Raises InfrastructureError with the cause `budget_exceeded`, `provider_STATUS`, `gateway`, or the gateway's own word
-    for it: `context`, `refused`, `configuration`.
+    Raises InfrastructureError with the cause `budget_exceeded`, `provider_STATUS`, `gateway`, or a cause that the
+    gateway names: `context`, `refused`, `configuration`.
     """
     headers = {"Authorization": f"Bearer {key}"}
     body = {"model": model, "messages": messages, **parameters}
@@ -55,21 +55,21 @@ def say(gateway: httpx.Client, key: str, model: str, messages: list[Message], **
         raise InfrastructureError(f"the gateway does not answer: {type(error).__name__}", cause="gateway") from None
     if not reply.is_success:
         raise InfrastructureError(f"the model did not answer: status {reply.status_code}", cause=_cause(reply))
-    return _said(reply)
+    return _completion(reply)
 
 
 def _cause(reply: httpx.Response) -> str:
     if BUDGET_EXCEEDED in reply.text:
         return BUDGET_EXCEEDED
-    told = reply.headers.get(CAUSE, "provider")
-    return f"provider_{reply.status_code}" if told == "provider" else told
+    cause = reply.headers.get(CAUSE, "provider")
+    return f"provider_{reply.status_code}" if cause == "provider" else cause
 
 
-def _said(reply: httpx.Response) -> Said:
+def _completion(reply: httpx.Response) -> Completion:
     try:
         answer = reply.json()
         choice, usage = answer["choices"][0], answer.get("usage")
         text = choice["message"].get("content") or ""
-        return Said(text, choice.get("finish_reason") or "", usage_of(usage) if usage else None)
+        return Completion(text, choice.get("finish_reason") or "", usage_of(usage) if usage else None)
     except (ValueError, LookupError, TypeError, AttributeError):
         raise InfrastructureError("the gateway's answer is not a chat completion", cause="gateway") from None

@@ -1,8 +1,8 @@
 """How the embedded proxy is set up: LiteLLM's configuration and the environment of its process.
 
 Reads `docker/proxy/config.yaml`, the settings of both deployments; writes nothing. No secret is in the configuration:
-keys stay in the environment, and of the caller's environment only what the model list names and what it takes to reach
-a provider is handed on.
+keys stay in the environment. Of the caller's environment, only variables that the model list names or that are needed
+to reach a provider are passed on.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from typing import Any
 from pipeline.core.shipped import ROOT
 from pipeline.llm.models import PRICES, Model, ModelList
 
-#: what a deployed proxy is given beside its models
+#: the settings of a deployed proxy besides its models
 SETTINGS = ROOT / "docker" / "proxy" / "config.yaml"
 
 _HOOKS = "pipeline.llm.hooks"
 _MASTER_KEY = "LITELLM_MASTER_KEY"
 
-#: taken from the caller: finding programs, the way out through a proxy or a private certificate authority, back-off
+#: taken from the caller: paths of programs, network proxies and certificate authorities, back-off
 PASSED = (
     *("PATH", "LANG", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"),
     *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
     *("INITIAL_RETRY_DELAY", "MAX_RETRY_DELAY", "JITTER"),
 )
-#: unless the caller says otherwise: seconds before the first try after a failed one, and at most
+#: defaults: the first and the longest pause before a retry, in seconds
 BACK_OFF = {"INITIAL_RETRY_DELAY": "1", "MAX_RETRY_DELAY": "30"}
-#: what a list may say of how much a model answers at most, in tokens
+#: fields of a list for the most tokens in a model's answer
 LENGTHS = ("max_output_tokens", "max_tokens")
-#: no look-ups of prices and news at start, no .env file, no pages for people
+#: no look-up of prices and news at start, no .env file, no web pages
 QUIET = {
     **dict.fromkeys(("LITELLM_LOCAL_MODEL_COST_MAP", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS"), "True"),
     **dict.fromkeys(("LITELLM_LOCAL_BLOG_POSTS", "LITELLM_LOCAL_POLICY_TEMPLATES"), "True"),
@@ -43,7 +43,7 @@ QUIET = {
 
 
 def configuration(models: ModelList, responses: Path | None = None) -> dict[str, Any]:
-    """LiteLLM's configuration. `responses` is the folder of the cache; without one nothing is cached."""
+    """LiteLLM's configuration. `responses` is the folder of the cache; without it, nothing is cached."""
     import yaml
 
     settings = yaml.safe_load(SETTINGS.read_text(encoding="utf-8"))
@@ -64,45 +64,45 @@ def configuration(models: ModelList, responses: Path | None = None) -> dict[str,
 
 
 def _cache(responses: Path | None) -> dict[str, Any]:
-    """The cache of responses: of chats that ask for it (policy.py, hooks.py), keyed by every parameter, a provider's
-    own too. LiteLLM finds no embedding again that only asks for it."""
+    """The cache of responses to chats that ask for it (policy.py, hooks.py), keyed by every parameter, including those
+    of providers. Embeddings are not cached: LiteLLM does not find them again."""
     if responses is None:
         return {"cache": False}
-    kept = {"type": "disk", "disk_cache_dir": str(responses), "mode": "default_off"}
+    disk = {"type": "disk", "disk_cache_dir": str(responses), "mode": "default_off"}
     return {
         "cache": True,
-        "cache_params": {**kept, "supported_call_types": ["acompletion"]},
+        "cache_params": {**disk, "supported_call_types": ["acompletion"]},
         "enable_caching_on_provider_specific_optional_params": True,
     }
 
 
 def _entry(model: Model) -> dict[str, Any]:
-    """LiteLLM reckons in floats; its sums are not ours."""
+    """A model's entry for LiteLLM, which calculates in floats; we do not use its sums."""
     prices = {name: float(price) for name, price in zip(PRICES, model.price[:4], strict=True)}
     info = {name: float(value) if "cost" in name else value for name, value in model.entry["model_info"].items()}
     return {**model.entry, "model_info": info | prices}
 
 
 def environment(
-    models: ModelList, ledger: Path, home: Path, master_key: str, given: Mapping[str, str], gateway: str = ""
+    models: ModelList, ledger: Path, home: Path, master_key: str, environ: Mapping[str, str], gateway: str = ""
 ) -> dict[str, str]:
-    """The whole environment of the proxy's process, which takes the keys of `gateway`; `given` is the caller's."""
-    ours = {"ledger": str(ledger), "gateway": gateway, "models": listed(models), "limits": limits(models)}
-    wanted = {*PASSED, *(name for model in models.models.values() for name in model.environment)}
+    """The whole environment of the proxy's process, which accepts the keys of `gateway`; `environ` is the caller's."""
+    settings = {"ledger": str(ledger), "gateway": gateway, "models": listed(models), "limits": limits(models)}
+    passed = {*PASSED, *(name for model in models.models.values() for name in model.environment)}
     return {
         **BACK_OFF,
-        **{name: given[name] for name in sorted(wanted) if name in given},
+        **{name: environ[name] for name in sorted(passed) if name in environ},
         **QUIET,
         "HOME": str(home),
         "PYTHONPATH": str(home),
         "PYTHONUNBUFFERED": "1",
         _MASTER_KEY: master_key,
-        "A11Y_BENCH_GATEWAY": json.dumps(ours),
+        "A11Y_BENCH_GATEWAY": json.dumps(settings),
     }
 
 
 def listed(models: ModelList) -> dict[str, dict[str, Any]]:
-    """What the hooks need of each model; prices as digits."""
+    """The fields of each model that the hooks need; prices as digits."""
     return {
         model.name: {
             "kind": model.row_kind,
@@ -116,15 +116,15 @@ def listed(models: ModelList) -> dict[str, dict[str, Any]]:
 
 
 def _most(model: Model, name: str) -> int:
-    """A number of tokens that the list says, 0 where it does not."""
-    said = model.entry["model_info"].get(name)
-    return said if type(said) is int else 0
+    """A number of tokens in the list, 0 if it has none."""
+    limit = model.entry["model_info"].get(name)
+    return limit if type(limit) is int else 0
 
 
 def limits(models: ModelList) -> dict[str, dict[str, int]]:
-    """What each provider bears, by the names of LIMITS: the smallest that one of its models says."""
-    found: dict[str, dict[str, int]] = {}
+    """The limits of each provider, by the names of LIMITS: the smallest among its models."""
+    by_provider: dict[str, dict[str, int]] = {}
     for model in models.models.values():
-        of_provider = found.setdefault(model.provider, {})
+        of_provider = by_provider.setdefault(model.provider, {})
         of_provider.update((name, min(limit, of_provider.get(name, limit))) for name, limit in model.limits.items())
-    return {provider: said for provider, said in found.items() if said}
+    return {provider: numbers for provider, numbers in by_provider.items() if numbers}

@@ -20,7 +20,7 @@ from pipeline.llm.prices import total
 
 
 def write_costs(store: Store) -> list[CostRow]:
-    """Write `costs.csv` anew, whole or not at all. Returns its rows."""
+    """Write the whole of `costs.csv`, atomically. Returns its rows."""
     rows = cost_rows(requests(store.ledger))
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
@@ -31,7 +31,7 @@ def write_costs(store: Store) -> list[CostRow]:
 
 
 def requests(path: Path) -> list[Request]:
-    """Everything that a ledger holds; nothing where there is none."""
+    """All requests of a ledger; empty if there is none."""
     if not path.exists():
         return []
     ledger = Ledger(path)
@@ -42,7 +42,7 @@ def requests(path: Path) -> list[Request]:
 
 
 def served(path: Path, experiment: str) -> list[tuple[str, str]]:
-    """What providers call the models that answered an experiment, and their fingerprints; nothing without a ledger."""
+    """The providers' names of the models that answered an experiment, with fingerprints; empty without a ledger."""
     if not path.exists():
         return []
     ledger = Ledger(path)
@@ -63,10 +63,10 @@ def cost_rows(sent: Iterable[Request]) -> list[CostRow]:
     `model` is the experiment's; `embed` names the models that embedded for it.
     """
 
-    def whose(request: Request) -> tuple[Track, str, str, str]:
+    def experiment_of(request: Request) -> tuple[Track, str, str, str]:
         return request.track, request.repo, request.key_model, request.agent
 
-    grouped = groupby(sorted(sent, key=whose), key=whose)
+    grouped = groupby(sorted(sent, key=experiment_of), key=experiment_of)
     return [_row(*names, list(group)) for names, group in grouped]
 
 

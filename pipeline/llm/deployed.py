@@ -1,7 +1,7 @@
-"""A LiteLLM proxy with PostgreSQL that runs already: it issues the keys, limits the spend, and keeps a log of requests.
+"""A LiteLLM proxy with PostgreSQL that already runs: it issues the keys, limits spending, and logs requests.
 
-An experiment is a team, so that its keys share a budget. The log is read back into the ledger, with costs reckoned
-exactly from the list's prices. Not covered: several proxy processes behind one address, whose logs are written apart.
+An experiment is a team, so its keys share a budget. The log is read back into the ledger, with exact costs from the
+list's prices. Not covered: several proxy processes behind one address, whose logs are written separately.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from pipeline.llm.prices import usage_of
 
 #: seconds for the proxy to write its log, which it does every few seconds
 WRITING_LIMIT = 120
-#: how the log names a single try of a request, which has a row of its own when it took too long
+#: how the log names a single try of a request, which has its own row if it took too long
 TRY = re.compile(r"-attempt-\d+$")
 #: USD by which two sums of LiteLLM's binary floats may differ
 ROUNDING = Decimal("1e-9")
 
 
 class DeployedGateway(Gateway):
-    """The proxy is another's; `admin` speaks to it, and `patience` is how long it may take to write its log.
+    """A gateway to an existing proxy. `admin` talks to it, and `patience` is how long it may take to write its log.
 
-    `_teams` has, by experiment, what the ledger knows of its spend and the proxy does not.
+    `_teams` holds, by experiment, the spending that the ledger knows and the proxy does not.
     """
 
     patience = WRITING_LIMIT
 
-    def __init__(self, admin: Admin, models: ModelList, ledger: Ledger, given: Mapping[str, str]) -> None:
-        super().__init__(models, ledger, given)
-        self.base_url = f"{given[PROXY_URL].rstrip('/')}/v1"
+    def __init__(self, admin: Admin, models: ModelList, ledger: Ledger, environ: Mapping[str, str]) -> None:
+        super().__init__(models, ledger, environ)
+        self.base_url = f"{environ[PROXY_URL].rstrip('/')}/v1"
         self._admin, self._served = admin, admin.models()
         self._mark = admin.new_key(f"a11y-bench/mark/{secrets.token_hex(4)}", ["a model that does not exist"])
         self._marks, self._keys = 0, [self._mark]
@@ -54,12 +54,12 @@ class DeployedGateway(Gateway):
         self._end_killed()
 
     def _end_killed(self) -> None:
-        """Make the keys of gateways worthless that ended without a word, on this machine."""
+        """Delete the keys of gateways on this machine that ended without closing."""
         for gateway, hashes in self.ledger.admitted().items():
             sign = lock(_sign_of_life(gateway))
             with suppress(filelock.Timeout), sign.acquire(timeout=0):
                 for hashed in hashes:
-                    with suppress(UserError):  # its time is over
+                    with suppress(UserError):  # it has expired
                         self._admin.delete_keys([hashed])
                 self.ledger.dismiss(gateway)
 
@@ -70,8 +70,8 @@ class DeployedGateway(Gateway):
         self._check(self.models.get(experiment.model))
         if experiment.id not in self._teams:
             self._find(experiment)
-        left = None if budget_usd is None else max(0.0, float(budget_usd - self._teams[experiment.id]))
-        self._admin.limit(experiment.id, left)
+        remaining = None if budget_usd is None else max(0.0, float(budget_usd - self._teams[experiment.id]))
+        self._admin.limit(experiment.id, remaining)
         opened = [experiment.model, *self._embedding_models()]
         key = self._admin.new_key(f"{experiment.alias(holder)}/{secrets.token_hex(4)}", opened, experiment.id)
         self._keys.append(key)
@@ -86,19 +86,19 @@ class DeployedGateway(Gateway):
         ]
 
     def _check(self, model: Model) -> None:
-        """Raises UserError unless the proxy serves the model of the list, at the list's prices."""
+        """Raise UserError unless the proxy serves the model of the list, at the list's prices."""
         if model.name not in self._served:
             raise unknown("model of the LiteLLM proxy", model.name, list(self._served))
-        there = self._served[model.name]
-        wanted = {"model": model.entry["litellm_params"]["model"], **_prices(model.entry["model_info"])}
-        found = {"model": there["litellm_params"]["model"], **_prices(there["model_info"])}
-        differing = [name for name in wanted if found.get(name) != wanted[name]]
+        served = self._served[model.name]
+        listed = {"model": model.entry["litellm_params"]["model"], **_prices(model.entry["model_info"])}
+        actual = {"model": served["litellm_params"]["model"], **_prices(served["model_info"])}
+        differing = [name for name in listed if actual.get(name) != listed[name]]
         if differing:
             hint = f"give the proxy this list, or this command the proxy's: --models; {self.models.path}"
             raise UserError(f"the LiteLLM proxy has another {differing[0]} for '{model.name}'", hint=hint)
 
     def _find(self, experiment: Experiment) -> None:
-        """Make or find the experiment's team, and read back what an interrupted run left."""
+        """Find or create the experiment's team, and read back requests of an interrupted run."""
         spent = self._spent(experiment.id)
         self._read_back(experiment.id)
         self._teams[experiment.id] = self.ledger.spend(experiment.id) - spent
@@ -115,7 +115,7 @@ class DeployedGateway(Gateway):
 
     # -- the ledger -------------------------------------------------------------------------------------------------
     def settle(self, experiment: Experiment | None = None) -> None:
-        """The log is written in the order of the requests: a mark that is there says that all before it are."""
+        """Wait for the log. It is written in the order of the requests: once a mark is there, so are all before it."""
         teams = [experiment.id] if experiment else list(self._teams)
         self._marks += 1
         self._admin.refused(self._mark)
@@ -133,14 +133,15 @@ class DeployedGateway(Gateway):
         return len(list(self._admin.log(api_key=key_hash(self._mark))))
 
     def _read_back(self, team: str) -> bool:
-        """Book what the log has of a team; whether it has all that the team has spent."""
+        """Book a team's logged requests. Returns whether they are all that the team has spent."""
         rows = list(self._admin.log(team_id=team))
         for row in rows:
             self._record(row)
         return abs(sum(Decimal(str(row["spend"])) for row in rows) - self._spent(team)) < ROUNDING
 
     def _record(self, row: Mapping[str, Any]) -> None:
-        """What was refused before it was sent has no tries, and no row in the ledger; nor has one try of several."""
+        """Book a row of the log. Requests that were refused before they were sent, and single tries, have no row in the
+        ledger."""
         about = row["metadata"]
         refused = about.get("attempted_retries") is None
         if refused and (about.get("error_information") or {}).get("error_class") == "BudgetExceededError":
@@ -154,7 +155,7 @@ class DeployedGateway(Gateway):
         )
 
     def close(self) -> None:
-        """Settle, and make the keys worthless."""
+        """Settle, and delete the keys."""
         try:
             self.settle()
         finally:
@@ -165,13 +166,13 @@ class DeployedGateway(Gateway):
 
 
 def _sign_of_life(gateway: str) -> Path:
-    """The lock that a gateway holds as long as its process lives."""
+    """The lock that a gateway holds while its process lives."""
     return cache_root() / "gateways" / f"{gateway}.lock"
 
 
 def _prices(info: Mapping[str, Any]) -> dict[str, float]:
-    said = ((name, info.get(name)) for name in PRICES)
-    return {name: float(price) for name, price in said if price is not None}
+    values = ((name, info.get(name)) for name in PRICES)
+    return {name: float(price) for name, price in values if price is not None}
 
 
 def _booking(row: Mapping[str, Any], model: Model) -> Booking:
@@ -187,21 +188,21 @@ def _booking(row: Mapping[str, Any], model: Model) -> Booking:
 
 
 def require_unpaced(model: Model) -> None:
-    """Raises UserError for a model whose requests or tokens in a minute are limited: LiteLLM does not let what is too
-    much wait."""
+    """Raise UserError for a model whose requests or tokens per minute are limited: LiteLLM refuses excess requests
+    instead of letting them wait."""
     if paced := [name for name in ("rpm", "tpm") if name in model.limits]:
         hint = f"unset {PROXY_URL} for the embedded proxy, which keeps it; or take it out of the list"
         raise UserError(f"a proxy with a database does not keep '{paced[0]}' of model '{model.name}'", hint=hint)
 
 
 @contextmanager
-def deployed_gateway(models: ModelList, ledger: Ledger, given: Mapping[str, str]) -> Iterator[Gateway]:
-    """Keys of the proxy that `given` names, worthless after the block."""
-    if not given.get(PROXY_KEY):
+def deployed_gateway(models: ModelList, ledger: Ledger, environ: Mapping[str, str]) -> Iterator[Gateway]:
+    """The proxy that `environ` names, with keys that are deleted after the block."""
+    if not environ.get(PROXY_KEY):
         raise UserError(f"{PROXY_URL} is set and {PROXY_KEY} is not", hint="set it to the proxy's master key")
-    admin = Admin(given[PROXY_URL].rstrip("/"), given[PROXY_KEY])
+    admin = Admin(environ[PROXY_URL].rstrip("/"), environ[PROXY_KEY])
     try:
-        gateway = DeployedGateway(admin, models, ledger, given)
+        gateway = DeployedGateway(admin, models, ledger, environ)
         try:
             yield gateway
         finally:

@@ -26,10 +26,10 @@ BOOKING_LIMIT = 10
 
 
 class EmbeddedGateway(Gateway):
-    """The proxy is ours; so are the keys."""
+    """A gateway to our own proxy, with our own keys."""
 
-    def __init__(self, models: ModelList, ledger: Ledger, given: Mapping[str, str]) -> None:
-        super().__init__(models, ledger, given)
+    def __init__(self, models: ModelList, ledger: Ledger, environ: Mapping[str, str]) -> None:
+        super().__init__(models, ledger, environ)
         self._issued: list[str] = []
 
     def _new_key(self, experiment: Experiment, holder: str, budget_usd: Decimal | None) -> str:
@@ -46,7 +46,7 @@ class EmbeddedGateway(Gateway):
             time.sleep(0.02)
 
     def close(self) -> None:
-        """Once the proxy is gone: its keys end, and what is still open is lost, and says so."""
+        """Once the proxy has ended, end its keys and mark open requests as lost."""
         self.ledger.dismiss(self.id)
         for experiment in self._budgets:
             self.ledger.lose(experiment)
@@ -56,21 +56,21 @@ class EmbeddedGateway(Gateway):
 def embedded_gateway(
     models: ModelList,
     ledger: Ledger,
-    given: Mapping[str, str],
+    environ: Mapping[str, str],
     *,
     say: Callable[[str], None],
     log: Path,
     responses: Path | None,
 ) -> Iterator[Gateway]:
-    """Start the proxy; end it with the block. Raises InfrastructureError when it does not start."""
+    """Start the proxy, and end it with the block. Raises InfrastructureError if it does not start."""
     python = vendor_python("litellm", say)
-    gateway = EmbeddedGateway(models, ledger, given)
+    gateway = EmbeddedGateway(models, ledger, environ)
     master_key = f"sk-{secrets.token_urlsafe(32)}"
     settings = configuration(models, responses and responses.absolute())
     try:
         with tempfile.TemporaryDirectory(prefix="a11y-bench-gateway-") as folder:
             home = Path(folder)
-            surroundings = environment(models, ledger.path, home, master_key, given, gateway.id)
+            surroundings = environment(models, ledger.path, home, master_key, environ, gateway.id)
             with running_proxy(python, home, settings, surroundings, say=say, log=log) as address:
                 gateway.base_url = f"{address}/v1"
                 yield gateway

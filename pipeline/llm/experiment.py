@@ -9,15 +9,15 @@ from pipeline.core.names import Repo, parse_repo, variant
 from pipeline.core.records import REPAIR, Track
 from pipeline.core.store import digest
 
-#: the holder of what serves several instances (indexing, embeddings); every other holder is an instance id
+#: the holder of costs for several instances (indexing, embeddings); every other holder is an instance id
 SHARED = "shared"
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """`repo` is `org/repo` (of pages, the case set), `model` a name of the model list, `settings` a digest of all else
-    that shapes an answer: the agent, its settings, the model's parameters. `name` is what people call the settings: two
-    names of the same settings are one experiment.
+    """`repo` is `org/repo` (of pages, the case set), `model` a name of the model list, `settings` a digest of
+    everything else that shapes an answer: the agent, its settings, the model's parameters. `name` is the settings' name
+    for people: two names of the same settings are one experiment.
     """
 
     repo: str
@@ -39,9 +39,10 @@ class Experiment:
 
     @cached_property
     def id(self) -> str:
-        """What was spent before there were tracks stays with its experiment."""
-        whose = (self.repo, self.model, self.agent, self.settings)
-        return digest(*whose) if self.track == REPAIR else digest(self.track, *whose)
+        """The digest of these fields. It has no track for repair, so costs from before there were tracks keep their
+        experiment."""
+        parts = (self.repo, self.model, self.agent, self.settings)
+        return digest(*parts) if self.track == REPAIR else digest(self.track, *parts)
 
     def alias(self, holder: str) -> str:
         """The name of a holder's key, as people and logs see it."""

@@ -1,7 +1,7 @@
-"""Takes from a request what is not the protocol's before LiteLLM sees it: headers, the query, and unlisted fields.
+"""Removes everything from a request that is not in the protocol before LiteLLM sees it: headers, query, other fields.
 
-ASGI, around the embedded proxy: some of LiteLLM's own fields and headers (time-outs, tries, tags, bookkeeping) count
-before any of its hooks is asked. Which fields are left is policy.py's; what it refuses is answered here, and costs
+ASGI, around the embedded proxy: some of LiteLLM's own fields and headers (time-outs, tries, tags, bookkeeping) take
+effect before any of its hooks is called. policy.py says which fields stay; what it refuses is answered here and costs
 nothing. Also runs inside the proxy's environment.
 """
 
@@ -15,7 +15,7 @@ from pipeline.llm.turns import App, Message, Receive, Send, read_body, replay
 
 #: the headers of a request that LiteLLM may see
 HEADERS = (b"host", b"authorization", b"accept", b"content-type", b"user-agent", b"connection", SAMPLE.encode())
-#: the routes that take a body, by what it is
+#: the routes that take a body -> its kind
 KINDS = {"/chat/completions": "chat", "/embeddings": "embedding"}
 
 
@@ -54,8 +54,8 @@ def _parsed(body: bytes) -> Any:
 
 
 async def _refuse(send: Send, message: str) -> None:
-    said = {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": "400"}}
-    body = json.dumps(said).encode()
+    answer = {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": "400"}}
+    body = json.dumps(answer).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": 400, "headers": [*headers, (b"x-should-retry", b"false")]})
     await send({"type": "http.response.body", "body": body})

@@ -1,4 +1,4 @@
-"""What the embedded LiteLLM proxy asks us: whose key this is, and where to book what a request cost.
+"""The hooks of the embedded LiteLLM proxy: they check keys and book what requests cost.
 
 Runs inside the proxy's own environment: standard library, LiteLLM, and the files here that need no more. Reads
 A11Y_BENCH_GATEWAY (config.py writes it) and the ledger's keys; writes the ledger's requests. Every request is opened in
@@ -24,17 +24,17 @@ from pipeline.llm.ledger import CACHED, OK, UNCOUNTED, Booking, Key, Ledger, key
 from pipeline.llm.policy import SAMPLE, Policy
 from pipeline.llm.prices import Price, Usage, usage_of
 
-#: what a request took that was answered from the cache, or not at all
+#: the usage of a request that was answered from the cache, or not at all
 NOTHING = Usage()
-#: where the ledger's id of a request travels from the hook before it to the event after it
+#: the field that carries the ledger's id of a request from the hook before it to the event after it
 ROW = "a11y_bench_request"
-#: where the name of the answer that a key is for travels from the key to the cache of responses
+#: the field that carries the name of a key's answer from the key to the cache of responses
 ANSWER = "a11y_bench_answer"
 
 
 class Listed(NamedTuple):
-    """What the hooks need of a model of the list: `kind` is `llm` or `embedding`, `most` the tokens that it answers at
-    most, 0 where nobody says, `choices` how many answers one request may ask for."""
+    """The part of a model's entry that the hooks need: `kind` is `llm` or `embedding`, `most` the most tokens in an
+    answer (0: unknown), `choices` how many answers one request may ask for."""
 
     kind: str
     provider: str
@@ -52,13 +52,13 @@ def ledger() -> Ledger:
 def models() -> dict[str, Listed]:
     listed = _settings()["models"]
     return {
-        name: Listed(one["kind"], one["provider"], Price.read(one["price"]), one["most"], one["choices"])
-        for name, one in listed.items()
+        name: Listed(entry["kind"], entry["provider"], Price.read(entry["price"]), entry["most"], entry["choices"])
+        for name, entry in listed.items()
     }
 
 
 def limits() -> dict[str, dict[str, int]]:
-    """What each provider bears."""
+    """The limits of each provider."""
     return _settings()["limits"]
 
 
@@ -67,7 +67,7 @@ def _settings() -> dict[str, Any]:
     return json.loads(os.environ["A11Y_BENCH_GATEWAY"])
 
 
-# -- before a request: whose key is it ------------------------------------------------------------------------------
+# -- before a request: checking the key -----------------------------------------------------------------------------
 async def custom_auth(request: Request, api_key: str) -> UserAPIKeyAuth:
     """Admit a request whose key is in the ledger and has money left. Refuses with 401, 403 or `budget_exceeded`."""
     hashed = key_hash(api_key.removeprefix("Bearer "))
@@ -123,7 +123,7 @@ class Bookkeeper(Policy):
     async def async_log_success_event(
         self, kwargs: dict[str, Any], response_obj: Any, start_time: datetime, end_time: datetime
     ) -> None:
-        """What came from the cache was paid for by the request that first had it."""
+        """Book an answered request. One from the cache costs nothing: the first request paid for it."""
         opening = (kwargs["litellm_params"].get("metadata") or {}).get(ROW)
         if kwargs.get("cache_hit"):
             _book(opening, CACHED)
@@ -140,27 +140,27 @@ class Bookkeeper(Policy):
         original_exception: Exception,
         traceback_str: str | None = None,
     ) -> None:
-        """Book what was given up."""
+        """Book a request whose last try failed."""
         status = getattr(original_exception, "status_code", None) or type(original_exception).__name__
         _book((request_data.get("metadata") or {}).get(ROW), str(status))
         await super().async_post_call_failure_hook(request_data, user_api_key_dict, original_exception, traceback_str)
 
 
 def _sample(data: dict[str, Any]) -> str:
-    """Which of several requests alike it is, where the client says so; nothing else of its headers counts."""
+    """The number that tells equal requests apart, if the client sends one; all other headers are ignored."""
     headers = (data.get("proxy_server_request") or {}).get("headers") or {}
     return str(headers.get(SAMPLE, ""))[:100]
 
 
 def _note(opening: dict[str, Any] | None, answer: Any) -> None:
-    """What the provider calls the model that answered: a name of the list may mean another one tomorrow."""
-    said = [getattr(answer, name, None) for name in ("model", "system_fingerprint")]
-    if opening and any(said):
-        ledger().serve(opening["key"], *(str(one or "") for one in said))
+    """Note the provider's name of the model that answered: a name of the list may mean another model tomorrow."""
+    names = [getattr(answer, name, None) for name in ("model", "system_fingerprint")]
+    if opening and any(names):
+        ledger().serve(opening["key"], *(str(value or "") for value in names))
 
 
 def _book(opening: dict[str, Any] | None, status: str, usage: Usage = NOTHING) -> None:
-    """Book what ended. A request that was refused before it was opened has no row."""
+    """Book a finished request. One that was refused before it was opened has no row."""
     if opening is None:
         return
     latency = round((time.monotonic() - opening["began"]) * 1000)

@@ -1,6 +1,6 @@
 """The ledger: who may spend, and one row per request to a model. SQLite.
 
-Written by the gateway (keys, and the requests that a proxy with a database tells of) and by the hooks in the embedded
+Written by the gateway (keys, and requests from the log of a proxy with a database) and by the hooks in the embedded
 proxy (requests). Only the SHA-256 of a key is kept, and amounts are decimals as text. Also runs inside the proxy's
 environment: standard library only.
 """
@@ -22,11 +22,11 @@ from pipeline.core.errors import UserError
 from pipeline.core.records import Track
 from pipeline.llm.prices import Usage, total
 
-#: status of a request that was sent and not yet booked, and of one whose gateway ended before it was booked
+#: status of a request that was sent and not booked yet, and of one whose gateway ended before it was booked
 OPEN, LOST = "open", "lost"
 #: status of an answer that was paid for, and of one that came from the cache of responses and cost nothing
 OK, CACHED = "ok", "cached"
-#: status of an answer of which nobody says what it took: its cost is not known, and not nothing
+#: status of an answer without a reported usage: its cost is unknown, but not zero
 UNCOUNTED = "usage_unknown"
 
 SCHEMA = """
@@ -55,7 +55,7 @@ CREATE TABLE IF NOT EXISTS worst (id TEXT PRIMARY KEY REFERENCES requests, cost_
 """
 
 
-#: columns that older ledgers lack, by table -> how they are declared: what they say of what is there
+#: columns that older ledgers lack -> their declaration, with the value for existing rows
 _ADDED = {
     ("keys", "track"): "TEXT NOT NULL DEFAULT 'repair'",
     ("keys", "answer"): "TEXT NOT NULL DEFAULT ''",
@@ -65,8 +65,8 @@ _ADDED = {
 
 
 class Key(NamedTuple):
-    """What a key stands for; the key itself is nowhere. `answer` names the answer that it is for, empty for none, and
-    `cap_usd` is the most that this may cost, every try at it."""
+    """The description of a key; the key itself is stored nowhere. `answer` names the answer that it is for, if any, and
+    `cap_usd` is the most that this answer may cost, including all tries."""
 
     alias: str
     experiment: str
@@ -91,7 +91,7 @@ class Booking(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """A request as it left: `time` is UTC in ISO 8601, `kind` is `llm` or `embedding`."""
+    """A request as sent: `time` is UTC in ISO 8601, `kind` is `llm` or `embedding`."""
 
     id: str
     time: str
@@ -101,7 +101,7 @@ class Sent(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A row, with what its key stands for."""
+    """A row, with the fields of its key."""
 
     id: str
     time: str
@@ -133,7 +133,7 @@ def _now() -> str:
 
 
 class Ledger:
-    """Threads and processes may share one file; a writer waits up to 30 s for another."""
+    """Threads and processes may share one file. A writer waits up to 30 s for another."""
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
@@ -160,17 +160,18 @@ class Ledger:
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
-        """Raises UserError for a file that is no database, or a broken one."""
+        """Raise UserError for a file that is no database, or a broken one."""
         try:
             yield
         except sqlite3.DatabaseError as error:
             if getattr(error, "sqlite_errorcode", None) not in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
                 raise
-            hint = "mend it, or move it away; without it nothing is known of what was spent before"
+            hint = "repair it or move it away; without it, earlier spending is unknown"
             raise UserError(f"no ledger: {error}", path=self.path, hint=hint) from None
 
     def _add_columns(self) -> None:
-        """A ledger from before there were tracks is all repair; one from before answers were kept knows of none."""
+        """Add the columns that an older ledger lacks, with defaults: all its keys are of the track repair, without an
+        answer."""
         if not self._missing():
             return
         with self._transaction() as db:
@@ -180,8 +181,8 @@ class Ledger:
 
     def _missing(self) -> list[tuple[str, str]]:
         tables = {table for table, _ in _ADDED}
-        there = {(one, name) for one in tables for _, name, *_ in self._db.execute(f"PRAGMA table_info({one})")}
-        return [column for column in _ADDED if column not in there]
+        present = {(table, name) for table in tables for _, name, *_ in self._db.execute(f"PRAGMA table_info({table})")}
+        return [column for column in _ADDED if column not in present]
 
     # -- keys -------------------------------------------------------------------------------------------------------
     def issue(self, hashed: str, key: Key) -> None:
@@ -198,23 +199,23 @@ class Ledger:
         return row and _priced(Key(*row))
 
     def admit(self, hashed: str, gateway: str) -> None:
-        """Let a key be one of this gateway's, and of no other."""
+        """Admit a key at this gateway, and at no other."""
         with self._transaction() as db:
             db.execute("INSERT INTO admitted SELECT key_hash, ? FROM keys WHERE key_hash = ?", (gateway, hashed))
 
     def is_admitted(self, hashed: str, gateway: str) -> bool:
-        """Whether a key is this gateway's, which has not ended."""
+        """Whether a key is admitted at this gateway, which has not ended."""
         with self._transaction() as db:
             query = "SELECT 1 FROM admitted WHERE key_hash = ? AND gateway = ?"
             return db.execute(query, (hashed, gateway)).fetchone() is not None
 
     def admitted(self) -> dict[str, list[str]]:
-        """The keys of each gateway that has not ended, or ended without a word."""
-        found: dict[str, list[str]] = {}
+        """The keys of each gateway that runs, or ended without closing."""
+        by_gateway: dict[str, list[str]] = {}
         with self._transaction() as db:
             for hashed, gateway in db.execute("SELECT key_hash, gateway FROM admitted ORDER BY rowid"):
-                found.setdefault(gateway, []).append(hashed)
-        return found
+                by_gateway.setdefault(gateway, []).append(hashed)
+        return by_gateway
 
     def dismiss(self, gateway: str) -> None:
         """End all keys of a gateway."""
@@ -222,18 +223,18 @@ class Ledger:
             db.execute("DELETE FROM admitted WHERE gateway = ?", (gateway,))
 
     def refuse(self, hashed: str) -> None:
-        """Note that a request of this key was refused, since the budget is reached: it cost nothing and is no row."""
+        """Note that a request of this key was refused, since the budget is reached: it cost nothing and has no row."""
         with self._transaction() as db:
             db.execute("INSERT OR IGNORE INTO refusals SELECT key_hash FROM keys WHERE key_hash = ?", (hashed,))
 
     def refused(self, hashed: str) -> bool:
-        """Whether the budget cut this key short."""
+        """Whether the budget refused a request of this key."""
         with self._transaction() as db:
             return db.execute("SELECT 1 FROM refusals WHERE key_hash = ?", (hashed,)).fetchone() is not None
 
     # -- requests ---------------------------------------------------------------------------------------------------
     def open(self, hashed: str, model: str, kind: str, worst: Decimal = Decimal(0)) -> str:
-        """Book a request before it is sent, so that none is ever missing; `worst` is the most that it may cost (USD).
+        """Book a request before it is sent, so that none is ever missing; `worst` is the most that it may cost, in USD.
         Returns its id."""
         with self._transaction() as db:
             request = uuid.uuid4().hex
@@ -243,7 +244,7 @@ class Ledger:
             return request
 
     def book(self, request: str, booking: Booking) -> None:
-        """Complete an open request, or one that was given up for lost; one that is booked stays as it is."""
+        """Complete an open or lost request; one that is already booked stays as it is."""
         with self._transaction() as db:
             query = f"UPDATE requests SET {_SET} WHERE id = ? AND status IN (?, ?)"
             if db.execute(query, (*_values(booking), request, OPEN, LOST)).rowcount:
@@ -252,20 +253,20 @@ class Ledger:
                 db.execute("DELETE FROM worst WHERE id = ?", (request,))
 
     def serve(self, hashed: str, model: str, fingerprint: str) -> None:
-        """Note what a provider calls the model that answered a key, and its fingerprint, empty where it says none."""
+        """Note the provider's name of the model that answered a key, and its fingerprint, empty if there is none."""
         with self._transaction() as db:
             query = "INSERT OR IGNORE INTO served SELECT key_hash, ?, ? FROM keys WHERE key_hash = ?"
             db.execute(query, (model, fingerprint, hashed))
 
     def served(self, experiment: str) -> list[tuple[str, str]]:
-        """The same of all keys of an experiment, each model and fingerprint once."""
+        """These models and fingerprints for all keys of an experiment, each once."""
         query = """SELECT DISTINCT served.model, fingerprint FROM served JOIN keys USING (key_hash)
                    WHERE experiment = ? ORDER BY served.model, fingerprint"""
         with self._transaction() as db:
             return [(model, fingerprint) for model, fingerprint in db.execute(query, (experiment,))]
 
     def record(self, sent: Sent, booking: Booking) -> None:
-        """Book a request that another's log tells of, once; one of a key that was not issued here is left out."""
+        """Book a request from another log, once. Requests of keys that were not issued here are left out."""
         row = (*sent, *_values(booking))
         with self._transaction() as db:
             query = f"""INSERT OR IGNORE INTO requests ({", ".join((*Sent._fields, *_BOOKED))})
@@ -280,13 +281,13 @@ class Ledger:
             return db.execute(query, (OPEN, *hashes)).fetchone()[0]
 
     def last_status(self, hashed: str) -> str:
-        """The status of a key's last request, empty where there was none."""
+        """The status of a key's last request; empty if there was none."""
         with self._transaction() as db:
             query = "SELECT status FROM requests WHERE key_hash = ? ORDER BY time DESC, rowid DESC LIMIT 1"
             return (db.execute(query, (hashed,)).fetchone() or ("",))[0]
 
     def lose(self, experiment: str) -> None:
-        """Mark what an experiment still has open, when its gateway is gone: its cost is not known."""
+        """Mark an experiment's open requests as lost after its gateway has ended: their cost is unknown."""
         with self._transaction() as db:
             query = """UPDATE requests SET status = ?
                        WHERE status = ? AND key_hash IN (SELECT key_hash FROM keys WHERE experiment = ?)"""
@@ -294,8 +295,8 @@ class Ledger:
 
     # -- another ledger's rows ----------------------------------------------------------------------------------------
     def differing(self, other: Path) -> list[str]:
-        """The ids of keys and requests that both ledgers have and say something else of. A request that only one of
-        them has booked is no difference."""
+        """The ids of keys and requests that differ between both ledgers. A request that only one of them has booked is
+        no difference."""
         pairs = {
             "keys": ("key_hash", (*Key._fields, "created"), ""),
             "requests": (
@@ -304,22 +305,22 @@ class Ledger:
                 f"AND a.status NOT IN {_UNBOOKED} AND b.status NOT IN {_UNBOOKED}",
             ),
         }
-        with self._beside(other) as db:
-            found = []
+        with self._attached(other) as db:
+            names = []
             for table, (key, columns, further) in pairs.items():
                 differ = " OR ".join(f"a.{name} IS NOT b.{name}" for name in columns)
                 query = (
                     f"SELECT {key} FROM main.{table} a JOIN other.{table} b USING ({key}) WHERE ({differ}) {further}"
                 )
-                found += [f"{table} {one}" for (one,) in db.execute(query)]
-            return found
+                names += [f"{table} {id_}" for (id_,) in db.execute(query)]
+            return names
 
     def absorb(self, other: Path) -> None:
-        """Take another ledger's keys, requests and refusals beside one's own: all or none. A request that is booked
-        there and open or lost here is booked."""
+        """Add another ledger's keys, requests and refusals, all or none. A request that is booked there and open or
+        lost here becomes booked."""
         requests = ", ".join((*Sent._fields, *_BOOKED))
         booked = ", ".join(f"{name} = b.{name}" for name in _BOOKED)
-        with self._beside(other) as db, db:
+        with self._attached(other) as db, db:
             names = ", ".join((*Key._fields, "key_hash", "created"))
             db.execute(f"INSERT OR IGNORE INTO main.keys ({names}) SELECT {names} FROM other.keys ORDER BY rowid")
             query = (
@@ -334,8 +335,8 @@ class Ledger:
             db.execute("DELETE FROM main.spent")
 
     @contextmanager
-    def _beside(self, other: Path) -> Iterator[sqlite3.Connection]:
-        """The database with another ledger's attached; that one is brought to this version first."""
+    def _attached(self, other: Path) -> Iterator[sqlite3.Connection]:
+        """The database with another ledger attached, which is first brought to this version."""
         Ledger(other).close()
         with self._lock:
             self._db.execute("ATTACH ? AS other", (str(other.absolute()),))
@@ -346,7 +347,7 @@ class Ledger:
 
     # -- sums -------------------------------------------------------------------------------------------------------
     def rows(self, experiment: str | None = None) -> list[Request]:
-        """Requests in the order in which they were booked, of one experiment or of all."""
+        """The requests of one experiment or of all, in the order of booking."""
         query = """SELECT id, time, track, experiment, repo, agent, holder, keys.model, requests.model, kind, tokens_in,
                           tokens_out, tokens_cached, tokens_stored, cost_usd, latency_ms, status, answer,
                           tokens_reasoning
@@ -354,11 +355,12 @@ class Ledger:
                    WHERE experiment = coalesce(?, experiment)
                    ORDER BY requests.rowid"""
         with self._transaction() as db:
-            found = [Request(*row) for row in db.execute(query, (experiment,))]
-        return [row._replace(cost_usd=Decimal(row.cost_usd)) for row in found]
+            requests = [Request(*row) for row in db.execute(query, (experiment,))]
+        return [row._replace(cost_usd=Decimal(row.cost_usd)) for row in requests]
 
     def spend(self, experiment: str | None = None) -> Decimal:
-        """USD, exact, of one experiment or of all. An experiment has a running total: it is asked at every request."""
+        """The exact spending of one experiment or of all, in USD. Since it is needed at every request, an experiment
+        has a running total."""
         if experiment is None:
             with self._transaction() as db:
                 return total(Decimal(cost) for (cost,) in db.execute("SELECT cost_usd FROM requests"))
@@ -367,16 +369,17 @@ class Ledger:
             return self._reckoned(experiment) if running is None else running
 
     def _reckoned(self, experiment: str) -> Decimal:
-        """The sum over all requests, which is the running total from now on; within a transaction."""
+        """The sum over all requests, which becomes the running total. Called within a transaction."""
         if not self._db.in_transaction:
             self._db.execute("BEGIN IMMEDIATE")  # nothing may be booked in between
         query = "SELECT cost_usd FROM requests JOIN keys USING (key_hash) WHERE experiment = ?"
-        found = total(Decimal(cost) for (cost,) in self._db.execute(query, (experiment,)))
-        self._db.execute("INSERT OR REPLACE INTO spent VALUES (?, ?)", (experiment, format(found, "f")))
-        return found
+        spent = total(Decimal(cost) for (cost,) in self._db.execute(query, (experiment,)))
+        self._db.execute("INSERT OR REPLACE INTO spent VALUES (?, ?)", (experiment, format(spent, "f")))
+        return spent
 
     def committed(self, experiment: str) -> Decimal:
-        """What a budget has to bear, USD: the spend, and of what was sent and is of unknown cost the worst."""
+        """The amount that counts towards a budget, in USD: the spending, and the highest possible cost of requests
+        whose cost is unknown."""
         query = """SELECT worst.cost_usd FROM worst JOIN requests USING (id) JOIN keys USING (key_hash)
                    WHERE experiment = ? AND status IN (?, ?)"""
         with self._transaction() as db:
@@ -384,21 +387,22 @@ class Ledger:
         return total((self.spend(experiment), *unknown))
 
     def spent_on(self, answer: str) -> Decimal:
-        """USD of every try at one answer; what was sent and is of unknown cost counts at its worst."""
+        """The cost of all tries at one answer, in USD. Requests of unknown cost count with their highest possible
+        cost."""
         query = """SELECT requests.cost_usd, worst.cost_usd, status FROM requests JOIN keys USING (key_hash)
                    LEFT JOIN worst USING (id) WHERE answer = ?"""
         with self._transaction() as db:
-            found = db.execute(query, (answer,)).fetchall()
-        amounts = (worst if status in (LOST, UNCOUNTED) and worst else cost for cost, worst, status in found)
+            rows = db.execute(query, (answer,)).fetchall()
+        amounts = (worst if status in (LOST, UNCOUNTED) and worst else cost for cost, worst, status in rows)
         return total(map(Decimal, amounts))
 
     def per_holder(self, experiment: str) -> dict[str, Decimal]:
-        """USD by instance id, with `shared` beside them."""
+        """USD by instance id, and under `shared`."""
         return per_holder(self.rows(experiment))
 
 
 def per_holder(rows: list[Request]) -> dict[str, Decimal]:
-    """USD by instance id, with `shared` beside them, of the requests of one experiment."""
+    """USD by instance id, and under `shared`, of the requests of one experiment."""
     spent: dict[str, Decimal] = {}
     for row in rows:
         spent[row.holder] = total((spent.get(row.holder, Decimal(0)), row.cost_usd))
@@ -406,13 +410,13 @@ def per_holder(rows: list[Request]) -> dict[str, Decimal]:
 
 
 def _running(db: sqlite3.Connection, experiment: str) -> Decimal | None:
-    """The running total of an experiment, None where there is none yet."""
+    """The running total of an experiment, None if there is none yet."""
     row = db.execute("SELECT cost_usd FROM spent WHERE experiment = ?", (experiment,)).fetchone()
     return row and Decimal(row[0])
 
 
 def _add(db: sqlite3.Connection, request: str, cost: Decimal) -> None:
-    """Add what a request cost to the running total of its experiment, where there is one."""
+    """Add the cost of a request to the running total of its experiment, if there is one."""
     query = "SELECT experiment FROM requests JOIN keys USING (key_hash) WHERE id = ?"
     (experiment,) = db.execute(query, (request,)).fetchone()
     before = _running(db, experiment)
@@ -422,7 +426,7 @@ def _add(db: sqlite3.Connection, request: str, cost: Decimal) -> None:
 
 
 def _priced(key: Key) -> Key:
-    """A row of `keys`, its budget and its cap as amounts."""
+    """A row of `keys` with budget and cap as amounts."""
     budget = None if key.budget_usd is None else Decimal(key.budget_usd)
     return key._replace(budget_usd=budget, cap_usd=Decimal(key.cap_usd) if key.cap_usd else None)
 

@@ -1,7 +1,7 @@
-"""The list of models: LiteLLM's own configuration file, of which `model_list` is read.
+"""The list of models: the `model_list` of LiteLLM's own configuration file.
 
-What we ask beyond LiteLLM: a price for every model (an unknown price is an error, never a guess; what is free says 0),
-a mode, and no secret in the file. Writes nothing.
+Beyond LiteLLM, we require a price for every model (an unknown price is an error, never a guess; free models have 0), a
+mode, and no secret in the file. Writes nothing.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ DEMO = ROOT / "data" / "demo" / "models.yaml"
 INPUT, OUTPUT = "input_cost_per_token", "output_cost_per_token"
 CACHED, STORED = "cache_read_input_token_cost", "cache_creation_input_token_cost"
 PRICES = (INPUT, OUTPUT, CACHED, STORED)
-#: of a token that a model thinks with, where it is not that of any other
+#: the price of a reasoning token, if it differs from other tokens
 REASONING = "output_cost_per_reasoning_token"
-#: the same prices of requests that are longer than so many thousand tokens
+#: the same prices for requests longer than so many thousand tokens
 _TIER = re.compile(rf"(?:{'|'.join(PRICES)})(_above_(\d+)k_tokens)")
 MODES = ("chat", "embedding")
-#: what stands for a key where a server asks for none
+#: in place of a key for a server that needs none
 NO_KEY = "none"
-#: the address of a LiteLLM proxy that runs already, and its master key; the providers' keys are in its environment
+#: the address of a LiteLLM proxy that already runs, and its master key; it has the providers' keys in its environment
 PROXY_URL, PROXY_KEY = "A11Y_BENCH_PROXY_URL", "A11Y_BENCH_PROXY_KEY"
-#: fields of `litellm_params` that shape no answer: keys, addresses of keys, limits and prices
+#: fields of `litellm_params` that do not shape answers: keys, limits and prices
 _SHAPES_NOTHING = (
     *("api_key", "max_parallel_requests", "rpm", "tpm", "timeout", "stream_timeout", "max_retries", "num_retries"),
     *("input_cost_per_token", "output_cost_per_token", "weight", "order", "tags"),
 )
-#: fields of `model_info` that do: what the model may be shown
+#: fields of `model_info` that do: what the model can be shown
 _SHAPING = ("mode", "supports_vision", "max_input_tokens")
-#: fields of `litellm_params` that say what a provider bears: requests in flight, requests and tokens in a minute
+#: fields of `litellm_params` with a provider's limits: requests in flight, requests and tokens per minute
 LIMITS = ("max_parallel_requests", "rpm", "tpm")
 #: the field of `model_info` that says how many answers one request may ask for
 CHOICES = "max_choices"
@@ -51,8 +51,8 @@ _VARIABLE = re.compile(r"^os\.environ/(\w+)$")
 
 @dataclass(frozen=True)
 class Model:
-    """One model of the list. `entry` is LiteLLM's; `environment` names the variables that it needs; `limits` is what it
-    says of LIMITS; `scripted` says that no model answers, but a table of this project."""
+    """One model of the list. `entry` is LiteLLM's, `environment` names the variables that it needs, `limits` are its
+    values of LIMITS, and `scripted` means that a table of this project answers, and no model."""
 
     name: str
     kind: str
@@ -64,29 +64,29 @@ class Model:
 
     @property
     def provider(self) -> str:
-        """Whose limits it shares: models of one key, or of one address where no key is asked for."""
+        """The provider whose limits it shares: that of its key, or of its address if it needs no key."""
         parameters = self.entry["litellm_params"]
         key = parameters.get("api_key", NO_KEY)
         return parameters.get("api_base", "") if key == NO_KEY else key
 
     @property
     def context(self) -> int | None:
-        """Tokens of a prompt at most; None where the list does not say."""
+        """The most tokens of a prompt; None if the list does not say."""
         return self.entry["model_info"].get("max_input_tokens")
 
     @property
     def sees(self) -> bool:
-        """Whether it takes pictures."""
+        """Whether it accepts pictures."""
         return self.entry["model_info"].get("supports_vision") is True
 
     @property
     def choices(self) -> int:
-        """How many answers one request may ask for (`n`), whose prompt is paid for once; 1 where the list is silent."""
+        """How many answers one request may ask for (`n`), whose prompt is paid for once; 1 by default."""
         return self.entry["model_info"].get(CHOICES, 1)
 
     @property
     def shaping(self) -> dict[str, Any]:
-        """What of its entry shapes an answer: no key, no limit of requests, no price."""
+        """The part of its entry that shapes answers: no key, no limit of requests, no price."""
         parameters = {
             name: value for name, value in self.entry["litellm_params"].items() if name not in _SHAPES_NOTHING
         }
@@ -98,9 +98,9 @@ class Model:
         """Its kind in the ledger."""
         return "embedding" if self.kind == "embedding" else "llm"
 
-    def missing(self, given: Mapping[str, str]) -> list[str]:
-        """The variables that it needs and `given` lacks; none where a proxy that runs already has them."""
-        return [] if given.get(PROXY_URL) else [name for name in self.environment if not given.get(name)]
+    def missing(self, environ: Mapping[str, str]) -> list[str]:
+        """The variables that it needs and `environ` lacks; none if a running proxy has them."""
+        return [] if environ.get(PROXY_URL) else [name for name in self.environment if not environ.get(name)]
 
 
 @dataclass(frozen=True)
@@ -109,29 +109,29 @@ class ModelList:
     models: dict[str, Model]
 
     def get(self, name: str) -> Model:
-        """Raises UserError that lists what there is."""
+        """The model of that name. Raises UserError that lists the available ones."""
         if name not in self.models:
             raise unknown("model", name, list(self.models))
         return self.models[name]
 
-    def ready(self, name: str, given: Mapping[str, str], kind: str | None = None) -> Model:
-        """The model, when it is of that kind and `given` has the variables that it needs. Raises UserError."""
+    def ready(self, name: str, environ: Mapping[str, str], kind: str | None = None) -> Model:
+        """The model, if it is of that kind and `environ` has the variables that it needs. Raises UserError."""
         model = self.get(name)
         if kind and model.kind != kind:
-            raise unknown(f"{kind} model", name, [one.name for one in self.models.values() if one.kind == kind])
-        if missing := model.missing(given):
+            raise unknown(f"{kind} model", name, [other.name for other in self.models.values() if other.kind == kind])
+        if missing := model.missing(environ):
             hint = f"set it before the command; the model list is {self.path}"
             raise UserError(f"model '{name}' needs the environment variable {missing[0]}", hint=hint)
         return model
 
 
 def load_models(path: Path) -> ModelList:
-    """Read and check a list. Raises UserError with file, line, field and what to do."""
+    """Read and check a list. Raises UserError with file, line, field and hint."""
     entries = _entries(path)
-    models = [_model(_Place(path, number, line), entry) for number, (line, entry) in enumerate(entries)]
+    models = [_model(_Location(path, number, line), entry) for number, (line, entry) in enumerate(entries)]
     for number, model in enumerate(models):
         if model.name in [earlier.name for earlier in models[:number]]:
-            raise _Place(path, number, entries[number][0]).error("model_name", f"'{model.name}' is there twice")
+            raise _Location(path, number, entries[number][0]).error("model_name", f"'{model.name}' is there twice")
     return ModelList(path, {model.name: model for model in models})
 
 
@@ -155,8 +155,8 @@ def _entries(path: Path) -> list[tuple[int, Any]]:
 
 
 @dataclass(frozen=True)
-class _Place:
-    """Where an entry stands, for errors."""
+class _Location:
+    """The location of an entry, for errors."""
 
     path: Path
     number: int
@@ -172,75 +172,75 @@ class _Place:
         return value
 
 
-def _model(place: _Place, entry: Any) -> Model:
-    name = place.text(entry, "model_name", "model_name")
+def _model(location: _Location, entry: Any) -> Model:
+    name = location.text(entry, "model_name", "model_name")
     parameters, info = entry.get("litellm_params"), entry.get("model_info")
-    place.text(parameters, "model", "litellm_params.model")
-    kind = place.text(info, "mode", "model_info.mode")
+    location.text(parameters, "model", "litellm_params.model")
+    kind = location.text(info, "mode", "model_info.mode")
     if kind not in MODES:
-        raise place.error("model_info.mode", f"'{kind}' is not a mode", f"available: {', '.join(MODES)}")
-    _check_key(place, parameters)
-    found = (_VARIABLE.match(value) for value in parameters.values() if isinstance(value, str))
-    variables = tuple(match[1] for match in found if match)
-    limits = {one: _limit(place, parameters, one) for one in LIMITS if parameters.get(one) is not None}
+        raise location.error("model_info.mode", f"'{kind}' is not a mode", f"available: {', '.join(MODES)}")
+    _check_key(location, parameters)
+    matches = (_VARIABLE.match(value) for value in parameters.values() if isinstance(value, str))
+    variables = tuple(match[1] for match in matches if match)
+    limits = {limit: _limit(location, parameters, limit) for limit in LIMITS if parameters.get(limit) is not None}
     choices = info.get(CHOICES, 1)
     if type(choices) is not int or choices < 1:
-        raise place.error(f"model_info.{CHOICES}", f"'{choices}' is no number of answers")
-    return Model(name, kind, _prices(place, info), info.get("scripted") is True, variables, limits, entry)
+        raise location.error(f"model_info.{CHOICES}", f"'{choices}' is no number of answers")
+    return Model(name, kind, _prices(location, info), info.get("scripted") is True, variables, limits, entry)
 
 
-def _check_key(place: _Place, parameters: dict[str, Any]) -> None:
+def _check_key(location: _Location, parameters: dict[str, Any]) -> None:
     key = str(parameters.get("api_key", NO_KEY))
     if key != NO_KEY and not _VARIABLE.match(key):
         hint = f"write os.environ/NAME and put the key into that environment variable; {NO_KEY} where none is asked for"
-        raise place.error("litellm_params.api_key", "a secret has no place in a file", hint)
+        raise location.error("litellm_params.api_key", "a secret has no place in a file", hint)
 
 
-def _limit(place: _Place, parameters: dict[str, Any], name: str) -> int:
+def _limit(location: _Location, parameters: dict[str, Any], name: str) -> int:
     limit = parameters[name]
     if type(limit) is not int or limit < 1:
-        what = "tokens" if name == "tpm" else "requests"
-        raise place.error(f"litellm_params.{name}", f"'{limit}' is no number of {what}")
+        unit = "tokens" if name == "tpm" else "requests"
+        raise location.error(f"litellm_params.{name}", f"'{limit}' is no number of {unit}")
     return limit
 
 
-def _prices(place: _Place, info: dict[str, Any]) -> Price:
+def _prices(location: _Location, info: dict[str, Any]) -> Price:
     for name in info:
         if "cost" in name and name not in (*PRICES, REASONING) and not _TIER.fullmatch(name):
             hint = (
                 f"available: {', '.join((*PRICES, REASONING))}, and each of the first four with _above_NUMBERk_tokens"
             )
-            raise place.error(f"model_info.{name}", "a price that is not reckoned with", hint)
-    plain = _tier(place, info, "")
+            raise location.error(f"model_info.{name}", "a price that is not reckoned with", hint)
+    plain = _tier(location, info, "")
     marks = {match[1]: int(match[2]) * 1000 for match in map(_TIER.fullmatch, info) if match}
-    tiers = tuple(sorted((above, _tier(place, info, mark, plain)) for mark, above in marks.items()))
+    tiers = tuple(sorted((above, _tier(location, info, mark, plain)) for mark, above in marks.items()))
     return plain._replace(tiers=tiers)
 
 
-def _tier(place: _Place, info: dict[str, Any], mark: str, base: Price | None = None) -> Price:
-    """The prices of requests of one length; `base` has what is not said of it. Tokens of a cache cost what others do
-    where nothing is said."""
-    said = {name: _price(place, info, f"{name}{mark}") for name in PRICES if f"{name}{mark}" in info}
+def _tier(location: _Location, info: dict[str, Any], mark: str, base: Price | None = None) -> Price:
+    """The prices of requests of one length, with defaults from `base`. Without a price of their own, cached tokens cost
+    as much as others."""
+    own = {name: _price(location, info, f"{name}{mark}") for name in PRICES if f"{name}{mark}" in info}
     if not base:
-        said = {name: _price(place, info, name) for name in (INPUT, OUTPUT)} | said
-    plain = base.input if base and INPUT not in said else said[INPUT]
-    output = base.output if base and OUTPUT not in said else said[OUTPUT]
-    there = {name: _price(place, info, name) for name in (CACHED, STORED) if name in info}
-    cached, stored = (said.get(name, there.get(name, plain)) for name in (CACHED, STORED))
-    reasoning = _price(place, info, REASONING) if REASONING in info else None
+        own = {name: _price(location, info, name) for name in (INPUT, OUTPUT)} | own
+    plain = base.input if base and INPUT not in own else own[INPUT]
+    output = base.output if base and OUTPUT not in own else own[OUTPUT]
+    base_cache = {name: _price(location, info, name) for name in (CACHED, STORED) if name in info}
+    cached, stored = (own.get(name, base_cache.get(name, plain)) for name in (CACHED, STORED))
+    reasoning = _price(location, info, REASONING) if REASONING in info else None
     return Price(plain, output, cached, stored, reasoning)
 
 
-def _price(place: _Place, info: dict[str, Any], name: str) -> Decimal:
-    """A price as it is written: a number's shortest decimal form, never its binary value."""
+def _price(location: _Location, info: dict[str, Any], name: str) -> Decimal:
+    """A price as written: a number's shortest decimal form, never its binary value."""
     field, value = f"model_info.{name}", info.get(name)
     hint = "write the provider's price in USD per token; 0 if it is free"
     if value is None:
-        raise place.error(field, "the price is unknown", hint)
+        raise location.error(field, "the price is unknown", hint)
     try:
         price = Decimal(str(value))
     except InvalidOperation:
         price = Decimal("NaN")
     if not price.is_finite() or price < 0:
-        raise place.error(field, f"'{value}' is no price", hint)
+        raise location.error(field, f"'{value}' is no price", hint)
     return price

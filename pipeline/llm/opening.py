@@ -22,20 +22,20 @@ def open_gateway(
     say: Callable[[str], None],
     log: Path,
     responses: Path | None = None,
-    given: Mapping[str, str] = os.environ,
+    environ: Mapping[str, str] = os.environ,
 ) -> Iterator[Gateway]:
-    """The gateway that `given` asks for, for as long as the block.
+    """The gateway that the environment variables `environ` select, open during the block.
 
-    `models` is LiteLLM's configuration file, `log` takes all that an embedded proxy prints, `responses` is the folder
-    in which it keeps the answers to greedy requests. Raises UserError for a list that is wrong or a proxy that is not
-    what was said, InfrastructureError for a proxy that does not work.
+    `models` is LiteLLM's configuration file, `log` gets the output of an embedded proxy, and `responses` is the folder
+    in which it keeps answers to greedy requests. Raises UserError for a wrong list, or a proxy that differs from it;
+    InfrastructureError for a proxy that does not work.
     """
     listed, book = load_models(models), Ledger(ledger)
     try:
-        if given.get(PROXY_URL):
-            opened = deployed_gateway(listed, book, given)
+        if environ.get(PROXY_URL):
+            opened = deployed_gateway(listed, book, environ)
         else:
-            opened = embedded_gateway(listed, book, given, say=say, log=log, responses=responses)
+            opened = embedded_gateway(listed, book, environ, say=say, log=log, responses=responses)
         with opened as gateway:
             yield gateway
     finally:

@@ -1,7 +1,7 @@
 """Asking one model many questions of one kind, several times each, and only those without an answer.
 
-Writes the samples, and their cost to the ledger and `costs.csv`, on an experiment of their own. What a provider or a
-budget owes is not stored; the next run asks again.
+Writes the samples, and their cost to the ledger and `costs.csv`, under an experiment of their own. Answers that are
+missing because of a provider or a budget are not stored; the next run asks again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pipeline.core.progress import Progress
 from pipeline.core.records import REPAIR, Track
 from pipeline.core.store import Store, digest
 from pipeline.core.work import Event, Interrupts, Tell, each
-from pipeline.llm.asking import Answer, Read, Request, ask, owed
+from pipeline.llm.asking import Answer, Read, Request, ask, unanswered
 from pipeline.llm.chat import Message, connect
 from pipeline.llm.costs import write_costs
 from pipeline.llm.experiment import Experiment
@@ -34,10 +34,10 @@ Q = TypeVar("Q", bound=Hashable)
 
 @dataclass(frozen=True)
 class Rubric(Generic[Q]):
-    """A kind of questions: whose money they cost, how one is put and read, and by what its answers are kept.
+    """A kind of questions: the agent that pays for them, how one is asked and read, and what its answers are kept by.
 
-    `decisive` is all that decides an answer beside question, model and parameters; `holder` gives whose key a question
-    is asked with (an instance), `inputs` its digests.
+    `decisive` is everything that decides an answer besides question, model and parameters. `holder` gives the holder of
+    a question's key (an instance), `inputs` the digests of a question.
     """
 
     agent: str
@@ -51,22 +51,22 @@ class Rubric(Generic[Q]):
 
 @dataclass(frozen=True)
 class Asked:
-    """Who is asked, how often each question, and the most that this may cost for a repository, in USD.
+    """Which model is asked, how often each question, and the most that this may cost for a repository, in USD.
 
-    `given` is the environment in which the providers' keys are; the process's own by default. `gateway` is one that is
-    open already, which stays so.
+    `environ` are the environment variables with the providers' keys, by default those of the process. A `gateway` that
+    is already open is used and stays open.
     """
 
     model: str
     samples: int = 3
     budget: Decimal | None = None
     models: Path = SHIPPED
-    given: Mapping[str, str] | None = None
+    environ: Mapping[str, str] | None = None
     gateway: Gateway | None = None
 
 
 class Sampled(NamedTuple):
-    """Told when a sample is there: it is paid for, and kept at once. `question` is plain data."""
+    """Reported for each sample, which is paid for and therefore kept at once. `question` is plain data."""
 
     question: Any
     number: int
@@ -75,8 +75,8 @@ class Sampled(NamedTuple):
 
 @dataclass(frozen=True)
 class Sample(Generic[Q]):
-    """The request: the samples of a question that are missing, by their numbers. `name` is whose key it is asked with,
-    `question` is handed back as it is."""
+    """The request: the missing samples of a question, by their numbers. `name` is the holder of its key; `question` is
+    returned unchanged."""
 
     name: str
     question: Q
@@ -88,24 +88,24 @@ class Sample(Generic[Q]):
         return ""
 
     def perform(self, tell: Tell) -> tuple[Answer, ...]:
-        """One answer after the other, the last of which may be owed: no more is asked for then."""
+        """The answers in order. After a failure, no more are asked for."""
         tell(Event(self.name, f"asking {self.request.model}"))
         answers: list[Answer] = []
         with connect(self.request.base_url) as line:
             for number in self.numbers:
                 answers.append(ask(self.request, line))
-                if answers[-1].owed:
+                if answers[-1].failure:
                     break
                 tell(Event(self.name, data=Sampled(self.question, number, answers[-1])))
         return tuple(answers)
 
     def failed(self, error: Exception) -> tuple[Answer, ...]:
-        return (owed(error),)
+        return (unanswered(error),)
 
 
 class Panel(Generic[Q]):
-    """One model and its samples, kept under `root`. `repo` is whose answers these are: of the track of pages, a set of
-    cases. Raises UserError at once for a model that cannot be asked."""
+    """One model and its samples, kept under `root`. `repo` is the repository of the answers, or the set of cases in the
+    page track. Raises UserError at once for a model that cannot be asked."""
 
     def __init__(
         self,
@@ -118,20 +118,20 @@ class Panel(Generic[Q]):
         track: Track = REPAIR,
     ) -> None:
         self.store, self.root, self.rubric, self.asked, self.parameters = store, root, rubric, asked, parameters
-        self.given = os.environ if asked.given is None else asked.given
-        model = load_models(asked.models).ready(asked.model, self.given, "chat")
+        self.environ = os.environ if asked.environ is None else asked.environ
+        model = load_models(asked.models).ready(asked.model, self.environ, "chat")
         *texts, version = rubric.decisive
         settings = digest(*texts, parameters, model.shaping, version)
         self.experiment = Experiment(str(repo), asked.model, rubric.agent, settings, track)
 
     def samples(self, question: Q) -> Samples:
-        """What there is about a question."""
+        """The samples of a question."""
         how = {"model": self.asked.model, "settings": self.experiment.settings}
         return Samples(self.root, self.rubric.inputs(question) | how, self.asked.samples)
 
-    def left(self, questions: Sequence[Q]) -> list[Q]:
-        """Those that lack samples, each once."""
-        return [one for one in dict.fromkeys(questions) if self.samples(one).missing()]
+    def remaining(self, questions: Sequence[Q]) -> list[Q]:
+        """The questions that lack samples, each once."""
+        return [question for question in dict.fromkeys(questions) if self.samples(question).missing()]
 
     def complete(
         self,
@@ -141,16 +141,16 @@ class Panel(Generic[Q]):
         jobs: int,
         engine: str = "threads",
     ) -> dict[Q, str]:
-        """Ask for all that is missing, and count each of `left` in `progress`; through the gateway of `asked`, or one
-        of its own, which writes `log`. Returns why questions still lack samples."""
-        left = self.left(questions)
-        if not left:
+        """Ask for all missing samples, and count each `remaining` question in `progress`. Uses the gateway of `asked`,
+        or opens one, which writes `log`. Returns why questions still lack samples."""
+        remaining = self.remaining(questions)
+        if not remaining:
             return {}
-        with self._opened(progress, log) as there:
+        with self._opened(progress, log) as gateway:
             progress.leave(self.rubric.agent)
-            causes = self.ask(there, left, progress, jobs, engine, progress.finish)
+            causes = self.ask(gateway, remaining, progress, jobs, engine, progress.finish)
             if self.asked.gateway:
-                there.settle(self.experiment)
+                gateway.settle(self.experiment)
         write_costs(self.store)
         return causes
 
@@ -158,7 +158,7 @@ class Panel(Generic[Q]):
         if self.asked.gateway:
             return nullcontext(self.asked.gateway)
         say = partial(progress.step, self.rubric.agent)
-        return open_gateway(self.asked.models, self.store.ledger, say=say, log=log, given=self.given)
+        return open_gateway(self.asked.models, self.store.ledger, say=say, log=log, environ=self.environ)
 
     def ask(
         self,
@@ -169,7 +169,8 @@ class Panel(Generic[Q]):
         engine: str = "threads",
         finish: Callable[[str, str], None] = lambda *_: None,
     ) -> dict[Q, str]:
-        """Ask for what questions lack, without `costs.csv`; `finish` is told each that is done with, and how."""
+        """Ask for the missing samples of questions, without writing `costs.csv`; `finish` is called for each
+        question."""
 
         def hear(event: Event) -> None:
             progress.hear(event)
@@ -177,22 +178,22 @@ class Panel(Generic[Q]):
                 question, number, answer = event.data
                 self.samples(question).keep(number, answer)
 
-        requests = [self.request(gateway, one) for one in questions]
+        requests = [self.request(gateway, question) for question in questions]
         causes: dict[Q, str] = {}
         for request, answers in each(
             requests, jobs=jobs, engine=engine, hear=hear, interrupts=Interrupts(progress.stopping)
         ):
             last = answers[-1] if answers else Answer()
-            if last.owed:
-                causes[request.question] = last.owed
-            finish(request.name, last.owed or last.missing or "answered")
+            if last.failure:
+                causes[request.question] = last.failure
+            finish(request.name, last.failure or last.missing or "answered")
         return causes
 
     def request(self, gateway: Gateway, question: Q) -> Sample[Q]:
-        """What is missing of a question, with a key of its own."""
+        """The request for the missing samples of a question, with its own key."""
         rubric, holder = self.rubric, self.rubric.holder(question)
         key = gateway.issue_key(self.experiment, holder, self.asked.budget)
-        asked = Request(
+        request = Request(
             gateway.base_url,
             key,
             self.asked.model,
@@ -201,4 +202,4 @@ class Panel(Generic[Q]):
             rubric.again,
             self.parameters,
         )
-        return Sample(holder, question, tuple(self.samples(question).missing()), asked)
+        return Sample(holder, question, tuple(self.samples(question).missing()), request)

@@ -1,10 +1,10 @@
-"""What a request may say, in both deployments: a list of the protocol's fields, and LiteLLM calls this around each.
+"""What a request may contain, in both deployments: a list of the protocol's fields, with which LiteLLM checks each one.
 
-A field that is not listed is dropped, in nested objects too, and the proxy's log says its name; a value that could
-reach out, cost what no price says, or is none of the protocol refuses the request (400) before it is sent or booked.
-Why there is no answer is told here too, once for all who ask (CAUSES): a header repeats it to them. Runs inside the
-proxy's environment, embedded (hooks.py, fence.py) and deployed (docker/proxy/config.yaml, where this file lies beside
-the configuration): LiteLLM only.
+A field that is not listed is dropped, also in nested objects, and the proxy's log names it. A value that could reach
+out, has a cost without a price, or is not in the protocol refuses the request (400) before it is sent or booked. The
+causes of missing answers are also decided here, in one place (CAUSES); a header passes them on. Runs inside the proxy's
+environment, embedded (hooks.py, fence.py) and deployed (docker/proxy/config.yaml, with this file next to the
+configuration): LiteLLM only.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _count(value: Any) -> bool:
 
 
 def _choices(value: Any) -> bool:
-    """Answers to one request; how many a model may be asked for is looked at later (`Policy.choices`)."""
+    """A number of answers to one request; `Policy.choices` checks later how many a model may be asked for."""
     return type(value) is int and value >= 1
 
 
@@ -58,31 +58,31 @@ def _texts(value: Any) -> bool:
 
 
 def _content(value: Any) -> bool:
-    """A text, parts, or nothing beside a call of a tool."""
+    """A text, parts, or nothing next to a call of a tool."""
     return value is None or isinstance(value, str | list)
 
 
 def _inputs(value: Any) -> bool:
-    """A text, several, or their tokens."""
+    """A text, several texts, or their tokens."""
     return _text(value) or (isinstance(value, list) and bool(value))
 
 
 def _brief_cache(value: Any) -> bool:
-    """What is kept for longer costs more than the list's price."""
+    """The shortest kind of cache: longer ones cost more than the list's price."""
     return value == {"type": "ephemeral"}
 
 
 def _picture(value: Any) -> bool:
-    """In the request itself: an address would be fetched by the proxy, which reaches what an agent must not."""
+    """A picture in the request itself: the proxy would fetch an address, and it can reach more than an agent may."""
     return _object(value) and _text(value.get("url")) and value["url"].startswith("data:image/")
 
 
 def _function(value: Any) -> bool:
-    """Other kinds are run by a provider, or make the proxy reach out."""
+    """Only functions: other tools are run by a provider, or make the proxy reach out."""
     return value == "function"
 
 
-#: fields by what holds them; a dotted name holds the fields of an object, or of each in a list
+#: fields by what contains them; a dotted name stands for an object, or for each object of a list
 FIELDS: dict[str, dict[str, Check]] = {
     "chat": {
         **dict.fromkeys(("temperature", "top_p", "min_p", "top_k", "presence_penalty"), _number),
@@ -112,22 +112,22 @@ FIELDS: dict[str, dict[str, Check]] = {
     },
     "embedding": {"model": _text, "input": _inputs, "encoding_format": _text, "dimensions": _count},
 }  # fmt: skip
-#: fields without which there is nothing to send, and those that are a list of objects
+#: required fields, and fields that are a list of objects
 NEEDED = {"chat": ("model", "messages"), "embedding": ("model", "input"), "chat.messages": ("role",)}
 LISTS = ("chat.messages", "chat.tools", "chat.messages.tool_calls")
-#: fields that null is a value of, and those that are dropped without a word, since many clients send them
+#: fields that may be null, and fields that are dropped silently, since many clients send them
 NULLED = ("content",)
 UNSAID = ("stream_options", "user", "metadata", "store")
-#: what LiteLLM itself lays beside a request
+#: what LiteLLM itself adds to a request
 OF_THE_PROXY = (
     *("proxy_server_request", "metadata", "litellm_metadata", "secret_fields"),
     *("litellm_call_id", "litellm_logging_obj", "litellm_trace_id"),
 )
 
-#: the header that says why there is no answer, and that of a request that says which of several alike it is: what was
-#: paid for is then not asked for again when an answer is begun anew
+#: the header with the cause of a missing answer, and the header that numbers equal requests, so that paid answers are
+#: not asked for again when an agent starts over
 CAUSE, SAMPLE = "x-a11y-bench-cause", "x-a11y-bench-sample"
-#: cause, LiteLLM's names of errors, what a refused request is told, statuses: the first row decides of which one fits
+#: cause, LiteLLM's names of errors, pattern of the error's text, statuses: the first row that fits decides
 CAUSES = (
     (
         "context",
@@ -148,28 +148,28 @@ CAUSES = (
         (400, 401, 402, 403, 404, 405, 415, 422),
     ),
 )
-#: any other: the provider failed, or bears no more at the moment
+#: any other cause: the provider failed, or is overloaded
 PROVIDER = "provider"
-#: statuses whose text is looked at, and how much of it: further on a provider may quote the prompt
+#: statuses whose text is examined, and how much of it: the rest may quote the prompt
 TOLD_BY_TEXT, TEXT_CHARS = (400, 413, 422), 300
 
 
 def cause_of(name: str, status: int | None, text: str) -> str:
-    """Why there is no answer, of an error's name, its status and what it says: `context` (too long for the model),
-    `refused` (for what it holds), `configuration` (key, name of the model, parameters) or `provider`."""
-    said = text[:TEXT_CHARS].lower() if status in TOLD_BY_TEXT else ""
-    for cause, names, words, _ in CAUSES:
-        if name in names or (words and re.search(words, said)):
+    """The cause of a missing answer, by an error's name, status and text: `context` (too long for the model), `refused`
+    (for its content), `configuration` (key, name of the model, parameters) or `provider`."""
+    beginning = text[:TEXT_CHARS].lower() if status in TOLD_BY_TEXT else ""
+    for cause, names, pattern, _ in CAUSES:
+        if name in names or (pattern and re.search(pattern, beginning)):
             return cause
     return next((cause for cause, _, _, statuses in CAUSES if status in statuses), PROVIDER)
 
 
 class Refused(ValueError):
-    """A request that is none of the protocol, or asks for what no request may have."""
+    """A request that breaks the protocol, or has a value that no request may have."""
 
 
 def allowed(kind: str, body: Any, dropped: list[str] | None = None) -> dict[str, Any]:
-    """The request with the listed fields alone; `kind` is `chat` or `embedding`, `dropped` takes the names of others.
+    """The request with only the listed fields; `kind` is `chat` or `embedding`, `dropped` collects the names of others.
 
     Raises Refused.
     """
@@ -181,64 +181,65 @@ def allowed(kind: str, body: Any, dropped: list[str] | None = None) -> dict[str,
     return cleaned
 
 
-def _fields(place: str, given: Mapping[str, Any], dropped: list[str]) -> Iterator[tuple[str, Any]]:
-    for name in NEEDED.get(place, ()):
-        if name not in given:
-            raise Refused(f"'{name}' is missing in {place}")
-    for name, value in given.items():
-        check = FIELDS[place].get(name)
+def _fields(holder: str, fields: Mapping[str, Any], dropped: list[str]) -> Iterator[tuple[str, Any]]:
+    for name in NEEDED.get(holder, ()):
+        if name not in fields:
+            raise Refused(f"'{name}' is missing in {holder}")
+    for name, value in fields.items():
+        check = FIELDS[holder].get(name)
         if check is None or (value is None and name not in NULLED):
-            dropped += [f"{place}.{name}"] if check is None and name not in UNSAID else []
+            dropped += [f"{holder}.{name}"] if check is None and name not in UNSAID else []
         elif not check(value):
-            raise Refused(f"'{name}' in {place} has a value that no request may have: {json.dumps(value)[:100]}")
+            raise Refused(f"'{name}' in {holder} has a value that no request may have: {json.dumps(value)[:100]}")
         else:
-            yield name, _nested(f"{place}.{name}", value, dropped)
+            yield name, _nested(f"{holder}.{name}", value, dropped)
 
 
-def _nested(place: str, value: Any, dropped: list[str]) -> Any:
-    if place in LISTS and not isinstance(value, list):
-        raise Refused(f"{place} is no list")
-    if place not in FIELDS:
+def _nested(holder: str, value: Any, dropped: list[str]) -> Any:
+    if holder in LISTS and not isinstance(value, list):
+        raise Refused(f"{holder} is no list")
+    if holder not in FIELDS:
         return value
     if isinstance(value, dict):
-        return dict(_fields(place, value, dropped))
+        return dict(_fields(holder, value, dropped))
     if isinstance(value, list):
-        if not all(isinstance(one, dict) for one in value):
-            raise Refused(f"{place} holds what is no object")
-        return [dict(_fields(place, one, dropped)) for one in value]
+        if not all(isinstance(member, dict) for member in value):
+            raise Refused(f"{holder} holds what is no object")
+        return [dict(_fields(holder, member, dropped)) for member in value]
     if value is None or isinstance(value, str):
         return value
-    raise Refused(f"{place} is of no form that a request may have")
+    raise Refused(f"{holder} is of no form that a request may have")
 
 
 class Policy(CustomLogger):
     """LiteLLM passes all arguments by these names."""
 
     def choices(self, model: str) -> int:
-        """How many answers one request to a model may ask for: several cost more than its limit of tokens says, which
-        only the embedded proxy reckons with."""
+        """How many answers one request to a model may ask for: several cost more than its limit of tokens suggests, and
+        only the embedded proxy accounts for that."""
         return 1
 
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str
     ) -> dict[str, Any]:
-        """Streams report the provider's own usage, else LiteLLM would guess; greedy requests may use the cache."""
+        """Clean a request. Streams must report the provider's usage, else LiteLLM would guess; greedy requests may use
+        the cache."""
         dropped: list[str] = []
         try:
-            said = allowed("embedding" if "embedding" in call_type else "chat", _body(data), dropped)
-            if said.get("n", 1) > self.choices(said["model"]):
-                raise Refused(f"several answers ('n') to one request are not taken for '{said['model']}'")
+            request = allowed("embedding" if "embedding" in call_type else "chat", _body(data), dropped)
+            if request.get("n", 1) > self.choices(request["model"]):
+                raise Refused(f"several answers ('n') to one request are not taken for '{request['model']}'")
         except Refused as error:
             raise HTTPException(400, str(error)) from None
         if dropped:
             print(f"left out of a request: {', '.join(sorted(set(dropped)))}", flush=True)
-        kept = {name: value for name, value in data.items() if name in OF_THE_PROXY} | said
-        kept["metadata"] = _own_words(data.get("metadata") or {})
-        if kept.get("stream"):
-            kept["stream_options"] = {"include_usage": True}
-        if kept.get("temperature") == 0:
-            kept["cache"] = {"use-cache": True}
-        return kept
+        forwarded = {name: value for name, value in data.items() if name in OF_THE_PROXY} | request
+        forwarded["metadata"] = _own_metadata(data.get("metadata") or {})
+        if forwarded.get("stream"):
+            forwarded["stream_options"] = {"include_usage": True}
+        if forwarded.get("temperature") == 0:
+            forwarded["cache"] = {"use-cache": True}
+        return forwarded
 
     async def async_post_call_failure_hook(
         self,
@@ -247,35 +248,35 @@ class Policy(CustomLogger):
         original_exception: Exception,
         traceback_str: str | None = None,
     ) -> None:
-        """Tell the client why there is no answer, not to try again what was tried here, and hand the provider's
-        Retry-After on, which LiteLLM would rename."""
-        given = getattr(original_exception, "litellm_response_headers", None) or {}
-        handed_on = {name: given[name] for name in ("retry-after",) if name in given}
-        told = {"x-should-retry": "false", CAUSE: cause_of_error(original_exception)}
-        headers = {**told, **handed_on}
+        """Tell the client the cause, and not to repeat what was retried here; pass on the provider's Retry-After, which
+        LiteLLM would rename."""
+        received = getattr(original_exception, "litellm_response_headers", None) or {}
+        handed_on = {name: received[name] for name in ("retry-after",) if name in received}
+        own_headers = {"x-should-retry": "false", CAUSE: cause_of_error(original_exception)}
+        headers = {**own_headers, **handed_on}
         original_exception.headers = headers  # type: ignore[attr-defined]  # LiteLLM reads it
 
 
 def cause_of_error(error: Exception) -> str:
-    """The same of what LiteLLM, or the check above, raised."""
+    """The cause of an error that LiteLLM or the check above raised."""
     status = getattr(error, "status_code", None)
     text = getattr(error, "message", None) or getattr(error, "detail", None) or error
     return cause_of(type(error).__name__, status if isinstance(status, int) else None, str(text))
 
 
 def _body(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What the request itself says, without what LiteLLM laid beside it."""
+    """The request itself, without LiteLLM's additions."""
     return {name: value for name, value in data.items() if name not in OF_THE_PROXY}
 
 
-def _own_words(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """LiteLLM's own words on a request, without those that the request brought along, which LiteLLM keeps apart too."""
+def _own_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """LiteLLM's own metadata of a request, without the client's, which LiteLLM also keeps separately."""
     brought = metadata.get("requester_metadata")
-    words = brought if isinstance(brought, dict) else {}
+    sent = brought if isinstance(brought, dict) else {}
     return {
         name: value
         for name, value in metadata.items()
-        if name != "requester_metadata" and (name not in words or words[name] != value)
+        if name != "requester_metadata" and (name not in sent or sent[name] != value)
     }
 
 

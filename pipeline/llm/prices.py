@@ -1,7 +1,7 @@
 """What a request costs: tokens times the list's prices, in decimals.
 
-Also runs inside the proxy's environment: standard library only. Does not cover prices that change with the hour,
-and those of pictures and sound; a list that has such a price is refused.
+Also runs inside the proxy's environment: standard library only. Does not cover prices that depend on the time of
+day, and those of pictures and sound; a list with such a price is refused.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal
 from typing import Any, NamedTuple
 
-#: digits enough for any sum or product here to be exact: rounding would be an error, not an approximation
+#: enough digits for any sum or product here to be exact
 EXACT = Context(prec=100)
-#: tokens that a picture may cost beyond its bytes, and that an answer may have where nobody says
+#: tokens that a picture may cost beyond its bytes, and the most tokens of an answer without a known limit
 PICTURE, ANY = 20_000, 131_072
 
 
@@ -29,9 +29,9 @@ class Usage(NamedTuple):
 
 
 class Price(NamedTuple):
-    """USD per token. A token that a provider's cache has or takes costs `cached` or `stored`, one that a model thinks
-    with `reasoning`, where that is not as any other. `tiers` are other prices of the whole request, by the number of
-    tokens in that it has to have more than."""
+    """USD per token. A token that is read from a provider's cache costs `cached`, one written to it `stored`, and a
+    reasoning token `reasoning`, if it has a price of its own. `tiers` are other prices for the whole request, by the
+    number of input tokens that it exceeds."""
 
     input: Decimal
     output: Decimal
@@ -45,39 +45,39 @@ class Price(NamedTuple):
         return next((price for above, price in sorted(self.tiers, reverse=True) if tokens_in > above), self)
 
     def cost(self, usage: Usage) -> Decimal:
-        """USD, exact."""
+        """The exact cost in USD."""
         price = self.at(usage.tokens_in)
         plain = usage.tokens_in - usage.tokens_cached - usage.tokens_stored
-        thought = usage.tokens_reasoning if price.reasoning is not None else 0
-        said = usage.tokens_out - thought
-        counts = (plain, said, usage.tokens_cached, usage.tokens_stored, thought)
-        each = (*price[:4], price.reasoning or Decimal(0))
-        return total(EXACT.multiply(count, one) for count, one in zip(counts, each, strict=True))
+        reasoned = usage.tokens_reasoning if price.reasoning is not None else 0
+        shown = usage.tokens_out - reasoned
+        counts = (plain, shown, usage.tokens_cached, usage.tokens_stored, reasoned)
+        amounts = (*price[:4], price.reasoning or Decimal(0))
+        return total(EXACT.multiply(count, amount) for count, amount in zip(counts, amounts, strict=True))
 
     def described(self) -> dict[str, Any]:
-        """As plain data, amounts as digits; `read` gives it back."""
+        """The price as plain data, with amounts as digits, for `read`."""
         fields = {name: value for name, value in self._asdict().items() if name != "tiers"}
         amounts = {name: None if value is None else format(value, "f") for name, value in fields.items()}
         return {**amounts, "tiers": [[above, price.described()] for above, price in self.tiers]}
 
     @classmethod
-    def read(cls, said: Mapping[str, Any]) -> Price:
-        """The price that `described` gave."""
-        amounts = {name: value and Decimal(value) for name, value in said.items() if name != "tiers"}
-        return cls(**amounts, tiers=tuple((above, cls.read(price)) for above, price in said["tiers"]))
+    def read(cls, fields: Mapping[str, Any]) -> Price:
+        """The price that `described` returned."""
+        amounts = {name: value and Decimal(value) for name, value in fields.items() if name != "tiers"}
+        return cls(**amounts, tiers=tuple((above, cls.read(price)) for above, price in fields["tiers"]))
 
-    def worst(self, request: Mapping[str, Any], most: int) -> Decimal:
-        """USD that a request may cost at most: a token has a byte or more, and an answer no more tokens than it asks
-        for, else `most`, or as many as any model has; there may be several answers (`n`)."""
+    def worst(self, request: Mapping[str, Any], limit: int) -> Decimal:
+        """The most that a request may cost, in USD. A token has at least one byte. An answer has at most as many tokens
+        as the request allows, else `limit`, else as many as any model gives. There may be several answers (`n`)."""
         fields = {name: value for name, value in request.items() if name not in ("metadata", "proxy_server_request")}
-        said = json.dumps(fields, default=str)
-        tokens_in = len(said.encode()) + PICTURE * said.count("data:image/")
-        asked = [request[name] for name in ("max_tokens", "max_completion_tokens") if request.get(name)]
-        tokens_out = 0 if "input" in request else max(asked, default=most or ANY) * (request.get("n") or 1)
-        every = [self, *(price for _, price in self.tiers)]
-        costly = max(amount for one in every for amount in (one.input, one.cached, one.stored))
-        said_out = max(amount for one in every for amount in (one.output, one.reasoning or Decimal(0)))
-        return total((EXACT.multiply(tokens_in, costly), EXACT.multiply(tokens_out, said_out)))
+        text = json.dumps(fields, default=str)
+        tokens_in = len(text.encode()) + PICTURE * text.count("data:image/")
+        limits = [request[name] for name in ("max_tokens", "max_completion_tokens") if request.get(name)]
+        tokens_out = 0 if "input" in request else max(limits, default=limit or ANY) * (request.get("n") or 1)
+        prices = [self, *(price for _, price in self.tiers)]
+        costly = max(amount for price in prices for amount in (price.input, price.cached, price.stored))
+        costly_out = max(amount for price in prices for amount in (price.output, price.reasoning or Decimal(0)))
+        return total((EXACT.multiply(tokens_in, costly), EXACT.multiply(tokens_out, costly_out)))
 
 
 def total(amounts: Iterable[Decimal]) -> Decimal:
@@ -89,7 +89,7 @@ def total(amounts: Iterable[Decimal]) -> Decimal:
 
 
 def usage_of(reported: Mapping[str, Any] | None) -> Usage:
-    """From the `usage` of an OpenAI-compatible answer, as LiteLLM normalises it for every provider."""
+    """The usage of an OpenAI-compatible answer, from the field that LiteLLM normalises for every provider."""
     reported = reported or {}
     details = reported.get("prompt_tokens_details") or {}
     return Usage(

@@ -1,6 +1,6 @@
 """The proxy's process: starting it, waiting for it, ending it with all its children.
 
-Writes its folder `home` (configuration and a link to this package) and its log. Knows no keys and no ledger.
+Writes its folder `home` (configuration and a link to this package) and its log. Does not handle keys or the ledger.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pipeline.core.errors import InfrastructureError
 
 #: seconds for the proxy to start and to end
 START_LIMIT, STOP_LIMIT = 120, 10
-#: seconds between two messages about a start that takes long
+#: seconds between messages during a slow start
 MESSAGE_EVERY = 5
 
 
@@ -37,7 +37,7 @@ def running_proxy(
     log: Path,
     stop_limit: float = STOP_LIMIT,
 ) -> Iterator[str]:
-    """A proxy that answers; gives its address. Raises InfrastructureError when it does not start."""
+    """Run a proxy during the block; yields its address. Raises InfrastructureError if it does not start."""
     _furnish(home, configuration)
     log.parent.mkdir(parents=True, exist_ok=True)
     port = _free_port()
@@ -60,7 +60,7 @@ def running_proxy(
 
 
 def _furnish(home: Path, configuration: Mapping[str, Any]) -> None:
-    """The hooks import this package and nothing else of our environment."""
+    """Write the proxy's folder. The hooks import this package, but nothing else of our environment."""
     (home / "pipeline").symlink_to(Path(pipeline.__file__).parent)
     (home / "config.yaml").write_text(json.dumps(configuration, indent=2), encoding="utf-8")
 
@@ -73,16 +73,16 @@ def _free_port() -> int:
 
 def _wait(process: subprocess.Popen[bytes], health: str, say: Callable[[str], None], log: Path) -> None:
     began = time.monotonic()
-    said = 0.0
+    last_message = 0.0
     while not _answers(health):
-        passed = time.monotonic() - began
-        if process.poll() is not None or passed > START_LIMIT:
+        elapsed = time.monotonic() - began
+        if process.poll() is not None or elapsed > START_LIMIT:
             raise InfrastructureError(
                 f"the LiteLLM proxy did not start:\n{_tail(log)}\n(all of it: {log})", cause="proxy"
             )
-        if passed - said >= MESSAGE_EVERY:
-            said = passed
-            say(f"the LiteLLM proxy is starting ({passed:.0f} s)")
+        if elapsed - last_message >= MESSAGE_EVERY:
+            last_message = elapsed
+            say(f"the LiteLLM proxy is starting ({elapsed:.0f} s)")
         time.sleep(0.1)
 
 
@@ -99,7 +99,7 @@ def _tail(log: Path, lines: int = 20) -> str:
 
 
 def _end(process: subprocess.Popen[bytes], limit: float) -> None:
-    """Ask first, so that what is answered is booked; then end the whole group."""
+    """End the process, first gently, so that answers are booked, then with its whole group."""
     process.terminate()
     try:
         process.wait(limit)

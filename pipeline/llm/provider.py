@@ -1,7 +1,7 @@
 """The protocol of an OpenAI-compatible provider, as far as the scripted model speaks it.
 
 Chat, tool calls, streams and embeddings over HTTP. Tokens are counted as characters / 4, and embeddings are hashed bags
-of words, so that every number can be worked out by hand. Does not cover what is said (scripted.py).
+of words, so that every number can be worked out by hand. Does not cover the content of answers (scripted.py).
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ DIMENSIONS = 64
 Body = dict[str, Any]
 
 
-class Said(NamedTuple):
-    """What a model says: text, or the call of a tool by name and arguments (JSON), or both."""
+class Output(NamedTuple):
+    """What a model answers: text, or the call of a tool by name and arguments (JSON), or both."""
 
     text: str
     tool: tuple[str, str] | None = None
 
 
-Reply = Callable[[str], Said]
+Reply = Callable[[str], Output]
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What is unusual about one answer: an HTTP status and what it `says`, a delay in seconds, an empty or a truncated
-    reply, a stream that breaks off, a number of the prompt's tokens that the provider had in its cache, an id that
-    others have, no word on what it took, or one answer (`single`) whatever number was asked for."""
+    """What is unusual about one answer: an HTTP status and its `message`, a delay in seconds, an empty or truncated
+    reply, a stream that breaks off, a number of the prompt's tokens that were in the provider's cache, an id that other
+    answers have, no usage (`uncounted`), or only one answer (`single`), whatever number was asked for."""
 
     status: int = 200
-    says: str = "a fault on command"
+    message: str = "a fault on command"
     retry_after: int | None = None
     delay: float = 0
     empty: bool = False
@@ -60,12 +60,12 @@ class Received(NamedTuple):
     body: Body
 
 
-#: what a provider says of its model's build
+#: the fingerprint of the model's build
 FINGERPRINT = "fp_scripted"
 
 
 class Refusal(Exception):
-    """An answer of another status than 200."""
+    """An answer with another status than 200."""
 
     def __init__(self, status: int, message: str) -> None:
         self.status = status
@@ -73,16 +73,16 @@ class Refusal(Exception):
 
 
 class Speaker(Protocol):
-    """Who is behind the protocol."""
+    """The model behind the protocol."""
 
     def receive(self, request: Received) -> Fault:
-        """Note a request and say what is unusual about its answer."""
+        """Note a request; returns what is unusual about its answer."""
 
     def answered(self) -> None:
         """Note that a request has its answer."""
 
-    def reply(self, prompt: str) -> Said:
-        """What is said to a prompt. Raises Refusal."""
+    def reply(self, prompt: str) -> Output:
+        """The answer to a prompt. Raises Refusal."""
 
 
 def tokens(text: str) -> int:
@@ -90,7 +90,7 @@ def tokens(text: str) -> int:
 
 
 def prompt_of(body: Body) -> str:
-    """All text of a chat request, message after message."""
+    """The text of all messages of a chat request."""
     return "\n".join(_text(message.get("content")) for message in body.get("messages", ()))
 
 
@@ -101,7 +101,7 @@ def _text(content: Any) -> str:
 
 
 def embed(text: str) -> list[float]:
-    """A unit vector: texts that share words are near each other."""
+    """A unit vector: texts that share words are close to each other."""
     vector = [0.0] * DIMENSIONS
     for word in re.findall(r"\w+", text.lower()):
         vector[hashlib.sha256(word.encode()).digest()[0] % DIMENSIONS] += 1.0
@@ -112,21 +112,21 @@ def embed(text: str) -> list[float]:
 # -- answers --------------------------------------------------------------------------------------------------------
 def chat(body: Body, reply: Reply, fault: Fault) -> Body:
     prompt = prompt_of(body)
-    said = Said("") if fault.empty else reply(prompt)
-    text = said.text[: len(said.text) // 2] if fault.truncated else said.text
-    several = 1 if fault.single else body.get("n") or 1
+    output = Output("") if fault.empty else reply(prompt)
+    text = output.text[: len(output.text) // 2] if fault.truncated else output.text
+    count = 1 if fault.single else body.get("n") or 1
     message: Body = {"role": "assistant", "content": text}
     reason = "length" if fault.truncated else "stop"
-    if said.tool:
-        message, reason = {**message, "tool_calls": [_tool_call(*said.tool)]}, "tool_calls"
+    if output.tool:
+        message, reason = {**message, "tool_calls": [_tool_call(*output.tool)]}, "tool_calls"
     return {
         "id": fault.id or f"chatcmpl-{uuid.uuid4().hex}",
         "object": "chat.completion",
         "created": int(time.time()),
         "model": body.get("model", ""),
         "system_fingerprint": FINGERPRINT,
-        "choices": [{"index": place, "message": message, "finish_reason": reason} for place in range(several)],
-        "usage": _usage(tokens(prompt), several * tokens(text + "".join(said.tool or ())), fault.cached),
+        "choices": [{"index": index, "message": message, "finish_reason": reason} for index in range(count)],
+        "usage": _usage(tokens(prompt), count * tokens(text + "".join(output.tool or ())), fault.cached),
     }
 
 
@@ -165,7 +165,7 @@ def chunks(answer: Body, with_usage: bool) -> Iterator[Body]:
 
 # -- over HTTP ------------------------------------------------------------------------------------------------------
 class Handler(BaseHTTPRequestHandler):
-    """One connection of a client to `speaker`."""
+    """A client's connection to `speaker`."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -187,7 +187,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self, body: Body, fault: Fault) -> None:
         if fault.status != 200:
-            raise Refusal(fault.status, fault.says)
+            raise Refusal(fault.status, fault.message)
         if self.path not in ROUTES:
             raise Refusal(404, f"available: {', '.join(ROUTES)}")
         answer = ROUTES[self.path](body, self.speaker.reply, fault)
@@ -228,4 +228,4 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
     def log_message(self, format: str, *args: object) -> None:
-        """Stay silent: what is received is the log."""
+        """Stay silent: received requests are the log."""

@@ -1,6 +1,6 @@
 """Starts the LiteLLM proxy inside its own environment, and ends with the process that started it.
 
-Reads standard input, which the gateway holds open for as long as it lives. Arguments are LiteLLM's own.
+Reads standard input, which the gateway keeps open while it lives. Arguments are LiteLLM's own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pipeline.llm.fence import Fence
 from pipeline.llm.hooks import limits, models
 from pipeline.llm.turns import Turns
 
-#: seconds in which requests that are under way may end, when the process that started it is gone
+#: seconds that running requests have to end after the process that started the proxy has ended
 GRACE = 10
 
 

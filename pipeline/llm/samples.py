@@ -1,6 +1,6 @@
-"""Several answers to one question: each a unit of its own, what they come to, and how far they agree.
+"""Several answers to one question: each a unit of its own, their combined result, and how far they agree.
 
-Their folder is named by everything that decides an answer, so nothing is paid for twice: not by a rerun, not by an
+Their folder is named by everything that decides an answer, so nothing is paid for twice: neither in a rerun nor for an
 equal question, and more samples cost only the difference. Agreement beyond chance is in `report.statistics`.
 """
 
@@ -22,7 +22,7 @@ S = TypeVar("S", bound=int)
 
 @dataclass(frozen=True)
 class Samples:
-    """`count` samples under `root`; `inputs` are the digests of all that decides an answer."""
+    """`count` samples under `root`; `inputs` are the digests of everything that decides an answer."""
 
     root: Path
     inputs: Mapping[str, str]
@@ -33,24 +33,24 @@ class Samples:
         return [Unit(folder / str(number)) for number in range(1, self.count + 1)]
 
     def missing(self) -> list[int]:
-        """The numbers, from 1, of those that nobody has answered yet."""
+        """The numbers of the missing samples, from 1."""
         return [number for number, unit in enumerate(self.units(), 1) if not unit.is_done(**self.inputs)]
 
     def keep(self, number: int, answer: Answer) -> None:
-        """Write an answer that is not owed."""
-        said = {"missing": answer.missing} if answer.value is None else {"rating": answer.value}
-        self.units()[number - 1].finish(said, **self.inputs)
+        """Write an answer that is not a failure."""
+        result = {"missing": answer.missing} if answer.value is None else {"rating": answer.value}
+        self.units()[number - 1].finish(result, **self.inputs)
 
     def ratings(self) -> list[dict[str, Any]]:
-        """What was answered, as plain data."""
-        return [one["rating"] for one in self._results() if "rating" in one]
+        """The ratings, as plain data."""
+        return [result["rating"] for result in self._results() if "rating" in result]
 
     def causes(self) -> tuple[str, ...]:
-        """Why answers are no ratings, for each that is none."""
-        return tuple(one["missing"] for one in self._results() if "missing" in one)
+        """The cause of each answer that is no rating."""
+        return tuple(result["missing"] for result in self._results() if "missing" in result)
 
     def silence(self) -> str:
-        """The same in words, each cause once."""
+        """These causes in words, each once."""
         counted = Counter(self.causes()).items()
         return "; ".join(f"{cause} ({count} of {self.count} samples)" for cause, count in counted)
 
@@ -59,12 +59,12 @@ class Samples:
 
 
 def combined(scores: Sequence[S], untold: S) -> S:
-    """The median of those that could tell, the lower one of two; `untold` where half or more could not."""
-    told = [score for score in scores if score != untold]
-    return median_low(told) if 2 * len(told) > len(scores) else untold
+    """The lower median of the scores other than `untold`; `untold` if it is half of them or more."""
+    scored = [score for score in scores if score != untold]
+    return median_low(scored) if 2 * len(scored) > len(scores) else untold
 
 
 def agreement(values: Sequence[Hashable]) -> float | None:
-    """The share of pairs that are equal, the observed agreement of Fleiss (1971); None for less than two."""
-    pairs = [one == other for one, other in combinations(values, 2)]
+    """The share of equal pairs, the observed agreement of Fleiss (1971); None for fewer than two values."""
+    pairs = [first == second for first, second in combinations(values, 2)]
     return fmean(pairs) if pairs else None

@@ -1,7 +1,7 @@
 """A scripted model: a provider on loopback whose answers come from a table.
 
-The fake beside the real thing, for the demo and for tests. Reads `model.toml` (`load_answers`), writes nothing. How it
-speaks is in provider.py.
+The fake next to the real thing, for the demo and for tests. Reads `model.toml` (`load_answers`), writes nothing.
+provider.py implements the protocol.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 
 from pipeline.core.errors import UserError
 from pipeline.core.texts import read_toml
-from pipeline.llm.provider import Fault, Handler, Received, Refusal, Said
+from pipeline.llm.provider import Fault, Handler, Output, Received, Refusal
 
-#: (instance, step) -> what is in the prompt of that step for that instance, and in no other
+#: (instance, step) -> texts that occur together only in the prompt of that step for that instance
 MarkersOf = Callable[[str, str], tuple[str, ...]]
 
 
 class Answer(NamedTuple):
-    """`reply` is given when every marker is in the prompt; `tool` is the name and arguments (JSON) of a call."""
+    """`reply` is the answer if every marker is in the prompt; `tool` is the name and arguments (JSON) of a call."""
 
     markers: tuple[str, ...]
     reply: str
@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
 @dataclass
 class ScriptedModel:
-    """Use it as a context manager; `url` is the base URL. `requests` holds all that reached it, in order."""
+    """A context manager; `url` is the base URL. `requests` holds all received requests, in order."""
 
     answers: list[Answer]
     requests: list[Received] = field(default_factory=list)
@@ -42,11 +42,11 @@ class ScriptedModel:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def fail(self, *faults: Fault) -> None:
-        """The next answers are like this, one after the other."""
+        """Let the next answers have these faults, in order."""
         self._faults.extend(faults)
 
     def receive(self, request: Received) -> Fault:
-        """Note a request and say what is unusual about its answer."""
+        """Note a request; returns what is unusual about its answer."""
         with self._lock:
             self.requests.append(request)
             return self._faults.pop(0) if self._faults else Fault()
@@ -58,15 +58,15 @@ class ScriptedModel:
 
     @property
     def in_flight(self) -> int:
-        """How many requests wait for their answer."""
+        """The number of requests that wait for their answer."""
         with self._lock:
             return len(self.requests) - self._answered
 
-    def reply(self, prompt: str) -> Said:
-        """The first answer whose markers are all in the prompt. Raises Refusal when there is none."""
+    def reply(self, prompt: str) -> Output:
+        """The first answer whose markers are all in the prompt. Raises Refusal if there is none."""
         for answer in self.answers:
             if all(marker in prompt for marker in answer.markers):
-                return Said(answer.reply, answer.tool)
+                return Output(answer.reply, answer.tool)
         raise Refusal(400, f"no scripted answer for a prompt that begins: {prompt[:200]}")
 
     def __enter__(self) -> ScriptedModel:
@@ -84,7 +84,7 @@ class ScriptedModel:
 
 
 class _Server(ThreadingHTTPServer):
-    """Connections that come all at once wait for their turn: a refused one is tried again only after a second."""
+    """Simultaneous connections are queued: a refused one would be retried only after a second."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -96,22 +96,22 @@ def load_answers(path: Path, markers_of: MarkersOf) -> list[Answer]:
     Raises UserError with file and field.
     """
     tables = read_toml(path).get("answer", [])
-    if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise UserError("[[answer]] tables are expected", path=path, field="answer")
-    return [_load(path, place, table, markers_of) for place, table in enumerate(tables)]
+    return [_load(path, number, table, markers_of) for number, table in enumerate(tables)]
 
 
-def _load(path: Path, place: int, table: dict[str, Any], markers_of: MarkersOf) -> Answer:
+def _load(path: Path, number: int, table: dict[str, Any], markers_of: MarkersOf) -> Answer:
     for name in ("instance", "step", "reply"):
         if not isinstance(table.get(name), str):
-            raise UserError("text is missing", path=path, field=f"answer[{place}].{name}")
+            raise UserError("text is missing", path=path, field=f"answer[{number}].{name}")
     markers = markers_of(table["instance"], table["step"])
-    return Answer(markers, table["reply"], _tool(path, place, table.get("tool")))
+    return Answer(markers, table["reply"], _tool(path, number, table.get("tool")))
 
 
-def _tool(path: Path, place: int, tool: Any) -> tuple[str, str] | None:
+def _tool(path: Path, number: int, tool: Any) -> tuple[str, str] | None:
     if tool is None:
         return None
     if not isinstance(tool, dict) or set(tool) != {"name", "arguments"}:
-        raise UserError("a table of name and arguments is expected", path=path, field=f"answer[{place}].tool")
+        raise UserError("a table of name and arguments is expected", path=path, field=f"answer[{number}].tool")
     return tool["name"], json.dumps(tool["arguments"])

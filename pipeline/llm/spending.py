@@ -24,7 +24,7 @@ DERIVED = "costs.csv is derived anew by: a11y-bench predict REPO MODEL --step po
 
 
 class Spending(NamedTuple):
-    """One experiment. `holders` is USD by instance, with `shared` beside them; `failed` counts requests without an
+    """One experiment. `holders` is USD by instance and under `shared`; `failed` counts requests without an
     answer."""
 
     track: str
@@ -42,7 +42,7 @@ class Spending(NamedTuple):
         return total(self.holders.values())
 
     def row(self) -> tuple[Any, ...]:
-        """For a table; amounts as digits."""
+        """The row of a table; amounts as digits."""
         shared = self.holders.get(SHARED, Decimal(0))
         counts = (self.requests, self.failed, self.tokens)
         return (
@@ -57,13 +57,13 @@ class Spending(NamedTuple):
         )
 
     def described(self) -> dict[str, Any]:
-        """For a program; amounts as digits."""
+        """The spending as plain data; amounts as digits."""
         holders = {holder: f"{cost:f}" for holder, cost in self.holders.items()}
         return {**self._asdict(), "holders": holders, "cost_usd": f"{self.cost_usd:f}"}
 
 
 def spending(store: Store) -> list[Spending]:
-    """In the order of track, repository, model and agent; none without a ledger."""
+    """All experiments, by track, repository, model and agent; empty without a ledger."""
 
     def by_experiment(row: Request) -> tuple[str, str, str, str, str]:
         return row.track, row.repo, row.key_model, row.agent, row.experiment
@@ -79,15 +79,15 @@ def _spending(names: tuple[str, str, str, str, str], rows: list[Request]) -> Spe
 
 
 def check(store: Store, spent: list[Spending]) -> None:
-    """Raises A11yBenchError unless the ledger, its instances and costs.csv have the same sum, to the last digit."""
+    """Raise A11yBenchError unless the ledger, its instances and costs.csv have the same sum, to the last digit."""
     sums = {
         "the ledger": total(row.cost_usd for row in requests(store.ledger)),
-        "the instances": total(one.cost_usd for one in spent),
+        "the instances": total(experiment.cost_usd for experiment in spent),
         "costs.csv": _written(store),
     }
     if len(set(sums.values())) > 1:
-        said = ", ".join(f"{name} has {amount:f}" for name, amount in sums.items())
-        raise A11yBenchError(f"the sums differ (USD): {said}\n  {DERIVED}")
+        amounts = ", ".join(f"{name} has {amount:f}" for name, amount in sums.items())
+        raise A11yBenchError(f"the sums differ (USD): {amounts}\n  {DERIVED}")
 
 
 def _written(store: Store) -> Decimal:

@@ -1,9 +1,9 @@
-"""Requests to one provider wait for their turn, so that it is asked no more than it bears, at once and in a minute.
+"""Requests to one provider wait for their turn, within its limits of requests at once and per minute.
 
-ASGI, around the embedded proxy: LiteLLM's own limits refuse what is too much instead of letting it wait. A stream
-keeps its turn until it ends, a request that is tried again until it is answered; a minute counts what was begun in it.
-A request's tokens are taken as its characters / 4 and the most that it may be answered with, as providers reckon them
-before they answer. Also runs inside the proxy's environment: standard library only.
+ASGI, around the embedded proxy: LiteLLM's own limits refuse excess requests instead of letting them wait. A stream
+keeps its turn until it ends, a retried request until it is answered; a minute counts the requests that began in it.
+A request's tokens are estimated as its characters / 4 plus the most tokens that it allows for its answer, as providers
+do before they answer. Also runs inside the proxy's environment: standard library only.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 #: seconds over which requests and tokens are counted
 MINUTE = 60.0
-#: fields of a request that say how long its answer is at most
+#: fields of a request with the most tokens of its answer
 LENGTHS = ("max_completion_tokens", "max_tokens")
 CHARS_PER_TOKEN = 4
 
 
 class Turns:
-    """`provider_of` names the provider behind each model, `limits` what a provider bears, by LiteLLM's names for it:
+    """`provider_of` names the provider behind each model; `limits` are the limits of each provider by LiteLLM's names:
     `max_parallel_requests`, `rpm`, `tpm`."""
 
     def __init__(
         self, app: App, provider_of: Mapping[str, str], limits: Mapping[str, Mapping[str, int]], minute: float = MINUTE
     ) -> None:
         self._app, self._provider_of = app, provider_of
-        self._lanes = {provider: Lane(minute=minute, **said) for provider, said in limits.items()}
+        self._lanes = {provider: Lane(minute=minute, **numbers) for provider, numbers in limits.items()}
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "POST":
             return await self._app(scope, receive, send)
         body = await read_body(receive)
-        model, tokens = asked(body)
+        model, tokens = requested(body)
         lane = self._lanes.get(self._provider_of.get(model, ""), FREE)
         async with lane.turn(tokens):
             return await self._app(scope, replay(body, receive), send)
 
 
 class Lane:
-    """The way to one provider: so many requests at once, and so many requests and tokens in a minute."""
+    """The queue for one provider: limits of requests at once, and of requests and tokens per minute."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Lane:
 
     @asynccontextmanager
     async def turn(self, tokens: int) -> AsyncIterator[None]:
-        """Waits for a turn, which lasts as long as the block."""
+        """Wait for a turn, which lasts for the block."""
         if self._free is None:
             await self._pace(tokens)
             yield
@@ -74,7 +74,7 @@ class Lane:
             yield
 
     async def _pace(self, tokens: int) -> None:
-        """First come, first served: the next one waits behind the door until there is room for this one."""
+        """Wait until there is room. First come, first served: the next request waits until this one has room."""
         if self._most == (None, None):
             return
         async with self._door:
@@ -83,7 +83,7 @@ class Lane:
             self._begun.append((time.monotonic(), tokens))
 
     def _until(self, tokens: int, now: float) -> float:
-        """Seconds until there may be room; a request that is larger than a minute's tokens goes alone."""
+        """Seconds until there may be room. A request that is larger than a minute's tokens goes alone."""
         while self._begun and now - self._begun[0][0] >= self._minute:
             self._begun.popleft()
         rpm, tpm = self._most
@@ -92,37 +92,37 @@ class Lane:
         return self._begun[0][0] + self._minute - now if self._begun and (many or large) else 0
 
 
-#: to providers of which nothing is said
+#: for providers without limits
 FREE = Lane()
 
 
-def asked(body: bytes) -> tuple[str, int]:
-    """The model that is asked, empty for none, and the tokens that it may take in and give."""
+def requested(body: bytes) -> tuple[str, int]:
+    """The model that is requested, empty for none, and the tokens that it may take in and give."""
     try:
         request = json.loads(body)
         model = str(request["model"])
     except (ValueError, KeyError, TypeError):
         return "", 0
-    said = [request[name] for name in LENGTHS if type(request.get(name)) is int]
-    several = request["n"] if type(request.get("n")) is int else 1
-    return model, len(body) // CHARS_PER_TOKEN + max([0, *said]) * several
+    lengths = [request[name] for name in LENGTHS if type(request.get(name)) is int]
+    count = request["n"] if type(request.get("n")) is int else 1
+    return model, len(body) // CHARS_PER_TOKEN + max([0, *lengths]) * count
 
 
 async def read_body(receive: Receive) -> bytes:
-    """All that a request sends."""
-    parts, more = [], True
-    while more:
+    """The whole body of a request."""
+    parts, has_more = [], True
+    while has_more:
         message = await receive()
         parts.append(message.get("body", b""))
-        more = message.get("more_body", False)
+        has_more = message.get("more_body", False)
     return b"".join(parts)
 
 
 def replay(body: bytes, receive: Receive) -> Receive:
-    """What the application receives: the body that was read here, and then what comes."""
-    first = [{"type": "http.request", "body": body, "more_body": False}]
+    """What the application receives: the body that was already read, then what follows."""
+    pending = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replayed() -> Message:
-        return first.pop() if first else await receive()
+        return pending.pop() if pending else await receive()
 
     return replayed

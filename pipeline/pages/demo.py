@@ -14,7 +14,7 @@ from pathlib import Path
 from pipeline.core.errors import A11yBenchError
 from pipeline.core.store import Store
 from pipeline.llm.models import DEMO, PROXY_URL
-from pipeline.llm.provider import Fault, Received, Refusal, Said
+from pipeline.llm.provider import Fault, Output, Received, Refusal
 from pipeline.llm.scripted import ScriptedModel
 from pipeline.pages.cases import OWN, Case, Example, load_cases, set_name
 from pipeline.pages.evaluating import Evaluation
@@ -43,11 +43,11 @@ class PagesModel(ScriptedModel):
         self._local.sample = int(request.body.get("seed") or SEED) - SEED
         return super().receive(request)
 
-    def reply(self, prompt: str) -> Said:
+    def reply(self, prompt: str) -> Output:
         for case in self._cases:
             if case.prompt in prompt:
                 sample = self._local.sample
-                return Said(WRAPPED[sample % len(WRAPPED)].format(example_of(case, sample).html))
+                return Output(WRAPPED[sample % len(WRAPPED)].format(example_of(case, sample).html))
         raise Refusal(400, f"no case has this prompt: {prompt[:200]}")
 
 

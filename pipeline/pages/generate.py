@@ -22,7 +22,7 @@ from pipeline.core.progress import Progress
 from pipeline.core.records import PAGES
 from pipeline.core.store import Store, Unit, digest, write_bytes, write_records
 from pipeline.core.work import Event, Interrupts, Settled, Tell, each
-from pipeline.llm.asking import owed
+from pipeline.llm.asking import unanswered
 from pipeline.llm.chat import OWN, Message, connect, say
 from pipeline.llm.costs import write_costs
 from pipeline.llm.experiment import Experiment
@@ -81,7 +81,7 @@ class Write:
 
     def failed(self, error: Exception) -> Written:
         """An empty answer if the prompt is too long for the model or refused; with other failures it stays missing."""
-        cause = owed(error).owed
+        cause = unanswered(error).failure
         return Written(finish=cause) if cause in OWN else Written(cause=cause)
 
 
@@ -173,7 +173,7 @@ class Generation:
         if self.gateway:
             return nullcontext(self.gateway)
         announce, log = partial(progress.step, "gateway"), run.folder / "gateway.log"
-        return open_gateway(self.models, self.store.ledger, say=announce, log=log, given=self.given)
+        return open_gateway(self.models, self.store.ledger, say=announce, log=log, environ=self.given)
 
     def _admit(self, gateway: Gateway, request: Write) -> Write | Settled:
         """Skip a request whose turn comes after the budget was reached."""

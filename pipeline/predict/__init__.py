@@ -7,7 +7,7 @@ Reads `02_dataset/` and the clone that `01_raw/` names; writes `03_predictions/`
     run, runtime              a run's folder; writing the results of tasks
     pictures                  the pictures of a task's statement, for models with vision
     encodings                 the tables with which an agent counts tokens
-    request, said             one task as a unit of work; what an agent says of itself
+    request, reported         one task as a unit of work; what an agent reports about itself
     host, container           performing it on this machine, or in the instance's image
     regression                choosing among proposals with the base's tests
 """

@@ -1,8 +1,8 @@
-"""Agents: the folders of `vendors/` with an `agent.toml`, each a command that is run once for every task.
+"""Agents: the folders of `vendors/` with an `agent.toml`, each a command that runs once for every task.
 
-An agent that says `runs_code = true` works in the container of its instance (container.py), any other on this machine
-(host.py) and must only read the checkout. Both get a task, a checkout of one commit, a folder for their output and the
-gateway's address with the key of this instance; neither ever gets gold patches, test patches or later history.
+An agent with `runs_code = true` works in the container of its instance (container.py), any other on this machine
+(host.py), where it must only read the checkout. Both get a task, a checkout of one commit, a folder for their output,
+and the gateway's address with the key of this instance. Neither ever gets gold patches, test patches or later history.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pipeline.core.store import digest
 from pipeline.core.texts import read_toml
 from pipeline.core.vendors import VENDORS
 
-#: what a command and its variables may name in braces (docs/agents.md says what each is), by `runs_code`
+#: the placeholders of a command and its variables, in braces (docs/agents.md describes each), by `runs_code`
 EVERYWHERE = (
     *(
         "task",
@@ -40,21 +40,21 @@ EVERYWHERE = (
         "key",
     ),
 )
-PLACES = {
+PLACEHOLDERS = {
     False: (*EVERYWHERE, "python", "cache", "shared_key", "encodings"),
     True: (*EVERYWHERE, "prompt", "statement"),
 }
-#: a place in a text; a shell's `${name}`, and braces around anything but one word, are left as they are
-PLACE = re.compile(r"(?<!\$)\{([a-z_]+)\}")
-#: ends of names of files that change no agent
+#: a placeholder in a text; a shell's `${name}`, and braces around anything but one word, stay as they are
+PLACEHOLDER = re.compile(r"(?<!\$)\{([a-z_]+)\}")
+#: suffixes of files that do not change an agent
 FOR_PEOPLE = (".md", ".pyc")
-#: where every agent finds the model
+#: the variables by which every agent finds the model
 MODEL = {"OPENAI_BASE_URL": "{base_url}", "OPENAI_API_KEY": "{key}"}
 
 
 class Call(BaseModel):
-    """How an agent is run: its command, the script that installs what it needs in a container, variables beside MODEL,
-    the prompt (where STATEMENT stands for the task's), and the seconds that it may take for one task."""
+    """How an agent is run: its command, the script that installs what it needs in a container, variables besides MODEL,
+    the prompt (in which STATEMENT is replaced by the task's), and the limit for one task in seconds."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -64,17 +64,17 @@ class Call(BaseModel):
     prompt: str = "STATEMENT"
     seconds: PositiveInt = 3600
 
-    def argv(self, places: Mapping[str, str]) -> list[str]:
+    def argv(self, values: Mapping[str, str]) -> list[str]:
         """The command for one task."""
-        return [_fill(word, places) for word in self.command]
+        return [_fill(word, values) for word in self.command]
 
-    def variables(self, places: Mapping[str, str]) -> dict[str, str]:
+    def variables(self, values: Mapping[str, str]) -> dict[str, str]:
         """The variables for one task."""
-        return {name: _fill(value, places) for name, value in (MODEL | self.environment).items()}
+        return {name: _fill(value, values) for name, value in (MODEL | self.environment).items()}
 
 
 class Manifest(Call):
-    """An `agent.toml`. One without a command takes its whole call from the settings.
+    """An `agent.toml`. Without a command, the whole call comes from the settings.
 
     `asks` are the settings that name further models, such as `retrieval.model`; `tokenizers` those that name the
     encodings of models. Each is one value for all models, or a table by pattern of the model's name.
@@ -106,7 +106,7 @@ class Agent(NamedTuple):
     tokenizers: tuple[Mapping[str, str], ...] = ()
 
     def further(self, model: str) -> tuple[str, ...]:
-        """The models that it asks beside `model`."""
+        """The models that it asks besides `model`."""
         return tuple(filter(None, dict.fromkeys(chosen(model, by_pattern) for by_pattern in self.asks)))
 
     def counts_exactly(self, model: str) -> bool:
@@ -116,14 +116,13 @@ class Agent(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """A digest of the agent's own files: a changed agent is another experiment. What is written for people is none
-        of it."""
+        """A digest of the agent's own files: a changed agent is another experiment. Documentation does not count."""
         files = sorted(path for path in self.folder.rglob("*") if path.is_file() and path.suffix not in FOR_PEOPLE)
         return digest(*(part for path in files for part in (str(path.relative_to(self.folder)), _decisive(path))))
 
     @property
     def settings_digest(self) -> str:
-        """A digest of what the settings say."""
+        """A digest of the settings, without comments."""
         return digest(_decisive(self.settings))
 
 
@@ -133,27 +132,31 @@ def agents() -> dict[str, Path]:
 
 
 def load_agent(name: str, settings: Path | None = None) -> Agent:
-    """The agent of that name; `settings` replaces its own file. Raises UserError for an unknown or broken one."""
-    found = agents()
-    if name not in found:
-        raise unknown("agent", name, [*found, "oracle (as the model)", "nop (as the model)"])
-    path = found[name]
+    """The agent of that name; `settings` replaces its own settings file. Raises UserError if it is unknown or
+    broken."""
+    manifests = agents()
+    if name not in manifests:
+        raise unknown("agent", name, [*manifests, "oracle (as the model)", "nop (as the model)"])
+    path = manifests[name]
     manifest = _read(path, Manifest)
-    chosen = settings or path.parent / manifest.settings
-    if not chosen.is_file():
-        raise UserError("no such settings file", path=chosen, hint=f"name one that {name} knows: --settings FILE")
-    call, where = (manifest, path) if manifest.command else (_read(chosen, Call), chosen)
+    settings_file = settings or path.parent / manifest.settings
+    if not settings_file.is_file():
+        raise UserError(
+            "no such settings file", path=settings_file, hint=f"name one that {name} knows: --settings FILE"
+        )
+    call, source = (manifest, path) if manifest.command else (_read(settings_file, Call), settings_file)
     if not call.command:
-        raise UserError("it is missing", path=where, field="command", hint="see docs/agents.md")
-    _check_places(call, where, PLACES[manifest.runs_code])
+        raise UserError("it is missing", path=source, field="command", hint="see docs/agents.md")
+    _check_placeholders(call, source, PLACEHOLDERS[manifest.runs_code])
     asks, tokenizers = (
-        _by_pattern(keys, chosen, path.parent / manifest.settings) for keys in (manifest.asks, manifest.tokenizers)
+        _by_pattern(keys, settings_file, path.parent / manifest.settings)
+        for keys in (manifest.asks, manifest.tokenizers)
     )
-    return Agent(name, path.parent, chosen, call, manifest.runs_code, manifest.version, asks, tokenizers)
+    return Agent(name, path.parent, settings_file, call, manifest.runs_code, manifest.version, asks, tokenizers)
 
 
 def _decisive(path: Path) -> bytes:
-    """A file without comments where its form is known, as it is where it is not, or broken."""
+    """A file without comments if it can be parsed, else unchanged."""
     data = path.read_bytes()
     try:
         if path.suffix == ".py":
@@ -164,26 +167,26 @@ def _decisive(path: Path) -> bytes:
 
 
 def chosen(model: str, by_pattern: Mapping[str, str]) -> str:
-    """What stands beside the closest pattern of a model's name: the longest one, and its own name before all; empty
-    where none fits."""
-    fitting = [one for one in by_pattern if fnmatchcase(model, one)]
-    return by_pattern[max(fitting, key=lambda one: (one == model, len(one)))] if fitting else ""
+    """The value of the closest pattern that matches a model's name: the name itself, else the longest pattern; empty if
+    none matches."""
+    fitting = [pattern for pattern in by_pattern if fnmatchcase(model, pattern)]
+    return by_pattern[max(fitting, key=lambda pattern: (pattern == model, len(pattern)))] if fitting else ""
 
 
-def _by_pattern(keys: tuple[str, ...], given: Path, default: Path) -> tuple[Mapping[str, str], ...]:
-    """The values of settings by pattern of the model's name: the tables of the file `given`, laid over the default."""
-    found = []
+def _by_pattern(keys: tuple[str, ...], path: Path, default: Path) -> tuple[Mapping[str, str], ...]:
+    """The values of settings by pattern of the model's name: the tables of a file, merged over those of the default."""
+    tables = []
     for key in keys:
-        value, own = _look_up(given, key), _look_up(default, key)
-        merged = own if value is None else value
-        if isinstance(value, dict) and isinstance(own, dict):
-            merged = {**own, **value}
-        found.append(merged if isinstance(merged, dict) else {"*": merged or ""})
-    return tuple(found)
+        value, default_value = _look_up(path, key), _look_up(default, key)
+        merged = default_value if value is None else value
+        if isinstance(value, dict) and isinstance(default_value, dict):
+            merged = {**default_value, **value}
+        tables.append(merged if isinstance(merged, dict) else {"*": merged or ""})
+    return tuple(tables)
 
 
 def _look_up(path: Path, key: str) -> str | dict[str, str] | None:
-    """A text, or a table of texts, in a TOML file; None where there is neither."""
+    """A text, or a table of texts, in a TOML file; None if the key has neither."""
     value: object = read_toml(path)
     for name in key.split("."):
         value = value.get(name) if isinstance(value, dict) else None
@@ -199,17 +202,17 @@ def _read(path: Path, kind: type[Read]) -> Read:
     try:
         return kind.model_validate(read_toml(path))
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"]))
-        raise UserError(fault(first), path=path, field=field, hint="see docs/agents.md") from None
+        problem = error.errors()[0]
+        field = ".".join(map(str, problem["loc"]))
+        raise UserError(fault(problem), path=path, field=field, hint="see docs/agents.md") from None
 
 
-def _check_places(call: Call, path: Path, places: tuple[str, ...]) -> None:
-    """Raise UserError for a place that there is not."""
-    named = {name for text in (*call.command, *call.environment.values()) for name in PLACE.findall(text)}
-    if more := sorted(named - set(places)):
-        raise UserError(f"there is no '{{{more[0]}}}'", path=path, hint=f"placeholders: {', '.join(places)}")
+def _check_placeholders(call: Call, path: Path, allowed: tuple[str, ...]) -> None:
+    """Raise UserError for an unknown placeholder."""
+    used = {name for text in (*call.command, *call.environment.values()) for name in PLACEHOLDER.findall(text)}
+    if unknown_names := sorted(used - set(allowed)):
+        raise UserError(f"there is no '{{{unknown_names[0]}}}'", path=path, hint=f"placeholders: {', '.join(allowed)}")
 
 
-def _fill(text: str, places: Mapping[str, str]) -> str:
-    return PLACE.sub(lambda match: places[match[1]], text)
+def _fill(text: str, values: Mapping[str, str]) -> str:
+    return PLACEHOLDER.sub(lambda match: values[match[1]], text)

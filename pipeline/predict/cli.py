@@ -80,7 +80,7 @@ def command(
     MODEL is a name in the model list, or oracle (the gold patches) or nop (empty patches), which need no model.
     Writes DATA/03_predictions/repair/<agent>/<repo>/<model>/<time>/, DATA/03_predictions/answers/ and DATA/costs.csv.
     The same command resumes. An answer is stored by what shapes it (task, agent, settings, model, attempt): more
-    instances, other limits and prices ask nothing again, and other settings stand beside these (--name).
+    instances, other limits and prices ask nothing again, and runs with other settings are kept side by side (--name).
     Agents that run code work in containers, which needs an engine. docs/agents.md says how to bring your own.
     \b
     Examples: a11y-bench predict grommet/grommet GLM-4.6
@@ -102,10 +102,10 @@ def command(
         if settings and not settings.is_file():
             raise UserError("no such settings file", path=settings, field="--settings")
     agent, chosen = agent_of(agent, model), models or SHIPPED
-    asked = {"models": chosen, "settings": settings, "jobs": jobs, "budget": budget, "engine": engine}
-    asked |= {"name": name, "subset": subset, "attempts": attempts, "cap": cap}
+    options = {"models": chosen, "settings": settings, "jobs": jobs, "budget": budget, "engine": engine}
+    options |= {"name": name, "subset": subset, "attempts": attempts, "cap": cap}
     tester = open_sandbox("docker", cache_root()) if filter_tests else None
-    predictor = Predictor(store, repo, agent, model, **asked, tester=tester)
+    predictor = Predictor(store, repo, agent, model, **options, tester=tester)
     if step == "preprocess":
         click.echo(predictor.preprocess(fresh=fresh).folder)
     elif step == "runtime":
@@ -120,26 +120,26 @@ def _report(predictor: Any, predictions: list[Any]) -> None:
     experiment = predictor.experiment
     run = predictor.resume()
     rows = [
-        (one.instance_id, attempt, one.outcome, len(one.model_patch.splitlines()))
+        (prediction.instance_id, attempt, prediction.outcome, len(prediction.model_patch.splitlines()))
         for attempt in range(1, run.attempts + 1)
-        for one in (predictions if attempt == 1 else run.predictions(attempt))
+        for prediction in (predictions if attempt == 1 else run.predictions(attempt))
     ]
     header = ("instance", "attempt", "outcome", "patch lines")
     table(f"{experiment.label} with {experiment.model} on {experiment.repo}", header, rows)
-    answered = {one.instance_id for one in predictions}
-    owed = run.owed()
-    unanswered = [one.instance_id for one in run.instances if one.instance_id not in answered]
-    unanswered += [f"{one.instance_id} attempt {attempt}" for one, attempt in owed if attempt > 1]
+    answered = {prediction.instance_id for prediction in predictions}
+    pending = run.unanswered()
+    unanswered = [instance.instance_id for instance in run.instances if instance.instance_id not in answered]
+    unanswered += [f"{instance.instance_id} attempt {attempt}" for instance, attempt in pending if attempt > 1]
     if unanswered:
-        _say_what_is_owed(run, owed, unanswered)
+        _say_what_is_missing(run, pending, unanswered)
         raise SystemExit(1)
 
 
-def _say_what_is_owed(run: Any, owed: list[Any], unanswered: list[str]) -> None:
+def _say_what_is_missing(run: Any, pending: list[Any], unanswered: list[str]) -> None:
     from pipeline.llm.gateway import BUDGET_EXCEEDED
     from pipeline.predict.runtime import why_unanswered
 
-    said = f"see error.json in {run.answers}/INSTANCE, or {run.folder / 'run.log'}"
-    click.echo(f"no answer yet: {', '.join(unanswered)} ({said}); run it again", err=True)
-    if any(why_unanswered(run, *one) == BUDGET_EXCEEDED for one in owed):
+    hint = f"see error.json in {run.answers}/INSTANCE, or {run.folder / 'run.log'}"
+    click.echo(f"no answer yet: {', '.join(unanswered)} ({hint}); run it again", err=True)
+    if any(why_unanswered(run, *attempt) == BUDGET_EXCEEDED for attempt in pending):
         click.echo("the budget is reached; answers are kept, and a higher --budget continues", err=True)

@@ -19,11 +19,11 @@ from pipeline.predict import encodings
 from pipeline.predict.request import Ask, Say
 from pipeline.sandbox.local.process import Running, started
 
-#: files of ours beside an agent's own
+#: our files next to an agent's own
 OURS = shutil.ignore_patterns("agent.log", "manifest.json")
-#: the agents that run in this process, for an end at once
+#: the agents that this process runs, to be ended at once
 RUNNING = Running()
-#: what an agent's process takes over from this one's environment: no token, no key
+#: the variables that an agent's process inherits from this one: no token, no key
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "VIRTUAL_ENV")
 
 
@@ -33,30 +33,30 @@ def abort() -> None:
 
 
 def run(ask: Ask, folder: Path, say: Say) -> int:
-    """Work on one task; what the agent leaves is in `folder` then. Returns the exit code."""
-    with TemporaryDirectory(prefix="a11y-bench-") as made:
-        place = Path(made)
+    """Let the agent work on one task; its files are then in `folder`. Returns the exit code."""
+    with TemporaryDirectory(prefix="a11y-bench-") as temporary:
+        workplace = Path(temporary)
         say("checking out")
-        checkout(opened_clone(ask.clone), ask.base, place / "checkout")
-        write_bytes(place / "task.json", ask.task.model_dump_json(indent=2).encode())
-        (place / "out").mkdir()
+        checkout(opened_clone(ask.clone), ask.base, workplace / "checkout")
+        write_bytes(workplace / "task.json", ask.task.model_dump_json(indent=2).encode())
+        (workplace / "out").mkdir()
         for name, data in ask.pictures.items():
-            write_bytes(place / "pictures" / name, data)
+            write_bytes(workplace / "pictures" / name, data)
         say(f"{ask.agent.name} works")
         try:
-            return _run(ask, place, folder / "agent.log")
+            return _run(ask, workplace, folder / "agent.log")
         finally:
-            shutil.copytree(place / "out", folder, dirs_exist_ok=True, symlinks=True, ignore=OURS)
+            shutil.copytree(workplace / "out", folder, dirs_exist_ok=True, symlinks=True, ignore=OURS)
 
 
-def _run(ask: Ask, place: Path, log_path: Path) -> int:
+def _run(ask: Ask, workplace: Path, log_path: Path) -> int:
     call = ask.agent.call
-    places = {
+    values = {
         "python": sys.executable,
-        "task": str(place / "task.json"),
-        "pictures": str(place / "pictures"),
-        "checkout": str(place / "checkout"),
-        "out": str(place / "out"),
+        "task": str(workplace / "task.json"),
+        "pictures": str(workplace / "pictures"),
+        "checkout": str(workplace / "checkout"),
+        "out": str(workplace / "out"),
         "model": ask.model,
         "contexts": json.dumps(ask.contexts),
         "choices": str(ask.choices),
@@ -70,14 +70,14 @@ def _run(ask: Ask, place: Path, log_path: Path) -> int:
         "encodings": encodings.tables(ask.agent, ask.model),
     }
     Path(ask.cache).parent.mkdir(parents=True, exist_ok=True)
-    env = _inherited(place) | call.variables(places)
+    env = _inherited(workplace) | call.variables(values)
     with (
         log_path.open("wb") as output,
-        started(call.argv(places), folder=place, env=env, output=output, running=RUNNING) as process,
+        started(call.argv(values), folder=workplace, env=env, output=output, running=RUNNING) as process,
     ):
         return process.wait(timeout=call.seconds)
 
 
-def _inherited(place: Path) -> dict[str, str]:
-    passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    return {**passed, "HOME": str(place), "PYTHONPATH": str(VENDORS)}
+def _inherited(home: Path) -> dict[str, str]:
+    variables = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    return {**variables, "HOME": str(home), "PYTHONPATH": str(VENDORS)}

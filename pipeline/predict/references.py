@@ -1,6 +1,6 @@
 """The two references that need no model: `oracle` answers with the gold patch, `nop` with none.
 
-They are the benchmark's own check (oracle resolves every instance, nop none) and the only ones that see gold.
+They check the benchmark itself (oracle resolves every instance, nop none), and only they see gold.
 """
 
 from __future__ import annotations
@@ -14,5 +14,5 @@ REFERENCES = {
 
 
 def answer(agent: str, instance: Instance) -> tuple[str, str]:
-    """A reference's patch and the word for how it ended."""
+    """A reference's patch and its outcome."""
     return REFERENCES[agent](instance), "REFERENCE"

@@ -1,10 +1,9 @@
-"""Among an agent's proposals, the first of those that break the fewest tests of the base (Agentless's regression step,
+"""Choosing the first of an agent's proposals that break the fewest tests of the base (Agentless's regression step,
 arXiv 2407.01489, section 3.3).
 
-Reads what agents leave in `proposals/N.diff`, the best first, of answers that are finished; writes `chosen/` beside
-them. The tests are those that belong to the files that any proposal changes, as the base has them: no change
-of a protected file, no gold patch or test patch has a part in it, nor a cache that their runs filled. Does not cover
-what passes a proposal for a fix.
+Reads the proposals of finished answers in `proposals/N.diff`, the best first; writes `chosen/` next to them. The tests
+are the base's own tests of the files that any proposal changes: changes of protected files, the gold patch, the test
+patch, and caches that their runs filled have no influence. Does not cover whether a proposal is a fix.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from pipeline.sandbox.handle import Handle, handle
 
 
 class Choice(NamedTuple):
-    """The number of the proposal that was taken, and how many tests each one broke that was run; from 0."""
+    """The number of the chosen proposal, from 0, and how many tests each proposal broke, as far as they were run."""
 
     number: int
     broken: tuple[int, ...] = ()
@@ -40,7 +39,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Choose:
-    """The request: the proposals for one instance, the best first, and where the tests of its base are run."""
+    """The request: the proposals for one instance, the best first, and where the tests of its base run."""
 
     name: str
     proposals: tuple[bytes, ...]
@@ -70,21 +69,21 @@ class Choose:
         return str(error)
 
     def _choice(self, proposals: Sequence[str], say: Callable[[str], None]) -> Choice:
-        """The first proposal that breaks nothing, else the first of those that break least."""
+        """The first proposal that breaks nothing, else the first of those that break the fewest tests."""
         clone = opened_clone(self.clone)
         changed = {path for patch in proposals for path in paths(patch)}
         files = sorted(related(list_files(clone, self.base), changed))
         if len(proposals) < 2 or not files:
             return Choice(0)
         sandbox = self.sandbox.sandbox()
-        made = images.recipe(clone, self.environment, self.base, self.manifests)
-        images.ensure(sandbox, clone, made, say)
-        plan = Plan(sandbox, made.image, made.environment, files, protected=self.protected)
+        recipe = images.recipe(clone, self.environment, self.base, self.manifests)
+        images.ensure(sandbox, clone, recipe, say)
+        plan = Plan(sandbox, recipe.image, recipe.environment, files, protected=self.protected)
         say("running the tests of the base")
-        before, broken = _passing(plan), []
+        passing, broken = _passing(plan), []
         for number, patch in enumerate(proposals, 1):
             say(f"running them on proposal {number} of {len(proposals)}")
-            broken.append(len(before - _passing(plan, patch)))
+            broken.append(len(passing - _passing(plan, patch)))
             if not broken[-1]:
                 break
         return Choice(broken.index(min(broken)), tuple(broken))
@@ -111,27 +110,31 @@ def request(
 def choose(
     run: Run, requests: Sequence[Choose], progress: Progress, jobs: int, interrupts: Interrupts = DEFAULT
 ) -> None:
-    """Write what is chosen. What breaks is told, and the next run of it tries again."""
-    instances = {one.instance_id: one for one in run.instances}
-    for one, choice in each(requests, jobs=jobs, hear=progress.hear, interrupts=interrupts):
+    """Write the choices. Failures are shown, and the next run tries again."""
+    instances = {instance.instance_id: instance for instance in run.instances}
+    for proposed, choice in each(requests, jobs=jobs, hear=progress.hear, interrupts=interrupts):
         if isinstance(choice, str):
-            progress.finish(one.name, f"nothing chosen: {choice}")
+            progress.finish(proposed.name, f"nothing chosen: {choice}")
             continue
-        result = {"patch": one.proposals[choice.number].decode(), **choice._asdict()}
-        instance = instances[one.name]
-        chosen(run, instance, one.attempt).finish(result, **_inputs(run, instance, one.attempt))
-        progress.finish(one.name, f"proposal {choice.number + 1} of {len(one.proposals)}")
+        result = {"patch": proposed.proposals[choice.number].decode(), **choice._asdict()}
+        instance = instances[proposed.name]
+        chosen(run, instance, proposed.attempt).finish(result, **_inputs(run, instance, proposed.attempt))
+        progress.finish(proposed.name, f"proposal {choice.number + 1} of {len(proposed.proposals)}")
 
 
 def chosen(run: Run, instance: Instance, attempt: int = 1) -> Unit:
-    """The unit of what was chosen for an instance."""
+    """The unit of the choice for an instance."""
     return Unit(run.unit(instance, attempt).folder / "chosen")
 
 
 def missing(run: Run, attempt: int = 1) -> list[Instance]:
-    """The answered instances of which nothing is chosen yet, or other proposals are there since."""
-    answered = (one for one in run.instances if run.is_answered(one, attempt))
-    return [one for one in answered if not chosen(run, one, attempt).is_done(**_inputs(run, one, attempt))]
+    """The answered instances without a choice, or with new proposals since."""
+    answered = (instance for instance in run.instances if run.is_answered(instance, attempt))
+    return [
+        instance
+        for instance in answered
+        if not chosen(run, instance, attempt).is_done(**_inputs(run, instance, attempt))
+    ]
 
 
 def _inputs(run: Run, instance: Instance, attempt: int) -> dict[str, str]:
@@ -140,10 +143,10 @@ def _inputs(run: Run, instance: Instance, attempt: int) -> dict[str, str]:
 
 
 def _proposals(run: Run, instance: Instance, attempt: int = 1) -> list[bytes]:
-    """The proposals, the best first; an agent that leaves none has its answer alone. Files of other names are none."""
+    """The proposals, the best first; if there are none, the answer alone. Files with other names are ignored."""
     unit = run.unit(instance, attempt)
-    found = [path for path in (unit.folder / "proposals").glob("*.diff") if path.stem.isdecimal() and path.is_file()]
-    ordered = sorted(found, key=lambda path: int(path.stem))
+    diffs = [path for path in (unit.folder / "proposals").glob("*.diff") if path.stem.isdecimal() and path.is_file()]
+    ordered = sorted(diffs, key=lambda path: int(path.stem))
     return [*filter(_is_text, (path.read_bytes() for path in ordered))] or [unit.result()["patch"].encode()]
 
 
@@ -155,7 +158,7 @@ def _is_text(content: bytes) -> bool:
 
 
 def _passing(plan: Plan, patch: str = "") -> frozenset[str]:
-    """The tests that pass with a patch; none for one that does not apply."""
+    """The tests that pass with a patch; none if it does not apply."""
     is_protected = protection(plan.protected)
     sources = select(patch, lambda path: not is_protected(path))
     try:

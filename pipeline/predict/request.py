@@ -1,7 +1,7 @@
-"""One task for one agent as a unit of work: what both ways of running an agent are given, and what comes of it.
+"""One task for one agent as a unit of work: the input and the result of both ways of running an agent.
 
-Gold is in neither. The result is data in every case: what the agent left and how it ended, or why it could not work. A
-provider's failure is no empty patch: the instance stays unanswered, with its cause, and a resume asks again.
+Neither contains gold. The result is data in every case: the agent's files and how it ended, or why it could not work. A
+failure of the provider is no empty patch: the instance stays unanswered, with its cause, and a resume asks again.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from pipeline.core.concealed import conceal, conceal_text
 from pipeline.core.errors import A11yBenchError
 from pipeline.core.records import Environment, Task
 from pipeline.core.work import Event, Tell
-from pipeline.predict import said
+from pipeline.predict import reported
 from pipeline.predict.agents import Agent
 from pipeline.sandbox.handle import Handle
 
 log = logging.getLogger(__name__)
 Say = Callable[[str], None]
 
-#: sysexits.h: the agent says that what failed was not its own
+#: from sysexits.h: the agent reports that the failure was not its own
 EX_TEMPFAIL = 75
 #: `runs_code` -> the module that runs such an agent
 RUNNERS = {False: "pipeline.predict.host", True: "pipeline.predict.container"}
 
 
 class AgentFailed(A11yBenchError):
-    """The agent's own fault: there is no answer of which one could say anything."""
+    """The agent's own fault: it has no answer that could be graded."""
 
     cause = "agent_error"
 
 
 class Room(NamedTuple):
-    """Where an agent that runs code works: the image of the instance, of these commits, and the agent's tools."""
+    """Where an agent that runs code works: what its instance's image is made of, and the agent's tools."""
 
     sandbox: Handle
     tools: str
@@ -50,12 +50,13 @@ class Room(NamedTuple):
 
 @dataclass(frozen=True)
 class Ask:
-    """The request: a task, the commit it is about, the gateway and the keys of the task and of what serves several.
+    """The request: a task, its base commit, the gateway, the key of the task, and one for requests that several tasks
+    share.
 
-    `cache` is a folder in which an agent keeps what serves the run's other tasks: it can be made again, for the same
-    money. `contexts` are the tokens that the models take, where the list says it, `choices` the most answers to one
-    request, `answer` the name under which what is asked for is kept. `pictures` are the statement's, by name, for a
-    model that sees.
+    `cache` is a folder in which an agent keeps results for the run's other tasks; they can be made again, at the same
+    cost. `contexts` are the models' context lengths in tokens, if the list has them, `choices` is the largest number of
+    answers to one request, and `answer` the name under which the answer is stored. `pictures` are the statement's, by
+    name, for models with vision.
     """
 
     agent: Agent
@@ -82,21 +83,21 @@ class Ask:
     def affinity(self) -> str:
         return ""
 
-    def perform(self, tell: Tell) -> Left:
+    def perform(self, tell: Tell) -> AgentResult:
         run: Callable[[Ask, Path, Say], int] = import_module(RUNNERS[self.agent.runs_code]).run
-        with TemporaryDirectory(prefix="a11y-bench-") as made:
-            folder, failure, code = Path(made), None, 0
+        with TemporaryDirectory(prefix="a11y-bench-") as temporary:
+            folder, failure, code = Path(temporary), None, 0
             try:
                 code = run(self, folder, lambda text: tell(Event(self.name, text)))
-            except Exception as error:  # what the agent left is kept all the same
+            except Exception as error:  # the agent's files are kept all the same
                 failure = failed(error)
                 log.error("%s: %s", self.name, conceal_text(format_exc(), (self.key, self.shared_key)))
             keys = (self.key, self.shared_key)
-            told = failure and failure._replace(message=conceal_text(failure.message, keys))
-            return Left(_files(folder, keys), code, told)
+            concealed = failure and failure._replace(message=conceal_text(failure.message, keys))
+            return AgentResult(_files(folder, keys), code, concealed)
 
-    def failed(self, error: Exception) -> Left:
-        return Left(failure=failed(error))
+    def failed(self, error: Exception) -> AgentResult:
+        return AgentResult(failure=failed(error))
 
 
 class Failure(NamedTuple):
@@ -107,31 +108,32 @@ class Failure(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A patch, and the agent's own word for how it ended."""
+    """A patch, and the outcome that the agent reports."""
 
     patch: str
     outcome: str
 
 
 @dataclass(frozen=True)
-class Left:
-    """The result: the regular files that the agent left, by path, without any key; its exit code, or the failure."""
+class AgentResult:
+    """The result: the regular files that the agent left, by path, without any key; its exit code; or the failure."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     code: int = 0
     failure: Failure | None = None
 
     def answer(self, given_up: str = "", *, believed: bool = True) -> Answer | Failure:
-        """What comes of it; `given_up` says why the budget or the provider left the agent without an answer.
+        """The answer or the failure. `given_up` is the cause if the budget or the provider left the agent without an
+        answer.
 
-        Only an agent that is `believed` may say itself that its provider failed.
+        Only an agent that is `believed` may report itself that its provider failed.
         """
         if self.failure:
             return self.failure
         if given_up:
             return Failure(given_up, "the agent was left without an answer")
         if self.code == EX_TEMPFAIL and believed:
-            return Failure(*said.error(self.files.get("error.json")))
+            return Failure(*reported.error(self.files.get("error.json")))
         if self.code or "patch.diff" not in self.files:
             return Failure(AgentFailed.cause, f"exit code {self.code}; see its agent.log")
         try:
@@ -142,14 +144,14 @@ class Left:
 
 
 def failed(error: Exception) -> Failure:
-    """What the machine, or this program, failed at."""
+    """A failure of the machine or of this program."""
     return Failure(getattr(error, "cause", type(error).__name__), str(error))
 
 
 def _files(folder: Path, keys: tuple[str, ...]) -> dict[str, bytes]:
-    """What is in a folder, links left out, and folders that are called like files of ours; keys are taken out of it,
-    names included, since some agents print their environment."""
-    found = {path.relative_to(folder): path for path in sorted(folder.rglob("*"))}
-    kept = {name: path for name, path in found.items() if name.parts[0] not in said.NAMES or len(name.parts) == 1}
+    """The files in a folder, without links, and without folders that are named like our files. Keys are removed from
+    contents and names, since some agents print their environment."""
+    paths = {path.relative_to(folder): path for path in sorted(folder.rglob("*"))}
+    kept = {name: path for name, path in paths.items() if name.parts[0] not in reported.NAMES or len(name.parts) == 1}
     files = {str(name): path.read_bytes() for name, path in kept.items() if path.is_file() and not path.is_symlink()}
     return {conceal_text(name, keys): conceal(data, keys) for name, data in files.items()}

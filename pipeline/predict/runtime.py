@@ -1,22 +1,22 @@
-"""Writing the results of tasks, by the coordinator: answers as finished units, and why others have none."""
+"""Writing the results of tasks, by the coordinator: answers as finished units, and the causes of missing ones."""
 
 from __future__ import annotations
 
 from pipeline.core.records import Instance
 from pipeline.core.store import read_json, write_bytes, write_json
-from pipeline.predict.request import Answer, Failure, Left
+from pipeline.predict.request import AgentResult, Answer, Failure
 from pipeline.predict.run import Run
 
 
 def save(
-    run: Run, instance: Instance, left: Left, given_up: str = "", attempt: int = 1, *, believed: bool = True
+    run: Run, instance: Instance, result: AgentResult, given_up: str = "", attempt: int = 1, *, believed: bool = True
 ) -> str:
-    """Write what an agent left for an instance; returns the line for the console."""
+    """Write an agent's result for an instance; return the line for the console."""
     unit = run.unit(instance, attempt)
     run.clear(instance, attempt)
-    for name, data in left.files.items():
+    for name, data in result.files.items():
         write_bytes(unit.folder / name, data)
-    answer = left.answer(given_up, believed=believed)
+    answer = result.answer(given_up, believed=believed)
     if isinstance(answer, Failure):
         write_json(unit.folder / "error.json", answer._asdict())
         return f"unanswered: {answer.cause}"
@@ -30,6 +30,6 @@ def finish(run: Run, instance: Instance, answer: Answer, attempt: int = 1) -> No
 
 
 def why_unanswered(run: Run, instance: Instance, attempt: int = 1) -> str:
-    """The cause that was kept for an instance without an answer; `not_asked` when there is none yet."""
+    """The stored cause for an instance without an answer; `not_asked` if there is none yet."""
     path = run.unit(instance, attempt).folder / "error.json"
     return read_json(path)["cause"] if path.exists() else "not_asked"

@@ -1,7 +1,7 @@
 """The three steps of a prediction: preprocess (tasks), runtime (the agent), postprocess (predictions and costs).
 
-Each can be called on its own; `predict` runs all three. An interrupted step resumes. With a sandbox for it, the runtime
-step ends with the base's tests choosing among an agent's proposals (regression.py).
+Each can be called on its own; `predict` runs all three. An interrupted step resumes. With a sandbox for it, the base's
+tests choose among an agent's proposals at the end of the runtime step (regression.py).
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from pipeline.predict import encodings, host, regression
 from pipeline.predict.agents import Agent, load_agent
 from pipeline.predict.pictures import pictures
 from pipeline.predict.references import REFERENCES, answer
-from pipeline.predict.request import EX_TEMPFAIL, Answer, Ask, Failure, Left, Room
-from pipeline.predict.run import Owed, Run, Wanted, open_run, resume, tell
+from pipeline.predict.request import EX_TEMPFAIL, AgentResult, Answer, Ask, Failure, Room
+from pipeline.predict.run import Attempt, Run, Wanted, open_run, record_served, resume
 from pipeline.predict.runtime import finish, save, why_unanswered
 from pipeline.sandbox import open_sandbox
 from pipeline.sandbox.base import Sandbox
@@ -45,14 +45,14 @@ from pipeline.sandbox.images import Directory, Kit
 
 #: the sandbox of agents that run code
 AGENTS_WORK_IN = "docker"
-#: why an agent had no answer whose gateway is no more
+#: the cause of a missing answer if the gateway has stopped
 GATEWAY_GONE = "gateway_gone"
-#: why an instance has no prediction whose proposals wait for their tests
+#: the cause of a missing prediction if its proposals were not tested yet
 NOT_CHOSEN = "not_chosen"
 
 
 class Rooms(NamedTuple):
-    """Where agents that run code work, and this agent's tools there."""
+    """Where agents that run code work, with this agent's tools."""
 
     sandbox: Sandbox
     tools: Path
@@ -61,10 +61,10 @@ class Rooms(NamedTuple):
 class Predictor:
     """One experiment and its three steps. Raises UserError at once for an unknown agent, model or settings file.
 
-    `budget` is the most that the experiment may spend, in USD, with all that it spent before, `cap` the most that one
-    answer may cost; `given` is the environment in which the providers' keys are; `tester` is where existing tests
-    choose among proposals, if any do; `name` is what people call these settings; `gateway` one that is open already,
-    which stays so.
+    `budget` is the most that the experiment may ever spend, in USD, including earlier spending; `cap` is the most that
+    one answer may cost. `environ` are the environment variables with the providers' keys, `tester` is the sandbox in
+    which existing tests choose among proposals, if they should, and `name` is the name of these settings. A `gateway`
+    that is already open is used and stays open.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Predictor:
         jobs: int = 2,
         budget: Decimal | None = None,
         cap: Decimal | None = None,
-        given: Mapping[str, str] = os.environ,
+        environ: Mapping[str, str] = os.environ,
         tester: Sandbox | None = None,
         engine: str = "threads",
         name: str = "",
@@ -87,7 +87,7 @@ class Predictor:
         attempts: int = 1,
         gateway: Gateway | None = None,
     ) -> None:
-        self.store, self.models, self.jobs, self.budget, self.given = store, models, jobs, budget, given
+        self.store, self.models, self.jobs, self.budget, self.environ = store, models, jobs, budget, environ
         self.tester, self.engine, self.gateway = tester, engine, gateway
         self.subset, self.attempts, self.cap = subset, attempts, cap
         self.reference = agent in REFERENCES
@@ -97,34 +97,36 @@ class Predictor:
 
     @property
     def agent(self) -> Agent:
-        """The agent. Raises ValueError for a reference, which is none."""
+        """The agent. Raises ValueError for a reference, which is not an agent."""
         if self._agent is None:
             raise ValueError("a reference is no agent")
         return self._agent
 
     @property
     def model(self) -> Model:
-        """The model. Raises ValueError for a reference, which asks none."""
+        """The model. Raises ValueError for a reference, which asks no model."""
         if self._model is None:
             raise ValueError("a reference asks no model")
         return self._model
 
     def _ready(self, name: str) -> Model:
-        """The model, when it and all others that the agent's settings name can be asked. Raises UserError."""
+        """The model, once it and all further models of the agent's settings are known to be usable. Raises
+        UserError."""
         listed = load_models(self.models)
-        model = listed.ready(name, self.given, "chat")
-        self.further = [listed.ready(one, self.given) for one in self.agent.further(name)]
+        model = listed.ready(name, self.environ, "chat")
+        self.further = [listed.ready(other, self.environ) for other in self.agent.further(name)]
         return model
 
     def _settings(self) -> str:
-        """A digest of the agent, its settings and what of the model's entry shapes answers; references have none."""
+        """A digest of the agent, its settings, and the part of the models' entries that shapes answers; references have
+        none."""
         if self.reference:
             return ""
-        shaping = [one.shaping for one in (self.model, *self.further)]
+        shaping = [model.shaping for model in (self.model, *self.further)]
         return digest(self.agent.digest, self.agent.settings_digest, *shaping)
 
     def _about(self) -> dict[str, Any]:
-        """What people want to know of a run: the settings as they were, versions, the model's entry. No secret."""
+        """Further information on a run for people: the settings, versions and the model's entry, without secrets."""
         if self.reference:
             return {}
         text = self.agent.settings.read_text(encoding="utf-8", errors="replace")
@@ -137,13 +139,14 @@ class Predictor:
 
     @property
     def trusted(self) -> bool:
-        """Whether no model and no code that ran wrote the patches; of scripted models only the demo's are believed."""
+        """Whether neither a model nor untrusted code wrote the patches. Of scripted models, only the demo's are
+        trusted."""
         if self.reference:
             return True
         return self.model.scripted and self.models == DEMO and not self.agent.runs_code
 
     def predict(self, *, fresh: bool = False) -> list[Prediction]:
-        """All three steps."""
+        """Run all three steps."""
         self.preprocess(fresh=fresh)
         self.runtime()
         return self.postprocess()
@@ -157,14 +160,14 @@ class Predictor:
         wanted = Wanted(self.subset, self.attempts, fresh, bool(self.tester), self._about())
         with self._lock():
             run = open_run(self.store, self.experiment, wanted)
-            write_records(run.folder / "tasks.jsonl", [one.task() for one in run.instances])
+            write_records(run.folder / "tasks.jsonl", [instance.task() for instance in run.instances])
             return run
 
     def runtime(self) -> None:
         """Let the agent answer every task that has no answer yet."""
         run = self.resume()
         with self._lock():
-            missing = run.owed()
+            missing = run.unanswered()
             with log_file(run.folder / "run.log"), Progress("predicting", len(missing)) as progress:
                 if self.reference:
                     self._answer(run, missing, progress)
@@ -174,27 +177,27 @@ class Predictor:
                 self._choose(run, self.tester)
 
     def resume(self) -> Run:
-        """The run that is there. Raises UserError."""
+        """The existing run. Raises UserError."""
         return resume(self.store, self.experiment, chooses=bool(self.tester))
 
-    def _answer(self, run: Run, missing: list[Owed], progress: Progress) -> None:
+    def _answer(self, run: Run, missing: list[Attempt], progress: Progress) -> None:
         for instance, attempt in missing:
             patch, outcome = answer(self.experiment.agent, instance)
             finish(run, instance, Answer(patch, outcome), attempt)
             progress.finish(instance.instance_id, outcome)
 
-    def _ask(self, run: Run, missing: list[Owed], progress: Progress) -> None:
+    def _ask(self, run: Run, missing: list[Attempt], progress: Progress) -> None:
         say = self._say(progress)
         clone = source(self.store, self.repo)
-        for one, _ in missing:
-            require_commit(clone, one.base.sha)
+        for instance, _ in missing:
+            require_commit(clone, instance.base.sha)
         encodings.tables(self.agent, self.experiment.model)  # downloaded before the first paid request
         rooms = self.rooms(say) if self.agent.runs_code else None
         with self._opened(run, say) as gateway:
             shared = gateway.issue_key(self.experiment, SHARED, self.budget)
             requests = [
-                replace(self.request(gateway, run, one, clone, rooms, attempt), shared_key=shared)
-                for one, attempt in missing
+                replace(self.request(gateway, run, instance, clone, rooms, attempt), shared_key=shared)
+                for instance, attempt in missing
             ]
             self.ask(gateway, run, requests, progress)
             if self.gateway:
@@ -209,17 +212,17 @@ class Predictor:
             say=say,
             log=run.folder / "gateway.log",
             responses=self.store.responses,
-            given=self.given,
+            environ=self.environ,
         )
 
     def ask(self, gateway: Gateway, run: Run, requests: Sequence[Ask], progress: Progress) -> None:
-        """Ask, and write what comes of each task. One that begins when the budget is reached is not asked."""
-        instances = {one.instance_id: one for one in run.instances}
+        """Ask for each task and write the result. Once the budget is reached, no further task is asked."""
+        instances = {instance.instance_id: instance for instance in run.instances}
 
         def admit(request: Ask) -> Ask | Settled:
             if gateway.exhausted(self.experiment):
-                why = Failure(BUDGET_EXCEEDED, "the budget was reached before this task was begun")
-                return Settled(Left(failure=why))
+                failure = Failure(BUDGET_EXCEEDED, "the budget was reached before this task was begun")
+                return Settled(AgentResult(failure=failure))
             return request
 
         def abort() -> None:
@@ -230,25 +233,25 @@ class Predictor:
 
         interrupts = Interrupts(progress.stopping, abort)
         how: dict[str, Any] = {"jobs": self.jobs, "engine": self.engine, "admit": admit, "interrupts": interrupts}
-        for request, left in each(requests, hear=progress.hear, **how):
-            given_up = self._given_up(gateway, request, left) if request.room else ""
+        for request, result in each(requests, hear=progress.hear, **how):
+            given_up = self._given_up(gateway, request, result) if request.room else ""
             believed = request.room is None
             instance = instances[request.task.instance_id]
-            text = save(run, instance, left, given_up, request.attempt, believed=believed)
+            text = save(run, instance, result, given_up, request.attempt, believed=believed)
             progress.note("spent", f"{gateway.ledger.spend(self.experiment.id):.4f} USD")
             progress.finish(request.name, text)
 
-    def _given_up(self, gateway: Gateway, request: Ask, left: Left) -> str:
-        """Why an agent in a container was left without an answer, as the ledger and the gateway themselves say it."""
-        told = gateway.given_up(self.experiment, request.key)
-        return told or (GATEWAY_GONE if left.code == EX_TEMPFAIL and not gateway.is_up() else "")
+    def _given_up(self, gateway: Gateway, request: Ask, result: AgentResult) -> str:
+        """Why an agent in a container was left without an answer, according to the ledger and the gateway."""
+        cause = gateway.given_up(self.experiment, request.key)
+        return cause or (GATEWAY_GONE if result.code == EX_TEMPFAIL and not gateway.is_up() else "")
 
     def _choose(self, run: Run, tester: Sandbox) -> None:
         clone = source(self.store, self.repo)
         requests = [
-            regression.request(tester, clone, run, one, attempt=attempt)
+            regression.request(tester, clone, run, instance, attempt=attempt)
             for attempt in range(1, run.attempts + 1)
-            for one in regression.missing(run, attempt)
+            for instance in regression.missing(run, attempt)
         ]
         with log_file(run.folder / "run.log"), Progress("choosing", len(requests)) as progress:
             regression.choose(run, requests, progress, self.jobs, Interrupts(progress.stopping, tester.abort))
@@ -262,18 +265,18 @@ class Predictor:
         rooms: Rooms | None = None,
         attempt: int = 1,
     ) -> Ask:
-        """One task, with a key of its own. Agents that run code are anybody's, and may take a provider's failure for
-        their end: of these the ledger tells."""
+        """The request for one task, with its own key. Agents that run code are untrusted and may mistake a failure of
+        the provider for their own end: for these, the ledger decides."""
         name = run.answer(instance, attempt)
         key = gateway.issue_key(self.experiment, instance.instance_id, self.budget, answer=name, cap_usd=self.cap)
         room = rooms and Room(handle(rooms.sandbox), str(rooms.tools), instance.environment, instance.manifests)
         task = instance.task()
-        seen = pictures(self.store, task) if self.model.sees else {}
+        shown_pictures = pictures(self.store, task) if self.model.sees else {}
         return Ask(
             agent=self.agent,
             model=self.experiment.model,
-            task=task if seen else task.model_copy(update={"pictures": ()}),
-            pictures=seen,
+            task=task if shown_pictures else task.model_copy(update={"pictures": ()}),
+            pictures=shown_pictures,
             base=instance.base.sha,
             clone=str(clone.place),
             base_url=gateway.base_url,
@@ -281,13 +284,13 @@ class Predictor:
             cache=str(run.cache),
             room=room,
             attempt=attempt,
-            contexts={one.name: one.context for one in (self.model, *self.further) if one.context},
+            contexts={model.name: model.context for model in (self.model, *self.further) if model.context},
             choices=gateway.choices(self.model),
             answer=name,
         )
 
     def rooms(self, say: Callable[[str], None]) -> Rooms:
-        """Where agents that run code work. Raises UserError where there is no engine, or the agent's install fails."""
+        """Where agents that run code work. Raises UserError if there is no engine, or the agent's install fails."""
         sandbox = open_sandbox(AGENTS_WORK_IN, cache_root())
         sandbox.images.serve(Directory.here(self.store.root))
         kit = Kit(self.agent.folder, self.agent.digest, self.agent.call.install)
@@ -298,35 +301,35 @@ class Predictor:
         return lambda text: progress.step("gateway", text)
 
     def postprocess(self) -> list[Prediction]:
-        """Collect the answers into `predictions.jsonl`, count how they ended, derive the costs; returns those of the
+        """Collect the answers into `predictions.jsonl`, count outcomes, derive the costs. Return the predictions of the
         first attempts."""
         from pipeline.llm.costs import served, write_costs
 
         run = self.resume()
         with self._lock():
-            first, *_ = [self._collect(run, attempt) for attempt in range(1, run.attempts + 1)]
-            tell(run, served(self.store.ledger, self.experiment.id))
+            first_attempts, *_ = [self._collect(run, attempt) for attempt in range(1, run.attempts + 1)]
+            record_served(run, served(self.store.ledger, self.experiment.id))
             write_costs(self.store)
-            return first
+            return first_attempts
 
     def _collect(self, run: Run, attempt: int) -> list[Prediction]:
-        unanswered = {one.instance_id: why_unanswered(run, one, attempt) for one in run.missing(attempt)}
+        unanswered = {instance.instance_id: why_unanswered(run, instance, attempt) for instance in run.missing(attempt)}
         if self.tester:
-            unanswered |= {one.instance_id: NOT_CHOSEN for one in regression.missing(run, attempt)}
-        answered = (one for one in run.instances if one.instance_id not in unanswered)
-        predictions = [self._prediction(run, one, attempt) for one in answered]
-        ends = Counter(one.outcome for one in predictions)
-        write_json(run.view(attempt) / "metadata.json", {"outcomes": ends, "unanswered": unanswered})
+            unanswered |= {instance.instance_id: NOT_CHOSEN for instance in regression.missing(run, attempt)}
+        answered = (instance for instance in run.instances if instance.instance_id not in unanswered)
+        predictions = [self._prediction(run, instance, attempt) for instance in answered]
+        outcomes = Counter(prediction.outcome for prediction in predictions)
+        write_json(run.view(attempt) / "metadata.json", {"outcomes": outcomes, "unanswered": unanswered})
         write_records(run.view(attempt) / "predictions.jsonl", predictions)
         return predictions
 
     def _prediction(self, run: Run, instance: Instance, attempt: int) -> Prediction:
         result = run.unit(instance, attempt).result()
-        taken = regression.chosen(run, instance, attempt).result() if self.tester else result
+        chosen = regression.chosen(run, instance, attempt).result() if self.tester else result
         return Prediction(
             instance_id=instance.instance_id,
             model_name_or_path=self.experiment.model,
-            model_patch=taken["patch"],
+            model_patch=chosen["patch"],
             agent=self.experiment.label,
             run=run.name,
             outcome=result["outcome"],

@@ -72,7 +72,7 @@ class Asking:
     ) -> Outcome:
         """Ask about all candidates without an answer, and append the ratings."""
         store, repo, panel, before = self.store, self.repo, self._panel, self.spent()
-        bar = progress or Progress("rating", len(panel.left(self._questions)))
+        bar = progress or Progress("rating", len(panel.remaining(self._questions)))
         log = store.root / "00_viewer" / "models" / f"{repo.slug}.log"
         with store.lock(AGENT, repo, self.model), bar:
             missing = panel.complete(self._questions, bar, log, jobs, engine)

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from math import inf
 
-from pipeline.llm.provider import Fault, Received, Said
+from pipeline.llm.provider import Fault, Output, Received
 from pipeline.llm.scripted import ScriptedModel
 
 STEP = re.compile(r"^Step: (\w+)")
@@ -52,10 +52,10 @@ class Guide(ScriptedModel):
             self.first, self.last = min(self.first, now), now
             self.flying, self.since = self.flying + by, now
 
-    def reply(self, prompt: str) -> Said:
+    def reply(self, prompt: str) -> Output:
         """What the step of the prompt asks for."""
         step = STEP.match(prompt)
-        return Said(f"```\n{ANSWERS[step[1]](prompt)}\n```" if step else "")
+        return Output(f"```\n{ANSWERS[step[1]](prompt)}\n```" if step else "")
 
 
 def _files(prompt: str) -> str:

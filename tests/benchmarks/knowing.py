@@ -16,7 +16,7 @@ import git
 from pipeline.core.git import changed_files, show
 from pipeline.core.patches import sections
 from pipeline.core.records import Instance
-from pipeline.llm.provider import Refusal, Said
+from pipeline.llm.provider import Output, Refusal
 from pipeline.llm.scripted import ScriptedModel
 
 STEP = re.compile(r"^Step: (\w+)")
@@ -99,12 +99,12 @@ class Knowing(ScriptedModel):
         super().__init__([])
         self.tasks, self.skill = tasks, skill
 
-    def reply(self, prompt: str) -> Said:
+    def reply(self, prompt: str) -> Output:
         step = STEP.match(prompt)
         found = [place for place, one in enumerate(self.tasks) if all(marker in prompt for marker in one.markers)]
         if not step or not found:
             raise Refusal(400, f"no instance for a prompt that begins: {prompt[:200]}")
-        return Said(self._said(step[1], max(found, key=lambda place: len(self.tasks[place].markers))))
+        return Output(self._said(step[1], max(found, key=lambda place: len(self.tasks[place].markers))))
 
     def _said(self, step: str, place: int) -> str:
         changes = self.tasks[place].changes

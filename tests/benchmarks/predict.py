@@ -123,7 +123,7 @@ def _requests(place: Place, limit: int) -> Iterator[tuple[Run, list[Ask]]]:
     run = open_run(place.store, Experiment(str(repo), "guide", "magentless"))
     given = {**os.environ, "GUIDE_URL": place.model.url, "GUIDE_KEY": "none"}
     log = run.folder / "gateway.log"
-    with open_gateway(root / "models.yaml", place.store.ledger, say=click.echo, log=log, given=given) as gateway:
+    with open_gateway(root / "models.yaml", place.store.ledger, say=click.echo, log=log, environ=given) as gateway:
         yield run, [_request(gateway, place, run, one) for one in place.instances]
         gateway.settle()
 

@@ -27,7 +27,7 @@ from pipeline.llm.gateway import Gateway
 from pipeline.llm.ledger import Ledger
 from pipeline.llm.models import DEMO, load_models
 from pipeline.llm.panel import Asked
-from pipeline.llm.provider import Said
+from pipeline.llm.provider import Output
 from pipeline.llm.scripted import ScriptedModel
 
 GIVEN = {"A11Y_BENCH_SCRIPTED_URL": "unused", "A11Y_BENCH_SCRIPTED_KEY": "unused"}
@@ -75,8 +75,8 @@ class Speaker(ScriptedModel):
 
     said: list[str] = field(default_factory=list)
 
-    def reply(self, prompt: str) -> Said:
-        return Said(self.said.pop(0) if self.said[1:] else self.said[0])
+    def reply(self, prompt: str) -> Output:
+        return Output(self.said.pop(0) if self.said[1:] else self.said[0])
 
 
 class Direct(Gateway):
@@ -116,7 +116,7 @@ class Workshop:
         clone, rejection = open_clone(self.bench.library), self.rejection()
         settings = Settings(self.bench.sandbox, repeats=1, limits=LIMITS)
         unit = planned(self.bench.store, clone, settings, {}, IMPATIENT, self.bench.candidate("chip"))
-        setup = Setup(Asked("scripted", models=DEMO, given=GIVEN), self.tries)
+        setup = Setup(Asked("scripted", models=DEMO, environ=GIVEN), self.tries)
         with Progress("setting up", 1) as progress:
             agent = SetupAgent(self.bench.store, factories.REPO, clone, setup, progress)
             wanted = [(unit, rejection)] if agent.wants(rejection) else []
@@ -190,7 +190,7 @@ def test_what_was_accepted_is_a_part_of_what_is_inferred(workshop: Callable[...,
 def test_only_what_may_be_the_environments_is_asked_about(workshop: Callable[..., Workshop]) -> None:
     shop = workshop(answer(RIGHT))
     rejections = shop.bench.build("alert", "dialog", "chip", "grid")
-    setup = Setup(Asked("scripted", models=DEMO, given=GIVEN))
+    setup = Setup(Asked("scripted", models=DEMO, environ=GIVEN))
     with Progress("setting up", 1) as progress:
         clone = open_clone(shop.bench.library)
         agent = SetupAgent(shop.bench.store, factories.REPO, clone, setup, progress)
@@ -224,7 +224,7 @@ def test_a_build_pays_for_it_on_an_account_of_its_own(
     bench = tiny.copy(tmp_path)
     with Speaker([], said=[answer(RIGHT)]) as model:
         given = {**os.environ, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "none"}
-        setup = Setup(Asked("scripted", models=DEMO, given=given))
+        setup = Setup(Asked("scripted", models=DEMO, environ=given))
         settings = Settings(bench.sandbox, repeats=1, limits=LIMITS)
         how = {"numbers": [NUMBERS["chip"]], "trust_local": True, "patience": IMPATIENT, "setup": setup}
         build(bench.store, factories.REPO, settings, **how)

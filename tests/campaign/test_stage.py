@@ -55,7 +55,7 @@ def plan(bench: Bench, folder: Path, *words: str) -> Result:
 
 
 def experiment(bench: Bench, folder: Path) -> Experiment:
-    conduct = Conduct(bench.store, folder / "campaign.toml", given=GIVEN)
+    conduct = Conduct(bench.store, folder / "campaign.toml", environ=GIVEN)
     return next(conduct.predictors())[0].experiment
 
 
@@ -128,7 +128,7 @@ def test_what_can_not_be_asked_is_refused_before_anything_is_written(
     path.write_text(FILE.replace(old, new))
     before = sorted(Store(bench.store.root).root.rglob("*"))
     with pytest.raises(UserError, match=said):
-        Conduct(bench.store, path, given=GIVEN).plan()
+        Conduct(bench.store, path, environ=GIVEN).plan()
     assert sorted(bench.store.root.rglob("*")) == before
 
 
@@ -140,7 +140,7 @@ def test_what_a_list_has_not_given_yet_is_said_and_planned_later(bench: Bench, t
     path.write_text(FILE + '[[datasets]]\nlock = "web.jsonl"\n')
     said = plan(bench, tmp_path)
     assert "acme/web: its list is rebuilt first" in said.output and "acme/ui" in said.stdout
-    assert [str(step.repo) for step in Conduct(bench.store, path, given=GIVEN).plan()] == ["acme/ui"]
+    assert [str(step.repo) for step in Conduct(bench.store, path, environ=GIVEN).plan()] == ["acme/ui"]
 
 
 def _lock(bench: Bench) -> dict[str, object]:

@@ -11,10 +11,10 @@ import pytest
 from histories import History
 
 from pipeline.execution import reads
-from pipeline.execution.reads import Asked
+from pipeline.execution.reads import Observed
 from pipeline.execution.runs import Plan
 
-Ask = Callable[..., Asked]
+Ask = Callable[..., Observed]
 TEST = "src/a.test.js"
 #: a runner: it loads its configuration and what that names, reads settings, and then the tests, which read data
 RUNNER = """
@@ -47,7 +47,7 @@ FILES: dict[str, str | None] = {
 def ask(sandbox_of: Callable[..., object], tmp_path: Path) -> Ask:
     """`ask(files, words, steps, fix)`: what the runner reads of these files and the usual ones."""
 
-    def asked(files: dict[str, str | None], *words: str, fix: str = "", folder: str = "", **more: object) -> Asked:
+    def asked(files: dict[str, str | None], *words: str, fix: str = "", folder: str = "", **more: object) -> Observed:
         runner = tmp_path / "runner.cjs"
         runner.write_text(RUNNER)
         history = History(tmp_path / "odd")
@@ -64,7 +64,7 @@ def ask(sandbox_of: Callable[..., object], tmp_path: Path) -> Ask:
 @pytest.mark.trap("guessed-configuration")
 def test_what_a_runner_loads_is_found_and_what_tests_load_is_not(ask: Ask) -> None:
     """Its settings are read before the first test; a text is no configuration."""
-    assert ask({}) == Asked(("odd/.settings", "odd/configure.js", "odd/more.js", "odd/plug.js"), True)
+    assert ask({}) == Observed(("odd/.settings", "odd/configure.js", "odd/more.js", "odd/plug.js"), True)
 
 
 @pytest.mark.trap("guessed-configuration")
@@ -102,10 +102,10 @@ def test_what_a_run_writes_anew_itself_is_left_out(ask: Ask) -> None:
 def test_a_run_that_breaks_off_has_not_said_all(ask: Ask) -> None:
     """What it said until then counts."""
     found = ask({"odd/plug.js": "process.exit(1);\n"})
-    assert found == Asked(("odd/configure.js", "odd/more.js", "odd/plug.js"), False)
+    assert found == Observed(("odd/configure.js", "odd/more.js", "odd/plug.js"), False)
 
 
 def test_a_runner_that_says_nothing_is_not_taken_for_one_that_reads_nothing(ask: Ask) -> None:
     """Its command still says something."""
     found = ask({}, "odd/base.yml", test_env={"PATH": "/nowhere"})
-    assert found == Asked(("odd/base.yml",), False)
+    assert found == Observed(("odd/base.yml",), False)

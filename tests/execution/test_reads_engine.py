@@ -87,7 +87,7 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Li
 def test_what_a_runner_reads_is_found_out(libraries: dict[str, Library], runner: str) -> None:
     """Whatever it is called, and what that asks for; not what is under test, though set-up files ask for it."""
     library = libraries[runner]
-    assert library.asked == reads.Asked(tuple(library.own["read"]), True)
+    assert library.asked == reads.Observed(tuple(library.own["read"]), True)
     gold = library.run(library.fix, *library.asked.files)
     assert (set(gold.results.values()), gold.restored, gold.faults) == ({Status.PASSED}, (), ())
 

@@ -72,7 +72,7 @@ def opened(setting: Setting, data: str = "data", **given: str) -> Iterator[tuple
         say=print,
         log=setting.log,
         responses=setting.folder / "responses",
-        given={**setting.given, **given},
+        environ={**setting.given, **given},
     ) as gateway:
         yield gateway, store
 

@@ -14,7 +14,7 @@ import pytest
 from pydantic import BaseModel
 
 from pipeline.llm.asking import Answer, BadAnswer, Request, ask, last_object
-from pipeline.llm.provider import Fault, Said
+from pipeline.llm.provider import Fault, Output
 from pipeline.llm.scripted import ScriptedModel
 
 MESSAGES = ({"role": "system", "content": "Grade it."}, {"role": "user", "content": "It."})
@@ -33,8 +33,8 @@ class Speaker(ScriptedModel):
 
     answers: list[str] = field(default_factory=list)
 
-    def reply(self, prompt: str) -> Said:
-        return Said(self.answers.pop(0) if self.answers[1:] else self.answers[0])
+    def reply(self, prompt: str) -> Output:
+        return Output(self.answers.pop(0) if self.answers[1:] else self.answers[0])
 
 
 Say = Callable[..., tuple[Speaker, Request]]
@@ -78,9 +78,9 @@ def test_after_the_second_it_is_missing_with_its_cause(say: Say) -> None:
 def test_what_a_provider_owes_is_told_apart(say: Say) -> None:
     speaker, request = say('{"grade": 3}')
     speaker.fail(Fault(status=503))
-    assert ask(request) == Answer(owed="provider_503")
+    assert ask(request) == Answer(failure="provider_503")
     assert ask(request).value == {"grade": 3, "why": ""}
-    assert ask(replace(request, base_url="http://127.0.0.1:9/v1")).owed == "gateway"
+    assert ask(replace(request, base_url="http://127.0.0.1:9/v1")).failure == "gateway"
 
 
 def test_a_read_function_of_ones_own_may_refuse(say: Say) -> None:

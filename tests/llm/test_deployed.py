@@ -90,7 +90,7 @@ def test_a_proxy_of_other_prices_is_refused(setting: Setting, experiment: Experi
     (setting.folder / name).write_text(models.read_text().replace("0.0000011", "0.0000012"), encoding="utf-8")
     with (
         open_gateway(
-            setting.folder / name, setting.folder / "l.sqlite", say=print, log=setting.log, given=setting.given
+            setting.folder / name, setting.folder / "l.sqlite", say=print, log=setting.log, environ=setting.given
         ) as gateway,
         pytest.raises(UserError, match="has another output_cost_per_token for 'scripted'"),
     ):
@@ -114,7 +114,7 @@ def test_a_wrong_master_key_is_the_users(setting: Setting) -> None:
 def test_a_proxy_that_is_not_there(tmp_path: Path, given: dict, error: type[Exception], said: str) -> None:
     with (
         pytest.raises(error, match=said),
-        open_gateway(SHIPPED, tmp_path / "l", say=print, log=tmp_path / "log", given=given),
+        open_gateway(SHIPPED, tmp_path / "l", say=print, log=tmp_path / "log", environ=given),
     ):
         pass
 

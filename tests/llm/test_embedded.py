@@ -184,7 +184,7 @@ def test_an_answer_without_a_count_ends_a_budget(bench: Bench, experiment: Exper
 @pytest.mark.rule("keys-end")
 def test_a_key_of_another_gateway_opens_nothing(bench: Bench, experiment: Experiment) -> None:
     """One that was killed could not end its keys, and whoever kept one could spend on its experiment ever after."""
-    killed = EmbeddedGateway(bench.gateway.models, bench.gateway.ledger, bench.gateway.given)
+    killed = EmbeddedGateway(bench.gateway.models, bench.gateway.ledger, bench.gateway.environ)
     key = killed.issue_key(experiment, "o__r-1")
     assert bench.chat(key).status_code == 401
     own = bench.key(experiment)
@@ -234,7 +234,7 @@ def test_an_answer_costs_no_more_than_its_cap(bench: Bench, experiment: Experime
     again = bench.key(experiment, answer="capped", cap_usd=Decimal("0.000001"))
     for key in (capped, again):
         assert "budget_exceeded" in bench.chat(key).text
-        assert bench.gateway.given_up(experiment, key) == "budget_exceeded"
+        assert bench.gateway.environ_up(experiment, key) == "budget_exceeded"
     assert bench.chat(bench.key(experiment, answer="other", cap_usd=Decimal("1"))).status_code == 200
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.llm.turns import Turns, asked
+from pipeline.llm.turns import Turns, requested
 
 MINUTE = 0.3
 
@@ -69,4 +69,4 @@ def test_what_is_too_much_for_a_minute_waits(limits: dict[str, int], request_: A
     ],
 )
 def test_what_a_request_takes(body: bytes, expected: tuple[str, int]) -> None:
-    assert asked(body) == expected
+    assert requested(body) == expected

@@ -14,7 +14,7 @@ from pipeline.core.store import Store
 from pipeline.llm.gateway import Gateway
 from pipeline.llm.models import PROXY_URL
 from pipeline.llm.opening import open_gateway
-from pipeline.llm.provider import Fault, Received, Said
+from pipeline.llm.provider import Fault, Output, Received
 from pipeline.llm.scripted import ScriptedModel
 
 MODELS = """
@@ -40,8 +40,8 @@ class Writer(ScriptedModel):
         self.heard()
         return super().receive(request)
 
-    def reply(self, prompt: str) -> Said:
-        return Said(self.text(prompt.split()[-1].strip("."), self.asked.seed))
+    def reply(self, prompt: str) -> Output:
+        return Output(self.text(prompt.split()[-1].strip("."), self.asked.seed))
 
 
 class Setting(NamedTuple):
@@ -64,7 +64,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
     with Writer() as writer:
         here = {name: value for name, value in os.environ.items() if name != PROXY_URL}
         given = {**here, "PAGES_URL": writer.url, "PAGES_KEY": "sk-provider", "INITIAL_RETRY_DELAY": "0"}
-        with open_gateway(models, store.ledger, say=print, log=folder / "proxy.log", given=given) as gateway:
+        with open_gateway(models, store.ledger, say=print, log=folder / "proxy.log", environ=given) as gateway:
             yield Setting(gateway, store, models, given, writer)
 
 

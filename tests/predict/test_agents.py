@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.core.errors import UserError
 from pipeline.core.vendors import VENDORS
-from pipeline.predict.agents import PLACES, Agent, Call, agents, load_agent
+from pipeline.predict.agents import PLACEHOLDERS, Agent, Call, agents, load_agent
 
 EXAMPLES = sorted((VENDORS / "command" / "examples").glob("*.toml"))
 
@@ -17,7 +17,7 @@ EXAMPLES = sorted((VENDORS / "command" / "examples").glob("*.toml"))
 def test_the_agent_of_the_project_is_there() -> None:
     agent = load_agent("magentless")
     assert (agent.folder.name, agent.settings.name) == ("magentless", "settings.toml")
-    argv = agent.call.argv(dict.fromkeys(PLACES[agent.runs_code], "here"))
+    argv = agent.call.argv(dict.fromkeys(PLACEHOLDERS[agent.runs_code], "here"))
     assert argv[:3] == ["here", "-m", "magentless"] and "{" not in "".join(argv)
 
 
@@ -60,10 +60,10 @@ def test_an_agent_of_any_command_line_takes_its_call_from_the_settings(tmp_path:
         'command = ["mine", "--ask", "{statement}"]\nenvironment = {URL = "{base_url}/x"}\nseconds = 9\n'
     )
     agent = load_agent("command", settings)
-    places = {"statement": "a {out}", "base_url": "http://here/v1", "key": "sk"}
+    values = {"statement": "a {out}", "base_url": "http://here/v1", "key": "sk"}
     assert agent.runs_code and agent.call.seconds == 9
-    assert agent.call.argv(places) == ["mine", "--ask", "a {out}"], "what a task says is no place"
-    assert agent.call.variables(places) == {
+    assert agent.call.argv(values) == ["mine", "--ask", "a {out}"], "the text of a task is no placeholder"
+    assert agent.call.variables(values) == {
         "OPENAI_BASE_URL": "http://here/v1",
         "OPENAI_API_KEY": "sk",
         "URL": "http://here/v1/x",

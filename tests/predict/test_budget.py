@@ -24,7 +24,7 @@ def predictor(bench: Bench, model: ScriptedModel, budget: str | None) -> Predict
     settings = bench.store.root / "one_sample.toml"
     settings.write_text('samples = {sets = 1, per_set = 1}\nretrieval = {model = ""}\n')
     asked = {"jobs": 1, "budget": None if budget is None else Decimal(budget), "settings": settings}
-    return Predictor(bench.store, factories.REPO, "magentless", "scripted", models=DEMO, given=given, **asked)
+    return Predictor(bench.store, factories.REPO, "magentless", "scripted", models=DEMO, environ=given, **asked)
 
 
 @pytest.mark.rule("budget")

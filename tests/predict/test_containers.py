@@ -88,7 +88,7 @@ class World(NamedTuple):
         return self.ask("command", settings, **more)
 
     def ask(self, agent: str, settings: Path | None = None, **more: Any) -> Unit:
-        more |= {"models": DEMO, "settings": settings, "given": self.given}
+        more |= {"models": DEMO, "settings": settings, "environ": self.given}
         predictor = Predictor(self.store, REPO, agent, "scripted", **more)
         run = predictor.preprocess()
         clone = open_clone(self.folder / "library")
@@ -119,7 +119,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         model = stack.enter_context(ScriptedModel([Answer((), "I have no idea.")]))
         given = {"A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": HOST, "INITIAL_RETRY_DELAY": "0.01"}
         given = {**os.environ, **given, "MAX_RETRY_DELAY": "0.02", "JITTER": "0"}
-        opened = open_gateway(DEMO, store.ledger, say=print, log=folder / "gateway.log", given=given)
+        opened = open_gateway(DEMO, store.ledger, say=print, log=folder / "gateway.log", environ=given)
         yield World(store, instance, stack.enter_context(opened), model, given, folder)
 
 

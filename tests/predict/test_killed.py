@@ -56,7 +56,7 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Interrupte
     settings.write_text(f'command = {command}\nenvironment = {{ MODEL = "{{model}}", TASK = "{{task}}" }}\n')
     with ScriptedModel([Answer((), "I have no idea.")]) as model:
         given = {**os.environ, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "none"}
-        predictor = Predictor(batch.store, REPO, "command", "scripted", models=DEMO, settings=settings, given=given)
+        predictor = Predictor(batch.store, REPO, "command", "scripted", models=DEMO, settings=settings, environ=given)
         model.fail(Fault(), Fault(delay=600))
         process = _started(batch, settings, given, folder / "said")
         while len(model.requests) < 2:

@@ -52,7 +52,7 @@ class Solved(NamedTuple):
 def solved(harbor: Bench) -> Iterator[Solved]:
     with ScriptedModel(list(ANSWERS)) as model:
         given = {**os.environ, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "none"}
-        predictor = Predictor(harbor.store, REPO, AGENT, "scripted", models=DEMO, given=given)
+        predictor = Predictor(harbor.store, REPO, AGENT, "scripted", models=DEMO, environ=given)
         (prediction,) = predictor.predict()
         yield Solved(harbor, predictor, prediction, model)
 

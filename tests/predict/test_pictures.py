@@ -65,7 +65,7 @@ def test_only_a_model_that_sees_is_given_them(bench: Bench, sees: bool) -> None:
     with_pictures(bench.store)
     instance = bench.instance("menu").model_copy(update={"pictures": THREE})
     write_records(bench.store.dataset(REPO), [instance])
-    asked = {"models": DEMO, "settings": DEMO.with_name("magentless.toml"), "given": GIVEN}
+    asked = {"models": DEMO, "settings": DEMO.with_name("magentless.toml"), "environ": GIVEN}
     predictor = Predictor(bench.store, REPO, "magentless", "scripted", **asked)
     info = predictor.model.entry["model_info"] | {"supports_vision": sees}
     predictor._model = replace(predictor.model, entry=predictor.model.entry | {"model_info": info})

@@ -23,7 +23,7 @@ def test_oracle_answers_with_gold_and_nop_with_nothing() -> None:
 @pytest.mark.rule("references")
 @pytest.mark.parametrize("name", ["oracle", "nop"])
 def test_a_reference_answers_everything_without_a_model(bench: Bench, name: str) -> None:
-    predictor = Predictor(bench.store, factories.REPO, name, name, models=SHIPPED, given={})
+    predictor = Predictor(bench.store, factories.REPO, name, name, models=SHIPPED, environ={})
     predictions = predictor.predict()
     patches = [bench.instance(one).fix_patch if name == "oracle" else "" for one in QUALIFIED]
     assert [one.model_patch for one in predictions] == patches

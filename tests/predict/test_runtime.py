@@ -16,7 +16,7 @@ from tiny_library import Bench
 from pipeline.core.store import Unit, read_json
 from pipeline.core.work import silent
 from pipeline.predict import host
-from pipeline.predict.request import Failure, Left
+from pipeline.predict.request import AgentResult, Failure
 from pipeline.predict.runtime import save
 from tests.predict.conftest import KEY, Job
 
@@ -193,7 +193,7 @@ def test_a_checkout_that_fails_is_recorded_too(job: MakeJob, bench: Bench) -> No
 @pytest.mark.rule("budget")
 def test_without_money_nothing_but_the_cause_is_written(job: MakeJob) -> None:
     made = job("answer()")
-    save(made.run, made.instance, Left(failure=Failure("budget_exceeded", "reached")))
+    save(made.run, made.instance, AgentResult(failure=Failure("budget_exceeded", "reached")))
     folder = made.run.unit(made.instance).folder
     assert read_json(folder / "error.json")["cause"] == "budget_exceeded"
     assert sorted(path.name for path in folder.iterdir()) == ["error.json"]

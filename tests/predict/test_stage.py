@@ -26,7 +26,7 @@ def oracle(bench: Bench, **more: Any) -> Predictor:
 
 
 def magentless(bench: Bench, settings: Path | None = None, **more: Any) -> Predictor:
-    asked = {"models": DEMO, "settings": settings or DEMO.with_name("magentless.toml"), "given": GIVEN}
+    asked = {"models": DEMO, "settings": settings or DEMO.with_name("magentless.toml"), "environ": GIVEN}
     return Predictor(bench.store, REPO, "magentless", "scripted", **asked, **more)
 
 
@@ -96,9 +96,9 @@ def test_an_answer_is_written_once_and_the_predictions_whole(bench: Bench) -> No
 def test_only_references_and_scripts_are_trusted(bench: Bench) -> None:
     """A patch of a real model, also of one that runs here, is untrusted code."""
     assert magentless(bench).trusted
-    assert not Predictor(bench.store, REPO, "mini-swe-agent", "scripted", models=DEMO, given=GIVEN).trusted
+    assert not Predictor(bench.store, REPO, "mini-swe-agent", "scripted", models=DEMO, environ=GIVEN).trusted
     keys = {"DEEPINFRA_API_KEY": "secret"}
-    assert not Predictor(bench.store, REPO, "magentless", "GLM-4.6", models=SHIPPED, given=keys).trusted
+    assert not Predictor(bench.store, REPO, "magentless", "GLM-4.6", models=SHIPPED, environ=keys).trusted
 
 
 @pytest.mark.rule("run-identity")
@@ -174,7 +174,7 @@ def test_run_json_says_what_the_run_is(bench: Bench) -> None:
 @pytest.mark.rule("bad-input")
 def test_a_missing_key_is_said_before_anything_is_written(bench: Bench) -> None:
     with pytest.raises(UserError, match="needs the environment variable DEEPINFRA_API_KEY"):
-        Predictor(bench.store, REPO, "magentless", "GLM-4.6", models=SHIPPED, given={})
+        Predictor(bench.store, REPO, "magentless", "GLM-4.6", models=SHIPPED, environ={})
     assert not (bench.store.root / "03_predictions").exists()
 
 

@@ -42,7 +42,7 @@ def rated(store: Store, speaker: Speaker, *answers: Any, **how: Any) -> bool:
     ledger = Ledger(store.ledger)
     gateway = Direct(load_models(DEMO), ledger, GIVEN)
     gateway.base_url = speaker.url
-    asked = [Asked("scripted", 1, models=DEMO, given=GIVEN, gateway=gateway)]
+    asked = [Asked("scripted", 1, models=DEMO, environ=GIVEN, gateway=gateway)]
     try:
         return ask(store, REPO, asked, jobs=1, **{"numbers": (1,), **how})
     finally:
@@ -134,6 +134,6 @@ def test_the_cost_is_said_before_and_a_dry_run_asks_nothing(
 @pytest.mark.rule("bad-input")
 def test_what_can_not_be_asked_is_said_before_anything_is(store: Store, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="unknown candidate '#9'"):
-        ask(store, REPO, [Asked("scripted", models=DEMO, given=GIVEN)], numbers=(9,))
+        ask(store, REPO, [Asked("scripted", models=DEMO, environ=GIVEN)], numbers=(9,))
     with pytest.raises(UserError, match="unknown model"):
-        ask(store, REPO, [Asked("nobody", models=DEMO, given=GIVEN)])
+        ask(store, REPO, [Asked("nobody", models=DEMO, environ=GIVEN)])

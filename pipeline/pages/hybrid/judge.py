@@ -103,7 +103,7 @@ def opinions(
     """
     root = store.root / "04_evaluation" / "pages" / "opinions"
     panel = Panel(store, case_set, root, _rubric(), asked, {"temperature": TEMPERATURE}, track=PAGES)
-    with Progress("judging", len(panel.left(questions))) as progress:
+    with Progress("judging", len(panel.remaining(questions))) as progress:
         causes = panel.complete(questions, progress, log, jobs)
     return {question: _part(panel, question, causes.get(question, "")) for question in questions}
 

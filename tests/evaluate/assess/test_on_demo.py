@@ -54,7 +54,7 @@ def court(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Court]:
     bench = demo_bench.make(tmp_path_factory.mktemp("avatar"), 12)
     candidates = read_records(bench.store.raw(REPO) / "candidates.jsonl", Candidate)
     with scripted_judge(DEMO, candidates) as model:
-        court = Court(bench, Asked("scripted", models=DEMO / "models.yaml", given=surroundings(model)))
+        court = Court(bench, Asked("scripted", models=DEMO / "models.yaml", environ=surroundings(model)))
         for reference in ("oracle", "nop"):
             court.predict(reference)
         yield court
@@ -89,7 +89,7 @@ def test_the_judge_is_paid_from_its_own_pocket_and_once(court: Court) -> None:
 @pytest.mark.rule("budget")
 def test_a_budget_that_is_reached_leaves_ratings_owed(court: Court) -> None:
     """They are no zero: the note says so, and another budget goes on."""
-    tight = Asked(court.asked.model, 4, Decimal("0.000001"), court.asked.models, court.asked.given)
+    tight = Asked(court.asked.model, 4, Decimal("0.000001"), court.asked.models, court.asked.environ)
     found = court.assess("oracle", Extras(judge=tight))
     assert found.notes["judge"] == "not assessed: 1 of 4 samples: budget_exceeded"
     assert len(found.judge.ratings) == 3

@@ -22,7 +22,7 @@ from pipeline.llm.gateway import Gateway
 from pipeline.llm.ledger import Ledger
 from pipeline.llm.models import DEMO, load_models
 from pipeline.llm.panel import Asked
-from pipeline.llm.provider import Said
+from pipeline.llm.provider import Output
 from pipeline.llm.scripted import ScriptedModel
 
 #: the environment that the demo's list of models asks for
@@ -39,8 +39,8 @@ class Speaker(ScriptedModel):
 
     answers: list[str] = field(default_factory=list)
 
-    def reply(self, prompt: str) -> Said:
-        return Said(self.answers.pop(0) if self.answers[1:] else self.answers[0])
+    def reply(self, prompt: str) -> Output:
+        return Output(self.answers.pop(0) if self.answers[1:] else self.answers[0])
 
 
 class Direct(Gateway):
@@ -62,7 +62,7 @@ class Court:
     gateway: Gateway
 
     def panel(self, model: str = "scripted", parameters: dict[str, object] | None = None, **asked: Any) -> Panel:
-        asked_of = Asked(model, models=DEMO, given=GIVEN, **asked)
+        asked_of = Asked(model, models=DEMO, environ=GIVEN, **asked)
         return Panel(self.store, factories.REPO, asked_of, parameters or {"temperature": 0.1})
 
     def ask(self, panel: Panel, *patches: str, jobs: int = 1, engine: str = "threads") -> dict[str, str]:

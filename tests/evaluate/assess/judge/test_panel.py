@@ -58,9 +58,9 @@ def test_a_rating_is_told_as_soon_as_it_is_paid_for(court):
 def test_a_question_that_breaks_costs_itself_alone(court):
     here = court(3)
     request = here.panel().request(here.gateway, question("patch"))
-    assert [one.owed for one in request.failed(ValueError("a mistake"))] == ["ValueError"]
+    assert [one.failure for one in request.failed(ValueError("a mistake"))] == ["ValueError"]
     broken = replace(request, request=replace(request.request, messages=(object(),)))
-    assert [result[-1].owed for _, result in each([broken, request], jobs=1)] == ["TypeError", ""]
+    assert [result[-1].failure for _, result in each([broken, request], jobs=1)] == ["TypeError", ""]
 
 
 @pytest.mark.rule("judge-resumes")
@@ -140,4 +140,4 @@ def test_a_gateway_that_is_open_serves_the_judge_too(court, monkeypatch):
 def test_a_model_that_can_not_be_asked_is_told_at_once(tmp_path):
     for name, words in (("nobody", "unknown model"), ("scripted-embedding", "unknown chat model")):
         with pytest.raises(UserError, match=words):
-            Panel(Store(tmp_path), factories.REPO, Asked(name, models=DEMO, given=GIVEN), {})
+            Panel(Store(tmp_path), factories.REPO, Asked(name, models=DEMO, environ=GIVEN), {})

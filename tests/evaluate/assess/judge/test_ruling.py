@@ -20,7 +20,7 @@ from pipeline.llm.panel import Asked
 from tests.evaluate.assess.judge.conftest import GIVEN
 from tests.evaluate.conftest import FIX, WRONG, Evaluation
 
-ASKED = Asked("scripted", models=DEMO, given=GIVEN)
+ASKED = Asked("scripted", models=DEMO, environ=GIVEN)
 
 
 def rate(evaluation: Evaluation, court, **patches: str) -> None:

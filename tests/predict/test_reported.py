@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.store import Unit, read_json
-from pipeline.predict import regression, said
-from pipeline.predict.request import Answer, Failure, Left
+from pipeline.predict import regression, reported
+from pipeline.predict.request import AgentResult, Answer, Failure
 from pipeline.predict.runtime import save
 from tests.predict.conftest import Job
 
@@ -22,17 +22,17 @@ BROKEN = [b"", b"no JSON", b"[]", b"3", b"null", b"\xff", b"[" * 100_000, b'{"ou
 @pytest.mark.trap("bought-fault")
 @pytest.mark.parametrize("data", BROKEN)
 def test_what_is_no_metadata_says_nothing(data: bytes) -> None:
-    assert "outcome" not in said.metadata(data)
-    assert said.error(data) == ("provider", "")
+    assert "outcome" not in reported.metadata(data)
+    assert reported.error(data) == ("provider", "")
 
 
 def test_fields_of_another_form_are_left_out() -> None:
     """An analysis reads them: it ended at the first that was no number."""
     good = {"outcome": "Submitted", "funnel": {"read": 2}, "sets": [{"located": ["a.ts"]}], "steps": 4}
-    assert said.metadata(json.dumps(good).encode()) == good
+    assert reported.metadata(json.dumps(good).encode()) == good
     bad = {"funnel": {"read": "two"}, "sets": [{"located": 3}], "outcome": ["x"], "steps": 4}
-    assert said.metadata(json.dumps(bad).encode()) == {"steps": 4}
-    assert said.metadata(b'{"sets": ["a"], "funnel": []}') == {}
+    assert reported.metadata(json.dumps(bad).encode()) == {"steps": 4}
+    assert reported.metadata(b'{"sets": ["a"], "funnel": []}') == {}
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_fields_of_another_form_are_left_out() -> None:
     ],
 )
 def test_a_cause_is_a_word(data: bytes | None, expected: tuple[str, str]) -> None:
-    assert said.error(data) == expected
+    assert reported.error(data) == expected
 
 
 @pytest.mark.invariant(4)
@@ -52,18 +52,18 @@ def test_a_cause_is_a_word(data: bytes | None, expected: tuple[str, str]) -> Non
 def test_only_an_agent_that_is_believed_says_that_its_provider_failed() -> None:
     """One that runs a model's commands may end as that model likes."""
     files = {"error.json": b'{"cause": "rate_limit"}', "patch.diff": b"", "metadata.json": b'{"outcome": "DONE"}'}
-    left = Left(files, code=75)
+    left = AgentResult(files, code=75)
     assert left.answer() == Failure("rate_limit", "")
     told = left.answer(believed=False)
     assert isinstance(told, Failure) and told.cause == "agent_error"
     assert left.answer("provider_500", believed=False) == Failure(
         "provider_500", "the agent was left without an answer"
     )
-    assert Left(files).answer(believed=False) == Answer("", "DONE")
+    assert AgentResult(files).answer(believed=False) == Answer("", "DONE")
 
 
 @pytest.mark.invariant(7)
-@pytest.mark.parametrize("name", said.NAMES)
+@pytest.mark.parametrize("name", reported.NAMES)
 def test_a_folder_in_place_of_a_file_ends_nothing(job: MakeJob, name: str) -> None:
     code = f"(out / '{name}' / 'deep').mkdir(parents=True)\n(out / '{name}' / 'deep' / 'file').write_text('x')\n"
     for end in ("sys.exit(75)", "sys.exit(0)"):
@@ -96,6 +96,6 @@ def test_proposals_that_are_none_are_left_out(job: MakeJob) -> None:
 def test_files_of_any_name_are_kept(job: MakeJob, tmp_path: Path) -> None:
     made = job("answer('a patch')")
     files = {"patch.diff": b"a patch", "metadata.json": b'{"outcome": "DONE"}', "sub/error.json": b"x"}
-    save(made.run, made.instance, Left(files))
+    save(made.run, made.instance, AgentResult(files))
     unit: Unit = made.run.unit(made.instance)
     assert (unit.folder / "sub" / "error.json").read_bytes() == b"x" and made.is_answered

@@ -1,0 +1,66 @@
+"""What an agent reports about itself in `metadata.json` and `error.json`, read so that no content can end a step.
+
+Agents that run code are untrusted: their files may be folders, not JSON, or have another form. Fields of another form
+are ignored. An agent in a container is never believed about who failed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+#: files of a unit that we write or read; an agent's folders with these names are left out
+NAMES = ("manifest.json", "error.json", "metadata.json", "patch.diff", "agent.log")
+#: the form of an outcome and of a cause
+_WORD = re.compile(r"[\w][\w .:-]{0,63}")
+#: the most characters that are kept of an agent's error message
+_MESSAGE = 2000
+
+
+def metadata(data: bytes | None) -> dict[str, Any]:
+    """The fields of `metadata.json`, without those that have another form than expected."""
+    fields = _object(data)
+    return {name: value for name, value in fields.items() if _FORMS.get(name, _any)(value)}
+
+
+def error(data: bytes | None) -> tuple[str, str]:
+    """The cause and the message of `error.json`; the cause is `provider` if it names none."""
+    fields = _object(data)
+    cause, message = fields.get("cause"), fields.get("message", "")
+    return (str(cause) if _is_word(cause) else "provider"), str(message)[:_MESSAGE]
+
+
+def _object(data: bytes | None) -> dict[str, Any]:
+    try:
+        value = json.loads(data or b"{}")
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _any(_: Any) -> bool:
+    return True
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and bool(_WORD.fullmatch(value))
+
+
+def _is_funnel(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(count, int) for count in value.values())
+
+
+def _is_sets(value: Any) -> bool:
+    """Whether this is a list of steps with the paths of each."""
+    return isinstance(value, list) and all(
+        isinstance(step, dict) and all(map(_is_paths, step.values())) for step in value
+    )
+
+
+def _is_paths(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(path, str) for path in value)
+
+
+#: the fields that are read, and their forms
+_FORMS = {"outcome": _is_word, "funnel": _is_funnel, "sets": _is_sets}
