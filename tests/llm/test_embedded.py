@@ -234,7 +234,7 @@ def test_an_answer_costs_no_more_than_its_cap(bench: Bench, experiment: Experime
     again = bench.key(experiment, answer="capped", cap_usd=Decimal("0.000001"))
     for key in (capped, again):
         assert "budget_exceeded" in bench.chat(key).text
-        assert bench.gateway.environ_up(experiment, key) == "budget_exceeded"
+        assert bench.gateway.given_up(experiment, key) == "budget_exceeded"
     assert bench.chat(bench.key(experiment, answer="other", cap_usd=Decimal("1"))).status_code == 200
 
 

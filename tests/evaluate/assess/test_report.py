@@ -43,7 +43,7 @@ def test_every_part_stands_beside_the_score(capsys: pytest.CaptureFixture[str]) 
     assert all(name in told for name in ("tests", "snapshot", "judge", "audit", "score"))
     lines = [line for line in told.splitlines() if "acme__ui-" in line]
     assert all(words in lines[0] for words in ("1.00", "0.80", "0.50", "2, 0, 1"))
-    assert "resolved: 1 of 3; resolved or equivalent: 1" in spoken_differences
+    assert "resolved: 1 of 3; resolved or equivalent: 1" in told
 
 
 def test_what_a_judge_said_is_summed_up() -> None:
