@@ -3,15 +3,15 @@
 Reads `01_raw/` and the clone that it names; writes `02_dataset/`.
 
     cli, stage                the command, and building a repository's dataset
-    plan, batch, dataset      what is to be done; the coordinator, the only writer; the resulting dataset
+    plan, batch, dataset      what has to be done; the coordinator, the only writer; the resulting dataset
     qualify                   one candidate as a unit of work
-    helpers                   gold's files that only tests import, which belong to the tests
+    helpers                   files of the gold patch that only tests import: they count as tests
     environments, infer/, overrides, show      the environment: inferred, corrected by people, shown
-    repair, faults, remedies, learned          known faults of old environments, remedies, what neighbours learn
-    health, hypotheses, asked, observe         a sick base, and which other environments it may need
+    repair, faults, remedies, learned          known faults of old environments, remedies, reuse among neighbours
+    health, hypotheses, missing, observe       sick bases, and the other environments that they may need
     installed                 the version of the runner in the image
-    proposals, setup_agent    environments that a model proposes, and asking it
+    proposals, setup_agent    environments that a model proposes; asking the model
     judge, reasons            from three test runs to an instance or a reason
-    summary, explain          the result in figures; what rejections have in common
+    summary, explain          the result in numbers; what rejections have in common
     budget, layers, garbage, gc                disk space, during a build and afterwards
 """

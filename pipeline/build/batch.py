@@ -1,6 +1,6 @@
 """Qualifying candidates in parallel: the coordinator, the only writer.
 
-Requests with the same environment share what the first of them finds out about it. Writes each unit when it ends: logs,
+Requests with the same environment share what the first of them learns about it. Writes each unit when it ends: logs,
 reports, timings and, last, the manifest. What a unit replaces is archived first.
 """
 
@@ -35,12 +35,12 @@ from pipeline.core.work import Event, Interrupts, Settled, each
 
 log = logging.getLogger(__name__)
 
-#: the file of a unit that says where its time went
+#: the file of a unit with its seconds by kind
 TIMINGS = "timings.json"
 
 
 class Batch:
-    """Works on what is planned. Nothing is raised for a candidate: what breaks is recorded as data."""
+    """Works on planned units. Never raises for a candidate: its failure is recorded as data."""
 
     def __init__(self, store: Store, memory: Memory, budget: Budget, progress: Progress, engine: str) -> None:
         self.store, self.memory, self.budget, self.progress = store, memory, budget, progress
@@ -51,27 +51,27 @@ class Batch:
         self.hopeless: dict[str, Rejection] = {}
 
     def run(self, units: Iterable[Planned], jobs: int) -> Iterator[Outcome]:
-        """How the candidates ended, as they end. While tests run, the next environment and sources are made."""
+        """Yield each candidate's outcome as it ends. While tests run, the next environment and sources are made."""
         ordered = in_order(units)
-        self.units = {one.name: one for one in ordered}
-        for one in ordered:
-            self.groups[one.request.environment].append(one)
-            self.budget.hold(one.name, one.request.environment)
+        self.units = {unit.name: unit for unit in ordered}
+        for unit in ordered:
+            self.groups[unit.request.environment].append(unit)
+            self.budget.hold(unit.name, unit.request.environment)
         with Aside() as self.aside:
             self._aside(self._keep_disk)
-            yield from self._outcomes([one.request for one in ordered], jobs)
+            yield from self._outcomes([unit.request for unit in ordered], jobs)
 
     def _outcomes(self, requests: list[Qualify], jobs: int) -> Iterator[Outcome]:
-        how: dict[str, Any] = {"engine": self.engine, "hear": self._hear, "admit": self._admit}
+        options: dict[str, Any] = {"engine": self.engine, "hear": self._hear, "admit": self._admit}
         interrupts = Interrupts(self.progress.stopping, self.budget.sandbox.abort)
-        for request, result in each(requests, jobs=jobs, ahead=1, interrupts=interrupts, **how):
+        for request, result in each(requests, jobs=jobs, ahead=1, interrupts=interrupts, **options):
             outcome = self._save(self.units[request.name], result)
             self.budget.release(request.name)
             self.progress.finish(request.name, describe(outcome), kind(outcome))
             yield outcome
 
     def _admit(self, request: Qualify) -> Qualify | Settled:
-        """The request with what was learned so far, unless a neighbour found that there is nothing to try."""
+        """The request with the lessons so far; settled at once if a neighbour found the environment hopeless."""
         self.begun.add(request.name)
         self._aside(self._keep_disk)
         if hopeless := self.hopeless.get(request.environment):
@@ -85,7 +85,7 @@ class Batch:
         match event.data:
             case Layers(environment, image, learned):
                 self.memory.learn(learned)
-                self.budget.add([near.name for near in self.groups[request.environment]], environment)
+                self.budget.add([unit.name for unit in self.groups[request.environment]], environment)
                 self.budget.add([event.unit], image)
                 self._aside(lambda: self._make_ahead(request.environment))
             case Lessons(learned):
@@ -94,20 +94,20 @@ class Batch:
                 self.hopeless[request.environment] = outcome
 
     def _save(self, unit: Planned, result: Qualified) -> Outcome:
-        """Write the unit, and read it back. What the machine failed at is not kept: the next build tries it again."""
+        """Write the unit and read it back. A failure of the machine is not kept: the next build tries again."""
         if kind(result.outcome) == NOT_EVALUATED:
             return result.outcome
         save(self.store, unit, result)
         return unit.outcome() or result.outcome
 
     def _aside(self, work: Callable[[], None]) -> None:
-        """Do what no unit waits for. What fails here is met again by the units that need it."""
+        """Run work that no unit waits for. If it fails, the units that need it run into the same error."""
 
         def attempt() -> None:
             try:
                 work()
             except Exception:
-                log.info("failed, for now", exc_info=True)
+                log.info("work in the background failed", exc_info=True)
 
         self.aside.submit(attempt)
 
@@ -115,13 +115,13 @@ class Batch:
         self.progress.note("disk", self.budget.keep())
 
     def _make_ahead(self, environment: str) -> None:
-        """The layers of the next of a group: sources, on the environment that is there."""
-        if one := next((one for one in self.groups[environment] if one.name not in self.begun), None):
-            self.budget.add([one.name], make_ahead(replace(one.request, learned=self.memory.rows)).image)
+        """Make the layers of the group's next unit: its sources, on top of the finished environment."""
+        if unit := next((unit for unit in self.groups[environment] if unit.name not in self.begun), None):
+            self.budget.add([unit.name], make_ahead(replace(unit.request, learned=self.memory.rows)).image)
 
 
 def save(store: Store, unit: Planned, result: Qualified) -> None:
-    """Write a unit's files and its manifest; what was there is archived."""
+    """Write a unit's files and its manifest; the files that they replace are archived."""
     files = dict(result.files)
     if result.stored:
         files[STORED] = _json(result.stored)

@@ -1,8 +1,8 @@
 """The disk space that a build may use: when it is reached, unused layers are removed, the least useful first.
 
-First layers and caches of instances, then environments, then tools; the oldest first within each kind. Removed layers
-are made again from the clone when needed (`execution.images`), so only time is lost. Does not cover the space that a
-single environment needs while it is made.
+Layers and caches of instances go first, then environments, then tools, and the oldest first within each kind. Removed
+layers are made again from the clone when needed (`execution.images`), so only time is lost. Does not cover the space
+that a single environment needs while it is made.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ log = logging.getLogger(__name__)
 
 
 class Budget:
-    """At most `limit` bytes, by default what is there and half of what is `free`. Thread-safe.
+    """At most `limit` bytes, by default what is in use now plus half of what is `free`. Thread-safe.
 
-    What is held for a unit stays. A measurement is good for `fresh` seconds: engines take a second or more for one.
+    Layers that are held for a unit stay. A measurement is reused for `fresh` seconds: engines need a second or more.
     """
 
     def __init__(self, sandbox: Sandbox, limit: int | None, free: int, fresh: float = 60) -> None:
@@ -34,23 +34,23 @@ class Budget:
         self._lock, self._measured = threading.Lock(), -math.inf
 
     def hold(self, unit: str, *digests: str) -> None:
-        """Keep these layers as long as the unit is not done."""
+        """Keep these layers until the unit is done."""
         with self._lock:
             self._held[unit] = set(digests)
 
     def add(self, units: Iterable[str], digest: str) -> None:
-        """Keep this layer, too, for those of the units that are not done."""
+        """Also keep this layer for those of the units that are not done."""
         with self._lock:
             for unit in self._held.keys() & units:
                 self._held[unit].add(digest)
 
     def release(self, unit: str) -> None:
-        """The unit is done."""
+        """Let go of the layers of a unit that is done."""
         with self._lock:
             self._held.pop(unit, None)
 
     def keep(self) -> str:
-        """Remove until the limit is kept or nothing is left to remove; how much of it is used, for people."""
+        """Remove layers until the limit is met or nothing more can go; returns the use and the limit as text."""
         with self._lock:
             if time.monotonic() - self._measured > self.fresh:
                 self._measure()
@@ -59,7 +59,7 @@ class Budget:
 
     def _measure(self) -> None:
         kept = self.sandbox.images.kept()
-        self.used = sum(one.size for one in kept)
+        self.used = sum(layer.size for layer in kept)
         if self.limit is None:
             self.limit = self.used + self.free // 2
         if self.used > self.limit:
@@ -67,13 +67,13 @@ class Budget:
 
     def _remove(self, kept: list[Kept], limit: int) -> None:
         held = set().union(*self._held.values())
-        staying = set(layers.standing(kept, lambda one: one.busy or one.digest in held))
-        for one in layers.least_useful(kept, staying):
+        staying = set(layers.standing(kept, lambda layer: layer.busy or layer.digest in held))
+        for layer in layers.least_useful(kept, staying):
             if self.used <= limit:
                 return
-            if one.name not in staying and self.sandbox.images.remove(one):
-                self.used -= one.size
-                log.info("removed %s (%s), to keep within %s", one.name, show_size(one.size), show_size(limit))
+            if layer.name not in staying and self.sandbox.images.remove(layer):
+                self.used -= layer.size
+                log.info("removed %s (%s), to keep within %s", layer.name, show_size(layer.size), show_size(limit))
             else:
-                staying.add(one.on)
-        log.warning("%s are used and nothing more can go: all the rest is worked with", show_size(self.used))
+                staying.add(layer.on)
+        log.warning("%s are used and nothing more can be removed: everything else is in use", show_size(self.used))

@@ -120,26 +120,26 @@ def command(
             explaining.show(repo, explaining.explain(store, repo))
         return
     settings, failed = Settings(open_sandbox(sandbox, cache_root()), repeats, Limits(seconds=timeout), scope), 0
-    for repo in repos if len(repos) > 1 else ():  # nothing is begun that the last of them would end
+    for repo in repos if len(repos) > 1 else ():  # bad input for the last one fails before the first one starts
         source(store, repo)
         candidates_of(store, repo, numbers, reviewed)
-    how: dict[str, Any] = {
+    options: dict[str, Any] = {
         "numbers": numbers,
         "reviewed": reviewed,
         "trust_local": trust_local,
         "jobs": jobs,
         "disk": disk,
     }
-    how |= {"patience": Patience(tries), "engine": engine}
+    options |= {"patience": Patience(tries), "engine": engine}
     if setup_agent:
         from pipeline.build.setup_agent import Setup
         from pipeline.llm.models import SHIPPED
         from pipeline.llm.panel import Asked
 
-        how["setup"] = Setup(Asked(setup_agent, 1, setup_budget, models or SHIPPED), setup_tries)
+        options["setup"] = Setup(Asked(setup_agent, 1, setup_budget, models or SHIPPED), setup_tries)
     for repo in repos:
         say(f"== {repo}")
-        build(store, repo, settings, **how)
+        build(store, repo, settings, **options)
         figures = read_json(store.qualification(repo) / "summary.json")
         show(repo, figures)
         say(f"written to {store.dataset(repo)} and {store.qualification(repo)}")

@@ -1,7 +1,7 @@
 """The environments of a repository's candidates: inferred, overridden, and written to one file per era.
 
 Reads the clone and `repos/`; writes `02_dataset/<repo>/environments/<digest>.toml`, with the evidence for every field.
-Instances with the same layer of dependencies are of one era. The same instances give the same bytes.
+An era is all instances with the same layer of dependencies. The same instances give the same bytes.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from pipeline.core.trees import UNSAFE_PATH, UnsafeTree
 from pipeline.ecosystems.protection import is_manifest
 from pipeline.execution import scope
 
-#: fields of an environment that are given: value, and what says so
+#: fixed fields of an environment: value and evidence
 Fields = Mapping[str, tuple[Any, str]]
 
 
 def manifest_commit(candidate: Candidate) -> str:
-    """The commit whose manifests make the environment: the base; the fix, where the gold patch changes dependencies
-    and the commit that has them is known."""
+    """The commit whose manifests make the environment: the base, or the fix if the gold patch changes dependencies and
+    its commit is known."""
     return candidate.merge_sha if changes_manifests(candidate) and candidate.merge_sha else candidate.base.sha
 
 
@@ -38,14 +38,14 @@ def changes_manifests(candidate: Candidate) -> bool:
     return any(is_manifest(path) for path in paths(candidate.fix_patch))
 
 
-def environment_of(clone: Clone, candidate: Candidate, more: Fields | None = None) -> Environment:
-    """The environment of a candidate, in which `more` fields (value, evidence) are as they are given.
+def environment_of(clone: Clone, candidate: Candidate, fixed: Fields | None = None) -> Environment:
+    """The environment of a candidate, with the `fixed` fields (value, evidence) taken as they are.
 
     Raises Unsupported, and UserError for a broken file of overrides.
     """
     tree, day = tree_of(clone, candidate), committed(clone, manifest_commit(candidate))
     touched = scope.touched(tree.paths, candidate.test_patch, tree.text("package.json"))
-    return infer(tree, day, touched, overrides.fixed(candidate) | dict(more or {}))
+    return infer(tree, day, touched, overrides.fixed(candidate) | dict(fixed or {}))
 
 
 def tree_of(clone: Clone, candidate: Candidate) -> Tree:
@@ -55,7 +55,7 @@ def tree_of(clone: Clone, candidate: Candidate) -> Tree:
 
 
 def safe_files(clone: Clone, sha: str) -> list[str]:
-    """Every path of a commit. Raises Unsupported where one of them may stand on no disk."""
+    """Every path of a commit. Raises Unsupported if one of them must not be written to a disk."""
     try:
         return list_files(clone, sha)
     except UnsafeTree as error:
@@ -63,23 +63,23 @@ def safe_files(clone: Clone, sha: str) -> list[str]:
 
 
 def write(store: Store, repo: Repo, instances: Sequence[Instance]) -> None:
-    """Write the environments of these instances, and archive what is none of theirs."""
+    """Write the environments of these instances, and archive all others."""
     folder = store.qualification(repo) / "environments"
     eras: dict[str, list[Instance]] = defaultdict(list)
     for instance in instances:
         eras[instance.environment_digest].append(instance)
-    for digest, several in eras.items():
-        store.replace(folder / f"{digest}.toml", tomli_w.dumps(_era(digest, several)).encode())
+    for digest, members in eras.items():
+        store.replace(folder / f"{digest}.toml", tomli_w.dumps(_era(digest, members)).encode())
     for path in sorted(folder.glob("*.toml")):
         if path.stem not in eras:
             store.displace(path)
 
 
 def _era(digest: str, instances: Sequence[Instance]) -> dict[str, Any]:
-    """One table for all instances of the same environment: of those that differ, the tests or the evidence do."""
+    """One table per environment, with its instances. Environments of an era differ only in tests or evidence."""
     tables: list[dict[str, Any]] = []
     for environment in dict.fromkeys(instance.environment.model_dump_json() for instance in instances):
-        same = [one for one in instances if one.environment.model_dump_json() == environment]
+        same = [instance for instance in instances if instance.environment.model_dump_json() == environment]
         fields = same[0].environment.model_dump(mode="json")
-        tables.append({"instances": [one.instance_id for one in same]} | fields)
+        tables.append({"instances": [instance.instance_id for instance in same]} | fields)
     return {"digest": digest, "environment": tables}

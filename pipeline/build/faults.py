@@ -19,10 +19,10 @@ from pipeline.ecosystems.runner_folder import all_runners
 
 Stage = Literal["install", "run"]
 
-#: characters of a log and of a line that are looked at: patterns must not take for ever on what a test prints
+#: characters of a log and of a line that are searched: patterns must not take forever on what a test prints
 END, LINE = 500_000, 1000
 
-#: what patterns may write in braces: a package, a version or range, a host
+#: placeholders in patterns: a package, a version or range, a host, a version in an archive's name
 _WORDS = {
     "{name}": r"(?P<name>(?:(?:@|%40)[\w.~-]+(?:/|%2[fF]))?[\w.~-]+)",
     "{range}": r"(?P<old>[^\s:]\S*?(?: (?:\|\| |- )?[<>=^~]*\d\S*?)*)",
@@ -51,7 +51,7 @@ class Finding(NamedTuple):
 
 @cache
 def table() -> tuple[Fault, ...]:
-    """The rows, in the order in which they are asked."""
+    """The rows, in the order in which they are tried."""
     return tuple(_fault(row) for row in _rows())
 
 
@@ -62,12 +62,12 @@ def table_digest() -> str:
 
 
 def find(stage: Stage, log: str) -> Iterator[Finding]:
-    """The faults that a log shows, the table's first first, each with all that its patterns capture, once.
+    """The faults that a log shows, in the table's order, each distinct capture of its patterns once.
 
-    Of a long log its end is read, and of a long line its beginning.
+    Only the end of a long log and the beginning of a long line are searched.
     """
     log, seen = "\n".join(line[:LINE] for line in log[-END:].splitlines()), []
-    for fault in (one for one in table() if one.stage == stage):
+    for fault in (fault for fault in table() if fault.stage == stage):
         for match in (match for pattern in fault.patterns for match in pattern.finditer(log)):
             finding = Finding(fault, {key: _plain(value) for key, value in match.groupdict().items() if value})
             if finding not in seen:
@@ -76,15 +76,15 @@ def find(stage: Stage, log: str) -> Iterator[Finding]:
 
 
 def _rows() -> list[dict[str, Any]]:
-    """The rows of the table, with what the managers add to them: patterns, and rows behind the one that they name."""
+    """The rows of the table, with patterns of managers and runners, and managers' own rows after the one they name."""
     rows = tomllib.loads(files("pipeline.build").joinpath("faults.toml").read_text(encoding="utf-8"))["fault"]
     for manager in all_managers().values():
         for row in rows:
             if added := manager.faults.get(row["name"]):
                 row["patterns"] += added.patterns
-        for own in manager.fault:
-            place = next(index for index, row in enumerate(rows) if row["name"] == own["after"])
-            rows.insert(place + 1, {**own, "patterns": list(own["patterns"])})
+        for extra in manager.fault:
+            position = next(index for index, row in enumerate(rows) if row["name"] == extra["after"])
+            rows.insert(position + 1, {**extra, "patterns": list(extra["patterns"])})
     for runner in all_runners().values():
         for row in rows:
             if logged := runner.faults.get(row["name"]):
@@ -94,7 +94,9 @@ def _rows() -> list[dict[str, Any]]:
 
 def _fault(row: dict[str, Any]) -> Fault:
     patterns = tuple(re.compile(_written_out(pattern), re.MULTILINE) for pattern in row["patterns"])
-    remedies = tuple((one["remedy"], {key: one[key] for key in one if key != "remedy"}) for one in row["remedies"])
+    remedies = tuple(
+        (remedy["remedy"], {key: remedy[key] for key in remedy if key != "remedy"}) for remedy in row["remedies"]
+    )
     return Fault(row["name"], row["stage"], patterns, remedies, row["tells"], row.get("reason", ""))
 
 
@@ -105,5 +107,5 @@ def _written_out(pattern: str) -> str:
 
 
 def _plain(captured: str) -> str:
-    """Registries escape what a scoped name has beside its words in their addresses."""
+    """A captured text without the escapes that registries use for scoped names in addresses."""
     return captured.replace("%2f", "/").replace("%2F", "/").replace("%40", "@")

@@ -1,6 +1,6 @@
 """What a sandbox keeps that no dataset refers to. The layers of a dataset stay, and all layers below them.
 
-Reads `02_dataset/*.jsonl`, and what interrupted builds have decided, in every data directory on the sandbox. Nothing is
+Reads `02_dataset/*.jsonl`, and the outcomes of interrupted builds, in every data directory on the sandbox. Nothing is
 lost: removed layers are made again from the clone when needed.
 """
 
@@ -24,7 +24,7 @@ STAGES = ("build", "predict", "evaluate")
 
 
 class Judged(NamedTuple):
-    """What becomes of one thing, and why. `goes` is False, too, for what turned out to be in use."""
+    """What happens to one kept layer, and why. `goes` is also False for a layer that turned out to be in use."""
 
     kept: Kept
     goes: bool
@@ -37,7 +37,7 @@ class Judged(NamedTuple):
 
 
 class Referring(NamedTuple):
-    """Digest of an image or environment -> what refers to it; data directories of which that is not known -> why."""
+    """`names`: digest of an image or environment -> what refers to it; `unknown`: unreadable data directory -> why."""
 
     names: dict[str, str]
     unknown: dict[Directory, str]
@@ -45,28 +45,30 @@ class Referring(NamedTuple):
 
 @contextmanager
 def referring(store: Store, sandbox: Sandbox) -> Iterator[Referring]:
-    """What refers to layers in `store` and every other data directory that is served; none of them changes meanwhile.
+    """What refers to layers in `store` and every other data directory of the sandbox; all of them are locked meanwhile.
 
-    Raises UserError when a stage is under way in one of them, and when nothing in `store` refers to anything: with the
-    wrong folder everything would go.
+    Raises UserError when a stage is running in one of them, and when `store` refers to no layer: if it is the wrong
+    folder, everything would go.
     """
     found, here = Referring({}, {}), Directory.here(store.root)
     with ExitStack() as held:
         held.enter_context(store.still(*STAGES))
-        own = referenced(store)
-        if not own:
+        references = referenced(store)
+        if not references:
             hint = "name the data directory with --data, or remove everything with --all"
             raise UserError("no dataset is built", path=store.root / "02_dataset", hint=hint)
-        for one in sandbox.images.served():
-            if one == here:
+        for directory in sandbox.images.served():
+            if directory == here:
                 continue
             try:
-                other = _opened(one)
-                held.enter_context(other.still(*STAGES))
-                found.names.update({digest: f"{whose} in {one}" for digest, whose in referenced(other).items()})
+                other_store = _opened(directory)
+                held.enter_context(other_store.still(*STAGES))
+                found.names.update(
+                    {digest: f"{owner} in {directory}" for digest, owner in referenced(other_store).items()}
+                )
             except (OSError, Unreadable) as error:
-                found.unknown[one] = str(error)
-        found.names.update(own)
+                found.unknown[directory] = str(error)
+        found.names.update(references)
         yield found
 
 
@@ -78,7 +80,7 @@ def everything(store: Store) -> Iterator[Referring]:
 
 
 class Unreadable(A11yBenchError):
-    """A data directory of which nothing can be said here."""
+    """A data directory that cannot be read here."""
 
 
 def _opened(directory: Directory) -> Store:
@@ -102,12 +104,12 @@ def referenced(store: Store) -> dict[str, str]:
 
 
 def _of_dataset(store: Store, repo: Repo) -> Iterator[str]:
-    for one in read_records(store.dataset(repo), Instance):
-        yield from (one.image, one.environment_digest)
+    for instance in read_records(store.dataset(repo), Instance):
+        yield from (instance.image, instance.environment_digest)
 
 
 def _of_units(store: Store, repo: Repo) -> Iterator[str]:
-    """Of what is decided and not in the dataset yet: a build that was killed writes that when it goes on."""
+    """Digests of finished units, which a killed build writes to the dataset only when it resumes."""
     for path in sorted(store.qualification(repo).glob("units/*/manifest.json")):
         result = Unit(path.parent).result()
         if "image" in result:
@@ -115,28 +117,30 @@ def _of_units(store: Store, repo: Repo) -> Iterator[str]:
 
 
 def judge(kept: Collection[Kept], referring: Referring) -> list[Judged]:
-    """What stays, then what goes in the order in which it can.
+    """What stays, then what goes, in an order in which it can be removed.
 
-    As long as it is not known what a data directory refers to, only leftovers go.
+    While any data directory is unreadable, only leftovers go.
     """
     names, unknown = referring.names, ", ".join(map(str, referring.unknown))
-    staying = layers.standing(kept, lambda one: one.busy or one.digest in names)
-    maybe = {one.name for one in kept if unknown and one.kind != "leftover"} - staying.keys()
-    stay = [Judged(one, False, _reason(one, staying[one.name], names)) for one in kept if one.name in staying]
-    stay += [Judged(one, False, f"may be of {unknown}") for one in kept if one.name in maybe]
-    go = [Judged(one, True, "no dataset refers to it") for one in layers.least_useful(kept, {*staying, *maybe})]
-    return [*sorted(stay, key=lambda one: (one.kept.kind, one.kept.name)), *go]
+    staying = layers.standing(kept, lambda layer: layer.busy or layer.digest in names)
+    maybe = {layer.name for layer in kept if unknown and layer.kind != "leftover"} - staying.keys()
+    stay = [Judged(layer, False, _reason(layer, staying[layer.name], names)) for layer in kept if layer.name in staying]
+    stay += [Judged(layer, False, f"may be of {unknown}") for layer in kept if layer.name in maybe]
+    go = [Judged(layer, True, "no dataset refers to it") for layer in layers.least_useful(kept, {*staying, *maybe})]
+    return [*sorted(stay, key=lambda decision: (decision.kept.kind, decision.kept.name)), *go]
 
 
-def _reason(one: Kept, above: Kept, names: Mapping[str, str]) -> str:
-    if one.digest in names:
-        return f"of {names[one.digest]}"
-    return "in use" if one.busy or one.name == above.name else f"below {above.name}"
+def _reason(layer: Kept, above: Kept, names: Mapping[str, str]) -> str:
+    if layer.digest in names:
+        return f"of {names[layer.digest]}"
+    return "in use" if layer.busy or layer.name == above.name else f"below {above.name}"
 
 
 def collect(sandbox: Sandbox, judged: Collection[Judged]) -> list[Judged]:
-    """Remove what goes; what is in use all the same stays."""
+    """Remove what goes; a layer that turns out to be in use stays."""
     return [
-        one if not one.goes or sandbox.images.remove(one.kept) else one._replace(goes=False, why="in use")
-        for one in judged
+        decision
+        if not decision.goes or sandbox.images.remove(decision.kept)
+        else decision._replace(goes=False, why="in use")
+        for decision in judged
     ]

@@ -40,24 +40,24 @@ def command(
     from pipeline.core.sizes import show_size
     from pipeline.sandbox import open_sandbox
 
-    place = open_sandbox(sandbox, cache_root())
-    served = place.images.served()
+    opened = open_sandbox(sandbox, cache_root())
+    served = opened.images.served()
     if everything and not (dry_run or yes):
-        whose = "".join(f"\n  {one}" for one in served)
-        click.confirm(f"This takes the layers of all data directories:{whose}\nRemove them?", abort=True, err=True)
-    for one in served:
-        if not dry_run and (everything or (forget_gone and one.is_gone)):
-            place.images.forget(one)
-    with garbage.everything(store) if everything else garbage.referring(store, place) as known:
-        for one, why in known.unknown.items():
-            say(f"cannot tell what {one} refers to: {why}")
-        judged = garbage.judge(place.images.kept(), known)
-        judged = judged if dry_run else garbage.collect(place, judged)
+        listing = "".join(f"\n  {directory}" for directory in served)
+        click.confirm(f"This removes the layers of all data directories:{listing}\nContinue?", abort=True, err=True)
+    for directory in served:
+        if not dry_run and (everything or (forget_gone and directory.is_gone)):
+            opened.images.forget(directory)
+    with garbage.everything(store) if everything else garbage.referring(store, opened) as known:
+        for directory, why in known.unknown.items():
+            say(f"cannot tell what {directory} refers to: {why}")
+        judged = garbage.judge(opened.images.kept(), known)
+        judged = judged if dry_run else garbage.collect(opened, judged)
     if as_json:
-        click.echo(json.dumps([one.row() for one in judged], indent=1))
+        click.echo(json.dumps([decision.row() for decision in judged], indent=1))
     else:
         fate = {False: "stays", True: "would go" if dry_run else "removed"}
-        rows = [(fate[one.goes], one.kept.kind, one.kept.name, show_size(one.kept.size), one.why) for one in judged]
+        rows = [(fate[goes], kept.kind, kept.name, show_size(kept.size), why) for kept, goes, why in judged]
         table("What the sandbox keeps", ("", "what", "name", "size", "why"), rows)
-    sizes = {goes: sum(one.kept.size for one in judged if one.goes is goes) for goes in (True, False)}
+    sizes = {goes: sum(decision.kept.size for decision in judged if decision.goes is goes) for goes in (True, False)}
     say(f"{'would free' if dry_run else 'freed'} {show_size(sizes[True])}; {show_size(sizes[False])} stay")

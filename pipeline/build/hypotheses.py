@@ -1,7 +1,7 @@
 """Which other environments a sick base may need: hypotheses, the likeliest and cheapest first.
 
-Each is a function from what is known (`Case`) to other environments, which are made one by one on demand, since later
-ones cost an install. None changes sources or tests. `qualify` tries them.
+Each is a function from a `Case` to other environments, made one by one on demand, since later ones cost an install.
+None changes sources or tests. `qualify` tries them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import NamedTuple
 
-from pipeline.build import asked
 from pipeline.build.infer import Tree, Unsupported, ci, infer, place, scripts
 from pipeline.build.infer.tree import above
 from pipeline.build.infer.uses import Use
+from pipeline.build.missing import Missing, missing_from, own_packages
 from pipeline.build.observe import Observation
 from pipeline.build.remedies import LINES, Situation, nearest
 from pipeline.core.law import without_remarks
@@ -24,14 +24,14 @@ from pipeline.core.records import Edit, Environment, Health
 from pipeline.core.store import digest
 from pipeline.ecosystems import manager, runner, versions
 
-#: fields that a way of running tests decides: the others are the install's
-WAY = (
+#: fields that decide how tests are run; the others belong to the install
+RUN_FIELDS = (
     "runner", "runner_version", "folder", "configuration", "entries", "test", "selection", "everything", "test_env",
     "parser", "browser",
 )  # fmt: skip
-#: the most that one hypothesis gives
+#: environments that one hypothesis proposes at most
 MOST = 4
-#: scripts by which a package makes its own files, in the order in which they are tried
+#: scripts that generate files of a package, in the order in which they are tried
 _MAKES = (
     "pretest",
     "prebuild",
@@ -46,7 +46,7 @@ _MAKES = (
     "build",
 )
 _BUILDS = ("build", "compile", "build:lib", "build:js", "build:cjs", "prepack", "prepare")
-#: runs a script of a package; runs a text for a shell in a folder
+#: runs a script of a package; runs a shell text in a folder
 _NPM_RUN = ("sh", "-c", 'PATH="$PWD/node_modules/.bin:$PATH" exec npm --prefix "$0" run "$1"')
 _IN_FOLDER = ("sh", "-c", 'export PATH="$PWD/node_modules/.bin:$PATH"; cd "$0" && exec sh -ec "$1"')
 #: projects of a Vitest workspace that need more than Node
@@ -54,18 +54,18 @@ _BROWSERS = re.compile(r"browser|storybook|e2e|visual|playwright|webkit|firefox|
 
 
 class Hypothesis(NamedTuple):
-    """Another environment, the name of the function that it is from, and how a person reads it."""
+    """Another environment, the name of the hypothesis that proposes it, and a description for people."""
 
     name: str
     environment: Environment
-    tells: str
+    description: str
 
 
 @dataclass(frozen=True)
 class Case:
-    """A sick base: the files of its commit, its day, its test files, what was inferred and `fixed`, the environment
-    in which it was found sick, with its health and log, and commands that prepared what neighbours needed; `observe`
-    starts the repository's own test command."""
+    """A sick base: the files and date of its commit, its test files, the `fixed` fields, the environment in which it
+    was sick, its health and log there, and `preparations`, the commands that helped neighbours. `observe` starts the
+    repository's own test command."""
 
     tree: Tree
     date: str
@@ -75,43 +75,47 @@ class Case:
     health: Health
     log: str
     root: str
-    there: Situation
+    situation: Situation
     observe: Callable[[], list[Observation]]
-    known: Sequence[tuple[tuple[str, ...], ...]] = ()
+    preparations: Sequence[tuple[tuple[str, ...], ...]] = ()
 
-    def by(self, use: Use) -> Environment | None:
-        """The environment in which a use runs the tests, with what is installed now; None where it cannot be one."""
+    def with_use(self, use: Use) -> Environment | None:
+        """The environment that runs the tests by this use, with the current install; None if there cannot be one."""
         try:
-            found = infer(self.tree, self.date, self.tests, self.fixed, use)
+            inferred = infer(self.tree, self.date, self.tests, self.fixed, use)
         except Unsupported:
             return None
-        evidence = self.environment.evidence | {name: found.evidence[name] for name in WAY if name in found.evidence}
-        return self.environment.model_copy(update={name: getattr(found, name) for name in WAY} | {"evidence": evidence})
+        fields = {name: getattr(inferred, name) for name in RUN_FIELDS}
+        evidence = {name: inferred.evidence[name] for name in RUN_FIELDS if name in inferred.evidence}
+        return self.environment.model_copy(update=fields | {"evidence": self.environment.evidence | evidence})
 
     @cached_property
     def observed(self) -> list[Observation]:
-        """What the repository's own test command comes down to."""
+        """The runners that the repository's own test command starts."""
         return self.observe()
 
     @property
-    def missing(self) -> asked.Missing:
-        """What its log asks for."""
-        return asked.missing(self.log, asked.names(self.tree), self.root)
+    def missing(self) -> Missing:
+        """What the log reports as missing."""
+        return missing_from(self.log, own_packages(self.tree), self.root)
+
+
+Proposer = Callable[[Case], Iterator[Hypothesis]]
 
 
 def observed(case: Case) -> Iterator[Hypothesis]:
-    """As the repository's own test command starts the runner."""
-    for seen in case.observed[:MOST]:
-        if environment := case.by(seen.use):
-            yield Hypothesis("observed", environment, seen.use.evidence)
+    """Run the runner as the repository's own test command does."""
+    for observation in case.observed[:MOST]:
+        if environment := case.with_use(observation.use):
+            yield Hypothesis("observed", environment, observation.use.evidence)
 
 
 def by_script(case: Case) -> Iterator[Hypothesis]:
-    """By the repository's own command, where a script of its loads the runner: with our files and our reporter, which
-    every process is given. What the script sets up by itself is then there."""
+    """Run the repository's own command, if one of its scripts loads the runner. Every process gets our files and our
+    reporter, and everything that the script sets up is in place."""
     for use, command, loaded in case.observed[:MOST]:
-        own = runner(use.runner)
-        if not (loaded and own.by_script):
+        spec = runner(use.runner)
+        if not (loaded and spec.by_script):
             continue
         environment = case.environment.model_copy(
             update={
@@ -121,45 +125,46 @@ def by_script(case: Case) -> Iterator[Hypothesis]:
                 "test": ("node", "{reporter}", *command.argv, "--", "{files}"),
                 "selection": ("{files}",),
                 "everything": (),
-                "test_env": own.merged("").env,
-                "parser": own.parser,
+                "test_env": spec.merged("").env,
+                "parser": spec.parser,
             }
         )
         yield Hypothesis("by-script", environment, f"by {command.evidence}, with our files and reporter")
 
 
 def read_otherwise(case: Case) -> Iterator[Hypothesis]:
-    """By another script, in another folder of the workspace, or with another runner that the package knows."""
-    seen = [_way(case.environment)]
-    for use in place.others(case.tree, case.tree.root(), case.tests):
-        environment = case.by(use)
-        if environment and _way(environment) not in seen:
-            seen.append(_way(environment))
+    """Run another script, in another folder of the workspace, or another runner that the package uses."""
+    tried = [_run_fields(case.environment)]
+    for use in place.alternatives(case.tree, case.tree.root(), case.tests):
+        environment = case.with_use(use)
+        if environment and _run_fields(environment) not in tried:
+            tried.append(_run_fields(environment))
             yield Hypothesis("read-otherwise", environment, use.evidence)
-        if len(seen) > MOST:
+        if len(tried) > MOST:
             return
 
 
 def one_project(case: Case) -> Iterator[Hypothesis]:
-    """With one project of a Vitest workspace alone, those without a browser first."""
-    own = case.environment
-    if own.runner != "vitest" or any(word.startswith("--project") for word in own.test):
+    """Run a single project of a Vitest workspace, those without a browser first."""
+    environment = case.environment
+    if environment.runner != "vitest" or any(word.startswith("--project") for word in environment.test):
         return
-    start = f"{own.folder}/" if own.folder else ""
+    start = f"{environment.folder}/" if environment.folder else ""
     texts = [case.tree.text(path) for path in case.tree.matching(re.compile(rf"^{re.escape(start)}vite[^/]*$").search)]
-    found = [name for text in texts if re.search(r"projects|defineWorkspace|workspace", text) for name in _named(text)]
-    for name in sorted(dict.fromkeys(found), key=lambda one: bool(_BROWSERS.search(one)))[:MOST]:
-        words = [*own.test[:-1], f"--project={name}", own.test[-1]]
-        yield Hypothesis("one-project", own.model_copy(update={"test": tuple(words)}), f"the project {name} alone")
+    workspaces = [text for text in texts if re.search(r"projects|defineWorkspace|workspace", text)]
+    names = [name for text in workspaces for name in _project_names(text)]
+    for project in sorted(dict.fromkeys(names), key=lambda name: bool(_BROWSERS.search(name)))[:MOST]:
+        words = (*environment.test[:-1], f"--project={project}", environment.test[-1])
+        yield Hypothesis("one-project", environment.model_copy(update={"test": words}), f"the project {project} alone")
 
 
-def _named(text: str) -> list[str]:
+def _project_names(text: str) -> list[str]:
     return re.findall(r"""\bname:\s*(?:\{\s*label:\s*)?["']([\w@/.:-]+)["']""", text)
 
 
 def prepared(case: Case) -> Iterator[Hypothesis]:
-    """After what the repository runs before its tests, where the log asks for files that it makes."""
-    if not _asks(case):
+    """Run first what the repository runs before its tests, if generated files are missing."""
+    if not _lacks_own_files(case):
         return
     for commands in _preparations(case):
         words = "; ".join(" ".join(argv[-2:]) for argv in commands)
@@ -167,17 +172,18 @@ def prepared(case: Case) -> Iterator[Hypothesis]:
         yield Hypothesis("prepared", environment, f"the tests need what this makes: {words}"[:400])
 
 
-def _asks(case: Case) -> bool:
-    """Whether the log asks for files that the repository makes."""
+def _lacks_own_files(case: Case) -> bool:
+    """Whether files are missing that the repository itself generates."""
     return bool(case.missing.own or case.missing.files)
 
 
 def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
-    tree, packages = case.tree, asked.names(case.tree)
-    folder = next((one for test in case.tests for one in above(test) if tree.manifest(one)), case.environment.folder)
+    tree, packages = case.tree, own_packages(case.tree)
+    folders = (folder for test in case.tests for folder in above(test) if tree.manifest(folder))
+    folder = next(folders, case.environment.folder)
     seen: list[tuple[tuple[str, ...], ...]] = [()]
     for commands in (
-        *case.known,
+        *case.preparations,
         tuple(_script(home, name) for name, home in _needed(tree, packages, case.missing.own)),
         *((_script(home, name),) for home in dict.fromkeys((folder, "")) for name in _made_by(tree, home)),
         _leading(tree, folder),
@@ -190,15 +196,15 @@ def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
 
 
 def _needed(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> list[tuple[str, str]]:
-    """The scripts that build packages of the repository, those first that others need: script and folder."""
+    """The scripts that build these packages of the repository, dependencies first: script and folder."""
     found: dict[str, str] = {}
 
     def add(name: str, below: frozenset[str]) -> None:
         manifest = tree.manifest(packages[name])
-        for other in manifest.dependencies if manifest and name not in below else ():
-            if other in packages and other not in found:
-                add(other, below | {name})
-        script = next((one for one in _BUILDS if manifest and one in manifest.table("scripts")), "")
+        for dependency in manifest.dependencies if manifest and name not in below else ():
+            if dependency in packages and dependency not in found:
+                add(dependency, below | {name})
+        script = next((candidate for candidate in _BUILDS if manifest and candidate in manifest.table("scripts")), "")
         if script and packages[name]:
             found.setdefault(name, script)
 
@@ -213,7 +219,7 @@ def _made_by(tree: Tree, folder: str, names: Sequence[str] = _MAKES) -> list[str
 
 
 def _leading(tree: Tree, folder: str) -> tuple[tuple[str, ...], ...]:
-    """What the test script runs before its last command."""
+    """The commands of the test script before its last one."""
     manifest = tree.manifest(folder)
     script = manifest.table("scripts").get("test", "") if manifest else ""
     before = script.rpartition("&&")[0].strip()
@@ -234,69 +240,72 @@ def _shell(text: str, folder: str) -> tuple[str, ...]:
 
 
 def with_modules(case: Case) -> Iterator[Hypothesis]:
-    """With packages that are loaded and that nothing asks for: peers that another manager would have installed."""
-    wanted = [name for name in case.missing.foreign if not any(one.name == name for one in case.environment.edits)]
-    found = [(name, version) for name in wanted[:5] if (version := _version(case, name))]
-    if found:
-        edits = tuple(Edit(kind="add", name=name, new=version) for name, version in found)
+    """Add packages that tests load and nothing depends on: peers that another manager would have installed."""
+    wanted = [name for name in case.missing.foreign if not any(edit.name == name for edit in case.environment.edits)]
+    modules = [(name, version) for name in wanted[:5] if (version := _version(case, name))]
+    if modules:
+        edits = tuple(Edit(kind="add", name=name, new=version) for name, version in modules)
         environment = _thawed(case.environment.model_copy(update={"edits": (*case.environment.edits, *edits)}))
-        told = ", ".join(f"{one.name} {one.new}" for one in environment.edits if one.kind == "add")
-        yield Hypothesis("with-modules", environment, f"packages that the tests load and nothing asks for: {told}")
+        added = ", ".join(f"{edit.name} {edit.new}" for edit in environment.edits if edit.kind == "add")
+        yield Hypothesis("with-modules", environment, f"packages that the tests load and nothing asks for: {added}")
 
 
 def _version(case: Case, name: str) -> str:
-    """The newest that is locked, since an older one may be there already; or one that is asked for; else the
-    registry's newest."""
-    locked = [one.version for one in case.there.locked() if one.name == name]
+    """The newest locked version, since an older one may be installed already; else the nearest to what is requested;
+    else the registry's newest."""
+    locked = [package.version for package in case.situation.locked() if package.name == name]
     if locked:
         return nearest("", locked) or locked[0]
     peers = (manifest.table("peerDependencies").get(name) for manifest in map(case.tree.manifest, ("",)) if manifest)
-    wanted = next((one for _, asks, one in case.there.asked() if asks == name), next(filter(None, peers), ""))
-    return nearest(wanted, case.there.releases(name))
+    requested = (version for _, package, version in case.situation.requested() if package == name)
+    wanted = next(requested, next(filter(None, peers), ""))
+    return nearest(wanted, case.situation.releases(name))
 
 
 def other_peers(case: Case) -> Iterator[Hypothesis]:
-    """With the npm that treats peers in the other way: since version 7 it installs them."""
-    own = case.environment
-    if own.manager != "npm" or not case.missing.foreign:
+    """Treat peers the other way: npm installs them since version 7."""
+    before = case.environment
+    if before.manager != "npm" or not case.missing.foreign:
         return
-    version = own.manager_version or manager("npm").with_node(own.node)
-    if versions.major(version) < 7 and int(own.node.partition(".")[0]) >= 10:
-        environment = own.model_copy(update={"manager_version": "7"})
+    version = before.manager_version or manager("npm").with_node(before.node)
+    if versions.major(version) < 7 and int(before.node.partition(".")[0]) >= 10:
+        environment = before.model_copy(update={"manager_version": "7"})
         yield Hypothesis("other-peers", _thawed(environment), "npm 7, which installs peers")
-    elif own.install_env.get("npm_config_legacy_peer_deps") != "true":
-        environment = own.model_copy(update={"install_env": own.install_env | {"npm_config_legacy_peer_deps": "true"}})
+    elif before.install_env.get("npm_config_legacy_peer_deps") != "true":
+        install_env = before.install_env | {"npm_config_legacy_peer_deps": "true"}
+        environment = before.model_copy(update={"install_env": install_env})
         yield Hypothesis("other-peers", _thawed(environment), "peers as npm 6 treats them")
 
 
 def other_node(case: Case) -> Iterator[Hypothesis]:
-    """On a neighbouring long-term line of Node: the older first where something newer was inferred than locked."""
-    here = int(case.environment.node.partition(".")[0])
-    older, newer = [one for one in LINES if one < here][-1:], [one for one in LINES if one > here][:1]
+    """Use a neighbouring long-term line of Node: the newer one, then the older one."""
+    current = int(case.environment.node.partition(".")[0])
+    older, newer = [line for line in LINES if line < current][-1:], [line for line in LINES if line > current][:1]
     for line in (*newer, *older):
         environment = case.environment.model_copy(update={"node": str(line)})
         yield Hypothesis("other-node", environment, f"Node {line} in place of {case.environment.node}")
 
 
-#: in the order in which they are tried; the later ones install anew
-WAYS: tuple[Callable[[Case], Iterator[Hypothesis]], ...] = (observed, by_script, read_otherwise, one_project, prepared)
-ANEW: tuple[Callable[[Case], Iterator[Hypothesis]], ...] = (other_peers, with_modules, other_node)
-#: names of hypotheses that install anew
-INSTALLING = frozenset(one.__name__.replace("_", "-") for one in ANEW)
+#: in the order in which they are tried; only the later ones need another install
+WITHOUT_INSTALL: tuple[Proposer, ...] = (observed, by_script, read_otherwise, one_project, prepared)
+WITH_INSTALL: tuple[Proposer, ...] = (other_peers, with_modules, other_node)
+#: names of hypotheses that need another install
+INSTALLING = frozenset(hypothesis.__name__.replace("_", "-") for hypothesis in WITH_INSTALL)
 
 
 def following(case: Case, *, installs: bool) -> Iterator[Hypothesis]:
-    """All hypotheses about a case. Where its log asks for files that are made, making them comes first."""
-    ways = (prepared, *(one for one in WAYS if one is not prepared)) if _asks(case) else WAYS
-    for hypothesis in (*ways, *(ANEW if installs else ())):
+    """All hypotheses about a case. If generated files are missing, generating them comes first."""
+    first = (prepared,) if _lacks_own_files(case) else ()
+    others = (hypothesis for hypothesis in WITHOUT_INSTALL if hypothesis not in first)
+    for hypothesis in (*first, *others, *(WITH_INSTALL if installs else ())):
         yield from hypothesis(case)
 
 
 def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
-    """What an environment leads to that was tried and is sick as well: a module that was added may need another one, a
-    command that started no runner may start one on another Node, and tests that are read at last ask for what is made
-    before them."""
-    if tried != "prepared" and _asks(now) and not _asks(before):
+    """Hypotheses that follow from an environment that was tried and is sick as well: an added module may need another
+    one, a command that started no runner may start one on another Node, and tests that now load may miss generated
+    files."""
+    if tried != "prepared" and _lacks_own_files(now) and not _lacks_own_files(before):
         yield from prepared(now)
     if tried == "with-modules":
         yield from with_modules(now)
@@ -307,20 +316,20 @@ def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
 
 @cache
 def decides() -> str:
-    """The digest of all that hypotheses follow from: under another one, a rejection may be none."""
-    own = ("asked.py", "hypotheses.py", "observe.py", "observe.toml", "probe.cjs")
-    texts = (files(__package__).joinpath(name).read_text(encoding="utf-8") for name in own)
+    """The digest of everything that decides hypotheses: when it changes, a rejected candidate may qualify."""
+    sources = ("missing.py", "hypotheses.py", "observe.py", "observe.toml", "probe.cjs")
+    texts = (files(__package__).joinpath(name).read_text(encoding="utf-8") for name in sources)
     return digest(
-        *(without_remarks(text) if name.endswith(".py") else text for name, text in zip(own, texts, strict=True))
+        *(without_remarks(text) if name.endswith(".py") else text for name, text in zip(sources, texts, strict=True))
     )
 
 
-def _way(environment: Environment) -> tuple[object, ...]:
-    return tuple(str(getattr(environment, name)) for name in WAY if name != "runner_version")
+def _run_fields(environment: Environment) -> tuple[object, ...]:
+    return tuple(str(getattr(environment, name)) for name in RUN_FIELDS if name != "runner_version")
 
 
 def _thawed(environment: Environment) -> Environment:
-    """An install that may change the lock file."""
+    """The environment with an install that may change the lock file."""
     thaw = manager(environment.manager).thaw
     install = tuple(filter(None, (thaw.get(word, word) for word in environment.install)))
     return environment.model_copy(update={"install": install})

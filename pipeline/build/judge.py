@@ -1,7 +1,7 @@
-"""From the results of the three runs to an instance, or to the reason why there is none.
+"""From the results of the three runs to an instance, or to the reason for a rejection.
 
-Pure: the outcome follows from a candidate, what was run (`Ran`) and the runs, so it can be judged again from what is
-stored. Raises Rejected with a reason from the closed list.
+Pure: the outcome follows from a candidate, what was run (`Ran`) and the runs, so stored runs can be judged again.
+Raises Rejected with a reason from the closed list.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Runs = Mapping[str, Sequence[TestRun]]
 
 
 class Ran(Record):
-    """What was run: everything of an instance that neither the candidate nor the tests say."""
+    """What was run: everything in an instance that comes neither from the candidate nor from the tests."""
 
     environment: Environment
     environment_digest: str
@@ -49,8 +49,8 @@ class Ran(Record):
     protected: tuple[str, ...] = ()
 
 
-class Against(NamedTuple):
-    """Gold's counter-runs: what they were made of, the runs by kind, and whether the disguised one was moved."""
+class CounterResults(NamedTuple):
+    """Gold's counter-runs: what they were made from, the runs by kind, and whether the disguised one was moved."""
 
     made: Made
     runs: Mapping[str, TestRun]
@@ -58,21 +58,21 @@ class Against(NamedTuple):
 
 
 def passes(instance: Instance, disguised: TestRun) -> bool:
-    """Whether gold passes all that is expected in a disguised run."""
+    """Whether gold passes all expected tests in a disguised run."""
     results = disguised.with_files(disguised.suites).results
     trusted = disguised.end == "ran" and not disguised.doubts
     return trusted and all(results.get(name) is Status.PASSED for name in instance.expected)
 
 
-def judge(candidate: Candidate, ran: Ran, runs: Runs, against: Against | None = None) -> Instance:
-    """The instance, with the counter-runs that gold was put `against`. Raises Rejected."""
+def judge(candidate: Candidate, ran: Ran, runs: Runs, counter_results: CounterResults | None = None) -> Instance:
+    """The instance, with gold's counter-runs if there are any. Raises Rejected."""
     for name in RUNS:
         for run in runs[name]:
             require_trust(run, name)
     runs = with_files(runs)
-    agreed = {name: verdict.agree([run.results for run in several]) for name, several in runs.items()}
+    agreed = {name: verdict.agree([run.results for run in repeats]) for name, repeats in runs.items()}
     quarantine = verdict.quarantine({name: unstable for name, (_, unstable) in agreed.items()})
-    drawn = frozenset().union(*(run.by_screenshot for several in runs.values() for run in several))
+    drawn = frozenset().union(*(run.by_screenshot for repeats in runs.values() for run in repeats))
     results = {name: _without(stable, {*quarantine, *drawn}) for name, (stable, _) in agreed.items()}
     log = _text(runs["fix"][0])
     require_health(ran.health, runs["fix"][0])
@@ -95,65 +95,66 @@ def judge(candidate: Candidate, ran: Ran, runs: Runs, against: Against | None = 
         law=of_run("running", "reading", "qualifying", parser=ran.environment.parser),
         lacks=parser(ran.environment.parser).lacks(),
     )
-    if not against:
+    if not counter_results:
         return instance
-    told = counted(instance, against)
-    return instance.model_copy(update={"counter_runs": told, "lacks": (*instance.lacks, *told.lacks)})
+    counter_runs = counter_runs_of(instance, counter_results)
+    return instance.model_copy(update={"counter_runs": counter_runs, "lacks": (*instance.lacks, *counter_runs.lacks)})
 
 
-def counted(instance: Instance, against: Against) -> CounterRuns:
-    """What gold did in its counter-runs, as far as it tells something of a patch: a run that did not end as it should
-    tells nothing."""
-    made = against.made
+def counter_runs_of(instance: Instance, counter_results: CounterResults) -> CounterRuns:
+    """What gold did in its counter-runs, as far as it helps to judge a patch. Runs that did not end as they should are
+    ignored."""
+    made = counter_results.made
     results = {
         kind: run.with_files(run.suites).results
-        for kind, run in against.runs.items()
+        for kind, run in counter_results.runs.items()
         if run.end == "ran" and not run.doubts
     }
     failed = {
         kind: tuple(sorted(name for name in instance.expected if found.get(name) is Status.FAILED and " > " in name))
         for kind, found in results.items()
     }
-    false = failed.get("falsified", ())
+    falsified = failed.get("falsified", ())
     former = tuple(name for name in failed.get("former", ()) if made.contradicts(name))
     disguised = results.get("disguised", {})
     passed = {name for name in instance.expected if disguised.get(name) is Status.PASSED}
-    sooner = failed.get("first", ())
-    tells = {"falsified": false, "first": sooner, "former": former, "disguised": passed & instance.fixed_tests.keys()}
+    first = failed.get("first", ())
+    fixed = passed & instance.fixed_tests.keys()
+    telling = {"falsified": falsified, "first": first, "former": former, "disguised": fixed}
     return CounterRuns(
-        kinds=tuple(kind for kind in KINDS if tells[kind]),
-        falsified=made.falsified if false else "",
-        false=false,
-        said=_reasons("falsified", against, false),
-        first=made.first if sooner else "",
-        first_false=sooner,
-        first_said=_reasons("first", against, sooner),
+        kinds=tuple(kind for kind in KINDS if telling[kind]),
+        falsified=made.falsified if falsified else "",
+        false=falsified,
+        said=_reasons("falsified", counter_results, falsified),
+        first=made.first if first else "",
+        first_false=first,
+        first_said=_reasons("first", counter_results, first),
         former=former,
-        undisguised=tuple(sorted(instance.expected - passed)) if tells["disguised"] else (),
-        moved=against.moved and bool(tells["disguised"]),
+        undisguised=tuple(sorted(instance.expected - passed)) if telling["disguised"] else (),
+        moved=counter_results.moved and bool(telling["disguised"]),
         assertions=made.assertions,
         by_value=made.by_value,
         by_negation=made.by_negation,
     )
 
 
-def _reasons(kind: str, against: Against, names: Collection[str]) -> dict[str, str]:
-    """Why gold fails these tests with the false expectations of a kind, where every patch fails for that reason: the
-    failure says two plain values, or compares a snapshot."""
+def _reasons(kind: str, counter_results: CounterResults, names: Collection[str]) -> dict[str, str]:
+    """Why gold fails these tests with the false expectations of a kind, if every patch would fail for that reason: the
+    failure names two plain values, or compares a snapshot."""
     if not names:
         return {}
-    run = against.runs[kind]
-    telling = (name for name in names if against.made.tells(kind, name) or name in run.by_snapshot)
+    run = counter_results.runs[kind]
+    telling = (name for name in names if counter_results.made.tells(kind, name) or name in run.by_snapshot)
     return {name: run.said[name] for name in telling if name in run.said}
 
 
 def _left_out(drawn: Collection[str]) -> list[str]:
-    """Tests that compare screenshots are none: a baseline says what another machine drew."""
+    """Deviations for tests that compare screenshots, which do not count: another machine drew the baseline."""
     return [f"compares screenshots, left out: {name}" for name in sorted(drawn)]
 
 
 def require_trust(run: TestRun, name: str) -> None:
-    """Raise Rejected for a run of which nothing can be said."""
+    """Raise Rejected for a run whose results cannot be used."""
     if run.end != "ran":
         reason = run.end if run.end in REASONS else "not_evaluated"
         log = _text(run) if run.end == "no_report" else ""
@@ -163,18 +164,18 @@ def require_trust(run: TestRun, name: str) -> None:
 
 
 def require_health(base: Health | None, fix: TestRun) -> None:
-    """Raise Rejected where no test passes that was there before, nor any with the gold patch: the environment is sick.
+    """Raise Rejected if no test passes in the base, nor any with the gold patch: the environment is sick.
 
-    One of the two suffices: there are bases of which every touched test waits for its fix.
+    One of the two suffices: in some bases every touched test waits for the fix.
     """
-    passes = any(status in health.FINE for name, status in fix.results.items() if name not in fix.suites)
+    any_passes = any(status in health.FINE for name, status in fix.results.items() if name not in fix.suites)
     sick = not base.well if base and base.files else bool(fix.results)
-    if sick and not passes:
-        said = f"in the base, {base}" if base and base.files else "with the gold patch, no test passes"
-        raise Rejected("environment_failed", f"the environment runs no test as it should: {said}", log=_text(fix))
+    if sick and not any_passes:
+        observed = f"in the base, {base}" if base and base.files else "with the gold patch, no test passes"
+        raise Rejected("environment_failed", f"the environment runs no test as it should: {observed}", log=_text(fix))
 
 
-#: what an instance takes over from its candidate as it is
+#: fields that an instance takes from its candidate unchanged
 _CARRIED = {
     "org", "repo", "number", "state", "title", "body", "base", "resolved_issues", "fix_patch", "test_patch",
     "merge_sha", "merged_at", "a11y_reason", "statement_source", "statement", "chosen_by_hand", "hints", "pictures",
@@ -183,14 +184,15 @@ _CARRIED = {
 
 
 def carried(candidate: Candidate) -> dict[str, Any]:
-    """What an instance has of its candidate: it follows the candidate's texts and evidence without being run again."""
+    """The fields that an instance takes from its candidate: new texts and evidence need no new runs."""
     return {"instance_id": candidate.instance_id} | {name: getattr(candidate, name) for name in _CARRIED}
 
 
 def with_files(runs: Runs) -> dict[str, list[TestRun]]:
-    """A file that could not run in one of the runs is a test in all of them: PASSED where it could."""
-    broken = {f for several in runs.values() for run in several for f, s in run.suites.items() if s is Status.FAILED}
-    return {name: [run.with_files(broken) for run in several] for name, several in runs.items()}
+    """Count each file that failed to load in one of the runs as a test in all of them: PASSED where it loaded."""
+    suites = [suite for repeats in runs.values() for run in repeats for suite in run.suites.items()]
+    broken = {file for file, status in suites if status is Status.FAILED}
+    return {name: [run.with_files(broken) for run in repeats] for name, repeats in runs.items()}
 
 
 def _without(results: Mapping[str, Status], quarantine: Collection[str]) -> dict[str, Status]:

@@ -1,10 +1,10 @@
 """Learning within a repository: remedies that worked for one candidate are tried first for its neighbours.
 
 Reads and writes `02_dataset/<repo>/learned.jsonl`, one remedy per line, in the order in which they were first needed. A
-remedy is reused only where its fault would occur again: a package's if the manifests hold that package in that version,
-any other if Node, manager and runner have the same major versions. A neighbour thus gets what it would have found by
-itself, only sooner; if this does not help, it starts again from nothing. What can be found out without an install is
-not learned.
+remedy is reused only where its fault would occur again: one for a package if the manifests have that package in that
+version, any other if Node, manager and runner have the same major versions. A neighbour thus gets the remedies that it
+would have found by itself, only sooner; if they do not help, it starts again from the beginning. What can be found out
+without an install is not learned.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from pipeline.build.repair import Repair, Step, apply
 from pipeline.core.records import Environment, Record
 from pipeline.core.store import digest, read_records, write_records
 
-#: what hypotheses are about: it is no row of the table, since no log shows it
+#: the fault that hypotheses are about; it has no row in the table, since no log shows it
 SICK = Fault("base-sick", "run", (), (), "the base was sick", "")
-#: remedies whose fault shows itself before anything is installed, or changes nothing that is: not worth a guess
+#: remedies that are not worth a guess: their fault shows before the install, or they need no other install
 CHEAP = ("thaw", "test_env", "without")
 
 
@@ -39,14 +39,14 @@ class Learned(Record):
 
 
 class Memory:
-    """What was learned in one repository. The coordinator's: units are given its rows and tell what they learned."""
+    """What was learned in one repository. It belongs to the coordinator: units get its rows and report new lessons."""
 
     def __init__(self, path: Path) -> None:
         self.path, self._lock = path, threading.Lock()
         self.rows = tuple(read_records(path, Learned))
 
     def learn(self, lessons: Sequence[Learned]) -> None:
-        """Keep what is new; threads share it."""
+        """Keep the new lessons. Thread-safe."""
         with self._lock:
             new = [row for row in lessons if row not in self.rows]
             if new:
@@ -54,49 +54,49 @@ class Memory:
                 write_records(self.path, self.rows)
 
 
-def recall(rows: Sequence[Learned], environment: Environment, there: Situation) -> Repair:
-    """The environment with every learned remedy whose fault it would meet."""
+def recall(rows: Sequence[Learned], environment: Environment, situation: Situation) -> Repair:
+    """The environment with every learned remedy whose fault would occur in it."""
     state = Repair(environment)
     for row in rows:
         if row.fault == SICK.name:
             state = _as_neighbours(state, row, environment) or state
-        elif _concerns(row, environment, there):
-            state = _again(state, row, there) or state
+        elif _concerns(row, environment, situation):
+            state = _again(state, row, situation) or state
     return state
 
 
-def step(name: str, tells: str, before: Environment, after: Environment) -> Step:
+def hypothesis_step(name: str, description: str, before: Environment, after: Environment) -> Step:
     """The step from an environment in which a base was sick to another one, by the hypothesis `name`."""
     changed = {field for field in Environment.model_fields if getattr(before, field) != getattr(after, field)}
     fields = json.dumps(after.model_dump(mode="json", include=changed - {"evidence"}), sort_keys=True)
-    found = {"hypothesis": name, "before": _way(before), "after": fields}
-    return Step(Finding(SICK, found), "hypothesis", f"the base was sick in the environment as read: {tells}")
+    found = {"hypothesis": name, "before": _run_digest(before), "after": fields}
+    return Step(Finding(SICK, found), "hypothesis", f"the base was sick in the environment as read: {description}")
 
 
 def preparations(rows: Sequence[Learned], environment: Environment) -> list[tuple[tuple[str, ...], ...]]:
-    """The commands after which neighbours with the same way of running were well."""
-    wanted = (row for row in rows if row.fault == SICK.name and row.found["hypothesis"] == "prepared")
-    told = (json.loads(row.found["after"])["prepare"] for row in wanted if _alike(row, environment))
-    return [tuple(map(tuple, commands)) for commands in told]
+    """The commands that made the bases of neighbours well that run their tests the same way."""
+    prepared = (row for row in rows if row.fault == SICK.name and row.found["hypothesis"] == "prepared")
+    prepared_by = (json.loads(row.found["after"])["prepare"] for row in prepared if _alike(row, environment))
+    return [tuple(map(tuple, commands)) for commands in prepared_by]
 
 
-def ways(steps: Sequence[Step]) -> list[Step]:
-    """Those of the steps that a sick base led to."""
-    return [one for one in steps if one.finding.fault is SICK]
+def of_sick_base(steps: Sequence[Step]) -> list[Step]:
+    """The steps that were taken because of a sick base."""
+    return [step for step in steps if step.finding.fault is SICK]
 
 
 def lessons(environment: Environment, steps: Sequence[Step]) -> tuple[Learned, ...]:
-    """What the steps teach that made the inferred `environment` work."""
+    """The lessons of the steps that made the inferred `environment` work."""
     era = era_of(environment)
     return tuple(
-        Learned(fault=s.finding.fault.name, remedy=s.remedy, found=s.finding.found, era=era, deviation=s.deviation)
-        for s in steps
-        if s.remedy not in CHEAP
+        Learned(fault=finding.fault.name, remedy=remedy, found=finding.found, era=era, deviation=deviation)
+        for finding, remedy, deviation in steps
+        if remedy not in CHEAP
     )
 
 
 def era_of(environment: Environment) -> str:
-    """What faults that name no package depend on."""
+    """The versions that faults depend on which name no package."""
     majors = {
         "node": environment.node,
         environment.manager: environment.manager_version,
@@ -107,37 +107,37 @@ def era_of(environment: Environment) -> str:
     )
 
 
-def _way(environment: Environment) -> str:
-    """What decides how tests run, whatever repair had changed before."""
+def _run_digest(environment: Environment) -> str:
+    """The digest of the fields that decide how tests run, without those that repair changes."""
     repaired = {"evidence", "edits", "rebuild", "install", "install_env", "node", "manager_version"}
     return digest(environment.model_dump(mode="json", exclude=repaired))
 
 
 def _alike(row: Learned, environment: Environment) -> bool:
-    return row.era == era_of(environment) and row.found["before"] == _way(environment)
+    return row.era == era_of(environment) and row.found["before"] == _run_digest(environment)
 
 
 def _as_neighbours(state: Repair, row: Learned, environment: Environment) -> Repair | None:
-    """The environment that a neighbour with the same way of running was well in; None for another way, and for files
-    that it prepared: they are made for every commit anew, and not all tests need them."""
+    """The environment in which a neighbour that runs its tests the same way was well. None for any other neighbour, and
+    for prepared files: every commit has to make its own, and not all tests need them."""
     if row.found["hypothesis"] == "prepared" or not _alike(row, environment):
         return None
     before, after = state.environment.model_dump(mode="json"), json.loads(row.found["after"])
     fields = before | after
-    fields["edits"] = before["edits"] + [one for one in after.get("edits", ()) if one not in before["edits"]]
-    known = Finding(SICK, dict(row.found))
-    return Repair(Environment.model_validate(fields), (*state.steps, Step(known, row.remedy, row.deviation)))
+    fields["edits"] = before["edits"] + [edit for edit in after.get("edits", ()) if edit not in before["edits"]]
+    finding = Finding(SICK, dict(row.found))
+    return Repair(Environment.model_validate(fields), (*state.steps, Step(finding, row.remedy, row.deviation)))
 
 
-def _concerns(row: Learned, environment: Environment, there: Situation) -> bool:
+def _concerns(row: Learned, environment: Environment, situation: Situation) -> bool:
     name = row.found.get("name")
-    return there.has(name, row.found.get("old", "")) if name else row.era == era_of(environment)
+    return situation.has(name, row.found.get("old", "")) if name else row.era == era_of(environment)
 
 
-def _again(state: Repair, row: Learned, there: Situation) -> Repair | None:
-    """The row's remedy once more; None when it changes nothing here, or the table has it no longer."""
-    for fault in (one for one in faults.table() if one.name == row.fault):
-        for remedy, more in fault.remedies:
-            if remedy == row.remedy and (after := apply(state, Finding(fault, row.found), remedy, more, there)):
+def _again(state: Repair, row: Learned, situation: Situation) -> Repair | None:
+    """The row's remedy applied again; None if it changes nothing here or is no longer in the table."""
+    for fault in (fault for fault in faults.table() if fault.name == row.fault):
+        for arguments in (arguments for remedy, arguments in fault.remedies if remedy == row.remedy):
+            if after := apply(state, Finding(fault, row.found), row.remedy, arguments, situation):
                 return after
     return None

@@ -1,8 +1,8 @@
 """Observing a repository's own test command: it is started once in a workspace, with a probe, and stops at the runner.
 
-Every process that Node starts is seen (probe.cjs), so whatever is between command and runner (gulp, grunt, nx, lerna,
-scripts) needs no knowledge here. Reads what the probe wrote; runs only in the sandbox, without network. Does not cover
-runners that a program imports as an ES module or starts outside Node.
+The probe (probe.cjs) sees every process that Node starts, so nothing has to be known about what is between command and
+runner (gulp, grunt, nx, lerna, scripts). Reads what the probe wrote; runs only in the sandbox, without network. Does
+not cover runners that a program imports as an ES module or starts outside Node.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NODE = '#!/bin/sh\nexec "{node}" --require "{probe}" "$@"\n'
 
 
 class Command(NamedTuple):
-    """A command of the repository's that tests: its words, its folder, and what names it."""
+    """A test command of the repository: its words, its folder, and where it was found."""
 
     argv: tuple[str, ...]
     folder: str
@@ -36,7 +36,7 @@ class Command(NamedTuple):
 
 
 class Observation(NamedTuple):
-    """The use of a runner that a command comes down to; `loaded`: a script loads the runner, and may configure it."""
+    """The use of a runner by a command; `loaded`: a script loads the runner, and may configure it."""
 
     use: Use
     command: Command
@@ -58,77 +58,78 @@ def commands(tree: Tree, tests: Sequence[str]) -> list[Command]:
 
 
 def observed(sandbox: Sandbox, image: str, tree: Tree, tests: Sequence[str]) -> list[Observation]:
-    """The uses of runners that the repository's own commands come down to, those first that run these tests."""
+    """How the repository's own commands use runners; uses that name these tests come first."""
     for command in commands(tree, tests):
         with sandbox.open(image, cache="none") as workspace:
-            seen = [(use_of(one, workspace.root, command), one) for one in _seen(workspace, command)]
-        found = [Observation(use, command, one.get("how") == "library") for use, one in seen if use]
-        if covering := {_key(one.use): one for one in found if _covers(one.use, tests)}:
-            return sorted(covering.values(), key=lambda one: (not _names(one.use, tests), -len(one.use.folder)))
+            uses_seen = [(use_of(record, workspace.root, command), record) for record in _records(workspace, command)]
+        observations = [Observation(use, command, record.get("how") == "library") for use, record in uses_seen if use]
+        covering = {_key(seen.use): seen for seen in observations if _covers(seen.use, tests)}
+        if covering:
+            return sorted(covering.values(), key=lambda seen: (not _names(seen.use, tests), -len(seen.use.folder)))
     return []
 
 
-def _seen(workspace: Workspace, command: Command) -> list[dict[str, Any]]:
-    """What the probe says of a command."""
-    place = f"{workspace.scratch}/probe"
-    said = workspace.run(["sh", "-c", 'command -v node; echo "$PATH"']).output.decode(errors="replace").splitlines()
-    if len(said) < 2:
+def _records(workspace: Workspace, command: Command) -> list[dict[str, Any]]:
+    """The probe's records of a command."""
+    folder = f"{workspace.scratch}/probe"
+    lines = workspace.run(["sh", "-c", 'command -v node; echo "$PATH"']).output.decode(errors="replace").splitlines()
+    if len(lines) < 2:
         return []
-    probe, out, option = f"{place}/{PROBE}", f"{place}/seen", preload(f"{place}/{PROBE}")
+    probe, out, option = f"{folder}/{PROBE}", f"{folder}/seen", preload(f"{folder}/{PROBE}")
     workspace.write(probe, files(__package__).joinpath(PROBE).read_bytes())
-    workspace.write(f"{place}/bin/node", _NODE.format(node=said[0], probe=probe).encode())
-    workspace.run(["chmod", "+x", f"{place}/bin/node"])
+    workspace.write(f"{folder}/bin/node", _NODE.format(node=lines[0], probe=probe).encode())
+    workspace.run(["chmod", "+x", f"{folder}/bin/node"])
     settings = {"out": out, "option": option, "runners": _packages(), "tools": _tools()}
-    env = {"PATH": f"{place}/bin:{said[1]}", "NODE_OPTIONS": option, "A11Y_PROBE": json.dumps(settings)}
+    env = {"PATH": f"{folder}/bin:{lines[1]}", "NODE_OPTIONS": option, "A11Y_PROBE": json.dumps(settings)}
     workspace.run(list(command.argv), env=env | {"NX_DAEMON": "false"}, seconds=SECONDS, folder=command.folder)
     return list(objects(workspace.read(out) or b""))
 
 
 def objects(lines: bytes) -> Iterator[dict[str, Any]]:
-    """The JSON objects of a file of them, one a line; what is none says nothing."""
+    """The JSON objects of a file, one per line; other lines are ignored."""
     for line in lines.decode(errors="replace").splitlines():
         try:
-            one = json.loads(line)
+            value = json.loads(line)
         except ValueError:
             continue
-        if isinstance(one, dict):
-            yield one
+        if isinstance(value, dict):
+            yield value
 
 
 def _packages() -> dict[str, str]:
-    """Package -> the runner that its program is."""
-    return {package: own.name for own in all_runners().values() for package in own.packages}
+    """Package -> the name of its runner."""
+    return {package: runner.name for runner in all_runners().values() for package in runner.packages}
 
 
 def _tools() -> list[str]:
     return list(tomllib.loads(files(__package__).joinpath("observe.toml").read_text(encoding="utf-8"))["tools"])
 
 
-def use_of(seen: dict[str, Any], root: str, command: Command) -> Use | None:
-    """One find of the probe as a use; None for what is outside the repository, or of no runner that is known."""
-    known = {**_packages(), **{name: name for name in all_runners()}}
-    name, cwd = known.get(str(seen.get("runner"))), str(seen.get("cwd", ""))
+def use_of(record: dict[str, Any], root: str, command: Command) -> Use | None:
+    """A record of the probe as a use; None if it is outside the repository, or not of a known runner."""
+    runner_names = {**_packages(), **{name: name for name in all_runners()}}
+    name, cwd = runner_names.get(str(record.get("runner"))), str(record.get("cwd", ""))
     if name is None or not f"{cwd}/".startswith(f"{root}/"):
         return None
-    words = _relative([*_texts(seen.get("words")), *_words(name, seen)], cwd, root)
-    env = {key: value for key, value in (seen.get("env") or {}).items() if COMMON.get(key) != value}
+    words = _relative([*_texts(record.get("words")), *_words(name, record)], cwd, root)
+    env = {key: value for key, value in (record.get("env") or {}).items() if COMMON.get(key) != value}
     why = f"observed: {command.evidence} starts {' '.join([name, *words])}"[:400]
-    node = tuple(_relative(_texts(seen.get("node")), cwd, root))
+    node = tuple(_relative(_texts(record.get("node")), cwd, root))
     call = scripts.Call(name, tuple(words), env, node, why)
     return uses.of_call(posixpath.relpath(cwd, root).removeprefix("."), name, call)
 
 
 def _texts(value: Any) -> list[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
 
 
-def _words(name: str, seen: dict[str, Any]) -> Iterator[str]:
-    """The words that say what a script handed to a runner that it had loaded itself."""
-    options = seen.get("options") if isinstance(seen.get("options"), dict) else {}
+def _words(name: str, record: dict[str, Any]) -> Iterator[str]:
+    """The command-line words for the options that a script passed to a runner that it loaded itself."""
+    options = record.get("options") if isinstance(record.get("options"), dict) else {}
     assert isinstance(options, dict)
     if name == "mocha":
-        loaded = dict.fromkeys([*_texts(seen.get("required")), *_several(options.get("require"))])
-        yield from (word for one in loaded for word in ("--require", one))
+        loaded = dict.fromkeys([*_texts(record.get("required")), *_text_list(options.get("require"))])
+        yield from (word for module in loaded for word in ("--require", module))
         for option in ("ui", "timeout"):
             if isinstance(options.get(option), str | int) and not isinstance(options[option], bool):
                 yield from (f"--{option}", str(options[option]))
@@ -138,20 +139,20 @@ def _words(name: str, seen: dict[str, Any]) -> Iterator[str]:
         yield options["configFile"]
 
 
-def _several(value: Any) -> list[str]:
+def _text_list(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else _texts(value)
 
 
 def _relative(words: Sequence[str], cwd: str, root: str) -> list[str]:
-    """Words without the place of the workspace: paths of the repository as they are called in their folder."""
+    """Words with paths of the workspace made relative to the folder of the command."""
 
-    def one(word: str) -> str:
+    def shortened(word: str) -> str:
         if not word.startswith(f"{root}/"):
             return word.replace(f"={root}/", f"={posixpath.relpath(root, cwd)}/")
         path = posixpath.relpath(word, cwd)
         return path if path.startswith(".") else f"./{path}"
 
-    return [one(word) for word in words]
+    return [shortened(word) for word in words]
 
 
 def _covers(use: Use, tests: Collection[str]) -> bool:
@@ -159,7 +160,7 @@ def _covers(use: Use, tests: Collection[str]) -> bool:
 
 
 def _names(use: Use, tests: Collection[str]) -> bool:
-    """Whether a script that picks the files itself hands the runner one of the tests."""
+    """Whether the call names one of the tests, as scripts do that pick the files themselves."""
     return any(posixpath.normpath(posixpath.join(use.folder, word)) in tests for word in use.call.words)
 
 

@@ -1,4 +1,4 @@
-"""People's corrections of inference: single fields of a repository's environments, for an interval.
+"""Corrections of inferred environments by people: single fields, for an interval of pull requests.
 
 Reads `repos/<org>__<repo>.toml`, described in repos/README.md. Writes nothing. Raises UserError for an invalid file
 before any work starts.
@@ -30,30 +30,30 @@ Bound = int | datetime.date | None
 
 
 class Override(NamedTuple):
-    """Fields for the pull requests, or the days of merging, from `first` to `last`: both included, None is open."""
+    """Fields for pull requests by number or day of merging, from `first` to `last`: both included, None is open."""
 
     first: Bound
     last: Bound
     fields: dict[str, Any]
-    place: str
+    location: str
 
     def covers(self, candidate: Candidate) -> bool:
         bounds = [bound for bound in (self.first, self.last) if bound is not None]
-        own: Any = candidate.number
+        point: Any = candidate.number
         if bounds and isinstance(bounds[0], datetime.date):
-            own = datetime.date.fromisoformat(candidate.merged_at[:10])
-        return (self.first is None or self.first <= own) and (self.last is None or own <= self.last)
+            point = datetime.date.fromisoformat(candidate.merged_at[:10])
+        return (self.first is None or self.first <= point) and (self.last is None or point <= self.last)
 
 
 def folder() -> Path:
-    """Where the files are: A11Y_BENCH_REPOS, else beside this module."""
+    """The folder of the files: A11Y_BENCH_REPOS, else `repos` beside this module."""
     return Path(os.environ.get("A11Y_BENCH_REPOS") or FOLDER)
 
 
 def fixed(candidate: Candidate) -> dict[str, tuple[Any, str]]:
-    """The fields that are overridden for a candidate, each with its evidence; the later in a file win."""
-    covering = [one for one in read(candidate.repository) if one.covers(candidate)]
-    return {name: (value, one.place) for one in covering for name, value in one.fields.items()}
+    """The overridden fields of a candidate, each with its evidence; later overrides of a file win."""
+    covering = [override for override in read(candidate.repository) if override.covers(candidate)]
+    return {name: (value, override.location) for override in covering for name, value in override.fields.items()}
 
 
 def read(repo: Repo) -> list[Override]:
@@ -65,7 +65,7 @@ def read(repo: Repo) -> list[Override]:
 
 
 def parse(text: str, path: Path) -> Iterator[Override]:
-    """The overrides of a file's text, in their order; `path` is what the file is called. Raises UserError."""
+    """The overrides of a file's text, in their order; `path` names the file in errors. Raises UserError."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -77,22 +77,22 @@ def parse(text: str, path: Path) -> Iterator[Override]:
         yield _override(path, f"override[{number}]", table)
 
 
-def _override(path: Path, place: str, table: Any) -> Override:
+def _override(path: Path, location: str, table: Any) -> Override:
     if not isinstance(table, dict) or set(table) - {"from", "to", "set"}:
-        raise UserError("only `from`, `to` and `set` are allowed", path=path, field=place, hint=HINT)
+        raise UserError("only `from`, `to` and `set` are allowed", path=path, field=location, hint=HINT)
     first, last, fields = table.get("from"), table.get("to"), table.get("set")
     if not isinstance(fields, dict) or not fields:
-        raise UserError("it sets no field", path=path, field=f"{place}.set", hint=HINT)
+        raise UserError("it sets no field", path=path, field=f"{location}.set", hint=HINT)
     for name, bound in (("from", first), ("to", last)):
         if type(bound) not in (int, datetime.date, type(None)):
-            message = "it is the number of a pull request, or a date (2019-01-31)"
-            raise UserError(message, path=path, field=f"{place}.{name}", hint=HINT)
+            message = "it must be the number of a pull request, or a date (2019-01-31)"
+            raise UserError(message, path=path, field=f"{location}.{name}", hint=HINT)
     if first is not None and last is not None and (type(first) is not type(last) or first > last):
         raise UserError(
-            "the interval is empty, or mixes numbers and dates", path=path, field=f"{place}.from", hint=HINT
+            "the interval is empty, or mixes numbers and dates", path=path, field=f"{location}.from", hint=HINT
         )
-    checked = {name: _value(path, f"{place}.set.{name}", name, value) for name, value in fields.items()}
-    return Override(first, last, checked, f"repos/{path.name}: {place}")
+    checked = {name: _value(path, f"{location}.set.{name}", name, value) for name, value in fields.items()}
+    return Override(first, last, checked, f"repos/{path.name}: {location}")
 
 
 #: field -> what it can name
@@ -103,22 +103,22 @@ _KNOWN: dict[str, Callable[[], Iterable[str]]] = {
 }
 
 
-def _value(path: Path, place: str, name: str, value: Any) -> Any:
+def _value(path: Path, location: str, name: str, value: Any) -> Any:
     if name not in FIELDS:
-        raise _unknown(path, place, "field", name, FIELDS)
+        raise _unknown(path, location, "field", name, FIELDS)
     try:
         form: Any = Environment.model_fields[name].annotation
         checked = TypeAdapter(form).validate_python(value)
         if name in _KNOWN and checked not in (known := _KNOWN[name]()):
-            raise _unknown(path, place, name, checked, known)
+            raise _unknown(path, location, name, checked, known)
         return checked
     except ValidationError as error:
-        raise UserError(fault(error.errors()[0]), path=path, field=place, hint=HINT) from None
+        raise UserError(fault(error.errors()[0]), path=path, field=location, hint=HINT) from None
 
 
-def _unknown(path: Path, place: str, kind: str, name: str, choices: Iterable[str]) -> UserError:
+def _unknown(path: Path, location: str, kind: str, name: str, choices: Iterable[str]) -> UserError:
     error = unknown(kind, name, list(choices))
-    return UserError(error.message, path=path, field=place, hint=error.hint)
+    return UserError(error.message, path=path, field=location, hint=error.hint)
 
 
 def _first(data: dict[str, Any]) -> str:

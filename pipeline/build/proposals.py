@@ -1,8 +1,8 @@
 """A model's proposals for rejected environments: `02_dataset/<repo>/proposals.jsonl`, one try per line.
 
-A proposal is the text of a file of overrides, and so data: only fields of an environment take effect, in the sandbox.
-It may not say how tests are called or read, since that would decide how they end. The proposal with which a candidate
-qualified is part of its inference from then on. `setup_agent` asks the model.
+A proposal is the text of a file of overrides, and so data: it sets only fields of an environment, in the sandbox. It
+may not set how tests are called or read, since that could decide how they end. The proposal with which a candidate
+qualified becomes part of its inference. `setup_agent` asks the model.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FIELDS = (
     "node", "manager", "manager_version", "install", "install_env", "runner", "runner_version", "folder",
     "configuration", "test_env", "edits", "rebuild", "browser",
 )  # fmt: skip
-#: how the outcome of a proposal is called with which the candidate is an instance
+#: the outcome of a proposal with which the candidate became an instance
 ACCEPTED = "qualified"
 
 
@@ -52,20 +52,20 @@ def read(store: Store, repo: Repo) -> list[Proposal]:
 
 
 def keep(store: Store, repo: Repo, proposal: Proposal) -> None:
-    """Add one."""
+    """Add a proposal to the file."""
     write_records(path(store, repo), [*read(store, repo), proposal])
 
 
 def accepted(rows: Sequence[Proposal], candidate: Candidate) -> Proposal | None:
-    """The last one with which a candidate qualified."""
-    own = (one for one in reversed(rows) if one.instance_id == candidate.instance_id and one.ended == ACCEPTED)
-    return next(own, None)
+    """The last proposal with which a candidate qualified."""
+    own = (proposal for proposal in reversed(rows) if proposal.instance_id == candidate.instance_id)
+    return next((proposal for proposal in own if proposal.ended == ACCEPTED), None)
 
 
 def fixed(store: Store, candidate: Candidate) -> dict[str, tuple[Any, str]]:
     """The fields of a candidate's environment that were proposed and accepted, with their evidence."""
-    found = accepted(read(store, candidate.repository), candidate)
-    return given(fields(found), found.model) if found else {}
+    proposal = accepted(read(store, candidate.repository), candidate)
+    return with_evidence(fields(proposal), proposal.model) if proposal else {}
 
 
 def fields(proposal: Proposal) -> dict[str, Any]:
@@ -73,15 +73,15 @@ def fields(proposal: Proposal) -> dict[str, Any]:
     return checked(proposal.text)
 
 
-def given(proposed: Mapping[str, Any], model: str) -> dict[str, tuple[Any, str]]:
-    """Fields with their evidence."""
+def with_evidence(proposed: Mapping[str, Any], model: str) -> dict[str, tuple[Any, str]]:
+    """Proposed fields with their evidence."""
     return {name: (value, f"proposed by {model}") for name, value in proposed.items()}
 
 
 def checked(text: str) -> dict[str, Any]:
     """The fields that the text of a file of overrides sets, for any candidate. Raises UserError."""
     name = Path("proposal.toml")
-    found = {key: value for one in overrides.parse(text, name) for key, value in one.fields.items()}
+    found = {key: value for override in overrides.parse(text, name) for key, value in override.fields.items()}
     if not found:
         raise UserError("it sets no field", path=name)
     for key in found:
@@ -92,13 +92,13 @@ def checked(text: str) -> dict[str, Any]:
 
 
 def _refuse_code(name: Path, found: Mapping[str, Any]) -> None:
-    """Raise UserError for an install that no package manager does, and for variables that carry a program."""
+    """Raise UserError for an install that calls no package manager, and for values that contain a program."""
     words = found.get("install", ())
     if words and words[0] not in all_managers():
         hint = f"it begins with one of: {', '.join(all_managers())}"
         raise UserError(f"install calls '{words[0]}'", path=name, field="install", hint=hint)
     if any(_is_code(text) for text in _texts(found)):
-        raise UserError("a value carries a program (data:, javascript, a shell)", path=name)
+        raise UserError("a value contains a program (data:, javascript, a shell)", path=name)
 
 
 def _texts(found: Mapping[str, Any]) -> Iterable[str]:

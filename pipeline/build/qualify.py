@@ -1,7 +1,7 @@
 """Qualifying one candidate as a unit of work: `run`, `test` and `fix`, repeated, and what their transitions mean.
 
 Reads the clone and works in a sandbox; writes nothing. The outcome is always a record: an Instance, or a Rejection with
-a reason from the closed list, of which `not_evaluated` means that the machine failed.
+a reason from the closed list; `not_evaluated` means that the machine failed.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from pipeline.build.hypotheses import Case, Hypothesis
 from pipeline.build.infer import Unsupported
 from pipeline.build.infer.place import tool_of
 from pipeline.build.installed import as_installed
-from pipeline.build.judge import RUNS, Against, Ran, judge, passes, require_health, require_trust
+from pipeline.build.judge import RUNS, CounterResults, Ran, judge, passes, require_health, require_trust
 from pipeline.build.learned import Learned
-from pipeline.build.proposals import given
+from pipeline.build.proposals import with_evidence
 from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair
@@ -48,13 +48,13 @@ from pipeline.sandbox.base import DEFAULT, InstallFailed, Limits, Sandbox
 from pipeline.sandbox.handle import Handle, handle
 
 Outcome = Instance | Rejection
-#: what outcomes count as beside the reasons of rejections, of which the second is one: nothing was decided
+#: kinds of outcomes in addition to the reasons of rejections; the second one is also a reason: nothing was decided
 QUALIFIED, NOT_EVALUATED = "qualified", "not_evaluated"
 
 
-#: hypotheses about one sick base that are tried, and how many of them may install anew
+#: hypotheses that are tried for one sick base, and how many of them may need another install
 MOST_HYPOTHESES, MOST_INSTALLS = 10, 3
-#: bytes of memory that tests are given in any case, as if gold's had held them
+#: bytes of memory that tests always get, as if gold's had used that much
 LEAST = 2**30
 
 
@@ -71,9 +71,9 @@ class Settings:
 @dataclass(frozen=True)
 class Qualify:
     """The request: one candidate, where its objects come from (`clone`), where and how it runs, and what was learned
-    from neighbours. `environment` is the digest of the inferred one, which neighbours share; empty for none.
-    `proposed` are fields of it that the model `set_up_by` proposed. `moved` are files of the gold patch that only tests
-    import, which are the tests' here; `needs` are such files that are not, since gold fixes nothing without them.
+    from neighbours. `environment` is the digest of the inferred one, which neighbours share; empty if there is none.
+    `proposed` are its fields that the model `set_up_by` proposed. `moved` are files of the gold patch that only tests
+    import and that count as tests; `needs` are such files that stay in gold, which fixes nothing without them.
     """
 
     candidate: Candidate
@@ -99,12 +99,12 @@ class Qualify:
         return self.environment
 
     def perform(self, tell: Tell) -> Qualified:
-        """Where gold fixes nothing without the files that only tests import, they are gold's after all."""
+        """Qualify; if gold fixes nothing without the files that only tests import, again with them in gold."""
         qualified = self._once(tell)
         if self.moved and kind(qualified.outcome) == "no_fix_transition":
             tell(Event(self.name, f"gold needs {', '.join(self.moved)}: once more with them"))
-            other = replace(self, moved=(), needs=self.moved)._once(tell)
-            return other if kind(other.outcome) == QUALIFIED else qualified
+            retried = replace(self, moved=(), needs=self.moved)._once(tell)
+            return retried if kind(retried.outcome) == QUALIFIED else qualified
         return qualified
 
     def _once(self, tell: Tell) -> Qualified:
@@ -126,8 +126,8 @@ class Qualify:
 
 @dataclass(frozen=True)
 class Qualified:
-    """The result: the outcome, logs and reports as files by name, what `judge` needs beside them to judge anew (empty
-    where not all runs were made), and seconds by kind."""
+    """The result: the outcome, logs and reports as files by name, what else is needed to judge them again (`stored`,
+    empty if not all runs were made), and seconds by kind."""
 
     outcome: Outcome
     files: dict[str, bytes] = field(default_factory=dict)
@@ -136,7 +136,7 @@ class Qualified:
 
 
 class Layers(NamedTuple):
-    """Told when a candidate's layers are there: their digests, and what was learned while they were made."""
+    """Event data when a candidate's layers are made: their digests, and what was learned while making them."""
 
     environment: str
     image: str
@@ -144,13 +144,13 @@ class Layers(NamedTuple):
 
 
 class Lessons(NamedTuple):
-    """Told when the tests ran as they should: what that took."""
+    """Event data when the tests ran as they should: the remedies that it took."""
 
     learned: tuple[Learned, ...]
 
 
 class Hopeless(NamedTuple):
-    """Told where the environment cannot be made: it is so for all neighbours."""
+    """Event data when the environment cannot be made, which holds for all neighbours."""
 
     outcome: Outcome
 
@@ -180,33 +180,33 @@ def request(
     )
 
 
-def recipe(clone: Clone, candidate: Candidate, more: Fields | None = None) -> images.Recipe:
-    """The image of a candidate, with `more` fields given. Dependencies that the gold patch changes are those of the
-    fix, in all three runs.
+def recipe(clone: Clone, candidate: Candidate, fixed: Fields | None = None) -> images.Recipe:
+    """The image of a candidate, with `fixed` fields taken as they are. If the gold patch changes dependencies, all
+    three runs use the fix's.
 
     Raises Unsupported, and UserError when the clone lacks a commit.
     """
     require_commit(clone, candidate.base.sha)
-    environment = environment_of(clone, candidate, more)
+    environment = environment_of(clone, candidate, fixed)
     return images.recipe(clone, environment, candidate.base.sha, manifest_commit(candidate))
 
 
-def selected(clone: Clone, candidate: Candidate, wanted: str) -> tuple[str, ...]:
-    """The test files that are run for a candidate; none for the scope `full`. Raises Unsupported."""
-    if wanted == "full":
+def selected(clone: Clone, candidate: Candidate, scope_name: str) -> tuple[str, ...]:
+    """The test files that are run for a candidate; empty for the scope `full`. Raises Unsupported."""
+    if scope_name == "full":
         return ()
     tree = safe_files(clone, candidate.base.sha)
     manifest = show(clone, candidate.base.sha, "package.json")
-    return scope.files(wanted, tree, candidate.fix_patch, candidate.test_patch, manifest)
+    return scope.files(scope_name, tree, candidate.fix_patch, candidate.test_patch, manifest)
 
 
 def make_ahead(request: Qualify) -> images.Recipe:
-    """Make the layers that a qualification will begin with. Raises what it would raise."""
+    """Make the layers that a qualification will begin with. Raises what the qualification would raise."""
     return _Qualification(request, silent).make_ahead()
 
 
 class _Qualification:
-    """One attempt after another at one candidate, and what is kept of the last."""
+    """The attempts at one candidate, and the files and results of the last one."""
 
     def __init__(self, request: Qualify, tell: Tell) -> None:
         self.request, self.tell = request, tell
@@ -225,7 +225,7 @@ class _Qualification:
         self.files[f"{name}.log.gz"] = gzip.compress(log, mtime=0)
 
     def outcome(self) -> Outcome:
-        """How the candidate ends. Raises InfrastructureError and UserError only."""
+        """The candidate's outcome. Raises only InfrastructureError and UserError."""
         return self._ended().model_copy(update={"health": self.health})
 
     def _ended(self) -> Outcome:
@@ -243,25 +243,26 @@ class _Qualification:
             return self.request.rejected(UNSAFE_PATH, str(end))
 
     def make_ahead(self) -> images.Recipe:
-        inferred, there, known = self._known()
-        made = images.recipe(self.clone, repair.foreseen(known, there).environment, inferred.base, inferred.manifests)
-        images.ensure(self.sandbox, self.clone, made, self.say)
-        return made
+        inferred, situation, start = self._starting_point()
+        environment = repair.foreseen(start, situation).environment
+        target = images.recipe(self.clone, environment, inferred.base, inferred.manifests)
+        images.ensure(self.sandbox, self.clone, target, self.say)
+        return target
 
-    def _known(self) -> tuple[images.Recipe, Situation, Repair]:
-        """What is inferred, what repair can look at, and what was learned from neighbours."""
-        inferred = recipe(self.clone, self.candidate, given(self.request.proposed, self.request.set_up_by))
-        there = self._situation(inferred)
-        return inferred, there, learned.recall(self.request.learned, inferred.environment, there)
+    def _starting_point(self) -> tuple[images.Recipe, Situation, Repair]:
+        """The inferred image, the situation for repair, and the environment after what was learned from neighbours."""
+        inferred = recipe(self.clone, self.candidate, with_evidence(self.request.proposed, self.request.set_up_by))
+        situation = self._situation(inferred)
+        return inferred, situation, learned.recall(self.request.learned, inferred.environment, situation)
 
     def _situation(self, inferred: images.Recipe) -> Situation:
-        """What repair can look at. What the registry does not say of the locked versions is told, and no more."""
+        """What repair looks at. Locked versions that the registry does not answer for are only reported."""
 
         def look_up(packages: Iterable[Locked]) -> LookUp:
-            wanted = [one for one in packages if one.version[:1].isdigit()]
+            wanted = [package for package in packages if package.version[:1].isdigit()]
             looked = Registry(node.registry(), cache_root()).look_up(wanted) if wanted else LookUp()
             if looked.missing:
-                self.say(f"gone from the registry: {', '.join(' '.join(one) for one in looked.missing)}")
+                self.say(f"gone from the registry: {', '.join(' '.join(pair) for pair in looked.missing)}")
             if looked.unknown:
                 self.say(f"{looked.unknown} locked versions could not be looked up: {looked.reason or 'no answer'}")
             return looked
@@ -272,35 +273,37 @@ class _Qualification:
         return Situation(files, node.releases, look_up, tuple(tests), committed(self.clone, inferred.manifests)[:10])
 
     def _qualified(self) -> Instance:
-        """In the inferred environment, in what repair makes of it, or in another one in which the base is well."""
+        """Try the inferred environment, then repaired ones, then other ones in which the base may be well."""
         if self.request.scope == "touched" and not selected(self.clone, self.candidate, "touched"):
-            self.made = True  # it says nothing about its neighbours
+            self.made = True  # this says nothing about its neighbours
             raise Rejected("no_tests_run", "there is no file that a runner runs")
-        inferred, there, known = self._known()
+        inferred, situation, start = self._starting_point()
         attempt = partial(self._attempt, inferred)
         try:
-            return self._repaired(known, inferred, there, attempt)
+            return self._repaired(start, inferred, situation, attempt)
         except Rejected as end:
             if self.sick is None or end.stage != "run" or not health.may_explain(self.health, end.reason):
                 raise
-            if not self.health or not self.health.files:  # gold's run tells what the base's cannot
+            if not self.health or not self.health.files:  # gold's log says what the base's cannot
                 self.sick = self.sick._replace(log=end.log)
-            return self._hypothesized(end, self._case(self.sick, there), there, attempt)
+            return self._hypothesized(end, self._case(self.sick, situation), situation, attempt)
 
-    def _repaired(self, known: Repair, inferred: images.Recipe, there: Situation, attempt: repair.Attempt) -> Instance:
-        """What was learned from neighbours comes first."""
+    def _repaired(
+        self, start: Repair, inferred: images.Recipe, situation: Situation, attempt: repair.Attempt
+    ) -> Instance:
+        """Repair, first with what was learned from neighbours, then without it."""
         try:
-            return repair.repaired(known, there, attempt, self.keep)
+            return repair.repaired(start, situation, attempt, self.keep)
         except Rejected as end:
             decided = end.stage == "run" and self.health and self.health.well
-            if decided or not any(step.stage == end.stage for step in known.steps):
+            if decided or not any(step.stage == end.stage for step in start.steps):
                 raise
         self.say("what was learned from neighbours does not help; starting again without it")
-        return repair.repaired(Repair(inferred.environment), there, attempt, self.keep)
+        return repair.repaired(Repair(inferred.environment), situation, attempt, self.keep)
 
-    # -- a base that is not well --------------------------------------------------------------------------------------
-    def _case(self, sick: _Sick, there: Situation) -> Case:
-        """What hypotheses are made of."""
+    # -- sick bases ---------------------------------------------------------------------------------------------------
+    def _case(self, sick: _Sick, situation: Situation) -> Case:
+        """The case from which hypotheses follow."""
         tree, sha = tree_of(self.clone, self.candidate), manifest_commit(self.candidate)
         touched = scope.touched(tree.paths, self.candidate.test_patch, tree.text("package.json"))
         tests = [file for file in touched if not tool_of(file)]
@@ -308,142 +311,143 @@ class _Qualification:
             tree=tree,
             date=committed(self.clone, sha),
             tests=tests,
-            fixed=overrides.fixed(self.candidate) | given(self.request.proposed, self.request.set_up_by),
+            fixed=overrides.fixed(self.candidate) | with_evidence(self.request.proposed, self.request.set_up_by),
             environment=sick.state.environment,
             health=sick.health,
             log=sick.log,
             root=sick.root,
-            there=there,
+            situation=situation,
             observe=lambda: observe.observed(self.sandbox, sick.image, tree, tests),
-            known=learned.preparations(self.request.learned, sick.state.environment),
+            preparations=learned.preparations(self.request.learned, sick.state.environment),
         )
 
-    def _hypothesized(self, end: Rejected, case: Case, there: Situation, attempt: repair.Attempt) -> Instance:
-        """In the first other environment in which the base is well: then the candidate decides.
+    def _hypothesized(self, end: Rejected, case: Case, situation: Situation, attempt: repair.Attempt) -> Instance:
+        """Try other environments until the base is well in one, so that the candidate decides.
 
-        Raises Rejected: with all that was tried, where the base is well in none.
+        Raises Rejected: with everything that was tried, if the base is well in none.
         """
         assert self.sick
         self.keep("sick", case.log.encode())
         before = self.sick, dict(self.files), self.stored
         further: Iterator[Hypothesis] = iter(())
         sick, tried = before[0], [f"as read: {case.health}; {_tail(case.log)}"]
-        found = self._hypotheses(case, installs=end.reason in ("environment_failed", "no_report"))
+        untried = self._hypotheses(case, installs=end.reason in ("environment_failed", "no_report"))
         for number in count(1):
-            hypothesis = next(further, None) or next(found, None)
+            hypothesis = next(further, None) or next(untried, None)
             if hypothesis is None:
                 break
-            self.say(f"the base is sick ({case.health}); trying {hypothesis.name}: {hypothesis.tells}"[:200])
-            step = learned.step(hypothesis.name, hypothesis.tells, case.environment, hypothesis.environment)
-            start = Repair(hypothesis.environment, (*sick.state.steps, step))
+            self.say(f"the base is sick ({case.health}); trying {hypothesis.name}: {hypothesis.description}"[:200])
+            name, environment = hypothesis.name, hypothesis.environment
+            step = learned.hypothesis_step(name, hypothesis.description, case.environment, environment)
+            start = Repair(environment, (*sick.state.steps, step))
             self.health, self.sick = None, None
             try:
-                return repair.repaired(start, there, attempt, self.keep)
-            except Rejected as other:
-                if other.stage == "run" and self._is_better(case, other):
+                return repair.repaired(start, situation, attempt, self.keep)
+            except Rejected as rejection:
+                if rejection.stage == "run" and self._is_better(case, rejection):
                     raise
-                told = f"{self.health}; {_tail(other.log)}" if self.health else f"{other.detail[:300]}"
-                tried.append(f"{hypothesis.name}, {hypothesis.tells[:200]}: {told}")
-                self.files = before[1] | {name: log for name, log in self.files.items() if name.startswith("tried.")}
-                self.keep(f"tried.{number}", other.log.encode())
+                result = f"{self.health}; {_tail(rejection.log)}" if self.health else f"{rejection.detail[:300]}"
+                tried.append(f"{name}, {hypothesis.description[:200]}: {result}")
+                self.files = before[1] | {file: log for file, log in self.files.items() if file.startswith("tried.")}
+                self.keep(f"tried.{number}", rejection.log.encode())
                 if self.sick and number < MOST_HYPOTHESES:
-                    further = chain(hypotheses.further(hypothesis.name, case, self._case(self.sick, there)), further)
+                    further = chain(hypotheses.further(name, case, self._case(self.sick, situation)), further)
         self.sick, self.stored, self.health = sick, before[2], case.health
         raise Rejected(end.reason, "\n".join([end.detail, "tried:", *tried]), log=end.log)
 
     def _hypotheses(self, case: Case, *, installs: bool) -> Iterator[Hypothesis]:
-        """A bounded number of them, no environment twice; a base that is well in part is not installed anew."""
+        """A bounded number of hypotheses, each environment once, few with an install (none without `installs`)."""
         seen, installed = {digest(case.environment.decisive)}, 0
-        for one in islice(hypotheses.following(case, installs=installs), 4 * MOST_HYPOTHESES):
-            key = digest(one.environment.decisive)
-            anew = one.name in hypotheses.INSTALLING
-            if key in seen or (anew and installed >= MOST_INSTALLS) or len(seen) > MOST_HYPOTHESES:
+        for hypothesis in islice(hypotheses.following(case, installs=installs), 4 * MOST_HYPOTHESES):
+            key = digest(hypothesis.environment.decisive)
+            reinstalls = hypothesis.name in hypotheses.INSTALLING
+            if key in seen or (reinstalls and installed >= MOST_INSTALLS) or len(seen) > MOST_HYPOTHESES:
                 continue
             seen.add(key)
-            installed += anew
-            yield one
+            installed += reinstalls
+            yield hypothesis
 
-    def _is_better(self, case: Case, other: Rejected) -> bool:
-        """Whether it is the candidate that decides now: more of the base is well than before; of one without test
-        files, that tests ran and some passed."""
+    def _is_better(self, case: Case, rejection: Rejected) -> bool:
+        """Whether the candidate decides now: more of the base is well than before, or, in a base without test files,
+        tests ran."""
         now, before = self.health, case.health
-        if now is None or other.reason in ("environment_failed", "no_report", "no_tests_run"):
+        if now is None or rejection.reason in ("environment_failed", "no_report", "no_tests_run"):
             return False
         return before.files == 0 or (now.well and (now.loaded, now.passed) > (before.loaded, before.passed))
 
     def _attempt(self, inferred: images.Recipe, state: Repair) -> Instance:
-        """Install and run in one environment; what it took is told as soon as it is known to work."""
+        """Install and run in one environment; lessons are reported as soon as it is known to work."""
         lessons = partial(learned.lessons, inferred.environment)
-        made = images.recipe(self.clone, state.environment, inferred.base, inferred.manifests)
+        target = images.recipe(self.clone, state.environment, inferred.base, inferred.manifests)
         try:
-            image = images.ensure(self.sandbox, self.clone, made, self.say)
+            image = images.ensure(self.sandbox, self.clone, target, self.say)
         except InstallFailed as end:
             detail = f"{end}\n{end.log[-2000:]}"
             raise Rejected(repair.reason_of(end.log), detail, log=end.log, stage="install") from end
         self.made = True
-        made = made._replace(environment=as_installed(self.sandbox, made.image, made.environment))
+        target = target._replace(environment=as_installed(self.sandbox, target.image, target.environment))
         deviations = [*image.deviations, *state.deviations]
-        told = lessons([step for step in state.steps if step.stage == "install"])
-        layers = Layers(made.environment_digest, made.image, told)
+        install_lessons = lessons([step for step in state.steps if step.stage == "install"])
+        layers = Layers(target.environment_digest, target.image, install_lessons)
         self.tell(Event(self.request.name, kind="ready", data=layers))
-        if made.manifests != made.base:
+        if target.manifests != target.base:
             deviations.append("the gold patch changes dependencies: the environment is the fix's in all three runs")
         elif changes_manifests(self.candidate):
             deviations.append("the gold patch changes dependencies that no known commit has: the base's are used")
-        ran = self._ran(made, image.ran, tuple(deviations))
-        three = self._three(ran, made, state)
+        ran = self._ran(target, image.ran, tuple(deviations))
+        runs_by_name = self._runs_by_name(ran, target, state)
         if self.health and self.health.well:
-            self.tell(Event(self.request.name, data=Lessons(lessons(learned.ways(state.steps)))))
-        known = ran.model_copy(update={"health": self.health, "memory": memory_of(three["fix"])})
-        instance = judge(self.candidate, known, three)
-        known = self._asked(known, made)
+            self.tell(Event(self.request.name, data=Lessons(lessons(learned.of_sick_base(state.steps)))))
+        ran = ran.model_copy(update={"health": self.health, "memory": memory_of(runs_by_name["fix"])})
+        instance = judge(self.candidate, ran, runs_by_name)
+        ran = self._with_protected(ran, target)
         self.tell(Event(self.request.name, data=Lessons(lessons(state.steps))))
-        return judge(self.candidate, known, three, self._against(self._plan(known, made), instance))
+        return judge(self.candidate, ran, runs_by_name, self._counter_results(self._plan(ran, target), instance))
 
-    def _against(self, plan: Plan, instance: Instance) -> Against:
-        """Gold's counter-runs, kept. Those of which nothing could be told are not made."""
+    def _counter_results(self, plan: Plan, instance: Instance) -> CounterResults:
+        """Make and store gold's counter-runs, except those that could show nothing."""
         gold = (instance.fix_patch, instance.test_patch)
         self.say("falsifying expectations")
         parts = counter.made(plan, *gold)
         false = {"falsified": parts.falsified, "first": parts.first}
         wanted = {**false, "former": parts.former, "disguised": True}
-        ran: dict[str, TestRun] = {}
+        counter_runs: dict[str, TestRun] = {}
         fields: dict[str, Any] = {}
         moved = False
-        for kind in (one for one in counter.KINDS if wanted[one]):
-            self.say(f"gold against {kind} expectations" if kind != "disguised" else "gold disguised")
-            words = (kind, plan, instance.fix_patch, *gold, instance.expected_files, false.get(kind, ""))
+        for name in (name for name in counter.KINDS if wanted[name]):
+            self.say(f"gold against {name} expectations" if name != "disguised" else "gold disguised")
+            words = (name, plan, instance.fix_patch, *gold, instance.expected_files, false.get(name, ""))
             try:
-                moved = kind == "disguised" and self._moved(instance, ran, words)
+                moved = name == "disguised" and self._passes_moved(instance, counter_runs, words)
                 if not moved:
-                    ran[kind] = counter.run(*words)
-            except PatchFailed as failed:  # ours: the candidate is not to blame
+                    counter_runs[name] = counter.run(*words)
+            except PatchFailed as failed:  # our change failed to apply: the candidate is not to blame
                 self.say(f"no such run: {failed}")
                 continue
-            fields[kind], files = pack(ran[kind], f"counter.{kind}")
+            fields[name], files = pack(counter_runs[name], f"counter.{name}")
             self.files |= files
         self.stored["counter"] = {"made": parts.model_dump(mode="json"), "runs": fields, "moved": moved}
-        return Against(parts, ran, moved)
+        return CounterResults(parts, counter_runs, moved)
 
-    def _moved(self, instance: Instance, ran: dict[str, TestRun], words: tuple[Any, ...]) -> bool:
-        """Whether gold passes disguised in a folder of another name; that run is then among those that `ran`."""
+    def _passes_moved(self, instance: Instance, counter_runs: dict[str, TestRun], words: tuple[Any, ...]) -> bool:
+        """Whether gold passes disguised in a folder of another name; if so, adds that run to `counter_runs`."""
         try:
-            found = counter.run(*words, moved=True)
-        except InfrastructureError as error:  # the machine's faults come again where the repository stays in its place
+            run = counter.run(*words, moved=True)
+        except InfrastructureError as error:  # a fault of the machine also shows in the run in gold's own folder
             self.say(f"no other folder: {error}")
             return False
-        if passes(instance, found):
-            ran["disguised"] = found
+        if passes(instance, run):
+            counter_runs["disguised"] = run
             return True
         self.say("gold disguised, in its own folder")
         return False
 
-    def _ran(self, made: images.Recipe, ran: Identity, deviations: tuple[str, ...]) -> Ran:
+    def _ran(self, target: images.Recipe, ran: Identity, deviations: tuple[str, ...]) -> Ran:
         return Ran(
-            environment=made.environment,
-            environment_digest=made.environment_digest,
-            manifests=made.manifests,
-            image=made.image,
+            environment=target.environment,
+            environment_digest=target.environment_digest,
+            manifests=target.manifests,
+            image=target.image,
             sandbox=self.sandbox.name,
             scope=self.request.scope,
             files=selected(self.clone, self.candidate, self.request.scope),
@@ -455,24 +459,24 @@ class _Qualification:
             needs=self.request.needs,
         )
 
-    def _plan(self, ran: Ran, made: images.Recipe) -> Plan:
+    def _plan(self, ran: Ran, target: images.Recipe) -> Plan:
         files = None if ran.scope == "full" else ran.files
-        return Plan(self.sandbox, made.image, made.environment, files, self.request.limits, ran.protected)
+        return Plan(self.sandbox, target.image, target.environment, files, self.request.limits, ran.protected)
 
     @cached_property
     def _expected(self) -> frozenset[str]:
-        """The test files of the scope that are in the base, and that a runner should find."""
-        there = set(list_files(self.clone, self.candidate.base.sha))
+        """The test files of the scope that are in the base and that a runner should find."""
+        in_base = set(list_files(self.clone, self.candidate.base.sha))
         files = selected(self.clone, self.candidate, self.request.scope)
-        return frozenset(file for file in files if file in there and scope.is_test(file) and not tool_of(file))
+        return frozenset(file for file in files if file in in_base and scope.is_test(file) and not tool_of(file))
 
-    def _three(self, ran: Ran, made: images.Recipe, state: Repair) -> dict[str, list[TestRun]]:
-        """The runs by name. `test` is what evaluation makes of an empty patch: gold's configuration and tests."""
-        plan = self._plan(ran, made)
-        done: dict[str, list[TestRun]] = {}
+    def _runs_by_name(self, ran: Ran, target: images.Recipe, state: Repair) -> dict[str, list[TestRun]]:
+        """The repeated runs by name. `test` equals the evaluation of an empty patch: gold's configuration and tests."""
+        plan = self._plan(ran, target)
+        results: dict[str, list[TestRun]] = {}
         fields: dict[str, Any] = {}
         for name, steps in zip(RUNS, _steps(split(self.candidate, self.request.moved)), strict=True):
-            done[name] = []
+            results[name] = []
             for number in range(1, ran.repeats + 1):
                 self.say(f"{name} {number} of {ran.repeats}")
                 run = runs.run_gold(plan, steps, cache="use" if name == "fix" else "fill")
@@ -481,22 +485,22 @@ class _Qualification:
                 if name == "run" and number == 1:
                     self._examine(plan, run, state)
                 require_trust(run, name)
-                done[name].append(run)
-        known = ran.model_copy(update={"health": self.health, "memory": memory_of(done["fix"])})
-        self.stored = {"ran": known.model_dump(mode="json"), "runs": fields}
-        return done
+                results[name].append(run)
+        ran = ran.model_copy(update={"health": self.health, "memory": memory_of(results["fix"])})
+        self.stored = {"ran": ran.model_dump(mode="json"), "runs": fields}
+        return results
 
-    def _asked(self, ran: Ran, made: images.Recipe) -> Ran:
-        """The same with the files by which the runner decides, asked once it is known to work."""
+    def _with_protected(self, ran: Ran, target: images.Recipe) -> Ran:
+        """Add the protected files, which the runner reads to decide; observed once the environment is known to work."""
         self.say("observing which files the runner reads")
-        asked = reads.ask(self._plan(ran, made), _steps(self.candidate)[-1], self.candidate.fix_patch)
-        silent = () if asked.answered else ("the runner did not say all that it reads: its command and texts do",)
-        known = ran.model_copy(update={"protected": asked.files, "deviations": (*ran.deviations, *silent)})
-        self.stored["ran"] = known.model_dump(mode="json")
-        return known
+        observed = reads.ask(self._plan(ran, target), _steps(self.candidate)[-1], self.candidate.fix_patch)
+        silent = () if observed.answered else ("the runner did not say all that it reads: its command and texts do",)
+        ran = ran.model_copy(update={"protected": observed.files, "deviations": (*ran.deviations, *silent)})
+        self.stored["ran"] = ran.model_dump(mode="json")
+        return ran
 
     def _examine(self, plan: Plan, run: TestRun, state: Repair) -> None:
-        """Measure the base. Raises Rejected where nothing of it passes, nor anything with the gold patch."""
+        """Measure the base. Raises Rejected if nothing passes in it, nor with the gold patch."""
         if run.end not in ("ran", "no_report"):
             return  # a limit says nothing about the base
         self.health = health.measured(run, self._expected)
@@ -511,7 +515,7 @@ class _Qualification:
 
 
 class _Sick(NamedTuple):
-    """An environment that was installed, its image, and what became of the base in it."""
+    """An installed environment, its image, and the health and log of the base in it."""
 
     state: Repair
     image: str
@@ -520,15 +524,15 @@ class _Sick(NamedTuple):
     root: str
 
 
-def memory_of(several: Sequence[TestRun]) -> int:
-    """The most memory that runs held, in bytes, rounded up to a power of two: it is not the same each time. At least
-    LEAST; 0 where it is not known."""
-    most = max(run.memory for run in several)
+def memory_of(test_runs: Sequence[TestRun]) -> int:
+    """The most memory that a run used, in bytes, rounded up to a power of two since it varies. At least LEAST; 0 if
+    unknown."""
+    most = max(run.memory for run in test_runs)
     return max(LEAST, 1 << (most - 1).bit_length()) if most else 0
 
 
 def _tail(log: str) -> str:
-    """The last lines of a log, in one line."""
+    """The last lines of a log, joined into one."""
     return " | ".join(line.strip() for line in log.splitlines()[-12:] if line.strip())[-600:]
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Literal
 
-#: reason -> what it means to a person
+#: reason -> its meaning for people
 REASONS = {
     "dependency_gone": "a package that it needs is gone from the registry",
-    "download_refused": "a source of packages other than the registry cannot be asked",
+    "download_refused": "a source of packages other than the registry is not accessible",
     "lock_file_refused": "the package manager refuses the lock file",
     "policy_refused": "a rule of the package manager forbids the install",
     "node_unsuitable": "no version of Node suits the packages",
     "native_build_failed": "a native module does not compile",
     "environment_failed": "the dependencies could not be installed, for no known fault",
-    "runner_unsupported": "no test runner that is known here",
-    "unsafe_path": "a file or a link of its tree would stand outside it, or is git's own",
+    "runner_unsupported": "no supported test runner was found",
+    "unsafe_path": "a file or a link leads out of the tree, or is one of git's own",
     "patch_failed": "a gold patch does not apply to the base",
     "no_tests_run": "the gold patch's test files ran no test",
     "no_report": "the runner wrote no report",
@@ -24,14 +24,14 @@ REASONS = {
     "disk_limit": "the tests wrote too much to the disk",
     "process_limit": "the tests started too many processes",
     "regression": "a test that passed with the test patch fails with the fix",
-    "gold_does_not_fix": "a test fails with the fix, too",
+    "gold_does_not_fix": "a test fails even with the fix",
     "test_lost": "a test is gone or skipped with the fix",
-    "anomalous": "a test comes and goes in a way that nothing explains",
+    "anomalous": "a test appears and disappears without an explanation",
     "no_fix_transition": "no test goes from FAILED to PASSED with the fix",
     "not_evaluated": "the machine, not the repository, failed: run the command again",
 }
 
-#: those that may be the environment's, and not the candidate's
+#: reasons that may be the environment's fault rather than the candidate's
 ENVIRONMENTAL = frozenset(
     {
         "dependency_gone", "download_refused", "lock_file_refused", "policy_refused", "node_unsuitable",
@@ -42,7 +42,7 @@ ENVIRONMENTAL = frozenset(
 
 
 class Rejected(Exception):
-    """Ends the qualification of a candidate: `log` is what the failing command said, at which `stage`."""
+    """Ends the qualification of a candidate: `log` is the output of the failing command, at this `stage`."""
 
     def __init__(self, reason: str, detail: str, *, log: str = "", stage: Literal["install", "run"] = "run") -> None:
         self.reason, self.detail, self.log, self.stage = reason, detail, log, stage

@@ -21,11 +21,11 @@ from pipeline.ecosystems.registry import LookUp, elsewhere
 
 #: Node's long-term lines
 LINES = (8, 10, 12, 14, 16, 18, 20, 22, 24)
-#: an address in the place of a version: a git repository, an archive, a GitHub shorthand
+#: an address in place of a version: a git repository, an archive, a GitHub shorthand
 FOREIGN = re.compile(r"(?:git|git\+\w+|https?|ssh|github|gitlab|bitbucket):|git@|[\w.-]+/[\w.-]+(?:#|$)")
-#: sources that are written without their host
+#: shorthand for a source -> its host
 SHORT = {"github": "github.com", "gitlab": "gitlab.com", "bitbucket": "bitbucket.org"}
-#: packages that another one ships for single platforms -> that one
+#: pattern of packages for single platforms -> the package that ships them
 PLATFORM_PARENTS = (
     (r"@rollup/rollup-.*", "rollup"),
     (r"@esbuild/.*|esbuild-(?:linux|darwin|windows).*", "esbuild"),
@@ -37,288 +37,293 @@ PLATFORM_PARENTS = (
 )
 
 
-def _unasked(packages: Iterable[locks.Locked]) -> LookUp:
+def _no_lookup(packages: Iterable[locks.Locked]) -> LookUp:
     return LookUp()
 
 
 @dataclass(frozen=True)
 class Situation:
-    """What remedies look at: the manifests as they would be installed, and which versions the registry has.
+    """What remedies look at: the manifests as they would be installed, and the versions that the registry has.
 
-    `look_up` says which locked versions are gone, `tests` are the touched test files, `day` is the commit's (ISO).
+    `look_up` says which locked versions are gone, `tests` are the touched test files, `day` is the commit's date (ISO).
     """
 
     files: Mapping[str, bytes]
     releases: Callable[[str], list[str]]
-    look_up: Callable[[Iterable[locks.Locked]], LookUp] = _unasked
+    look_up: Callable[[Iterable[locks.Locked]], LookUp] = _no_lookup
     tests: tuple[str, ...] = ()
     day: str = ""
-    _known: dict[tuple[Edit, ...], Situation] = field(init=False, default_factory=dict, compare=False, repr=False)
+    _after: dict[tuple[Edit, ...], Situation] = field(init=False, default_factory=dict, compare=False, repr=False)
 
     def after(self, environment: Environment) -> Situation:
-        """The same once the edits of an environment are made, each on what those before it made: there may be many."""
+        """The situation after the edits of an environment. Each step is kept, since there may be many edits."""
         return self._edited(environment.edits)
 
-    def _edited(self, several: tuple[Edit, ...]) -> Situation:
-        if not several:
+    def _edited(self, changes: tuple[Edit, ...]) -> Situation:
+        if not changes:
             return self
-        if several not in self._known:
-            before = self._edited(several[:-1])
-            files = edits.apply(several[-1:], before.files, lambda: "https://registry/")
-            self._known[several] = replace(before, files=files)
-        return self._known[several]
+        if changes not in self._after:
+            before = self._edited(changes[:-1])
+            files = edits.apply(changes[-1:], before.files, lambda: "https://registry/")
+            self._after[changes] = replace(before, files=files)
+        return self._after[changes]
 
     def members(self) -> dict[str, Manifest]:
-        """The packages of the workspace by folder, the root among them; none without one that can be read."""
+        """The packages of the workspace by folder, with the root; empty if the root's manifest cannot be read."""
         tree = Tree(self.files, lambda path: self.files[path].decode(errors="replace"))
         try:
             return focus.members(tree)
         except Unsupported:
             return {}
 
-    def graph(self, there: Mapping[str, Manifest]) -> Graph:
-        """Who asks for whom in the lock file at the root, for these packages of the workspace."""
+    def graph(self, members: Mapping[str, Manifest]) -> Graph:
+        """The dependency graph of the lock file at the root, for these packages of the workspace."""
         path = next((path for path in sorted(self.files) if "/" not in path and locks.is_lock(path)), "")
         text = self.files[path].decode(errors="replace") if path else ""
-        return locks.graph(path, text, {folder: one.data for folder, one in there.items()})
+        return locks.graph(path, text, {folder: manifest.data for folder, manifest in members.items()})
 
     def fetched(self, environment: Environment) -> list[locks.Locked]:
-        """The locked packages that an install asks the registry for, of those that it cannot do without."""
+        """The locked packages that an install fetches from the registry and cannot do without."""
         graph = self.graph(focus.installed(self.members(), environment.focus))
-        others = elsewhere(self.files)
-        return [one for one in graph.reached(graph.requested) if not others(one.name)]
+        is_elsewhere = elsewhere(self.files)
+        return [package for package in graph.reached(graph.requested) if not is_elsewhere(package.name)]
 
-    def needed(self, there: Mapping[str, Manifest], environment: Environment) -> set[str]:
-        """The folders of the packages that the tests need: all, where what they touch does not say it."""
-        chosen = focus.installed(dict(there), environment.focus)
-        own = focus.touched(dict(there), self.tests)
-        return focus.needed(dict(there), own) if own else set(chosen)
+    def needed(self, members: Mapping[str, Manifest], environment: Environment) -> set[str]:
+        """The folders of the packages that the tests need: all, if the touched tests do not tell."""
+        chosen = focus.installed(dict(members), environment.focus)
+        touched = focus.touched(dict(members), self.tests)
+        return focus.needed(dict(members), touched) if touched else set(chosen)
 
     def locked(self) -> Iterator[locks.Locked]:
         """Every package of every lock file."""
         for path in filter(locks.is_lock, self.files):
             yield from locks.locked(path, self.files[path].decode(errors="replace"))
 
-    def asked(self) -> Iterator[tuple[str, str, str]]:
+    def requested(self) -> Iterator[tuple[str, str, str]]:
         """What the package.json files ask for: table, name, and version, range or address."""
         for _, data in edits.packages(self.files):
-            for table, wanted in edits.dependency_tables(data):
-                yield from ((table, name, version) for name, version in wanted.items() if isinstance(version, str))
+            for table, requests in edits.dependency_tables(data):
+                yield from ((table, name, version) for name, version in requests.items() if isinstance(version, str))
 
     def has(self, name: str, version: str = "") -> bool:
-        """Whether a package is asked for or locked, in this version or by this range where one is given."""
-        known = [(n, (v,)) for _, n, v in self.asked()] + [
-            (one.name, (one.version, *one.requested)) for one in self.locked()
-        ]
-        return any(n == name and (not version or version in versions) for n, versions in known)
+        """Whether a package is requested or locked, in this version or by this range if one is given."""
+        requested = ((package, (wanted,)) for _, package, wanted in self.requested())
+        locked = ((package.name, (package.version, *package.requested)) for package in self.locked())
+        known = (texts for package, texts in (*requested, *locked) if package == name)
+        return any(not version or version in texts for texts in known)
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """An environment that failed, what the log's pattern captured, the arguments of the table's row, and its name."""
+    """An environment that failed, the captures of the log's pattern, the arguments of the table's row, and its name."""
 
     environment: Environment
     found: Mapping[str, str]
-    more: Mapping[str, Any]
-    there: Situation
+    arguments: Mapping[str, Any]
+    situation: Situation
     fault: str = ""
 
 
 Remedy = Callable[[Diagnosis], Environment | None]
 
 
-def substitute(seen: Diagnosis) -> Environment | None:
+def substitute(diagnosis: Diagnosis) -> Environment | None:
     """Take the nearest version that the registry has in place of one that is gone."""
-    name = seen.found["name"]
-    old = seen.found.get("old") or next((version for _, one, version in seen.there.asked() if one == name), "")
-    new = nearest(old, seen.there.releases(name))
+    name = diagnosis.found["name"]
+    requested = (version for _, package, version in diagnosis.situation.requested() if package == name)
+    old = diagnosis.found.get("old") or next(requested, "")
+    new = nearest(old, diagnosis.situation.releases(name))
     edit = Edit(kind="pin", name=name, old=old, new=new)
-    return _edited(seen.environment, edit, seen.there) if new not in ("", old) else None
+    return _edited(diagnosis.environment, edit, diagnosis.situation) if new not in ("", old) else None
 
 
-def drop(seen: Diagnosis) -> Environment | None:
-    """Leave out a package that only development asks for."""
-    tables = {table for table, name, _ in seen.there.asked() if name == seen.found["name"]}
+def drop(diagnosis: Diagnosis) -> Environment | None:
+    """Leave out a package that is only a development dependency."""
+    tables = {table for table, name, _ in diagnosis.situation.requested() if name == diagnosis.found["name"]}
     if not tables or "dependencies" in tables:
         return None
-    return _edited(seen.environment, Edit(kind="drop", name=seen.found["name"]), seen.there)
+    return _edited(diagnosis.environment, Edit(kind="drop", name=diagnosis.found["name"]), diagnosis.situation)
 
 
-def prune(seen: Diagnosis) -> Environment | None:
-    """Leave out what brings along a package that is gone, where its chain begins: a development dependency, or
-    whatever another package of the workspace than the tested ones asks for."""
-    there = seen.there.members()
-    chains = seen.there.graph(there).chains(seen.found["name"], seen.found.get("old", ""))
-    needed, runners = seen.there.needed(there, seen.environment), _runner(seen.environment)
+def prune(diagnosis: Diagnosis) -> Environment | None:
+    """Leave out what pulls in a package that is gone, at the start of its chain: a development dependency, or any
+    dependency of a package of the workspace that the tests do not need."""
+    members = diagnosis.situation.members()
+    chains = diagnosis.situation.graph(members).chains(diagnosis.found["name"], diagnosis.found.get("old", ""))
+    needed, runners = diagnosis.situation.needed(members, diagnosis.environment), _runner(diagnosis.environment)
     if not chains or any(_holds(ask, needed, runners) for ask in chains):
         return None
-    folders: dict[str, list[str]] = {}
+    folders_of: dict[str, list[str]] = {}
     for ask in sorted(chains):
-        folders.setdefault(ask.name, []).append(ask.folder or ".")
-    changed = seen.environment
-    for name, places in folders.items():
-        edit = Edit(kind="drop", name=name, folders=tuple(dict.fromkeys(places)))
-        changed = _edited(changed, edit, seen.there) or changed
-    return changed if changed != seen.environment else None
+        folders_of.setdefault(ask.name, []).append(ask.folder or ".")
+    changed = diagnosis.environment
+    for name, folders in folders_of.items():
+        edit = Edit(kind="drop", name=name, folders=tuple(dict.fromkeys(folders)))
+        changed = _edited(changed, edit, diagnosis.situation) or changed
+    return changed if changed != diagnosis.environment else None
 
 
-def from_registry(seen: Diagnosis) -> Environment | None:
-    """Take from the registry what is asked for at a host that refuses; leave out what only development needs."""
-    changed = seen.environment
-    for name, address, version in sorted(set(_at_host(seen.there, seen.found["host"]))):
-        new = nearest(version, seen.there.releases(name))
-        pinned = _edited(changed, Edit(kind="pin", name=name, old=address, new=new), seen.there) if new else None
-        changed = pinned or drop(Diagnosis(changed, {"name": name}, {}, seen.there)) or changed
-    return changed if changed != seen.environment else None
+def from_registry(diagnosis: Diagnosis) -> Environment | None:
+    """Take packages from the registry whose host refuses; else leave them out if only development needs them."""
+    changed = diagnosis.environment
+    for name, address, version in sorted(set(_at_host(diagnosis.situation, diagnosis.found["host"]))):
+        new = nearest(version, diagnosis.situation.releases(name))
+        pin = Edit(kind="pin", name=name, old=address, new=new)
+        pinned = _edited(changed, pin, diagnosis.situation) if new else None
+        changed = pinned or drop(Diagnosis(changed, {"name": name}, {}, diagnosis.situation)) or changed
+    return changed if changed != diagnosis.environment else None
 
 
-def rehost(seen: Diagnosis) -> Environment | None:
-    """Ask this host's registry for what was locked, or is looked for, at another."""
-    named = re.compile(rf"https?://{re.escape(seen.found['host'])}(?::\d+)?/".encode())
+def rehost(diagnosis: Diagnosis) -> Environment | None:
+    """Ask this machine's registry for packages that are locked or looked up at another one."""
+    named = re.compile(rf"https?://{re.escape(diagnosis.found['host'])}(?::\d+)?/".encode())
     archives = re.compile(named.pattern + rb"[^\s\"']*/(?:-|download)/")
-    there = seen.there.files.items()
-    if not any((named if edits.is_settings(path) else archives).search(content) for path, content in there):
+    files = diagnosis.situation.files.items()
+    if not any((named if edits.is_settings(path) else archives).search(content) for path, content in files):
         return None
-    return _edited(seen.environment, Edit(kind="rehost", name=seen.found["host"]), seen.there)
+    return _edited(diagnosis.environment, Edit(kind="rehost", name=diagnosis.found["host"]), diagnosis.situation)
 
 
-def reseal(seen: Diagnosis) -> Environment | None:
-    """Take the checksum that the registry's archive has now."""
-    locked = (content for path, content in seen.there.files.items() if locks.is_lock(path))
-    if not any(seen.found["old"].encode() in content for content in locked):
+def reseal(diagnosis: Diagnosis) -> Environment | None:
+    """Take the current checksum of the registry's archive."""
+    locked = (content for path, content in diagnosis.situation.files.items() if locks.is_lock(path))
+    if not any(diagnosis.found["old"].encode() in content for content in locked):
         return None
-    edit = Edit(kind="reseal", name="checksum", old=seen.found["old"], new=seen.found["new"])
-    return _edited(seen.environment, edit, seen.there)
+    edit = Edit(kind="reseal", name="checksum", old=diagnosis.found["old"], new=diagnosis.found["new"])
+    return _edited(diagnosis.environment, edit, diagnosis.situation)
 
 
-def unset(seen: Diagnosis) -> Environment | None:
+def unset(diagnosis: Diagnosis) -> Environment | None:
     """Leave out a setting of the package manager."""
-    edit = Edit(kind="unset", name=seen.more.get("setting") or seen.found["setting"])
-    return _edited(seen.environment, edit, seen.there)
+    edit = Edit(kind="unset", name=diagnosis.arguments.get("setting") or diagnosis.found["setting"])
+    return _edited(diagnosis.environment, edit, diagnosis.situation)
 
 
-def peers_left(seen: Diagnosis) -> Environment | None:
-    """Do not ask for peers where the lock file has none: its writer left them out, and lacks nothing else."""
-    missing = set(re.findall(r"Missing: (\S+)@", seen.found["missing"]))
-    if seen.environment.manager != seen.more["manager"] or missing & {name for _, name, _ in seen.there.asked()}:
+def peers_left(diagnosis: Diagnosis) -> Environment | None:
+    """Do not ask for peers if the lock file lacks only peers: its writer left them out."""
+    missing = set(re.findall(r"Missing: (\S+)@", diagnosis.found["missing"]))
+    requested = {name for _, name, _ in diagnosis.situation.requested()}
+    if diagnosis.environment.manager != diagnosis.arguments["manager"] or missing & requested:
         return None
-    return _with(seen.environment, "install_env", seen.more["set"])
+    return _with(diagnosis.environment, "install_env", diagnosis.arguments["set"])
 
 
-def whole(seen: Diagnosis) -> Environment | None:
+def whole(diagnosis: Diagnosis) -> Environment | None:
     """Install all packages of the workspace."""
-    return seen.environment.model_copy(update={"focus": ()}) if seen.environment.focus else None
+    return diagnosis.environment.model_copy(update={"focus": ()}) if diagnosis.environment.focus else None
 
 
-def manager_asked(seen: Diagnosis) -> Environment | None:
+def manager_asked(diagnosis: Diagnosis) -> Environment | None:
     """Take the newest version of the manager that the repository asks for."""
-    name = seen.environment.manager
-    fitting = [one for one in seen.there.releases(name) if versions.satisfies(one, seen.found["wanted"])]
+    releases = diagnosis.situation.releases(diagnosis.environment.manager)
+    fitting = [release for release in releases if versions.satisfies(release, diagnosis.found["wanted"])]
     new = nearest("", fitting)
-    if not new or new == seen.environment.manager_version:
+    if not new or new == diagnosis.environment.manager_version:
         return None
-    return seen.environment.model_copy(update={"manager_version": new})
+    return diagnosis.environment.model_copy(update={"manager_version": new})
 
 
-def node_asked(seen: Diagnosis) -> Environment | None:
-    """Take the line of Node that the repository asks for: the nearest to the one here."""
-    here = versions.major(seen.environment.node)
-    fitting = [line for line in LINES if versions.satisfies(f"{line}.99.99", seen.found["wanted"])]
-    new = min(fitting, key=lambda line: abs(line - here), default=here)
-    return seen.environment.model_copy(update={"node": str(new)}) if new != here else None
+def node_asked(diagnosis: Diagnosis) -> Environment | None:
+    """Take the line of Node that the repository asks for and that is nearest to the current one."""
+    current = versions.major(diagnosis.environment.node)
+    fitting = [line for line in LINES if versions.satisfies(f"{line}.99.99", diagnosis.found["wanted"])]
+    new = min(fitting, key=lambda line: abs(line - current), default=current)
+    return diagnosis.environment.model_copy(update={"node": str(new)}) if new != current else None
 
 
-def thaw(seen: Diagnosis) -> Environment | None:
-    """Let the manager change its lock file: what still fits stays as it is locked."""
-    thawed = _thawed(seen.environment, seen.there)
-    return thawed if thawed != seen.environment else None
+def thaw(diagnosis: Diagnosis) -> Environment | None:
+    """Let the manager change its lock file; versions that still fit stay locked."""
+    thawed = _thawed(diagnosis.environment, diagnosis.situation)
+    return thawed if thawed != diagnosis.environment else None
 
 
-def option(seen: Diagnosis) -> Environment | None:
+def option(diagnosis: Diagnosis) -> Environment | None:
     """Give the install command of a manager one more word."""
-    if seen.environment.manager != seen.more["manager"] or seen.more["word"] in seen.environment.install:
+    install, word = diagnosis.environment.install, diagnosis.arguments["word"]
+    if diagnosis.environment.manager != diagnosis.arguments["manager"] or word in install:
         return None
-    install = (*seen.environment.install, seen.more["word"])
-    return _thawed(seen.environment.model_copy(update={"install": install}), seen.there)
+    install = (*install, word)
+    return _thawed(diagnosis.environment.model_copy(update={"install": install}), diagnosis.situation)
 
 
-def undated(seen: Diagnosis) -> Environment | None:
-    """Leave out the date of an install without lock file: a mirror may know when it fetched a version, not its day."""
-    install = tuple(word for word in seen.environment.install if not word.startswith("--before="))
-    wanted, releases = seen.found.get("old", ""), seen.there.releases(seen.found["name"])
+def undated(diagnosis: Diagnosis) -> Environment | None:
+    """Leave out the date of an install without a lock file: mirrors may date a version by when they fetched it."""
+    install = tuple(word for word in diagnosis.environment.install if not word.startswith("--before="))
+    wanted, releases = diagnosis.found.get("old", ""), diagnosis.situation.releases(diagnosis.found["name"])
     gone = not releases or (wanted[:1].isdigit() and wanted not in releases)
-    if gone or install == seen.environment.install:
+    if gone or install == diagnosis.environment.install:
         return None
-    return seen.environment.model_copy(update={"install": install})
+    return diagnosis.environment.model_copy(update={"install": install})
 
 
-def install_env(seen: Diagnosis) -> Environment | None:
-    """Set variables of the install, the row's or those that the manager knows; a name may hold what was found."""
-    own = manager(seen.environment.manager).faults.get(seen.fault)
-    settings = seen.more.get("set", own.set if own else {})
-    values = {name.format(**seen.found): value for name, value in settings.items()}
-    return _with(seen.environment, "install_env", values)
+def install_env(diagnosis: Diagnosis) -> Environment | None:
+    """Set variables of the install: the row's, else the manager's; captures are filled into their names."""
+    row = manager(diagnosis.environment.manager).faults.get(diagnosis.fault)
+    settings = diagnosis.arguments.get("set", row.set if row else {})
+    values = {name.format(**diagnosis.found): value for name, value in settings.items()}
+    return _with(diagnosis.environment, "install_env", values)
 
 
-def test_env(seen: Diagnosis) -> Environment | None:
+def test_env(diagnosis: Diagnosis) -> Environment | None:
     """Add words to variables of the test command."""
-    before = seen.environment.test_env
-    words = {name: before.get(name, "").split() for name in seen.more["add"]}
-    added = {name: " ".join([*words[name], word]) for name, word in seen.more["add"].items() if word not in words[name]}
-    return _with(seen.environment, "test_env", added)
+    before, additions = diagnosis.environment.test_env, diagnosis.arguments["add"]
+    words = {name: before.get(name, "").split() for name in additions}
+    added = {name: " ".join([*words[name], word]) for name, word in additions.items() if word not in words[name]}
+    return _with(diagnosis.environment, "test_env", added)
 
 
-def node(seen: Diagnosis) -> Environment | None:
-    """Take the next long-term line of Node (`step` 1), or the one before (-1); one as new as was found, if any was."""
-    here, step = int(seen.environment.node.partition(".")[0]), seen.more["step"]
-    least = int(seen.found.get("node", 0))
-    beyond = [line for line in LINES[::step] if (line - here) * step > 0 and (not least or here < least <= line)]
-    return seen.environment.model_copy(update={"node": str(beyond[0])}) if beyond else None
+def node(diagnosis: Diagnosis) -> Environment | None:
+    """Take the next long-term line of Node (`step` 1) or the one before (-1); at least the captured one, if any."""
+    current, step = int(diagnosis.environment.node.partition(".")[0]), diagnosis.arguments["step"]
+    least = int(diagnosis.found.get("node", 0))
+    beyond = [line for line in LINES[::step] if (line - current) * step > 0 and (not least or current < least <= line)]
+    return diagnosis.environment.model_copy(update={"node": str(beyond[0])}) if beyond else None
 
 
-def without(seen: Diagnosis) -> Environment | None:
-    """Leave an option of the test command out that the runner does not know, with its value; never the report's."""
-    words = list(seen.environment.test)
-    named = _plain_option(seen.found["option"])
-    found = [place for place, word in enumerate(words) if word.startswith("-") and _plain_option(word) == named]
-    if not found or any("{" in word for place in found for word in _with_value(words, place)):
+def without(diagnosis: Diagnosis) -> Environment | None:
+    """Leave out an option of the test command that the runner does not know, and its value; never the report's."""
+    words = list(diagnosis.environment.test)
+    named = _plain_option(diagnosis.found["option"])
+    found = [index for index, word in enumerate(words) if word.startswith("-") and _plain_option(word) == named]
+    if not found or any("{" in word for index in found for word in _with_value(words, index)):
         return None
-    for place in reversed(found):
-        words[place : place + len(_with_value(words, place))] = []
-    return seen.environment.model_copy(update={"test": tuple(words)})
+    for index in reversed(found):
+        words[index : index + len(_with_value(words, index))] = []
+    return diagnosis.environment.model_copy(update={"test": tuple(words)})
 
 
 def _plain_option(word: str) -> str:
-    """`--hookTimeout=1`, `--hook-timeout` and `hookTimeout` are one."""
+    """The same name for `--hookTimeout=1`, `--hook-timeout` and `hookTimeout`."""
     return word.strip("-`'\"").partition("=")[0].replace("-", "").lower()
 
 
-def _with_value(words: list[str], place: int) -> list[str]:
-    """An option, and the word behind it where that is its value."""
-    behind = words[place + 1 : place + 2]
-    own = "=" in words[place] or not behind or behind[0].startswith("-") or behind[0] == "{files}"
-    return words[place : place + 1] if own else words[place : place + 2]
+def _with_value(words: list[str], index: int) -> list[str]:
+    """An option, and the next word if that is its value."""
+    behind = words[index + 1 : index + 2]
+    alone = "=" in words[index] or not behind or behind[0].startswith("-") or behind[0] == "{files}"
+    return words[index : index + 1] if alone else words[index : index + 2]
 
 
-def browser(seen: Diagnosis) -> Environment | None:
-    """Let the tests find a browser."""
-    return None if seen.environment.browser else seen.environment.model_copy(update={"browser": "chromium"})
+def browser(diagnosis: Diagnosis) -> Environment | None:
+    """Put a browser into the image."""
+    return None if diagnosis.environment.browser else diagnosis.environment.model_copy(update={"browser": "chromium"})
 
 
-def rebuild(seen: Diagnosis) -> Environment | None:
-    """Run the install scripts of one package: we install with all of them off."""
-    names = {*seen.environment.rebuild, seen.more.get("package") or seen.found["name"]}
-    changed = seen.environment.model_copy(update={"rebuild": tuple(sorted(names))})
-    return changed if changed != seen.environment else None
+def rebuild(diagnosis: Diagnosis) -> Environment | None:
+    """Run the install scripts of one package: they are all off by default."""
+    names = {*diagnosis.environment.rebuild, diagnosis.arguments.get("package") or diagnosis.found["name"]}
+    changed = diagnosis.environment.model_copy(update={"rebuild": tuple(sorted(names))})
+    return changed if changed != diagnosis.environment else None
 
 
-def platform(seen: Diagnosis) -> Environment | None:
-    """Ask for the package of this platform that a lock file from another one leaves out."""
-    parent = next((parent for pattern, parent in PLATFORM_PARENTS if re.fullmatch(pattern, seen.found["name"])), None)
-    version = next((one.version for one in seen.there.locked() if one.name == parent), None)
+def platform(diagnosis: Diagnosis) -> Environment | None:
+    """Add the package for this platform that a lock file from another platform leaves out."""
+    name = diagnosis.found["name"]
+    parent = next((parent for pattern, parent in PLATFORM_PARENTS if re.fullmatch(pattern, name)), None)
+    version = next((package.version for package in diagnosis.situation.locked() if package.name == parent), None)
     if not version:
         return None
-    return _edited(seen.environment, Edit(kind="add", name=seen.found["name"], new=version), seen.there)
+    return _edited(diagnosis.environment, Edit(kind="add", name=name, new=version), diagnosis.situation)
 
 
 REMEDIES: dict[str, Remedy] = {
@@ -334,14 +339,14 @@ REMEDIES: dict[str, Remedy] = {
 def nearest(wanted: str, releases: list[str]) -> str:
     """The highest release up to `wanted` of the same major, else the lowest above it; "" where there is none.
 
-    `wanted` is a version, or a range whose first version counts; of an address the newest release is the nearest.
+    `wanted` is a version, or a range whose first version counts; for an address it is the newest release.
     """
-    stable = sorted((one for one in releases if "-" not in one), key=_order)
+    stable = sorted((release for release in releases if "-" not in release), key=_order)
     version = re.match(r"[\^~>=v\s]*(\d+(?:\.\d+)*)", wanted)
     if not version:
         return stable[-1] if stable else ""
-    line = [one for one in stable if _order(one)[0] == _order(version[1])[0]]
-    below = [one for one in line if _order(one) <= _order(version[1])]
+    line = [release for release in stable if _order(release)[0] == _order(version[1])[0]]
+    below = [release for release in line if _order(release) <= _order(version[1])]
     return below[-1] if below else next(iter(line), "")
 
 
@@ -349,10 +354,10 @@ def _order(version: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", version.partition("+")[0])]
 
 
-def _at_host(there: Situation, host: str) -> Iterator[tuple[str, str, str]]:
-    """Packages that are asked for at a host: name, address, and the version that was locked."""
-    locked = {(one.name, address): one.version for one in there.locked() for address in one.requested}
-    wanted = {(name, address): "" for _, name, address in there.asked()}
+def _at_host(situation: Situation, host: str) -> Iterator[tuple[str, str, str]]:
+    """Packages that are requested from a host: name, address, and locked version."""
+    locked = {(package.name, address): package.version for package in situation.locked() for address in package.requested}
+    wanted = {(name, address): "" for _, name, address in situation.requested()}
     for (name, address), version in (wanted | locked).items():
         if FOREIGN.match(address) and "/-/" not in address and _is_at(address, host):
             yield name, address, version
@@ -365,30 +370,30 @@ def _is_at(address: str, host: str) -> bool:
     return ".".join(host.split(".")[-2:]) in where
 
 
-def _edited(environment: Environment, edit: Edit, there: Situation) -> Environment | None:
+def _edited(environment: Environment, edit: Edit, situation: Situation) -> Environment | None:
     if edit in environment.edits:
         return None
     edited = environment.model_copy(update={"edits": (*environment.edits, edit)})
-    return _thawed(edited, there) if edit.kind in ("drop", "pin", "add") else edited
+    return _thawed(edited, situation) if edit.kind in ("drop", "pin", "add") else edited
 
 
-def _thawed(environment: Environment, there: Situation) -> Environment:
-    """What the lock file lacks is of the commit's day, where the manager can ask for that."""
-    own = manager(environment.manager)
-    install = tuple(filter(None, (own.thaw.get(word, word) for word in environment.install)))
-    if install != environment.install and own.dated and there.day:
-        install = (*install, own.dated.replace("{date}", there.day))
+def _thawed(environment: Environment, situation: Situation) -> Environment:
+    """Let the install change the lock file; new versions are from before the commit if the manager can do that."""
+    spec = manager(environment.manager)
+    install = tuple(filter(None, (spec.thaw.get(word, word) for word in environment.install)))
+    if install != environment.install and spec.dated and situation.day:
+        install = (*install, spec.dated.replace("{date}", situation.day))
     return environment.model_copy(update={"install": install})
 
 
 def _holds(ask: Ask, needed: Collection[str], runners: Collection[str]) -> bool:
-    """Whether something cannot be left out: what the library itself depends on, and what runs its tests."""
+    """Whether a dependency cannot be left out: the library itself needs it, or it runs the tests."""
     return ask.name in runners or (ask.folder in needed and ask.table == "dependencies")
 
 
 def _runner(environment: Environment) -> set[str]:
-    own = runner(environment.runner)
-    return {*own.packages, *(one.package for one in own.wrapper)}
+    spec = runner(environment.runner)
+    return {*spec.packages, *(wrapper.package for wrapper in spec.wrapper)}
 
 
 def _with(environment: Environment, field: str, values: Mapping[str, str]) -> Environment | None:

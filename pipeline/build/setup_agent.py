@@ -1,9 +1,9 @@
 """A model that reads why an environment was rejected and proposes another one, a bounded number of times.
 
-Off unless `build --setup-agent MODEL` asks for it. Its answer is a file of overrides (`proposals`), and a candidate
-that is tried with it is qualified by the same three runs as any other. Answers are in `02_dataset/<repo>/answers/`;
-the cost is in the ledger and in `costs.csv` under the agent `setup`. Reads the logs of the rejected units. What does
-not qualify leaves only its line in `proposals.jsonl`.
+Off unless `build --setup-agent MODEL` turns it on. Its answer is a file of overrides (`proposals`), and a candidate is
+qualified with it by the same three runs as any other. Answers are in `02_dataset/<repo>/answers/`; the cost is in the
+ledger and in `costs.csv` under the agent `setup`. Reads the logs of the rejected units. A proposal that does not
+qualify leaves only its line in `proposals.jsonl`.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from pipeline.llm.chat import Message
 from pipeline.llm.gateway import Gateway
 from pipeline.llm.panel import Asked, Panel, Rubric
 
-#: whose money it is, in the ledger and in costs.csv
+#: the agent's name in the ledger and in costs.csv
 AGENT = "setup"
-#: raised whenever answers are asked for or read differently: older ones are stale
+#: raised whenever the questions or the reading of answers change: older answers are then stale
 VERSION = 1
-#: characters that are shown: of a log its end, of a manifest its beginning, of an earlier try's log its end
+#: characters that are shown: the end of a log, the beginning of a manifest, the end of an earlier try's log
 LOG, MANIFEST, EARLIER = 6000, 4000, 1500
 PARAMETERS = {"temperature": 0.2, "max_tokens": 1024}
 
@@ -52,7 +52,7 @@ PROMPT = files(__package__).joinpath("setup_agent.md").read_text(encoding="utf-8
 AGAIN = "This cannot be used: {}. Answer again, with one file of overrides between ```toml and ```."
 _FENCE = re.compile(r"```(?:toml)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-#: fields of a package.json that say something of its set-up
+#: fields of a package.json that describe its set-up
 _TELLING = (
     "packageManager", "engines", "volta", "workspaces", "scripts", "jest", "mocha", "devDependencies", "dependencies",
 )  # fmt: skip
@@ -60,14 +60,14 @@ _TELLING = (
 
 @dataclass(frozen=True)
 class Setup:
-    """Who is asked, and how often for one rejection."""
+    """The model and its settings, and the number of tries for one rejection."""
 
-    asked: Asked
+    settings: Asked
     tries: int = 2
 
 
 class Question(NamedTuple):
-    """What the model is shown of one rejected candidate; `earlier` are its own proposals and what came of them."""
+    """What the model sees of one rejected candidate; `earlier` are its own proposals and their outcomes."""
 
     instance_id: str
     environment: str
@@ -78,13 +78,13 @@ class Question(NamedTuple):
 
 
 class Reply(BaseModel):
-    """What is read of an answer: the text of a file of overrides that can be used."""
+    """The part of an answer that is used: the text of a valid file of overrides."""
 
     text: str
 
 
 def messages(question: Question) -> list[Message]:
-    """What may be set as the system's message, the material as the user's."""
+    """The system message says which fields may be set; the user message holds the material."""
     parts = [
         ("The environment that was tried", question.environment),
         ("How it ended", question.ended),
@@ -119,32 +119,32 @@ RUBRIC: Rubric[Question] = Rubric(
 
 
 class SetupAgent:
-    """One model for one repository. Raises UserError at once for a model that cannot be asked."""
+    """One model for one repository. Raises UserError for a model that cannot be used."""
 
     def __init__(self, store: Store, repo: Repo, clone: Clone, setup: Setup, progress: Progress) -> None:
         self.store, self.repo, self.clone, self.progress = store, repo, clone, progress
-        self.tries, self.model = setup.tries, setup.asked.model
-        root, asked = store.qualification(repo) / "answers", replace(setup.asked, samples=1)
-        self.panel: Panel[Question] = panel.Panel(store, repo, root, RUBRIC, asked, PARAMETERS)
+        self.tries, self.model = setup.tries, setup.settings.model
+        root, settings = store.qualification(repo) / "answers", replace(setup.settings, samples=1)
+        self.panel: Panel[Question] = panel.Panel(store, repo, root, RUBRIC, settings, PARAMETERS)
 
     def wants(self, outcome: Outcome | None) -> bool:
-        """Whether there is something to try: a rejection that may be the environment's, and tries that are left."""
+        """Whether a proposal may help: the environment may be the reason for the rejection, and tries are left."""
         if not isinstance(outcome, Rejection) or outcome.reason not in ENVIRONMENTAL:
             return False
         return len(self._tried(outcome)) < self.tries
 
     def tried(self, gateway: Gateway, unit: Planned, rejection: Rejection) -> Iterator[Qualified]:
-        """What came of each proposal, until one qualifies; the machine's failures end it and are no try."""
+        """The result of each proposal, until one qualifies. A failure of the machine ends the tries and is not one."""
         folder = unit.unit.folder
-        last = {one.name: one.read_bytes() for one in folder.glob("*.log.gz")} if folder.is_dir() else {}
+        last = {path.name: path.read_bytes() for path in folder.glob("*.log.gz")} if folder.is_dir() else {}
         question = self._question(unit.request.candidate, rejection, log_of(last))
         for number in range(1, self.tries + 1):
-            text, why = self._asked(gateway, question)
+            text, why = self._ask(gateway, question)
             if why:
                 self.progress.note(unit.name, f"the setup agent gives no answer: {why}")
                 return
-            before = next((one for one in self._tried(rejection) if one.number == number), None)
-            if before is None:
+            proposal = next((proposal for proposal in self._tried(rejection) if proposal.number == number), None)
+            if proposal is None:
                 result = self._qualified(unit, text)
                 if kind(result.outcome) == NOT_EVALUATED:
                     return
@@ -152,17 +152,17 @@ class SetupAgent:
                 yield result
                 if not isinstance(result.outcome, Rejection):
                     return
-                before = self._tried(rejection)[-1]
-                told = f"{before.ended}: {log_of(result.files)[-EARLIER:] or before.detail}"
+                proposal = self._tried(rejection)[-1]
+                ended = f"{proposal.ended}: {log_of(result.files)[-EARLIER:] or proposal.detail}"
             else:
-                told = f"{before.ended}: {before.detail[-EARLIER:]}"
-            question = question._replace(earlier=(*question.earlier, (text, told)))
+                ended = f"{proposal.ended}: {proposal.detail[-EARLIER:]}"
+            question = question._replace(earlier=(*question.earlier, (text, ended)))
 
-    def _asked(self, gateway: Gateway, question: Question) -> tuple[str, str]:
-        """The text of the proposal, which is empty for an answer that cannot be used; and why nothing is known."""
-        owed = self.panel.ask(gateway, [question], self.progress, jobs=1) if self._missing(question) else {}
+    def _ask(self, gateway: Gateway, question: Question) -> tuple[str, str]:
+        """The text of the proposal, empty for an unusable answer; and why there is no answer, if there is none."""
+        unanswered = self.panel.ask(gateway, [question], self.progress, jobs=1) if self._missing(question) else {}
         answers = self.panel.samples(question).ratings()
-        return (answers[0]["text"] if answers else ""), "".join(owed.values())
+        return (answers[0]["text"] if answers else ""), "".join(unanswered.values())
 
     def _missing(self, question: Question) -> bool:
         return bool(self.panel.samples(question).missing())
@@ -172,9 +172,9 @@ class SetupAgent:
         if not text:
             return Qualified(unit.request.rejected("environment_failed", "the answer was no file of overrides"))
         fields = proposals.checked(text)
-        asked = replace(unit.request, proposed=fields, set_up_by=self.model, learned=(), environment=digest(text))
+        request = replace(unit.request, proposed=fields, set_up_by=self.model, learned=(), environment=digest(text))
         interrupts = Interrupts(self.progress.stopping, unit.request.sandbox.sandbox().abort)
-        ((_, result),) = each([asked], jobs=1, hear=self.progress.hear, interrupts=interrupts)
+        ((_, result),) = each([request], jobs=1, hear=self.progress.hear, interrupts=interrupts)
         return result
 
     def _keep(self, rejection: Rejection, number: int, text: str, outcome: Outcome) -> None:
@@ -194,15 +194,15 @@ class SetupAgent:
         )
 
     def _tried(self, rejection: Rejection) -> list[Proposal]:
-        """This model's tries for this very rejection."""
-        own = (rejection.instance_id, self.model, _digest(rejection))
+        """This model's tries for this rejection."""
+        key = (rejection.instance_id, self.model, _digest(rejection))
         rows = proposals.read(self.store, self.repo)
-        return [one for one in rows if (one.instance_id, one.model, one.rejected) == own]
+        return [proposal for proposal in rows if (proposal.instance_id, proposal.model, proposal.rejected) == key]
 
     def _question(self, candidate: Candidate, rejection: Rejection, log: str) -> Question:
         try:
-            found = environment_of(self.clone, candidate).model_dump(mode="json", exclude={"evidence"})
-            environment = json.dumps({name: value for name, value in found.items() if value}, indent=1)
+            inferred = environment_of(self.clone, candidate).model_dump(mode="json", exclude={"evidence"})
+            environment = json.dumps({name: value for name, value in inferred.items() if value}, indent=1)
         except Unsupported as error:
             environment = f"none could be inferred: {error}"
         ended = f"{rejection.reason}: {rejection.detail[:EARLIER]}"
@@ -210,7 +210,7 @@ class SetupAgent:
 
 
 def described(clone: Clone, candidate: Candidate) -> str:
-    """What of a repository says how it is set up: its root's files, its package.json, the tests of the candidate."""
+    """What shows how a repository is set up: the names at its root, its package.json, the candidate's tests."""
     tree = tree_of(clone, candidate)
     root = sorted({path.partition("/")[0] for path in tree.paths})
     manifest = tree.manifest("")
@@ -221,15 +221,15 @@ def described(clone: Clone, candidate: Candidate) -> str:
 
 
 def log_of(kept: Mapping[str, bytes]) -> str:
-    """The end of the log that says most of a unit's: the install's, else the first run's that there is."""
+    """The end of a unit's most telling log: the install's, else that of `fix`, `test` or `run`."""
     names = ("install", "fix.1", "test.1", "run.1")
-    found = next((kept[name] for one in names if (name := f"{one}.log.gz") in kept), b"")
+    found = next((kept[file] for name in names if (file := f"{name}.log.gz") in kept), b"")
     text = gzip.decompress(found).decode(errors="replace") if found else ""
     return _COLOURS.sub("", text)[-LOG:]
 
 
 def _digest(rejection: Rejection) -> str:
-    """What was rejected, and why: other tries may help against another reason."""
+    """The digest of candidate and reason: another reason gets its own tries."""
     return digest(rejection.instance_id, rejection.reason)
 
 
@@ -238,7 +238,7 @@ def set_up(
     opened: Callable[[], AbstractContextManager[Gateway]],
     rejected: Sequence[tuple[Planned, Rejection]],
 ) -> Iterator[tuple[Planned, Qualified]]:
-    """Try what the model proposes for these units; yields each that qualifies, with its result."""
+    """Try the model's proposals for these units; yields each unit that qualifies, with its result."""
     if not rejected:
         return
     with opened() as gateway:

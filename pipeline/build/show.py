@@ -29,17 +29,17 @@ def command(repo: Any, number: int | None, as_json: bool, store: Any) -> None:
 
     found = list(_found(store, repo, number))
     if as_json:
-        for one, outcome in found:
-            click.echo(json.dumps({"instance_id": one.instance_id} | _plain(outcome)))
+        for candidate, outcome in found:
+            click.echo(json.dumps({"instance_id": candidate.instance_id} | _plain(outcome)))
     elif number is not None:
         table(f"Environment of {repo}#{number}", ("field", "value", "evidence"), _fields(found[0][1]))
     else:
         header = ("instance", "merged", "Node", "manager", "runner", "folder", "Node by")
-        table(f"Environments of {repo}", header, [_row(one, outcome) for one, outcome in found])
+        table(f"Environments of {repo}", header, [_row(candidate, outcome) for candidate, outcome in found])
 
 
 def _found(store: Any, repo: Any, number: int | None) -> Any:
-    """The candidates in the order of merging, each with its Environment or with why there is none."""
+    """The candidates in the order of merging, each with its Environment or the reason why it has none."""
     from pipeline.build import proposals
     from pipeline.build.environments import environment_of
     from pipeline.build.infer import Unsupported
@@ -47,11 +47,12 @@ def _found(store: Any, repo: Any, number: int | None) -> Any:
     from pipeline.execution.images import source
 
     clone = source(store, repo)
-    for one in sorted(candidates_of(store, repo, [] if number is None else [number]), key=lambda one: one.merged_at):
+    candidates = candidates_of(store, repo, [] if number is None else [number])
+    for candidate in sorted(candidates, key=lambda candidate: candidate.merged_at):
         try:
-            yield one, environment_of(clone, one, proposals.fixed(store, one))
+            yield candidate, environment_of(clone, candidate, proposals.fixed(store, candidate))
         except Unsupported as error:
-            yield one, error
+            yield candidate, error
 
 
 def _plain(outcome: Any) -> dict[str, Any]:
@@ -74,10 +75,10 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else " ".join(value)
 
 
-def _row(one: Any, outcome: Any) -> tuple[str, ...]:
-    name = f"#{one.number}"
+def _row(candidate: Any, outcome: Any) -> tuple[str, ...]:
+    name, day = f"#{candidate.number}", candidate.merged_at[:10]
     if reason := getattr(outcome, "reason", ""):
-        return name, one.merged_at[:10], "", "", "", "", f"{reason}: {outcome}"
+        return name, day, "", "", "", "", f"{reason}: {outcome}"
     manager = f"{outcome.manager} {outcome.manager_version}".strip()
     runner = f"{outcome.runner} {outcome.runner_version}".strip()
-    return name, one.merged_at[:10], outcome.node, manager, runner, outcome.folder or ".", outcome.evidence["node"]
+    return name, day, outcome.node, manager, runner, outcome.folder or ".", outcome.evidence["node"]

@@ -15,7 +15,7 @@ from pipeline.build.batch import Batch, describe, save
 from pipeline.build.budget import Budget
 from pipeline.build.dataset import Dataset
 from pipeline.build.learned import Memory
-from pipeline.build.plan import Others, Planned, planned, unit_of
+from pipeline.build.plan import Planned, Unselected, planned, unit_of
 from pipeline.build.qualify import Outcome, Settings, kind
 from pipeline.build.summary import summarize
 from pipeline.core import console
@@ -32,7 +32,7 @@ from pipeline.core.trust import require_trust
 from pipeline.execution.images import source
 from pipeline.sandbox.images import Directory
 
-if TYPE_CHECKING:  # asking a model needs what no other build does
+if TYPE_CHECKING:  # only builds with a setup agent import its dependencies
     from pipeline.build.setup_agent import Setup
 
 
@@ -53,39 +53,40 @@ def build(
 ) -> list[Outcome]:
     """Qualify the candidates of `repo`: all, some `numbers`, or the `reviewed` ones, whose resolved rating is good.
 
-    `jobs` are worked on side by side, by default as many as the machine has processors and memory for, in threads or
+    `jobs` candidates run in parallel, by default as many as the machine has processors and memory for, in threads or
     in processes (`engine`, a row of `core.work`). Layers take at most `disk` bytes (see Budget). `repeats` overrides
-    the settings' for single pull requests; what the machine fails at is tried again, with `patience`. `setup` says
-    which model may propose environments where ours are rejected (setup_agent). Returns every outcome of the
-    repository, old and new. Raises UserError before any work on bad input: a number that is no
-    candidate, a commit that the clone lacks. Raises InfrastructureError when the machine does not answer at all.
+    the settings for single pull requests. Failures of the machine are retried with `patience`. `setup` names a model
+    that may propose environments for rejected candidates (setup_agent). Returns every outcome of the repository, old
+    and new. Raises UserError before any work on bad input: a number that is no candidate, a commit that the clone
+    lacks. Raises InfrastructureError when the machine does not answer at all.
     """
     clone, candidates = source(store, repo), candidates_of(store, repo, numbers, reviewed)
     overrides.read(repo)
-    require_trust(settings.sandbox.name, trust_local, *(sha for c in candidates for sha in (c.base.sha, c.merge_sha)))
-    for one in candidates:
-        require_commit(clone, one.base.sha)
+    shas = [sha for candidate in candidates for sha in (candidate.base.sha, candidate.merge_sha)]
+    require_trust(settings.sandbox.name, trust_local, *shas)
+    for candidate in candidates:
+        require_commit(clone, candidate.base.sha)
     machine = settings.sandbox.images.machine()
     jobs = jobs or max(1, min(machine.processors, machine.memory // settings.limits.memory))
     with store.lock("build", repo), log_file(store.qualification(repo) / "build.log"):
         settings.sandbox.images.serve(Directory.here(store.root))
         plan = partial(planned, store, clone, settings, repeats or {}, patience)
         with ThreadPoolExecutor(jobs) as pool:
-            asked = list(pool.map(plan, candidates))
-        dataset = Dataset(store, repo, asked, partial(_others, store, repo, clone, settings, patience, candidates))
-        ended = [kind(dataset.decided[one.name]) for one in asked if one.is_done]
+            units = list(pool.map(plan, candidates))
+        dataset = Dataset(store, repo, units, partial(_unselected, store, repo, clone, settings, patience, candidates))
+        ended = [kind(dataset.decided[unit.name]) for unit in units if unit.is_done]
         memory = Memory(store.qualification(repo) / "learned.jsonl")
         budget = Budget(settings.sandbox, disk, machine.free)
         try:
-            with Progress("qualifying", len(asked), ended) as progress:
+            with Progress("qualifying", len(units), ended) as progress:
                 batch = Batch(store, memory, budget, progress, engine)
-                for outcome in batch.run([one for one in asked if not one.is_done], jobs):
+                for outcome in batch.run([unit for unit in units if not unit.is_done], jobs):
                     dataset.decide(outcome)
                 if setup:
-                    _set_up(store, repo, clone, setup, asked, dataset, plan, progress)
+                    _set_up(store, repo, clone, setup, units, dataset, plan, progress)
         finally:
             dataset.write()
-            figures = summarize(asked, dataset.decided, budget)
+            figures = summarize(units, dataset.decided, budget)
             write_json(store.qualification(repo) / "summary.json", figures)
     return dataset.outcomes()
 
@@ -100,37 +101,37 @@ def _set_up(
     plan: Callable[[Candidate], Planned],
     progress: Progress,
 ) -> None:
-    """Ask the model about the rejections that may be the environment's; what qualifies takes their place."""
+    """Ask the model about rejections that the environment may explain; candidates that now qualify replace them."""
     from pipeline.build.setup_agent import AGENT, SetupAgent, set_up
     from pipeline.llm.costs import write_costs
     from pipeline.llm.opening import open_gateway
 
     agent = SetupAgent(store, repo, clone, setup, progress)
-    decided = [(one, dataset.decided.get(one.name)) for one in units]
-    told = [(one, outcome) for one, outcome in decided if isinstance(outcome, Rejection)]
-    rejected = [(one, outcome) for one, outcome in told if agent.wants(outcome)]
+    decided = [(unit, dataset.decided.get(unit.name)) for unit in units]
+    rejections = [(unit, outcome) for unit, outcome in decided if isinstance(outcome, Rejection)]
+    rejected = [(unit, outcome) for unit, outcome in rejections if agent.wants(outcome)]
     say = partial(progress.step, AGENT)
     log = store.qualification(repo) / "gateway.log"
-    opened = partial(open_gateway, setup.asked.models, store.ledger, say=say, log=log, environ=agent.panel.environ)
+    opened = partial(open_gateway, setup.settings.models, store.ledger, say=say, log=log, environ=agent.panel.environ)
     try:
         for unit, result in set_up(agent, opened, rejected):
             save(store, plan(unit.request.candidate), result)
             dataset.decide(result.outcome)
-            console.say(f"{unit.name}: {describe(result.outcome)}, set up by {setup.asked.model}")
+            console.say(f"{unit.name}: {describe(result.outcome)}, set up by {setup.settings.model}")
     finally:
         write_costs(store)
 
 
 def candidates_of(store: Store, repo: Repo, numbers: Sequence[int], reviewed: bool = False) -> list[Candidate]:
-    """The candidates of a repository: all, some, or the reviewed ones. Raises UserError when there is none of them."""
+    """The candidates of a repository: all, some, or the reviewed ones. Raises UserError if there are none."""
     candidates = _collected(store, repo)
-    missing = sorted(set(numbers) - {one.number for one in candidates})
+    missing = sorted(set(numbers) - {candidate.number for candidate in candidates})
     if missing:
-        raise unknown("candidate", f"#{missing[0]}", [f"#{one.number}" for one in candidates])
+        raise unknown("candidate", f"#{missing[0]}", [f"#{candidate.number}" for candidate in candidates])
     if reviewed:
         good = {name for name, standing in standings(store, repo).items() if standing.is_built}
-        candidates = [one for one in candidates if one.instance_id in good]
-    wanted = [one for one in candidates if not numbers or one.number in numbers]
+        candidates = [candidate for candidate in candidates if candidate.instance_id in good]
+    wanted = [candidate for candidate in candidates if not numbers or candidate.number in numbers]
     if not wanted:
         raise UserError(
             f"{repo} has no candidate to build", hint="collect with --pr N, or rate candidates (just triage)"
@@ -139,17 +140,17 @@ def candidates_of(store: Store, repo: Repo, numbers: Sequence[int], reviewed: bo
 
 
 def _collected(store: Store, repo: Repo) -> list[Candidate]:
-    """All candidates, each with the statement that reviewers wrote anew."""
+    """All candidates, with the statements that reviewers rewrote."""
     rated = standings(store, repo)
     found = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
-    return [restated(one, rated.get(one.instance_id)) for one in found]
+    return [restated(candidate, rated.get(candidate.instance_id)) for candidate in found]
 
 
-def _others(
+def _unselected(
     store: Store, repo: Repo, clone: Clone, settings: Settings, patience: Patience, candidates: Sequence[Candidate]
 ) -> list[Planned]:
-    """What was decided before and is not asked for."""
-    asked = {one.number for one in candidates}
-    known = Others(store, clone, settings, patience)
-    others = (one for one in _collected(store, repo) if one.number not in asked)
-    return [known.planned(one) for one in others if unit_of(store, one).path.exists()]
+    """The units of earlier builds that this build does not select."""
+    selected = {candidate.number for candidate in candidates}
+    plans = Unselected(store, clone, settings, patience)
+    unselected = (candidate for candidate in _collected(store, repo) if candidate.number not in selected)
+    return [plans.planned(candidate) for candidate in unselected if unit_of(store, candidate).path.exists()]

@@ -1,4 +1,4 @@
-"""The result of a build in figures: `02_dataset/<repo>/summary.json`, and the same for people."""
+"""The result of a build in numbers: `02_dataset/<repo>/summary.json`, and a table for people."""
 
 from __future__ import annotations
 
@@ -18,47 +18,47 @@ from pipeline.core.sizes import show_size
 from pipeline.core.store import read_json
 from pipeline.core.timing import KINDS
 
-#: kinds of outcomes that are no rejections -> what they mean to a person
-MEANINGS = {QUALIFIED: "instances of the dataset", "undecided": "the build was stopped before: run the command again"}
+#: kinds of outcomes other than rejections -> their meaning for people
+MEANINGS = {QUALIFIED: "instances of the dataset", "undecided": "the build was stopped early: run the command again"}
 
 
-def summarize(asked: Sequence[Planned], decided: Mapping[str, Outcome], budget: Budget) -> dict[str, Any]:
-    """The instances by outcome, the causes of what was not evaluated, seconds by kind, and the disk, in bytes.
+def summarize(units: Sequence[Planned], decided: Mapping[str, Outcome], budget: Budget) -> dict[str, Any]:
+    """The instances by outcome, the causes of missing evaluations, seconds by kind, and disk use in bytes.
 
     `overhead` is the share of the seconds that went neither into installs nor into test processes.
     """
     instances = defaultdict[str, list[str]](list)
-    for one in asked:
-        instances[kind(decided[one.name]) if one.name in decided else "undecided"].append(one.name)
+    for unit in units:
+        instances[kind(decided[unit.name]) if unit.name in decided else "undecided"].append(unit.name)
     causes = {
-        one.instance_id: one.detail
-        for one in decided.values()
-        if isinstance(one, Rejection) and one.reason == NOT_EVALUATED
+        outcome.instance_id: outcome.detail
+        for outcome in decided.values()
+        if isinstance(outcome, Rejection) and outcome.reason == NOT_EVALUATED
     }
-    seconds = _seconds(asked)
+    seconds = _seconds(units)
     worked = sum(seconds.values()) - seconds["waiting"]
     return {
         "counts": {name: len(ids) for name, ids in instances.items()},
         "instances": instances,
         "causes": causes,
-        "bases": _bases(asked, decided),
+        "bases": _bases(units, decided),
         "seconds": seconds,
         "overhead": round(seconds["other"] / worked, 3) if worked else 0,
         "disk": {"used": budget.used, "limit": budget.limit},
     }
 
 
-def _bases(asked: Sequence[Planned], decided: Mapping[str, Outcome]) -> dict[str, Any]:
-    """Of the candidates whose install ended, how many have a base that is well, and which have not."""
-    known = {one.name: health for one in asked if one.name in decided and (health := decided[one.name].health)}
-    sick = [name for name, health in known.items() if not health.well]
-    return {"installed": len(known), "well": len(known) - len(sick), "sick": sick}
+def _bases(units: Sequence[Planned], decided: Mapping[str, Outcome]) -> dict[str, Any]:
+    """Of the candidates whose base was measured: how many bases are well, and which are sick."""
+    bases = {unit.name: health for unit in units if unit.name in decided and (health := decided[unit.name].health)}
+    sick = [name for name, health in bases.items() if not health.well]
+    return {"installed": len(bases), "well": len(bases) - len(sick), "sick": sick}
 
 
-def _seconds(asked: Sequence[Planned]) -> dict[str, float]:
-    """Summed over all units, of this build and of earlier ones."""
-    spent = [read_json(path) for one in asked if (path := one.unit.folder / TIMINGS).exists()]
-    return {name: round(sum(one[name] for one in spent), 1) for name in KINDS}
+def _seconds(units: Sequence[Planned]) -> dict[str, float]:
+    """Seconds by kind, summed over all units of this build and earlier ones."""
+    spent = [read_json(path) for unit in units if (path := unit.unit.folder / TIMINGS).exists()]
+    return {name: round(sum(timings[name] for timings in spent), 1) for name in KINDS}
 
 
 def show(repo: Repo, figures: Mapping[str, Any]) -> None:
@@ -79,4 +79,4 @@ def show(repo: Repo, figures: Mapping[str, Any]) -> None:
 
 
 def _numbers(instances: Sequence[str]) -> str:
-    return " ".join(f"#{parse_instance_id(one)[1]}" for one in instances)
+    return " ".join(f"#{parse_instance_id(instance)[1]}" for instance in instances)

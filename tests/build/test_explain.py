@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from factories import REPO
 
 from pipeline.build.cli import command
-from pipeline.build.explain import explain, same, unexplained
+from pipeline.build.explain import explain, normalized, unexplained
 from pipeline.core.records import Rejection
 from pipeline.core.store import Store, Unit
 
@@ -79,7 +79,7 @@ def test_what_stands_around_every_failure_is_no_group(line: str) -> None:
     ],
 )
 def test_lines_are_compared_without_what_differs_from_commit_to_commit(one: str, other: str) -> None:
-    assert same(one) == same(other)
+    assert normalized(one) == normalized(other)
 
 
 def test_a_flood_takes_no_time() -> None:

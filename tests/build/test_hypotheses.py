@@ -9,11 +9,11 @@ import pytest
 from trees import DATE, LOCK, of, package, read, tree
 
 from pipeline.build import hypotheses
-from pipeline.build.asked import missing, names
 from pipeline.build.hypotheses import INSTALLING, Case, Hypothesis
 from pipeline.build.infer import Tree
 from pipeline.build.infer.scripts import Call
 from pipeline.build.infer.uses import Use
+from pipeline.build.missing import missing_from, own_packages
 from pipeline.build.observe import Command, Observation
 from pipeline.build.remedies import Situation
 from pipeline.core.records import Health
@@ -224,9 +224,9 @@ def test_tests_that_are_read_at_last_ask_for_what_is_made_before_them() -> None:
     ],
 )  # fmt: skip
 def test_what_a_log_asks_for(log: str, own: tuple[str, ...], files: tuple[str, ...], foreign: tuple[str, ...]) -> None:
-    assert missing(log, {"@acme/ui"}) == (own, files, foreign)
+    assert missing_from(log, {"@acme/ui"}) == (own, files, foreign)
 
 
 def test_the_packages_of_a_repository() -> None:
     files = of({"package.json": json.dumps({"name": "root"}), "a/package.json": "no json"} | SIBLINGS | LOCK)
-    assert names(files)["@acme/core"] == "packages/core"
+    assert own_packages(files)["@acme/core"] == "packages/core"

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from factories import make_candidate, make_environment
 
-from pipeline.build.judge import RUNS, Against, Ran, judge
+from pipeline.build.judge import RUNS, CounterResults, Ran, judge
 from pipeline.core.records import CounterRuns, Identity, Status
 from pipeline.execution.counter import Made
 from pipeline.execution.run import TestRun
@@ -62,7 +62,7 @@ def against(**statuses: str) -> CounterRuns:
     letters = {status.value[0]: status for status in Status}
     both = {kind: {FIXED: letters[two[0]], DRAWN: letters[two[1]]} for kind, two in statuses.items()}
     ran = {kind: TestRun(results=results) for kind, results in both.items()}
-    return judge(make_candidate(), RAN, runs("none"), Against(SAID, ran)).counter_runs
+    return judge(make_candidate(), RAN, runs("none"), CounterResults(SAID, ran)).counter_runs
 
 
 @pytest.mark.rule("counter-runs-once")
@@ -83,7 +83,7 @@ def test_why_gold_fails_is_kept_where_every_patch_fails_so() -> None:
     made = SAID.model_copy(update={"telling": {FIXED.partition(" > ")[0]: tuple(titles)}})
 
     def said(made: Made, run: TestRun) -> dict[str, str]:
-        return judge(make_candidate(), RAN, runs("none"), Against(made, {"falsified": run})).counter_runs.said
+        return judge(make_candidate(), RAN, runs("none"), CounterResults(made, {"falsified": run})).counter_runs.said
 
     assert said(made, run) == {FIXED: "a"} and said(SAID, run) == {}
     assert said(SAID, replace(run, by_snapshot=frozenset({DRAWN}))) == {DRAWN: "b"}
@@ -103,5 +103,5 @@ def test_a_counter_run_that_did_not_end_tells_nothing() -> None:
         "disguised": TestRun("timeout"),
         "former": TestRun(results={FIXED: Status.NONE}, suites={FILE: Status.FAILED}),
     }
-    found = judge(make_candidate(), RAN, runs("none"), Against(SAID, ran))
+    found = judge(make_candidate(), RAN, runs("none"), CounterResults(SAID, ran))
     assert found.counter_runs.kinds == () and found.lacks[-1] == "false_expectations"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from factories import make_environment
 
-from pipeline.build.learned import Memory, era_of, lessons, recall, step
+from pipeline.build.learned import Memory, era_of, hypothesis_step, lessons, recall
 from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair, Step, repaired
@@ -98,7 +98,7 @@ def test_the_next_candidate_begins_where_the_base_became_well() -> None:
     after = before.model_copy(
         update={"test": ("node", "{entry}", "--config", "x.js", "{files}"), "evidence": {"a": "b"}}
     )
-    rows = lessons(before, [step("observed", "by its script", before, after)])
+    rows = lessons(before, [hypothesis_step("observed", "by its script", before, after)])
     neighbour = before.model_copy(update={"edits": (Edit(kind="drop", name="gone"),)})
     known = recall(rows, neighbour, Situation({}, lambda name: []))
     assert (known.environment.test, known.environment.edits) == (after.test, neighbour.edits)

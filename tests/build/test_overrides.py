@@ -83,7 +83,10 @@ def test_values_have_the_form_of_the_field(write: Write) -> None:
         ("[[override]]\nset.node = 10\n", "field 'override[1].set.node': Input should be a valid string"),
         ('[[override]]\nset.manager = "cnpm"\n', "field 'override[1].set.manager': unknown manager 'cnpm'"),
         ('[[override]]\nset.evidence = { node = "me" }\n', "unknown field 'evidence'"),
-        ('[[override]]\nfrom = "1"\nset.node = "10"\n', "field 'override[1].from': it is the number of a pull request"),
+        (
+            '[[override]]\nfrom = "1"\nset.node = "10"\n',
+            "field 'override[1].from': it must be the number",
+        ),
         ('[[override]]\nfrom = true\nset.node = "10"\n', "field 'override[1].from'"),
         ('[[override]]\nfrom = 9\nto = 3\nset.node = "10"\n', "the interval is empty, or mixes numbers and dates"),
         (

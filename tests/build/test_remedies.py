@@ -145,7 +145,7 @@ def test_variables_of_tests_are_added_to() -> None:
     seen = Diagnosis(after, {}, {"add": {"NODE_OPTIONS": "--two"}}, Situation({}, lambda name: []))
     both = REMEDIES["test_env"](seen)
     assert both.test_env == {"NODE_OPTIONS": "--one --two"}
-    assert REMEDIES["test_env"](Diagnosis(both, seen.found, seen.more, seen.there)) is None
+    assert REMEDIES["test_env"](Diagnosis(both, seen.found, seen.arguments, seen.situation)) is None
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_the_last_file_of_overrides_counts() -> None:
         ('[[override]]\nset.parser = "jest-text"\n', "unknown field of a proposal 'parser'"),
         ('[[override]]\nset.entries = ["forge.js"]\n', "unknown field of a proposal 'entries'"),
         ('[[override]]\nset.install = ["sh", "-c", "forge"]\n', "install calls 'sh'"),
-        ('[[override]]\nset.test_env = { NODE_OPTIONS = "--import=data:text/javascript,x" }\n', "carries a program"),
+        ('[[override]]\nset.test_env = { NODE_OPTIONS = "--import=data:text/javascript,x" }\n', "contains a program"),
     ],
 )
 def test_what_is_no_data_or_decides_how_tests_end_is_refused(text: str, why: str) -> None:

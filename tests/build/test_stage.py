@@ -168,7 +168,7 @@ def test_a_dead_machine_takes_no_instance_away(tiny: Bench, tmp_path: Path) -> N
     after = dataset(bench)
     assert after.keys() == before.keys()
     menu = after[instance_id("menu")]
-    assert menu.stale == "it could not be evaluated anew"
+    assert menu.stale == "it could not be evaluated again"
     assert menu.model_copy(update={"stale": ""}) == before[instance_id("menu")]
     assert instance_id("menu") not in rejections(bench.store), "no pull request is both"
 
@@ -183,7 +183,7 @@ def test_an_instance_of_another_law_stays_and_says_so(
     bench.build("menu")
     found = dataset(bench)
     assert found[instance_id("menu")].stale == ""
-    assert found[instance_id("badge")].stale == "tests are run by another law; reports are read by another law"
+    assert found[instance_id("badge")].stale == "the law of running tests changed; the law of reading reports changed"
     assert len(found) == len(dataset(tiny))
 
 
@@ -195,7 +195,7 @@ def test_an_instance_whose_patches_changed_stays_and_says_so(tiny: Bench, tmp_pa
     write_records(path, [found[0], found[1].model_copy(update=other), *found[2:]])
     bench.build("menu")
     stale = {name: one.stale for name, one in dataset(bench).items() if one.stale}
-    assert stale == {found[1].instance_id: "its commits or patches are others"}
+    assert stale == {found[1].instance_id: "its commits or patches changed"}
 
 
 def test_a_build_of_one_candidate_reads_the_clone_for_no_other(

@@ -45,9 +45,9 @@ def test_missing_stages_are_said_and_left_out(tmp_path):
 def test_an_instance_that_would_be_decided_anew_is_said(store):
     path = store.dataset(UI)
     first, *others = read_records(path, Instance)
-    write_records(path, [first.model_copy(update={"stale": "tests are run by another law"}), *others])
+    write_records(path, [first.model_copy(update={"stale": "the law of running tests changed"}), *others])
     notes = "\n".join(analyze.load(store, "acme/ui").notes)
-    assert "02 build: 1 instance of acme/ui would be decided anew: tests are run by another law" in notes
+    assert "02 build: 1 instance of acme/ui would be decided anew: the law of running tests changed" in notes
 
 
 @pytest.mark.rule("law")

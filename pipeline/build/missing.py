@@ -1,4 +1,4 @@
-"""What a log says is missing: packages and files that tests could not load. Pure."""
+"""What a log reports as missing: packages and files that tests could not load. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pipeline.build.faults import END, LINE
 from pipeline.build.infer.tree import Tree
 
-#: how runners and bundlers say what they could not load
+#: how runners and bundlers report what they could not load
 _MISSING = re.compile(
     "|".join(
         (
@@ -33,37 +33,37 @@ _PACKAGE = re.compile(r"^(@[\w.~-]+/[\w.~-]+|[\w.~][\w.~-]*)(?:/|$)")
 
 
 class Missing(NamedTuple):
-    """`own` are packages of the repository, `files` are other files of its, `foreign` packages of a registry."""
+    """`own` are packages of the repository, `files` its other files, `foreign` packages of a registry."""
 
     own: tuple[str, ...]
     files: tuple[str, ...]
     foreign: tuple[str, ...]
 
 
-def missing(log: str, packages: Collection[str], root: str = "/workspace/repo") -> Missing:
-    """What a log asks for, each once and in its order; `packages` are the names of the repository's own."""
+def missing_from(log: str, packages: Collection[str], root: str = "/workspace/repo") -> Missing:
+    """What a log reports as missing, in its order and without repeats; `packages` are the repository's own names."""
     text = "\n".join(line[:LINE] for line in log[-END:].splitlines())
-    named = dict.fromkeys(next(filter(None, match.groups())) for match in _MISSING.finditer(text))
+    specifiers = dict.fromkeys(next(filter(None, match.groups())) for match in _MISSING.finditer(text))
     own, paths, foreign = list[str](), list[str](), list[str]()
-    for one in named:
-        inside = one.rpartition("/node_modules/")[2] if "/node_modules/" in one else ""
-        name = _PACKAGE.match(inside or one)
-        if _BUILTIN.match(one):
+    for specifier in specifiers:
+        inside = specifier.rpartition("/node_modules/")[2] if "/node_modules/" in specifier else ""
+        package = _PACKAGE.match(inside or specifier)
+        if _BUILTIN.match(specifier):
             continue
-        if inside or not one.startswith((".", "/")):
-            if name:
-                (own if name[1] in packages else foreign).append(name[1])
+        if inside or not specifier.startswith((".", "/")):
+            if package:
+                (own if package[1] in packages else foreign).append(package[1])
         else:
-            paths.append(posixpath.normpath(one.removeprefix(f"{root}/")))
+            paths.append(posixpath.normpath(specifier.removeprefix(f"{root}/")))
     return Missing(*(tuple(dict.fromkeys(found)) for found in (own, paths, foreign)))
 
 
-def names(tree: Tree) -> dict[str, str]:
+def own_packages(tree: Tree) -> dict[str, str]:
     """The repository's own packages: name -> folder."""
-    found: dict[str, str] = {}
+    folders: dict[str, str] = {}
     for path in tree.matching(lambda path: posixpath.basename(path) == "package.json" and "node_modules" not in path):
         folder = posixpath.dirname(path)
         manifest = tree.manifest(folder)
         if manifest and (name := manifest.text("name")):
-            found.setdefault(name, folder)
-    return found
+            folders.setdefault(name, folder)
+    return folders
