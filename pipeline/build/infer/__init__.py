@@ -1,8 +1,8 @@
 """The environment of a base commit, inferred from its own files: Node, package manager, install, runner, test command.
 
-Reads files through a Tree and nothing else. What is known of managers and runners stands in their folders (ecosystems),
-of Node and continuous integration in tables here; there is nothing per repository. Every field's evidence is kept.
-Raises Unsupported where a commit's tests cannot be run this way. Does not cover repairing what has rotted.
+Reads files through a Tree and nothing else. Knowledge of managers and runners is in their folders (ecosystems), of Node
+and continuous integration in tables here; there is nothing per repository. Every field keeps its evidence. Raises
+Unsupported if a commit's tests cannot be run this way. Does not cover the repair of old environments.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ def infer(
     fixed: Mapping[str, tuple[Any, str]] | None = None,
     use: Use | None = None,
 ) -> Environment:
-    """The environment of the commit of `tree`, of the day `date` (ISO), to run the test `files`, by `use` if one is
-    given.
+    """The environment of a commit with the files of `tree` and the `date` (ISO), to run the test `files`, by `use` if
+    one is given.
 
-    `fixed` fields (value, evidence) are taken as they are, and what follows from them follows. Raises Unsupported.
+    `fixed` fields (value, evidence) are taken as they are, and other fields follow from them. Raises Unsupported.
     """
-    given = {field: Found(*fixed[field]) for field in _FIRST if fixed and field in fixed}
+    overridden = {field: Found(*fixed[field]) for field in _FIRST if fixed and field in fixed}
     manifest = tree.root()
-    version = given.get("node") or node.find(tree, manifest, date)
-    tests = runner.find(tree, manifest, version.value, files, given, use)
-    installation = manager.find(tree, manifest, version.value, date, given)
-    named = focus.find(tree, tests.folder.value, files, installation.manager.value, installation.version.value)
+    version = overridden.get("node") or node.find(tree, manifest, date)
+    tests = runner.find(tree, manifest, version.value, files, overridden, use)
+    installation = manager.find(tree, manifest, version.value, date, overridden)
+    focused = focus.find(tree, tests.folder.value, files, installation.manager.value, installation.version.value)
     inferred = {
         "node": version,
         "manager": installation.manager,
@@ -55,7 +55,7 @@ def infer(
         "everything": (tests.everything, tests.evidence),
         "test_env": (tests.env, tests.evidence),
         "parser": (tests.parser, "the runner's own"),
-        "focus": (named, "what the touched tests need"),
+        "focus": (focused, "what the touched tests need"),
         "browser": tests.browser,
     }
     fields = inferred | dict(fixed or {})

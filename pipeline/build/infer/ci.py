@@ -1,6 +1,6 @@
 """The Node versions that continuous integration names: every workflow, CircleCI, Travis and the like (ci.toml).
 
-Jobs that run tests come first. Does not cover values that are only known when the job runs.
+Jobs that run tests come first. Does not cover values that are known only when the job runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _EXPRESSION = re.compile(r"(?:\$\{\{|<<)\s*[\w.-]*?([\w-]+)\s*(?:\}\}|>>)")
 
 
 class Named(NamedTuple):
-    """What one job names: texts of versions (a matrix has several), where, and how far it is from running tests."""
+    """The versions that one job names (a matrix has several), where, and how far it is from running tests."""
 
     versions: tuple[str, ...]
     where: str
@@ -25,7 +25,7 @@ class Named(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A command of a job: a text for a shell, the folder in which it runs, and where it stands."""
+    """A command of a job: a shell text, the folder in which it runs, and the job that it is from."""
 
     text: str
     folder: str
@@ -33,35 +33,35 @@ class Step(NamedTuple):
 
 
 class _Texts(yaml.SafeLoader):
-    """Every scalar is a text: `14.10` is no number. Merged keys (`<<`) are merged."""
+    """Reads every scalar as text: `14.10` is not a number. Merge keys (`<<`) are merged."""
 
 
 _Texts.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in found if tag == "tag:yaml.org,2002:merge"]
-    for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    first: [(tag, pattern) for tag, pattern in resolvers if tag == "tag:yaml.org,2002:merge"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 
 
 def named(tree: Tree) -> list[Named]:
-    """What all jobs name, those that run tests first; else in the order of the systems, files and jobs."""
+    """The versions of all jobs, those that run tests first; otherwise in the order of systems, files and jobs."""
     try:
-        found = [one for system in table("ci.toml")["system"] for one in _of_system(tree, system)]
+        found = [job for system in table("ci.toml")["system"] for job in _of_system(tree, system)]
     except RecursionError:  # a document that holds itself
         return []
-    return sorted(found, key=lambda one: one.distance)
+    return sorted(found, key=lambda job: job.distance)
 
 
 def testing(tree: Tree) -> list[Step]:
-    """The commands that test, of the jobs that do."""
+    """The test commands of the jobs that test."""
     return [step for steps in _jobs(tree) for step in steps if _tests(step)]
 
 
 def before_tests(tree: Tree) -> list[Step]:
-    """What the first job that tests runs before it does, installs left out."""
+    """The commands of the first test job before its test command, without installs."""
     for steps in _jobs(tree):
-        place = next((index for index, step in enumerate(steps) if _tests(step)), len(steps))
+        index = next((index for index, step in enumerate(steps) if _tests(step)), len(steps))
         installs = re.compile(table("ci.toml")["jobs"]["installs"])
-        if found := [step for step in steps[:place] if not installs.search(step.text)]:
+        if found := [step for step in steps[:index] if not installs.search(step.text)]:
             return found
     return []
 
@@ -86,10 +86,10 @@ def _jobs(tree: Tree) -> list[list[Step]]:
 
 def _steps(job: Any, where: str) -> Iterator[Step]:
     steps = job.get("steps") if isinstance(job, dict) else None
-    for one in steps if isinstance(steps, list) else ():
-        if isinstance(one, dict) and isinstance(one.get("run"), str) and not _EXPRESSION.search(one["run"]):
-            folder = one.get("working-directory")
-            yield Step(one["run"].strip(), folder if isinstance(folder, str) else "", where)
+    for step in steps if isinstance(steps, list) else ():
+        if isinstance(step, dict) and isinstance(step.get("run"), str) and not _EXPRESSION.search(step["run"]):
+            folder = step.get("working-directory")
+            yield Step(step["run"].strip(), folder if isinstance(folder, str) else "", where)
 
 
 def load(text: str) -> Any:
@@ -117,12 +117,12 @@ def _versions(tree: Tree, document: Any, job: Any, keys: list[str]) -> Iterator[
     for key in keys:
         for value in _values(job, key):
             expression = _EXPRESSION.fullmatch(value.strip())
-            meant = (_values(job, expression[1]) or _values(document, expression[1])) if expression else [value]
-            yield from filter(None, (_version(tree, key, text) for text in meant if not _EXPRESSION.search(text)))
+            texts = (_values(job, expression[1]) or _values(document, expression[1])) if expression else [value]
+            yield from filter(None, (_version(tree, key, text) for text in texts if not _EXPRESSION.search(text)))
 
 
 def _version(tree: Tree, key: str, text: str) -> str:
-    """The text of a version; of an image its tag, of a file what stands in it."""
+    """The text of a version: for an image its tag, for a file its content."""
     if key in ("image", "container"):
         match = re.search(table("ci.toml")["image"]["pattern"], text)
         return match[1] if match else ""
@@ -132,18 +132,18 @@ def _version(tree: Tree, key: str, text: str) -> str:
 
 
 def _values(node: Any, key: str) -> list[str]:
-    """The texts under a key, wherever it is; a list's one by one."""
+    """The texts under a key at any depth, with each text of a list."""
     if isinstance(node, list):
-        return [text for one in node for text in _values(one, key)]
+        return [text for element in node for text in _values(element, key)]
     if not isinstance(node, dict):
         return []
-    own = node.get(key)
-    here = [text for text in (own if isinstance(own, list) else [own]) if isinstance(text, str)]
-    return here + [text for below in node.values() for text in _values(below, key)]
+    value = node.get(key)
+    texts = [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)]
+    return texts + [text for child in node.values() for text in _values(child, key)]
 
 
 def _distance(path: str, name: str, job: Any, document: Any) -> int:
-    """0: the job runs tests; 1: its file does; 3: nothing says so. 2 and 4: the same of what is for something else."""
+    """0: the job runs tests; 1: its file does; 3: neither. For jobs with another purpose 2 (one of them does) and 4."""
     words = table("ci.toml")["jobs"]
     near = next((n for n, node in enumerate((job, document)) if _runs(node, words["tests"])), None)
     if re.search(words["others"], f"{path} {name}"):

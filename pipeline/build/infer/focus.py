@@ -1,7 +1,7 @@
-"""What of a workspace the touched tests need: their packages, what these depend on, and the root.
+"""The part of a workspace that the touched tests need: their packages, what these depend on, and the root.
 
-A documentation site, an example or another component is not installed with them, and so does not decide about them.
-Empty where all is installed: tests at the root, packages that need all others, a manager that cannot.
+A documentation site, an example or another component is not installed, so its faults do not count. Empty if everything
+is installed: for tests at the root, packages that need all others, and managers that cannot install a part.
 """
 
 from __future__ import annotations
@@ -17,47 +17,50 @@ _TABLES = ("dependencies", "devDependencies", "optionalDependencies", "peerDepen
 
 
 def members(tree: Tree) -> dict[str, Manifest]:
-    """The packages of the workspace by folder, the root among them. Raises Unsupported for a root without manifest."""
+    """The packages of the workspace by folder, with the root. Raises Unsupported for a root without a manifest."""
     root = tree.root()
     named = workspaces.patterns(tree, root)
     folders = [path.rpartition("/")[0] for path in tree.paths if path.endswith("/package.json") and is_manifest(path)]
     inside = sorted(folder for folder in folders if workspaces.member(folder, named))
-    found = {folder: tree.manifest(folder) for folder in inside}
-    return {"": root} | {folder: one for folder, one in found.items() if one}
+    manifests = {folder: tree.manifest(folder) for folder in inside}
+    return {"": root} | {folder: manifest for folder, manifest in manifests.items() if manifest}
 
 
 def find(tree: Tree, folder: str, files: Sequence[str], name: str, version: str) -> tuple[str, ...]:
-    """The packages that these tests, run in `folder`, need, as the manager calls them (folders, or names)."""
-    own = manager(name).focus_for(version)
-    there = members(tree)
-    places = touched(there, files)
-    if own is None or not places:
+    """The packages that these tests need when run in `folder`, as the manager calls them (by folder or name)."""
+    row = manager(name).focus_for(version)
+    packages = members(tree)
+    touched_folders = touched(packages, files)
+    if row is None or not touched_folders:
         return ()
-    inside = needed(there, {*places, folder if folder in there else ""})
-    names = {place: there[place].text("name") if own.by == "name" else place or "." for place in inside}
-    if inside == set(there) or not all(names.values()):
+    inside = needed(packages, {*touched_folders, folder if folder in packages else ""})
+    names = {path: packages[path].text("name") if row.by == "name" else path or "." for path in inside}
+    if inside == set(packages) or not all(names.values()):
         return ()
-    return tuple(sorted(names[place] for place in inside if place or own.by == "name"))
+    return tuple(sorted(names[path] for path in inside if path or row.by == "name"))
 
 
-def touched(there: dict[str, Manifest], files: Iterable[str]) -> set[str]:
-    """The packages of these test files, by folder; none where one lies in none but the root: it may test any."""
-    places = {next((place for place in above(file) if place in there), "") for file in files}
-    return set() if "" in places else places
+def touched(packages: dict[str, Manifest], files: Iterable[str]) -> set[str]:
+    """The folders of the packages of these test files; empty if one is in the root's package, which may test any."""
+    folders = {next((folder for folder in above(file) if folder in packages), "") for file in files}
+    return set() if "" in folders else folders
 
 
-def needed(there: dict[str, Manifest], folders: Iterable[str]) -> set[str]:
+def needed(packages: dict[str, Manifest], folders: Iterable[str]) -> set[str]:
     """These folders, the root, and all that their packages depend on in the workspace."""
-    places = {one.text("name"): place for place, one in there.items()}
-    found, waiting = set[str](), ["", *folders]
+    folder_of = {manifest.text("name"): path for path, manifest in packages.items()}
+    reached, waiting = set[str](), ["", *folders]
     while waiting:
-        if (place := waiting.pop()) not in found:
-            found.add(place)
-            waiting += (places[one] for table in _TABLES for one in there[place].table(table) if one in places)
-    return found
+        if (folder := waiting.pop()) not in reached:
+            reached.add(folder)
+            dependencies = [name for table in _TABLES for name in packages[folder].table(table)]
+            waiting += (folder_of[name] for name in dependencies if name in folder_of)
+    return reached
 
 
-def installed(there: dict[str, Manifest], focus: Collection[str]) -> dict[str, Manifest]:
-    """Of the packages of a workspace those that are installed."""
-    chosen = {place: one for place, one in there.items() if not place or place in focus or one.text("name") in focus}
-    return chosen if focus else there
+def installed(packages: dict[str, Manifest], focus: Collection[str]) -> dict[str, Manifest]:
+    """The packages of a workspace that are installed."""
+    if not focus:
+        return packages
+    wanted = {"", *focus}
+    return {path: package for path, package in packages.items() if path in wanted or package.text("name") in focus}

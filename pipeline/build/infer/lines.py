@@ -1,4 +1,4 @@
-"""Node's release lines by date: which was the long-term one, and which of them a version, a name or a range means."""
+"""Node's release lines by date: which one was long-term, and which one a version, a name or a range means."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NEWEST, _LONG_TERM = ("node", "latest", "current", "stable"), ("lts/*", "lts", 
 
 
 class Line(NamedTuple):
-    """A release line; days are ISO dates, `lts` is empty where it never became a long-term one."""
+    """A release line; days are ISO dates, `lts` is empty if it never became a long-term line."""
 
     major: int
     released: str
@@ -24,7 +24,7 @@ class Line(NamedTuple):
 
     @property
     def last(self) -> str:
-        """A version that is above all of the line's own."""
+        """A version above all versions of the line."""
         return f"{self.major}.99.99"
 
 
@@ -35,17 +35,17 @@ def lines() -> tuple[Line, ...]:
 
 
 def long_term(date: str) -> Line:
-    """The newest long-term line of a day; the oldest of all before there was one."""
+    """The newest long-term line on a day; the oldest line before there was one."""
     return next((line for line in lines() if line.lts and line.lts <= date), lines()[-1])
 
 
 def maintained(major: int, date: str) -> bool:
-    """Whether a line was a long-term one, and had not ended, on a day."""
+    """Whether a line was a long-term line on a day and had not ended."""
     return any(line.major == major and line.lts and line.lts <= date < line.ends for line in lines())
 
 
 def preferred(date: str) -> list[Line]:
-    """All lines by how likely a project of that day ran on them: the long-term one, older ones, newer ones."""
+    """All lines, the likeliest for a project of that day first: the long-term line, older ones, newer ones."""
     first = long_term(date)
     older = [line for line in lines() if line.major < first.major]
     newer = [line for line in reversed(lines()) if line.major > first.major]
@@ -53,7 +53,7 @@ def preferred(date: str) -> list[Line]:
 
 
 def within(wanted: str, candidates: Iterable[Line]) -> str:
-    """The first of the lines that a range allows, or the version of it that the range itself names; empty for none."""
+    """The first line that a range allows, or the version of that line that the range names; empty for none."""
     return next(_allowed(wanted, candidates), "")
 
 

@@ -11,7 +11,7 @@ from pipeline.ecosystems.manager_folder import Manager, all_managers, without_lo
 
 
 class Installation(NamedTuple):
-    """How dependencies are installed; `version` may be empty: the manager that comes with Node."""
+    """How dependencies are installed; an empty `version` is the manager that comes with Node."""
 
     manager: Found
     version: Found
@@ -21,22 +21,22 @@ class Installation(NamedTuple):
 
 
 def find(tree: Tree, manifest: Manifest, node: str, date: str, fixed: dict[str, Found]) -> Installation:
-    """The installation; what is `fixed` (manager, manager_version) is not asked for. Raises Unsupported."""
-    manager = fixed.get("manager") or _manager(tree, manifest)
-    own = all_managers().get(manager.value)
-    if own is None:
-        raise Unsupported("environment_failed", f"no package manager that is known here: {manager.value}")
-    lock = own.lock_of(tree.paths)
+    """The installation; `fixed` values (manager, manager_version) are not inferred. Raises Unsupported."""
+    named = fixed.get("manager") or _manager(tree, manifest)
+    manager = all_managers().get(named.value)
+    if manager is None:
+        raise Unsupported("environment_failed", f"unknown package manager: {named.value}")
+    lock = manager.lock_of(tree.paths)
     if not lock:
-        _refuse_unpinned(tree, own)
-    version = fixed.get("manager_version") or _version(tree, manifest, own, lock, node)
-    release = _release(tree, own)
-    row = own.install_for(version.value, lock=bool(lock), release=bool(release))
+        _refuse_unpinned(tree, manager)
+    version = fixed.get("manager_version") or _version(tree, manifest, manager, lock, node)
+    release = _release(tree, manager)
+    row = manager.install_for(version.value, lock=bool(lock), release=bool(release))
     if row is None:
-        raise Unsupported("environment_failed", f"no exact install is known of {own.name} {version.value}")
+        raise Unsupported("environment_failed", f"no exact install is known of {manager.name} {version.value}")
     fill = {"{release}": release[0] if release else "", "{date}": date[:10]}
     words = tuple(_filled(word, fill) for word in row.words)
-    return Installation(manager, version, words, row.env, lock or "no lock file")
+    return Installation(named, version, words, row.env, lock or "no lock file")
 
 
 def _manager(tree: Tree, manifest: Manifest) -> Found:
@@ -44,64 +44,65 @@ def _manager(tree: Tree, manifest: Manifest) -> Found:
     for name, text in (("packageManager", manifest.text("packageManager")), ("devEngines", _development(manifest))):
         if match := re.match(rf"({known})\b", text):
             return Found(match[1], f"package.json: {name}")
-    for one in all_managers().values():
-        if lock := one.lock_of(tree.paths):
-            return Found(one.name, lock)
+    for manager in all_managers().values():
+        if lock := manager.lock_of(tree.paths):
+            return Found(manager.name, lock)
     return Found(without_lock().name, "no lock file")
 
 
 def _development(manifest: Manifest) -> str:
-    """`devEngines.packageManager`, as `pnpm@^9`; the first of several."""
+    """`devEngines.packageManager` as `pnpm@^9`; the first of several."""
     engines = manifest.data.get("devEngines")
     named = engines.get("packageManager") if isinstance(engines, dict) else None
     named = next(iter(named), None) if isinstance(named, list) else named
     return f"{named.get('name', '')}@{named.get('version', '')}" if isinstance(named, dict) else ""
 
 
-def _version(tree: Tree, manifest: Manifest, own: Manager, lock: str, node: str) -> Found:
+def _version(tree: Tree, manifest: Manifest, manager: Manager, lock: str, node: str) -> Found:
     for name, text in (("packageManager", manifest.text("packageManager")), ("devEngines", _development(manifest))):
-        if match := re.match(rf"{own.name}@(\d+\.\d+\.\d+)", text):
+        if match := re.match(rf"{manager.name}@(\d+\.\d+\.\d+)", text):
             return Found(match[1], f"package.json: {name}")
-    if versions.exact(pinned := manifest.table("volta").get(own.name, "")):
-        return Found(versions.exact(pinned), f"package.json: volta.{own.name}")
-    if release := _release(tree, own):
+    if versions.exact(pinned := manifest.table("volta").get(manager.name, "")):
+        return Found(versions.exact(pinned), f"package.json: volta.{manager.name}")
+    if release := _release(tree, manager):
         return Found(release[1], f"{release[0]}: its name")
-    by_lock = _by_lock(own, lock, tree.text(lock), node)
-    wanted = manifest.table("engines").get(own.name, "")
+    by_lock = _by_lock(manager, lock, tree.text(lock), node)
+    wanted = manifest.table("engines").get(manager.name, "")
     if versions.exact(wanted).count(".") == 2 and not versions.satisfies(versions.full(by_lock.value), wanted):
-        return Found(versions.exact(wanted), f"package.json: engines.{own.name}")
+        return Found(versions.exact(wanted), f"package.json: engines.{manager.name}")
     return by_lock
 
 
-def _release(tree: Tree, own: Manager) -> tuple[str, str] | None:
-    """The manager's own program that the repository brings, and its version."""
-    match = re.search(own.release, "\n".join(map(tree.text, own.settings)), re.MULTILINE) if own.release else None
+def _release(tree: Tree, manager: Manager) -> tuple[str, str] | None:
+    """The release of the manager that the repository contains: its path and version."""
+    settings = "\n".join(map(tree.text, manager.settings))
+    match = re.search(manager.release, settings, re.MULTILINE) if manager.release else None
     path = match[1].removeprefix("./") if match else ""
     return (path, match[2]) if match and path in tree.paths else None
 
 
-def _by_lock(own: Manager, lock: str, text: str, node: str) -> Found:
-    """By the lock file's format; no later version than the one that comes with Node, where one does."""
-    row = next((one for one in own.format if re.search(one.pattern, text[:2000], re.MULTILINE)), None)
+def _by_lock(manager: Manager, lock: str, text: str, node: str) -> Found:
+    """The version by the lock file's format, but not above the one that comes with Node, if one does."""
+    row = next((row for row in manager.format if re.search(row.pattern, text[:2000], re.MULTILINE)), None)
     if row is None:
-        raise Unsupported("environment_failed", f"{lock}: no known format of {own.name}'s lock file")
-    with_node = own.with_node(node)
+        raise Unsupported("environment_failed", f"{lock}: no known format of {manager.name}'s lock file")
+    with_node = manager.with_node(node)
     newer = with_node and row.version and int(row.version) > int(with_node)
     return Found("" if newer else row.version, f"{lock}: its format" if lock else "no lock file")
 
 
-def _refuse_unpinned(tree: Tree, own: Manager) -> None:
-    """Raise Unsupported where another's lock file pins the dependencies, or this manager needs one."""
+def _refuse_unpinned(tree: Tree, manager: Manager) -> None:
+    """Raise Unsupported if an unknown manager's lock file pins the dependencies, or this manager needs its own."""
     if foreign := _foreign(tree):
         raise Unsupported("environment_failed", f"{foreign}: a lock file that no known package manager reads")
-    if all(row.lock for row in own.install):
-        detail = f"{own.name} without its lock file: nothing pins the dependencies"
+    if all(row.lock for row in manager.install):
+        detail = f"{manager.name} without its lock file: nothing pins the dependencies"
         raise Unsupported("environment_failed", detail)
 
 
 def _foreign(tree: Tree) -> str:
-    """A lock file of a manager that has no folder; empty where there is none."""
-    claimed = {path for one in all_managers().values() for path in one.locks}
+    """A lock file of an unsupported manager; empty if there is none."""
+    claimed = {path for manager in all_managers().values() for path in manager.locks}
     unclaimed = re.compile("|".join(f"(?:{row['path']})" for row in table("foreign.toml")["lock"]))
     return next((path for path in tree.matching(unclaimed.search) if path not in claimed), "")
 

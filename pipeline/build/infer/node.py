@@ -12,7 +12,7 @@ from pipeline.ecosystems.manager_folder import RunsOn, all_managers
 
 
 def find(tree: Tree, manifest: Manifest, date: str) -> Found:
-    """The Node version for a commit of the day `date` (ISO), and what says so."""
+    """The Node version for a commit of `date` (ISO), and its evidence."""
     pinned = manifest.table("volta").get("node", "")
     if versions.exact(pinned):
         return Found(versions.exact(pinned), "package.json: volta.node")
@@ -28,14 +28,14 @@ def _file(tree: Tree, date: str) -> Found | None:
 
 
 def _integration(tree: Tree, manifest: Manifest, date: str) -> Found | None:
-    """What the first job names that names any; of a matrix, the version that is closest to the day's long-term line."""
-    for one in ci.named(tree):
-        found = list(dict.fromkeys(filter(None, (lines.named(text, date) for text in one.versions))))
+    """The version of the first job that names one; of a matrix, the one closest to the day's long-term line."""
+    for job in ci.named(tree):
+        found = list(dict.fromkeys(filter(None, (lines.named(text, date) for text in job.versions))))
         if not found:
             continue
         allowed = [version for version in found if _allows(manifest, version)] or found
-        several = f", of {', '.join(found)} the closest to the long-term line of the time" if len(found) > 1 else ""
-        return Found(_closest(allowed, date), one.where + several)
+        choice = f", of {', '.join(found)} the closest to the long-term line of the time" if len(found) > 1 else ""
+        return Found(_closest(allowed, date), job.where + choice)
     return None
 
 
@@ -53,9 +53,9 @@ def _allows(manifest: Manifest, version: str) -> bool:
 
 
 def _likely(tree: Tree, manifest: Manifest, date: str) -> Found:
-    """No file names one version. The likeliest line that engines allow, and that the lock file's manager ran on."""
+    """Without a named version: the likeliest line that `engines` allows and that the lock file's manager ran on."""
     candidates, why = _by_types(manifest, date)
-    for row in (row for one in all_managers().values() for row in one.runs_on if _applies(tree, row)):
+    for row in (row for manager in all_managers().values() for row in manager.runs_on if _applies(tree, row)):
         fitting = [line for line in candidates if versions.satisfies(line.last, row.node)]
         if fitting != candidates:
             candidates, why = fitting, f"{why}; {row.path or 'no lock file'}: {row.says}"
@@ -66,14 +66,14 @@ def _likely(tree: Tree, manifest: Manifest, date: str) -> Found:
 
 
 def _applies(tree: Tree, row: RunsOn) -> bool:
-    """Whether the lock file is of such a manager; a row without one is for commits that have none of any manager."""
+    """Whether a row's lock file is there and matches; a row without one is for commits without any lock file."""
     if not row.path:
-        return not any(one.lock_of(tree.paths) for one in all_managers().values())
+        return not any(manager.lock_of(tree.paths) for manager in all_managers().values())
     return bool(re.search(row.pattern, tree.text(row.path)[:2000], re.MULTILINE))
 
 
 def _by_types(manifest: Manifest, date: str) -> tuple[list[lines.Line], str]:
-    """The lines by likelihood: that of `@types/node` first, where it was a maintained long-term line of the day."""
+    """The lines by likelihood: first the one of `@types/node`, if it was a maintained long-term line on that day."""
     found = lines.preferred(date)
     known = re.search(r"\d+", manifest.dependencies.get("@types/node", ""))
     if known and lines.maintained(int(known[0]), date):

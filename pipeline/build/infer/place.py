@@ -1,7 +1,7 @@
-"""Which runner a commit's tests take, and in which folder it runs.
+"""Which runner runs a commit's tests, and in which folder.
 
-The nearest package above the touched tests that has a runner is it, unless the root's configuration runs the packages'
-tests itself, or they are of several packages. Does not cover runs in more than one folder.
+It is the one of the nearest package above the touched tests that has a runner; or the root's, if its configuration runs
+the tests of packages, or if the tests are in several packages. Does not cover runs in more than one folder.
 """
 
 from __future__ import annotations
@@ -17,43 +17,44 @@ from pipeline.build.infer.tree import Found, Manifest, Tree, Unsupported, above,
 from pipeline.build.infer.uses import Use
 from pipeline.ecosystems.runner_folder import all_runners, runner
 
-#: from a folder to the uses of its package, the likeliest first
+#: folder -> the uses of its package, the likeliest first
 Known = Callable[[str], list[Use]]
 
 
 def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str, Found]) -> tuple[Use, str]:
     """The use that runs most of these test files, and why it is in its folder. Raises Unsupported."""
-    own = _own(files)
-    imported = uses.imported(tree, own)
+    tests = _own_tests(files)
+    imported = uses.imported(tree, tests)
     known = cache(lambda folder: uses.of_package(tree, folder, imported))
     if "runner" in fixed or "folder" in fixed:
         return _fixed(known, fixed)
     named = workspaces.patterns(tree, manifest)
-    nearest = [use for file in own or ["package.json"] if (use := _nearest(known, file, named))]
+    nearest = [use for file in tests or ["package.json"] if (use := _nearest(known, file, named))]
     if not nearest:
         raise Unsupported("runner_unsupported", _nothing(manifest))
     folders = Counter(use.folder for use in nearest)
     root = next(iter(known("")), None)
     if root and (len(folders) > 1 or root.runner == nearest[0].runner and _aggregates(tree, root, manifest)):
         return root, "the root runs the packages' tests"
-    folder = min(folders, key=lambda one: (-folders[one], one))
-    left = f"; those of {', '.join(sorted(set(folders) - {folder}))} are left out" if len(folders) > 1 else ""
+    folder = min(folders, key=lambda path: (-folders[path], path))
+    left_out = f"; those of {', '.join(sorted(set(folders) - {folder}))} are left out" if len(folders) > 1 else ""
     use = next(use for use in nearest if use.folder == folder)
-    return use, (workspaces.member(folder, named) if folder else "the root") + left
+    return use, (workspaces.member(folder, named) if folder else "the root") + left_out
 
 
-def others(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterator[Use]:
+def alternatives(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterator[Use]:
     """Every other way in which the packages above these test files could run them, nearest packages first."""
-    own, named = _own(files), workspaces.patterns(tree, manifest)
-    imported = uses.imported(tree, own)
-    folders = [folder for file in own or ["package.json"] for folder in above(file) if workspaces.member(folder, named)]
-    for folder in sorted(set(folders), key=lambda one: -len(one)):
+    tests, named = _own_tests(files), workspaces.patterns(tree, manifest)
+    imported = uses.imported(tree, tests)
+    folders = {folder for file in tests or ["package.json"] for folder in above(file)}
+    members = {folder for folder in folders if workspaces.member(folder, named)}
+    for folder in sorted(members, key=lambda path: -len(path)):
         yield from uses.of_package(tree, folder, imported)
         yield from uses.of_scripts(tree, folder)
 
 
-def _own(files: Sequence[str]) -> list[str]:
-    """The files that are no other tool's. Raises Unsupported when there is none left."""
+def _own_tests(files: Sequence[str]) -> list[str]:
+    """The files that are not tests of another tool. Raises Unsupported if none are left."""
     tools = {file: tool for file in files if (tool := tool_of(file))}
     if files and len(tools) == len(files):
         named = ", ".join(f"{file} ({tool['tool']}: {tool['why']})" for file, tool in sorted(tools.items()))
@@ -62,7 +63,7 @@ def _own(files: Sequence[str]) -> list[str]:
 
 
 def tool_of(file: str) -> dict[str, str]:
-    """The row of the tool whose test a file is; empty for none."""
+    """The row of the tool that a test file belongs to; empty if there is none."""
     return next((row for row in table("foreign.toml")["foreign"] if re.search(row["files"], file)), {})
 
 
@@ -73,7 +74,7 @@ def _nearest(known: Known, file: str, named: dict[str, str]) -> Use | None:
 
 
 def _fixed(known: Known, fixed: dict[str, Found]) -> tuple[Use, str]:
-    """What an override says; of the rest what the package itself says."""
+    """The overridden use, completed by what the package itself says."""
     folder = fixed.get("folder", Found("", "the root"))
     found = known(folder.value)
     wanted = fixed.get("runner") or (Found(found[0].runner, found[0].evidence) if found else None)
@@ -85,18 +86,18 @@ def _fixed(known: Known, fixed: dict[str, Found]) -> tuple[Use, str]:
 
 def _nothing(manifest: Manifest) -> str:
     script = manifest.table("scripts").get("test")
-    said = f"; scripts.test is '{script}'" if script else "; it has no scripts.test"
+    script_note = f"; scripts.test is '{script}'" if script else "; it has no scripts.test"
     scripts = manifest.table("scripts").values()
     called = {program(word) for text in scripts for words in commands(text) for word in words}
-    others = [row for row in table("foreign.toml")["foreign"] if called.intersection(row["programs"])]
-    known = "".join(f"; its scripts call {row['tool']}: {row['why']}" for row in others)
-    return f"package.json names none of: {', '.join(all_runners())}{said}{known}"
+    foreign = [row for row in table("foreign.toml")["foreign"] if called.intersection(row["programs"])]
+    calls = "".join(f"; its scripts call {row['tool']}: {row['why']}" for row in foreign)
+    return f"package.json names none of: {', '.join(all_runners())}{script_note}{calls}"
 
 
 def _aggregates(tree: Tree, use: Use, manifest: Manifest) -> bool:
-    """Whether the runner's configuration at the root is one for several packages."""
-    own = runner(use.runner)
-    if not own.aggregate:
+    """Whether the runner's configuration at the root covers several packages."""
+    spec = runner(use.runner)
+    if not spec.aggregate:
         return False
-    texts = [tree.text(path) for path in tree.matching(re.compile(own.configuration).search) if "/" not in path]
-    return any(re.search(own.aggregate, text) for text in [*texts, str(manifest.data.get(own.key, ""))])
+    texts = [tree.text(path) for path in tree.matching(re.compile(spec.configuration).search) if "/" not in path]
+    return any(re.search(spec.aggregate, text) for text in [*texts, str(manifest.data.get(spec.key, ""))])

@@ -15,9 +15,9 @@ from typing import NamedTuple
 from pipeline.build.infer.tree import Manifest, Tree
 from pipeline.ecosystems.manager_folder import all_managers
 
-#: the scripts that are asked, in this order
+#: the scripts that are read, in this order
 NAMES = ("test", "test:unit", "unit", "test-unit", "test:ci", "test:jest", "jest", "test:vitest", "vitest", "test:ct")
-#: what other scripts are called that may test
+#: names of other scripts that may test
 _TESTS = re.compile(r"test|spec|unit|jest|vitest|mocha|karma|jasmine")
 #: programs that call scripts by name, beside the package managers
 _CALLERS = ("run-s", "run-p", "npm-run-all")
@@ -26,7 +26,7 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
 class Call(NamedTuple):
-    """One program as a script calls it: its name (`jest`), the words behind it, variables, options of Node."""
+    """One program as a script calls it: its name (`jest`), the words after it, variables, options of Node."""
 
     program: str
     words: tuple[str, ...]
@@ -46,7 +46,7 @@ def calls(
 
 
 def names(manifest: Manifest) -> list[str]:
-    """All scripts that may test, the likeliest first; none that follows another one by itself, or watches."""
+    """All scripts that may test, the likeliest first, without those that npm runs by itself or that watch."""
     others = [name for name in manifest.table("scripts") if _TESTS.search(name) and name not in NAMES]
     follows = re.compile(r"^(?:pre|post)|watch|update|debug|coverage|e2e|visual|lint|typ(?:es|ings|e-?[Cc]heck)").search
     return [
@@ -67,11 +67,11 @@ def _of_script(
     for words in commands(scripts[name]):
         index = next((i for i, word in enumerate(words) if program(word) in programs and word != "node"), None)
         calling = next((i for i, word in enumerate(words) if word in (*all_managers(), *_CALLERS)), len(words))
-        others = [word for word in words[calling:] if word in scripts and word not in (*seen, name)]
-        if others:
-            for other in others:
-                further = f"{trail} -> {other}"
-                yield from _of_script(tree, folder, scripts, other, programs, further, (*seen, name))
+        callees = [word for word in words[calling:] if word in scripts and word not in (*seen, name)]
+        if callees:
+            for callee in callees:
+                further = f"{trail} -> {callee}"
+                yield from _of_script(tree, folder, scripts, callee, programs, further, (*seen, name))
         elif "node" in words and "--test" in words and "node" in programs:
             yield _call(words, words.index("node"), trail)
         elif index is not None:
@@ -81,7 +81,7 @@ def _of_script(
 
 
 def commands(script: str) -> Iterator[list[str]]:
-    """The commands of a script, each as its words; one that cannot be read ends it."""
+    """The commands of a script, each as its words, up to the first that cannot be read."""
     reader = shlex.shlex(script, posix=True, punctuation_chars=True)
     reader.whitespace_split, reader.commenters = True, ""
     words: list[str] = []
@@ -111,7 +111,7 @@ def _call(words: Sequence[str], index: int, trail: str) -> Call:
 
 
 def _of_file(tree: Tree, folder: str, words: Sequence[str], programs: Sequence[str], trail: str) -> Iterator[Call]:
-    """A shell file that names a program calls it; with which words is not known."""
+    """The call of a program that a shell file names; its words are unknown."""
     for word in words:
         path = posixpath.normpath(posixpath.join(folder, word))
         if path in tree.paths and posixpath.splitext(path)[1] in ("", ".sh"):

@@ -1,4 +1,4 @@
-"""The files of one commit as inference sees them: paths, texts, manifests. Whatever is odd in them says nothing."""
+"""The files of one commit as inference sees them: paths, texts, manifests. Malformed parts are ignored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pipeline.core.errors import A11yBenchError
 
-#: where manifests name what they depend on; the later wins
+#: tables of dependencies in manifests; the later wins
 _DEPENDENCIES = ("peerDependencies", "optionalDependencies", "dependencies", "devDependencies")
 
 
@@ -25,21 +25,21 @@ class Unsupported(A11yBenchError):
 
 
 class Found(NamedTuple):
-    """A value, and what says so."""
+    """A value and its evidence."""
 
     value: str
     evidence: str
 
 
 class Manifest:
-    """One package.json; `path` is its own. Fields of another form than they should have are not there."""
+    """One package.json at `path`. Malformed fields count as missing."""
 
     def __init__(self, path: str, data: dict[str, Any]) -> None:
         self.path, self.data = path, data
         self.dependencies = {name: version for table in _DEPENDENCIES for name, version in self.table(table).items()}
 
     def table(self, key: str) -> dict[str, str]:
-        """The texts of an object."""
+        """The texts of a field that is an object."""
         found = self.data.get(key)
         return {name: text for name, text in found.items() if isinstance(text, str)} if isinstance(found, dict) else {}
 
@@ -60,11 +60,11 @@ class Tree:
         return (self._read(path) or "") if path in self.paths else ""
 
     def matching(self, wanted: Callable[[str], object]) -> list[str]:
-        """The paths that are wanted, in order."""
+        """The sorted paths for which `wanted` is true."""
         return sorted(filter(wanted, self.paths))
 
     def root(self) -> Manifest:
-        """The manifest at the root. Raises Unsupported where it cannot be read."""
+        """The manifest at the root. Raises Unsupported if it cannot be read."""
         if "package.json" not in self.paths:
             raise Unsupported("runner_unsupported", "there is no package.json at the root")
         try:
@@ -76,7 +76,7 @@ class Tree:
         return Manifest("package.json", data)
 
     def manifest(self, folder: str) -> Manifest | None:
-        """The manifest of a folder, None where there is none that can be read."""
+        """The manifest of a folder; None if there is none that can be read."""
         path = posixpath.join(folder, "package.json")
         try:
             data = json.loads(self.text(path))

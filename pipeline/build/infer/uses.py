@@ -1,4 +1,4 @@
-"""Which runners a package uses, by its scripts, by what it depends on, and by what its tests import."""
+"""Which runners a package uses, by its scripts, its dependencies and the imports of its tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pipeline.ecosystems.runner_folder import Runner, Wrapper, all_runners
 
 
 class Use(NamedTuple):
-    """One way of running the tests of the package in `folder`; `wrapper` is what brings it along, if anything."""
+    """One way of running the tests of the package in `folder`; `wrapper` is the package around the runner, if any."""
 
     folder: str
     runner: str
@@ -24,7 +24,7 @@ class Use(NamedTuple):
 
 
 def of_package(tree: Tree, folder: str, imported: Collection[str]) -> list[Use]:
-    """The package's uses, the likeliest first: what its tests import, what its scripts call, what it depends on."""
+    """The package's uses, the likeliest first: by imports of its tests, by its scripts, by its dependencies."""
     manifest = tree.manifest(folder)
     if manifest is None:
         return []
@@ -35,53 +35,54 @@ def of_package(tree: Tree, folder: str, imported: Collection[str]) -> list[Use]:
 
 
 def of_scripts(tree: Tree, folder: str) -> list[Use]:
-    """The uses by all of a package's scripts that may test."""
+    """The uses by all scripts of a package that may test."""
     manifest = tree.manifest(folder)
     return list(_by_scripts(tree, folder, manifest, scripts.names(manifest))) if manifest else []
 
 
 def of_call(folder: str, name: str, call: Call) -> Use:
-    """The use that a call of a runner is."""
+    """The use for a call of a runner."""
     return Use(folder, name, call.evidence, call)
 
 
 def imported(tree: Tree, files: Iterable[str]) -> frozenset[str]:
-    """The runners that these tests import by name, as far as they are there before the patch."""
-    patterns = {name: own.imports for name, own in all_runners().items() if own.imports}
-    return frozenset(name for file in files for name, own in patterns.items() if re.search(own, tree.text(file)))
+    """The runners that these tests import by name, if they exist before the patch."""
+    patterns = {name: runner.imports for name, runner in all_runners().items() if runner.imports}
+    texts = [tree.text(file) for file in files]
+    return frozenset(name for text in texts for name, imports in patterns.items() if re.search(imports, text))
 
 
 def wrappers(manifest: Manifest) -> list[str]:
-    """The packages that bring a runner along and that this one depends on."""
-    return [one.package for _, one in _wrappers() if one.package in manifest.dependencies]
+    """The dependencies of this package that contain a runner."""
+    return [wrapper.package for _, wrapper in _wrappers() if wrapper.package in manifest.dependencies]
 
 
 def _by_scripts(tree: Tree, folder: str, manifest: Manifest, names: Collection[str] = scripts.NAMES) -> Iterator[Use]:
     for call in scripts.calls(tree, folder, manifest, tuple(_programs()), tuple(names)):
-        own, wrapper = _programs()[call.program]
-        command = (wrapper or own).command
+        runner, wrapper = _programs()[call.program]
+        command = (wrapper or runner).command
         if not command or command in call.words[:1]:
-            yield Use(folder, own.name, call.evidence, call, wrapper)
+            yield Use(folder, runner.name, call.evidence, call, wrapper)
 
 
 def _by_dependencies(folder: str, manifest: Manifest) -> Iterator[Use]:
-    for own in all_runners().values():
-        for package in own.packages:
+    for runner in all_runners().values():
+        for package in runner.packages:
             if package in manifest.dependencies:
-                yield Use(folder, own.name, f"{manifest.path}: depends on {package}")
-    for own, wrapper in _wrappers():
+                yield Use(folder, runner.name, f"{manifest.path}: depends on {package}")
+    for runner, wrapper in _wrappers():
         if wrapper.package in manifest.dependencies:
-            yield Use(folder, own.name, f"{manifest.path}: depends on {wrapper.package}", wrapper=wrapper)
+            yield Use(folder, runner.name, f"{manifest.path}: depends on {wrapper.package}", wrapper=wrapper)
 
 
 def _wrappers() -> list[tuple[Runner, Wrapper]]:
-    return [(own, wrapper) for own in all_runners().values() for wrapper in own.wrapper]
+    return [(runner, wrapper) for runner in all_runners().values() for wrapper in runner.wrapper]
 
 
 @cache
 def _programs() -> dict[str, tuple[Runner, Wrapper | None]]:
-    """Program -> its runner, and its wrapper where it is one."""
+    """Program -> its runner, and its wrapper if the program belongs to one."""
     programs: dict[str, tuple[Runner, Wrapper | None]] = {
-        name: (own, None) for own in all_runners().values() for name in own.programs
+        name: (runner, None) for runner in all_runners().values() for name in runner.programs
     }
-    return programs | {wrapper.program: (own, wrapper) for own, wrapper in _wrappers()}
+    return programs | {wrapper.program: (runner, wrapper) for runner, wrapper in _wrappers()}

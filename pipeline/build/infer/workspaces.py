@@ -23,15 +23,15 @@ def patterns(tree: Tree, manifest: Manifest) -> dict[str, str]:
     }
     return {
         pattern.removeprefix("./").rstrip("/"): path
-        for path, several in found.items()
-        if isinstance(several, list)
-        for pattern in several
+        for path, listed in found.items()
+        if isinstance(listed, list)
+        for pattern in listed
         if isinstance(pattern, str)
     }
 
 
 def member(folder: str, named: dict[str, str]) -> str:
-    """What makes a folder a package of the repository; empty when it is none. The root is always one."""
+    """The pattern that makes a folder a package of the repository; empty if it is none. The root always is one."""
     if not folder:
         return "package.json"
     if any(_matches(folder, pattern[1:].removeprefix("./")) for pattern in named if pattern.startswith("!")):
