@@ -1,4 +1,4 @@
-"""`a11y-bench runs`: the runs that there are, side by side."""
+"""`a11y-bench runs`: list, show, compare and remove runs."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @data_option
 def list_runs(as_json: bool, store: Any) -> None:
-    """List all runs. Costs are those of the answers that a run shows."""
+    """List all runs. Costs are those of the answers in a run."""
     from pipeline.core.console import table
     from pipeline.inspection.reading import seen_runs, sent_by
 
-    there, sent = seen_runs(store), sent_by(store)
-    newest = {one.folder.parent: one for one in there}
-    rows = [one.row(sent, newest[one.folder.parent] is one) for one in there]
+    runs, sent = seen_runs(store), sent_by(store)
+    newest = {run.folder.parent: run for run in runs}
+    rows = [run.row(sent, newest[run.folder.parent] is run) for run in runs]
     header = ("repository", "agent", "model", "run", "answers", "attempts", "resolved", "USD")
     if as_json:
         click.echo(json.dumps([dict(zip(header, row, strict=True)) for row in rows], indent=2))
@@ -45,14 +45,14 @@ def show(run: str, store: Any) -> None:
     from pipeline.core.console import table
     from pipeline.inspection.reading import find_run
 
-    seen = find_run(store, run)
-    shaped = dict(seen.said.get("shaped_by", {}))
+    found = find_run(store, run)
+    shaped = dict(found.metadata.get("shaped_by", {}))
     text = shaped.pop("settings_text", "")
-    click.echo(f"{seen.address}\n{json.dumps({**seen.said, 'shaped_by': shaped}, indent=2)}")
+    click.echo(f"{found.address}\n{json.dumps({**found.metadata, 'shaped_by': shaped}, indent=2)}")
     if text:
         click.echo(f"settings:\n{text.rstrip()}")
-    for attempt in seen.attempts:
-        outcomes = seen.outcomes(attempt)
+    for attempt in found.attempts:
+        outcomes = found.outcomes(attempt)
         table(f"attempt {attempt}", ("instance", "outcome"), sorted(outcomes.items()))
 
 
@@ -65,26 +65,26 @@ def compare(first: str, second: str, store: Any) -> None:
     from pipeline.core.console import table
     from pipeline.inspection.reading import find_run
 
-    one, other = find_run(store, first), find_run(store, second)
-    outcomes, others = one.outcomes(), other.outcomes()
+    first_run, second_run = find_run(store, first), find_run(store, second)
+    first_outcomes, second_outcomes = first_run.outcomes(), second_run.outcomes()
     rows = [
-        (name, outcomes.get(name, "-"), others.get(name, "-"))
-        for name in sorted(outcomes.keys() | others.keys())
-        if outcomes.get(name) != others.get(name)
+        (name, first_outcomes.get(name, "-"), second_outcomes.get(name, "-"))
+        for name in sorted(first_outcomes.keys() | second_outcomes.keys())
+        if first_outcomes.get(name) != second_outcomes.get(name)
     ]
-    table("Different outcomes", ("instance", one.address, other.address), rows)
-    alike = len(outcomes.keys() | others.keys()) - len(rows)
+    table("Different outcomes", ("instance", first_run.address, second_run.address), rows)
+    alike = len(first_outcomes.keys() | second_outcomes.keys()) - len(rows)
     click.echo(f"{len(rows)} instances ended differently, {alike} the same")
-    texts = [json.dumps(_settings(each.said), indent=1, sort_keys=True).splitlines() for each in (one, other)]
-    before, after = texts
-    for line in difflib.unified_diff(before, after, one.address, other.address, lineterm="", n=1):
+    before, after = (_lines(run.metadata) for run in (first_run, second_run))
+    for line in difflib.unified_diff(before, after, first_run.address, second_run.address, lineterm="", n=1):
         click.echo(line)
 
 
-def _settings(said: dict[str, Any]) -> dict[str, Any]:
-    """What shaped a run, its settings' text line by line."""
-    shaped = said.get("shaped_by", {})
-    return {**shaped, "settings_text": str(shaped.get("settings_text", "")).splitlines()}
+def _lines(metadata: dict[str, Any]) -> list[str]:
+    """What shaped a run, as lines of JSON, with the text of its settings split into lines."""
+    shaped = metadata.get("shaped_by", {})
+    settings = {**shaped, "settings_text": str(shaped.get("settings_text", "")).splitlines()}
+    return json.dumps(settings, indent=1, sort_keys=True).splitlines()
 
 
 @command.command()
@@ -95,9 +95,9 @@ def remove(run: str, store: Any) -> None:
     from pipeline.core.console import say
     from pipeline.inspection.reading import find_run
 
-    seen = find_run(store, run)
-    with store.lock("predict", seen.repo, seen.agent, seen.model):
-        evaluated = store.evaluation(seen.repo, seen.agent, seen.model)
-        if seen.verdicts():
+    found = find_run(store, run)
+    with store.lock("predict", found.repo, found.agent, found.model):
+        evaluated = store.evaluation(found.repo, found.agent, found.model)
+        if found.verdicts():
             say(f"{evaluated} is now {store.displace(evaluated)}")
-        say(f"{seen.folder} is now {store.displace(seen.folder)}")
+        say(f"{found.folder} is now {store.displace(found.folder)}")

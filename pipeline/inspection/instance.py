@@ -1,4 +1,4 @@
-"""`a11y-bench show`: one instance in the terminal: its statement, gold and the answers side by side, a trajectory."""
+"""`a11y-bench show`: an instance in the terminal, with gold and answers side by side, and trajectories."""
 
 from __future__ import annotations
 
@@ -31,48 +31,48 @@ def command(instance: str, agent: str, model: str, attempt: int, trajectory: boo
     from pipeline.inspection.reading import seen_runs
 
     repo, number = parse_instance_id(instance)
-    by_name = {one.instance_id: one for one in read_dataset(store, repo)}
+    by_name = {record.instance_id: record for record in read_dataset(store, repo)}
     name = repo.instance_id(number)
     if name not in by_name:
         raise unknown("instance", name, list(by_name))
     gold = by_name[name]
     for issue in gold.task().statement:
         click.echo(f"#{issue.number} {issue.title}\n\n{issue.body}\n")
-    newest = {one.folder.parent: one for one in seen_runs(store) if one.repo == repo}
-    chosen = [one for one in newest.values() if agent in ("", one.agent) and model in ("", one.model)]
-    shown = [one for one in chosen if name in one.predictions(attempt)]
-    for seen in shown:
-        _beside(seen, gold, attempt)
+    newest = {run.folder.parent: run for run in seen_runs(store) if run.repo == repo}
+    chosen = [run for run in newest.values() if agent in ("", run.agent) and model in ("", run.model)]
+    shown = [run for run in chosen if name in run.predictions(attempt)]
+    for run in shown:
+        _show_beside_gold(run, gold, attempt)
         if trajectory:
-            _say(store.answers(repo, name, seen.predictions(attempt)[name].answer))
+            _show_trajectory(store.answers(repo, name, run.predictions(attempt)[name].answer))
     if not shown:
         click.echo(f"{gold.fix_patch}\nno answer yet" if not (agent or model) else "no such answer")
 
 
-def _beside(seen: Any, gold: Any, attempt: int) -> None:
-    """Gold and an answer, side by side where the terminal has room."""
+def _show_beside_gold(run: Any, gold: Any, attempt: int) -> None:
+    """Print gold and an answer side by side."""
     from rich.console import Console
     from rich.syntax import Syntax
     from rich.table import Table
 
-    outcome = seen.outcomes(attempt)[gold.instance_id]
-    patch = seen.predictions(attempt)[gold.instance_id].model_patch
-    grid = Table(title=f"{seen.address}: {outcome}", title_justify="left", expand=True)
-    for title in ("gold", f"{seen.agent} with {seen.model}"):
+    outcome = run.outcomes(attempt)[gold.instance_id]
+    patch = run.predictions(attempt)[gold.instance_id].model_patch
+    grid = Table(title=f"{run.address}: {outcome}", title_justify="left", expand=True)
+    for title in ("gold", f"{run.agent} with {run.model}"):
         grid.add_column(title, ratio=1, overflow="fold")
-    grid.add_row(*(Syntax(one or "(empty)", "diff", word_wrap=True) for one in (gold.fix_patch, patch)))
+    grid.add_row(*(Syntax(text or "(empty)", "diff", word_wrap=True) for text in (gold.fix_patch, patch)))
     Console().print(grid)
-    verdict = seen.verdicts(attempt).get(gold.instance_id)
+    verdict = run.verdicts(attempt).get(gold.instance_id)
     for kind in ("unfixed", "broken") if verdict else ():
         for test, status in getattr(verdict, kind).items():
             click.echo(f"{kind}: {test} ({status})")
-    assessed = seen.assessments(attempt).get(gold.instance_id)
-    for test, said in (assessed.snapshot.spoken if assessed and assessed.snapshot else {}).items():
-        _hear(test, said)
+    assessed = run.assessments(attempt).get(gold.instance_id)
+    for test, spoken in (assessed.snapshot.spoken if assessed and assessed.snapshot else {}).items():
+        _show_spoken(test, spoken)
 
 
-def _hear(test: str, said: Any) -> None:
-    """What a screen reader says of a test's snapshots in the base, with gold and with the answer, side by side."""
+def _show_spoken(test: str, spoken: Any) -> None:
+    """Print what a screen reader says for a test's snapshots in the base, with gold and with the answer."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -80,13 +80,13 @@ def _hear(test: str, said: Any) -> None:
     grid = Table(title=escape(f"a screen reader on {test}"), title_justify="left", expand=True)
     for title in ("base", "gold", "patch"):
         grid.add_column(title, ratio=1, overflow="fold")
-    for row in zip_longest(said.base, said.gold, said.patch, fillvalue=""):
+    for row in zip_longest(spoken.base, spoken.gold, spoken.patch, fillvalue=""):
         grid.add_row(*map(escape, row))
     Console().print(grid)
 
 
-def _say(folder: Path) -> None:
-    """The trajectory of an answer; of one in a form of its own, where it lies."""
+def _show_trajectory(folder: Path) -> None:
+    """Print the trajectory of an answer, or its path if the format is unknown."""
     found = sorted(folder.glob("*traj*"))
     if not found:
         click.echo(f"no trajectory in {folder}")
@@ -103,8 +103,8 @@ def _messages(path: Path) -> Iterator[str]:
     except ValueError:
         return
     for entry in entries:
-        for one in entry.get("messages") or () if isinstance(entry, dict) else ():
-            yield f"--- {one.get('role', '')}\n{_text(one.get('content'))}"
+        for message in entry.get("messages") or () if isinstance(entry, dict) else ():
+            yield f"--- {message.get('role', '')}\n{_text(message.get('content'))}"
         if isinstance(entry, dict) and (reply := entry.get("reply") or entry.get("answer")):
             yield f"--- reply\n{_text(reply)}"
 

@@ -1,4 +1,4 @@
-"""Runs of predictions as they stand: what each shows, how that ended, what it cost.
+"""Stored runs of predictions: their answers, outcomes and cost.
 
 Reads `03_predictions/repair/`, `04_evaluation/repair/` and the ledger. Writes nothing.
 """
@@ -22,18 +22,18 @@ from pipeline.llm.ledger import Request
 from pipeline.llm.prices import total
 
 
-class Seen:
-    """One run's folder. Raises UserError for a folder that does not say whose it is."""
+class Run:
+    """One run's folder. Raises UserError for a folder that does not name its repository, agent and model."""
 
     def __init__(self, store: Store, folder: Path) -> None:
         self.store, self.folder = store, folder
         self.agent, self.model = whose_run(folder)
         repo = Repo.of_slug(folder.parents[1].name)
         if repo is None:
-            raise UserError("the folder is no repository's", path=folder.parents[1])
+            raise UserError("the folder is not named after a repository", path=folder.parents[1])
         self.repo = repo
         about = folder / "run.json"
-        self.said: dict[str, Any] = read_json(about) if about.exists() else {}
+        self.metadata: dict[str, Any] = read_json(about) if about.exists() else {}
 
     @property
     def name(self) -> str:
@@ -41,7 +41,7 @@ class Seen:
 
     @property
     def address(self) -> str:
-        """How people name it."""
+        """The name by which people find it."""
         return f"{self.agent}/{self.repo.slug}/{self.model}/{self.name}"
 
     @cached_property
@@ -50,61 +50,66 @@ class Seen:
 
     def predictions(self, attempt: int = 1) -> dict[str, Prediction]:
         path = of_attempt(self.folder, attempt) / "predictions.jsonl"
-        return {one.instance_id: one for one in read_records(path, Prediction)}
+        return {prediction.instance_id: prediction for prediction in read_records(path, Prediction)}
 
     def verdicts(self, attempt: int = 1) -> dict[str, Verdict]:
-        """Those on this run; none where another one was evaluated since."""
+        """The verdicts on this run; empty if another run was evaluated since."""
         path = of_attempt(self.store.evaluation(self.repo, self.agent, self.model), attempt) / "verdicts.jsonl"
-        return {one.instance_id: one for one in read_records(path, Verdict) if one.run == self.name}
+        return {verdict.instance_id: verdict for verdict in read_records(path, Verdict) if verdict.run == self.name}
 
     def assessments(self, attempt: int = 1) -> dict[str, Assessment]:
-        """Those of its verdicts; none where nobody assessed it."""
+        """The assessments of this run; empty if there are none."""
         path = of_attempt(self.store.evaluation(self.repo, self.agent, self.model), attempt) / "assessments.jsonl"
         found = read_records(path, Assessment) if path.exists() else []
-        return {one.instance_id: one for one in found if one.run == self.name}
+        return {assessment.instance_id: assessment for assessment in found if assessment.run == self.name}
 
     def outcomes(self, attempt: int = 1) -> dict[str, str]:
-        """How each instance ended that was answered or evaluated."""
-        answered = {name: f"answered ({one.outcome})" for name, one in self.predictions(attempt).items()}
-        return answered | {name: str(one.outcome) for name, one in self.verdicts(attempt).items()}
+        """The outcome of each instance that was answered or evaluated."""
+        answered = {name: f"answered ({prediction.outcome})" for name, prediction in self.predictions(attempt).items()}
+        return answered | {name: str(verdict.outcome) for name, verdict in self.verdicts(attempt).items()}
 
     def cost(self, sent: Iterable[Request]) -> Decimal:
-        """USD of the answers that it shows, every attempt and try at them, with what serves several."""
-        answers = {one.answer for attempt in self.attempts for one in self.predictions(attempt).values()} - {""}
-        shared = SHARED, self.said.get("experiment")
-        return total(one.cost_usd for one in sent if one.answer in answers or (one.holder, one.experiment) == shared)
+        """USD of its answers, with all attempts and tries, and of requests shared by the whole experiment."""
+        predictions = (prediction for attempt in self.attempts for prediction in self.predictions(attempt).values())
+        answers = {prediction.answer for prediction in predictions} - {""}
+        shared = SHARED, self.metadata.get("experiment")
+        own = (
+            request for request in sent if request.answer in answers or (request.holder, request.experiment) == shared
+        )
+        return total(request.cost_usd for request in own)
 
     def row(self, sent: Sequence[Request], newest: bool) -> tuple[Any, ...]:
-        """For the list."""
+        """The run's row in the list."""
         verdicts = self.verdicts()
-        resolved = sum(one.outcome is Outcome.RESOLVED for one in verdicts.values())
+        resolved = sum(verdict.outcome is Outcome.RESOLVED for verdict in verdicts.values())
         judged = f"{resolved} of {len(verdicts)}" if verdicts else "-"
-        whose = str(self.repo), self.agent, self.model
+        owner = str(self.repo), self.agent, self.model
         counts = len(self.predictions()), len(self.attempts)
-        return *whose, self.name + ("" if newest else " (older)"), *counts, judged, f"{self.cost(sent):.4f}"
+        return *owner, self.name + ("" if newest else " (older)"), *counts, judged, f"{self.cost(sent):.4f}"
 
 
-def seen_runs(store: Store) -> list[Seen]:
+def seen_runs(store: Store) -> list[Run]:
     """All runs with predictions, in the order of repository, agent, model and time."""
     folders = {path.parent for path in store.root.glob(f"03_predictions/{REPAIR}/*/*/*/*/predictions.jsonl")}
-    found = [Seen(store, one) for one in sorted(folders) if Repo.of_slug(one.parents[1].name)]
-    return sorted(found, key=lambda one: (str(one.repo), one.agent, one.model, one.name))
+    found = [Run(store, folder) for folder in sorted(folders) if Repo.of_slug(folder.parents[1].name)]
+    return sorted(found, key=lambda run: (str(run.repo), run.agent, run.model, run.name))
 
 
-def find_run(store: Store, text: str) -> Seen:
-    """A run by its name, or by the beginning of its address: the newest one of the agent and model that it names.
+def find_run(store: Store, text: str) -> Run:
+    """The newest run with this name, or whose address begins with it.
 
-    Raises UserError where it names none, or those of several.
+    Raises UserError if there is none, or if it fits several agents, models or repositories.
     """
-    there = seen_runs(store)
-    found = [one for one in there if one.name == text or f"{one.address}/".startswith(f"{text.rstrip('/')}/")]
+    runs = seen_runs(store)
+    found = [run for run in runs if run.name == text or f"{run.address}/".startswith(f"{text.rstrip('/')}/")]
     if not found:
-        raise unknown("run", text, [one.address for one in there])
-    if len({one.folder.parent for one in found}) > 1:
-        raise UserError(f"'{text}' names several runs", hint=f"say which: {', '.join(one.address for one in found)}")
+        raise unknown("run", text, [run.address for run in runs])
+    if len({run.folder.parent for run in found}) > 1:
+        hint = f"name one of them: {', '.join(run.address for run in found)}"
+        raise UserError(f"'{text}' names several runs", hint=hint)
     return found[-1]
 
 
 def sent_by(store: Store) -> list[Request]:
-    """All requests of this track."""
-    return [one for one in requests(store.ledger) if one.track == REPAIR]
+    """All requests of the repair track."""
+    return [request for request in requests(store.ledger) if request.track == REPAIR]
