@@ -1,4 +1,4 @@
-"""Submissions: what one agent and model answered, as a bundle that others check, judge again and list.
+"""Submissions: the answers of one agent and model, as a bundle that others verify, regrade and list.
 
 bundle           pack, verify, regrade: a folder with predictions, verdicts, logs, trajectories and provenance
 leaderboard      a page of verified bundles

@@ -1,11 +1,11 @@
-"""A submission's bundle: a folder that holds all that a claim stands on, and says so by digests.
+"""A submission's bundle: a folder with everything that a claim rests on, secured by digests.
 
-    submission.json      whose it is, of which instances, what came of it, and the digest of every file
-    data/                predictions, answers (trajectories, logs), verdicts and stored test runs, as in a data
-    directory
+    submission.json      agent, model, instances and outcomes, and the digest of every file
+    data/                predictions, answers (trajectories, logs), verdicts and stored test runs, laid out as a data
+                         directory
 
-`verify` needs the bundle alone; `regrade` the dataset too, from which it gives every verdict anew out of the stored
-runs: nothing is run. Writes the bundle's folder. Not covered: who made it.
+`verify` needs only the bundle. `regrade` also needs the dataset, and recomputes every verdict from the stored runs;
+nothing is run. Writes the bundle's folder. Does not cover who made it.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from pipeline.evaluate.regrade import regrade as give_anew
 from pipeline.llm.ledger import Ledger
 from pipeline.llm.prices import total
 
-#: the file that says what a bundle is, and the folder that is laid out as a data directory
+#: the file that describes a bundle, and the folder that is laid out as a data directory
 ABOUT, DATA = "submission.json", "data"
-#: what a run's folder has that only its own machine needs
+#: files of a run's folder that only its own machine needs
 LOCAL = ("gateway.log", "run.log", "tasks.jsonl", "cache")
 
 
@@ -72,14 +72,14 @@ class Submission(Record):
         return not self.outcomes.get(Outcome.NOT_EVALUATED, 0)
 
     def signed(self) -> str:
-        """A digest of all that it says, its own left out."""
+        """The digest of all fields but `digest`."""
         return digest(json.loads(self.model_dump_json(exclude={"digest"})))
 
 
 def pack(store: Store, subject: Subject, folder: Path) -> Submission:
-    """Write the bundle of a run. Raises UserError where something is there, or nothing was evaluated."""
+    """Write the bundle of a run. Raises UserError if the folder is not empty, or nothing was evaluated."""
     if folder.exists() and any(folder.iterdir()):
-        raise UserError("there is something already", path=folder, hint="name another folder")
+        raise UserError("the folder is not empty", path=folder, hint="name another folder")
     tries = attempts(store, subject)
     if not tries:
         raise UserError(f"no run of {subject.agent} with {subject.model} on {subject.repo}")
@@ -94,11 +94,11 @@ def pack(store: Store, subject: Subject, folder: Path) -> Submission:
         model=subject.model,
         run=tries[0].run,
         attempts=len(tries),
-        instances=tuple(one.instance_id for one in verdicts),
+        instances=tuple(verdict.instance_id for verdict in verdicts),
         outcomes=_counted(verdicts),
         cost_usd=_cost(store, tries[0]),
         settings=read_json(_run(store, tries[0]) / "run.json").get("settings", ""),
-        law=tuple(sorted({one.law for one in verdicts})),
+        law=tuple(sorted({verdict.law for verdict in verdicts})),
         files=_digests(folder),
     )
     made = made.model_copy(update={"digest": made.signed()})
@@ -107,7 +107,7 @@ def pack(store: Store, subject: Subject, folder: Path) -> Submission:
 
 
 def load(folder: Path) -> Submission:
-    """What a bundle claims. Raises UserError for what is none."""
+    """What a bundle claims. Raises UserError for an invalid bundle."""
     try:
         return Submission.model_validate(read_json(folder / ABOUT))
     except ValidationError as error:
@@ -116,54 +116,55 @@ def load(folder: Path) -> Submission:
 
 
 def verify(folder: Path) -> list[str]:
-    """All that is wrong with a bundle, one line each. Raises UserError for what is none."""
-    said = load(folder)
-    found = list(_altered(folder, said))
-    if said.signed() != said.digest:
-        found.append(f"{ABOUT}: its digest is not that of what it says")
-    return found or list(_contradicted(folder, said))
+    """The problems of a bundle, one line each. Raises UserError for an invalid bundle."""
+    submission = load(folder)
+    found = list(_altered(folder, submission))
+    if submission.signed() != submission.digest:
+        found.append(f"{ABOUT}: its digest does not match its content")
+    return found or list(_contradicted(folder, submission))
 
 
 def regrade(folder: Path, dataset: Path) -> list[str]:
-    """Where the verdicts differ that the stored runs give, by the dataset that is in a data directory. Raises
-    UserError."""
-    said = load(folder)
-    subject, claimed = said.subject, Store(folder / DATA)
-    with TemporaryDirectory(prefix="a11y-bench-") as place:
-        store = Store(Path(place) / "data")
+    """Where verdicts differ when they are recomputed from the stored runs, by the dataset in the data directory
+    `dataset`. Raises UserError."""
+    submission = load(folder)
+    subject, claimed = submission.subject, Store(folder / DATA)
+    with TemporaryDirectory(prefix="a11y-bench-") as scratch:
+        store = Store(Path(scratch) / "data")
         store.begin()
         shutil.copytree(folder / DATA, store.root, dirs_exist_ok=True)
         _copy(Store(dataset).dataset(subject.repo), store.dataset(subject.repo))
-        return [line for one in attempts(store, subject) for line in _differing(store, claimed, one)]
+        return [line for attempt in attempts(store, subject) for line in _differing(store, claimed, attempt)]
 
 
 def _differing(store: Store, claimed: Store, subject: Subject) -> Iterator[str]:
-    before = {one.instance_id: one for one in _verdicts(claimed, subject)}
-    for one in give_anew(store, subject):
-        was = before.pop(one.instance_id, None)
-        if was is None or was.outcome != one.outcome:
-            claim = was.outcome if was else "nothing"
-            yield f"{one.instance_id}, attempt {subject.attempt}: claims {claim}, the stored run gives {one.outcome}"
-    yield from (f"{name}, attempt {subject.attempt}: is not in the dataset" for name in before)
+    claimed_verdicts = {verdict.instance_id: verdict for verdict in _verdicts(claimed, subject)}
+    for verdict in give_anew(store, subject):
+        claim = claimed_verdicts.pop(verdict.instance_id, None)
+        if claim is None or claim.outcome != verdict.outcome:
+            outcome = claim.outcome if claim else "nothing"
+            where = f"{verdict.instance_id}, attempt {subject.attempt}"
+            yield f"{where}: claims {outcome}, the stored run gives {verdict.outcome}"
+    yield from (f"{name}, attempt {subject.attempt}: is not in the dataset" for name in claimed_verdicts)
 
 
 # -- what is packed ---------------------------------------------------------------------------------------------------
 def _sources(store: Store, tries: list[Subject]) -> Iterator[Path]:
-    """The files and folders of the data directory that a bundle has."""
+    """The files and folders of the data directory that go into a bundle."""
     first = tries[0]
     yield from (path for path in sorted(_run(store, first).iterdir()) if path.name not in LOCAL)
-    for one in tries:
-        folder = one.folder(store)
+    for attempt in tries:
+        folder = attempt.folder(store)
         for name in ("verdicts.jsonl", "final_report.json", "runs.json"):
             if not (folder / name).exists():
-                hint = f"run: just eval-run {one.repo} {one.model} --agent {one.agent}"
+                hint = f"run: just eval-run {attempt.repo} {attempt.model} --agent {attempt.agent}"
                 raise UserError("nothing was evaluated", path=folder / name, hint=hint)
             yield folder / name
         for name in dict.fromkeys(read_json(folder / "runs.json").values()):
-            place = kept.unit_of(store.root, one.repo, name)
-            yield from (path for path in (place.folder, place.path) if path.exists())
-        for prediction in _predictions(store, one):
-            kept_answer = store.answers(one.repo, prediction.instance_id, prediction.answer)
+            stored = kept.unit_of(store.root, attempt.repo, name)
+            yield from (path for path in (stored.folder, stored.path) if path.exists())
+        for prediction in _predictions(store, attempt):
+            kept_answer = store.answers(attempt.repo, prediction.instance_id, prediction.answer)
             if prediction.answer and kept_answer.exists():
                 yield kept_answer
 
@@ -176,7 +177,7 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
     else:
         raise UserError(
-            "there is no dataset to judge by", path=source, hint="--data names the data directory that has it"
+            "there is no dataset to regrade with", path=source, hint="--data names the data directory that has it"
         )
 
 
@@ -193,73 +194,75 @@ def _verdicts(store: Store, subject: Subject) -> list[Verdict]:
 
 
 def _cost(store: Store, subject: Subject) -> Decimal | None:
-    """USD of the first attempts, every try at them; None where no ledger tells."""
+    """USD of the first attempts, with all tries; None without a ledger."""
     if not store.ledger.exists():
         return None
     ledger = Ledger(store.ledger)
     try:
-        return total(ledger.spent_on(one.answer) for one in _predictions(store, subject) if one.answer)
+        answers = [prediction.answer for prediction in _predictions(store, subject)]
+        return total(ledger.spent_on(answer) for answer in answers if answer)
     finally:
         ledger.close()
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    """Every file of a bundle but the one that says so."""
+    """The digest of every file of a bundle, except the one that lists them."""
     files = (path for path in sorted((folder / DATA).rglob("*")) if path.is_file() or path.is_symlink())
     return {str(path.relative_to(folder)): _digest(path) for path in files}
 
 
 def _digest(path: Path) -> str:
-    """A link is none of our files: it counts as what it points to, as text."""
+    """The digest of a file; of a link, the digest of its target as text, since the target may be foreign."""
     data = f"link {path.readlink()}".encode() if path.is_symlink() else path.read_bytes()
     return hashlib.sha256(data).hexdigest()
 
 
 def _counted(verdicts: list[Verdict]) -> dict[str, int]:
-    return {str(name): count for name, count in sorted(Counter(one.outcome for one in verdicts).items())}
+    return {str(name): count for name, count in sorted(Counter(verdict.outcome for verdict in verdicts).items())}
 
 
 # -- what is verified -------------------------------------------------------------------------------------------------
-def _altered(folder: Path, said: Submission) -> Iterator[str]:
-    there = _digests(folder)
-    yield from (f"{name}: is missing" for name in sorted(said.files.keys() - there.keys()))
-    yield from (f"{name}: is not in {ABOUT}" for name in sorted(there.keys() - said.files.keys()))
-    changed = (name for name in said.files.keys() & there.keys() if said.files[name] != there[name])
+def _altered(folder: Path, submission: Submission) -> Iterator[str]:
+    digests = _digests(folder)
+    yield from (f"{name}: is missing" for name in sorted(submission.files.keys() - digests.keys()))
+    yield from (f"{name}: is not in {ABOUT}" for name in sorted(digests.keys() - submission.files.keys()))
+    changed = (name for name in submission.files.keys() & digests.keys() if submission.files[name] != digests[name])
     yield from (f"{name}: was changed" for name in sorted(changed))
 
 
-def _contradicted(folder: Path, said: Submission) -> Iterator[str]:
-    """Where what a bundle claims is not what its records say."""
+def _contradicted(folder: Path, submission: Submission) -> Iterator[str]:
+    """Where the claims of a bundle differ from its records."""
     store = Store(folder / DATA)
     try:
-        tries = attempts(store, said.subject)
-        if len(tries) != said.attempts:
-            yield f"it claims {said.attempts} attempts and holds {len(tries)}"
-        for one in tries:
-            yield from _unsupported(store, one, said)
+        tries = attempts(store, submission.subject)
+        if len(tries) != submission.attempts:
+            yield f"it claims {submission.attempts} attempts and holds {len(tries)}"
+        for attempt in tries:
+            yield from _unsupported(store, attempt, submission)
     except A11yBenchError as error:
         yield str(error)
 
 
-def _unsupported(store: Store, subject: Subject, said: Submission) -> Iterator[str]:
+def _unsupported(store: Store, subject: Subject, submission: Submission) -> Iterator[str]:
     verdicts, predictions = _verdicts(store, subject), _predictions(store, subject)
-    patches: Mapping[str, str] = {one.instance_id: digest(one.model_patch) for one in predictions}
-    place = f"attempt {subject.attempt}"
-    if len(patches) != len(predictions) or len({one.instance_id for one in verdicts}) != len(verdicts):
-        yield f"{place}: an instance stands there twice"
-    if subject.attempt == 1 and (_counted(verdicts) != said.outcomes or _names(verdicts) != sorted(said.instances)):
-        yield f"{place}: the verdicts are not what it claims"
-    for one in verdicts:
-        whose = (one.agent, one.model, one.run) == (subject.agent, subject.model, subject.run)
-        if not whose or one.patch_digest != patches.get(one.instance_id, ""):
-            yield f"{place}: {one.instance_id}: the verdict is of another patch"
-    yield from (f"{place}: {name}: has no verdict" for name in sorted(patches.keys() - set(_names(verdicts))))
+    patches: Mapping[str, str] = {prediction.instance_id: digest(prediction.model_patch) for prediction in predictions}
+    prefix = f"attempt {subject.attempt}"
+    if len(patches) != len(predictions) or len({verdict.instance_id for verdict in verdicts}) != len(verdicts):
+        yield f"{prefix}: an instance is there twice"
+    claimed = submission.outcomes, sorted(submission.instances)
+    if subject.attempt == 1 and (_counted(verdicts), _names(verdicts)) != claimed:
+        yield f"{prefix}: the verdicts differ from what it claims"
+    for verdict in verdicts:
+        matches = (verdict.agent, verdict.model, verdict.run) == (subject.agent, subject.model, subject.run)
+        if not matches or verdict.patch_digest != patches.get(verdict.instance_id, ""):
+            yield f"{prefix}: {verdict.instance_id}: the verdict is on another patch"
+    yield from (f"{prefix}: {name}: has no verdict" for name in sorted(patches.keys() - set(_names(verdicts))))
 
 
 def _names(verdicts: list[Verdict]) -> list[str]:
-    return sorted(one.instance_id for one in verdicts)
+    return sorted(verdict.instance_id for verdict in verdicts)
 
 
-def described(said: Submission) -> dict[str, Any]:
-    """What a bundle claims, for a program, without the files."""
-    return json.loads(said.model_dump_json(exclude={"files"}))
+def described(submission: Submission) -> dict[str, Any]:
+    """What a bundle claims, as plain data, without the files."""
+    return json.loads(submission.model_dump_json(exclude={"files"}))

@@ -1,7 +1,7 @@
 """The leaderboard: one page of verified bundles, a table for each repository and set of instances.
 
-Rates of other sets of instances do not stand in one table. An incomplete submission, and one that other code judged
-than the others, is listed below and marked. Makes text; writes nothing.
+Rates on different sets of instances are never in one table. Incomplete submissions are listed last and marked; a table
+whose submissions were judged by different code says so. Makes text; writes nothing.
 """
 
 from __future__ import annotations
@@ -23,15 +23,17 @@ HEADINGS = (
     Heading("agent", "What asked the model, with the name of its settings"),
     Heading(
         "resolved",
-        "Instances of which every test passes that evaluation expects, with the 95 % interval (Wilson)",
+        "Instances in which every expected test passes, with the 95 % interval (Wilson)",
         True,
         bar=True,
     ),
     Heading(
-        "not evaluated", "Instances of which the machine owes the verdict: with any, a rate is not to be compared", True
+        "not evaluated",
+        "Instances without a verdict because the machine failed: with any, do not compare the rate",
+        True,
     ),
-    Heading("USD", "What the answers cost that are judged, every try at them; empty where nobody knows", True),
-    Heading("attempts", "Answers to every task; the first ones are judged here", True),
+    Heading("USD", "Cost of the judged answers, with all tries; empty if unknown", True),
+    Heading("attempts", "Answers per task; only the first ones are judged here", True),
     Heading("made", "The day of the bundle (UTC)"),
     Heading("digest", "The beginning of the bundle's digest"),
 )
@@ -40,29 +42,32 @@ HEADINGS = (
 def render(submissions: Sequence[Submission]) -> str:
     """The page as HTML."""
     groups: defaultdict[tuple[str, tuple[str, ...]], list[Submission]] = defaultdict(list)
-    for one in submissions:
-        groups[one.repo, tuple(sorted(one.instances))].append(one)
-    tables = [_table(repo, names, ones) for (repo, names), ones in sorted(groups.items())]
+    for submission in submissions:
+        groups[submission.repo, tuple(sorted(submission.instances))].append(submission)
+    tables = [_table(repo, names, group) for (repo, names), group in sorted(groups.items())]
     template = environment(__package__).get_template("leaderboard.html.j2")
     return policed(template, STYLES, SCRIPTS, tables=tables, count=len(submissions), made_at=now())
 
 
 def _table(repo: str, names: tuple[str, ...], submissions: list[Submission]) -> Table:
-    ordered = sorted(submissions, key=lambda one: (not one.is_complete, -one.resolved, one.model, one.agent))
-    laws = {law for one in ordered for law in one.law}
+    ordered = sorted(
+        submissions, key=lambda bundle: (not bundle.is_complete, -bundle.resolved, bundle.model, bundle.agent)
+    )
+    laws = {law for submission in ordered for law in submission.law}
     about = f"{len(names)} instances, set {digest(names)[:8]}."
     if len(laws) > 1:
-        about += " Not all were judged by the same code: give verdicts anew before you compare them closely."
+        about += " Not all were judged by the same code: recompute the verdicts before you compare them closely."
     name = f"{repo.replace('/', '-')}-{digest(names)[:8]}"
-    return Table(name, repo, about, HEADINGS, [_row(one) for one in ordered])
+    return Table(name, repo, about, HEADINGS, [_row(submission) for submission in ordered])
 
 
-def _row(one: Submission) -> Row:
-    of = len(one.instances)
-    share, ends = 100 * one.resolved / of if of else 0.0, wilson(one.resolved, of)
+def _row(submission: Submission) -> Row:
+    count = len(submission.instances)
+    share, ends = 100 * submission.resolved / count if count else 0.0, wilson(submission.resolved, count)
     low, high = (round(100 * end, 1) for end in ends) if ends else (0.0, 0.0)
-    resolved = f"{share:.1f} % [{low:.1f}, {high:.1f}], {one.resolved} of {of}"
-    owed = one.outcomes.get(Outcome.NOT_EVALUATED, 0)
-    cost = "" if one.cost_usd is None else f"{one.cost_usd:.2f}"
-    cells = (one.model, one.agent, resolved, str(owed), cost, str(one.attempts), one.made[:10], one.digest[:8])
-    return Row(cells, (round(share, 1), low, high), not one.is_complete)
+    resolved = f"{share:.1f} % [{low:.1f}, {high:.1f}], {submission.resolved} of {count}"
+    not_evaluated = submission.outcomes.get(Outcome.NOT_EVALUATED, 0)
+    cost = "" if submission.cost_usd is None else f"{submission.cost_usd:.2f}"
+    names, attempts = (submission.model, submission.agent), str(submission.attempts)
+    cells = (*names, resolved, str(not_evaluated), cost, attempts, submission.made[:10], submission.digest[:8])
+    return Row(cells, (round(share, 1), low, high), not submission.is_complete)

@@ -83,18 +83,18 @@ def test_what_is_changed_is_found(copy: Path, change: object, found: str) -> Non
 
 def test_a_claim_without_its_digest_is_found(copy: Path) -> None:
     rewrite(copy / bundle.ABOUT, cost_usd="0")
-    assert bundle.verify(copy) == [f"{bundle.ABOUT}: its digest is not that of what it says"]
+    assert bundle.verify(copy) == [f"{bundle.ABOUT}: its digest does not match its content"]
 
 
 @pytest.mark.parametrize(
     ("file", "changes", "claims", "found"),
     [
-        ("verdicts.jsonl", {"outcome": "unresolved"}, {}, "are not what it claims"),
-        ("verdicts.jsonl", {"patch_digest": "0"}, {}, "is of another patch"),
-        ("verdicts.jsonl", {"model": "other"}, {}, "is of another patch"),
-        ("predictions.jsonl", {"model_patch": ""}, {}, "is of another patch"),
+        ("verdicts.jsonl", {"outcome": "unresolved"}, {}, "differ from what it claims"),
+        ("verdicts.jsonl", {"patch_digest": "0"}, {}, "is on another patch"),
+        ("verdicts.jsonl", {"model": "other"}, {}, "is on another patch"),
+        ("predictions.jsonl", {"model_patch": ""}, {}, "is on another patch"),
         ("predictions.jsonl", {}, {"attempts": 2}, "claims 2 attempts and holds 1"),
-        ("predictions.jsonl", {}, {"outcomes": {"resolved": 99}}, "are not what it claims"),
+        ("predictions.jsonl", {}, {"outcomes": {"resolved": 99}}, "differ from what it claims"),
     ],
 )
 def test_a_claim_that_its_own_records_contradict_is_found(
@@ -116,11 +116,11 @@ def test_a_verdict_that_the_stored_run_does_not_give_is_found(bench: Bench, copy
 
 @pytest.mark.rule("bad-input")
 def test_what_can_not_be_packed_or_judged_is_said(bench: Bench, packed: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="something already"):
+    with pytest.raises(UserError, match="not empty"):
         bundle.pack(bench.store, Subject(REPO, "oracle", "oracle"), packed)
     with pytest.raises(UserError, match="no run of"):
         bundle.pack(bench.store, Subject(REPO, "magentless", "GLM-4.6"), tmp_path / "x")
-    with pytest.raises(UserError, match="no dataset to judge by"):
+    with pytest.raises(UserError, match="no dataset to regrade with"):
         bundle.regrade(packed, tmp_path)
 
 
@@ -131,7 +131,7 @@ def test_the_leaderboard_lists_what_holds(bench: Bench, packed: Path, copy: Path
     page = tmp_path / "page.html"
     words = ["leaderboard", *map(str, (other, packed, copy)), "--output", str(page)]
     done = CliRunner().invoke(command, words)
-    assert done.exit_code == 1 and "its digest is not" in done.output
+    assert done.exit_code == 1 and "its digest does not match" in done.output
     text = page.read_text()
     assert text.index("oracle") < text.index(">nop<") and "forged" not in text
     assert "100.0 % [" in text and "Content-Security-Policy" in text
