@@ -1,10 +1,10 @@
 """Converting a data directory of an older schema.
 
 Reads and writes all of `data/`. What it replaces is archived first, and `schema.json` is written last, so that an
-interrupted migration resumes. Predictions, verdicts, instances and ratings are converted. Test runs from before there
-was a law stay as they are and are repeated when needed.
+interrupted migration resumes. Predictions, verdicts, instances and ratings are converted. Test runs from before the
+law existed stay as they are and are repeated when needed.
 
     cli, stage                the command, and the steps in order
     records                   from records of schema 1 to schema 2: pure functions
-    answers                   what was paid for (runs of agents, a judge's ratings), found under its new digests
+    answers                   new digests for what was paid for (runs of agents, a judge's ratings)
 """

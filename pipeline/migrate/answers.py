@@ -1,8 +1,8 @@
-"""What was paid for is found again: ratings of a judge are named by digests of tasks.
+"""New digests for ratings of a judge, which are named by digests of tasks, so that nothing is paid for twice.
 
-A digest of schema 1 covered every field of a record, its schema's version, too. Where all that such a name was made of
-is still there, and gives the same name, the new one takes its place; else the old one stays, and is stale. Runs of
-agents are shown, evaluated and analysed as they are.
+A digest of schema 1 covered every field of a record, including the version of its schema. If everything that such a
+name was made of is still there and gives the same name, the new name replaces it; otherwise the old one stays and is
+stale. Runs of agents are shown, evaluated and analysed as they are.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pipeline.migrate.records import converted
 
 #: old -> new digests
 Renamed = dict[str, str]
-#: tasks as schema 1 wrote them -> the same of today, in their order
+#: tasks as schema 1 wrote them -> the current tasks, in their order
 Tasks = dict[str, Task]
 
 

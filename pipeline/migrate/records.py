@@ -19,12 +19,12 @@ Data = dict[str, Any]
 #: runs of a qualification -> the field of Multi-SWE-bench that held their results
 _RESULTS = {"run": "run_result", "test": "test_patch_result", "fix": "fix_patch_result"}
 _STATUSES = ("PASSED", "FAILED", "SKIPPED")
-#: lists of tests that follow from the transitions
+#: lists of tests that can be derived from the transitions
 _DERIVED = ("fixed_tests", "p2p_tests", "f2p_tests", "s2p_tests", "n2p_tests", "classes")
 
 
 def _instance(old: Data) -> Data:
-    """Its tests stood in eight lists, and now once. Raises UserError where the lists contradict each other."""
+    """Merge the eight lists of tests into one table. Raises UserError if the lists contradict each other."""
     runs = [_results(old[field]) for field in _RESULTS.values()]
     names = sorted(set().union(*runs))
     letters = {name: "".join(run.get(name, "NONE")[0] for run in runs) for name in names}
@@ -43,21 +43,23 @@ def _results(counts: Data) -> dict[str, str]:
 
 def _require_the_same(old: Data, new: Instance) -> None:
     for field in _DERIVED:
-        said, follows = old[field], getattr(new, field)
-        if said.keys() != follows.keys() or (field == "classes" and said != follows):
+        stated, follows = old[field], getattr(new, field)
+        if stated.keys() != follows.keys() or (field == "classes" and stated != follows):
             hint = "qualify it again with the program that wrote it, or remove the line"
             raise UserError("it does not follow from the three results", field=field, hint=hint)
 
 
 def _verdict(old: Data) -> Data:
-    """What a test did stands with the test, and only where it tells."""
+    """Keep a test's status with the test, and only for `unfixed` and `broken` ones."""
     statuses = old.get("tests", {})
-    told = {field: {name: statuses.get(name, "NONE") for name in old.get(field, ())} for field in ("unfixed", "broken")}
-    return {name: value for name, value in old.items() if name != "tests"} | told
+    new = {name: value for name, value in old.items() if name != "tests"}
+    for field in ("unfixed", "broken"):
+        new[field] = {name: statuses.get(name, "NONE") for name in old.get(field, ())}
+    return new
 
 
 def _review(old: Data) -> Data:
-    """Its words are today's."""
+    """Replace old names of statuses and difficulties."""
     return old | {name: OLDER.get(old[name], old[name]) for name in ("status", "difficulty") if old.get(name)}
 
 
@@ -65,7 +67,7 @@ def _as_it_is(old: Data) -> Data:
     return old
 
 
-#: record -> what became of its fields
+#: record -> how its fields are converted
 CHANGES: dict[type[Versioned], Callable[[Data], Data]] = {
     Instance: _instance,
     Verdict: _verdict,
@@ -75,10 +77,10 @@ CHANGES: dict[type[Versioned], Callable[[Data], Data]] = {
 
 
 def converted(kind: type[Versioned], old: Data) -> Data:
-    """A record of today; one that is one already, or tells no version, as it is."""
+    """A record of schema 2. One that is of schema 2 already, or has no version, is returned as it is."""
     return _versioned(CHANGES[kind](old)) if old.get("schema_version") == 1 else old
 
 
 def _versioned(old: Data) -> Data:
-    """Which version of the program made it was not told."""
+    """The record with the new version. Schema 1 did not say which version of the program wrote it."""
     return {"schema_version": SCHEMA_VERSION, "tool": "", **{k: v for k, v in old.items() if k != "schema_version"}}

@@ -1,4 +1,4 @@
-"""The steps of a migration, in their order. Each can be taken again: what is of today already stays as it is."""
+"""The steps of a migration, in order. Each can be repeated: what is converted already stays as it is."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from pipeline.migrate.records import converted
 #: the schema that is migrated from
 OLD = 1
 
-#: files of records besides predictions and verdicts, which move
+#: files of records, except predictions and verdicts, which also move
 RECORDS: dict[str, type[Versioned]] = {
     "00_viewer/handchecks.jsonl": HandCheck,
     "00_viewer/*__*.jsonl": Review,
@@ -55,7 +55,7 @@ VERDICTS: dict[str, type[Versioned]] = {"verdicts.jsonl": Verdict, "assessments.
 
 
 def migrate(root: Path) -> None:
-    """Migrate a data directory. Raises UserError where something cannot be read, or a stage is under way."""
+    """Migrate a data directory. Raises UserError if something cannot be read, or a stage is running."""
     if schema_of(root.absolute()) == SCHEMA_VERSION:
         say(f"{root}: nothing to do, its version is {SCHEMA_VERSION}")
         return
@@ -69,7 +69,7 @@ def migrate(root: Path) -> None:
 
 
 class Migration:
-    """One data directory under way. Its steps return how many of their things were migrated, or moved."""
+    """The migration of one data directory. Each step returns how many files or folders it converted or moved."""
 
     def __init__(self, store: Store) -> None:
         self.store, self.root, self.stamp = store, store.root, f"{new_stamp()}-schema-{OLD}"
@@ -81,7 +81,7 @@ class Migration:
         return sum(self._convert(path, kind) for pattern, kind in RECORDS.items() for path in self._found(pattern))
 
     def units(self) -> int:
-        """Outcomes of candidates: under no law, so that the next build decides them anew."""
+        """Outcomes of candidates: without a law, so that the next build decides them again."""
         count = 0
         for path in self._found("02_dataset/*/units/*/manifest.json"):
             manifest = read_json(path)
@@ -93,13 +93,13 @@ class Migration:
         return count
 
     def databases(self) -> int:
-        """Of what was collected: they hold records, too."""
+        """Databases of stage 01, which also hold records."""
         count = 0
         for path in self._found("01_raw/*/collect.sqlite"):
             with closing(sqlite3.connect(path)) as db:
                 old = "json_extract(record, '$.schema_version') = ?"
-                (there,) = db.execute(f"SELECT count(*) FROM pull_requests WHERE {old}", (OLD,)).fetchone()
-                if there:
+                (count_old,) = db.execute(f"SELECT count(*) FROM pull_requests WHERE {old}", (OLD,)).fetchone()
+                if count_old:
                     self._archive_database(db, path)
                     new = "json_set(record, '$.schema_version', ?, '$.tool', '')"
                     with db:
@@ -108,7 +108,7 @@ class Migration:
         return count
 
     def clones(self) -> int:
-        """Where clones lie is a fact of the machine: it leaves the data."""
+        """Paths of clones, which belong to the machine: move them out of the data."""
         found = [path for path in self._found("01_raw/*/source.json") if {"path", "file"} & read_json(path).keys()]
         for path in found:
             self.store.archive(path, self.stamp)
@@ -116,7 +116,7 @@ class Migration:
         return len(found)
 
     def ratings(self) -> int:
-        """A judge's, which were paid for, to `ratings`; and what was found out about patches to `evidence`."""
+        """Ratings of a judge, which were paid for, to `ratings`; evidence on patches to `evidence`."""
         tasks: Renamed = {}
         for folder in self._runs():
             tasks |= renamed_tasks(tasks_of(folder))
@@ -137,7 +137,7 @@ class Migration:
         """The ledger and `costs.csv`."""
         return self._ledger() + self._costs()
 
-    # -- the places of schema 1 ---------------------------------------------------------------------------------------
+    # -- the paths of schema 1 ----------------------------------------------------------------------------------------
     def _found(self, pattern: str) -> list[Path]:
         return sorted(self.root.glob(pattern))
 
@@ -146,11 +146,11 @@ class Migration:
         return self._holding("03_predictions/*/*/*/*", "run.json", *ANSWERS)
 
     def _evaluations(self) -> list[Path]:
-        """`04_evaluation/<agent>/<repo>/<model>`, of which an agent may be called as folders of today are."""
+        """`04_evaluation/<agent>/<repo>/<model>`; an agent may have the name of a folder of schema 2."""
         return self._holding("04_evaluation/*/*/*", "runs.json", *VERDICTS)
 
     def _holding(self, pattern: str, *names: str) -> list[Path]:
-        """Folders with one of these files, whose third part names a repository: in schema 2 it names an agent."""
+        """Folders with one of these files whose third part names a repository; in schema 2 it names an agent."""
         held = {path.parent for name in names for path in self._found(f"{pattern}/{name}")}
         return sorted(path for path in held if Repo.of_slug(path.relative_to(self.root).parts[2]))
 
@@ -179,29 +179,29 @@ class Migration:
         return self._move(folder, self.store.evaluation(_repo(folder.parent), agent, model))
 
     def _rating(self, folder: Path, tasks: Renamed) -> int:
-        place = self.root / "04_evaluation" / "ratings" / folder.parent.name / folder.name
+        target = self.root / "04_evaluation" / "ratings" / folder.parent.name / folder.name
         for path in sorted(folder.glob("*/manifest.json")):
             inputs = self._rename_inputs(path, tasks)
-            place = place.with_name(digest(inputs))
-        return self._move(folder, place)
+            target = target.with_name(digest(inputs))
+        return self._move(folder, target)
 
     def _rename_inputs(self, path: Path, renamed: Renamed) -> dict[str, str]:
-        """Let a unit's manifest name what it was made of as it is named today."""
+        """Rename the inputs in a unit's manifest to their new digests."""
         manifest = read_json(path)
         inputs = {name: renamed.get(value, value) for name, value in manifest["inputs"].items()}
         if inputs != manifest["inputs"]:
             self._replace(path, _json(manifest | {"inputs": inputs}))
         return inputs
 
-    def _move(self, folder: Path, place: Path) -> int:
-        if place.exists():
-            hint = "two folders are of the same agent and model: remove one of them"
-            raise UserError(f"there is already {place}", path=folder, hint=hint)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        folder.rename(place)
-        for left in (folder.parent, folder.parents[1], folder.parents[2]):
-            if left.parent != self.root and not any(left.iterdir()):
-                left.rmdir()
+    def _move(self, folder: Path, target: Path) -> int:
+        if target.exists():
+            hint = "two folders belong to the same agent and model: remove one of them"
+            raise UserError(f"there is already {target}", path=folder, hint=hint)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        folder.rename(target)
+        for emptied in (folder.parent, folder.parents[1], folder.parents[2]):
+            if emptied.parent != self.root and not any(emptied.iterdir()):
+                emptied.rmdir()
         return 1
 
     def _convert(self, path: Path, kind: type[Versioned]) -> int:
@@ -238,7 +238,7 @@ class Migration:
         return 1
 
     def _archive_database(self, db: sqlite3.Connection, path: Path) -> None:
-        """With what still stands in its journal."""
+        """Archive a database, with what is still in its journal."""
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.store.archive(path, self.stamp)
 
@@ -255,7 +255,7 @@ class Migration:
         return 1
 
 
-#: what is said of a step -> the step; ratings need the tasks of answers in their old form, and answers the instances
+#: name of a step -> the step; ratings need the tasks of answers in their old form, and answers the instances
 STEPS: dict[str, Callable[[Migration], int]] = {
     "files of records": Migration.records,
     "outcomes of candidates": Migration.units,
@@ -269,13 +269,13 @@ STEPS: dict[str, Callable[[Migration], int]] = {
 
 
 def _whose(folder: Path) -> tuple[str, str]:
-    """Agent and model of a run, whose folders two models could share. SWE-bench's form names no agent."""
+    """Agent and model of a run. Two models could share a folder, and SWE-bench's format names no agent."""
     path = folder / "run.json"
-    said = read_json(path) if path.exists() else {}
+    fields = read_json(path) if path.exists() else {}
     lines = folder / "predictions.jsonl"
     first = next((line for line in lines.open("rb") if line.strip()), b"{}") if lines.exists() else b"{}"
-    said = _parsed(lines, 1, first) | said
-    agent, model = said.get("agent"), said.get("model", said.get("model_name_or_path"))
+    fields = _parsed(lines, 1, first) | fields
+    agent, model = fields.get("agent"), fields.get("model", fields.get("model_name_or_path"))
     return agent or folder.parents[2].name, model or folder.parent.name
 
 
@@ -293,7 +293,7 @@ def _parsed(path: Path, number: int, line: bytes) -> Any:
 
 
 def _valid(path: Path, number: int, old: Any, kind: type[Versioned]) -> Any:
-    """The record of today, as plain data. Raises UserError with file, line and field."""
+    """The record of schema 2 as plain data. Raises UserError with file, line and field."""
     try:
         new = converted(kind, old)
     except (KeyError, AttributeError, TypeError) as error:
