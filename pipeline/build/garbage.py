@@ -116,12 +116,12 @@ def _of_units(store: Store, repo: Repo) -> Iterator[str]:
             yield from (result["image"], result["environment_digest"])
 
 
-def judge(kept: Collection[Kept], referring: Referring) -> list[Judged]:
+def judge(kept: Collection[Kept], references: Referring) -> list[Judged]:
     """What stays, then what goes, in an order in which it can be removed.
 
     While any data directory is unreadable, only leftovers go.
     """
-    names, unknown = referring.names, ", ".join(map(str, referring.unknown))
+    names, unknown = references.names, ", ".join(map(str, references.unknown))
     staying = layers.standing(kept, lambda layer: layer.busy or layer.digest in names)
     maybe = {layer.name for layer in kept if unknown and layer.kind != "leftover"} - staying.keys()
     stay = [Judged(layer, False, _reason(layer, staying[layer.name], names)) for layer in kept if layer.name in staying]

@@ -45,10 +45,10 @@ class Memory:
         self.path, self._lock = path, threading.Lock()
         self.rows = tuple(read_records(path, Learned))
 
-    def learn(self, lessons: Sequence[Learned]) -> None:
+    def learn(self, new_lessons: Sequence[Learned]) -> None:
         """Keep the new lessons. Thread-safe."""
         with self._lock:
-            new = [row for row in lessons if row not in self.rows]
+            new = [row for row in new_lessons if row not in self.rows]
             if new:
                 self.rows = (*self.rows, *new)
                 write_records(self.path, self.rows)

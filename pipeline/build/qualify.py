@@ -422,7 +422,7 @@ class _Qualification:
                 if not moved:
                     counter_runs[name] = counter.run(*words)
             except PatchFailed as failed:  # our change failed to apply: the candidate is not to blame
-                self.say(f"no such run: {failed}")
+                self.say(f"run skipped: {failed}")
                 continue
             fields[name], files = pack(counter_runs[name], f"counter.{name}")
             self.files |= files
@@ -434,7 +434,7 @@ class _Qualification:
         try:
             run = counter.run(*words, moved=True)
         except InfrastructureError as error:  # a fault of the machine also shows in the run in gold's own folder
-            self.say(f"no other folder: {error}")
+            self.say(f"no run in another folder: {error}")
             return False
         if passes(instance, run):
             counter_runs["disguised"] = run
@@ -494,8 +494,8 @@ class _Qualification:
         """Add the protected files, which the runner reads to decide; observed once the environment is known to work."""
         self.say("observing which files the runner reads")
         observed = reads.ask(self._plan(ran, target), _steps(self.candidate)[-1], self.candidate.fix_patch)
-        silent = () if observed.answered else ("the runner did not say all that it reads: its command and texts do",)
-        ran = ran.model_copy(update={"protected": observed.files, "deviations": (*ran.deviations, *silent)})
+        note = () if observed.answered else ("the runner did not say all that it reads: its command and texts do",)
+        ran = ran.model_copy(update={"protected": observed.files, "deviations": (*ran.deviations, *note)})
         self.stored["ran"] = ran.model_dump(mode="json")
         return ran
 
@@ -506,7 +506,7 @@ class _Qualification:
         self.health = health.measured(run, self._expected)
         self.sick = _Sick(state, plan.image, self.health, run.log.decode(errors="replace"), run.root)
         if run.end == "ran" and not run.doubts and self.health.files and not self.health.well:
-            self.say(f"the base is sick ({self.health}): asking gold")
+            self.say(f"the base is sick ({self.health}): running gold")
             fix = runs.run_gold(plan, _steps(self.candidate)[-1], cache="use")
             try:
                 require_health(self.health, fix)

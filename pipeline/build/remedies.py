@@ -396,7 +396,7 @@ def _runner(environment: Environment) -> set[str]:
     return {*spec.packages, *(wrapper.package for wrapper in spec.wrapper)}
 
 
-def _with(environment: Environment, field: str, values: Mapping[str, str]) -> Environment | None:
-    before = getattr(environment, field)
+def _with(environment: Environment, name: str, values: Mapping[str, str]) -> Environment | None:
+    before = getattr(environment, name)
     after = {**before, **values}
-    return environment.model_copy(update={field: after}) if after != before else None
+    return environment.model_copy(update={name: after}) if after != before else None

@@ -298,7 +298,7 @@ def _valid(path: Path, number: int, old: Any, kind: type[Versioned]) -> Any:
         new = converted(kind, old)
     except (KeyError, AttributeError, TypeError) as error:
         hint = f"correct or remove this line; it should be a record {kind.__name__}"
-        raise UserError(f"it is no record of version {OLD}: {error!r}", path=path, line=number, hint=hint) from None
+        raise UserError(f"it is not a record of version {OLD}: {error!r}", path=path, line=number, hint=hint) from None
     except UserError as error:
         raise UserError(error.message, path=path, line=number, field=error.field, hint=error.hint) from None
     parse_record(path, number, json.dumps(new).encode(), kind)

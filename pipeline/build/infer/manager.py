@@ -33,7 +33,7 @@ def find(tree: Tree, manifest: Manifest, node: str, date: str, fixed: dict[str, 
     release = _release(tree, manager)
     row = manager.install_for(version.value, lock=bool(lock), release=bool(release))
     if row is None:
-        raise Unsupported("environment_failed", f"no exact install is known of {manager.name} {version.value}")
+        raise Unsupported("environment_failed", f"no exact install is known for {manager.name} {version.value}")
     fill = {"{release}": release[0] if release else "", "{date}": date[:10]}
     words = tuple(_filled(word, fill) for word in row.words)
     return Installation(named, version, words, row.env, lock or "no lock file")
@@ -85,7 +85,7 @@ def _by_lock(manager: Manager, lock: str, text: str, node: str) -> Found:
     """The version by the lock file's format, but not above the one that comes with Node, if one does."""
     row = next((row for row in manager.format if re.search(row.pattern, text[:2000], re.MULTILINE)), None)
     if row is None:
-        raise Unsupported("environment_failed", f"{lock}: no known format of {manager.name}'s lock file")
+        raise Unsupported("environment_failed", f"{lock}: unknown format of {manager.name}'s lock file")
     with_node = manager.with_node(node)
     newer = with_node and row.version and int(row.version) > int(with_node)
     return Found("" if newer else row.version, f"{lock}: its format" if lock else "no lock file")

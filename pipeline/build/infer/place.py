@@ -58,7 +58,7 @@ def _own_tests(files: Sequence[str]) -> list[str]:
     tools = {file: tool for file in files if (tool := tool_of(file))}
     if files and len(tools) == len(files):
         named = ", ".join(f"{file} ({tool['tool']}: {tool['why']})" for file, tool in sorted(tools.items()))
-        raise Unsupported("runner_unsupported", f"the tests are another tool's: {named}")
+        raise Unsupported("runner_unsupported", f"the tests belong to another tool: {named}")
     return [file for file in files if file not in tools]
 
 

@@ -36,11 +36,11 @@ class Call(NamedTuple):
 
 
 def calls(
-    tree: Tree, folder: str, manifest: Manifest, programs: Sequence[str], names: Sequence[str] = NAMES
+    tree: Tree, folder: str, manifest: Manifest, programs: Sequence[str], script_names: Sequence[str] = NAMES
 ) -> Iterator[Call]:
     """The calls of these programs by the scripts that test, in order."""
     scripts = manifest.table("scripts")
-    for name in names:
+    for name in script_names:
         if name in scripts:
             yield from _of_script(tree, folder, scripts, name, programs, f"{manifest.path}: scripts.{name}", ())
 

@@ -36,7 +36,7 @@ class Manifest:
 
     def __init__(self, path: str, data: dict[str, Any]) -> None:
         self.path, self.data = path, data
-        self.dependencies = {name: version for table in _DEPENDENCIES for name, version in self.table(table).items()}
+        self.dependencies = {name: version for key in _DEPENDENCIES for name, version in self.table(key).items()}
 
     def table(self, key: str) -> dict[str, str]:
         """The texts of a field that is an object."""
@@ -70,9 +70,9 @@ class Tree:
         try:
             data = json.loads(self.text("package.json"))
         except ValueError as error:
-            raise Unsupported("environment_failed", f"package.json is no JSON: {error}") from error
+            raise Unsupported("environment_failed", f"package.json is not valid JSON: {error}") from error
         if not isinstance(data, dict):
-            raise Unsupported("environment_failed", "package.json is no JSON object")
+            raise Unsupported("environment_failed", "package.json is not a JSON object")
         return Manifest("package.json", data)
 
     def manifest(self, folder: str) -> Manifest | None:

@@ -23,15 +23,15 @@ class Use(NamedTuple):
     wrapper: Wrapper | None = None
 
 
-def of_package(tree: Tree, folder: str, imported: Collection[str]) -> list[Use]:
+def of_package(tree: Tree, folder: str, runners: Collection[str]) -> list[Use]:
     """The package's uses, the likeliest first: by imports of its tests, by its scripts, by its dependencies."""
     manifest = tree.manifest(folder)
     if manifest is None:
         return []
     found = [*_by_scripts(tree, folder, manifest), *_by_dependencies(folder, manifest)]
-    if "node" in imported:
+    if "node" in runners:
         found.append(Use(folder, "node", "the tests import node:test"))
-    return sorted(found, key=lambda use: use.runner not in imported)
+    return sorted(found, key=lambda use: use.runner not in runners)
 
 
 def of_scripts(tree: Tree, folder: str) -> list[Use]:

@@ -119,8 +119,8 @@ def test_newer_yarn_runs_no_scripts_and_links_modules() -> None:
     ("files", "said"),
     [
         ({"package.json": package(packageManager="yarn@4", devDependencies={"jest": "1"})}, "without its lock file"),
-        (JEST | {"yarn.lock": "neither of them"}, "no known format of yarn's lock file"),
-        (JEST | {"pnpm-lock.yaml": "lockfileVersion: '12.0'\n"}, "no known format of pnpm's lock file"),
+        (JEST | {"yarn.lock": "neither of them"}, "unknown format of yarn's lock file"),
+        (JEST | {"pnpm-lock.yaml": "lockfileVersion: '12.0'\n"}, "unknown format of pnpm's lock file"),
     ],
 )  # fmt: skip
 def test_what_can_not_be_installed_has_a_reason(files: dict[str, str], said: str) -> None:

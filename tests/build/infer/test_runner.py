@@ -248,7 +248,7 @@ def test_without_a_runner_it_is_said_why(files: dict[str, str], said: str) -> No
 
 def test_tests_of_other_tools() -> None:
     """Given to the runner they would fail with and without the fix."""
-    with pytest.raises(Unsupported, match=r"another tool's: cypress/e2e/toast.cy.ts \(Cypress:"):
+    with pytest.raises(Unsupported, match=r"another tool: cypress/e2e/toast.cy.ts \(Cypress:"):
         read(tree(), "cypress/e2e/toast.cy.ts")
     assert read(tree(), "cypress/e2e/toast.cy.ts", "src/a.test.ts").runner == "jest"
 
