@@ -1,5 +1,5 @@
 # A11y-Bench: real accessibility pull requests as executable repair tasks.
-# Every recipe is one call of the console program; `uv run a11y-bench COMMAND --help` lists all options.
+# Most recipes call the console program and pass options on; `uv run a11y-bench COMMAND --help` lists all options.
 # REPO is org/repo or org__repo. MODEL is a name in docker/proxy/models.yaml, or oracle, or nop.
 
 set positional-arguments
@@ -25,7 +25,7 @@ bench := "uv run a11y-bench"
 default:
     @just --list --unsorted
 
-# run everything on the embedded benchmark: needs no engine, tokens or keys
+# run all stages on the embedded benchmark; needs no engine, tokens or keys
 [group('start')]
 demo *ARGS:
     {{ bench }} demo "$@"
@@ -47,7 +47,7 @@ alias campaign-run := bench-run
 bench-run REPO MODEL *ARGS:
     {{ bench }} run "$@"
 
-# run everything that a file asks for: datasets, agents, models, attempts, pages; --plan shows what and the cost
+# run everything that a campaign file asks for; --plan shows the steps and their cost first
 [group('start')]
 campaign FILE *ARGS:
     {{ bench }} campaign "$@"
@@ -57,7 +57,7 @@ campaign FILE *ARGS:
 test *ARGS: check
     uv run --all-extras --group test pytest -n 2 --dist loadfile -m "not engine" "$@"
 
-# branch coverage of the tests that need no container engine: a table of what is not covered, and coverage.json
+# measure branch coverage of the tests that need no container engine: a table, and coverage.json
 [group('project')]
 coverage *ARGS:
     uv run --all-extras --group test pytest -n 2 --dist loadfile -m "not engine" --cov --cov-report=term --cov-report=json "$@"
@@ -67,7 +67,7 @@ coverage *ARGS:
 test-engine *ARGS:
     uv run --all-extras --group test pytest -m engine "$@"
 
-# measure a goal: collect, evidence, triage, build, known, predict, evaluate, analyze, start, logs, assess, attacks, checker; or goals, peers, growth, rehearsal, scale (tests/benchmarks/)
+# run one of the project's own benchmarks, such as goals, peers, growth, rehearsal or scale (tests/benchmarks/)
 [group('project')]
 bench NAME *ARGS:
     PYTHONPATH=tests uv run --all-extras --group test python -m benchmarks.{{ NAME }} {{ ARGS }}
@@ -85,12 +85,12 @@ check:
 docs *ARGS:
     uv run --group docs mkdocs build "$@"
 
-# check the licenses and known vulnerabilities of all dependencies (says so if it cannot look them up)
+# check the licenses and known vulnerabilities of all dependencies; says what it could not look up
 [group('project')]
 audit-dependencies:
     uv run --all-extras --group audit python .ci/audit_dependencies.py
 
-# check that this checkout can be released: versions, changelog, and the wheel in an empty environment
+# check whether this checkout can be released: versions, changelog, and the wheel in an empty environment
 [group('project')]
 release-check:
     .ci/release-check
