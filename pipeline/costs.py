@@ -17,7 +17,7 @@ def command(as_json: bool, store: Any) -> None:
     """Show what each experiment spent, from the ledger, and check it against costs.csv.
 
     \b
-    Reads DATA/ledger.sqlite and DATA/costs.csv; writes nothing. `shared` are costs that serve several instances.
+    Reads DATA/ledger.sqlite and DATA/costs.csv; writes nothing. `shared` is the cost of work for several instances.
     Example: a11y-bench costs --json
     Exit code: 0, or 1 if ledger, instances and costs.csv do not agree to the last digit.
     """

@@ -60,7 +60,7 @@ def command(
     samples: tuple[Path, ...],
     out: Path | None,
 ) -> None:
-    """Make frames, tables, figures and one HTML report from all data. What is missing is named and left out.
+    """Make frames, tables, figures and one HTML report from all data. Missing data are named and left out.
 
     \\b
     Reads 00_viewer, 01_raw, 02_dataset, 03_predictions, 04_evaluation, costs.csv and the ledger.

@@ -41,7 +41,7 @@ from pipeline.core.options import (
 @click.option(
     "--jobs",
     type=click.IntRange(1),
-    help="Instances in parallel [default: one per processor with 4 GB of memory]. One more environment is made ahead.",
+    help="Instances in parallel [default: one per processor with 4 GB of memory]. One extra environment is made early.",
 )
 @click.option(
     "--explain",
@@ -53,9 +53,13 @@ from pipeline.core.options import (
 @size_option("--disk", help="Disk space for layers and caches, such as 60GB [default: half of the free space].")
 @click.option("--setup-agent", metavar="MODEL", help="Let this model propose environments for rejected candidates.")
 @click.option(
-    "--setup-tries", type=click.IntRange(1), default=2, show_default=True, help="The model's proposals per rejection."
+    "--setup-tries",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Proposals of the model per rejected candidate, at most.",
 )
-@click.option("--setup-budget", type=Usd(), help="The maximum that it may ever cost for REPO, in USD.")
+@click.option("--setup-budget", type=Usd(), help="The maximum that these proposals may ever cost for REPO, in USD.")
 @click.option(
     "--models",
     type=click.Path(path_type=Path, dir_okay=False),

@@ -356,7 +356,8 @@ def _order(version: str) -> list[int]:
 
 def _at_host(situation: Situation, host: str) -> Iterator[tuple[str, str, str]]:
     """Packages that are requested from a host: name, address, and locked version."""
-    locked = {(package.name, address): package.version for package in situation.locked() for address in package.requested}
+    packages = situation.locked()
+    locked = {(package.name, address): package.version for package in packages for address in package.requested}
     wanted = {(name, address): "" for _, name, address in situation.requested()}
     for (name, address), version in (wanted | locked).items():
         if FOREIGN.match(address) and "/-/" not in address and _is_at(address, host):

@@ -69,7 +69,8 @@ def command(
 
     \b
     oracle and nop are evaluated first; if they fail, the dataset is at fault.
-    --pr, --instances and --limit select what is asked and evaluated; --pr also what is collected and built.
+    --pr, --instances and --limit select the instances to answer and evaluate; --pr also selects what is collected and
+    built.
     Example: a11y-bench run grommet/grommet GLM-4.6 --path ~/clones/grommet
     """
     from pipeline.analyze.cli import present

@@ -26,7 +26,9 @@ from pipeline.core.options import new_data_option, repo_argument
 )
 @click.option("--clone", type=click.Path(path_type=Path), help="For a dataset: the repository's clone, to build from.")
 @click.option("--filtered", is_flag=True, help="For a dataset: take only the records that pass the filters.")
-@click.option("--issues", type=click.Path(path_type=Path, dir_okay=False), help="Issue texts for a clone, JSON Lines.")
+@click.option(
+    "--issues", type=click.Path(path_type=Path, dir_okay=False), help="Issue texts for a clone, as JSON Lines."
+)
 @click.option("--pr", "numbers", type=int, multiple=True, help="Take this pull request whatever the filters say.")
 @click.option(
     "--patterns",

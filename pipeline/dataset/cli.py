@@ -37,7 +37,7 @@ def command() -> None:
     "repeats",
     type=click.IntRange(1),
     metavar="N",
-    help="Only run gold N times at one job and N times at 8.",
+    help="Only run gold's tests, N times with one job and N times with 8.",
 )
 @json_option
 @sandbox_option
@@ -59,7 +59,7 @@ def check(
     \b
     Checks records, digests, patches and expectations of every instance, then oracle and nop.
     Reads DATA/02_dataset/<repo>.jsonl and the clone; oracle and nop go through stages 03 and 04 and write there.
-    --stress runs gold's tests repeatedly instead, alone and under load, to see how often they flip.
+    --stress runs gold's tests repeatedly instead, alone and under load, to see how often their results change.
     Examples: a11y-bench dataset check grommet/grommet --quick
               a11y-bench dataset check --stress 5 --json
     Exit code: 0 no problems, 1 problems.
@@ -179,7 +179,7 @@ def grade(
     """Give the verdict on one PATCH (a file, or -) for INSTANCE, or serve verdicts to other harnesses.
 
     \b
-    The verdict is stage 04's and stored like any other; it enters no table.
+    Stage 04 gives the verdict and stores it as usual, but it appears in no table.
     Example: a11y-bench dataset grade grommet__grommet-7428 fix.diff
              a11y-bench dataset grade --serve --address 0.0.0.0:8765 --token-file tasks/grader.token
     Exit code: 0 resolved, 1 not resolved, 75 not evaluated.
@@ -214,15 +214,16 @@ def grade(
 @command.command()
 @click.argument("name")
 @repos_argument
-@click.option("--size", type=click.IntRange(1), default=50, show_default=True, help="Instances of lite.")
-@click.option("--seed", type=int, default=20251203, show_default=True, help="Of the draw.")
+@click.option("--size", type=click.IntRange(1), default=50, show_default=True, help="The number of instances in lite.")
+@click.option("--seed", type=int, default=20251203, show_default=True, help="The seed of the sample.")
 @data_option
 def subset(name: str, repos: Any, size: int, seed: int, store: Any) -> None:
     """Write the named subset lite (a seeded sample) or reviewed (accepted by raters).
 
     \b
-    Writes DATA/subsets/NAME.txt and NAME-vN.txt: other instances make a new version, and the old one stays.
-    A campaign names it (instances = "lite"), a command takes the file (--instances).
+    Writes DATA/subsets/NAME.txt and, as a numbered version, NAME-vN.txt. If the instances change, there is a new
+    version, and the old ones stay. A campaign names a subset (instances = "lite"); other commands take its file
+    (--instances).
     Example: a11y-bench dataset subset lite --size 100
     """
     from pipeline.core.console import say
@@ -241,8 +242,8 @@ def stats(repos: Any, form: str, store: Any) -> None:
     """Show what datasets consist of.
 
     \b
-    Tests and their classes, WCAG, statements, eras, years, sizes of gold patches, and test strength if `dataset
-    audit` measured it: by repository and in total.
+    Counts tests and their classes, WCAG principles and criteria, statements, eras, years and sizes of gold patches, by
+    repository and in total; also shows the test strength if `dataset audit` measured it.
     Reads DATA/02_dataset/ and, for WCAG principles and criteria, DATA/00_viewer/.
     Example: a11y-bench dataset stats --format csv > stats.csv
     """
@@ -290,7 +291,8 @@ def lock(repos: Any, output: Path | None, force: bool, store: Any) -> None:
     """Write the lists that may be published.
 
     \b
-    A list has the facts that rebuild a dataset and show whether it is the same: no patches, no texts of other people.
+    A list has the facts needed to rebuild a dataset and to check that it is the same, but no patches and no texts of
+    other people.
     Writes <org>__<repo>.jsonl for each (see: a11y-bench schema Lock).
     Example: a11y-bench dataset lock grommet/grommet
     """
@@ -311,10 +313,14 @@ def lock(repos: Any, output: Path | None, force: bool, store: Any) -> None:
 @click.option(
     "--github", is_flag=True, help="Take issues from GitHub (GITHUB_TOKEN) and, without --path, the clone too."
 )
-@click.option("--issues", type=click.Path(path_type=Path, dir_okay=False), help="Issue texts for a clone, JSON Lines.")
+@click.option(
+    "--issues", type=click.Path(path_type=Path, dir_okay=False), help="Issue texts for a clone, as JSON Lines."
+)
 @click.option("--dataset", type=click.Path(path_type=Path), help="The other benchmark whose records are listed.")
 @click.option(
-    "--ratings", type=click.Path(path_type=Path, dir_okay=False), help="Statements that reviewers wrote anew."
+    "--ratings",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Ratings with the statements that reviewers rewrote.",
 )
 @json_option
 @sandbox_option

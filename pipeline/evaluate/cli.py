@@ -17,7 +17,7 @@ from pipeline.evaluate.options import of_patches
 @click.option(
     "--predictions",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="Predictions made elsewhere, as JSON Lines or JSON in SWE-bench's format; --agent names what made them.",
+    help="Predictions of another harness, as JSON Lines or JSON in SWE-bench's format; --agent names that harness.",
 )
 @engine_option
 def command(store: Any, subject: Any, how: Any, *, subset: Any, predictions: Path | None, **limits: Any) -> None:

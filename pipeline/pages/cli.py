@@ -83,7 +83,7 @@ k_option: Decorator = click.option("--k", "ks", callback=_ks, help="The k of pas
 @click.option("--disable-cache", is_flag=True, help="Ask again even for stored answers; an interrupted run resumes.")
 @click.option("--budget", type=Usd(), help="The maximum that each model may ever spend on these cases, in USD.")
 @click.option("--run", "name", default="", help="A name for the run [default: its time].")
-@click.option("--jobs", type=click.IntRange(1), default=4, show_default=True, help="Requests in flight.")
+@click.option("--jobs", type=click.IntRange(1), default=4, show_default=True, help="Requests to send in parallel.")
 @new_data_option
 def run(models: tuple[str, ...], models_file: Path | None, model_list: Path | None, **options: Any) -> None:
     """Let MODELS answer the prompts of the cases, several times each.
@@ -164,11 +164,11 @@ def models_of(path: Path) -> list[str]:
 def evaluate(
     name: str, cases: Path | None, apart: tuple[str, ...], ks: tuple[int, ...], jobs: int, engine: str, store: Any
 ) -> None:
-    """Run the pages of a run through their cases in a real browser, and give each its verdict.
+    """Check the pages of a run with the tests of their cases in a real browser, and give each page a verdict.
 
     \b
-    Writes DATA/04_evaluation/pages/<run>/: verdicts.jsonl, results.json, screenshots/. Stored page runs are judged
-    again and not repeated. --cases uses other tests than those the run was made with.
+    Writes DATA/04_evaluation/pages/<run>/: verdicts.jsonl, results.json, screenshots/. Pages with
+    stored results get a new verdict without running again. --cases uses other tests than those the run was made with.
     Examples: a11y-bench pages eval
               a11y-bench pages eval --apart none
     Exit code: 0 every page has a verdict, 1 errors of a case, the runner or the machine.
@@ -207,7 +207,7 @@ def report(name: str, against: str, ks: tuple[int, ...], store: Any) -> None:
 
 
 @command.command()
-@click.option("--jobs", type=click.IntRange(1), help="Pages to run in parallel [default: 4].")
+@click.option("--jobs", type=click.IntRange(1), help="Pages to check in parallel [default: 4].")
 @click.option(
     "--data",
     type=click.Path(path_type=Path, file_okay=False),
@@ -262,7 +262,7 @@ def check(folder: Path, names: tuple[str, ...], apart: tuple[str, ...], jobs: in
     """Check the cases in FOLDER (default: ours): every expectation of every example.
 
     \b
-    Also checks that examples try every assertion both ways, and that no empty or unrelated page passes.
+    Also checks that every assertion both passes and fails in some example, and that no empty or unrelated page passes.
     Writes nothing. Examples: a11y-bench pages check
                               a11y-bench pages check cases/ --case modal-dialog
     Exit code: 0 no findings, 1 findings.

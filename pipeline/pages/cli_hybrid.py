@@ -49,8 +49,8 @@ def hybrid(
     """Score answers by four parts: HTML validity, browser behaviour, expected text, and a judge.
 
     \b
-    Writes DATA/04_evaluation/pages/<run>/hybrid.jsonl and, for a suite, the run. The score stands beside the verdicts
-    of `pages eval` and changes none.
+    Writes DATA/04_evaluation/pages/<run>/hybrid.jsonl and, for a suite, the run. The score does not change the
+    verdicts of `pages eval`.
     Examples: a11y-bench pages hybrid --suite tests.yaml --model GLM-4.6
               a11y-bench pages hybrid --suite tests.yaml --model GLM-4.6 --no-llm-judge
               a11y-bench pages hybrid --run 20260101T120000Z --judge-model GLM-4.6

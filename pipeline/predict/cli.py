@@ -52,7 +52,7 @@ STEPS = ("preprocess", "runtime", "postprocess")
     help="Choose the proposal that breaks the fewest existing tests; needs an engine.",
 )
 @click.option("--step", type=click.Choice(STEPS), help="Only this step [default: all three in order].")
-@click.option("--fresh", is_flag=True, help="Ask for all answers again, in a new run beside the existing ones.")
+@click.option("--fresh", is_flag=True, help="Request all answers again, in a new run.")
 @jobs_option
 @engine_option
 @data_option
@@ -79,8 +79,9 @@ def command(
     \b
     MODEL is a name in the model list, or oracle (the gold patches) or nop (empty patches), which need no model.
     Writes DATA/03_predictions/repair/<agent>/<repo>/<model>/<time>/, DATA/03_predictions/answers/ and DATA/costs.csv.
-    The same command resumes. An answer is stored by what shapes it (task, agent, settings, model, attempt): more
-    instances, other limits and prices ask nothing again, and runs with other settings are kept side by side (--name).
+    The same command resumes. An answer is stored by everything that shapes it (task, agent, settings, model,
+    attempt). With more instances, other limits or other prices, existing answers are used again. Answers with other
+    settings are stored beside them (--name).
     Agents that run code work in containers, which needs an engine. docs/agents.md says how to bring your own.
     \b
     Examples: a11y-bench predict grommet/grommet GLM-4.6

@@ -33,7 +33,7 @@ def host_argument(function: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         envvar="A11Y_BENCH_REMOTE_FOLDER",
         show_envvar=True,
-        help="The project's folder there, relative to the home folder.",
+        help="The project's folder on the server, relative to the home folder.",
     )
     return click.argument("host")(folder(wrapper))
 
@@ -57,12 +57,12 @@ prefer_option = click.option(
 @command.command()
 @host_argument
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and change nothing.")
-@click.option("--root", default="", help="Write the configuration below this folder there, and change nothing else.")
-@click.option("--data-root", default="", help="The folder where the engine there keeps images and containers.")
+@click.option("--root", default="", help="Write the server's configuration below this folder, and change nothing else.")
+@click.option("--data-root", default="", help="The folder where the server's engine keeps images and containers.")
 def setup(host: Any, dry_run: bool, root: str, data_root: str) -> None:
     """Check and prepare a Debian or Ubuntu server: packages, Node, uv, limits, engine, folders.
 
-    Leaves alone what is right, so it can be repeated. Exit code: 1 if something is left for you to do.
+    Changes only what is missing or wrong, so it can be repeated. Exit code: 1 if something is left for you to do.
     """
     from pipeline.core.console import table
     from pipeline.remote.prepare import prepare
@@ -119,7 +119,7 @@ def pull(host: Any, store: Any, stages: Sequence[str], repos: Sequence[Any], pre
     """Fetch the data of stages 00 to 04 and the ledger, and merge them into the data here.
 
     \b
-    Reads DATA there; writes DATA, and costs.csv from all requests. What is replaced is archived.
+    Reads DATA on the server; writes DATA here, and costs.csv from all requests. Replaced files are archived first.
     Exit code: 2 if both sides changed the same data; they are listed, and nothing is written.
     """
     from pipeline.remote.pull import pull as pulled
@@ -132,7 +132,10 @@ def pull(host: Any, store: Any, stages: Sequence[str], repos: Sequence[Any], pre
 @click.argument("recipe")
 @click.option("--follow", is_flag=True, help="Show its log until it ends; interrupting this does not stop the job.")
 def run(host: Any, recipe: str, follow: bool) -> None:
-    """Start a recipe there that outlives the connection: 'build-run org/repo --jobs 8'. Prints the job's name."""
+    """Start a recipe on a server ('build-run org/repo --jobs 8') and print the job's name.
+
+    The job continues if the connection ends.
+    """
     from pipeline.remote import jobs
 
     name = jobs.begin(host, recipe)
@@ -184,7 +187,12 @@ def stop(host: Any, job: str) -> None:
 
 @command.command()
 @click.argument("incoming", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--known", type=click.Path(path_type=Path), required=True, help="The record of what both sides hold.")
+@click.option(
+    "--known",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="A file that records what both sides held after the last exchange.",
+)
 @prefer_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @new_data_option

@@ -73,7 +73,7 @@ def regrade(folders: tuple[Path, ...], store: Any) -> None:
 @click.argument("folders", nargs=-1, required=True, type=FOLDER)
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The page to write.")
 def leaderboard(folders: tuple[Path, ...], output: Path) -> None:
-    """Write a leaderboard page of the bundles that verify; the others are named and left out.
+    """Write a leaderboard page of the bundles that pass `verify`; the others are named and left out.
 
     Exit code: 0 all bundles are on it, 1 some are not.
     """

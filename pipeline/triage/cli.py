@@ -78,7 +78,7 @@ def list_(repo: Any, store: Any) -> None:
 @click.option("--criterion", "criteria", multiple=True, help="A WCAG success criterion, such as 4.1.2.")
 @click.option("--principle", "principles", multiple=True, type=click.Choice(PRINCIPLES), help="A WCAG principle.")
 @click.option("--difficulty", type=click.Choice(["easy", "medium", "difficult", "no-clue"]))
-@click.option("--note", default="", help="Why.")
+@click.option("--note", default="", help="The reason.")
 @data_option
 def rate(instance: str, store: Any, **fields: Any) -> None:
     """Rate one candidate, INSTANCE in any of its forms (org__repo-N, org/repo#N)."""
@@ -138,14 +138,16 @@ def ask(repo: Any, models: tuple[str, ...], store: Any, path: Path | None, budge
 
 
 @command.command()
-@click.option("--status", "statuses", multiple=True, default=("super",), show_default=True, help="The resolved rating.")
+@click.option(
+    "--status", "statuses", multiple=True, default=("super",), show_default=True, help="Candidates with this rating."
+)
 @click.option("--repo", default="", help="One repository, as org/repo.")
-@click.option("--group", type=click.Choice(["repo", "status", "difficulty"]), default=None, help="Grouped by.")
+@click.option("--group", type=click.Choice(["repo", "status", "difficulty"]), default=None, help="Group by this field.")
 @click.option("--format", "form", type=click.Choice(["python", "json", "csv", "metadata"]), default="python")
 @click.option("--with-errors", is_flag=True, help="Include candidates that could not be built.")
 @data_option
 def export(store: Any, group: str | None, **options: Any) -> None:
-    """Print identifiers or metadata of candidates, selected by their resolved rating."""
+    """Print identifiers or metadata of candidates, selected by their rating, as combined from all raters."""
     from pipeline.core.ratings import STATUSES
     from pipeline.triage import exchange
     from pipeline.triage.catalog import Catalog

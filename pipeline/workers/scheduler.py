@@ -19,7 +19,7 @@ SETTINGS = {
     "--port", type=click.IntRange(0, 65535), default=8786, show_default=True, help="The port; 0 takes any free one."
 )
 def command(host: str, port: int) -> None:
-    """Start the meeting point of coordinators (--engine dask) and workers, until Ctrl-C. Prints its address.
+    """Start the scheduler that connects commands with --engine dask and workers. Prints its address; runs until Ctrl-C.
 
     Anyone who can reach the port can run code on the workers. Make it reachable only through an ssh tunnel or a private
     network, or set up TLS (docs/remote.md).

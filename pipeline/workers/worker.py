@@ -10,10 +10,12 @@ WAIT = 2.0
 
 @click.command()
 @click.argument("address")
-@click.option("--slots", type=click.IntRange(1), default=1, show_default=True, help="Units to perform in parallel.")
+@click.option(
+    "--slots", type=click.IntRange(1), default=1, show_default=True, help="Units of work to perform in parallel."
+)
 @click.option("--host", default=None, help="The address under which the scheduler reaches this machine.")
 def command(address: str, slots: int, host: str | None) -> None:
-    """Perform units for the coordinators of the scheduler at ADDRESS (tcp://HOST:8786), until Ctrl-C.
+    """Perform units of work for the commands that use the scheduler at ADDRESS (tcp://HOST:8786), until Ctrl-C.
 
     \b
     Needs what the stage needs: a container engine and the base image (just doctor). If the scheduler disappears, the

@@ -16,7 +16,7 @@ A_FILE = click.Path(path_type=Path, dir_okay=False)
 @click.command()
 @of_patches
 @engine_option
-@click.option("--axe", is_flag=True, help="Audit what the tests render with axe-core; the tests run once more.")
+@click.option("--axe", is_flag=True, help="Audit the documents of the tests with axe-core; the tests run once more.")
 @click.option(
     "--stories", is_flag=True, help="Audit the stories of touched components in a browser; each patch builds them once."
 )
