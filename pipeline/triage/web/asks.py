@@ -44,8 +44,9 @@ def priced(models: Path, environment: Mapping[str, str]) -> Iterator[Priced]:
     """The chat models of a list; those that can be asked come first. Raises UserError for an invalid list."""
     listed = [model for model in load_models(models).models.values() if model.kind == "chat"]
     for model in sorted(listed, key=lambda model: bool(model.missing(environment))):
-        prices = (f"{(price * MILLION).normalize():f}" for price in (model.price.input, model.price.output))
-        yield Priced(model.name, *prices, model.missing(environment))
+        prices = model.price.input, model.price.output
+        for_input, for_output = (f"{(price * MILLION).normalize():f}" for price in prices)
+        yield Priced(model.name, for_input, for_output, model.missing(environment))
 
 
 def parse_selection(repo: str, models: Sequence[str], numbers: str) -> Selection:
