@@ -300,7 +300,7 @@ class Conduct:
         how: dict[str, Any] = {
             "jobs": self.campaign.jobs,
             "budget": pages.budget,
-            "given": self.environ,
+            "environ": self.environ,
             "gateway": gateway,
         }
         say_stage("pages", f"{name}: {', '.join(models)}")

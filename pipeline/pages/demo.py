@@ -71,9 +71,9 @@ def run_demo(store: Store, *, jobs: int = JOBS) -> tuple[Path, list[str]]:
     cases = load_cases(OWN)
     with PagesModel(cases) as model:
         inherited = {name: value for name, value in os.environ.items() if name != PROXY_URL}
-        environment = {**inherited, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "scripted"}
+        environ = {**inherited, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "scripted"}
         asked = Asked((MODEL,), SAMPLES, (1, SAMPLES), SEED, temperature=0.8)
-        run, causes = Generation(store, set_name(OWN, cases), cases, asked, models=DEMO, given=environment).generate()
+        run, causes = Generation(store, set_name(OWN, cases), cases, asked, models=DEMO, environ=environ).generate()
     if causes:
         raise A11yBenchError(f"the scripted model did not answer: {count_causes(causes)}")
     evaluation = Evaluation(run, jobs=jobs)

@@ -88,8 +88,8 @@ class Write:
 class Generation:
     """One run and its answers. Raises UserError at once for a model that cannot be asked, and for a k above n.
 
-    `budget` is the maximum that each model may spend on these cases, in USD, including earlier spending. `given` is the
-    environment with the providers' keys. `gateway` is one that is already open, and stays open.
+    `budget` is the maximum that each model may spend on these cases, in USD, including earlier spending. `environ` has
+    the environment variables with the providers' keys. `gateway` is one that is already open, and stays open.
     """
 
     def __init__(
@@ -103,13 +103,13 @@ class Generation:
         jobs: int = 4,
         budget: Decimal | None = None,
         run: str = "",
-        given: Mapping[str, str] = os.environ,
+        environ: Mapping[str, str] = os.environ,
         gateway: Gateway | None = None,
     ) -> None:
-        self.store, self.models, self.jobs, self.budget, self.given = store, models, jobs, budget, given
+        self.store, self.models, self.jobs, self.budget, self.environ = store, models, jobs, budget, environ
         model_list = load_models(models)
         self.asked = asked.checked()
-        self.entries = {name: model_list.ready(name, given, "chat") for name in self.asked.models}
+        self.entries = {name: model_list.ready(name, environ, "chat") for name in self.asked.models}
         self.case_set, self.cases, self.name, self.gateway = case_set, cases, run, gateway
 
     def generate(self) -> tuple[Run, dict[tuple[str, str, int], str]]:
@@ -173,7 +173,7 @@ class Generation:
         if self.gateway:
             return nullcontext(self.gateway)
         announce, log = partial(progress.step, "gateway"), run.folder / "gateway.log"
-        return open_gateway(self.models, self.store.ledger, say=announce, log=log, environ=self.given)
+        return open_gateway(self.models, self.store.ledger, say=announce, log=log, environ=self.environ)
 
     def _admit(self, gateway: Gateway, request: Write) -> Write | Settled:
         """Skip a request whose turn comes after the budget was reached."""

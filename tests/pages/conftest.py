@@ -50,7 +50,7 @@ class Setting(NamedTuple):
     gateway: Gateway
     store: Store
     models: Path
-    given: dict[str, str]
+    environ: dict[str, str]
     writer: Writer
 
 
@@ -63,9 +63,9 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
     store.begin()
     with Writer() as writer:
         here = {name: value for name, value in os.environ.items() if name != PROXY_URL}
-        given = {**here, "PAGES_URL": writer.url, "PAGES_KEY": "sk-provider", "INITIAL_RETRY_DELAY": "0"}
-        with open_gateway(models, store.ledger, say=print, log=folder / "proxy.log", environ=given) as gateway:
-            yield Setting(gateway, store, models, given, writer)
+        environ = {**here, "PAGES_URL": writer.url, "PAGES_KEY": "sk-provider", "INITIAL_RETRY_DELAY": "0"}
+        with open_gateway(models, store.ledger, say=print, log=folder / "proxy.log", environ=environ) as gateway:
+            yield Setting(gateway, store, models, environ, writer)
 
 
 @pytest.fixture

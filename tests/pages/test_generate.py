@@ -35,8 +35,8 @@ def cases(tmp_path: Path) -> list[Case]:
 
 def generation(setting: Setting, cases: list[Case], asked: Asked, **how: Any) -> Generation:
     set_name = how.pop("case_set", cases[0].folder.parents[1].name)
-    given = {"models": setting.models, "given": setting.given, "gateway": setting.gateway, **how}
-    return Generation(setting.store, set_name, cases, asked, **given)
+    arguments = {"models": setting.models, "environ": setting.environ, "gateway": setting.gateway, **how}
+    return Generation(setting.store, set_name, cases, asked, **arguments)
 
 
 def generate(setting: Setting, cases: list[Case], asked: Asked, **how: Any) -> Run:
@@ -143,7 +143,7 @@ def test_what_can_not_be_asked_is_refused_before_anything_is_written(
     refused = {
         "unknown model": (Asked(("none",)), {}),
         r"pass@5 needs": (Asked(("one",), 2, (1, 5)), {}),
-        "needs the environment variable": (Asked(("one",)), {"given": {}}),
+        "needs the environment variable": (Asked(("one",)), {"environ": {}}),
     }
     for message, (asked, how) in refused.items():
         with pytest.raises(UserError, match=message):
@@ -174,14 +174,14 @@ def _nursery(line: Any, arguments: tuple[Any, ...]) -> None:
 
 
 def _generate(
-    base_url: str, gateway_id: str, store: Path, models: Path, given: dict[str, str], cases: Path, name: str
+    base_url: str, gateway_id: str, store: Path, models: Path, environ: dict[str, str], cases: Path, name: str
 ) -> None:
     """Generate through a gateway that another process holds."""
     opened, listed = Store(store), load_models(models)
-    gateway = EmbeddedGateway(listed, Ledger(opened.ledger), given)
+    gateway = EmbeddedGateway(listed, Ledger(opened.ledger), environ)
     gateway.base_url, gateway.id = base_url, gateway_id
     asked = Asked(("one", "other"), 3, (1,), 42)
-    how = {"models": models, "given": given, "gateway": gateway, "jobs": 1, "run": name}
+    how = {"models": models, "environ": environ, "gateway": gateway, "jobs": 1, "run": name}
     Generation(opened, "killed", load_cases(cases), asked, **how).generate()
 
 
@@ -197,7 +197,7 @@ def test_killed_at_ten_points_it_ends_in_the_same_pages_and_pays_for_none_twice(
     asked = Asked(("one", "other"), 3, (1,), 42)
     name = f"killed-{cases[0].digest[:6]}-{os.getpid()}"
     gateway = (setting.gateway.base_url, setting.gateway.id)
-    arguments = (*gateway, setting.store.root, setting.models, setting.given, folder, name)
+    arguments = (*gateway, setting.store.root, setting.models, setting.environ, folder, name)
     context = get_context("spawn")
     line, other = context.Pipe()
     nursery = context.Process(target=_nursery, args=(other, arguments), daemon=True)

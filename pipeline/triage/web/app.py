@@ -69,7 +69,7 @@ class Asker(NamedTuple):
 
     jobs: asks.Asks
     models: Path = SHIPPED
-    environment: Mapping[str, str] = os.environ
+    environ: Mapping[str, str] = os.environ
 
 
 class Viewer:
@@ -174,7 +174,7 @@ class Viewer:
                 estimates=estimates,
                 budget=request.form.get("budget", ""),
                 repos=[str(shelf.repo) for shelf in self.catalog.shelves()],
-                models=list(asks.priced(self.asker.models, self.asker.environment)),
+                models=list(asks.priced(self.asker.models, self.asker.environ)),
                 jobs=self.asker.jobs.jobs(),
             )
 
@@ -359,7 +359,7 @@ class Viewer:
 
     def _askings(self, selection: asks.Selection, budget: Decimal | None = None) -> list[Asking]:
         asker = self.asker
-        models = [Asked(name, 1, budget, asker.models, asker.environment) for name in selection.models]
+        models = [Asked(name, 1, budget, asker.models, asker.environ) for name in selection.models]
         return [Asking(self.store, parse_repo(selection.repo), model, selection.numbers) for model in models]
 
     def _own(self, standing: Standing) -> Review | None:

@@ -40,13 +40,13 @@ class Priced(NamedTuple):
     missing: Sequence[str]
 
 
-def priced(models: Path, environment: Mapping[str, str]) -> Iterator[Priced]:
+def priced(models: Path, environ: Mapping[str, str]) -> Iterator[Priced]:
     """The chat models of a list; those that can be asked come first. Raises UserError for an invalid list."""
     listed = [model for model in load_models(models).models.values() if model.kind == "chat"]
-    for model in sorted(listed, key=lambda model: bool(model.missing(environment))):
-        prices = model.price.input, model.price.output
+    for model in sorted(listed, key=lambda model: bool(model.missing(environ))):
+        prices = (model.price.input, model.price.output)
         for_input, for_output = (f"{(price * MILLION).normalize():f}" for price in prices)
-        yield Priced(model.name, for_input, for_output, model.missing(environment))
+        yield Priced(model.name, for_input, for_output, model.missing(environ))
 
 
 def parse_selection(repo: str, models: Sequence[str], numbers: str) -> Selection:
