@@ -145,7 +145,7 @@ def _reasons(kind: str, counter_results: CounterResults, names: Collection[str])
         return {}
     run = counter_results.runs[kind]
     telling = (name for name in names if counter_results.made.tells(kind, name) or name in run.by_snapshot)
-    return {name: run.said[name] for name in telling if name in run.said}
+    return {name: run.reasons[name] for name in telling if name in run.reasons}
 
 
 def _left_out(drawn: Collection[str]) -> list[str]:

@@ -134,7 +134,7 @@ def _is_doubtful(instance: Instance, kind: str, runs: Mapping[str, TestRun]) -> 
 def _failing_differently(run: TestRun, reasons: Mapping[str, str]) -> list[str]:
     """The tests that fail for another reason than with gold, although the message follows from what they expect."""
     failed = (name for name in reasons if run.results.get(name) is Status.FAILED)
-    return sorted(name for name in failed if run.said.get(name) != reasons[name])
+    return sorted(name for name in failed if run.reasons.get(name) != reasons[name])
 
 
 def _disguised(instance: Instance) -> Collection[str]:

@@ -67,9 +67,9 @@ def closure(
     while above := {file for file in reached - seen.named - seen.loaded - library if whole.is_above(file, library)}:
         library |= whole.reached(above, without=seen.named)
     kept = {*tests, *sources, *(library - seen.named)}
-    taken = {place for file in kept if not is_protected(file) for place in module_names(file)}
-    loose = (file for file in reached - kept if not is_protected(file))
-    return tuple(sorted(file for file in loose if taken.isdisjoint(module_names(file))))
+    excluded = {name for file in kept if not is_protected(file) for name in module_names(file)}
+    unprotected = (file for file in reached - kept if not is_protected(file))
+    return tuple(sorted(file for file in unprotected if excluded.isdisjoint(module_names(file))))
 
 
 def targets(request: str, folder: str, files: Collection[str]) -> list[str]:

@@ -29,7 +29,7 @@ def read(parser: str, run: TestRun) -> TestRun:
         suites=report.suites,
         by_snapshot=report.by_snapshot,
         by_screenshot=report.by_screenshot,
-        said=report.reasons,
+        reasons=report.reasons,
         faults=tuple(_forged(run, report, announced)),
         died=tuple(_died(run, report, announced)),
     )

@@ -12,15 +12,16 @@ from pipeline.execution.control import Control
 
 End = Literal["ran", "timeout", "out_of_memory", "output_limit", "disk_limit", "process_limit", "no_report", "lost"]
 
-#: fields that the log and the report say, that are files of their own, or that differ from one time to the next
+#: fields that are read from log and report, that are stored as files, or that differ from run to run
 _APART = (
-    "results", "suites", "by_snapshot", "by_screenshot", "said", "faults", "died", "log", "report", "seconds", "memory",
+    "results", "suites", "by_snapshot", "by_screenshot", "reasons", "faults", "died", "log", "report", "seconds",
+    "memory",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class TestRun:
-    """What one execution of the tests said. `said` is why tests failed, as a digest by name, where the report tells.
+    """What one execution of the tests said. `reasons` says why tests failed, as a digest by name, if the report does.
 
     `faults` are signs of a forged result: totals that disagree with the tests, a whole report that the runner did
     not announce, a control that did not fail (execution.control), files of gold's that the run changed.
@@ -39,7 +40,7 @@ class TestRun:
     suites: dict[str, Status] = field(default_factory=dict)
     by_snapshot: frozenset[str] = frozenset()
     by_screenshot: frozenset[str] = frozenset()
-    said: dict[str, str] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
     faults: tuple[str, ...] = ()
     died: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()

@@ -78,7 +78,7 @@ def test_what_gold_does_in_its_counter_runs() -> None:
 def test_why_gold_fails_is_kept_where_every_patch_fails_so() -> None:
     """Where the failure says two plain values, or compares a snapshot."""
     failed = {FIXED: Status.FAILED, DRAWN: Status.FAILED}
-    run = TestRun(results=failed, said={FIXED: "a", DRAWN: "b"})
+    run = TestRun(results=failed, reasons={FIXED: "a", DRAWN: "b"})
     titles = {name.partition(" > ")[2] for name in (FIXED,)}
     made = SAID.model_copy(update={"telling": {FIXED.partition(" > ")[0]: tuple(titles)}})
 

@@ -267,7 +267,7 @@ def test_a_file_that_can_not_run_has_failed() -> None:
 @pytest.mark.rule("falsified")
 def test_the_first_of_several_expectations_counts_as_the_last_does() -> None:
     tried = factories.make_instance(counter_runs=TOLD.model_copy(update={**FIRST, "first_said": {NAMED: "as gold"}}))
-    same, other = replace(FAILS, said={NAMED: "as gold"}), replace(FAILS, said={NAMED: "otherwise"})
+    same, other = replace(FAILS, reasons={NAMED: "as gold"}), replace(FAILS, reasons={NAMED: "otherwise"})
     assert due(tried, put(falsified=FAILS)) == "first"
     assert due(tried, put(falsified=FAILS, first=same)) == "former"
     assert due(tried, put(falsified=FAILS, first=other)) == "first.2"
@@ -281,7 +281,7 @@ def test_what_fails_for_another_reason_than_gold() -> None:
     """Who shows a value where the tests ask for it alone shows another one here; it is tried twice, since a machine may
     have been slow, and it is no proof of a lie."""
     tried = factories.make_instance(counter_runs=TOLD.model_copy(update={"said": {NAMED: "as gold"}}))
-    same, other = replace(FAILS, said={NAMED: "as gold"}), replace(FAILS, said={NAMED: "otherwise"})
+    same, other = replace(FAILS, reasons={NAMED: "as gold"}), replace(FAILS, reasons={NAMED: "otherwise"})
     assert due(tried, put(falsified=same)) == "former"
     assert due(tried, put(falsified=other)) == "falsified.2"
     assert due(tried, PatchRun(GOOD, counter={"falsified": other, "falsified.2": same})) == "former"

@@ -84,7 +84,7 @@ def test_signs_of_a_forged_result(plan: MakePlan, patch: Patch, way: str, fault:
     ("ways", "sign"),
     [
         (["exit"], "the report says success, the exit code is 1"),
-        (["cut"], "the report is no JSON"),
+        (["cut"], "the report is not JSON"),
         (["silent", "killed"], "the runner was killed by signal 9 before it announced its report"),
     ],
 )
