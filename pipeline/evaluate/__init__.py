@@ -11,5 +11,5 @@ Reads `02_dataset/`, `03_predictions/` and the clone that `01_raw/` names; write
     repeats                   flakes: what the runs of a patch and of gold say together
     cli_regrade, regrade      recomputing verdicts from what is stored
     final_report              Multi-SWE-bench's final report
-    assess/                   what is said beside the verdict (docs/assessment.md)
+    assess/                   the assessment next to the verdict (docs/assessment.md)
 """

@@ -20,7 +20,7 @@ from pipeline.core.patches import is_test_file
 from pipeline.core.records import Environment
 from pipeline.sandbox.base import DEFAULT, Completed, InstallFailed, Limit, Sandbox, Workspace
 
-#: the list of what was made, where no patch can write
+#: the list of made files, in a place where no patch can write
 LISTING = ".git/a11y-bench-made"
 #: what these commands may use; their outputs are as large as a build's
 LIMITS = replace(DEFAULT, seconds=900, output=2**29)

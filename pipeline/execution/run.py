@@ -25,7 +25,7 @@ class TestRun:
 
     `faults` are signs of a forged result: totals that disagree with the tests, a whole report that the runner did
     not announce, a control that did not fail (execution.control), files of gold's that the run changed.
-    `died` are signs of a broken runner, for which nobody need be to blame: a report that is cut off, or that disagrees
+    `died` are signs of a broken runner, which may be nobody's fault: a report that is cut off, or that disagrees
     with the exit code. A file that could not run as a whole is itself in the results, FAILED. The fields that `read`
     fills come first. `restored` lists protected files that the patch had changed, `changed` those that differ after the
     run, and `merged` is set if the patch applied only in a three-way merge. `memory` is the peak of its workspace in

@@ -153,7 +153,7 @@ def _stem(path: PurePosixPath) -> str:
 
 
 def _test_of(path: str) -> str:
-    """`__snapshots__/X.test.tsx.snap` belongs to `X.test.tsx` beside its folder."""
+    """`__snapshots__/X.test.tsx.snap` belongs to `X.test.tsx` next to its folder."""
     pure = PurePosixPath(path)
     if pure.suffix != ".snap":
         return path

@@ -113,7 +113,7 @@ class Bookkeeper(Policy):
             raise HTTPException(403, f"no model '{model}' for this key; available: {', '.join(opened)}")
         allowed = await super().async_pre_call_hook(user_api_key_dict, cache, data, call_type)
         answer, sample = user_api_key_dict.metadata.get(ANSWER, ""), _sample(data)
-        if "cache" in allowed or (answer and sample):  # neither attempts nor samples share what one of them was told
+        if "cache" in allowed or (answer and sample):  # attempts and samples do not share answers
             allowed["cache"] = {"use-cache": True, "namespace": f"{answer} {sample}".strip()}
         listed = models()[model]
         row = ledger().open(user_api_key_dict.api_key, model, listed.kind, listed.price.worst(allowed, listed.most))

@@ -192,7 +192,7 @@ def _model(location: _Location, entry: Any) -> Model:
 def _check_key(location: _Location, parameters: dict[str, Any]) -> None:
     key = str(parameters.get("api_key", NO_KEY))
     if key != NO_KEY and not _VARIABLE.match(key):
-        hint = f"write os.environ/NAME and put the key into that environment variable; {NO_KEY} where none is asked for"
+        hint = f"write os.environ/NAME and put the key into that environment variable; {NO_KEY} if none is needed"
         raise location.error("litellm_params.api_key", "a secret has no place in a file", hint)
 
 

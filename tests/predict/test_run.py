@@ -95,7 +95,7 @@ def test_a_name_stands_beside_the_others_and_shares_their_answers(bench: Bench) 
 def test_attempts_are_answers_of_their_own(bench: Bench) -> None:
     run = open_run(bench.store, EXPERIMENT, Wanted(attempts=2))
     answer(run)
-    assert (run.instances[0], 1) not in run.owed() and (run.instances[0], 2) in run.owed()
+    assert (run.instances[0], 1) not in run.unanswered() and (run.instances[0], 2) in run.unanswered()
     answer(run, attempt=2)
     assert run.unit(run.instances[0]).folder != run.unit(run.instances[0], 2).folder
     assert open_run(bench.store, EXPERIMENT).attempts == 2, "a run shows what it showed"

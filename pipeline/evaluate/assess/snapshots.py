@@ -94,7 +94,7 @@ def is_blind(browser: Browser, names: tuple[str, ...], base: Updated) -> bool:
 def _of_test(browser: Browser, name: str, updated: Updated) -> Compared:
     gold, new = (_snapshots(updated.parser, name, files) for files in (updated.gold, updated.new))
     if gold == new:
-        return Compared("unparsable", "it fails by a snapshot that stands in no file")
+        return Compared("unparsable", "it fails by a snapshot that is in no file")
     if gold.keys() != new.keys():
         return Compared("a11y-different", f"other snapshots are taken: {', '.join(sorted(gold.keys() ^ new.keys()))}")
     try:

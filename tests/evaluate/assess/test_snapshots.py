@@ -74,7 +74,7 @@ def test_a_snapshot_file_is_that_of_its_test():
     [
         (entry('<p\n  class="a"\n/>'), entry('<p\n  class="b"\n/>'), "cosmetic", ""),
         (entry("<p />"), entry("<hr />"), "a11y-different", "aria tree:"),
-        (entry("<p />"), entry("<p />"), "unparsable", "it fails by a snapshot that stands in no file"),
+        (entry("<p />"), entry("<p />"), "unparsable", "it fails by a snapshot that is in no file"),
         (entry("<p />"), entry("<p />") + entry("<b />", 2), "a11y-different", "other snapshots are taken"),
         (entry("<Menu />"), entry("<Menu\n  open={true}\n/>"), "unparsable", "<Menu> was not rendered"),
         (

@@ -1,1 +1,2 @@
-"""A model that rates patches against issues, as PraisonAI Bench's does: beside the verdict, never in its place."""
+"""A model that rates patches against issues, as PraisonAI Bench's does: in addition to the verdict, never instead of
+it."""
