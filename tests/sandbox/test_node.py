@@ -18,7 +18,7 @@ def test_release_within_the_range_is_no_deviation() -> None:
 
 
 def test_what_is_no_version_is_said() -> None:
-    with pytest.raises(InstallFailed, match="'lts' is no version"):
+    with pytest.raises(InstallFailed, match="'lts' is not a version"):
         major("lts")
 
 
