@@ -48,7 +48,7 @@ def alternatives(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterat
     imported = uses.imported(tree, tests)
     folders = {folder for file in tests or ["package.json"] for folder in above(file)}
     members = {folder for folder in folders if workspaces.member(folder, named)}
-    for folder in sorted(members, key=lambda path: -len(path)):
+    for folder in sorted(members, key=lambda path: (-len(path), path)):
         yield from uses.of_package(tree, folder, imported)
         yield from uses.of_scripts(tree, folder)
 
