@@ -36,6 +36,11 @@ Kind = Literal["falsified", "first", "former", "disguised"]
 #: in their order
 KINDS: tuple[Kind, ...] = ("falsified", "first", "former", "disguised")
 
+#: a patch of files as text, without warnings, whatever the repository's attributes say of them
+_DIFF = (
+    *("git", "--literal-pathspecs", "-c", "core.safecrlf=false", "diff"),
+    *("--text", "--no-color", "--no-ext-diff", "--src-prefix=a/", "--dst-prefix=b/"),
+)
 _SNAPSHOTS = re.compile(r"(?:(.*)/)?__snapshots__/([^/]+)\.snap$")
 #: copies a repository to a new folder and prints its path
 _MOVE = ("sh", "-ec", files(__package__).joinpath("move.sh").read_text(encoding="utf-8"))
@@ -182,16 +187,7 @@ def _patch(workspace: Workspace, gold: Mapping[str, str], by_path: Mapping[str, 
     must(workspace, "git", "--literal-pathspecs", "add", "-f", "--", *changed)
     for path, text in changed.items():
         workspace.write(f"{workspace.root}/{path}", text.encode())
-    command = (
-        "git",
-        "--literal-pathspecs",
-        "diff",
-        "--no-color",
-        "--no-ext-diff",
-        "--src-prefix=a/",
-        "--dst-prefix=b/",
-    )
-    diff = must(workspace, *command, "--", *changed).decode()
+    diff = must(workspace, *_DIFF, "--", *changed).decode()
     for path in changed:
         workspace.write(f"{workspace.root}/{path}", gold[path].encode())
     return diff

@@ -43,6 +43,19 @@ def test_what_is_made_of_gold(plan: MakePlan, gold: str) -> None:
     assert found.former == {TEST: ("names",)}
 
 
+@pytest.mark.rule("falsified")
+@pytest.mark.parametrize("attributes", ["*.txt binary\n", "* text=auto\n", ""])
+def test_a_golden_file_of_any_attributes(plan: MakePlan, library: History, patch: Patch, attributes: str) -> None:
+    """Attributes say how git shows a file and ends its lines; the patch is text, has no warning in it, and applies."""
+    golden = "tests/menu.expect.txt"
+    library.commit("golden", {golden: "<nav>\r\n"})
+    gold = patch({golden: "<nav>\r\n<menu>\r\n"})
+    library.commit("attributes", {".gitattributes": attributes})
+    found = made(plan(), "", gold)
+    assert found.by_value == 1 and found.falsified.startswith("diff --git") and "\n@@ " in found.falsified
+    assert run("falsified", plan(), "", "", gold, [], found.falsified).end == "ran"
+
+
 def test_nothing_is_made_of_tests_without_expectations(plan: MakePlan, patch: Patch) -> None:
     assert made(plan(), "", patch({"src/New.test.js": "opens | src/Menu.js | <nav\n"})) == Made(
         former={}, falsified="", assertions=0
