@@ -1,13 +1,17 @@
-"""Models that know the gold patches, in the form that magentless reads: a dress rehearsal of stage 03.
+"""Models that know the gold patches, for a rehearsal of stage 03.
 
-What the one that `knows` does not solve is no model's fault: a file that the agent does not show, an edit that it
-cannot make. Embeddings are by words (provider.py).
+They answer in the form that magentless reads, and call the shell of mini-swe-agent. If the one that `knows` leaves an
+instance unresolved, no model is to blame: the agent did not show a file, or could not make an edit. Embeddings are by
+words (provider.py).
 """
 
 from __future__ import annotations
 
+import json
 import re
+from base64 import b64encode
 from collections.abc import Sequence
+from gzip import compress
 from os.path import commonprefix
 from typing import NamedTuple
 
@@ -20,6 +24,13 @@ from pipeline.llm.provider import Output, Refusal
 from pipeline.llm.scripted import ScriptedModel
 
 STEP = re.compile(r"^Step: (\w+)")
+#: what comes before an issue's title in the prompts of magentless, and of agents that get the statement as a text
+TITLED = ("Issue: ", "# ")
+#: commands for a shell: make a change, which prints DONE, and submit it
+DONE = "the-change-is-made"
+APPLY = f"echo {{}} | base64 -d | gzip -d | git apply --whitespace=nowarn && echo {DONE}"
+GUESS = f"echo 'export {{{{}}}};' > rehearsal-{{}}.js && echo {DONE}"
+SUBMIT = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 #: what a model makes of what it knows: the gold patches, those of every second instance, or nothing but words
 SKILLS = ("knows", "guesses", "talks")
 
@@ -52,10 +63,15 @@ class Change(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What is in the prompts of an instance and in no other's, and what its gold patch changes."""
+    """The titles of an instance's issues, which are in all its prompts, what its gold patch changes, and the patch."""
 
-    markers: Sequence[str]
+    titles: Sequence[str]
     changes: Sequence[Change]
+    patch: str
+
+    def is_in(self, prompt: str) -> bool:
+        """Whether a prompt is about this instance."""
+        return any(all(f"{mark}{title}\n" in prompt for title in self.titles) for mark in TITLED)
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
@@ -86,9 +102,9 @@ def answer(step: str, changes: Sequence[Change]) -> str:
     return "\n".join(change.path for change in there) if step != "folders" else ""
 
 
-def guess(place: int) -> list[Change]:
+def guess(index: int) -> list[Change]:
     """A change that applies and mends nothing."""
-    return [Change(f"rehearsal-{place}.js", None, "export {};\n")]
+    return [Change(f"rehearsal-{index}.js", None, "export {};\n")]
 
 
 class Knowing(ScriptedModel):
@@ -100,21 +116,34 @@ class Knowing(ScriptedModel):
         self.tasks, self.skill = tasks, skill
 
     def reply(self, prompt: str) -> Output:
-        step = STEP.match(prompt)
-        found = [place for place, one in enumerate(self.tasks) if all(marker in prompt for marker in one.markers)]
-        if not step or not found:
+        found = [index for index, task in enumerate(self.tasks) if task.is_in(prompt)]
+        if not found:
             raise Refusal(400, f"no instance for a prompt that begins: {prompt[:200]}")
-        return Output(self._said(step[1], max(found, key=lambda place: len(self.tasks[place].markers))))
+        index = max(found, key=lambda index: len(self.tasks[index].titles))
+        step = STEP.match(prompt)
+        return Output(self._answer(step[1], index)) if step else self._command(prompt, index)
 
-    def _said(self, step: str, place: int) -> str:
-        changes = self.tasks[place].changes
+    def _answer(self, step: str, index: int) -> str:
+        """The answer to a step of magentless."""
+        changes = self.tasks[index].changes
         if step == "repair" and self.skill == "talks":
             return "The menu has to be told of by its name."
-        if step == "repair" and self.skill == "guesses" and place % 2:
-            changes = guess(place)
+        if step == "repair" and self.skill == "guesses" and index % 2:
+            changes = guess(index)
         return f"```\n{answer(step, changes)}\n```"
+
+    def _command(self, prompt: str, index: int) -> Output:
+        """The next command for the shell of mini-swe-agent."""
+        if DONE in prompt or self.skill == "talks":
+            command = SUBMIT
+        elif self.skill == "guesses" and index % 2:
+            command = GUESS.format(index)
+        else:
+            command = APPLY.format(b64encode(compress(self.tasks[index].patch.encode(), mtime=0)).decode())
+        return Output("", ("bash", json.dumps({"command": command})))
 
 
 def known(clone: git.Repo, instance: Instance) -> Known:
     """An instance as a model knows it."""
-    return Known([f"Issue: {one.title}\n" for one in instance.task().statement], gold(clone, instance))
+    titles = [issue.title for issue in instance.task().statement]
+    return Known(titles, gold(clone, instance), instance.fix_patch)

@@ -1,9 +1,11 @@
-"""Rehearsal of a campaign: models that know the gold patches, two agents, two attempts; killed, and run to its end.
+"""Rehearsal of a campaign: three scripted models, two agents, two attempts; killed, and run to its end.
 
-`just bench rehearsal [--repos REPO,REPO] [--data DIR] [--limit N] [--kills N] [--work FOLDER] [--json FILE]`. The same
-campaign runs twice on copies of DIR: one is left alone, the other is killed (SIGKILL) at points that are spread over
-all of its work, and resumed. Answers, records, tables and money must be the same. DIR is only read; without one, the
-demo is collected and built. Writes the two copies below FOLDER, where they stay, or in a temporary folder.
+`just bench rehearsal [--repos REPO,REPO] [--data DIR] [--demo] [--limit N] [--kills N] [--work FOLDER] [--json FILE]`.
+The same campaign runs twice on copies of DIR: one is left alone, the other is killed (SIGKILL) at points that are
+spread over all of its work, and resumed. Answers, records, tables and money must be the same. DIR is only read. Without
+one, the demo is collected and built; with one, `--demo` adds the demo. Magentless runs in two settings, and where tests
+run in containers, mini-swe-agent runs there, too. Writes the copies below FOLDER, where they stay, or in a temporary
+folder.
 
 What passes is not compared: times, durations, the names of runs, how often a request was sent, and how often a run of
 tests was repeated because a test is flaky. What verdicts say of flaky tests is compared.
@@ -47,6 +49,8 @@ AGENTS = {
     "rehearsed": '[retrieval]\nmodel = "rehearsal-embedding"\n',
     "lean": 'samples = { sets = 1, per_set = 1, reasks = 0 }\nretrieval = { model = "" }\n',
 }
+#: an agent that runs code, which needs containers
+CODE_AGENT = '[[agents]]\nagent = "mini-swe-agent"\n'
 ENTRY = """\
   - model_name: {0}
     litellm_params: {{model: openai/{0}, api_base: os.environ/REHEARSAL_{1}, api_key: none}}
@@ -221,7 +225,8 @@ def campaign_file(folder: Path, chosen: Mapping[Repo, int | None], more: Mapping
         (folder / f"{name}.toml").write_text(settings, encoding="utf-8")
         lines += ["[[agents]]", f'name = "{name}"', f'settings = "{name}.toml"']
     path = folder / "campaign.toml"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    code_agent = CODE_AGENT if more.get("sandbox", "local") != "local" else ""
+    path.write_text("\n".join(lines) + f"\n{code_agent}", encoding="utf-8")
     return path
 
 
@@ -307,6 +312,7 @@ def _still(value: Any, passing: Sequence[str] = PASSING) -> Any:
 @click.command()
 @click.option("--repos", default="", help="Repositories whose instances are asked for [default: the demo].")
 @click.option("--data", type=click.Path(path_type=Path, exists=True), help="A data directory that holds them.")
+@click.option("--demo", "with_demo", is_flag=True, help="The demo's instances, too.")
 @click.option("--limit", type=click.IntRange(1), help="The most instances of each repository.")
 @click.option("--kills", type=click.IntRange(0), default=10, show_default=True)
 @click.option("--jobs", type=click.IntRange(1), default=2, show_default=True)
@@ -316,6 +322,7 @@ def _still(value: Any, passing: Sequence[str] = PASSING) -> Any:
 def main(
     repos: str,
     data: Path | None,
+    with_demo: bool,
     limit: int | None,
     kills: int,
     jobs: int,
@@ -326,13 +333,17 @@ def main(
     """Run a campaign that is left alone and one that is killed, and compare what comes of them."""
     if bool(repos) != bool(data):
         raise click.UsageError("--repos and --data belong together; without both, the demo is built and asked for")
-    if work and any((work / name).exists() for name in ("calm", "killed")):
+    if work and any((work / name).exists() for name in ("all", "calm", "killed")):
         raise click.UsageError(f"{work} holds an earlier rehearsal: remove it, or name another folder")
     with TemporaryDirectory() as made:
         folder = work or Path(made)
-        store = Store(data) if data else demo(folder / "demo")
-        chosen = {parse_repo(one): limit for one in repos.split(",")} if repos else {_demo_repo(): limit}
-        place = sandbox or ("docker" if data else "local")
+        store, place = Store(folder / "all"), sandbox or ("docker" if data else "local")
+        chosen = {parse_repo(name): limit for name in filter(None, repos.split(","))}
+        if data:
+            copied(Store(data), store, list(chosen))
+        if with_demo or not data:
+            build_demo(store, folder, place)
+            chosen[_demo_repo()] = limit
         outcome = rehearse(folder, store, chosen, kills, console_program, jobs=jobs, sandbox=place)
         header = ("killed at", "seconds", "units before", "units after", "differed")
         console.table("a campaign that was killed and resumed", header, [one.row for one in outcome.kills])
@@ -347,8 +358,8 @@ def _demo_repo() -> Repo:
     return REPO
 
 
-def demo(folder: Path) -> Store:
-    """The embedded benchmark, collected and built here."""
+def build_demo(store: Store, folder: Path, sandbox: str) -> None:
+    """Collect and build the embedded benchmark, with its history in a folder."""
     from pipeline.build.qualify import Settings
     from pipeline.build.stage import build
     from pipeline.collect.stage import collect
@@ -357,11 +368,10 @@ def demo(folder: Path) -> Store:
     from pipeline.demo.history import build_history
     from pipeline.sandbox import open_sandbox
 
-    store, repo = Store(folder / "data"), _demo_repo()
-    build_history(DEMO, folder / "harbor-ui.git")
-    collect(store, repo, folder / "harbor-ui.git", DEMO / "issues.jsonl")
-    build(store, repo, Settings(open_sandbox("local", cache_root()), repeats=1))
-    return store
+    repo, history = _demo_repo(), folder / "harbor-ui.git"
+    build_history(DEMO, history)
+    collect(store, repo, history, DEMO / "issues.jsonl")
+    build(store, repo, Settings(open_sandbox(sandbox, cache_root()), repeats=1))
 
 
 def figures(outcome: Outcome) -> list[Figure]:
