@@ -51,6 +51,8 @@ REACHED: tuple[tuple[Limit, bytes], ...] = (
 
 #: the exit code of a command that the engine could not start, and the processes that starting one takes
 NOT_STARTED, STARTING = 126, 16
+#: looks at a container that starts no command, and the seconds between two, until it counts as running
+LOOKS, BETWEEN = 10, 0.2
 
 #: a disk with less free space is full, in KiB
 SPARE = 16 * 2**10
@@ -137,6 +139,16 @@ def _processes(container: Container) -> int:
     return stats["pids_stats"].get("current", 0)
 
 
+def _ended(container: Container) -> bool:
+    """Whether a container that starts no command has ended, which a busy engine takes a moment to notice."""
+    for _ in range(LOOKS):
+        container.reload()
+        if not container.attrs["State"]["Running"]:
+            return True
+        time.sleep(BETWEEN)
+    return False
+
+
 def reached(container: Container, limits: Limits, code: int) -> Limit | None:
     """The limit that made a command fail with `code`.
 
@@ -151,11 +163,10 @@ def reached(container: Container, limits: Limits, code: int) -> Limit | None:
     except APIError:
         return died(container)
     if probe_code == NOT_STARTED:
-        container.reload()
-        if not container.attrs["State"]["Running"]:
-            return died(container)
         if _processes(container) + STARTING >= limits.processes:
             return "processes"
+        if _ended(container):
+            return died(container)
         raise InfrastructureError(f"the engine starts no command: {output.decode(errors='replace')}", cause="engine")
     if (free := re.search(rb"\s(\d+)\s+\d+%", output)) and int(free[1]) < SPARE:
         raise InfrastructureError("the engine's disk is full", cause="disk")

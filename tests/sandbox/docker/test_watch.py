@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.core.errors import InfrastructureError
 from pipeline.sandbox.base import Limits
 from pipeline.sandbox.docker import limits
 
@@ -52,3 +53,44 @@ def test_a_look_that_takes_no_time_is_taken_each_time(monkeypatch: pytest.Monkey
 def test_a_full_disk_is_seen_at_the_next_look(monkeypatch: pytest.MonkeyPatch) -> None:
     made, _ = watch(monkeypatch, took=3, size=200)
     assert made._reached() == "disk"
+
+
+class Dying:
+    """A container that starts no command, and whose end a busy engine notices after some looks; never: None."""
+
+    id = "dying"
+
+    def __init__(self, looks: int | None) -> None:
+        self.looks, self.attrs = looks, dict[str, Any]()
+
+    def reload(self) -> None:
+        self.looks = None if self.looks is None else self.looks - 1
+        self.attrs = {"State": {"Running": self.looks is None or self.looks > 0, "OOMKilled": False}}
+
+    def stats(self, stream: bool) -> dict[str, Any]:
+        return {"pids_stats": {}}
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.parametrize(("looks", "cause"), [(1, "workspace_gone"), (3, "workspace_gone"), (None, "engine")])
+def test_an_end_that_the_engine_notices_late(monkeypatch: pytest.MonkeyPatch, looks: int | None, cause: str) -> None:
+    monkeypatch.setattr(limits, "written", lambda _: 0)
+    monkeypatch.setattr(limits, "BETWEEN", 0)
+    monkeypatch.setattr(limits, "start_command", lambda *_: Probe())
+    monkeypatch.setattr(limits, "client_of", lambda _: Probe())
+    with pytest.raises(InfrastructureError) as caught:
+        limits.reached(Dying(looks), Limits(), 137)  # type: ignore[arg-type]
+    assert caught.value.cause == cause
+
+
+class Probe(list[bytes]):
+    """A command that does not start, and the client that says so."""
+
+    id = "probe"
+
+    @property
+    def api(self) -> Probe:
+        return self
+
+    def exec_inspect(self, _: str) -> dict[str, int]:
+        return {"ExitCode": limits.NOT_STARTED}
