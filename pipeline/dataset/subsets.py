@@ -75,7 +75,7 @@ def make(store: Store, name: str, repos: Sequence[Repo], sampling: Sampling = DE
         raise unknown("subset", name, list(SUBSETS))
     names = tuple(sorted(SUBSETS[name](store, repos, sampling)))
     if not names:
-        raise UserError(f"'{name}' has no instance", hint="build first; `reviewed` needs ratings (just review)")
+        raise UserError(f"'{name}' has no instance", hint="build first; `reviewed` needs ratings (just triage)")
     versions = _versions(store, name)
     version = next((number for number, path in versions.items() if read_names(str(path)) == names), 0)
     version = version or max(versions, default=0) + 1

@@ -90,6 +90,13 @@ def test_what_is_named_exists(path: Path) -> None:
     none("commands that do not exist", set(re.findall(r"a11y-bench ([a-z]+)\b(?![/:])", code(path))) - set(COMMANDS))
 
 
+def test_hints_name_recipes_that_exist() -> None:
+    """`(just build-run)` and `run: just build-run` in messages and docstrings."""
+    called = re.findall(r"(?:\(|: |or |`)just ([a-z]+(?:-[a-z]+)*)", text(*(ROOT / "pipeline").rglob("*.py")))
+    assert len(called) > 20
+    none("recipes that do not exist", set(called) - set(RECIPES))
+
+
 @pytest.mark.parametrize("path", [README, *DOCS, ROOT / ".ci/run"], ids=lambda path: path.name)
 def test_a_recipe_that_takes_arguments_is_not_followed_by_another(path: Path) -> None:
     """It would swallow the name: `just base-build browser-install` builds with the argument browser-install."""
