@@ -57,10 +57,10 @@ campaign FILE *ARGS:
 test *ARGS: check
     uv run --all-extras --group test pytest -n 2 --dist loadfile -m "not engine" "$@"
 
-# measure branch coverage of the tests that need no container engine: a table, and coverage.json
+# measure branch coverage of all tests that need no container engine (after browser-install): a table, and coverage.json
 [group('project')]
 coverage *ARGS:
-    uv run --all-extras --group test pytest -n 2 --dist loadfile -m "not engine" --cov --cov-report=term --cov-report=json "$@"
+    uv run --all-extras --group test pytest -n 2 --dist loadfile --parts "browser,git,npm,rsync,LLM gateway" --cov --cov-report=term --cov-report=json "$@"
 
 # run the tests that need a container engine (after engine-start and base-build)
 [group('project')]

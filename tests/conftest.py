@@ -31,9 +31,22 @@ def pytest_configure() -> None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest file goes first: begun last, it would run alone on one processor."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--parts", help="of the tests marked `engine`, run those that need only these parts: browser,git")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Select by --parts. The longest file goes first: begun last, it would run alone on one processor."""
+    if (parts := config.getoption("--parts")) is not None:
+        known = set(parts.split(","))
+        config.hook.pytest_deselected(items=[item for item in items if not _needs_only(item, known)])
+        items[:] = [item for item in items if _needs_only(item, known)]
     items.sort(key=lambda item: item.path.name != "test_pipeline.py")
+
+
+def _needs_only(item: pytest.Item, parts: set[str]) -> bool:
+    marker = item.get_closest_marker("engine")
+    return marker is None or bool(marker.args) and parts.issuperset(marker.args)
 
 
 @pytest.hookimpl(tryfirst=True)
