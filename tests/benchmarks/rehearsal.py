@@ -39,6 +39,7 @@ from pipeline.core.names import Repo, parse_repo
 from pipeline.core.store import Store, read_json
 from pipeline.core.subset import Subset
 from pipeline.evaluate.grade import AGAIN
+from pipeline.execution.counter import KINDS
 from pipeline.execution.images import source
 from pipeline.llm.costs import requests
 from pipeline.llm.spending import check, spending
@@ -62,9 +63,8 @@ CHOICES = {"knows": 4, "guesses": 1, "talks": 2}
 PRICES = {"knows": ("0.00001", "0.00003"), "guesses": ("0.000001", "0.000003"), "talks": ("0.0000001", "0.0000003")}
 #: fields of records and columns of tables that pass
 PASSING = ("run", "started", "finished", "time", "duration_s")
-COUNTER_RUNS = ("falsified", "first", "former", "disguised")
 #: fields of stored results that pass: durations, where a report lay, where the moved run's files were, and repeats
-RESULTS_PASSING = (*PASSING, "seconds", "place", "root", "repeats", "flips", *(kind + AGAIN for kind in COUNTER_RUNS))
+RESULTS_PASSING = (*PASSING, "seconds", "place", "root", "repeats", "flips", *(kind + AGAIN for kind in KINDS))
 SENT = ("requests", "req_llm", "req_emb")
 #: seconds between two looks at how far a campaign is
 LOOK_EVERY = 0.02

@@ -44,13 +44,7 @@ def text_of(node: Node | None) -> str:
 
 def is_expect(call: Node) -> bool:
     function = call.child_by_field_name("function")
-    return function is not None and text_of(function) in (
-        "expect",
-        "should",
-        "chai.expect",
-        "expect.soft",
-        "expect.poll",
-    )
+    return function is not None and text_of(function) in _EXPECTS
 
 
 def is_test(call: Node) -> bool:

@@ -121,10 +121,10 @@ def falsify(path: str, text: str, lines: Collection[int], around: Collection[int
         bool(assertion.changes) and all(change.rank == 2 for change in assertion.changes) for assertion in golden
     )
     encoded = [(change.start, change.end, change.text.encode()) for change in changes]
-    for start, end, new in sorted(encoded, reverse=True):
-        source = source[:start] + new + source[end:]
     telling = {id_ for id_, change in chosen.items() if change.telling}
-    return Falsified(source.decode(), len(golden), by_value, by_negation, _names(root, telling))
+    return Falsified(
+        values.replaced(source, encoded).decode(), len(golden), by_value, by_negation, _names(root, telling)
+    )
 
 
 def _names(root: Node, tests: Collection[int]) -> frozenset[str]:

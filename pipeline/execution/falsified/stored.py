@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 
 from pipeline.ecosystems.runners.jest.snapshots import entries
 from pipeline.execution.falsified import values
@@ -19,44 +20,52 @@ _NAMED = re.compile(
     r"(?:^|[/._-])(?:expect(?:ed|ations?)?|goldens?|approved|baselines?|outputs?)(?:[/._-]|$)", re.IGNORECASE
 )
 _DELIMITER = re.compile(r"^\s*(?:-{4,}|={4,})\s*$")
+#: a start, an end, and what replaces the text between them
+Change = tuple[int, int, str]
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
 def falsify_snapshots(text: str, lines: Collection[int], around: Collection[int], first: bool) -> Falsified:
     """Change a letter of gold's last line in each snapshot, or of a line next to those that gold removes."""
-    changes, assertions = [], 0
+    changes: list[Change] = []
+    assertions = 0
     for start, end in entries(text):
         top = text.count("\n", 0, start) + 1
-        span = range(top, top + text.count("\n", start, end) + 1)
-        changeable = [number for number in span if number in lines] or [number for number in span if number in around]
+        changeable = _changeable(range(top, top + text.count("\n", start, end) + 1), lines, around)
         assertions += bool(changeable)
-        letters = list(values.lettered(text, start, end, changeable))
-        if letters and (not first or len(letters) > 1):
-            changes.append(letters[0 if first else -1])
+        changes += _chosen(list(values.lettered(text, start, end, changeable)), first)
     return Falsified(values.replaced(text, changes), assertions, len(changes))
 
 
 def falsify_golden(path: str, text: str, lines: Collection[int], around: Collection[int], first: bool) -> Falsified:
     """Change a letter of the last line of expected output that is gold's, or next to those that gold removes."""
-    expected = list(_expected(path, text))
-    changeable = [number for number in expected if number in lines] or [n for n in expected if n in around]
-    changes = list(_changes(text.split("\n"), changeable, quoted=not _NAMED.search(path)))
-    if not changes or (first and len(changes) < 2):
-        return Falsified(text, bool(changeable))
-    number, line = changes[0 if first else -1]
-    return Falsified(_with_line(text, number, line), 1, 1)
-
-
-def _expected(path: str, text: str) -> Iterator[int]:
-    """The numbers of the lines that hold expected output."""
-    rows = text.split("\n")
     if _NAMED.search(path):
-        yield from range(1, len(rows) + 1)
-        return
-    starts = [0, *(number for number, row in enumerate(rows, 1) if _DELIMITER.match(row))]
-    for start, end in zip(starts, [*(start - 1 for start in starts[1:]), len(rows)], strict=True):
-        if len(starts) > 1 and _is_json("\n".join(rows[start:end])):
-            yield from range(start + 1, end + 1)
+        changeable = _changeable(range(1, text.count("\n") + 2), lines, around)
+        changes = list(values.lettered(text, 0, len(text), changeable))
+    else:
+        changeable = _changeable(list(_in_json(text)), lines, around)
+        changes = list(_in_strings(text, changeable))
+    chosen = _chosen(changes, first)
+    return Falsified(values.replaced(text, chosen), int(bool(changeable)), len(chosen))
+
+
+def _changeable(numbers: Collection[int], lines: Collection[int], around: Collection[int]) -> list[int]:
+    """Those of some lines that are gold's: the added ones, else those around removed ones."""
+    return [number for number in numbers if number in lines] or [number for number in numbers if number in around]
+
+
+def _chosen(changes: list[Change], first: bool) -> list[Change]:
+    """The last change; with `first`, the first one of several."""
+    return changes[-1:] if not first else changes[:1] if len(changes) > 1 else []
+
+
+def _in_json(text: str) -> Iterator[int]:
+    """The numbers of the lines in sections of JSON; none without a delimiter."""
+    rows = text.split("\n")
+    delimiters = [number for number, row in enumerate(rows, 1) if _DELIMITER.match(row)]
+    for start, end in pairwise([0, *delimiters, len(rows) + 1]):
+        if delimiters and _is_json("\n".join(rows[start : end - 1])):
+            yield from range(start + 1, end)
 
 
 def _is_json(text: str) -> bool:
@@ -67,18 +76,12 @@ def _is_json(text: str) -> bool:
         return False
 
 
-def _changes(rows: list[str], numbers: Collection[int], *, quoted: bool) -> Iterator[tuple[int, str]]:
-    """These lines with another letter; `quoted` is within their last string, so that JSON stays JSON."""
-    for number in numbers:
-        row = rows[number - 1]
-        if not quoted and values.has_letters(row):
-            yield number, values.false_line(row)
-        strings = [match for match in _STRING.finditer(row) if values.has_letters(match[1])] if quoted else []
-        if strings:
-            start, end = strings[-1].span(1)
-            yield number, row[:start] + values.altered(row[start:end]) + row[end:]
-
-
-def _with_line(text: str, number: int, line: str) -> str:
-    rows = text.split("\n")
-    return "\n".join([*rows[: number - 1], line, *rows[number:]])
+def _in_strings(text: str, lines: Collection[int]) -> Iterator[Change]:
+    """A change of one letter in the last string of each of these lines that has one, so that JSON stays JSON."""
+    start = 0
+    for number, row in enumerate(text.split("\n"), 1):
+        spans = [match.span(1) for match in _STRING.finditer(row) if values.has_letters(match[1])]
+        if number in lines and spans:
+            left, right = spans[-1]
+            yield start + left, start + right, values.altered(row[left:right])
+        start += len(row) + 1

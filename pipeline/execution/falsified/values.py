@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import NamedTuple
+from typing import AnyStr, NamedTuple
 
 #: escapes in a literal, which are kept intact
 _ESCAPE = re.compile(r"\\(?:u\{[^}]*\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)|&\w+;|%[sdifjoOp#]", re.DOTALL)
@@ -72,16 +72,16 @@ def false_line(text: str) -> str:
 
 def altered(text: str) -> str:
     """The text with one letter changed, always the same one."""
-    letters, number = list(letter_offsets(text)), _number(text)
+    letters, number = list(_letter_offsets(text)), _number(text)
     index = letters[number % len(letters)]
     return text[:index] + _next(text[index], number // 97) + text[index + 1 :]
 
 
 def has_letters(text: str) -> bool:
-    return next(letter_offsets(text), None) is not None
+    return next(_letter_offsets(text), None) is not None
 
 
-def letter_offsets(text: str) -> Iterator[int]:
+def _letter_offsets(text: str) -> Iterator[int]:
     """The offsets of letters and digits outside escapes."""
     escaped = {index for escape in _ESCAPE.finditer(text) for index in range(*escape.span())}
     return (n for n, letter in enumerate(text) if letter.isascii() and letter.isalnum() and n not in escaped)
@@ -102,11 +102,11 @@ def _number(text: str) -> int:
     return int.from_bytes(sha256(text.encode()).digest()[:6], "big")
 
 
-def pattern(pattern: str) -> str:
+def pattern(true: str) -> str:
     """A regular expression that nothing on the page matches, including what the true one matches."""
-    if re.fullmatch(r"[\w ,.-]{5,}", pattern):
-        return altered(pattern)
-    return f"(?:{pattern}){_tail(pattern)}"
+    if re.fullmatch(r"[\w ,.-]{5,}", true):
+        return altered(true)
+    return f"(?:{true}){_tail(true)}"
 
 
 def lettered(text: str, start: int, end: int, lines: Collection[int]) -> Iterator[tuple[int, int, str]]:
@@ -123,7 +123,8 @@ def letter(text: str, lines: Collection[int]) -> tuple[int, int, str] | None:
     return next(iter([*lettered(text, 0, len(text), lines)][-1:]), None)
 
 
-def replaced(text: str, changes: Iterable[tuple[int, int, str]]) -> str:
+def replaced(text: AnyStr, changes: Iterable[tuple[int, int, AnyStr]]) -> AnyStr:
+    """The text after these changes, each from one offset to another."""
     for start, end, new in sorted(changes, reverse=True):
         text = text[:start] + new + text[end:]
     return text
