@@ -17,7 +17,7 @@ from pipeline.build.infer import Tree, Unsupported, ci, infer, place, scripts
 from pipeline.build.infer.tree import above
 from pipeline.build.infer.uses import Use
 from pipeline.build.missing import Missing, missing_from, own_packages
-from pipeline.build.observe import Observation
+from pipeline.build.observe import Command, Observation
 from pipeline.build.remedies import LINES, Situation, nearest
 from pipeline.core.law import without_remarks
 from pipeline.core.records import Edit, Environment, Health
@@ -112,24 +112,30 @@ def observed(case: Case) -> Iterator[Hypothesis]:
 
 def by_script(case: Case) -> Iterator[Hypothesis]:
     """Run the repository's own command, if one of its scripts loads the runner. Every process gets our files and our
-    reporter, and everything that the script sets up is in place."""
-    for use, command, loaded in case.observed[:MOST]:
-        spec = runner(use.runner)
-        if not (loaded and spec.by_script):
-            continue
-        environment = case.environment.model_copy(
-            update={
-                "runner": use.runner,
-                "folder": command.folder,
-                "entries": (),
-                "test": ("node", "{reporter}", *command.argv, "--", "{files}"),
-                "selection": ("{files}",),
-                "everything": (),
-                "test_env": spec.merged("").env,
-                "parser": spec.parser,
-            }
-        )
-        yield Hypothesis("by-script", environment, f"by {command.evidence}, with our files and reporter")
+    reporter, and everything that the script sets up is in place. The script that starts the runner comes first: the
+    whole command may also check the style."""
+    for use, whole, loaded, script in case.observed[:MOST]:
+        if loaded and runner(use.runner).by_script:
+            for command in (script, whole) if script else (whole,):
+                environment = _with_command(case, use, command)
+                yield Hypothesis("by-script", environment, f"by {command.evidence}, with our files and reporter")
+
+
+def _with_command(case: Case, use: Use, command: Command) -> Environment:
+    spec = runner(use.runner)
+    update = {
+        "runner": use.runner,
+        "runner_version": (case.with_use(use) or case.environment).runner_version,
+        "folder": command.folder,
+        "entries": (),
+        "test": ("node", "{reporter}", *command.argv, "--", "{files}"),
+        "selection": ("{files}",),
+        "everything": (),
+        "test_env": {name: value for name, value in spec.merged("").env.items() if value != "{configuration}"},
+        "parser": spec.parser,
+        "browser": "chromium" if spec.browser else case.environment.browser,
+    }
+    return case.environment.model_copy(update=update)
 
 
 def read_otherwise(case: Case) -> Iterator[Hypothesis]:

@@ -36,11 +36,22 @@ class Command(NamedTuple):
 
 
 class Observation(NamedTuple):
-    """The use of a runner by a command; `loaded`: a script loads the runner, and may configure it."""
+    """The use of a runner by a command; `loaded`: a script loads the runner, and may configure it. `script` is the
+    script that starts the runner, if the command starts others as well."""
 
     use: Use
     command: Command
     loaded: bool
+    script: Command | None = None
+
+
+def run_script(tree: Tree, folder: str, name: str) -> Command | None:
+    """The command that runs a script of a package; None if the package has no such script."""
+    manifest = tree.manifest(folder)
+    if not manifest or name not in manifest.table("scripts"):
+        return None
+    evidence = f"{posixpath.join(folder, 'package.json')}: scripts.{name}"
+    return Command(("npm", "run", "--silent", name), folder, evidence)
 
 
 def commands(tree: Tree, tests: Sequence[str]) -> list[Command]:
@@ -48,10 +59,11 @@ def commands(tree: Tree, tests: Sequence[str]) -> list[Command]:
     continuous integration."""
     folders = [folder for folder in above(tests[0]) if tree.manifest(folder)] if tests else [""]
     found = [
-        Command(("npm", "run", "--silent", name), folder, f"{posixpath.join(folder, 'package.json')}: scripts.{name}")
+        command
         for folder in dict.fromkeys((*folders[:1], ""))
         if (manifest := tree.manifest(folder))
         for name in scripts.names(manifest)[:2]
+        if (command := run_script(tree, folder, name))
     ]
     jobs = [Command(("sh", "-ec", step.text), step.folder, step.where) for step in ci.testing(tree)]
     return [*found[: MOST - 1], *jobs, *found[MOST - 1 :]][:MOST]
@@ -61,12 +73,20 @@ def observed(sandbox: Sandbox, image: str, tree: Tree, tests: Sequence[str]) -> 
     """How the repository's own commands use runners; uses that name these tests come first."""
     for command in commands(tree, tests):
         with sandbox.open(image, cache="none") as workspace:
-            uses_seen = [(use_of(record, workspace.root, command), record) for record in _records(workspace, command)]
-        observations = [Observation(use, command, record.get("how") == "library") for use, record in uses_seen if use]
+            records = _records(workspace, command)
+        observations = [seen for record in records if (seen := _observation(tree, record, workspace.root, command))]
         covering = {_key(seen.use): seen for seen in observations if _covers(seen.use, tests)}
         if covering:
             return sorted(covering.values(), key=lambda seen: (not _names(seen.use, tests), -len(seen.use.folder)))
     return []
+
+
+def _observation(tree: Tree, record: dict[str, Any], root: str, command: Command) -> Observation | None:
+    use = use_of(record, root, command)
+    if use is None:
+        return None
+    script = run_script(tree, use.folder, str(record.get("task", "")))
+    return Observation(use, command, record.get("how") == "library", None if script == command else script)
 
 
 def _records(workspace: Workspace, command: Command) -> list[dict[str, Any]]:

@@ -68,13 +68,12 @@ if (process.env.A11Y_PROBE && !global[marker]) {
   const watched = {
     mocha: (own) => watch(own, "run", (mocha) => ({ options: mocha.options, files: mocha.files })),
     jasmine: (own) => watch(own, "execute", (jasmine, args) => ({ options: { files: args[0] }, files: jasmine.specFiles })),
-    karma: (own) => own && watch(own.Server, "start", (server, args) => ({ options: (args[0] || server) })),
     jest: (own) => calls("jest", own), "jest-cli": (own) => calls("jest", own), "@jest/core": (own) => calls("jest", own),
   };
   // what a script loads before it tests, and would be lost with it
   const SETS_UP = /register|set-?up|jsdom-global|polyfill|test[-_]?(?:env|helper|bootstrap)/i;
   const required = [];
-  const names = { mocha: "mocha", jasmine: "jasmine", karma: "karma" };
+  const names = { mocha: "mocha", jasmine: "jasmine" };
   function watch(type, method, seen) {
     const own = type && (type.prototype ? type : type.default);
     if (!own || !own.prototype || !own.prototype[method] || own.prototype[method][marker]) return;
@@ -96,17 +95,23 @@ if (process.env.A11Y_PROBE && !global[marker]) {
       try { Object.defineProperty(own, method, { value: instead, configurable: true, enumerable: true }); } catch (error) { /* sealed */ }
     }
   }
+  // every Karma reads its configuration before it starts, whatever program it is a part of (Angular's `ng test`)
+  function reads(own) {
+    own[marker] = true;
+    own.parseConfig = (file) => stop({ runner: "karma", how: "library", required, options: { configFile: file } });
+  }
   let watching = "";
   const load = Module._load;
   Module._load = function (request, parent) {
     const own = load.apply(this, arguments);
+    if (/(?:^|[\\/])config(?:\.js)?$/.test(request) && own.parseConfig && own.createPatternObject && !own[marker]) reads(own);
     const from = (parent && parent.filename) || "";
     if (SETS_UP.test(request) && from && !/[\\/]node_modules[\\/]/.test(from)) {
       const name = /^\.{1,2}\//.test(request) ? path.resolve(path.dirname(from), request) : request;
       if (required.indexOf(name) < 0) required.push(name);
     }
-    if (Object.prototype.hasOwnProperty.call(watched, request) || /node_modules[\\/](?:mocha|jasmine|karma|jest|jest-cli)(?:[\\/](?:index|lib[\\/](?:mocha|jasmine))(?:\.js)?)?$/.test(request)) {
-      const found = /(?:^|[\\/])(@jest[\\/]core|mocha|jasmine|karma|jest-cli|jest)(?:[\\/](?:index|lib[\\/]\w+)(?:\.js)?)?$/.exec(request);
+    if (Object.prototype.hasOwnProperty.call(watched, request) || /node_modules[\\/](?:mocha|jasmine|jest|jest-cli)(?:[\\/](?:index|lib[\\/](?:mocha|jasmine))(?:\.js)?)?$/.test(request)) {
+      const found = /(?:^|[\\/])(@jest[\\/]core|mocha|jasmine|jest-cli|jest)(?:[\\/](?:index|lib[\\/]\w+)(?:\.js)?)?$/.exec(request);
       watching = found ? found[1] : request;
       try { watched[watching](own); } catch (error) { /* another form than is known */ }
     }

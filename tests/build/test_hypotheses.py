@@ -71,6 +71,15 @@ def test_a_script_that_loads_the_runner_is_started_itself() -> None:
     assert (found.environment.entries, found.environment.test_env) == ((), {"TEST_REPORT": "{report}"})
 
 
+def test_the_script_that_starts_the_runner_comes_before_the_whole_command() -> None:
+    """`test` also checks the style, which decides nothing about a patch. A browser comes with the runner."""
+    script = Command(("npm", "run", "--silent", "ui:test"), "", "package.json: scripts.ui:test")
+    seen = Observation(Use("", "karma", "", Call("karma", (), {}, (), "")), NPM_TEST, True, script)
+    first, second = named(case(tree(devDependencies={"karma": "^6"}), uses=[seen]), "by-script")
+    assert [found.environment.test[-3] for found in (first, second)] == ["ui:test", "test"]
+    assert (first.environment.browser, first.environment.test_env) == ("chromium", {"TEST_REPORT": "{report}"})
+
+
 def test_a_configuration_that_only_another_script_names() -> None:
     """TypeScript was parsed as JavaScript: `-c` stood in a script of another name."""
     scripts = {"test": "gulp test", "test:unit-dom": "jest -c build-tools/jest/unit.config.js"}

@@ -96,6 +96,19 @@ def test_an_executor_of_a_workspace_in_a_process_of_its_own(tmp_path: Path) -> N
     assert (use.runner, use.folder, use.call.words) == ("jest", "", ("--config", "packages/ui/jest.config.js"))
 
 
+def test_a_program_that_starts_karma_with_a_configuration_of_its_own(tmp_path: Path) -> None:
+    """Angular's `ng test` loads Karma, which stands on no command line. The script that starts it is known, too."""
+    ng = 'const { config } = require("karma");\nconfig.parseConfig(process.cwd() + "/src/karma.conf.js", {});\n'
+    config = 'exports.createPatternObject = 1;\nexports.parseConfig = () => { throw new Error("the tests ran"); };\n'
+    karma = program("karma", "", 'exports.config = require("./lib/config");')
+    scripts = {"test": "eslint . && npm run ui:test", "ui:test": "ng test"}
+    files = repository(scripts, program("eslint"), program("ng", f"#!/usr/bin/env node\n{ng}"), karma)
+    sandbox: Any = Folder(tmp_path.resolve(), files | {"node_modules/karma/lib/config.js": config})
+    (seen,) = observe.observed(sandbox, "image", Tree(files, files.get), ["src/a.spec.ts"])
+    assert (seen.use.runner, seen.use.call.words, seen.loaded) == ("karma", ("./src/karma.conf.js",), True)
+    assert (seen.command.argv[-1], seen.script and seen.script.argv[-1]) == ("test", "ui:test")
+
+
 def test_of_several_runs_the_one_of_these_tests_comes_first(tmp_path: Path) -> None:
     """A task starts Jest once for each of its configurations, with the files of each."""
     script = "jest -c build.config.js tools/a.test.js && jest -c unit.config.js src/a.test.js"

@@ -2,11 +2,17 @@
 // of CHROME_BIN, else the first on the path, started by a launcher of ours with the flags that the configuration has for
 // a Chrome; where none starts there is no report. The order is that of the files: a random one would give equal names to
 // others. Written for every Karma from 1 on, of which only those from 6 on wait for a configuration that is a promise.
+//
+// Where a repository starts Karma in a program of its own, as Angular's `ng test` does, that program is started instead:
+// `node reporter.cjs COMMAND… -- FILES…`. Every Karma that it starts is ours then, with what the program configured. The
+// files are ignored: there is one bundle.
 "use strict";
 const fs = require("fs");
+const Module = require("module");
+const os = require("os");
 const path = require("path");
 
-const original = path.resolve(process.env.KARMA_CONFIG);
+const BY_SCRIPT = "A11Y_KARMA_BY_SCRIPT";
 const report = process.env.TEST_REPORT;
 
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
@@ -48,7 +54,7 @@ function launcher(extra) {
   return Chromium;
 }
 
-function Reporter() {
+const reporter = (bundle) => function Reporter() {
   const tests = [];
   this.onSpecComplete = (browser, result) =>
     tests.push({
@@ -61,19 +67,21 @@ function Reporter() {
     let skipped = 0; // which a run's own totals have since Karma 6 only
     browsers.forEach(({ lastResult }) => (skipped += lastResult.skipped || 0));
     const stats = { success, failed, skipped, error, exitCode };
-    fs.writeFileSync(report, JSON.stringify({ bundle: original, stats, tests }));
+    const text = JSON.stringify({ bundle, stats, tests });
+    // a program may start several, one after another
+    if (process.env[BY_SCRIPT]) fs.appendFileSync(report, `${text}\n`);
+    else fs.writeFileSync(report, text);
     // on a line of its own: what the stream of the run still holds may end in the middle of one
     fs.writeSync(1, `\nTest results written to: ${report}\n`);
   };
-}
+};
 
-function ours(config) {
+function ours(config, bundle) {
   const client = config.client || {};
   config.set({
-    basePath: path.resolve(path.dirname(original), config.basePath || ""),
     frameworks: (config.frameworks || []).filter((name) => !CHOOSERS.includes(name)),
     plugins: (config.plugins || ["karma-*"]).concat({
-      "reporter:a11y-bench": ["type", Reporter],
+      "reporter:a11y-bench": ["type", reporter(bundle)],
       "launcher:A11yBench": ["type", launcher(flags(config))],
     }),
     reporters: ["dots", "a11y-bench"],
@@ -87,7 +95,7 @@ function ours(config) {
 }
 
 // The configuration as Karma loads it itself: TypeScript where ts-node is there, a module where it is one.
-function load() {
+function load(original) {
   if (/\.[cm]?ts$/.test(original)) require(require.resolve("ts-node", { paths: [path.dirname(original)] })).register();
   try {
     return require(original);
@@ -97,10 +105,64 @@ function load() {
   }
 }
 
-module.exports = (config) => {
-  config.set({ autoWatch: false, singleRun: true }); // configurations ask for it
-  const apply = (loaded) => (loaded.default || loaded)(config);
-  const loaded = load();
-  const done = loaded.then ? loaded.then(apply) : apply(loaded);
-  return done && done.then ? done.then(() => ours(config)) : ours(config);
-};
+function around(original) {
+  const finish = (config) => {
+    config.set({ basePath: path.resolve(path.dirname(original), config.basePath || "") });
+    ours(config, original);
+  };
+  return (config) => {
+    config.set({ autoWatch: false, singleRun: true }); // configurations ask for it
+    const apply = (loaded) => (loaded.default || loaded)(config);
+    const loaded = load(original);
+    const done = loaded.then ? loaded.then(apply) : apply(loaded);
+    return done && done.then ? done.then(() => finish(config)) : finish(config);
+  };
+}
+
+// -- behind a program of the repository's own ---------------------------------------------------------------------------
+
+/** Start a command with this file in every process of Node's; its exit code is what the report says. */
+function start(words) {
+  const own = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "report-")), path.basename(report));
+  const options = `${process.env.NODE_OPTIONS || ""} --require ${__filename}`.trim();
+  const env = Object.assign({}, process.env, { [BY_SCRIPT]: "1", TEST_REPORT: own, NODE_OPTIONS: options });
+  const end = words.lastIndexOf("--");
+  const done = require("child_process").spawnSync(words[0], words.slice(1, end), { env, stdio: "inherit" });
+  if (!fs.existsSync(own)) process.exit(done.status || 1);
+  const whole = merged(fs.readFileSync(own, "utf8").trim().split("\n").map((line) => JSON.parse(line)));
+  fs.writeFileSync(report, JSON.stringify(whole));
+  process.exit(whole.stats.exitCode);
+}
+
+/** The reports of one Karma after another, as that of one. */
+function merged(reports) {
+  return reports.reduce((all, next) => {
+    for (const key of ["success", "failed", "skipped"]) all.stats[key] += next.stats[key];
+    all.stats.error = all.stats.error || next.stats.error;
+    all.stats.exitCode = Math.max(all.stats.exitCode, next.stats.exitCode);
+    return Object.assign(all, { tests: all.tests.concat(next.tests) });
+  });
+}
+
+/** Let every Karma that this process loads be ours, once its configuration is complete. */
+function take() {
+  const load = Module._load;
+  Module._load = function (request) {
+    const own = load.apply(this, arguments);
+    if (/(?:^|[\\/])config(?:\.js)?$/.test(request) && own.parseConfig && own.createPatternObject && !own[BY_SCRIPT]) {
+      const { parseConfig } = own;
+      own[BY_SCRIPT] = true;
+      own.parseConfig = function (file) {
+        const bundle = file || path.resolve("karma.conf.js");
+        const settled = (config) => (ours(config, bundle), config);
+        const config = parseConfig.apply(this, arguments);
+        return config && config.then ? config.then(settled) : settled(config);
+      };
+    }
+    return own;
+  };
+}
+
+if (require.main === module) start(process.argv.slice(2));
+else if (process.env[BY_SCRIPT]) take();
+else module.exports = around(path.resolve(process.env.KARMA_CONFIG));

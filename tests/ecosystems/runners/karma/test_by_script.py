@@ -1,0 +1,90 @@
+"""A program that starts Karma itself is started with our reporter: every Karma is ours, with what it configured."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.core.records import Status
+from pipeline.ecosystems import parser
+
+#: as much of Karma as the reporter touches: a configuration, and a server that reports one test to it
+CONFIG = """
+class Config { set(more) { Object.assign(this, more); } }
+exports.createPatternObject = () => ({});
+exports.parseConfig = (file, options, { promiseConfig } = {}) => {
+  const config = new Config();
+  config.set(options);
+  return promiseConfig ? Promise.resolve(config) : config;
+};
+"""
+SERVER = """
+exports.config = require("./config");
+exports.Server = class {
+  constructor(config, done) { Object.assign(this, { config, done }); }
+  start() {
+    const { plugins, reporters, browsers, singleRun } = this.config;
+    if (!singleRun || browsers.join() !== "A11yBench" || !reporters.includes("a11y-bench")) return this.done(9);
+    const reporter = new (plugins.pop()["reporter:a11y-bench"][1])();
+    const success = this.config.title !== "fails";
+    reporter.onSpecComplete({}, { suite: [], description: this.config.title, success });
+    const exitCode = Number(!success);
+    const results = { success: 1 - exitCode, failed: exitCode, error: false, exitCode };
+    reporter.onRunComplete([{ lastResult: { skipped: 0 } }], results);
+    this.done(0);
+  }
+};
+"""
+PROGRAM = """
+const karma = require("karma");
+const options = (title) => ({ title, browsers: ["Firefox"], reporters: ["progress"], singleRun: false });
+const run = (config, next) => new karma.Server(config, next).start();
+const both = ([title, ...others]) =>
+  title && karma.config.parseConfig("karma.conf.js", options(title), { promiseConfig: true })
+    .then((config) => run(config, () => both(others)));
+both(process.argv.slice(2));
+"""
+FILES = {"node_modules/karma/lib/config.js": CONFIG, "node_modules/karma/lib/index.js": SERVER, "ng.js": PROGRAM,
+         "node_modules/karma/package.json": '{"main": "lib/index.js"}'}  # fmt: skip
+
+
+def run(folder: Path, *words: str) -> tuple[int, dict[str, Any] | None]:
+    """The exit code of the reporter as a program, and what it reported."""
+    for name, text in FILES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    reporter, report = parser("karma-json").reporter_file(), folder / "report.json"
+    assert reporter
+    (folder / "reporter.cjs").write_bytes(reporter.read_bytes())
+    command = ["node", "reporter.cjs", "node", *words, "--", "src/a.spec.ts"]
+    env = {"PATH": os.environ["PATH"], "TEST_REPORT": str(report)}
+    done = subprocess.run(command, cwd=folder, env=env, check=False, capture_output=True)
+    return done.returncode, json.loads(report.read_text()) if report.exists() else None
+
+
+@pytest.mark.parametrize(
+    ("titles", "tests", "code"),
+    [
+        (["opens"], {"opens": Status.PASSED}, 0),
+        (["fails", "opens"], {"fails": Status.FAILED, "opens": Status.PASSED}, 1),
+    ],
+)
+def test_every_karma_of_a_program_reports_to_ours(
+    tmp_path: Path, titles: list[str], tests: dict[str, Status], code: int
+) -> None:
+    """Browsers and reporters that the program asks for are not used; several runs make one report."""
+    exit_code, report = run(tmp_path, "ng.js", *titles)
+    assert report is not None and exit_code == code
+    read = parser("karma-json").read(json.dumps(report).encode(), str(tmp_path))
+    assert read.tests == tests
+    assert read.suites == {"karma.conf.js": Status.PASSED}
+
+
+def test_a_program_that_starts_no_karma_fails(tmp_path: Path) -> None:
+    assert run(tmp_path, "-e", "0") == (1, None)
