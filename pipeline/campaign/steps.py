@@ -16,7 +16,8 @@ def evaluate_and_say(store: Any, repo: Any, agent: str, model: str, sandbox: Any
     """Evaluate every attempt of one agent and model, and print how many instances are resolved. `how` goes to
     `evaluate`.
 
-    Raises A11yBenchError if oracle does not resolve every instance: no model is asked about such a dataset.
+    Raises A11yBenchError if oracle does not resolve every instance. `run` then ends before a model is asked; `campaign`
+    records it as a failure and continues.
     """
     from pipeline.core.console import say
     from pipeline.core.errors import A11yBenchError

@@ -1,5 +1,5 @@
 // The same tests as Jasmine's own output tells, as JSON: a helper, which every version loads before the specs. A spec is
-// of the file that was being loaded when it was declared: Jasmine names none before version 4, and lets nobody look on
+// of the file that was being loaded when it was declared: Jasmine names none before version 4.6, and lets nobody look on
 // since version 7. A file that can not be loaded fails by itself, as a spec of its own; Jasmine would end without a result
 // for the others.
 "use strict";
