@@ -140,7 +140,7 @@ def dropped_label(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _wraps(label: Element, field: str, lines: Sequence[str]) -> bool:
-    """Whether the field of a label stands in it: then it is labelled without a reference, too."""
+    """Whether the field of a label stands in it: then it is labeled without a reference, too."""
     return any(f'id="{field}"' in line for line in lines[label.first : label.last])
 
 

@@ -7,7 +7,7 @@ Reads `01_raw/` and the clone that it names; writes `02_dataset/`.
     qualify                   one candidate as a unit of work
     helpers                   files of the gold patch that only tests import: they count as tests
     environments, infer/, overrides, show      the environment: inferred, corrected by people, shown
-    repair, faults, remedies, learned          known faults of old environments, remedies, reuse among neighbours
+    repair, faults, remedies, learned          known faults of old environments, remedies, reuse among neighbors
     health, hypotheses, missing, observe       sick bases, and the other environments that they may need
     installed                 the version of the runner in the image
     proposals, setup_agent    environments that a model proposes; asking the model

@@ -71,7 +71,7 @@ class Batch:
             yield outcome
 
     def _admit(self, request: Qualify) -> Qualify | Settled:
-        """The request with the lessons so far; settled at once if a neighbour found the environment hopeless."""
+        """The request with the lessons so far; settled at once if a neighbor found the environment hopeless."""
         self.begun.add(request.name)
         self._aside(self._keep_disk)
         if hopeless := self.hopeless.get(request.environment):

@@ -64,7 +64,7 @@ class Hypothesis(NamedTuple):
 @dataclass(frozen=True)
 class Case:
     """A sick base: the files and date of its commit, its test files, the `fixed` fields, the environment in which it
-    was sick, its health and log there, and `preparations`, the commands that helped neighbours. `observe` starts the
+    was sick, its health and log there, and `preparations`, the commands that helped neighbors. `observe` starts the
     repository's own test command."""
 
     tree: Tree
@@ -284,7 +284,7 @@ def other_peers(case: Case) -> Iterator[Hypothesis]:
 
 
 def other_node(case: Case) -> Iterator[Hypothesis]:
-    """Use a neighbouring long-term line of Node: the newer one, then the older one."""
+    """Use a neighboring long-term line of Node: the newer one, then the older one."""
     current = int(case.environment.node.partition(".")[0])
     older, newer = [line for line in LINES if line < current][-1:], [line for line in LINES if line > current][:1]
     for line in (*newer, *older):

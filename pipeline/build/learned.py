@@ -1,8 +1,8 @@
-"""Learning within a repository: remedies that worked for one candidate are tried first for its neighbours.
+"""Learning within a repository: remedies that worked for one candidate are tried first for its neighbors.
 
 Reads and writes `02_dataset/<repo>/learned.jsonl`, one remedy per line, in the order in which they were first needed. A
 remedy is reused only where its fault would occur again: one for a package if the manifests have that package in that
-version, any other if Node, manager and runner have the same major versions. A neighbour thus gets the remedies that it
+version, any other if Node, manager and runner have the same major versions. A neighbor thus gets the remedies that it
 would have found by itself, only sooner; if they do not help, it starts again from the beginning. What can be found out
 without an install is not learned.
 """
@@ -59,7 +59,7 @@ def recall(rows: Sequence[Learned], environment: Environment, situation: Situati
     state = Repair(environment)
     for row in rows:
         if row.fault == SICK.name:
-            state = _as_neighbours(state, row, environment) or state
+            state = _as_neighbors(state, row, environment) or state
         elif _concerns(row, environment, situation):
             state = _again(state, row, situation) or state
     return state
@@ -74,7 +74,7 @@ def hypothesis_step(name: str, description: str, before: Environment, after: Env
 
 
 def preparations(rows: Sequence[Learned], environment: Environment) -> list[tuple[tuple[str, ...], ...]]:
-    """The commands that made the bases of neighbours well that run their tests the same way."""
+    """The commands that made the bases of neighbors well that run their tests the same way."""
     prepared = (row for row in rows if row.fault == SICK.name and row.found["hypothesis"] == "prepared")
     prepared_by = (json.loads(row.found["after"])["prepare"] for row in prepared if _alike(row, environment))
     return [tuple(map(tuple, commands)) for commands in prepared_by]
@@ -117,8 +117,8 @@ def _alike(row: Learned, environment: Environment) -> bool:
     return row.era == era_of(environment) and row.found["before"] == _run_digest(environment)
 
 
-def _as_neighbours(state: Repair, row: Learned, environment: Environment) -> Repair | None:
-    """The environment in which a neighbour that runs its tests the same way was well. None for any other neighbour, and
+def _as_neighbors(state: Repair, row: Learned, environment: Environment) -> Repair | None:
+    """The environment in which a neighbor that runs its tests the same way was well. None for any other neighbor, and
     for prepared files: every commit has to make its own, and not all tests need them."""
     if row.found["hypothesis"] == "prepared" or not _alike(row, environment):
         return None

@@ -206,5 +206,5 @@ def _candidate(candidate: Candidate, result: Mapping[str, Any], stored: Mapping[
 
 
 def in_order(units: Iterable[Planned]) -> list[Planned]:
-    """In the order of merging: neighbours in time share environments."""
+    """In the order of merging: neighbors in time share environments."""
     return sorted(units, key=lambda unit: unit.request.candidate.merged_at)

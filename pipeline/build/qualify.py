@@ -71,7 +71,7 @@ class Settings:
 @dataclass(frozen=True)
 class Qualify:
     """The request: one candidate, where its objects come from (`clone`), where and how it runs, and what was learned
-    from neighbours. `environment` is the digest of the inferred one, which neighbours share; empty if there is none.
+    from neighbors. `environment` is the digest of the inferred one, which neighbors share; empty if there is none.
     `proposed` are its fields that the model `set_up_by` proposed. `moved` are files of the gold patch that only tests
     import and that count as tests; `needs` are such files that stay in gold, which fixes nothing without them.
     """
@@ -150,7 +150,7 @@ class Lessons(NamedTuple):
 
 
 class Hopeless(NamedTuple):
-    """Event data when the environment cannot be made, which holds for all neighbours."""
+    """Event data when the environment cannot be made, which holds for all neighbors."""
 
     outcome: Outcome
 
@@ -250,7 +250,7 @@ class _Qualification:
         return target
 
     def _starting_point(self) -> tuple[images.Recipe, Situation, Repair]:
-        """The inferred image, the situation for repair, and the environment after what was learned from neighbours."""
+        """The inferred image, the situation for repair, and the environment after what was learned from neighbors."""
         inferred = recipe(self.clone, self.candidate, with_evidence(self.request.proposed, self.request.set_up_by))
         situation = self._situation(inferred)
         return inferred, situation, learned.recall(self.request.learned, inferred.environment, situation)
@@ -275,7 +275,7 @@ class _Qualification:
     def _qualified(self) -> Instance:
         """Try the inferred environment, then repaired ones, then other ones in which the base may be well."""
         if self.request.scope == "touched" and not selected(self.clone, self.candidate, "touched"):
-            self.made = True  # this says nothing about its neighbours
+            self.made = True  # this says nothing about its neighbors
             raise Rejected("no_tests_run", "there is no file that a runner runs")
         inferred, situation, start = self._starting_point()
         attempt = partial(self._attempt, inferred)
@@ -291,14 +291,14 @@ class _Qualification:
     def _repaired(
         self, start: Repair, inferred: images.Recipe, situation: Situation, attempt: repair.Attempt
     ) -> Instance:
-        """Repair, first with what was learned from neighbours, then without it."""
+        """Repair, first with what was learned from neighbors, then without it."""
         try:
             return repair.repaired(start, situation, attempt, self.keep)
         except Rejected as end:
             decided = end.stage == "run" and self.health and self.health.well
             if decided or not any(step.stage == end.stage for step in start.steps):
                 raise
-        self.say("what was learned from neighbours does not help; starting again without it")
+        self.say("what was learned from neighbors does not help; starting again without it")
         return repair.repaired(Repair(inferred.environment), situation, attempt, self.keep)
 
     # -- sick bases ---------------------------------------------------------------------------------------------------

@@ -365,7 +365,7 @@ def _at_host(situation: Situation, host: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _is_at(address: str, host: str) -> bool:
-    """Whether an address is at a host or a neighbour of it: archives of github.com come from codeload.github.com."""
+    """Whether an address is at a host or a neighbor of it: archives of github.com come from codeload.github.com."""
     scheme = address.partition(":")[0]
     where = SHORT.get(scheme, address if ":" in address else SHORT["github"])
     return ".".join(host.split(".")[-2:]) in where

@@ -1,6 +1,6 @@
 """The issues that a pull request's title and body refer to, in its own and in other repositories, and which it closes.
 
-Comments, code and quotations are ignored, and so are colours (`#336699`) and counts ("fixes 3 bugs"). A reference
+Comments, code and quotations are ignored, and so are colors (`#336699`) and counts ("fixes 3 bugs"). A reference
 closes an issue if one of GitHub's keywords precedes it or the list that it is in.
 """
 
@@ -48,9 +48,9 @@ _PART = re.compile(r"[\w%]|\.\d|,\d{3}\b|-[a-z]", re.IGNORECASE)
 _SHARE = re.compile(r"\s*(?:of|/|x|times)\b\s*\d|\s*(?:x|times)\b|\s+of\b", re.IGNORECASE)
 _WORD = re.compile(r"[ \t]+(?!(?:and|or|see|in|by|via|with|for|from)\b)[a-z]", re.IGNORECASE)
 _UNIT = re.compile(r"(?:issues?|prs?|bugs?)[/# ]+$", re.IGNORECASE)
-#: three, four, six or eight digits after `#` may be a colour
+#: three, four, six or eight digits after `#` may be a color
 _DIGITS, _LONG = (3, 4, 6, 8), 6
-#: certainly a colour: hexadecimal letters, or six or eight digits
+#: certainly a color: hexadecimal letters, or six or eight digits
 _SURELY = r"#(?:(?=\d*[a-f])[0-9a-f]{3,8}|\d{6}|\d{8})\b"
 _COLOUR_BEFORE = re.compile(
     r"(?:\b(?:colou?rs?|background|foreground|bg|fill|stroke|border|outline|hex|gr[ae]y|black|white|red|green|blue|shade|solid)"
@@ -118,7 +118,7 @@ def _find(text: str, pull: PullRequest, patterns: Patterns) -> list[_Reference]:
         if (
             digits
             and not _is_count(unmatched, end - len(digits), end)
-            and not _is_colour(unmatched, end - len(digits), end, pull.number)
+            and not _is_color(unmatched, end - len(digits), end, pull.number)
         ):
             by_end.setdefault(end, _Reference(end - len(digits), end, "", digits))
     return sorted(by_end.values())
@@ -148,8 +148,8 @@ def _is_count(text: str, start: int, end: int) -> bool:
     )
 
 
-def _is_colour(text: str, start: int, end: int, newest: int) -> bool:
-    """Whether these digits are a colour: by the text around them, or since no issue has such a large number."""
+def _is_color(text: str, start: int, end: int, newest: int) -> bool:
+    """Whether these digits are a color: by the text around them, or since no issue has such a large number."""
     digits = text[start:end]
     if text[start - 1 : start] != "#" or len(digits) not in _DIGITS:
         return False

@@ -14,7 +14,7 @@ from pipeline.core.errors import UserError
 
 _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?"
 _REPO = re.compile(rf"^({_PART}?)(?:/|__)({_PART})$")
-#: an organisation that can precede `__` without ambiguity
+#: an organization that can precede `__` without ambiguity
 _ORG = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]|_(?!_|$))*")
 #: a repository that can follow it, and whose folder never has the name of another one's file
 _NAME = re.compile(r"(?!\.+$)(?!.*\.jsonl$)[A-Za-z0-9._-]+")
@@ -31,7 +31,7 @@ class Repo(NamedTuple):
     def slug(self) -> str:
         """The name of its folder, unique to it. Raises UserError for a repository that cannot have one."""
         if not (_ORG.fullmatch(self.org) and _NAME.fullmatch(self.repo)):
-            hint = "an organisation holds no '__' and ends in no '_', a repository does not end in '.jsonl'"
+            hint = "an organization holds no '__' and ends in no '_', a repository does not end in '.jsonl'"
             raise UserError(f"'{self}' cannot name a folder", hint=hint)
         return f"{self.org}__{self.repo}"
 

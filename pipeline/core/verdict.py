@@ -89,7 +89,7 @@ REASONS = {
     "anomalous": "anomalous",
 }
 
-#: status of a fixed test in the base -> its class; tests that ran there changed their behaviour
+#: status of a fixed test in the base -> its class; tests that ran there changed their behavior
 CLASSES: dict[Status, TransitionClass] = {Status.NONE: "new_test", Status.SKIPPED: "re_enabled"}
 
 

@@ -21,7 +21,7 @@ from pipeline.core.records import Status
 from pipeline.core.store import digest
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-#: colour codes, and the stack after the message of an error
+#: color codes, and the stack after the message of an error
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _STACK = re.compile(r"\n\s+at .*", re.DOTALL)
 
@@ -101,7 +101,7 @@ def collect(reported: Iterable[Reported], suites: dict[str, Status], success: bo
 
 
 def reason_digest(messages: Iterable[str]) -> str:
-    """The digest of a test's failure messages, without colours and stacks; empty if there are none."""
+    """The digest of a test's failure messages, without colors and stacks; empty if there are none."""
     plain = [_STACK.sub("", _COLOUR.sub("", message)).strip() for message in messages]
     return digest(plain)[:16] if plain else ""
 

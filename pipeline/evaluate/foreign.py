@@ -1,7 +1,7 @@
 """Predictions made by another harness, as a run like any other.
 
 Reads JSON Lines or one JSON document in the formats of SWE-bench and Multi-SWE-bench; writes
-`03_predictions/repair/<agent>/<repo>/<model>/<run>/`. Patches are normalised: `null` is empty, a missing
+`03_predictions/repair/<agent>/<repo>/<model>/<run>/`. Patches are normalized: `null` is empty, a missing
 final newline is added, other prefixes (git's `diff.mnemonicPrefix`, or none) become `a/` and `b/`, and a part without
 git's header gets one. Does not cover patches that are not diffs.
 """
@@ -106,7 +106,7 @@ def _read(path: Path) -> Iterator[ForeignPrediction]:
             hint = "a text, or null for an empty one"
             raise UserError("the patch is missing", path=path, line=position, field="model_patch", hint=hint)
         model = str(value.get("model_name_or_path") or value.get("model") or "")
-        yield ForeignPrediction(position, _instance(path, position, value), model, normalised(patch or ""))
+        yield ForeignPrediction(position, _instance(path, position, value), model, normalized(patch or ""))
 
 
 def _instance(path: Path, position: int, value: Mapping[str, Any]) -> str:
@@ -147,8 +147,8 @@ def _of_lines(path: Path, text: str) -> Iterator[tuple[int, Any]]:
                 ) from None
 
 
-# -- normalised patches ---------------------------------------------------------------------------------------------
-def normalised(patch: str) -> str:
+# -- normalized patches ---------------------------------------------------------------------------------------------
+def normalized(patch: str) -> str:
     """The same patch with the prefixes `a/` and `b/`, git's header for every file, and a newline at its end."""
     if not patch.strip():
         return ""

@@ -89,7 +89,7 @@ def total(amounts: Iterable[Decimal]) -> Decimal:
 
 
 def usage_of(reported: Mapping[str, Any] | None) -> Usage:
-    """The usage of an OpenAI-compatible answer, from the field that LiteLLM normalises for every provider."""
+    """The usage of an OpenAI-compatible answer, from the field that LiteLLM normalizes for every provider."""
     reported = reported or {}
     details = reported.get("prompt_tokens_details") or {}
     return Usage(

@@ -2,7 +2,7 @@
 
 A digest of schema 1 covered every field of a record, including the version of its schema. If everything that such a
 name was made of is still there and gives the same name, the new name replaces it; otherwise the old one stays and is
-stale. Runs of agents are shown, evaluated and analysed as they are.
+stale. Runs of agents are shown, evaluated and analyzed as they are.
 """
 
 from __future__ import annotations

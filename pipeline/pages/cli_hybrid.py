@@ -46,7 +46,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 def hybrid(
     suite: Path | None, configuration: Path | None, results: Path | None, output: Path, name: str, **options: Any
 ) -> None:
-    """Score answers by four parts: HTML validity, browser behaviour, expected text, and a judge.
+    """Score answers by four parts: HTML validity, browser behavior, expected text, and a judge.
 
     \b
     Writes DATA/04_evaluation/pages/<run>/hybrid.jsonl and, for a suite, the run. The score does not change the

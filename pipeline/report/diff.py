@@ -1,4 +1,4 @@
-"""Patches as HTML: additions and removals are marked up, and keep their signs in addition to colours."""
+"""Patches as HTML: additions and removals are marked up, and keep their signs in addition to colors."""
 
 from __future__ import annotations
 

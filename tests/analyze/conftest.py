@@ -45,7 +45,7 @@ def store(tmp_path: Path) -> Store:
     return make_data(tmp_path / "data")
 
 
-class Analysed(NamedTuple):
+class Analyzed(NamedTuple):
     """A data directory with its analysis, and what the console program said."""
 
     store: Store
@@ -53,15 +53,15 @@ class Analysed(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def analysed(tmp_path_factory: pytest.TempPathFactory) -> Analysed:
-    """The small data directory with a ledger, an agent's funnel and an oracle, analysed once: it is only read."""
-    store = make_data(tmp_path_factory.mktemp("analysed") / "data")
+def analyzed(tmp_path_factory: pytest.TempPathFactory) -> Analyzed:
+    """The small data directory with a ledger, an agent's funnel and an oracle, analyzed once: it is only read."""
+    store = make_data(tmp_path_factory.mktemp("analyzed") / "data")
     fill_ledger(store)
     add_metadata(store, "acme__ui-1", funnel={"located": 3, "selected": 1})
     oracle = make_prediction(1, agent="oracle", model_name_or_path="oracle")
     add_run(store, UI, [oracle])
     add_verdicts(store, UI, [make_verdict(oracle)])
-    return Analysed(store, CliRunner().invoke(command, ["--data", str(store.root)], catch_exceptions=False))
+    return Analyzed(store, CliRunner().invoke(command, ["--data", str(store.root)], catch_exceptions=False))
 
 
 def make_data(root: Path) -> Store:

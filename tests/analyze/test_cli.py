@@ -13,12 +13,12 @@ from pipeline.core.store import Store
 from tests.analyze.conftest import collect
 
 
-def test_it_shows_the_summary_and_ends_with_the_report(analysed):
-    lines = analysed.said.stdout.splitlines()
-    assert "Resolved instances by model" in analysed.said.stdout
-    assert "lab/model-b" in analysed.said.stdout
-    assert lines[-1] == f"report: {analysed.store.analysis / 'report.html'}"
-    assert "00 triage: nothing yet for acme/forms." in analysed.said.stderr
+def test_it_shows_the_summary_and_ends_with_the_report(analyzed):
+    lines = analyzed.said.stdout.splitlines()
+    assert "Resolved instances by model" in analyzed.said.stdout
+    assert "lab/model-b" in analyzed.said.stdout
+    assert lines[-1] == f"report: {analyzed.store.analysis / 'report.html'}"
+    assert "00 triage: nothing yet for acme/forms." in analyzed.said.stderr
 
 
 def test_the_folder_comes_from_the_environment_too(tmp_path):

@@ -176,7 +176,7 @@ DIRECTORIES: dict[str, tuple[Fill, tuple[str, ...]]] = {
 }
 
 
-#: those that are analysed in every run of the tests; the others take half a minute, and run with the long ones
+#: those that are analyzed in every run of the tests; the others take half a minute, and run with the long ones
 CHOSEN = (
     "all funnels zero",
     "collected, not built",
@@ -189,7 +189,7 @@ CHOSEN = (
 )
 
 
-def analysed(store: Store, *options: str) -> Result:
+def analyzed(store: Store, *options: str) -> Result:
     result = CliRunner().invoke(command, ["--data", str(store.root), *options], catch_exceptions=False)
     assert result.exit_code == 0
     return result
@@ -204,7 +204,7 @@ def test_the_whole_analysis_runs(tmp_path: Path, name: str) -> None:
     fill, missing = DIRECTORIES[name]
     store = Store(tmp_path / "data")
     fill(store)
-    result = analysed(store)
+    result = analyzed(store)
     report = (store.analysis / "report.html").read_text(encoding="utf-8")
     for note in missing:
         assert note in result.stderr
@@ -222,15 +222,15 @@ def test_where_every_instance_is_left_out_it_says_so(tmp_path: Path) -> None:
     write_records(store.dataset(UI), [make_instance(1, **own)])
     add_run(store, UI, [make_prediction(1)])
     add_verdicts(store, UI, [make_verdict(make_prediction(1))])
-    assert "Left out: 1 without a linked issue." in analysed(store, "--issues-only").stderr
+    assert "Left out: 1 without a linked issue." in analyzed(store, "--issues-only").stderr
     further = generate(Store(tmp_path / "further"), Size(3, 1, 1))
-    assert analysed(store, "--issues-only", "--samples", str(further.root), "--cutoff", "model-a=2024-01-01")
+    assert analyzed(store, "--issues-only", "--samples", str(further.root), "--cutoff", "model-a=2024-01-01")
 
 
 @pytest.mark.trap("first-result-crashes")
 @pytest.mark.parametrize("folder", ["", "01_raw", "03_predictions/magentless"])
 def test_an_empty_directory_says_what_to_do(tmp_path: Path, folder: str) -> None:
     (tmp_path / folder).mkdir(parents=True, exist_ok=True)
-    with pytest.raises(UserError, match="nothing to analyse") as error:
+    with pytest.raises(UserError, match="nothing to analyze") as error:
         CliRunner().invoke(command, ["--data", str(tmp_path)], catch_exceptions=False)
     assert "collect first" in str(error.value) and list(tmp_path.rglob("*.html")) == []

@@ -1,4 +1,4 @@
-"""The figures: formats, the letters beside the colours, the text alternatives."""
+"""The figures: formats, the letters beside the colors, the text alternatives."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ def written(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def folder(analysed) -> Path:
-    return analysed.store.analysis
+def folder(analyzed) -> Path:
+    return analyzed.store.analysis
 
 
 def test_frames_tables_figures_and_the_dictionary(folder):

@@ -1,8 +1,8 @@
-"""Precision and recall of the accessibility patterns, ours beside the thesis's, on texts that a person labelled.
+"""Precision and recall of the accessibility patterns, ours beside the thesis's, on texts that a person labeled.
 
 `just bench evidence --clone ORG/REPO=PATH ...`. Reads evidence.csv: of each text the repository and number of its pull
 request, and whether that is accessibility work; the texts come from the clones, and are searched as collecting does.
-docs/mining.md says how they were chosen and labelled. Writes nothing but the figures.
+docs/mining.md says how they were chosen and labeled. Writes nothing but the figures.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Label(NamedTuple):
 
 
 class Rates(NamedTuple):
-    """Shares of all texts from which the labelled ones were drawn."""
+    """Shares of all texts from which the labeled ones were drawn."""
 
     precision: float
     recall: float
@@ -120,10 +120,10 @@ def _clone(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> di
 @click.option("--clone", "clones", multiple=True, callback=_clone, metavar="ORG/REPO=PATH", help="A clone with texts.")
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Where to write the figures.")
 def main(clones: dict[Repo, Path], path: Path | None) -> None:
-    """Measure the patterns on the labelled texts of these clones."""
+    """Measure the patterns on the labeled texts of these clones."""
     labels = read_labels()
     found = texts(labels, clones)
-    say(f"{len(found)} of {len(labels)} labelled texts are in the clones")
+    say(f"{len(found)} of {len(labels)} labeled texts are in the clones")
     report("evidence", list(figures(found)), path)
 
 

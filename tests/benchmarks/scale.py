@@ -50,7 +50,7 @@ class Work(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a simulation. `wire_gb` and `registry_gb` travelled, `disk_gb` lies on a host on average where
+    """What came of a simulation. `wire_gb` and `registry_gb` traveled, `disk_gb` lies on a host on average where
     nothing is removed; `busy` is the share of the time for which each resource was: of hosts, their slots' work."""
 
     way: str

@@ -35,7 +35,7 @@ def steps(fault: str, environment: Environment) -> tuple[Step, ...]:
 
 
 def recalled(path: Path, there: Situation = ASKING, **fields: Any) -> tuple[str, ...]:
-    """Names of the faults whose remedy a neighbour starts with; the file is read again."""
+    """Names of the faults whose remedy a neighbor starts with; the file is read again."""
     again = recall(Memory(path).rows, make_environment(**fields), there)
     return tuple(step.finding.fault.name for step in again.steps)
 
@@ -99,9 +99,9 @@ def test_the_next_candidate_begins_where_the_base_became_well() -> None:
         update={"test": ("node", "{entry}", "--config", "x.js", "{files}"), "evidence": {"a": "b"}}
     )
     rows = lessons(before, [hypothesis_step("observed", "by its script", before, after)])
-    neighbour = before.model_copy(update={"edits": (Edit(kind="drop", name="gone"),)})
-    known = recall(rows, neighbour, Situation({}, lambda name: []))
-    assert (known.environment.test, known.environment.edits) == (after.test, neighbour.edits)
+    neighbor = before.model_copy(update={"edits": (Edit(kind="drop", name="gone"),)})
+    known = recall(rows, neighbor, Situation({}, lambda name: []))
+    assert (known.environment.test, known.environment.edits) == (after.test, neighbor.edits)
     assert known.deviations == ["the base was sick in the environment as read: by its script"]
     for other in ({"folder": "packages/ui"}, {"runner_version": "1.0.0"}, {"node": "8"}):
         changed = before.model_copy(update=other)

@@ -87,7 +87,7 @@ def test_references_by_address(text: str, expected: list[int]) -> None:
         ("color: #333; background: #1234; fixes #10", [10]),
         ("from #333 to #777, on #fff, #000 and #333abc; fixes #10", [10]),
         ("#999999 on #123456, see #10", [10]),
-        ("Fix the contrast of colours #12", [12]),
+        ("Fix the contrast of colors #12", [12]),
         ("Fixes #123 and #345", [123, 345]),
         ("Related: #123, issues: #124, #125 and #126", [123, 124, 125, 126]),
         ("Fixes #123; fixes #124", [123, 124]),
@@ -109,7 +109,7 @@ def test_references_by_address(text: str, expected: list[int]) -> None:
     ],
 )
 def test_what_is_no_reference(text: str, expected: list[int]) -> None:
-    """Comments of templates, code, quotations, colours and counts became the task's statement."""
+    """Comments of templates, code, quotations, colors and counts became the task's statement."""
     assert refer(text, number=400) == expected
 
 

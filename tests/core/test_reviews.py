@@ -1,4 +1,4 @@
-"""What ratings come to: decided, else unanimous, else nothing. One rule for what is built and what is analysed."""
+"""What ratings come to: decided, else unanimous, else nothing. One rule for what is built and what is analyzed."""
 
 from __future__ import annotations
 

@@ -281,7 +281,7 @@ def test_a_second_report_is_forged(name: str) -> None:
 @pytest.mark.rule("same-failure")
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_why_a_test_failed(runner: str) -> None:
-    """The same words are the same reason, whatever their colour and place; a test that passes has none."""
+    """The same words are the same reason, whatever their color and place; a test that passes has none."""
     message = 'Error: expect(received).toBe(expected)\n\nExpected: "a"\nReceived: {}"b"{}\n    at x ({}:1:1)'
 
     def said(*parts: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from pipeline.core.patches import paths
 from pipeline.core.records import Prediction
 from pipeline.core.store import Store, read_json, read_records, write_records
 from pipeline.evaluate.answers import Subject, read_answers
-from pipeline.evaluate.foreign import adopt, normalised
+from pipeline.evaluate.foreign import adopt, normalized
 
 SUBJECT = Subject(REPO, "their-harness", "their-model")
 HUNK = "@@ -1 +1 @@\n-old\n+new\n"
@@ -41,7 +41,7 @@ def one(instance: str = "acme__ui-1", patch: str | None = PLAIN, **more: Any) ->
 
 
 @pytest.mark.trap("external-predictions-vanish")
-def test_they_become_a_run_that_is_evaluated_and_analysed(store: Store, tmp_path: Path) -> None:
+def test_they_become_a_run_that_is_evaluated_and_analyzed(store: Store, tmp_path: Path) -> None:
     """Our own first version dropped them in the analysis, with a false reason."""
     path = given(tmp_path, one(), one("acme/ui#2", None), one("acme/ui:3", PLAIN.rstrip("\n")), one("acme__web-1"))
     subject = adopt(store, SUBJECT, path)
@@ -115,7 +115,7 @@ def test_what_is_wrong_is_said_with_its_line(store: Store, tmp_path: Path, value
     ],
 )
 def test_prefixes_become_gits_own(tmp_path: Path, patch: str) -> None:
-    assert normalised(patch) == PLAIN and list(paths(normalised(patch))) == ["src/x.js"]
+    assert normalized(patch) == PLAIN and list(paths(normalized(patch))) == ["src/x.js"]
 
 
 @pytest.mark.parametrize("prefixes", [("a/", "b/"), ("i/", "w/"), ("", "")])
@@ -125,6 +125,6 @@ def test_new_and_removed_files_apply(tmp_path: Path, prefixes: tuple[str, str]) 
     added = f"--- /dev/null\n+++ {new}src/new.js\n@@ -0,0 +1,2 @@\n+++ i/not-a-header\n+b\n"
     removed = f"--- {old}x.js\n+++ /dev/null\n@@ -1 +0,0 @@\n-- old\n"
     (tmp_path / "x.js").write_text("- old\n")
-    done = subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=normalised(added + removed), text=True)
+    done = subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=normalized(added + removed), text=True)
     assert done.returncode == 0
     assert (tmp_path / "src" / "new.js").read_text() == "++ i/not-a-header\nb\n" and not (tmp_path / "x.js").exists()

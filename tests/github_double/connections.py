@@ -46,7 +46,7 @@ def page(
 ) -> Node:
     """One page of `positions`, which are sorted upwards; `node` makes the item of a number.
 
-    Raises Problem for a bad cursor, and NotModelled for an argument that is not modelled.
+    Raises Problem for a bad cursor, and NotModelled for an argument that is not modeled.
     """
     if other:
         raise NotModelled(f"the argument {', '.join(other)}")

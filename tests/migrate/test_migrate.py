@@ -145,7 +145,7 @@ def _old_verdicts(agent: str, model: str) -> list[dict]:
 
 @pytest.mark.rule("migration")
 def test_what_was_paid_for_is_not_asked_again(store: Store) -> None:
-    """Answers are shown, evaluated and analysed as they are; money stays with its experiment."""
+    """Answers are shown, evaluated and analyzed as they are; money stays with its experiment."""
     for agent, model in WHO:
         (folder,) = store.predictions(REPO, agent, model).iterdir()
         answers = read_answers(store, Subject(REPO, agent, model))

@@ -7,7 +7,7 @@ const TYPES = ["R", "BP"];
 const MOST = { assertions: 500, name: 300, message: 2000 };
 
 const cut = (text, most) => String(text).slice(0, most);
-// Playwright's messages without colours and call log.
+// Playwright's messages without colors and call log.
 const said = (error) => cut((error && error.message) || error, MOST.message).replace(/\u001b\[\d*m/g, "");
 
 const typed = (type) => {

@@ -86,7 +86,7 @@ def _repositories(store: Store, only: Repo | None) -> tuple[Repo, ...]:
     agents = [path.relative_to(store.root).as_posix() for path in sorted(store.root.glob(f"03_predictions/{REPAIR}/*"))]
     repos = {repo for stage in (*stages, *agents) for repo in store.repositories(stage)}
     if not repos:
-        raise UserError("nothing to analyse", path=store.root, hint="collect first, or name another folder with --data")
+        raise UserError("nothing to analyze", path=store.root, hint="collect first, or name another folder with --data")
     if only and only not in repos:
         raise unknown("repository", str(only), [str(repo) for repo in repos])
     return (only,) if only else tuple(sorted(repos))

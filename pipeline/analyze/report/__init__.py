@@ -6,7 +6,7 @@ instance next to it, so that the first page opens quickly.
     pages            the content of an instance's page
     summary          the facts at the top
     report.html.j2   the first page; instance.html.j2 is a part of it, alone.html.j2 an instance in a file of its own;
-                     instances.css and instances.js are their style and behaviour
+                     instances.css and instances.js are their style and behavior
 
 Pages with their content security policy, tables, patches and figures come from the report floor. Writes nothing.
 """

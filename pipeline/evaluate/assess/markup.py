@@ -1,6 +1,6 @@
 """From the text of one snapshot to the elements that it shows.
 
-Reads what the serialisers of jest and vitest write: DOM elements and react-test-renderer's (pretty-format's form, one
+Reads what the serializers of jest and vitest write: DOM elements and react-test-renderer's (pretty-format's form, one
 attribute a line), lists of them, strings of HTML, and the blocks of CSS that styled-components and emotion put before.
 Does not cover components that were not rendered (shallow renderers), and values that are not markup.
 """

@@ -1,6 +1,6 @@
 """The snapshot verdict: if only snapshots fail, whether they equal gold's to assistive technologies.
 
-A failing behavioural assertion cannot be overruled: neither one of the strict run, nor one that only shows once the
+A failing behavioral assertion cannot be overruled: neither one of the strict run, nor one that only shows once the
 snapshot before it passes. Pure, except for the browser.
 """
 

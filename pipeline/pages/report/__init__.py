@@ -67,7 +67,7 @@ def write(evaluation: Evaluation, verdicts: Sequence[PageVerdict], baseline: Bas
     for plot in figures:
         write_bytes(run.evaluated / "figures" / f"{plot.name}.svg", plot.svg)
         write_bytes(run.evaluated / "figures" / f"{plot.name}.png", plot.png)
-    for before, sample, after in _with_neighbours(samples):
+    for before, sample, after in _with_neighbors(samples):
         html = sample_page(run, sample, evaluation.screenshot(sample.answer), before, after)
         write_bytes(run.evaluated / sample.file, html.encode("utf-8", "replace"))
     path = run.evaluated / "report.html"
@@ -167,7 +167,7 @@ def _sample(evaluation: Evaluation, answer: PageAnswer, verdict: PageVerdict) ->
     return Sample(answer, verdict, evaluation.seen(answer), f"samples/{name}")
 
 
-def _with_neighbours(samples: Sequence[Sample]) -> list[tuple[Sample | None, Sample, Sample | None]]:
+def _with_neighbors(samples: Sequence[Sample]) -> list[tuple[Sample | None, Sample, Sample | None]]:
     return list(zip([None, *samples], samples, [*samples[1:], None], strict=False))
 
 

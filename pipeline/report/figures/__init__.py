@@ -1,7 +1,7 @@
-"""Figures for print and for people who are colour-blind, each with a text alternative.
+"""Figures for print and for people who are color-blind, each with a text alternative.
 
     style          palette, patterns, sizes, and `Plot`, which returns the bytes
     bars, grids    the kinds of figures
 
-Whatever a colour means, a letter, a pattern or a number means too. The same data give the same bytes. Writes nothing.
+Whatever a color means, a letter, a pattern or a number means too. The same data give the same bytes. Writes nothing.
 """

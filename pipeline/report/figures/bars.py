@@ -1,4 +1,4 @@
-"""Horizontal bars: plain bars with labels, and stacked bars whose parts differ by colour and pattern."""
+"""Horizontal bars: plain bars with labels, and stacked bars whose parts differ by color and pattern."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def shares(table: pd.DataFrame, rows: str, columns: str, part: str, whole: str) 
 
 
 def _head(name: str, heads: int) -> str:
-    """A heading on as many lines as it needs; a repository's name may also break behind its organisation."""
+    """A heading on as many lines as it needs; a repository's name may also break behind its organization."""
     return wrapped(name.replace("/", "/ "), max(14, 36 // heads)).replace("/ ", "/")
 
 

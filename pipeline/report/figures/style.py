@@ -15,11 +15,11 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-#: Okabe and Ito's palette, which colour-blind people can tell apart
+#: Okabe and Ito's palette, which color-blind people can tell apart
 BLUE, ORANGE, GREEN, SKY = "#0072B2", "#E69F00", "#009E73", "#56B4E9"
 YELLOW, VERMILION, PURPLE = "#F0E442", "#D55E00", "#CC79A7"
 GREY, DARK_GREY = "#D9D9D9", "#A6A6AE"
-#: a colour and a pattern
+#: a color and a pattern
 Fill = tuple[str, str]
 #: fills of parts of a bar, each with a pattern of its own
 FILLS: tuple[Fill, ...] = (
@@ -31,7 +31,7 @@ FILLS: tuple[Fill, ...] = (
     (PURPLE, "++"),
     (VERMILION, "--"),
 )
-#: styles of lines and points by model: marker, line, colour
+#: styles of lines and points by model: marker, line, color
 LINES = (
     ("o", "-", BLUE),
     ("s", "--", VERMILION),

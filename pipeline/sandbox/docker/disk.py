@@ -41,9 +41,9 @@ class Disk:
         """Everything that this project made. An image is in use if any container uses it, even another program's."""
         usage = {kind: rows or () for kind, rows in self._usage().items() if kind != "LayersSize"}
         used = {row["ImageID"] for row in usage["Containers"]}
-        labelled = {kind: [row for row in usage[kind] if _has_layer(row)] for kind in ("Images", "Volumes")}
+        labeled = {kind: [row for row in usage[kind] if _has_layer(row)] for kind in ("Images", "Volumes")}
         containers = [_container(row) for row in usage["Containers"] if is_ours(row)]
-        return [*self._images(labelled["Images"], used), *map(_volume, labelled["Volumes"]), *containers]
+        return [*self._images(labeled["Images"], used), *map(_volume, labeled["Volumes"]), *containers]
 
     def _usage(self) -> Row:
         """The engine's disk usage, which it measures for one client at a time."""
@@ -96,7 +96,7 @@ class Disk:
 
 
 def _has_layer(row: Row) -> bool:
-    """Whether an image or a volume is labelled as one of our layers, or as a runner's cache."""
+    """Whether an image or a volume is labeled as one of our layers, or as a runner's cache."""
     return (row["Labels"] or {}).get(LAYER) in (*KINDS, "cache")
 
 

@@ -1,4 +1,4 @@
-"""One Docker engine, through the Docker SDK: labelled images, and containers that are always removed.
+"""One Docker engine, through the Docker SDK: labeled images, and containers that are always removed.
 
 Uses the engine of DOCKER_HOST (unix, tcp, ssh), else the local one. It may be on another machine: files are transferred
 as archives, and nothing of the host is mounted. Its failures are raised as InfrastructureError, with the cause `disk`

@@ -74,7 +74,7 @@ def test_axe_finds_nothing_in_the_file_of_an_instance(chromium, folder, axe, wid
 
 
 def test_axe_finds_nothing_in_the_dark(chromium, folder, axe):
-    """Contrast is computed from the colours of the reader's own scheme."""
+    """Contrast is computed from the colors of the reader's own scheme."""
     with opened(chromium, folder, WIDTHS[0], "dark") as page:
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(23, 24, 28)"
         assert violations(page, axe) == []

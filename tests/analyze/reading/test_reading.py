@@ -104,7 +104,7 @@ def test_an_unknown_repository_lists_what_there_is(store):
 
 
 def test_an_empty_folder_is_refused(tmp_path):
-    assert "nothing to analyse" in str(refusal(Store(tmp_path)))
+    assert "nothing to analyze" in str(refusal(Store(tmp_path)))
 
 
 @pytest.mark.rule("statement-source")

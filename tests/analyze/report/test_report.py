@@ -22,8 +22,8 @@ def parsed(report: Path) -> BeautifulSoup:
 
 
 @pytest.fixture(scope="module")
-def page(analysed) -> BeautifulSoup:
-    return parsed(analysed.store.analysis / "report.html")
+def page(analyzed) -> BeautifulSoup:
+    return parsed(analyzed.store.analysis / "report.html")
 
 
 def words(tag) -> str:
@@ -204,11 +204,11 @@ def test_what_is_missing_stands_in_the_report(tmp_path):
 
 # -- a large report ----------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
-def apart(analysed, tmp_path_factory) -> Path:
+def apart(analyzed, tmp_path_factory) -> Path:
     """The same analysis with every instance in a file of its own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pipeline.analyze.report.TOGETHER", 0)
-        return analyze.write(analyze.load(analysed.store), analysed.store, tmp_path_factory.mktemp("apart")).parent
+        return analyze.write(analyze.load(analyzed.store), analyzed.store, tmp_path_factory.mktemp("apart")).parent
 
 
 @pytest.mark.rule("report-for-everybody")

@@ -1,4 +1,4 @@
-"""From the text of a snapshot to its elements, in every form that the serialisers write."""
+"""From the text of a snapshot to its elements, in every form that the serializers write."""
 
 from __future__ import annotations
 

@@ -16,12 +16,12 @@ pytestmark = pytest.mark.engine
 @pytest.fixture
 def bench(cache: Path, spec, manifests: Path, checkout: Path) -> Iterator[Bench]:
     with prepared("docker", cache, spec, manifests, checkout) as bench:
-        bench.sandbox.images.instance(bench.environment, neighbour(bench), checkout)
+        bench.sandbox.images.instance(bench.environment, neighbor(bench), checkout)
         yield bench
-        bench.sandbox.images.remove(next(one for one in bench.sandbox.images.kept() if one.digest == neighbour(bench)))
+        bench.sandbox.images.remove(next(one for one in bench.sandbox.images.kept() if one.digest == neighbor(bench)))
 
 
-def neighbour(bench: Bench) -> str:
+def neighbor(bench: Bench) -> str:
     """Another instance of the environment."""
     return f"{bench.environment}-neighbour"
 
@@ -35,13 +35,13 @@ def run(bench: Bench, instance: str, script: str, cache: Cache, **limits: float)
 
 def test_what_an_instance_left_is_there_for_the_next_of_its_environment(bench: Bench) -> None:
     """Most of what runners transform is the same: without it, the first run of every instance took twice the time."""
-    run(bench, neighbour(bench), "mkdir a && echo same > a/entry", "fill")
+    run(bench, neighbor(bench), "mkdir a && echo same > a/entry", "fill")
     assert run(bench, bench.instance, "true", "fill") == ["./a/entry"]
 
 
 def test_later_runs_of_an_instance_begin_with_its_own(bench: Bench) -> None:
     """A copy of the environment's grows with the number of its instances, and few entries serve this one."""
-    run(bench, neighbour(bench), "touch entry other", "fill")
+    run(bench, neighbor(bench), "touch entry other", "fill")
     run(bench, bench.instance, "cat entry > mine", "fill")
     assert run(bench, bench.instance, "true", "fill") == ["./entry", "./mine"]
 
@@ -49,14 +49,14 @@ def test_later_runs_of_an_instance_begin_with_its_own(bench: Bench) -> None:
 @pytest.mark.trap("fix-in-the-cache")
 def test_a_candidate_finds_what_its_own_instance_read_or_wrote(bench: Bench) -> None:
     """What another instance's sources were transformed to can hold the fix: its commit may come after it."""
-    run(bench, neighbour(bench), "mkdir a && echo same > a/entry && echo fixed > a/later", "fill")
+    run(bench, neighbor(bench), "mkdir a && echo same > a/entry && echo fixed > a/later", "fill")
     run(bench, bench.instance, "sort a/entry > a/mine", "fill")
     assert run(bench, bench.instance, "true", "use") == ["./a/entry", "./a/mine"]
 
 
 def test_entries_that_are_written_again_are_the_new_ones(bench: Bench) -> None:
-    run(bench, neighbour(bench), "echo old > map", "fill")
-    run(bench, neighbour(bench), "sleep 0.01; echo new > map", "fill")
+    run(bench, neighbor(bench), "echo old > map", "fill")
+    run(bench, neighbor(bench), "sleep 0.01; echo new > map", "fill")
     with bench.sandbox.open(bench.instance, cache="fill") as workspace:
         assert workspace.read(f"{workspace.cache}/map") == b"new\n"
 

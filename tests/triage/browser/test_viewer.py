@@ -204,7 +204,7 @@ def test_another_page_can_neither_write_nor_frame(chromium: Any, server: Server)
 
 def test_from_a_rating_to_the_analysis(chromium: Any, tmp_path: Path) -> None:
     """Two reviewers disagree on a candidate of the demo, a third one reworks it; what they agree on is built, and
-    analysed. In between the server is killed."""
+    analyzed. In between the server is killed."""
     store, clone = Store(tmp_path / "data"), tmp_path / "clone.git"
     build_history(DEMO, clone)
     collect(store, demo.REPO, clone, DEMO / "issues.jsonl")

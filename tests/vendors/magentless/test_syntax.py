@@ -24,7 +24,7 @@ OTHER = {
 @pytest.mark.parametrize("name", SAME)
 @pytest.mark.parametrize("path", ["a.tsx", "a.jsx", "a.js"])
 def test_form_and_comments_play_no_role(name, path):
-    """MagentLess normalises Python only: for TypeScript every spelling votes for itself."""
+    """MagentLess normalizes Python only: for TypeScript every spelling votes for itself."""
     assert fingerprint(path, SAME[name]) == fingerprint(path, TSX)
 
 

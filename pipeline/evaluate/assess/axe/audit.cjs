@@ -1,7 +1,7 @@
 // Audits documents with axe-core in a jsdom: `node audit.cjs FOLDER JSDOM`. Reads in FOLDER `axe.js`, `page.js` (what
 // is audited, and how) and `documents.jsonl`, a {test, html} a line; writes `result.json`, a list of {rule, criteria,
 // element, tests}. No script of the documents runs, and nothing is loaded.
-// Left out is what jsdom can not see: colours, sizes, and what scrolls.
+// Left out is what jsdom can not see: colors, sizes, and what scrolls.
 const fs = require("fs");
 const path = require("path");
 

@@ -3,7 +3,7 @@
 The documents are taken out of the workspace in which the candidate's code ran, and audited in a fresh workspace of the
 same image, which that code never sees: in the image's jsdom, without network, and without running their scripts. The
 path of that jsdom is read from the run and can only lead to the image's own files. Does not cover what jsdom cannot
-see: colours, sizes, and styles outside the document.
+see: colors, sizes, and styles outside the document.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Audits of a repository's stories in a real browser, which sees colours and sizes.
+"""Audits of a repository's stories in a real browser, which sees colors and sizes.
 
 script    how the repository builds its stories
 build     its stories in one state of the sources, built in the sandbox
