@@ -306,7 +306,7 @@ class _Qualification:
         """The case from which hypotheses follow."""
         tree, sha = tree_of(self.clone, self.candidate), manifest_commit(self.candidate)
         touched = scope.touched(tree.paths, self.candidate.test_patch, tree.text("package.json"))
-        tests = [file for file in touched if not tool_of(file)]
+        tests = [file for file in touched if not tool_of(tree, file)]
         return Case(
             tree=tree,
             date=committed(self.clone, sha),
@@ -467,8 +467,9 @@ class _Qualification:
     def _expected(self) -> frozenset[str]:
         """The test files of the scope that are in the base and that a runner should find."""
         in_base = set(list_files(self.clone, self.candidate.base.sha))
+        tree = tree_of(self.clone, self.candidate)
         files = selected(self.clone, self.candidate, self.request.scope)
-        return frozenset(file for file in files if file in in_base and scope.is_test(file) and not tool_of(file))
+        return frozenset(file for file in files if file in in_base and scope.is_test(file) and not tool_of(tree, file))
 
     def _runs_by_name(self, ran: Ran, target: images.Recipe, state: Repair) -> dict[str, list[TestRun]]:
         """The repeated runs by name. `test` equals the evaluation of an empty patch: gold's configuration and tests."""

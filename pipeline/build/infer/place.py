@@ -23,7 +23,7 @@ Known = Callable[[str], list[Use]]
 
 def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str, Found]) -> tuple[Use, str]:
     """The use that runs most of these test files, and why it is in its folder. Raises Unsupported."""
-    tests = _own_tests(files)
+    tests = _own_tests(tree, files)
     imported = uses.imported(tree, tests)
     known = cache(lambda folder: uses.of_package(tree, folder, imported))
     if "runner" in fixed or "folder" in fixed:
@@ -44,7 +44,7 @@ def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str
 
 def alternatives(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterator[Use]:
     """Every other way in which the packages above these test files could run them, nearest packages first."""
-    tests, named = _own_tests(files), workspaces.patterns(tree, manifest)
+    tests, named = _own_tests(tree, files), workspaces.patterns(tree, manifest)
     imported = uses.imported(tree, tests)
     folders = {folder for file in tests or ["package.json"] for folder in above(file)}
     members = {folder for folder in folders if workspaces.member(folder, named)}
@@ -53,18 +53,23 @@ def alternatives(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterat
         yield from uses.of_scripts(tree, folder)
 
 
-def _own_tests(files: Sequence[str]) -> list[str]:
+def _own_tests(tree: Tree, files: Sequence[str]) -> list[str]:
     """The files that are not tests of another tool. Raises Unsupported if none are left."""
-    tools = {file: tool for file in files if (tool := tool_of(file))}
+    tools = {file: tool for file in files if (tool := tool_of(tree, file))}
     if files and len(tools) == len(files):
         named = ", ".join(f"{file} ({tool['tool']}: {tool['why']})" for file, tool in sorted(tools.items()))
         raise Unsupported("runner_unsupported", f"the tests belong to another tool: {named}")
     return [file for file in files if file not in tools]
 
 
-def tool_of(file: str) -> dict[str, str]:
-    """The row of the tool that a test file belongs to; empty if there is none."""
-    return next((row for row in table("foreign.toml")["foreign"] if re.search(row["files"], file)), {})
+def tool_of(tree: Tree, file: str) -> dict[str, str]:
+    """The row of the tool that a test file belongs to, by its name or its imports; empty if there is none."""
+    return next((row for row in table("foreign.toml")["foreign"] if _belongs(tree, file, row)), {})
+
+
+def _belongs(tree: Tree, file: str, row: dict[str, str]) -> bool:
+    by_name = "files" in row and re.search(row["files"], file)
+    return bool(by_name or "imports" in row and re.search(row["imports"], tree.text(file)))
 
 
 def _nearest(known: Known, file: str, named: dict[str, str]) -> Use | None:
