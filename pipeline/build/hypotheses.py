@@ -46,6 +46,9 @@ _MAKES = (
     "build",
 )
 _BUILDS = ("build", "compile", "build:lib", "build:js", "build:cjs", "prepack", "prepare")
+_GENERATES = ("generate", "codegen", "build:icons", "build:tokens")
+#: scripts of a root that compile all packages, the narrowest first
+_COMPILES = ("build:cjs", "build:js", "build:lib", "build:packages", "compile", "build")
 #: runs a script of a package; runs a shell text in a folder
 _NPM_RUN = ("sh", "-c", 'PATH="$PWD/node_modules/.bin:$PATH" exec npm --prefix "$0" run "$1"')
 _IN_FOLDER = ("sh", "-c", 'export PATH="$PWD/node_modules/.bin:$PATH"; cd "$0" && exec sh -ec "$1"')
@@ -191,6 +194,7 @@ def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
     for commands in (
         *case.preparations,
         tuple(_script(home, name) for name, home in _needed(tree, packages, case.missing.own)),
+        _siblings(tree, packages, folder) if case.missing.own else (),
         *((_script(home, name),) for home in dict.fromkeys((folder, "")) for name in _made_by(tree, home)),
         _leading(tree, folder),
         tuple(_step(step) for step in ci.before_tests(tree)),
@@ -202,21 +206,41 @@ def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
 
 
 def _needed(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> list[tuple[str, str]]:
-    """The scripts that build these packages of the repository, dependencies first: script and folder."""
-    found: dict[str, str] = {}
+    """The scripts that build these packages of the repository, dependencies first: script and folder. A package that
+    builds nothing may generate something."""
+    found = (
+        (packages[name], _made_by(tree, packages[name], (*_BUILDS, *_GENERATES)))
+        for name in _order(tree, packages, wanted)
+    )
+    return [(scripts[0], folder) for folder, scripts in found if scripts and folder]
+
+
+def _siblings(tree: Tree, packages: Mapping[str, str], folder: str) -> tuple[tuple[str, ...], ...]:
+    """What makes all packages that the one in this folder depends on: what generates their sources, then what compiles
+    them, or where that is the root's work, its script."""
+    manifest = tree.manifest(folder)
+    names = [name for name in manifest.dependencies if name in packages] if manifest else []
+    homes = [packages[name] for name in _order(tree, packages, names) if packages[name]]
+    generating = [_script(home, script) for home in homes for script in _made_by(tree, home, _GENERATES)[:1]]
+    building = [_script(home, script) for home in homes for script in _made_by(tree, home, _BUILDS)[:1]]
+    by_root = [_script("", script) for script in _made_by(tree, "", _COMPILES)[:1]]
+    return (*generating, *(building if len(building) == len(homes) else by_root)) if homes else ()
+
+
+def _order(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> list[str]:
+    """These packages of the repository and those that they depend on, dependencies first."""
+    found: dict[str, None] = {}
 
     def add(name: str, below: frozenset[str]) -> None:
         manifest = tree.manifest(packages[name])
         for dependency in manifest.dependencies if manifest and name not in below else ():
             if dependency in packages and dependency not in found:
                 add(dependency, below | {name})
-        script = next((candidate for candidate in _BUILDS if manifest and candidate in manifest.table("scripts")), "")
-        if script and packages[name]:
-            found.setdefault(name, script)
+        found.setdefault(name)
 
     for name in wanted:
         add(name, frozenset())
-    return [(script, packages[name]) for name, script in found.items()]
+    return list(found)
 
 
 def _made_by(tree: Tree, folder: str, names: Sequence[str] = _MAKES) -> list[str]:

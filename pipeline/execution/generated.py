@@ -39,16 +39,16 @@ class OverLimit(A11yBenchError):
 
 
 def add(sandbox: Sandbox, plain: str, commands: Sequence[Sequence[str]], sources: Path) -> None:
-    """Run the commands in the image `plain` and add what they make to the checkout `sources`. Raises InstallFailed."""
+    """Run the commands in the image `plain` and add what they make to the checkout `sources`.
+
+    A command that fails does not stop the others, and what it made counts: of a workspace that is built whole, packages
+    that no test needs may fail. Raises InstallFailed if nothing is made, or at a limit.
+    """
     with sandbox.open(plain, cache="none", limits=LIMITS) as workspace, TemporaryDirectory() as folder:
-        for argv in commands:
-            completed = workspace.run(argv)
-            if completed.code:
-                output = completed.output.decode(errors="replace")
-                raise InstallFailed(f"{' '.join(argv)} ended with {completed.code}", output)
+        failures = _failures(workspace, commands)
         made, visible = _listed(workspace), _listed(workspace, "--exclude-standard")
         if not made:
-            raise InstallFailed(f"{' '.join(commands[-1])} makes no file", "")
+            raise failures[0] if failures else InstallFailed(f"{' '.join(commands[-1])} makes no file", "")
         listing, packed = f"{workspace.scratch}/made", f"{workspace.scratch}/packed"
         workspace.write(listing, _joined(made))
         workspace.run([*_PACK, listing, packed])
@@ -57,6 +57,19 @@ def add(sandbox: Sandbox, plain: str, commands: Sequence[Sequence[str]], sources
     (sources / LISTING).write_bytes(_joined(added))
     with (sources / ".git" / "info" / "exclude").open("a") as rules:
         rules.writelines(f"/{_escaped(path)}\n" for path in sorted(set(visible) & set(added)))
+
+
+def _failures(workspace: Workspace, commands: Sequence[Sequence[str]]) -> list[InstallFailed]:
+    """Run the commands and return their failures. Raises one that reached a limit, which closes the workspace."""
+    failures = []
+    for argv in commands:
+        completed = workspace.run(argv)
+        if completed.code:
+            output = completed.output.decode(errors="replace")
+            failures.append(InstallFailed(f"{' '.join(argv)} ended with {completed.code}", output))
+        if completed.limit:
+            raise failures[-1]
+    return failures
 
 
 def made_in(workspace: Workspace) -> frozenset[str]:

@@ -139,6 +139,20 @@ def test_compiled_siblings_are_built_in_the_order_of_their_needs() -> None:
     ]
 
 
+def test_all_siblings_are_made_where_the_root_compiles_them() -> None:
+    """One generates styles, another tokens, and the root compiles both: no single one of these scripts was enough."""
+    siblings = {
+        "packages/ui/package.json": package(name="@acme/ui", dependencies={"@acme/styles": "*", "@acme/tokens": "*"}),
+        "packages/styles/package.json": package(name="@acme/styles", scripts={"generate": "node css.js"}),
+        "packages/tokens/package.json": package(name="@acme/tokens", scripts={"generate": "node tokens.js"}),
+    }
+    scripts = {"test": "jest", "build": "lerna run build", "build:cjs": "tsc --build packages"}
+    one = case(tree(siblings, workspaces=["packages/*"], scripts=scripts), MISSING_SIBLING, ("packages/ui/a.test.js",))
+    missing, whole = [[argv[-2:] for argv in found.environment.prepare] for found in named(one, "prepared")[:2]]
+    assert missing == [("packages/tokens", "generate")]
+    assert whole == [("packages/styles", "generate"), ("packages/tokens", "generate"), (".", "build:cjs")]
+
+
 WORKFLOW = """
 jobs:
   unit:

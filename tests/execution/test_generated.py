@@ -117,6 +117,13 @@ def test_commands_that_make_nothing_are_refused(checkouts: Checkouts, command: s
         add(checkouts, ("sh", "-c", command))
 
 
+def test_what_a_failing_command_made_counts(checkouts: Checkouts) -> None:
+    """A workspace is built whole, and one of its packages needs a program that is nowhere."""
+    add(checkouts, ("sh", "-c", "exit 3"), (*MAKE[:2], f"{MAKE[2]}; exit 2"))
+    with checkouts.open() as workspace:
+        assert generated.made_in(workspace) == MADE
+
+
 @pytest.mark.trap("write-through-a-link")
 def test_nothing_is_written_through_a_link_of_the_repository(checkouts: Checkouts, tmp_path: Path) -> None:
     """The checkout lies on the host until it is an image."""
