@@ -23,7 +23,7 @@ from pipeline.core.store import digest
 _SURROGATE = re.compile("[\ud800-\udfff]")
 #: color codes, and the stack after the message of an error
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
-_STACK = re.compile(r"\n\s+at .*", re.DOTALL)
+_STACK = re.compile(r"\n[ \t]+at .*", re.DOTALL)
 
 #: how runners in JavaScript name the result of a test -> its status
 STATUSES = {
@@ -39,7 +39,7 @@ STATUSES = {
 #: messages of a failure by screenshot: jest-image-snapshot, Playwright, Vitest 4, tools that count pixels
 SCREENSHOT = re.compile(
     r"to(?:MatchImageSnapshot|HaveScreenshot|MatchScreenshot)\b|Screenshot comparison failed"
-    r"|Expected image to (?:match|be the same size)|\bDifference: \d+ ?px\b|\d+ pixels? (?:\(ratio|are different)"
+    r"|Expected image to (?:match|be the same size)|\bDifference: \d+ ?px\b|\d pixels? (?:\(ratio|are different)"
 )
 
 
@@ -87,9 +87,10 @@ def collect(reported: Iterable[Reported], suites: dict[str, Status], success: bo
     """Name the tests and build a report."""
     tests: dict[str, Status] = {}
     reasons: dict[str, str] = {}
+    numbers: dict[str, int] = {}
     by_snapshot, by_screenshot = set(), set()
     for file, path, status, is_snapshot, is_screenshot, reason in reported:
-        name = unique_name(" > ".join((file, *path) if file else path), tests)
+        name = unique_name(" > ".join((file, *path) if file else path), tests, numbers)
         tests[name] = status
         if is_snapshot:
             by_snapshot.add(name)
@@ -106,11 +107,14 @@ def reason_digest(messages: Iterable[str]) -> str:
     return digest(plain)[:16] if plain else ""
 
 
-def unique_name(name: str, taken: Collection[str]) -> str:
-    """The name, with the first free number if it is taken; a title may itself end in `[2]`."""
+def unique_name(name: str, taken: Collection[str], numbers: dict[str, int]) -> str:
+    """The name, with the first free number if it is taken; a title may itself end in `[2]`. `numbers` remembers the
+    last number by name, since a report may repeat one name many times."""
     if name not in taken:
         return name
-    return next(candidate for candidate in (f"{name} [{number}]" for number in count(2)) if candidate not in taken)
+    candidates = ((number, f"{name} [{number}]") for number in count(numbers.get(name, 1) + 1))
+    numbers[name], free = next(pair for pair in candidates if pair[1] not in taken)
+    return free
 
 
 def audit(statuses: Iterable[Status], totals: dict[Status, int]) -> None:

@@ -290,3 +290,22 @@ def test_why_a_test_failed(runner: str) -> None:
 
     assert said("", "", "/repo/a.js") == said("\x1b[31m", "\x1b[39m", "/other/b.js")
     assert said("", "", "/repo/a.js") != said("", "c", "/repo/a.js") and set(said("", "", "")) == {"a.test.js > t"}
+
+
+@pytest.mark.invariant(7)
+@pytest.mark.parametrize("runner", RUNNERS)
+@pytest.mark.parametrize("message", ["\n", "1", "Snapshot `", "\u25cf ", "\n    at ", "Difference: 1", "\x1b[1"])
+def test_a_long_message_is_read_in_one_pass(runner: str, message: str) -> None:
+    """A candidate's code chooses what failures say: a reader that looks back from every character would keep the whole
+    step busy for hours."""
+    long = message * (400_000 // len(message))
+    report = small({"status": "failed", "failureMessages": [long]}, success=False)
+    report["testResults"][0]["message"] = long
+    assert parse(runner, report).tests == {"a.test.js > t": FAILED}
+
+
+@pytest.mark.invariant(7)
+def test_a_name_that_comes_back_thousands_of_times() -> None:
+    """A loop that defines tests is enough."""
+    report = parse("jest", small(*[{}] * 30_000))
+    assert len(report.tests) == 30_000 and "a.test.js > t [30000]" in report.tests

@@ -37,7 +37,7 @@ Broken = Callable[[Mapping[str, Any]], bool]
 
 #: the message of a file that could not run as a whole, by Jest itself or by `hooks.cjs`
 _BROKEN = re.compile(
-    r"^\W*\u25cf(?:\x1b\[\d+m|\s)*(?:Test suite failed to run|A hook of this file failed)", re.MULTILINE
+    r"^[^\w\n]*\u25cf(?:\x1b\[\d+m|\s)*(?:Test suite failed to run|A hook of this file failed)", re.MULTILINE
 )
 _SNAPSHOT = re.compile(r"toMatch(?:Inline|Specific)?Snapshot|toThrowErrorMatching(?:Inline)?Snapshot")
 

@@ -33,6 +33,8 @@ _HEADER = re.compile(rb"\n ?(PASS|FAIL) +([^\n]*)")
 #: the first line of a tree: a title or a mark at the first level, but not a failure message or output of a test
 _TREE = re.compile("  (?! |●|console\\.)")
 _UNNAMED = re.compile(r"skipped (\d+) tests?$")
+#: more skipped tests than any group has: a number that code under test printed
+_MOST = 100_000
 _WORD = re.compile(r"^(?:skipped|todo) ")
 _TOTALS = {Status.PASSED: ("passed",), Status.FAILED: ("failed",), Status.SKIPPED: ("skipped", "todo")}
 
@@ -53,7 +55,7 @@ def read(text: bytes, root: str) -> Report:
 def _numbers(text: bytes, label: bytes) -> dict[str, int]:
     """The counts of one of the last lines: `Tests: 1 failed, 7 passed, 8 total`."""
     line = text[text.rfind(label) + len(label) :].partition(b"\n")[0].decode(errors="replace")
-    return {word: int(number) for number, word in re.findall(r"(\d+) (\w+)", line)}
+    return {word: int(number) for number, word in re.findall(r"\b(\d+) (\w+)", line)}
 
 
 def _files(text: bytes) -> tuple[dict[str, Status], dict[str, Status]]:
@@ -62,12 +64,13 @@ def _files(text: bytes) -> tuple[dict[str, Status], dict[str, Status]]:
     ends = [*(header.start() for header in headers), len(text)][1:]
     tests: dict[str, Status] = {}
     suites: dict[str, Status] = {}
+    numbers: dict[str, int] = {}
     for header, end in zip(headers, ends, strict=True):
         file = without_durations(header[2].decode(errors="replace").rstrip()).rpartition(" ")[2]
         lines = _tree(text, header.end() + 1, end)
         suites[file] = Status.PASSED if lines else Status.FAILED
         try:
-            _read_tree(file, lines, tests)
+            _read_tree(file, lines, tests, numbers)
         except IndexError:
             raise ReportError(f"the tests of {file} are not a tree") from None
     return tests, suites
@@ -83,7 +86,7 @@ def _tree(text: bytes, start: int, end: int) -> list[str]:
     return next((block.splitlines() for block in reversed(paragraphs) if _TREE.match(block)), [])
 
 
-def _read_tree(file: str, lines: list[str], tests: dict[str, Status]) -> None:
+def _read_tree(file: str, lines: list[str], tests: dict[str, Status], numbers: dict[str, int]) -> None:
     """Add the tests of a file. `names[n]` is the prefix of names at level n; a level is indented by two blanks."""
     names = [f"{file} > "]
     for line in lines:
@@ -93,18 +96,20 @@ def _read_tree(file: str, lines: list[str], tests: dict[str, Status]) -> None:
         if status is None:
             names[depth + 1 :] = [f"{names[depth]}{title} > "]
         elif status is Status.SKIPPED:
-            _add_skipped(names[depth], title[2:], tests)
+            _add_skipped(names[depth], title[2:], tests, numbers)
         else:
-            name = names[depth] + without_durations(title[2:])
-            tests[name if name not in tests else unique_name(name, tests)] = status
+            tests[unique_name(names[depth] + without_durations(title[2:]), tests, numbers)] = status
 
 
-def _add_skipped(group: str, title: str, tests: dict[str, Status]) -> None:
+def _add_skipped(group: str, title: str, tests: dict[str, Status], numbers: dict[str, int]) -> None:
     """Add one skipped test, or before Jest 24 as many as the title says."""
     unnamed = _UNNAMED.match(title)
     name = "(skipped)" if unnamed else without_durations(_WORD.sub("", title))
-    for _ in range(int(unnamed[1]) if unnamed else 1):
-        tests[unique_name(group + name, tests)] = Status.SKIPPED
+    skipped = int(unnamed[1]) if unnamed else 1
+    if skipped > _MOST:
+        raise ReportError(f"no group has {skipped} tests")
+    for _ in range(skipped):
+        tests[unique_name(group + name, tests, numbers)] = Status.SKIPPED
 
 
 def without_durations(title: str) -> str:

@@ -15,7 +15,7 @@ from pipeline.core.records import Status
 from pipeline.ecosystems.reports import EVERYWHERE, Report, Reported
 from pipeline.ecosystems.runners.jest import report as jest
 
-_SNAPSHOT = re.compile(r"Snapshot [`'\"].*[`'\"] mismatched|toMatch(?:Inline)?Snapshot")
+_SNAPSHOT = re.compile(r"\A(?:\w*Error: )?Snapshot [`'\"].*[`'\"] mismatched|toMatch(?:Inline)?Snapshot")
 
 
 def read(text: bytes, root: str) -> Report:

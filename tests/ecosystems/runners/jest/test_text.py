@@ -83,3 +83,10 @@ def test_the_summary_of_failures_is_not_read_twice() -> None:
     totals = "Test Suites: 1 failed, 1 total\nTests: 1 failed, 1 total\n"
     report = read(f"{tree}{again}{totals}".encode())
     assert (report.tests, report.suites) == ({"a.test.js > works": FAILED}, {"a.test.js": PASSED})
+
+
+@pytest.mark.invariant(7)
+def test_a_number_of_skipped_tests_that_no_file_has() -> None:
+    """A candidate's code may print it; we would count to it."""
+    with pytest.raises(ReportError, match="no group has"):
+        read("PASS a.test.js\n  ○ skipped 999999999999 tests\n\nTests: 1 passed, 1 total\n".encode())
