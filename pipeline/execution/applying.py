@@ -25,6 +25,9 @@ _UNPATCHED = (
     "*/.gitattributes",
 )
 
+#: the most characters that are kept of why a patch does not apply
+_WHY = 2000
+
 #: applies a patch and removes its file: code under test could tell the runs of an evaluation apart by it
 _APPLY = ("sh", "-c", 'git apply --whitespace=nowarn "$@" "$0"; code=$?; rm -f -- "$0"; exit $code')
 #: removes the files named in a list
@@ -56,7 +59,7 @@ def prepare(
     merged = apply(workspace, patch, "predicted", *(f"--exclude={pattern}" for pattern in _UNPATCHED), merge=True)
     tests = frozenset(patches.paths(test_patch))
     reverted = restore(workspace, lambda path: protected(path) or path in tests)
-    restored = tuple(sorted({*_unpatched(workspace, patch), *reverted}))
+    restored = tuple(sorted({_shown(path) for path in (*_unpatched(workspace, patch), *reverted)}))
     apply(workspace, patches.select(fix_patch, protected), "gold configuration")
     apply(workspace, test_patch, "test")
     return Applied(restored, merged)
@@ -72,7 +75,7 @@ def apply(workspace: Workspace, patch: str, name: str, *options: str, merge: boo
         return False
     done = _applied(workspace, patch, *options)
     if done.code and not (merge and _merge(workspace, patch, options)):
-        raise PatchFailed(name, done.output.decode(errors="replace").strip())
+        raise PatchFailed(name, done.output.decode(errors="replace").strip()[:_WHY])
     return bool(done.code)
 
 
@@ -99,7 +102,7 @@ def _unpatched(workspace: Workspace, patch: str) -> list[str]:
     numstat = ("git", "apply", "--numstat", "-z", *(f"--include={pattern}" for pattern in _UNPATCHED), path)
     after, before = (_numbered(listed(workspace, *numstat, *direction)) for direction in ((), ("--reverse",)))
     if moved := sorted(set(before) - set(after)):
-        raise PatchFailed("predicted", f"it moves {moved[0]}")
+        raise PatchFailed("predicted", f"it moves {_shown(moved[0])}")
     return after
 
 
@@ -136,6 +139,11 @@ def restore(workspace: Workspace, protected: Callable[[str], bool] = is_protecte
         command = ("git", "--literal-pathspecs", "checkout", "-q", "HEAD")
         must(workspace, *command, f"--pathspec-from-file={listing}", "--pathspec-file-nul")
     return [*changed, *added]
+
+
+def _shown(path: str) -> str:
+    """A path as records can hold it: bytes that are not UTF-8 become escapes."""
+    return path.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def listed(workspace: Workspace, *argv: str) -> list[str]:

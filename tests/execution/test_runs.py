@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import factories
 import pytest
 from histories import History
 
@@ -95,6 +96,17 @@ def test_what_decides_the_tests_is_put_back(plan: MakePlan, patch: Patch, files:
     assert run.restored == tuple(files)
     assert run.results == {OPENS: Status.PASSED, NAMED: Status.PASSED}
     assert run.faults == ()
+
+
+@pytest.mark.invariant(7)
+def test_a_name_that_is_not_utf_8_is_listed_as_records_can_hold_it(plan: MakePlan, patch: Patch) -> None:
+    """No record holds such a name: writing the verdict would end the whole step, for all other patches too."""
+    added = (
+        _added("Name", "x\n").replace("a/Name", '"a/src/M\\374.test.js"').replace("b/Name", '"b/src/M\\374.test.js"')
+    )
+    run = run_patch(plan(), patch(FIX) + added, "", patch(MENU_TEST))
+    assert (run.restored, set(run.results.values())) == (("src/M\\xfc.test.js",), {Status.PASSED})
+    assert "xfc" in factories.make_verdict(factories.make_prediction(), restored=run.restored).model_dump_json()
 
 
 @pytest.mark.trap("helper-only-tests-import")
