@@ -44,6 +44,10 @@ class Control(NamedTuple):
             file for file in self.files if file not in failing and any(name.startswith(f"{file} > ") for name in passed)
         ]
 
+    def unreached(self, results: Mapping[str, Status]) -> list[str]:
+        """Those of them whose control did not run."""
+        return [file for file in self.silenced(results) if {*self._of(file, results).values()} <= {Status.SKIPPED}]
+
     def without(self, results: Mapping[str, Status]) -> dict[str, Status]:
         """The results of all other tests."""
         controls = {name for file in self.files for name in self._of(file, results)}

@@ -10,6 +10,9 @@ from pipeline.ecosystems import parser as parser_named
 from pipeline.ecosystems.reports import ForgedReport, Report, ReportError
 from pipeline.execution.run import TestRun
 
+#: the most characters of what is wrong with a report, which may quote it
+_LONGEST = 2000
+
 
 def read(parser: str, run: TestRun) -> TestRun:
     """A run, completed by what its log and report say. Nothing else is needed."""
@@ -18,9 +21,9 @@ def read(parser: str, run: TestRun) -> TestRun:
     try:
         report = parser_named(parser).read(run.report, run.root)
     except ForgedReport as error:
-        return replace(run, faults=(str(error),))
+        return replace(run, faults=(str(error)[:_LONGEST],))
     except ReportError as error:
-        return replace(run, died=(str(error),))
+        return replace(run, died=(str(error)[:_LONGEST],))
     announced = parser_named(parser).announced(run.log.partition(b"\n")[2], run.place)
     failed = {file: status for file, status in report.suites.items() if status is Status.FAILED}
     return replace(
@@ -39,7 +42,9 @@ def _forged(run: TestRun, report: Report, announced: bool) -> Iterator[str]:
     """Signs that something else than the runner wrote the report. A runner that no signal killed announces it."""
     if not announced and run.code >= 0:
         yield "the runner ended without announcing its report"
-    yield from (f"the negative control of {file} did not fail" for file in run.control.silenced(report.tests))
+    silenced = run.control.silenced(report.tests)
+    unreached = _unreached(run, report)
+    yield from (f"the negative control of {file} did not fail" for file in silenced if file not in unreached)
     yield from (f"the run changed {file}" for file in run.changed)
 
 
@@ -47,5 +52,18 @@ def _died(run: TestRun, report: Report, announced: bool) -> Iterator[str]:
     """Signs that the runner itself broke: an unhandled or late error is no proof of a forgery."""
     if not announced and run.code < 0:
         yield f"the runner was killed by signal {-run.code} before it announced its report"
-    if report.success != (run.code == 0):
+    yield from (f"the run ended before the negative control of {file}" for file in _unreached(run, report))
+    if _disagrees(run, report):
         yield f"the report says {'success' if report.success else 'failure'}, the exit code is {run.code}"
+
+
+def _unreached(run: TestRun, report: Report) -> list[str]:
+    """The files in which a test passed and the control did not run, where something else explains it: a hook of all
+    files that fails ends Mocha, and a process that dies ends its file with Vitest."""
+    failed = Status.FAILED in (*run.control.without(report.tests).values(), *report.suites.values())
+    return run.control.unreached(report.tests) if failed or _disagrees(run, report) else []
+
+
+def _disagrees(run: TestRun, report: Report) -> bool:
+    """Whether the exit code says something else than the report."""
+    return report.success != (run.code == 0)

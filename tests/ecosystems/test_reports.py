@@ -151,6 +151,18 @@ def test_a_report_must_add_up(runner: str, change: Callable[[dict[str, Any]], No
         parse(runner, report)
 
 
+@pytest.mark.rule("crashed")
+@pytest.mark.trap("honest-crash")
+def test_a_process_of_vitest_that_dies_forges_nothing() -> None:
+    """An exhausted heap ends the process of a file: from version 2, its tests are reported as pending and are in no
+    total, and the report says success. What is in no total must not have passed."""
+    report = small({"title": "a", "status": "pending"}, {"title": "b"}, numPendingTests=0, numTotalTests=2)
+    assert parse("vitest", report).tests == {"a.test.js > a": SKIPPED, "a.test.js > b": PASSED}
+    for status in ("passed", "skipped"):
+        with pytest.raises(ForgedReport):
+            parse("vitest", small({"status": status}, {"status": "failed"}, numPassedTests=0, numTotalTests=2))
+
+
 @pytest.mark.parametrize("name", [name for name, one in all_parsers().items() if one.log])
 @pytest.mark.parametrize(
     "text", [b"", b"Tests: all of them\n", b"\nTests: 1 passed, 1 total\n", b"  3 passing (2ms)\n"]

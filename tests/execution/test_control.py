@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
 
 from pipeline.core.records import Status
-from pipeline.execution.control import text
+from pipeline.execution.control import Control, text
+from pipeline.execution.reading import read
+from pipeline.execution.run import TestRun
 from pipeline.execution.runs import Plan, run_patch
 
 MakePlan = Callable[..., Plan]
@@ -46,6 +49,35 @@ def test_a_file_whose_tests_exclude_others_has_no_control(plan: MakePlan, patch:
     """It would be left out, which says nothing about the patch."""
     gold = {TEST: f"{NAMED}it.only | src/Menu.js | <nav\nbreaks deaf\n"}
     assert run_patch(plan(), patch(FIX), "", patch(gold), [TEST]).faults == ()
+
+
+def ran(*statuses: str, code: int = 1) -> TestRun:
+    """Mocha's run of one file, by the statuses of its tests; the last one is the control's, empty if it did not run."""
+    tests = [
+        {"file": f"/repo/{TEST}", "path": [f"t{number}"], "hook": False, "status": status}
+        for number, status in enumerate(statuses)
+        if status
+    ]
+    stats = {"passes": statuses.count("passed"), "failures": statuses.count("failed"), "pending": 0}
+    report = json.dumps({"stats": stats, "tests": tests, "broken": []}).encode()
+    control = Control(f"t{len(statuses) - 1}", (TEST,))
+    log = b"$ mocha\nTest results written to: r.json\n"
+    return TestRun(code=code, place="r.json", root="/repo", log=log, report=report, control=control)
+
+
+@pytest.mark.rule("negative-control")
+@pytest.mark.trap("honest-crash")
+def test_a_control_that_a_failure_keeps_from_running_proves_nothing() -> None:
+    """A hook of all files that fails, such as one that allows no warning, ends Mocha, and later tests are in no report:
+    this was called tampered."""
+    stopped = read("mocha-json", ran("passed", "failed", ""))
+    assert stopped.faults == () and stopped.died == (f"the run ended before the negative control of {TEST}",)
+    died = read("mocha-json", ran("passed", "", code=1))
+    assert died.faults == () and died.died[0].startswith("the run ended before")
+    left_out = read("mocha-json", ran("passed", "", code=0))
+    assert left_out.faults == (f"the negative control of {TEST} did not fail",)
+    passes = read("mocha-json", ran("failed", "passed", "passed"))
+    assert passes.faults == (f"the negative control of {TEST} did not fail",), "another failure excuses no forgery"
 
 
 @pytest.mark.rule("negative-control")
