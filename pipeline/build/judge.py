@@ -110,15 +110,16 @@ def counter_runs_of(instance: Instance, counter_results: CounterResults) -> Coun
         for kind, run in counter_results.runs.items()
         if run.end == "ran" and not run.doubts
     }
-    failed = {
-        kind: tuple(sorted(name for name in instance.expected if found.get(name) is Status.FAILED and " > " in name))
-        for kind, found in results.items()
-    }
-    falsified = failed.get("falsified", ())
-    former = tuple(name for name in failed.get("former", ()) if made.contradicts(name))
+
+    def failed(kind: str) -> tuple[str, ...]:
+        """The tests that gold fails by the false expectations of a kind."""
+        found = results.get(kind, {})
+        names = (name for name in instance.expected if found.get(name) is Status.FAILED and " > " in name)
+        return tuple(sorted(name for name in names if made.reaches(kind, name, instance.expected_files)))
+
+    falsified, first, former = failed("falsified"), failed("first"), failed("former")
     disguised = results.get("disguised", {})
     passed = {name for name in instance.expected if disguised.get(name) is Status.PASSED}
-    first = failed.get("first", ())
     fixed = passed & instance.fixed_tests.keys()
     telling = {"falsified": falsified, "first": first, "former": former, "disguised": fixed}
     return CounterRuns(
@@ -129,7 +130,9 @@ def counter_runs_of(instance: Instance, counter_results: CounterResults) -> Coun
         first=made.first if first else "",
         first_false=first,
         first_said=_reasons("first", counter_results, first),
+        former_patch=made.former if former else "",
         former=former,
+        former_said=_reasons("former", counter_results, former),
         undisguised=tuple(sorted(instance.expected - passed)) if telling["disguised"] else (),
         moved=counter_results.moved and bool(telling["disguised"]),
         assertions=made.assertions,

@@ -280,9 +280,9 @@ class CounterRuns(Record):
     first: str = Field(default="", description="the same patch with the first expectation of tests that have several")
     first_false: tuple[str, ...] = Field(default=(), description="tests that gold fails with that")
     first_said: dict[str, str] = Field(default={}, description="why gold fails them, in the form of `said`")
-    former: tuple[str, ...] = Field(
-        default=(), description="tests that gold fails as the base has them, which contradicts gold's version"
-    )
+    former_patch: str = Field(default="", description="the same patch with the values that the base expected")
+    former: tuple[str, ...] = Field(default=(), description="tests that gold fails with that")
+    former_said: dict[str, str] = Field(default={}, description="why gold fails them, in the form of `said`")
     undisguised: tuple[str, ...] = Field(
         default=(), description="expected tests that gold does not pass if nothing reveals that tests run"
     )
@@ -293,11 +293,16 @@ class CounterRuns(Record):
 
     def patch(self, kind: str) -> str:
         """The patch with false expectations of a kind of counter-run; empty for other kinds."""
-        return {"falsified": self.falsified, "first": self.first}.get(kind, "")
+        return {"falsified": self.falsified, "first": self.first, "former": self.former_patch}.get(kind, "")
 
     def reasons(self, kind: str) -> dict[str, str]:
         """Why gold fails with the false expectations of a kind, by test; empty for other kinds."""
-        return {"falsified": self.said, "first": self.first_said}.get(kind, {})
+        return {"falsified": self.said, "first": self.first_said, "former": self.former_said}.get(kind, {})
+
+    @property
+    def complete(self) -> tuple[str, ...]:
+        """The kinds whose material is there: in records of earlier versions, that of `former` is missing."""
+        return tuple(kind for kind in self.kinds if kind == "disguised" or self.patch(kind))
 
     @property
     def lacks(self) -> tuple[str, ...]:

@@ -21,16 +21,17 @@ from pipeline.dataset.files import write_new
 
 #: field -> its file; all other fields are in FACTS
 TEXTS = {"fix_patch": "gold.patch", "test_patch": "test.patch"}
-FACTS, ENVIRONMENT, STATEMENT, TESTS, FALSIFIED, FIRST = (
+FACTS, ENVIRONMENT, STATEMENT, TESTS, FALSIFIED, FIRST, FORMER = (
     "instance.toml",
     "environment.toml",
     "statement.md",
     "tests.csv",
     "falsified.patch",
     "falsified-first.patch",
+    "falsified-former.patch",
 )
 #: every file that an instance can have
-NAMES = (STATEMENT, *TEXTS.values(), FALSIFIED, FIRST, TESTS, ENVIRONMENT, FACTS)
+NAMES = (STATEMENT, *TEXTS.values(), FALSIFIED, FIRST, FORMER, TESTS, ENVIRONMENT, FACTS)
 
 
 def write(instance: Instance, folder: Path, *, replace: bool) -> list[Path]:
@@ -56,6 +57,7 @@ def files_of(instance: Instance) -> dict[str, bytes]:
         **{name: fields.pop(field) for field, name in TEXTS.items()},
         FALSIFIED: fields["counter_runs"].pop("falsified"),
         FIRST: fields["counter_runs"].pop("first"),
+        FORMER: fields["counter_runs"].pop("former_patch"),
         TESTS: _tests(fields.pop("tests")),
         ENVIRONMENT: _toml(fields.pop("environment")),
         FACTS: _toml(fields),

@@ -79,7 +79,7 @@ def due(instance: Instance, tested: PatchRun) -> str:
         return again + AGAIN
     if tested.run is None or of_tested(instance, tested).outcome is not Outcome.RESOLVED:
         return ""
-    return next((kind for kind in instance.counter_runs.kinds if kind not in tested.counter), "")
+    return next((kind for kind in instance.counter_runs.complete if kind not in tested.counter), "")
 
 
 def lacking(instance: Instance, tested: PatchRun) -> str:

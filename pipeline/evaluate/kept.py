@@ -19,6 +19,7 @@ from pipeline.core.patches import select
 from pipeline.core.records import Identity, Instance
 from pipeline.core.store import Unit, digest
 from pipeline.ecosystems.protection import protected
+from pipeline.execution.counter import KINDS
 from pipeline.execution.law import of_run
 from pipeline.execution.reading import read
 from pipeline.execution.run import PatchRun, TestRun, pack, unpack
@@ -37,7 +38,8 @@ def run_digests(instance: Instance, patch: str) -> dict[str, str]:
     gold = digest(instance.test_patch, select(instance.fix_patch, protected(instance)), *instance.protected)
     law = of_run("running", parser=instance.environment.parser)
     counter_runs = instance.counter_runs
-    counter = digest(counter_runs.kinds, counter_runs.falsified, counter_runs.first, counter_runs.moved)
+    patches = [counter_runs.patch(kind) for kind in KINDS]
+    counter = digest(counter_runs.kinds, *patches, counter_runs.moved)
     return {"image": instance.image, "patch": digest(patch), "gold": gold, "counter": counter, "law": law}
 
 

@@ -2,7 +2,7 @@
 
     falsified   gold's test files with false expectations (`falsified`): what gold fails here, a patch must fail
     first       the same with the first expectation of each test that has several, where `falsified` has the last
-    former      the base's versions of the test files: tests that contradict gold's, a patch must fail
+    former      the same with the values that the base expected: tests that contradict gold's, a patch must fail
     disguised   variables, arguments, stacks and files do not reveal that tests run, and the functions by which
                 assertions read values and elements cannot be replaced (`begin.cjs`): what gold passes here, a patch
                 must pass
@@ -20,13 +20,14 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal
 
 from pipeline.core import patches
 from pipeline.core.record import Record
 from pipeline.core.records import Environment
+from pipeline.ecosystems.runners.jest import snapshots
 from pipeline.execution import falsified
-from pipeline.execution.applying import apply, listed, must
+from pipeline.execution.applying import apply, must
 from pipeline.execution.falsified import Falsified
 from pipeline.execution.run import TestRun
 from pipeline.execution.runs import Plan, prepared, run_patch
@@ -53,30 +54,41 @@ _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 class Made(Record):
     """The material for an instance's counter-runs.
 
-    `falsified` and `first` are patches on gold's tests. The numbers count the expectations at gold's lines: all of
-    them, those with a value that can be changed, and those that can only be negated. `former` lists by file the tests
-    (`group > title`; None: all) that contradict the base's, `telling` those whose failure prints two plain values, and
-    `first_telling` the same for `first` (`Falsified`).
+    `falsified`, `first` and `former` are patches on gold's tests. The numbers count the expectations at gold's lines:
+    all of them, those with a value that can be changed, and those that can only be negated. The others are by kind and
+    file: `telling` lists the tests (`group > title`) whose failure prints two plain values, `changed` all whose
+    expectations are false (of a file of snapshots, their keys; None: any test may be one) (`Falsified`).
     """
 
     falsified: str = ""
     assertions: int = 0
     by_value: int = 0
     by_negation: int = 0
-    former: dict[str, tuple[str, ...] | None] = {}
-    telling: dict[str, tuple[str, ...]] = {}
     first: str = ""
-    first_telling: dict[str, tuple[str, ...]] = {}
+    former: str = ""
+    telling: dict[str, dict[str, tuple[str, ...]]] = {}
+    changed: dict[str, dict[str, tuple[str, ...] | None]] = {}
+
+    def patch(self, kind: str) -> str:
+        """The patch of a kind of counter-run; empty for `disguised`."""
+        return {"falsified": self.falsified, "first": self.first, "former": self.former}.get(kind, "")
 
     def tells(self, kind: str, name: str) -> bool:
         """Whether a test, `file > group > title`, is one whose failure prints two plain values."""
         file, _, title = name.partition(" > ")
-        return title in (self.first_telling if kind == "first" else self.telling).get(file, ())
+        return title in self.telling.get(kind, {}).get(file, ())
 
-    def contradicts(self, name: str) -> bool:
-        """Whether a test, `file > group > title`, is one of `former`."""
-        file, _, title = name.partition(" > ")
-        return file in self.former and (self.former[file] is None or title in (self.former[file] or ()))
+    def reaches(self, kind: str, name: str, files: Collection[str]) -> bool:
+        """Whether false expectations of a kind may be those of a test, `file > group > title`. What is changed outside
+        of the test `files` may concern any of them, and groups may have names that no grammar tells."""
+        file, last = name.partition(" > ")[0], name.rpartition(" > ")[2]
+        for path, tests in self.changed.get(kind, {}).items():
+            if tests is None or _test_of(path) not in files:
+                return True
+            titles = {test.rpartition(" > ")[2] for test in tests}
+            if _test_of(path) == file and (last in titles or snapshots.of_test(name, tests)):
+                return True
+        return False
 
 
 def made(plan: Plan, fix_patch: str, test_patch: str) -> Made:
@@ -84,29 +96,22 @@ def made(plan: Plan, fix_patch: str, test_patch: str) -> Made:
     sections = dict(patches.sections(test_patch))
     with prepared(plan, "", fix_patch, test_patch) as (workspace, _):
         gold = {path: text for path in sections if (text := _read(workspace, path)) is not None}
-        last, earliest = (_falsified(gold, sections, first=first) for first in (False, True))
-        former = {path: _at_base(workspace, path) for path in _former(workspace, test_patch)}
-        contradicted = {
-            file: contradictions
-            for path, at_base in former.items()
-            for file, contradictions in [_contradicted(workspace, path, at_base, gold.get(path, ""))]
+        false = {
+            "falsified": _falsified(gold, sections, first=False),
+            "first": _falsified(gold, sections, first=True),
+            "former": {path: falsified.former(path, _at_base(workspace, path), text) for path, text in gold.items()},
         }
         numbers = {
-            name: sum(getattr(changed, name) for changed in last.values())
+            name: sum(getattr(changed, name) for changed in false["falsified"].values())
             for name in ("assertions", "by_value", "by_negation")
         }
-        contradicting = {
-            file: None if names is None else tuple(sorted(names))
-            for file, names in contradicted.items()
-            if names != frozenset()
-        }
         return Made(
-            falsified=_patch(workspace, gold, last),
-            former=contradicting,
-            telling=_telling(last),
-            first=_patch(workspace, gold, earliest),
-            first_telling=_telling(earliest),
+            falsified=_patch(workspace, gold, false["falsified"]),
+            first=_patch(workspace, gold, false["first"]),
+            former=_patch(workspace, gold, false["former"]),
             **numbers,
+            telling={kind: _listed(by_path, "telling") for kind, by_path in false.items()},
+            changed={kind: _listed(by_path, "tests") for kind, by_path in false.items()},
         )
 
 
@@ -120,8 +125,10 @@ def _falsified(gold: Mapping[str, str], sections: Mapping[str, str], *, first: b
     }
 
 
-def _telling(by_path: Mapping[str, Falsified]) -> dict[str, tuple[str, ...]]:
-    return {path: tuple(sorted(false.telling)) for path, false in by_path.items() if false.telling}
+def _listed(by_path: Mapping[str, Falsified], field: Literal["telling", "tests"]) -> dict[str, Any]:
+    """The tests in a field of each file, sorted; None stays None, and files without any are left out."""
+    tests = {path: getattr(false, field) for path, false in by_path.items()}
+    return {path: names and tuple(sorted(names)) for path, names in tests.items() if names or names is None}
 
 
 def run(
@@ -135,20 +142,16 @@ def run(
     *,
     moved: bool = False,
 ) -> TestRun:
-    """One counter-run of a patch; `tests` are the files that hold a control, `false` is the patch of falsified
-    expectations. The disguised run is `moved` to a folder of another name. Raises PatchFailed."""
+    """One counter-run of a patch; `tests` are the files that hold a control, `false` is the patch that makes the kind's
+    expectations false. The disguised run is `moved` to a folder of another name. Raises PatchFailed."""
 
     def alter(workspace: Workspace) -> None:
-        if kind in ("falsified", "first"):
+        if kind != "disguised":
             apply(workspace, false, "falsified")
-        elif kind == "former":
-            must(
-                workspace, "git", "--literal-pathspecs", "checkout", "-q", "HEAD", "--", *_former(workspace, test_patch)
-            )
-        else:
-            if moved:
-                _move(workspace)
-            _disguise(workspace, tests)
+            return
+        if moved:
+            _move(workspace)
+        _disguise(workspace, tests)
 
     if kind == "disguised":
         plan = replace(plan, environment=_disguised(plan.environment))
@@ -160,23 +163,10 @@ def kind_of(name: str) -> Kind:
     return next(kind for kind in KINDS if kind == name.partition(".")[0])
 
 
-def _former(workspace: Workspace, test_patch: str) -> list[str]:
-    """The test files and snapshots of a test patch that the base has."""
-    candidates = [path for path in patches.paths(test_patch) if patches.is_runnable(path) or _SNAPSHOTS.search(path)]
-    command = ("git", "--literal-pathspecs", "ls-tree", "-r", "--name-only", "-z", "HEAD", "--")
-    return listed(workspace, *command, *candidates) if candidates else []
-
-
-def _contradicted(workspace: Workspace, path: str, before: str, gold: str) -> tuple[str, frozenset[str] | None]:
-    """The test file of a path, and its tests that contradict the base's. A changed snapshot contradicts all of them."""
-    if snapshot := _SNAPSHOTS.search(path):
-        file = "/".join(filter(None, snapshot.groups()))
-        current = _read(workspace, file)
-        unchanged = current is not None and current == _at_base(workspace, file)
-        return file, None if unchanged and before != gold else falsified.contradicted(
-            file, _at_base(workspace, file), current or ""
-        )
-    return path, falsified.contradicted(path, before, gold)
+def _test_of(path: str) -> str:
+    """The test file of a file of snapshots; any other file itself."""
+    snapshot = _SNAPSHOTS.search(path)
+    return "/".join(filter(None, snapshot.groups())) if snapshot else path
 
 
 def _patch(workspace: Workspace, gold: Mapping[str, str], by_path: Mapping[str, Falsified]) -> str:

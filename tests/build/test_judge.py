@@ -54,7 +54,15 @@ def test_one_that_passes_in_all_runs_can_not_be_told_from_others() -> None:
 
 # -- gold's counter-runs ----------------------------------------------------------------------------------------------
 FILE = "src/Menu.test.js"
-SAID = Made(falsified="diff", former={FILE: ("Menu > has a name",)}, assertions=5, by_value=3, by_negation=1)
+BOTH = {FILE: ("Menu > has a name", "Menu > looks right")}
+SAID = Made(
+    falsified="diff",
+    former="other diff",
+    assertions=5,
+    by_value=3,
+    by_negation=1,
+    changed={"falsified": BOTH, "former": {FILE: ("Menu > has a name",)}},
+)
 
 
 def against(**statuses: str) -> CounterRuns:
@@ -67,9 +75,11 @@ def against(**statuses: str) -> CounterRuns:
 
 @pytest.mark.rule("counter-runs-once")
 def test_what_gold_does_in_its_counter_runs() -> None:
-    """Only what it fails must fail, and only what it passes must pass."""
+    """Only what it fails must fail, and only what it passes must pass. A test that fails beside false expectations that
+    are not its own decides nothing."""
     found = against(falsified="FP", former="FF", disguised="PF")
-    assert found.kinds == ("falsified", "former", "disguised") and found.falsified == "diff"
+    assert found.kinds == found.complete == ("falsified", "former", "disguised")
+    assert (found.falsified, found.former_patch) == ("diff", "other diff")
     assert (found.false, found.former, found.undisguised) == ((FIXED,), (FIXED,), (DRAWN,))
     assert (found.assertions, found.by_value, found.by_negation) == (5, 3, 1)
 
@@ -79,19 +89,21 @@ def test_why_gold_fails_is_kept_where_every_patch_fails_so() -> None:
     """Where the failure says two plain values, or compares a snapshot."""
     failed = {FIXED: Status.FAILED, DRAWN: Status.FAILED}
     run = TestRun(results=failed, reasons={FIXED: "a", DRAWN: "b"})
-    titles = {name.partition(" > ")[2] for name in (FIXED,)}
-    made = SAID.model_copy(update={"telling": {FIXED.partition(" > ")[0]: tuple(titles)}})
+    telling = {FILE: (FIXED.partition(" > ")[2],)}
+    made = SAID.model_copy(update={"telling": {"falsified": telling, "former": telling}})
 
-    def said(made: Made, run: TestRun) -> dict[str, str]:
-        return judge(make_candidate(), RAN, runs("none"), CounterResults(made, {"falsified": run})).counter_runs.said
+    def said(made: Made, run: TestRun, kind: str) -> dict[str, str]:
+        counter_runs = judge(make_candidate(), RAN, runs("none"), CounterResults(made, {kind: run})).counter_runs
+        return counter_runs.reasons(kind)
 
-    assert said(made, run) == {FIXED: "a"} and said(SAID, run) == {}
-    assert said(SAID, replace(run, by_snapshot=frozenset({DRAWN}))) == {DRAWN: "b"}
+    for kind in ("falsified", "former"):
+        assert said(made, run, kind) == {FIXED: "a"} and said(SAID, run, kind) == {}
+    assert said(SAID, replace(run, by_snapshot=frozenset({DRAWN})), "falsified") == {DRAWN: "b"}
 
 
 @pytest.mark.rule("counter-runs-once")
 def test_what_tells_nothing_is_not_run() -> None:
-    """False expectations that gold passes, tests that do not contradict, and a disguise that gold fails in."""
+    """False expectations that gold passes, none of its own that it fails, and a disguise that gold fails in."""
     found = against(falsified="PP", former="PF", disguised="FP")
     assert (found.kinds, found.falsified, found.assertions) == ((), "", 5)
 

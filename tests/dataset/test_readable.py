@@ -23,7 +23,8 @@ TESTS = {"src/b.test.js > b": "PPP", "src/a.test.js > a, and more": "PFP snapsho
 @pytest.fixture
 def instance() -> Instance:
     issue = Issue(number=3, title="No name", body="Screen readers\r\nsay nothing.", labels=("a11y",))
-    runs = CounterRuns(kinds=("falsified",), falsified="diff --git a/t b/t\n", first="diff\n", false=("b",))
+    patches = {"falsified": "diff --git a/t b/t\n", "first": "diff\n", "former_patch": "diff\n"}
+    runs = CounterRuns(kinds=("falsified",), false=("b",), **patches)
     return make_instance(tests=TESTS, resolved_issues=(issue,), counter_runs=runs, hints="Look at the label.")
 
 
@@ -35,7 +36,10 @@ def test_every_field_that_says_something_is_in_one_file(instance: Instance, tmp_
     elsewhere |= {"fix_patch", "test_patch", "tests", "environment"}
     said = {name for name, value in instance.model_dump(mode="json").items() if value not in (None, "", [], {})}
     assert facts.keys() == said - elsewhere and sorted(path.name for path in tmp_path.iterdir()) == sorted(NAMES)
-    assert not {"falsified", "first"} & facts["counter_runs"].keys() and facts["base"]["sha"] == instance.base.sha
+    assert (
+        not {"falsified", "first", "former_patch"} & facts["counter_runs"].keys()
+        and facts["base"]["sha"] == instance.base.sha
+    )
     environment = tomllib.loads((tmp_path / "environment.toml").read_text())
     assert environment["runner"] == instance.environment.runner
 

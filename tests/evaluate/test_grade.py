@@ -216,7 +216,13 @@ def test_what_ran_otherwise_than_at_qualification_is_said() -> None:
 
 
 # -- counter-runs -----------------------------------------------------------------------------------------------------
-TOLD = CounterRuns(kinds=("falsified", "former", "disguised"), falsified="diff", false=(NAMED,), former=(NAMED,))
+TOLD = CounterRuns(
+    kinds=("falsified", "former", "disguised"),
+    falsified="diff",
+    false=(NAMED,),
+    former_patch="other diff",
+    former=(NAMED,),
+)
 FIRST = {"kinds": ("falsified", "first", "former", "disguised"), "first": "diff", "first_false": (NAMED,)}
 TRIED = factories.make_instance(counter_runs=TOLD)
 FAILS = TestRun(results={NAMED: Status.FAILED, OPENS: Status.PASSED})
@@ -289,6 +295,24 @@ def test_what_fails_for_another_reason_than_gold() -> None:
     graded = of_tested(tried, told)
     assert due(tried, told) == "" and graded.outcome is Outcome.UNRESOLVED
     assert graded.cause.startswith(f"falsified: {NAMED} does not fail as it does with gold")
+
+
+@pytest.mark.rule("same-failure")
+def test_what_fails_with_former_values_for_another_reason_than_gold() -> None:
+    """Whoever passes gold's test shows gold's value where the base expected another one, and the failure says both."""
+    tried = factories.make_instance(counter_runs=TOLD.model_copy(update={"former_said": {NAMED: "as gold"}}))
+    same, other = replace(FAILS, reasons={NAMED: "as gold"}), replace(FAILS, reasons={NAMED: "otherwise"})
+    assert due(tried, put(falsified=FAILS, former=same)) == "disguised"
+    assert due(tried, put(falsified=FAILS, former=other)) == "former.2"
+    graded = of_tested(tried, PatchRun(GOOD, counter={"falsified": FAILS, "former": other, "former.2": other}))
+    assert graded.outcome is Outcome.UNRESOLVED and graded.cause.startswith(f"former: {NAMED} does not fail as it does")
+
+
+@pytest.mark.rule("counter-runs-once")
+def test_a_record_without_former_values_makes_no_run_of_them() -> None:
+    """Of an earlier version: gold's own tests would run once more and pass, which must not, as it would seem."""
+    before = factories.make_instance(counter_runs=TOLD.model_copy(update={"former_patch": ""}))
+    assert due(before, put(falsified=FAILS)) == "disguised"
 
 
 @pytest.mark.rule("test-aware")

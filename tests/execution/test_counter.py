@@ -36,11 +36,14 @@ def gold(library: History, patch: Patch) -> str:
 
 @pytest.mark.rule("falsified")
 def test_what_is_made_of_gold(plan: MakePlan, gold: str) -> None:
-    """A patch on gold's tests, and the tests that contradict the base's."""
+    """Patches on gold's tests, with other values and with the base's, and the tests that they change."""
     found = made(plan(), "", gold)
     assert (found.assertions, found.by_value, found.by_negation) == (2, 2, 0)
     assert "+it('names', () => { expect(x).toBe(3); });" in found.falsified
-    assert found.former == {TEST: ("names",)}
+    assert "+it('names', () => { expect(x).toBe(1); });" in found.former and "+<nav>" in found.former
+    assert found.telling == {"falsified": {TEST: ("names",)}, "first": {}, "former": {TEST: ("names",)}}
+    assert found.changed["former"] == {TEST: ("names",), SNAPSHOT: ("opens 1",)}
+    assert found.tells("former", f"{TEST} > names") and not found.tells("former", f"{TEST} > opens")
 
 
 @pytest.mark.rule("falsified")
@@ -57,25 +60,44 @@ def test_a_golden_file_of_any_attributes(plan: MakePlan, library: History, patch
 
 
 def test_nothing_is_made_of_tests_without_expectations(plan: MakePlan, patch: Patch) -> None:
-    assert made(plan(), "", patch({"src/New.test.js": "opens | src/Menu.js | <nav\n"})) == Made(
-        former={}, falsified="", assertions=0
-    )
+    found = made(plan(), "", patch({"src/New.test.js": "opens | src/Menu.js | <nav\n"}))
+    assert (found.falsified, found.first, found.former, found.assertions) == ("", "", "", 0)
 
 
-def test_all_tests_of_a_file_whose_snapshots_alone_changed(plan: MakePlan, library: History, patch: Patch) -> None:
-    library.commit("tests", {TEST: SCRIPT % 1, SNAPSHOT: STORED % "nav"})
-    found = made(plan(), "", patch({SNAPSHOT: STORED % "menu"}))
-    assert found.former == {TEST: None}
-    assert found.contradicts(f"{TEST} > opens") and not found.contradicts("src/Other.test.js > opens")
+FILES = [TEST, "src/Other.test.js"]
+
+
+@pytest.mark.rule("falsified")
+@pytest.mark.parametrize(
+    ("changed", "name", "reached"),
+    [
+        ({TEST: ("Menu > opens",)}, f"{TEST} > Menu > opens", True),
+        ({TEST: ("opens",)}, f"{TEST} > a group that no grammar tells > opens", True),
+        ({TEST: ("Menu > opens",)}, f"{TEST} > Menu > closes", False),
+        ({TEST: ("Menu > opens",)}, "src/Other.test.js > Menu > opens", False),
+        ({TEST: None}, f"{TEST} > Menu > closes", True),
+        ({SNAPSHOT: ("Menu opens 1",)}, f"{TEST} > Menu > opens", True),
+        ({SNAPSHOT: ("Menu opens 1",)}, f"{TEST} > Menu > closes", False),
+        ({"src/shared.js": ("opens",)}, "src/Other.test.js > Menu > closes", True),
+        ({"tests/menu.expect.txt": None}, "src/Other.test.js > Menu > closes", True),
+        ({}, f"{TEST} > Menu > opens", False),
+    ],
+)
+def test_what_false_expectations_can_reach(changed: dict, name: str, reached: bool) -> None:
+    """Gold may fail another test beside them, because it is flaky or by what failed tests leave behind: a patch that
+    passes that one lies about nothing."""
+    assert Made(changed={"falsified": changed}).reaches("falsified", name, FILES) is reached
 
 
 @pytest.mark.rule("former-expectations")
-def test_former_tests_run_on_a_patch(plan: MakePlan, patch: Patch) -> None:
-    """The base's own versions of what gold changed; files that gold adds stay."""
-    gold = patch({TEST: "opens | src/Menu.js | <menu\n", "src/New.test.js": "new | src/Menu.js | <menu\n"})
-    found = run("former", plan(), patch({"src/Menu.js": "<menu>\n"}), "", gold, [TEST])
-    assert found.results == {f"{TEST} > opens": Status.FAILED, "src/New.test.js > new": Status.PASSED}
-    assert not found.changed and not found.faults
+def test_former_values_run_on_a_patch(plan: MakePlan, patch: Patch, library: History) -> None:
+    """In gold's own files, of which everything else stays."""
+    library.commit("tests", {TEST: "opens | src/Menu.js | <menu\n", SNAPSHOT: STORED % "nav"})
+    gold = patch({TEST: f"opens | {SNAPSHOT} | <menu\n", SNAPSHOT: STORED % "menu", "src/New.test.js": "new | a | b\n"})
+    former = made(plan(), "", gold).former
+    assert former.count("diff --git") == 1
+    found = run("former", plan(), patch({"src/Menu.js": "<menu>\n"}), "", gold, [TEST], former)
+    assert found.results[f"{TEST} > opens"] is Status.FAILED and not found.changed and not found.faults
 
 
 @pytest.mark.rule("test-aware")

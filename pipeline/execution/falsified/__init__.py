@@ -1,7 +1,7 @@
 """Expectations of test files made false, as text: these tests must fail for code that makes the true ones pass.
 
     falsify        a file with false expectations
-    contradicted   the tests that cannot pass in two versions of a file
+    former         a file with the values that its former version expects
     added, beside  the lines of a file that are gold's
 
     scripts    expectations in JavaScript and TypeScript, by their grammars (`nodes`)
@@ -20,7 +20,7 @@ from collections.abc import Collection
 from pipeline.execution.falsified import scripts, stored, versions
 from pipeline.execution.falsified.values import Falsified, tokens
 
-__all__ = ["Falsified", "added", "beside", "contradicted", "falsify", "tokens"]
+__all__ = ["Falsified", "added", "beside", "falsify", "former", "tokens"]
 
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _SNAPSHOTS = re.compile(r"\.snap$")
@@ -40,14 +40,11 @@ def falsify(
     return stored.falsify_golden(path, text, lines, around, first)
 
 
-def contradicted(path: str, former: str, gold: str) -> frozenset[str] | None:
-    """The tests (`group > title`) of a file that cannot pass in both versions; None, meaning all, if both are the same.
-
-    They differ in values that exclude each other, and in nothing else that they run.
-    """
-    if former == gold:
-        return None
-    return versions.contradicted(path, former, gold) if _SCRIPT.search(path) else frozenset()
+def former(path: str, before: str, gold: str) -> Falsified:
+    """Gold's version of a file with the former one's values, where tests expect others and do the same otherwise."""
+    if _SNAPSHOTS.search(path):
+        return stored.former_snapshots(before, gold)
+    return versions.former(path, before, gold) if _SCRIPT.search(path) else Falsified(gold)
 
 
 def added(section: str) -> frozenset[int]:

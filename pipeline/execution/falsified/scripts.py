@@ -55,7 +55,10 @@ _TELLING = frozenset({
     "toBe", "toEqual", "toStrictEqual", "toHaveAttribute", "equal", "equals", "eq", "eql", "strictEqual", "deepEqual",
     "deepStrictEqual",
 })  # fmt: skip
-_PLAIN_VALUES = frozenset({"string", "number", "true", "false", "null", "undefined"})
+PLAIN = frozenset({"string", "number", "true", "false", "null", "undefined"})
+#: functions of `assert` that take `null` for `undefined`, and "1" for 1
+_LOOSE = frozenset({"equal", "deepEqual"})
+_NUMERIC = re.compile(r"\s*(?:[+-]?(?:\.?\d|Infinity)|$)")
 _MORE = re.compile(r"^(?:toBeGreaterThan\w*|(?:is)?[aA]bove|gte?|greaterThan\w*|least|isAtLeast)$")
 _LESS = re.compile(r"^(?:toBeLessThan\w*|(?:is)?[bB]elow|lte?|lessThan\w*|most|isAtMost)$")
 #: matchers whose arguments are names, or that store what they get: they are not changed
@@ -99,11 +102,13 @@ class Gold(NamedTuple):
 
 @dataclass(frozen=True)
 class _Assertion:
-    """One expectation: where it is, how it may be changed, and the value (`only`) that excludes any other."""
+    """One expectation: where it is, how it may be changed, and the value (`only`) that excludes any other. `prints`
+    means that a failure prints this value and the other one, and nothing else."""
 
     node: Node
     changes: tuple[Change, ...]
     only: Node | None = None
+    prints: bool = False
 
 
 def falsify(path: str, text: str, lines: Collection[int], around: Collection[int], first: bool) -> Falsified:
@@ -121,9 +126,15 @@ def falsify(path: str, text: str, lines: Collection[int], around: Collection[int
         bool(assertion.changes) and all(change.rank == 2 for change in assertion.changes) for assertion in golden
     )
     encoded = [(change.start, change.end, change.text.encode()) for change in changes]
-    telling = {id_ for id_, change in chosen.items() if change.telling}
+    telling = _names(root, {id_ for id_, change in chosen.items() if change.telling})
+    tests = _names(root, chosen)
     return Falsified(
-        values.replaced(source, encoded).decode(), len(golden), by_value, by_negation, _names(root, telling)
+        values.replaced(source, encoded).decode(),
+        len(golden),
+        by_value,
+        by_negation,
+        telling,
+        tests if len(tests) == len(chosen) else None,
     )
 
 
@@ -186,12 +197,12 @@ def _expected(root: Node, gold: Gold) -> Iterator[_Assertion]:
             changes = [_telling(change, matcher, only) for change in changes]
     if not polled and not matcher.endswith("InlineSnapshot"):
         changes.append(_negated(root, words, negations))
-    yield _Assertion(top, tuple(changes), only)
+    yield _Assertion(top, tuple(changes), only, matcher in _TELLING)
 
 
 def _telling(change: Change, matcher: str, only: Node | None) -> Change:
     """The change, `telling` if it replaces a plain value and the matcher prints both."""
-    plain = only is not None and only.type in _PLAIN_VALUES and matcher in _TELLING
+    plain = only is not None and only.type in PLAIN and matcher in _TELLING
     within = only is not None and only.start_byte <= change.start and change.end <= only.end_byte
     return change._replace(telling=plain and within and change.rank == 0)
 
@@ -364,8 +375,15 @@ def _assertion(call: Node, name: str, gold: Gold) -> _Assertion:
     elif not polled and opposite and method is not None:
         changes.append(_change(method, opposite, 2))
     only = arguments[1] if name in _EXACT and len(arguments) > 1 and not polled and name != "propertyVal" else None
+    if name in _LOOSE and only is not None and not _is_word(only):
+        only = None
     changes = [_telling(change, name, only) for change in changes]
-    return _Assertion(call, tuple(changes), only)
+    return _Assertion(call, tuple(changes), only, name in _TELLING)
+
+
+def _is_word(node: Node) -> bool:
+    """Whether a value is a text that equals no other value, even in a loose comparison."""
+    return node.type == "string" and not _NUMERIC.match(text_of(node)[1:-1])
 
 
 def _last(arguments: Node, matcher: str) -> Node | None:

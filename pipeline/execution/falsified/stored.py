@@ -27,14 +27,26 @@ _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 def falsify_snapshots(text: str, lines: Collection[int], around: Collection[int], first: bool) -> Falsified:
     """Change a letter of gold's last line in each snapshot, or of a line next to those that gold removes."""
-    changes: list[Change] = []
+    changes: dict[str, Change] = {}
     assertions = 0
-    for start, end in entries(text):
+    for key, (start, end) in entries(text).items():
         top = text.count("\n", 0, start) + 1
         changeable = _changeable(range(top, top + text.count("\n", start, end) + 1), lines, around)
         assertions += bool(changeable)
-        changes += _chosen(list(values.lettered(text, start, end, changeable)), first)
-    return Falsified(values.replaced(text, changes), assertions, len(changes))
+        for change in _chosen(list(values.lettered(text, start, end, changeable)), first):
+            changes[key] = change
+    return Falsified(values.replaced(text, changes.values()), assertions, len(changes), tests=frozenset(changes))
+
+
+def former_snapshots(before: str, gold: str) -> Falsified:
+    """Gold's snapshots with the former ones in place of those that differ."""
+    earlier = {key: before[start:end] for key, (start, end) in entries(before).items()}
+    changes = {
+        key: (start, end, earlier[key])
+        for key, (start, end) in entries(gold).items()
+        if earlier.get(key, gold[start:end]) != gold[start:end]
+    }
+    return Falsified(values.replaced(gold, changes.values()), tests=frozenset(changes))
 
 
 def falsify_golden(path: str, text: str, lines: Collection[int], around: Collection[int], first: bool) -> Falsified:
@@ -46,7 +58,8 @@ def falsify_golden(path: str, text: str, lines: Collection[int], around: Collect
         changeable = _changeable(list(_in_json(text)), lines, around)
         changes = list(_in_strings(text, changeable))
     chosen = _chosen(changes, first)
-    return Falsified(values.replaced(text, chosen), int(bool(changeable)), len(chosen))
+    tests = None if chosen else frozenset[str]()
+    return Falsified(values.replaced(text, chosen), int(bool(changeable)), len(chosen), tests=tests)
 
 
 def _changeable(numbers: Collection[int], lines: Collection[int], around: Collection[int]) -> list[int]:

@@ -19,13 +19,15 @@ _LONG = 5
 class Falsified(NamedTuple):
     """A file with false expectations, and how many expectations there are at gold's lines: all, those with a value that
     can be changed, and those that can only be negated. `telling` are the tests (`group > title`) whose failure prints
-    the false and the true value and nothing else: code that shows the true one fails with the same message."""
+    the false and the true value and nothing else: code that shows the true one fails with the same message. `tests` are
+    all whose expectations are false (of a file of snapshots, their keys); None if any test may be."""
 
     text: str
     assertions: int = 0
     by_value: int = 0
     by_negation: int = 0
     telling: frozenset[str] = frozenset()
+    tests: frozenset[str] | None = frozenset()
 
 
 def word(text: str, exact: bool) -> str:

@@ -61,13 +61,15 @@ def verdicts(benches: Callable[[str], LampBench]) -> Verdicts:
 @pytest.mark.rule("counter-runs-once")
 @pytest.mark.parametrize("runner", DIALECTS)
 def test_gold_in_its_counter_runs(benches: Callable[[str], LampBench], runner: str) -> None:
-    """Every test that gold fixes can be made false, with every runner; one that it changes contradicts the base's. A
-    snapshot of several lines has a first one, and gold passes disguised in another folder."""
+    """Every test that gold fixes can be made false, with every runner; one that it changes contradicts the base's, in
+    words that every patch shares. A snapshot of several lines has a first one, and gold passes disguised in another
+    folder."""
     told = benches(runner).instance.counter_runs
     assert told.kinds == ("falsified", *(["first"] if DIALECTS[runner].kept else []), "former", "disguised")
     assert told.moved and set(told.said) >= {name for name in told.false if name.endswith((" is on", " is off"))}
     assert set(told.false) >= set(benches(runner).instance.fixed_tests)
     assert any(name.endswith("> says what it is") for name in told.former) and not told.undisguised
+    assert set(told.former_said) == set(told.former)
 
 
 @pytest.mark.rule("tampering-suite")

@@ -141,7 +141,7 @@ def test_one_expectation_of_each_test() -> None:
     text = f'it("a", () => {{\n{statements}}});\nit("b", () => {{\n{statements}}});\n'
     found = falsify(PATH, text, [2, 3])
     assert found.text == text.replace("expect(y).toBe(1)", "expect(y).toBe(2)", 1)
-    assert found[1:] == (2, 2, 0, {"a"})
+    assert found[1:] == (2, 2, 0, {"a"}, {"a"})
 
 
 @pytest.mark.rule("falsified")

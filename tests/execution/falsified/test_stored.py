@@ -62,7 +62,7 @@ A comment, which is not compared.
 def test_expected_tokens_in_a_section_of_a_fixture() -> None:
     """The input stays, and so does the comment; the expected output is still JSON, of another word."""
     found = falsify("tests/js/string.test", FIXTURE, range(1, 15))
-    assert list(changed(FIXTURE, found)) == [7] and found[1:] == (1, 1, 0, frozenset())
+    assert list(changed(FIXTURE, found)) == [7] and found[1:] == (1, 1, 0, set(), None)
     assert json.loads(found.text.split("-----")[1])[1][1] != '"bold"'
 
 

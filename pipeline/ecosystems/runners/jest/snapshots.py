@@ -23,9 +23,9 @@ def read(text: str) -> dict[str, str]:
     return {_unescape(key): _unescape(body).strip("\n") for key, body in _ENTRY.findall(text)}
 
 
-def entries(text: str) -> list[tuple[int, int]]:
-    """The spans of a file's snapshots, without their keys."""
-    return [match.span(2) for match in _ENTRY.finditer(text)]
+def entries(text: str) -> dict[str, tuple[int, int]]:
+    """The spans of a file's snapshots by key."""
+    return {_unescape(match[1]): match.span(2) for match in _ENTRY.finditer(text)}
 
 
 def of_test(name: str, keys: Iterable[str]) -> list[str]:
