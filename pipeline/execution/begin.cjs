@@ -4,11 +4,18 @@
 "use strict";
 const fs = require("fs");
 const path = require("path");
+const { isSource, isAskedBySource } = require("./askers.cjs");
 const VARIABLES = ["JEST_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_POOL_ID", "VITEST_WORKER_ID", "TEST"];
 //: what takes the path of a file first
 const READING =
   "access accessSync createReadStream exists existsSync lstat lstatSync open openSync opendir opendirSync readFile " +
   "readFileSync readdir readlink readlinkSync realpath realpathSync stat statSync";
+//: the words that define tests and hooks, and what else of runners and of libraries for tests is global
+const WORDS =
+  "describe context suite it test specify fdescribe fit xdescribe xcontext xit xtest xspecify before after beforeEach " +
+  "afterEach beforeAll afterAll run";
+const GLOBALS = "expect jest vi chai IS_REACT_ACT_ENVIRONMENT";
+const OF_RUNNERS = /jest|vitest|mocha|karma|jsdom|happyDOM|matchers?-object/i;
 const OF_VALUES = {
   Object: "is keys entries getOwnPropertyNames getOwnPropertyDescriptor",
   "Object.prototype": "hasOwnProperty toString valueOf",
@@ -30,6 +37,8 @@ const OF_ELEMENTS = {
   "NamedNodeMap.prototype": "getNamedItem item length",
   "DOMTokenList.prototype": "contains value",
 };
+
+const define = Object.defineProperty;
 
 /** Keep what an object has under these names: assigning to it is passed over. Heirs may have their own where `open`. */
 function keep(owner, names, open) {
@@ -82,7 +91,7 @@ function hideWords() {
     delete one.env.TEST_REPORT;
   });
   define(Error, "stackTraceLimit", { value: 0, writable: false, configurable: false });
-  ["describe", "context", "it", "test", "specify", "suite"].forEach(function (name) {
+  WORDS.split(" ").forEach(function (name) {
     const own = Object.getOwnPropertyDescriptor(globalThis, name);
     if (own && own.configurable) delete globalThis[name];
   });
@@ -150,6 +159,69 @@ function hideFiles() {
   if (syncBuiltinESMExports) syncBuiltinESMExports();
 }
 
+/** What runners and libraries make global is there for them and for tests alone, and `expect` stays what it is. */
+function hideGlobals() {
+  const keys = Object.getOwnPropertyNames(globalThis).concat(Object.getOwnPropertySymbols(globalThis));
+  const names = new Set(`${WORDS} ${GLOBALS}`.split(" ").concat(keys.filter((key) => OF_RUNNERS.test(String(key)))));
+  names.forEach(function (name) {
+    const own = Object.getOwnPropertyDescriptor(globalThis, name) || { configurable: true };
+    if (!own.configurable || own.get) return;
+    let { value } = own;
+    const get = () => (isAskedBySource() ? undefined : value);
+    const set = function (other) {
+      if (name !== "expect" || !own.value) value = other;
+    };
+    define(globalThis, name, { configurable: name !== "expect", enumerable: false, get, set });
+  });
+  const listing = [[Object, "getOwnPropertyNames"], [Object, "getOwnPropertySymbols"], [Reflect, "ownKeys"]];
+  listing.forEach(function ([owner, method]) {
+    const real = owner[method];
+    owner[method] = function (object) {
+      const found = real(object);
+      return object === globalThis && isAskedBySource() ? found.filter((key) => !names.has(key)) : found;
+    };
+  });
+}
+
+/** Jest gives every module an object of its own; a source gets none. */
+function hideJest(own) {
+  const cache = own.mainModule && own.mainModule.constructor._cache;
+  const runtimes = Object.keys(cache || {}).filter((name) => /[\\/]jest-runtime[\\/]build[\\/]index\.js$/.test(name));
+  runtimes.forEach(function (name) {
+    const { prototype } = cache[name].exports.default || cache[name].exports;
+    const create = prototype._createJestObjectFor;
+    if (!create || create.isHiding) return;
+    prototype._createJestObjectFor = function (from) {
+      return isSource(String(from.filename || from)) ? undefined : create.apply(this, arguments);
+    };
+    prototype._createJestObjectFor.isHiding = true;
+  });
+}
+
+/** Only runners listen to a process of tests. */
+function hideListeners(own) {
+  const asked = { eventNames: [], listenerCount: 0, listeners: [], rawListeners: [] };
+  Object.keys(asked).forEach(function (method) {
+    const real = own[method];
+    const value = function () {
+      return isAskedBySource() ? asked[method] : real.apply(this, arguments);
+    };
+    if (real) define(own, method, { configurable: true, enumerable: false, value, writable: true });
+  });
+}
+
+/** Stacks have no frames for sources, however many they ask for. */
+function hideFrames(errors) {
+  const own = Object.getOwnPropertyDescriptor(errors, "prepareStackTrace") || { configurable: true };
+  if (!own.configurable || own.get) return;
+  let { value } = own;
+  const get = () => (isAskedBySource() ? String : value);
+  const set = function (other) {
+    if (!isAskedBySource()) value = other;
+  };
+  define(errors, "prepareStackTrace", { configurable: false, enumerable: true, get, set });
+}
+
 /** A document that no browser shows says whose it is. */
 function hideEngine() {
   const owner = globalThis.Navigator && globalThis.Navigator.prototype;
@@ -161,20 +233,23 @@ function hideEngine() {
   define(owner, "userAgent", { configurable: false, enumerable: own.enumerable, get: told });
 }
 
-const define = Object.defineProperty;
 const hidden = new Set();
 const snapshots = [];
-//: a runner may give tests a copy of the process
-const processes = Array.from(new Set([process, fs.readFileSync.constructor("return process")()]));
+//: a runner may give tests a copy of the process, and a realm of their own
+const outer = fs.readFileSync.constructor;
+const processes = Array.from(new Set([process, outer("return process")()]));
+processes.forEach(hideJest);
 processes.forEach(hideProcess);
+processes.forEach(hideListeners);
+new Set([Error, outer("return Error")()]).forEach(hideFrames);
 hideModules();
 hideFiles();
 hideEngine();
+hideGlobals();
 if (require.main) Object.assign(require.main, { filename: "", id: ".", path: "" });
 Error.stackTraceLimit = 0;
 const known = globalThis[Symbol.for("$$jest-matchers-object")];
 if (known && known.matchers) keep(known.matchers, Object.keys(known.matchers));
-keep(globalThis, ["expect"]);
 keepAll(OF_ELEMENTS, false);
 keepElements();
 keepAll(OF_VALUES, true);

@@ -9,15 +9,16 @@
 
 The disguised run takes place in a folder of another name if gold passes there, too. Command, titles, control and test
 files are those of the run before. The material is made once per instance, with gold (`made`), and kept in its record,
-so nothing is parsed when a patch is evaluated. `build.judge` and `evaluate.grade` say what the runs mean. Does not
-cover the globals of a runner, which tests themselves need, where packages are installed, and traces of the disguise.
+so nothing is parsed when a patch is evaluated. `build.judge` and `evaluate.grade` say what the runs mean. The disguised
+run hides a runner's globals from sources only (`askers.cjs`). Does not cover where packages are installed, and traces
+of the disguise.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from typing import Any, Literal
@@ -25,9 +26,10 @@ from typing import Any, Literal
 from pipeline.core import patches
 from pipeline.core.record import Record
 from pipeline.core.records import Environment
+from pipeline.ecosystems.protection import protection
 from pipeline.ecosystems.runners.jest import snapshots
 from pipeline.execution import falsified
-from pipeline.execution.applying import apply, must
+from pipeline.execution.applying import apply, listed, must
 from pipeline.execution.falsified import Falsified
 from pipeline.execution.run import TestRun
 from pipeline.execution.runs import Plan, prepared, run_patch
@@ -45,6 +47,8 @@ _DIFF = (
 _SNAPSHOTS = re.compile(r"(?:(.*)/)?__snapshots__/([^/]+)\.snap$")
 #: copies a repository to a new folder and prints its path
 _MOVE = ("sh", "-ec", files(__package__).joinpath("move.sh").read_text(encoding="utf-8"))
+#: how code uses a runner, for `git grep`
+_OF_TESTS = r"(^|[^.[:alnum:]_$])(expect|describe|(before|after)(Each|All)) ?\(|\b(jest|vi)\.(fn|mock|spyOn|use)"
 #: what may precede the first statement of a file, and what makes a file a module
 _HEAD = re.compile(r"""(?:\s+|//[^\n]*|#![^\n]*|/\*.*?\*/|(["'])use \w+\1;?)*""", re.DOTALL)
 _MODULE = re.compile(r"^\s*(?:import|export)\b", re.MULTILINE)
@@ -151,7 +155,8 @@ def run(
             return
         if moved:
             _move(workspace)
-        _disguise(workspace, tests)
+        askers = _askers(workspace, protection(plan.protected), patches.paths(test_patch))
+        _disguise(workspace, tests, askers)
 
     if kind == "disguised":
         plan = replace(plan, environment=_disguised(plan.environment))
@@ -214,10 +219,21 @@ def _move(workspace: Workspace) -> None:
     workspace.root = must(workspace, *_MOVE, workspace.root).decode().strip().splitlines()[-1]
 
 
-def _disguise(workspace: Workspace, tests: Collection[str]) -> None:
+def _askers(workspace: Workspace, is_protected: Callable[[str], bool], gold: Collection[str]) -> list[str]:
+    """The files that may know of tests: those that no patch decides, and those that use a runner in the base."""
+    every = listed(workspace, "git", "ls-files", "-z", "--cached", "--others", "--exclude=node_modules")
+    found = workspace.run(["git", "grep", "-zlE", _OF_TESTS, "HEAD", "--"]).output.decode(errors="surrogateescape")
+    using = {line.partition(":")[2] for line in found.split("\0")}
+    return [path for path in every if path in using or path in gold or is_protected(path)]
+
+
+def _disguise(workspace: Workspace, tests: Collection[str], askers: Sequence[str]) -> None:
     """Make every test file begin by hiding what the runner reveals."""
     folder = f"{workspace.scratch}/begin"
-    workspace.write(f"{folder}/begin.cjs", files(__package__).joinpath("begin.cjs").read_bytes())
+    about = {"root": workspace.root, "files": list(askers)}
+    workspace.write(f"{folder}/askers.json", json.dumps(about).encode())
+    for name in ("begin.cjs", "askers.cjs"):
+        workspace.write(f"{folder}/{name}", files(__package__).joinpath(name).read_bytes())
     for number, path in enumerate(sorted(tests)):
         if _SCRIPT.search(path) and (text := _read(workspace, path)) is not None:
             module, file = f"{folder}/{number}.cjs", f"{workspace.root}/{path}"

@@ -12,8 +12,8 @@ from pipeline.ecosystems.protection import patterns
 
 register("running", "pipeline.core", "patches.py", "test-files.toml")
 register("running", "pipeline.ecosystems", "protection.py", "runner_folder.py")
-register("running", __package__, "applying.py", "begin.cjs", "closure.py", "command.py", "control.py", "counter.py")
-register("running", __package__, "generated.py", "move.sh", "reads.cjs", "reads.py", "run.py", "runs.py")
+register("running", __package__, "applying.py", "askers.cjs", "begin.cjs", "closure.py", "command.py", "control.py")
+register("running", __package__, "counter.py", "generated.py", "move.sh", "reads.cjs", "reads.py", "run.py", "runs.py")
 register("running", __package__, "scope.py")
 register("running", f"{__package__}.falsified", "nodes.py", "scripts.py", "stored.py", "tokens.toml", "values.py")
 register("running", f"{__package__}.falsified", "__init__.py", "versions.py")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -122,12 +123,24 @@ def test_a_test_file_in_disguise(plan: MakePlan, patch: Patch, text: str, begun:
     assert run("disguised", plan(), "", "", gold, [TEST]).results[f"{TEST} > opens"] is Status.PASSED
 
 
-def test_what_node_loads_before_the_runner_tells_nothing_in_disguise(tmp_path: Path) -> None:
+@pytest.fixture
+def begin(tmp_path: Path) -> Path:
+    """What a disguised test file loads first, for a repository in which one file may know of tests."""
+    folder = tmp_path / "begin"
+    folder.mkdir()
+    for name in ("begin.cjs", "askers.cjs"):
+        shutil.copy(Path(counter.__file__).with_name(name), folder)
+    about = {"root": str(tmp_path / "repo"), "files": ["Menu.test.cjs"]}
+    (folder / "askers.json").write_text(json.dumps(about))
+    (tmp_path / "repo").mkdir()
+    return folder / "begin.cjs"
+
+
+def test_what_node_loads_before_the_runner_tells_nothing_in_disguise(tmp_path: Path, begin: Path) -> None:
     """The options of the repository's own command stay."""
     hooks, script = tmp_path / "a folder" / "hooks.cjs", tmp_path / "said.cjs"
     hooks.parent.mkdir()
     hooks.touch()
-    begin = Path(counter.__file__).with_name("begin.cjs")
     script.write_text(f"require({json.dumps(str(begin))}); console.log(process.env.NODE_OPTIONS);")
     for own, said in (("--no-warnings ", "--no-warnings"), ("", "undefined")):
         env = {**os.environ, "NODE_OPTIONS": f"{own}{command.preload(str(hooks))}"}
@@ -148,22 +161,95 @@ def test_what_node_loads_before_the_runner_tells_nothing_in_disguise(tmp_path: P
         "/Menu.test/.test(module.parent.filename)",
         "Object.keys(require.cache).some((name) => /Menu.test/.test(name))",
         "Object.keys(require.cache).length > 0",
+        'typeof expect === "function"',
+        'typeof globalThis.afterEach === "function"',
+        "globalThis.__vitest_worker__ !== undefined",
+        'Object.getOwnPropertyNames(globalThis).includes("expect")',
+        "Object.getOwnPropertySymbols(globalThis).some((key) => /jest/.test(String(key)))",
+        'process.listenerCount("exit") > 0',
+        "(Error.stackTraceLimit = 50) && /Menu.test/.test(new Error().stack)",
+        '/Menu.test/.test(require("vm").runInNewContext("new Error().stack"))',
+        'new Function("return typeof expect")() === "function"',
     ],
 )
-def test_what_tells_of_tests_and_is_hidden_in_disguise(tmp_path: Path, told: str) -> None:
+def test_what_tells_of_tests_and_is_hidden_in_disguise(tmp_path: Path, begin: Path, told: str) -> None:
     """A component that asks for it is told so by a plain test file, and not by one that begins as in the disguise."""
-    begin, test = Path(counter.__file__).with_name("begin.cjs"), tmp_path / "Menu.test.cjs"
-    (tmp_path / "__snapshots__").mkdir()
-    (tmp_path / "__snapshots__" / "Menu.test.cjs.snap").touch()
-    (tmp_path / "menu.cjs").write_text(f'const fs = require("fs"); module.exports = () => {told};')
-    start = tmp_path / "start.cjs"
-    start.write_text('globalThis.before = (hook) => (globalThis.begins = hook); require("./Menu.test.cjs");')
+    repo = tmp_path / "repo"
+    test = repo / "Menu.test.cjs"
+    (repo / "__snapshots__").mkdir()
+    (repo / "__snapshots__" / "Menu.test.cjs.snap").touch()
+    (repo / "menu.cjs").write_text(f'const fs = require("fs"); module.exports = () => {told};')
     hides = f"require({json.dumps(str(begin))})(__filename);"
     for first, said in (("", "true"), (hides, "false")):
         test.write_text(f'{first} if (globalThis.begins) begins(); console.log(require("./menu.cjs")());')
-        command = ["node", "--title=test", str(start)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        assert done.stdout == f"{said}\n", done.stderr
+        assert _started(repo) == f"{said}\n"
+
+
+def _started(repo: Path) -> str:
+    """What a test file prints in a process of a runner."""
+    start = repo / "start.cjs"
+    start.write_text("""
+        for (const name of ["expect", "afterEach", "__vitest_worker__"]) globalThis[name] = () => name;
+        globalThis[Symbol.for("jest-state")] = "state";
+        globalThis.before = (hook) => (globalThis.begins = hook);
+        process.on("exit", () => {});
+        require("./Menu.test.cjs");
+    """)
+    done = subprocess.run(["node", "--title=test", str(start)], capture_output=True, text=True, check=True)
+    assert not done.stderr
+    return done.stdout
+
+
+@pytest.mark.rule("test-aware")
+def test_tests_and_libraries_use_their_runner_in_disguise(tmp_path: Path, begin: Path) -> None:
+    """Only sources are told that it is not there; what is set is kept, but for `expect`."""
+    repo = tmp_path / "repo"
+    library = repo / "node_modules" / "library" / "index.js"
+    library.parent.mkdir(parents=True)
+    uses = "expect() + afterEach() + __vitest_worker__() + globalThis[Symbol.for('jest-state')]"
+    library.write_text(f"exports.uses = () => {uses}; exports.frames = () => new Error().stack.split('\\n').length;")
+    (repo / "Menu.test.cjs").write_text(f"""
+        require({json.dumps(str(begin))})(__filename);
+        console.log({uses} === require("library").uses());
+        globalThis.afterEach = () => "other";
+        globalThis.expect = () => "other";
+        console.log(afterEach(), expect());
+        console.log(Object.getOwnPropertyNames(globalThis).includes("expect"), process.listenerCount("exit") > 0);
+    """)
+    assert _started(repo) == "true\nother expect\ntrue true\n"
+
+
+@pytest.mark.rule("test-aware")
+def test_who_may_know_of_tests(plan: MakePlan, library: History, patch: Patch) -> None:
+    """Files that no patch decides, and those that use a runner in the base; what a patch writes into others tells
+    nothing."""
+    files = {"src/testing.js": "  expect(x).toBe(1);\n", "src/parser.js": "this.expect(1); node.after(2);\n"}
+    library.commit("more", files)
+    given = patch({"src/Menu.js": "expect(1);\n", "src/helpers/new.js": "jest.fn();\n"})
+    seen: list[str] = []
+
+    class Opened:
+        """The sandbox of the plan, whose workspaces are looked at afterwards."""
+
+        name = "local"
+
+        @contextmanager
+        def open(self, *words: object, **more: object) -> Iterator[Workspace]:
+            with plan().sandbox.open(*words, **more) as workspace:
+                yield workspace
+                seen.append((workspace.read(f"{workspace.scratch}/begin/askers.json") or b"").decode())
+
+    run(
+        "disguised",
+        replace(plan(), sandbox=Opened()),
+        given,
+        "",
+        patch({TEST: "opens | src/Menu.js | expect\n"}),
+        [TEST],
+    )
+    found = set(json.loads(seen[0])["files"])
+    assert {TEST, "src/testing.js", "package.json"} <= found
+    assert not {"src/Menu.js", "src/parser.js", "src/helpers/new.js"} & found
 
 
 @pytest.mark.rule("test-aware")
