@@ -302,7 +302,7 @@ class CounterRuns(Record):
     @property
     def complete(self) -> tuple[str, ...]:
         """The kinds whose material is there: in records of earlier versions, that of `former` is missing."""
-        return tuple(kind for kind in self.kinds if kind == "disguised" or self.patch(kind))
+        return tuple(kind for kind in self.kinds if kind != "former" or self.former_patch)
 
     @property
     def lacks(self) -> tuple[str, ...]:

@@ -5,7 +5,10 @@ Writes only the workspace. `ecosystems.protection` says which files are protecte
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Sequence
+from importlib.resources import files
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from pipeline.core import patches
@@ -30,6 +33,13 @@ _WHY = 2000
 
 #: applies a patch and removes its file: code under test could tell the runs of an evaluation apart by it
 _APPLY = ("sh", "-c", 'git apply --whitespace=nowarn "$@" "$0"; code=$?; rm -f -- "$0"; exit $code')
+#: the files that differ from the commit, and those that it does not have
+_CHANGED = ("git", "diff", "--name-only", "-z", "--no-renames", "HEAD")
+_UNTRACKED = ("git", "ls-files", "-z", "--others", "--exclude=node_modules")
+#: gives files one time, and the process number of what starts next another distance
+_SETTLE = ("sh", "-c", files(__package__).joinpath("settle.sh").read_text(encoding="utf-8"))
+#: one more than the most processes that are started for that
+_PROCESSES = 200
 #: removes the files named in a list
 _REMOVE = ("sh", "-c", 'xargs -0 rm -rf -- < "$0"')
 
@@ -127,8 +137,8 @@ def restore(workspace: Workspace, protected: Callable[[str], bool] = is_protecte
     def chosen(paths: Iterable[str]) -> list[str]:
         return [path for path in paths if protected(path) or protected(f"{path}/")]
 
-    changed = chosen(listed(workspace, "git", "diff", "--name-only", "-z", "--no-renames", "HEAD"))
-    untracked = set(listed(workspace, "git", "ls-files", "-z", "--others", "--exclude=node_modules"))
+    changed = chosen(listed(workspace, *_CHANGED))
+    untracked = set(listed(workspace, *_UNTRACKED))
     added = sorted(chosen(untracked - made_in(workspace)))
     listing = f"{workspace.scratch}/restore"
     if added:  # may be longer than a command line
@@ -144,6 +154,17 @@ def restore(workspace: Workspace, protected: Callable[[str], bool] = is_protecte
 def _shown(path: str) -> str:
     """A path as records can hold it: bytes that are not UTF-8 become escapes."""
     return path.encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+
+def settle(workspace: Workspace) -> None:
+    """Hide in which order patches were applied, and how many: no time, place on the disk or process number tells the
+    runs of an evaluation apart."""
+    written = sorted({*listed(workspace, *_CHANGED), *listed(workspace, *_UNTRACKED)})
+    folders = {str(folder) for path in written for folder in PurePosixPath(path).parents}
+    lists = {f"{workspace.scratch}/{name}": names for name, names in (("written", written), ("folders", folders))}
+    for path, names in lists.items():
+        workspace.write(path, "".join(f"{name}\0" for name in sorted(names)).encode(errors="surrogateescape"))
+    must(workspace, *_SETTLE, *lists, workspace.scratch, str(secrets.randbelow(_PROCESSES)))
 
 
 def listed(workspace: Workspace, *argv: str) -> list[str]:

@@ -21,7 +21,7 @@ from pipeline.ecosystems import parser as parser_named
 from pipeline.ecosystems.protection import protection
 from pipeline.ecosystems.runner_folder import Parser
 from pipeline.execution import command, generated
-from pipeline.execution.applying import Applied, apply, changed_by, prepare
+from pipeline.execution.applying import Applied, apply, changed_by, prepare, settle
 from pipeline.execution.control import changed, digests, plant
 from pipeline.execution.reading import read
 from pipeline.execution.run import End, TestRun
@@ -86,6 +86,7 @@ def run_patch(
             present = sorted(existing(workspace, sorted({*tests, *gold, *plan.protected})))
             title = digest(patch, test_patch)[:16]
             control = plant(workspace, parser, [path for path in present if path in tests], title)
+            settle(workspace)
             before = digests(workspace, present)
             run = _executed(workspace, plan)
             changed_files = changed(workspace, before) if run.end == "ran" else ()

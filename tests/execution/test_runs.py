@@ -12,6 +12,7 @@ from histories import History
 from pipeline.core.records import Status
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.runs import Plan, TestRun, run_gold, run_patch
+from pipeline.sandbox.base import Workspace
 
 MENU_TEST = {"src/Menu.test.js": "opens | src/Menu.js | <nav\nhas a name | src/Menu.js | aria-label\n"}
 FIX = {"src/Menu.js": '<nav aria-label="Menu">\n'}
@@ -107,6 +108,29 @@ def test_a_name_that_is_not_utf_8_is_listed_as_records_can_hold_it(plan: MakePla
     run = run_patch(plan(), patch(FIX) + added, "", patch(MENU_TEST))
     assert (run.restored, set(run.results.values())) == (("src/M\\xfc.test.js",), {Status.PASSED})
     assert "xfc" in factories.make_verdict(factories.make_prediction(), restored=run.restored).model_dump_json()
+
+
+@pytest.mark.rule("counter-runs-once")
+@pytest.mark.parametrize("time", ["mtimeMs", "ctimeMs"])
+def test_no_time_of_a_file_tells_which_run_it_is(plan: MakePlan, patch: Patch, time: str) -> None:
+    """A counter-run changes gold's tests after they are there: a patch could fail in that run only, and obey its tests
+    in others."""
+    program = f"""
+        const fs = require("fs"), time = (name) => fs.statSync(name).{time};
+        const gaps = [time("src/Menu.test.js") - time("src/Menu.js"), time("src") - time("src/New.js")];
+        console.log(Math.max(...gaps.map(Math.abs)), fs.readFileSync("src/Link.js", "utf8"));
+    """
+    environment = plan().environment.model_copy(update={"test": ("node", "-e", program)})
+    link = _added("src/Link.js", "Menu.js\n\\ No newline at end of file\n").replace("100644", "120000")
+    given = patch(FIX | {"src/New.js": "x\n"}) + link
+
+    def alter(workspace: Workspace) -> None:
+        workspace.run(["sleep", "0.3"])
+        workspace.write(f"{workspace.root}/src/Menu.test.js", b"opens | src/Menu.js | <menu\n")
+
+    run = run_patch(replace(plan(), environment=environment), given, "", patch(MENU_TEST), alter=alter)
+    gap, text = run.log.decode().splitlines()[-2].split(" ", 1)
+    assert float(gap) < 250 and text == '<nav aria-label="Menu">'
 
 
 @pytest.mark.trap("helper-only-tests-import")

@@ -104,7 +104,7 @@ def test_what_the_tests_print_blames_no_machine(tmp_path: Path) -> None:
         if argv[0] == "ls":
             return Completed(0, b"a.test.js\n", 0)
         said = b"Error: ENOSPC: no space left on device\nEAI_AGAIN\nETIMEDOUT\n"
-        return Completed(0, b"", 0) if "git" in " ".join(argv[:3]) else Completed(1, said, 3)
+        return Completed(1, said, 3) if argv[0] == "npx" else Completed(0, b"", 0)
 
     plan = Plan(ScriptedSandbox(tmp_path, respond), "image", factories.make_environment(), ("a.test.js",))
     assert run_patch(plan, factories.FIX_PATCH, "", factories.TEST_PATCH).end == "no_report"
