@@ -28,6 +28,8 @@ _LOADING = re.compile(r"(?:\bfrom|\bimport|\brequire|\bmock|\brequireActual|\bim
 #: files that are searched for names
 _SEARCHED = ("*.js", "*.jsx", "*.ts", "*.tsx", "*.mjs", "*.cjs", "*.mts", "*.cts", "*.vue", "*.svelte", "*.json")
 _STRING = re.compile(r"""(["'`])([^"'`\s]+)\1""")
+#: characters of the longest line that people write; longer ones are of bundles, which import nothing by name
+_LONGEST = 2000
 #: files that show components to people: they neither test nor ship them
 _STORY = re.compile(r"\.(?:stories|story)(?=\.\w+$)")
 _SHOWS = re.compile(r"(?:^|/)(?:stories|\.storybook|storybook)/|\.(?:stories|story)\.")
@@ -96,7 +98,7 @@ def _strings(clone: Clone, sha: str, stems: Collection[str]) -> Iterator[tuple[s
         return
     for line in output.split("\n"):
         location, _, text = line.partition("\0")
-        for match in _STRING.finditer(text):
+        for match in _STRING.finditer(text) if len(text) <= _LONGEST else ():
             yield location.partition(":")[2], match[2], bool(_LOADING.search(text, 0, match.start()))
 
 
