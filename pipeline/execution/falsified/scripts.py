@@ -52,8 +52,8 @@ _EXACT = frozenset({
 _NAMED = frozenset({"toHaveAttribute", "toHaveProperty", "attr", "attribute", "propertyVal", "toHaveStyleRule"})
 #: of these, a failure prints both values if the expected one is plain
 _TELLING = frozenset({
-    "toBe", "toEqual", "toStrictEqual", "toHaveAttribute", "equal", "equals", "eq", "eql", "strictEqual", "deepEqual",
-    "deepStrictEqual",
+    "toBe", "toEqual", "toStrictEqual", "toHaveAttribute", "toHaveAccessibleName", "toHaveAccessibleDescription",
+    "toHaveValue", "equal", "equals", "eq", "eql", "strictEqual", "deepEqual", "deepStrictEqual",
 })  # fmt: skip
 PLAIN = frozenset({"string", "number", "true", "false", "null", "undefined"})
 #: functions of `assert` that take `null` for `undefined`, and "1" for 1

@@ -14,6 +14,8 @@ from typing import AnyStr, NamedTuple
 _ESCAPE = re.compile(r"\\(?:u\{[^}]*\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)|&\w+;|%[sdifjoOp#]", re.DOTALL)
 #: shorter words occur in others by chance
 _LONG = 5
+#: a role in a selector
+_ROLE = re.compile(r"""(?<=role=["'])[a-z]+(?=["'])""")
 
 
 class Falsified(NamedTuple):
@@ -31,9 +33,14 @@ class Falsified(NamedTuple):
 
 
 def word(text: str, exact: bool) -> str:
-    """Another word. One that is so short that it may match by chance becomes longer."""
+    """Another word. One that is so short that it may match by chance becomes longer, and a role that is looked for
+    becomes one that no page has: code that finds whatever is a role finds that one, too."""
     if not has_letters(text):
         return f"{text}q"
+    if not exact and text in tokens()["role"]:
+        return _choice(tokens()["rare"], text)
+    if not exact and (role := _ROLE.search(text)):
+        return text[: role.start()] + _choice(tokens()["rare"], role[0]) + text[role.end() :]
     return altered(text) if exact or len(text) >= _LONG else text + _tail(text)
 
 
