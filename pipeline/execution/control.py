@@ -16,6 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 from string import Template
 from typing import NamedTuple
 
+from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Status
 from pipeline.ecosystems import parser as named
 from pipeline.sandbox.base import Workspace
@@ -26,6 +27,8 @@ _GREP = r"\.to[A-Z][A-Za-z0-9]*|\.only\b|\bf(it|describe)\("
 #: methods that every object has, and matchers that write files
 _NO_MATCHERS = re.compile(r"to(?:Locale)?String|to\w*(?:Image|File)\w*")
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
+#: prints a digest, two blanks and the name of each file that there is, with a zero byte at the end
+_DIGESTS = ("sh", "-c", 'sha256sum -z -- "$@" 2> /dev/null', "sh")
 #: appends the first file to the others
 _APPEND = ("sh", "-c", 'for file; do cat "$0" >> "$file" || exit; done')
 
@@ -88,10 +91,17 @@ def text(parser: str, matchers: Collection[str], title: str) -> str:
 
 
 def digests(workspace: Workspace, files: Sequence[str]) -> dict[str, str]:
-    """The digest of each file by path; empty if one of them is missing."""
-    done = workspace.run(["git", "hash-object", "--no-filters", "--", *files])
-    hashes = done.output.decode(errors="replace").split()
-    return dict(zip(files, hashes, strict=True)) if done.code == 0 and len(hashes) == len(files) else {}
+    """The digest of each file by path, without those that are missing. Raises InfrastructureError if a limit or a
+    signal ended the command: that files cannot be read is no proof that they were changed."""
+    if not files:
+        return {}
+    done = workspace.run([*_DIGESTS, *files])
+    if done.limit or done.code < 0:
+        raise InfrastructureError(
+            f"the files of the tests cannot be read: {done.limit or done.code}", cause="workspace"
+        )
+    lines = [line.partition("  ") for line in done.output.decode(errors="replace").split("\0")]
+    return {file: digest for digest, _, file in lines if file}
 
 
 def changed(workspace: Workspace, before: Mapping[str, str]) -> tuple[str, ...]:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Status
-from pipeline.execution.control import Control, text
+from pipeline.execution.control import Control, changed, digests, text
 from pipeline.execution.reading import read
 from pipeline.execution.run import TestRun
 from pipeline.execution.runs import Plan, run_patch
+from pipeline.sandbox.base import Completed
+from pipeline.sandbox.scripted import ScriptedSandbox
 
 MakePlan = Callable[..., Plan]
 Patch = Callable[[dict[str, str | None]], str]
@@ -42,6 +46,21 @@ def test_a_run_in_which_nothing_can_fail(plan: MakePlan, patch: Patch, way: str,
     gold = {TEST: f"{NAMED}breaks {way}\n"}
     run = run_patch(plan(), patch({"src/Other.js": "\n"}), "", patch(gold), [TEST])
     assert run.faults == (fault,)
+
+
+@pytest.mark.rule("tampered")
+def test_files_that_cannot_be_read_are_not_changed(plan: MakePlan) -> None:
+    """What a run leaves behind may use up the memory: then nothing can be read, and nothing was proved. A folder among
+    the files hides no change of the others, and a missing file has changed."""
+    with plan().sandbox.open("image") as workspace:
+        before = digests(workspace, ["src", "src/Menu.js", "package.json"])
+        assert set(before) == {"src/Menu.js", "package.json"} and changed(workspace, before) == ()
+        workspace.run(["rm", "src/Menu.js"])
+        assert changed(workspace, before) == ("src/Menu.js",)
+    for done in (Completed(-9, b"", 0), Completed(1, b"", 0, "memory")):
+        sandbox = ScriptedSandbox(Path(), lambda argv, files, done=done: done)
+        with sandbox.open("image") as ended, pytest.raises(InfrastructureError, match="cannot be read"):
+            changed(ended, before)
 
 
 @pytest.mark.rule("negative-control")
