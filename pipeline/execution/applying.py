@@ -37,7 +37,7 @@ _APPLY = ("sh", "-c", 'git apply --whitespace=nowarn "$@" "$0"; code=$?; rm -f -
 _CHANGED = ("git", "diff", "--name-only", "-z", "--no-renames", "HEAD")
 _UNTRACKED = ("git", "ls-files", "-z", "--others", "--exclude=node_modules")
 #: gives files one time, and the process number of what starts next another distance
-_SETTLE = ("sh", "-c", files(__package__).joinpath("settle.sh").read_text(encoding="utf-8"))
+_SETTLE = ("sh", "-ec", files(__package__).joinpath("settle.sh").read_text(encoding="utf-8"))
 #: one more than the most processes that are started for that
 _PROCESSES = 200
 #: removes the files named in a list

@@ -1,7 +1,6 @@
 # Makes all files that patches wrote look alike: written anew in one go, with one time. Else their order would tell which
 # run this is. $0 lists these files, $1 their folders, each name ended by a zero byte; $2 is the scratch folder; $3
 # processes are started and end at once, since the number of the next one would tell how many there were.
-set -e
 now=$(date +%s)
 tar --null --no-recursion --ignore-failed-read -T "$0" -cf "$2/settled" 2> /dev/null
 tar -xpf "$2/settled"
