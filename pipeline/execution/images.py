@@ -6,6 +6,7 @@ image that was removed is made again from the clone. No patch and no history eve
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import defaultdict
 from collections.abc import Callable
@@ -33,6 +34,9 @@ VERSION = 2
 
 #: the fields that determine the layer of dependencies, besides the manifests
 _INSTALLED_BY = {"node", "manager", "manager_version", "install", "install_env", "edits", "rebuild"}
+
+#: a manager's own release in a repository, by which nothing is installed (YARN_IGNORE_PATH)
+_RELEASE = re.compile(r"(?:^|/)\.yarn/releases/")
 
 _locks: dict[str, threading.Lock] = defaultdict(threading.Lock)
 
@@ -119,8 +123,10 @@ def _made(sandbox: Sandbox, installed: Installed, missing: tuple[str, ...]) -> M
 
 
 def manifests_of(clone: Clone, sha: str) -> dict[str, bytes]:
-    """What an install of a commit sees: path -> content."""
-    return dict(read_blobs(clone, sha, is_manifest))
+    """What an install of a commit sees: path -> content. A manager's own release may be missing in the clone: only its
+    version is used. Raises UserError if other content is."""
+    absent = frozenset(filter(_RELEASE.search, missing_files(clone, sha)))
+    return dict(read_blobs(clone, sha, lambda path: is_manifest(path) and path not in absent))
 
 
 def _export_manifests(clone: Clone, made: Recipe, target: Path) -> None:
