@@ -6,7 +6,7 @@ Writes only the workspace. `ecosystems.protection` says which files are protecte
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib.resources import files
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -53,10 +53,12 @@ class PatchFailed(A11yBenchError):
 
 
 class Applied(NamedTuple):
-    """What applying a patch did: the protected files that were restored, and whether it had to be merged."""
+    """What applying a patch did: the protected files that were restored, whether it had to be merged, and files that
+    its own commands have changed for good (`generated`)."""
 
     restored: tuple[str, ...]
     merged: bool
+    changed: tuple[str, ...] = ()
 
 
 def prepare(
@@ -67,12 +69,33 @@ def prepare(
     Raises PatchFailed, with the name `predicted` if the agent's patch does not apply.
     """
     merged = apply(workspace, patch, "predicted", *(f"--exclude={pattern}" for pattern in _UNPATCHED), merge=True)
-    tests = frozenset(patches.paths(test_patch))
-    reverted = restore(workspace, lambda path: protected(path) or path in tests)
-    restored = tuple(sorted({_shown(path) for path in (*_unpatched(workspace, patch), *reverted)}))
+    reverted = put_back(workspace, fix_patch, test_patch, protected, made_in(workspace))
+    return Applied(tuple(sorted({_shown(path) for path in (*_unpatched(workspace, patch), *reverted)})), merged)
+
+
+def put_back(
+    workspace: Workspace, fix_patch: str, test_patch: str, protected: Callable[[str], bool], made: Collection[str]
+) -> list[str]:
+    """Put protected files, and files that gold's tests change, into gold's state, except for those that were `made` for
+    the image. Return the paths of those that were not in the base's. Raises PatchFailed."""
+    reverted = restore(workspace, golds(protected, test_patch), made)
     apply(workspace, patches.select(fix_patch, protected), "gold configuration")
     apply(workspace, test_patch, "test")
-    return Applied(restored, merged)
+    return reverted
+
+
+def golds(protected: Callable[[str], bool], test_patch: str) -> Callable[[str], bool]:
+    """Whether a path is protected, one of gold's tests, or in the way of one: a file in place of a folder, or a folder
+    in place of a file."""
+    tests = frozenset(patches.paths(test_patch))
+    folders = frozenset(str(folder) for path in tests for folder in PurePosixPath(path).parents)
+
+    def is_golds(path: str) -> bool:
+        name = path.rstrip("/")
+        in_the_way = name in folders or not tests.isdisjoint(map(str, PurePosixPath(name).parents))
+        return protected(path) or name in tests or in_the_way
+
+    return is_golds
 
 
 def apply(workspace: Workspace, patch: str, name: str, *options: str, merge: bool = False) -> bool:
@@ -129,8 +152,11 @@ def _numbered(lines: Iterable[str]) -> list[str]:
     return [line.split("\t", 2)[2] for line in lines]
 
 
-def restore(workspace: Workspace, protected: Callable[[str], bool] = is_protected) -> list[str]:
-    """Undo every change to protected files, and remove links that replace a folder of them. Return their paths.
+def restore(
+    workspace: Workspace, protected: Callable[[str], bool] = is_protected, made: Collection[str] = ()
+) -> list[str]:
+    """Undo every change to protected files, and remove links that replace a folder of them, except for files that were
+    `made`. Return their paths.
 
     Files that the patch tells git to ignore are found, too."""
 
@@ -139,7 +165,7 @@ def restore(workspace: Workspace, protected: Callable[[str], bool] = is_protecte
 
     changed = chosen(listed(workspace, *_CHANGED))
     untracked = set(listed(workspace, *_UNTRACKED))
-    added = sorted(chosen(untracked - made_in(workspace)))
+    added = sorted(chosen(untracked.difference(made)))
     listing = f"{workspace.scratch}/restore"
     if added:  # may be longer than a command line
         workspace.write(listing, "\0".join(added).encode(errors="surrogateescape"))

@@ -21,7 +21,7 @@ from pipeline.ecosystems import parser as parser_named
 from pipeline.ecosystems.protection import protection
 from pipeline.ecosystems.runner_folder import Parser
 from pipeline.execution import command, generated
-from pipeline.execution.applying import Applied, apply, changed_by, prepare, settle
+from pipeline.execution.applying import Applied, apply, changed_by, golds, listed, prepare, put_back, settle
 from pipeline.execution.control import changed, digests, plant
 from pipeline.execution.reading import read
 from pipeline.execution.run import End, TestRun
@@ -89,10 +89,10 @@ def run_patch(
             settle(workspace)
             before = digests(workspace, present)
             run = _executed(workspace, plan)
-            changed_files = changed(workspace, before) if run.end == "ran" else ()
+            changed_files = (*applied.changed, *changed(workspace, before)) if run.end == "ran" else ()
     except generated.OverLimit as over:
         return TestRun(_ENDS[over.limit], log=over.output)
-    return read(parser, replace(run, control=control, changed=changed_files, **applied._asdict()))
+    return read(parser, replace(run, **applied._asdict() | {"control": control, "changed": changed_files}))
 
 
 @contextmanager
@@ -102,9 +102,22 @@ def prepared(plan: Plan, patch: str, fix_patch: str, test_patch: str) -> Iterato
         is_protected = protection(plan.protected)
         applied = prepare(workspace, patch, fix_patch, test_patch, is_protected)
         if plan.environment.prepare:
-            gold = patches.paths(patches.select(fix_patch, is_protected) + test_patch)
-            generated.renew(workspace, plan.environment, {*gold, *changed_by(workspace, patch)})
+            applied = applied._replace(changed=_renewed(workspace, plan, patch, fix_patch, test_patch))
         yield workspace, applied
+
+
+def _renewed(workspace: Workspace, plan: Plan, patch: str, fix_patch: str, test_patch: str) -> tuple[str, ...]:
+    """Make files again whose sources changed. The commands may be the patch's own: what they do to gold's files is
+    undone. Return those that are not gold's nevertheless. Raises OverLimit, PatchFailed."""
+    is_protected, made = protection(plan.protected), generated.made_in(workspace)
+    is_golds = golds(is_protected, test_patch)
+    own = listed(workspace, "git", "ls-files", "-z", "--cached", "--others", "--exclude=node_modules")
+    before = digests(workspace, [path for path in own if path not in made and is_golds(path)])
+    gold = patches.paths(patches.select(fix_patch, is_protected) + test_patch)
+    if not generated.renew(workspace, plan.environment, {*gold, *changed_by(workspace, patch)}):
+        return ()
+    put_back(workspace, fix_patch, test_patch, is_protected, made)
+    return changed(workspace, before)
 
 
 def run_tests(workspace: Workspace, plan: Plan) -> TestRun:

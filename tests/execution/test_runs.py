@@ -133,6 +133,64 @@ def test_no_time_of_a_file_tells_which_run_it_is(plan: MakePlan, patch: Patch, t
     assert float(gap) < 250 and text == '<nav aria-label="Menu">'
 
 
+@pytest.mark.rule("restore")
+@pytest.mark.parametrize("theirs", ["src/wrap/index.js", "src/testing"])
+def test_what_stands_in_the_way_of_golds_files_is_removed(plan: MakePlan, patch: Patch, theirs: str) -> None:
+    """A folder where gold's tests bring a file, and a file where they bring a folder: gold's would not apply, and the
+    patch would fail for a name."""
+    tests = MENU_TEST | {"src/wrap": "gold\n", "src/testing/more": "gold\n"}
+    run = run_patch(plan(), patch(FIX | {theirs: "mine\n"}), "", patch(tests))
+    assert (run.restored, set(run.results.values())) == ((theirs,), {Status.PASSED})
+
+
+#: commands of a repository: one makes a file from a source, as `tools/make.sh` says
+PREPARE = (("sh", "tools/make.sh"),)
+
+
+@pytest.fixture
+def preparing(plan: MakePlan, library: History) -> Plan:
+    """A plan whose repository makes `made.txt`."""
+    library.commit("tools", {"tools/make.sh": "cp src/Menu.js made.txt\n"})
+    return replace(plan(), environment=plan().environment.model_copy(update={"prepare": PREPARE}))
+
+
+def add_made(library: History) -> None:
+    """Add the file that was made to the image: it is in no commit and in no patch."""
+    (library.folder / "made.txt").write_text("<nav>\n")
+    (library.folder / ".git" / "a11y-bench-made").write_text("made.txt")
+
+
+@pytest.mark.rule("prepared-files")
+def test_what_is_made_follows_from_the_patch(preparing: Plan, library: History, patch: Patch) -> None:
+    given, test = patch(FIX), patch({"src/Menu.test.js": "made | made.txt | aria-label\n"})
+    add_made(library)
+    assert set(run_patch(preparing, given, "", test).results.values()) == {Status.PASSED}
+
+
+@pytest.mark.trap("graded-with-its-own-edits")
+@pytest.mark.parametrize(
+    "does",
+    [
+        "echo 'opens | package.json |' > src/Menu.test.js",
+        "rm src/Menu.test.js",
+        "echo 'opens | package.json |' > src/Other.test.js",
+        "echo 'opens | package.json |' > src/Old.test.js; git update-index --assume-unchanged src/Old.test.js",
+        "echo > jest.config.ts; echo jest.config.ts >> .git/a11y-bench-made",
+    ],
+)
+def test_commands_of_a_patch_change_no_tests(preparing: Plan, library: History, patch: Patch, does: str) -> None:
+    """A repository's own commands run before its tests, and a patch may change these commands: what they do to gold's
+    files is undone, and what cannot be undone is evidence."""
+    library.commit("old", {"src/Old.test.js": "opens | src/Menu.js | <menu\n"})
+    test = patch({"src/Menu.test.js": "made | made.txt | aria-label\n"})
+    given = patch({"tools/make.sh": f"{does}\n", "src/Menu.js": "<ul>\n"})
+    add_made(library)
+    run = run_patch(replace(preparing, files=("src/Menu.test.js", "src/Old.test.js")), given, "", test)
+    assert run.results == {"src/Menu.test.js > made": Status.FAILED, "src/Old.test.js > opens": Status.FAILED} or (
+        run.faults == ("the run changed src/Old.test.js",)
+    )
+
+
 @pytest.mark.trap("helper-only-tests-import")
 @pytest.mark.parametrize("name", ["src/wrap.js", "src/Menu.stories.js"])
 def test_what_golds_tests_bring_along_is_golds(plan: MakePlan, patch: Patch, name: str) -> None:
