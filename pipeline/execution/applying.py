@@ -70,7 +70,7 @@ def prepare(
     """
     merged = apply(workspace, patch, "predicted", *(f"--exclude={pattern}" for pattern in _UNPATCHED), merge=True)
     reverted = put_back(workspace, fix_patch, test_patch, protected, made_in(workspace))
-    return Applied(tuple(sorted({_shown(path) for path in (*_unpatched(workspace, patch), *reverted)})), merged)
+    return Applied(tuple(sorted({shown(path) for path in (*_unpatched(workspace, patch), *reverted)})), merged)
 
 
 def put_back(
@@ -135,7 +135,7 @@ def _unpatched(workspace: Workspace, patch: str) -> list[str]:
     numstat = ("git", "apply", "--numstat", "-z", *(f"--include={pattern}" for pattern in _UNPATCHED), path)
     after, before = (_numbered(listed(workspace, *numstat, *direction)) for direction in ((), ("--reverse",)))
     if moved := sorted(set(before) - set(after)):
-        raise PatchFailed("predicted", f"it moves {_shown(moved[0])}")
+        raise PatchFailed("predicted", f"it moves {shown(moved[0])}")
     return after
 
 
@@ -177,7 +177,7 @@ def restore(
     return [*changed, *added]
 
 
-def _shown(path: str) -> str:
+def shown(path: str) -> str:
     """A path as records can hold it: bytes that are not UTF-8 become escapes."""
     return path.encode(errors="surrogateescape").decode(errors="backslashreplace")
 

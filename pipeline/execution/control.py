@@ -19,6 +19,7 @@ from typing import NamedTuple
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Status
 from pipeline.ecosystems import parser as named
+from pipeline.execution.applying import shown
 from pipeline.sandbox.base import Workspace
 
 #: matchers in use, and calls that keep other tests of a file from running
@@ -27,8 +28,10 @@ _GREP = r"\.to[A-Z][A-Za-z0-9]*|\.only\b|\bf(it|describe)\("
 #: methods that every object has, and matchers that write files
 _NO_MATCHERS = re.compile(r"to(?:Locale)?String|to\w*(?:Image|File)\w*")
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
-#: prints a digest, two blanks and the name of each file that there is, with a zero byte at the end
-_DIGESTS = ("sh", "-c", 'sha256sum -z -- "$@" 2> /dev/null', "sh")
+#: prints a digest, two blanks and the name of each listed file that there is, with a zero byte at the end; ends with
+#: _MISSING if some are not there
+_DIGESTS = ("sh", "-c", 'xargs -0 -r sha256sum -z -- < "$0" 2> /dev/null')
+_MISSING = 123
 #: appends the first file to the others
 _APPEND = ("sh", "-c", 'for file; do cat "$0" >> "$file" || exit; done')
 
@@ -93,18 +96,17 @@ def text(parser: str, matchers: Collection[str], title: str) -> str:
 def digests(workspace: Workspace, files: Sequence[str]) -> dict[str, str]:
     """The digest of each file by path, without those that are missing. Raises InfrastructureError if a limit or a
     signal ended the command: that files cannot be read is no proof that they were changed."""
-    if not files:
-        return {}
-    done = workspace.run([*_DIGESTS, *files])
-    if done.limit or done.code < 0:
-        raise InfrastructureError(
-            f"the files of the tests cannot be read: {done.limit or done.code}", cause="workspace"
-        )
-    lines = [line.partition("  ") for line in done.output.decode(errors="replace").split("\0")]
+    listing = f"{workspace.scratch}/digests"
+    workspace.write(listing, "\0".join(files).encode(errors="surrogateescape"))
+    done = workspace.run([*_DIGESTS, listing])
+    if done.limit or done.code not in (0, _MISSING):
+        why = done.limit or f"exit code {done.code}"
+        raise InfrastructureError(f"the files of the tests cannot be read: {why}", cause="workspace")
+    lines = [line.partition("  ") for line in done.output.decode(errors="surrogateescape").split("\0")]
     return {file: digest for digest, _, file in lines if file}
 
 
 def changed(workspace: Workspace, before: Mapping[str, str]) -> tuple[str, ...]:
     """The files that are missing or differ from before."""
     after = digests(workspace, list(before))
-    return tuple(file for file, digest in before.items() if after.get(file) != digest)
+    return tuple(shown(file) for file, digest in before.items() if after.get(file) != digest)
