@@ -132,14 +132,16 @@ function hideModules() {
   };
 }
 
-/** The files of tests that have begun, and what the system tells of processes, are not there. */
+/** The files of tests that have begun, and what the system tells of processes, are not there; for sources, no file of
+ * ours is. */
 function hideFiles() {
   const elsewhere = function (file) {
     let name = file;
     if (file && file.protocol === "file:") name = file.pathname;
     if (typeof name !== "string" && !Buffer.isBuffer(name)) return file;
     name = path.resolve(String(name));
-    return hidden.has(name) || /^\/proc(?:\/|$)/.test(name) ? `${name}~` : file;
+    const isOurs = `${name}${path.sep}`.startsWith(scratch) && isAskedBySource();
+    return isOurs || hidden.has(name) || /^\/proc(?:\/|$)/.test(name) ? `${name}~` : file;
   };
   const passing = (real) =>
     Object.assign(function (file, ...words) {
@@ -233,6 +235,7 @@ function hideEngine() {
   define(owner, "userAgent", { configurable: false, enumerable: own.enumerable, get: told });
 }
 
+const scratch = path.dirname(__dirname) + path.sep;
 const hidden = new Set();
 const snapshots = [];
 //: a runner may give tests a copy of the process, and a realm of their own

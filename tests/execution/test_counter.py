@@ -126,8 +126,8 @@ def test_a_test_file_in_disguise(plan: MakePlan, patch: Patch, text: str, begun:
 @pytest.fixture
 def begin(tmp_path: Path) -> Path:
     """What a disguised test file loads first, for a repository in which one file may know of tests."""
-    folder = tmp_path / "begin"
-    folder.mkdir()
+    folder = tmp_path / "scratch" / "begin"
+    folder.mkdir(parents=True)
     for name in ("begin.cjs", "askers.cjs"):
         shutil.copy(Path(counter.__file__).with_name(name), folder)
     about = {"root": str(tmp_path / "repo"), "files": ["Menu.test.cjs"]}
@@ -167,6 +167,8 @@ def test_what_node_loads_before_the_runner_tells_nothing_in_disguise(tmp_path: P
         'Object.getOwnPropertyNames(globalThis).includes("expect")',
         "Object.getOwnPropertySymbols(globalThis).some((key) => /jest/.test(String(key)))",
         'process.listenerCount("exit") > 0',
+        'fs.existsSync(__dirname + "/../scratch/begin")',
+        'fs.existsSync(__dirname + "/../scratch") && fs.readdirSync(__dirname + "/../scratch").length > 0',
         "(Error.stackTraceLimit = 50) && /Menu.test/.test(new Error().stack)",
         '/Menu.test/.test(require("vm").runInNewContext("new Error().stack"))',
         'new Function("return typeof expect")() === "function"',
