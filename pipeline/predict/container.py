@@ -10,7 +10,7 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +33,8 @@ GRACE = 30
 OURS = ("manifest.json", "agent.log", "patch.diff")
 #: exact to the byte, and independent of settings that an agent may have left in the repository
 DIFF = ("diff", "--cached", "--binary", "--full-index", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv")
+#: the exit code of `git add` if it left files out
+LEFT_OUT = 1
 #: the outcome of a task for which the agent reports none, by whether it has a patch
 ENDS = {True: "SUCCESSFUL_PATCH", False: "NO_EDITS"}
 TIME_LIMIT = "TIME_LIMIT"
@@ -135,20 +137,33 @@ def _conclude(room: Workspace, base: str, completed: Completed, late: bool, fold
 
 
 def _patch(room: Workspace, base: str) -> bytes:
-    """The difference to `base`, with our own index: an agent may have committed, or left its index locked."""
-    path = f"{room.scratch}/patch.diff"
+    """The difference to `base`, with our own index: an agent may have committed, or left its index locked. Files that
+    it may not read, and repositories that it has begun in its checkout, are left out. A patch that is not UTF-8 is
+    written with all files as binary."""
     _git(room, "read-tree", base)
-    _git(room, "add", "--all")
-    _git(room, *DIFF, f"--output={path}", base)
+    _git(room, "add", "--all", "--ignore-errors", fine=(0, LEFT_OUT))
+    patch = _diff(room, base)
+    try:
+        patch.decode()
+    except UnicodeDecodeError:
+        attributes = f"{room.scratch}/attributes"
+        room.write(attributes, b"* -diff\n")
+        return _diff(room, base, "-c", f"core.attributesFile={attributes}")
+    return patch
+
+
+def _diff(room: Workspace, base: str, *options: str) -> bytes:
+    path = f"{room.scratch}/patch.diff"
+    _git(room, *options, *DIFF, f"--output={path}", base)
     patch = room.read(path)
     if patch is None:
         raise AgentFailed("the patch is too large")
     return patch
 
 
-def _git(room: Workspace, *arguments: str) -> str:
+def _git(room: Workspace, *arguments: str, fine: Sequence[int] = (0,)) -> str:
     completed = room.run(["git", *arguments], env=CLEAN | {"GIT_INDEX_FILE": f"{room.scratch}/index"})
     output = completed.output.decode(errors="replace")
-    if completed.code:
+    if completed.code not in fine:
         raise AgentFailed(f"git {arguments[0]} in the agent's checkout: {output.strip()}")
     return output

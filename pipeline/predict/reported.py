@@ -32,8 +32,9 @@ def error(data: bytes | None) -> tuple[str, str]:
 
 
 def _object(data: bytes | None) -> dict[str, Any]:
+    """The object in a file, empty if there is none. Halves of characters, which no record can hold, are replaced."""
     try:
-        value = json.loads(data or b"{}")
+        value = json.loads(json.dumps(json.loads(data or b"{}"), ensure_ascii=False).encode(errors="replace"))
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -6,7 +6,6 @@ failure of the provider is no empty patch: the instance stays unanswered, with i
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -137,7 +136,7 @@ class AgentResult:
         if self.code or "patch.diff" not in self.files:
             return Failure(AgentFailed.cause, f"exit code {self.code}; see its agent.log")
         try:
-            outcome = json.loads(self.files["metadata.json"])["outcome"]
+            outcome = reported.metadata(self.files["metadata.json"])["outcome"]
             return Answer(self.files["patch.diff"].decode(), outcome)
         except (KeyError, ValueError) as error:
             return Failure(AgentFailed.cause, f"what the agent left cannot be read: {error!r}")

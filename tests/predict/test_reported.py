@@ -24,6 +24,14 @@ BROKEN = [b"", b"no JSON", b"[]", b"3", b"null", b"\xff", b"[" * 100_000, b'{"ou
 def test_what_is_no_metadata_says_nothing(data: bytes) -> None:
     assert "outcome" not in reported.metadata(data)
     assert reported.error(data) == ("provider", "")
+    told = AgentResult({"patch.diff": b"", "metadata.json": data}).answer()
+    assert isinstance(told, Failure) and told.cause == "agent_error"
+
+
+def test_half_a_character_is_replaced() -> None:
+    """No record holds it: writing the run's files would end for all answers."""
+    assert reported.metadata(b'{"steps": "\\ud83d"}') == {"steps": "?"}
+    assert reported.error(b'{"message": "\\ude00"}') == ("provider", "?")
 
 
 def test_fields_of_another_form_are_left_out() -> None:

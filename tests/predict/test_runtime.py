@@ -170,7 +170,7 @@ def test_a_providers_failure_may_come_without_a_word(job: MakeJob) -> None:
         ("pass", "agent_error", "exit code 0"),
         ("os.kill(os.getpid(), 9)", "agent_error", "exit code -9"),
         ("(out / 'patch.diff').write_text('a patch')", "agent_error", "metadata.json"),
-        ("answer()\n(out / 'metadata.json').write_text('no JSON')", "agent_error", "JSONDecodeError"),
+        ("answer()\n(out / 'metadata.json').write_text('no JSON')", "agent_error", "outcome"),
         ("answer()\n(out / 'patch.diff').write_bytes(b'\\xff')", "agent_error", "UnicodeDecodeError"),
     ],
 )

@@ -1,0 +1,53 @@
+"""The patch that is made of an agent's checkout, in a folder of this machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from histories import History
+
+from pipeline.predict.container import _patch
+from pipeline.sandbox.base import Limits
+from pipeline.sandbox.local.workspace import LocalWorkspace, copy
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> LocalWorkspace:
+    """A checkout in which a text is Latin-1."""
+    history = History(tmp_path / "library")
+    history.commit("base", {"src/Menu.js": "<nav>\n", "src/old.js": "é\n".encode("latin-1")})
+    workspace = LocalWorkspace(tmp_path / "room", Path("/nowhere"), Limits(seconds=60))
+    copy(history.folder, Path(workspace.root))
+    return workspace
+
+
+def applied(room: LocalWorkspace, patch: bytes) -> None:
+    """Apply a patch to the checkout's commit."""
+    room.run(["git", "stash", "-q", "--include-untracked"])
+    room.write(f"{room.scratch}/given", patch)
+    assert room.run(["git", "apply", f"{room.scratch}/given"]).code == 0
+
+
+@pytest.mark.rule("agent-diff")
+def test_a_change_of_a_text_that_is_not_utf_8(room: LocalWorkspace) -> None:
+    """Records hold UTF-8: the answer was lost."""
+    new = "<nav lang='fr'>é\n".encode("latin-1")
+    Path(room.root, "src/old.js").write_bytes(new)
+    patch = _patch(room, "HEAD")
+    assert "GIT binary patch" in patch.decode()
+    applied(room, patch)
+    assert Path(room.root, "src/old.js").read_bytes() == new
+
+
+@pytest.mark.rule("agent-diff")
+def test_what_git_cannot_add_is_left_out(room: LocalWorkspace) -> None:
+    """A repository that an agent began somewhere, and a file that nobody may read: the rest of the answer was lost."""
+    Path(room.root, "src/Menu.js").write_text("<nav aria-label>\n")
+    room.run(["git", "init", "-q", "tmp"])
+    locked = Path(room.root, "locked")
+    locked.write_text("x\n")
+    locked.chmod(0)
+    patch = _patch(room, "HEAD").decode()
+    assert "aria-label" in patch and "tmp" not in patch and ("locked" in patch) == (os.geteuid() == 0)
