@@ -29,6 +29,8 @@ _OWN = ("a/", "b/")
 _MNEMONIC = ("i/", "w/", "c/", "o/", "1/", "2/")
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _NOWHERE = "/dev/null"
+#: half of a character, which no record can hold
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 class ForeignPrediction(NamedTuple):
@@ -102,7 +104,7 @@ def _read(path: Path) -> Iterator[ForeignPrediction]:
         if not isinstance(value, dict):
             raise UserError("not a JSON object", path=path, line=position, hint="each prediction is an object")
         patch = next((value[name] for name in ("model_patch", "fix_patch", "patch") if name in value), ...)
-        if patch is ... or not isinstance(patch, str | None):
+        if patch is ... or not isinstance(patch, str | None) or _HALF.search(patch or ""):
             hint = "a text, or null for an empty one"
             raise UserError("the patch is missing", path=path, line=position, field="model_patch", hint=hint)
         model = str(value.get("model_name_or_path") or value.get("model") or "")
@@ -152,7 +154,8 @@ def normalized(patch: str) -> str:
     """The same patch with the prefixes `a/` and `b/`, git's header for every file, and a newline at its end."""
     if not patch.strip():
         return ""
-    return "\n".join(_headed(patch.split("\n"))).rstrip("\n") + "\n"
+    text = "\n".join(_headed(patch.split("\n")))
+    return text if text.endswith("\n") else text + "\n"
 
 
 def _headed(lines: list[str]) -> Iterator[str]:

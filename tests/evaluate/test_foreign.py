@@ -92,6 +92,7 @@ def test_of_several_models_one_is_chosen(store: Store, tmp_path: Path) -> None:
         ([one(model_name_or_path="another")], 1, "no prediction of their-model"),
         ([one(), {"instance_id": "acme__ui-2"}], 2, "the patch is missing"),
         ([one(), one("acme__ui-2", patch=3)], 2, "the patch is missing"),
+        ([one(), one("acme__ui-2", patch=PLAIN + "\ud83d")], 2, "the patch is missing"),
         ([one(), 3], 2, "not a JSON object"),
     ],
 )
@@ -116,6 +117,16 @@ def test_what_is_wrong_is_said_with_its_line(store: Store, tmp_path: Path, value
 )
 def test_prefixes_become_gits_own(tmp_path: Path, patch: str) -> None:
     assert normalized(patch) == PLAIN and list(paths(normalized(patch))) == ["src/x.js"]
+
+
+@pytest.mark.parametrize("ending", ["", "\n", "\n\n"])
+def test_a_hunk_that_ends_in_an_empty_line_keeps_it(tmp_path: Path, ending: str) -> None:
+    """Some tools write no blank before it; without the line, the patch would be cut short."""
+    (tmp_path / "x.js").write_text("a\nb\n\n")
+    patch = f"--- a/x.js\n+++ b/x.js\n@@ -1,3 +1,3 @@\n a\n-b\n+c\n{ending}"
+    done = subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=normalised(patch), text=True)
+    assert (done.returncode == 0) == bool(ending)
+    assert (tmp_path / "x.js").read_text() == ("a\nc\n\n" if ending else "a\nb\n\n")
 
 
 @pytest.mark.parametrize("prefixes", [("a/", "b/"), ("i/", "w/"), ("", "")])
