@@ -19,12 +19,14 @@ from pipeline.ecosystems.runner_folder import all_runners
 
 #: manifests that several managers read
 _MANIFESTS = (r"(?:^|/)(?:package|lerna)\.json$", r"^patches/")
-#: files that decide for several runners how tests run: Node's version, compilers, set-up files, folders of tools
+#: files that decide for several runners how tests run, even where there were none: Node's version, compilers, set-up
+#: files, frameworks that compile for tests, folders of tools
 _CONFIGURATION = (
     r"(?:^|/)\.(?:nvmrc|node-version)$",
     r"(?:^|/)babel[.-][^/]*\.(?:[cm]?[jt]sx?|json)$",
     r"(?:^|/)\.(?:babelrc|swcrc|browserslistrc)[^/]*$",
-    r"(?:^|/)tsconfig[^/]*\.json$",
+    r"(?:^|/)[jt]sconfig[^/]*\.json$",
+    r"(?:^|/)(?:next|svelte|vue)\.config\.[cm]?[jt]s$",
     r"(?:^|/)test[-_.]set-?up\.[cm]?[jt]sx?$",
     r"(?:^|/)set-?up(?:[-_.]?(?:[Tt]ests?|[Ff]iles?|[Ee]nv|[Aa]fter-?[Ee]nv|[Jj]est|[Vv]itest))+\.[cm]?[jt]sx?$",
     r"^(?:src/)?set-?up\.[cm]?[jt]sx?$",

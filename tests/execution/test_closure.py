@@ -121,7 +121,8 @@ def test_what_a_path_may_mean(asked: str, found: list[str]) -> None:
 @pytest.mark.parametrize(
     "path",
     ["tools/turn.js", "tools/turn", "tools/turn.cjs", "tools/turn.json", "tools/turn/index.ts", "tools/", "house.js",
-     "house/index.mjs", ".swc", "jest.config.js", "tools/deep/", "pkg/.env.test", "postcss.config.mjs"],
+     "house/index.mjs", ".swc", "jest.config.js", "tools/deep/", "pkg/.env.test", "postcss.config.mjs",
+     "jsconfig.json", "svelte.config.js", "site/next.config.mjs"],
 )  # fmt: skip
 def test_what_stands_in_the_place_of_such_a_file_is_protected(path: str) -> None:
     """A file that is found before it, a folder of its name, a link in place of its folder."""
