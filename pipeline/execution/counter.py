@@ -155,7 +155,7 @@ def run(
             return
         if moved:
             _move(workspace)
-        askers = _askers(workspace, protection(plan.protected), patches.paths(test_patch))
+        askers = _askers(workspace, protection(plan.protected), {*tests, *patches.paths(test_patch)})
         _disguise(workspace, tests, askers)
 
     if kind == "disguised":
