@@ -32,8 +32,9 @@ ABILITIES: dict[Ability, str] = {
     "browse": "give tests a browser",
 }
 
-#: the variables of every command besides its own PATH, HOME and TMPDIR: nothing of the host's environment
-COMMON = {"CI": "1", "LANG": "C.UTF-8", "TZ": "UTC"}
+#: the variables of every command besides its own PATH, HOME and TMPDIR: nothing of the host's environment. The yarn
+#: that a repository names is installed, so its own copy of it is not started
+COMMON = {"CI": "1", "LANG": "C.UTF-8", "TZ": "UTC", "YARN_IGNORE_PATH": "1"}
 
 
 @dataclass(frozen=True)

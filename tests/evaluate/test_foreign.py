@@ -124,7 +124,7 @@ def test_a_hunk_that_ends_in_an_empty_line_keeps_it(tmp_path: Path, ending: str)
     """Some tools write no blank before it; without the line, the patch would be cut short."""
     (tmp_path / "x.js").write_text("a\nb\n\n")
     patch = f"--- a/x.js\n+++ b/x.js\n@@ -1,3 +1,3 @@\n a\n-b\n+c\n{ending}"
-    done = subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=normalised(patch), text=True)
+    done = subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=normalized(patch), text=True)
     assert (done.returncode == 0) == bool(ending)
     assert (tmp_path / "x.js").read_text() == ("a\nc\n\n" if ending else "a\nb\n\n")
 
