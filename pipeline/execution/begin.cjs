@@ -169,9 +169,12 @@ function hideGlobals() {
     const own = Object.getOwnPropertyDescriptor(globalThis, name) || { configurable: true };
     if (!own.configurable || own.get) return;
     let { value } = own;
-    const get = () => (isAskedBySource() ? undefined : value);
+    let isTheirs = false; // what a source has set, sources may see
+    const get = () => (!isTheirs && isAskedBySource() ? undefined : value);
     const set = function (other) {
-      if (name !== "expect" || !own.value) value = other;
+      if (name === "expect" && own.value) return;
+      value = other;
+      isTheirs = isAskedBySource();
     };
     define(globalThis, name, { configurable: name !== "expect", enumerable: false, get, set });
   });

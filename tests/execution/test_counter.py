@@ -204,7 +204,7 @@ def _started(repo: Path) -> str:
 
 @pytest.mark.rule("test-aware")
 def test_tests_and_libraries_use_their_runner_in_disguise(tmp_path: Path, begin: Path) -> None:
-    """Only sources are told that it is not there; what is set is kept, but for `expect`."""
+    """Only sources are told that it is not there, and they see what they set themselves. `expect` stays what it is."""
     repo = tmp_path / "repo"
     library = repo / "node_modules" / "library" / "index.js"
     library.parent.mkdir(parents=True)
@@ -217,8 +217,10 @@ def test_tests_and_libraries_use_their_runner_in_disguise(tmp_path: Path, begin:
         globalThis.expect = () => "other";
         console.log(afterEach(), expect());
         console.log(Object.getOwnPropertyNames(globalThis).includes("expect"), process.listenerCount("exit") > 0);
+        console.log(require("./menu.cjs")());
     """)
-    assert _started(repo) == "true\nother expect\ntrue true\n"
+    (repo / "menu.cjs").write_text("module.exports = () => { globalThis.run = () => 'own'; return run(); };")
+    assert _started(repo) == "true\nother expect\ntrue true\nown\n"
 
 
 @pytest.mark.rule("test-aware")
