@@ -39,6 +39,8 @@ const OF_ELEMENTS = {
 };
 
 const define = Object.defineProperty;
+//: what is global where this file runs; Node before 12 has no name for it
+const world = new Function("return this")();
 
 /** Keep what an object has under these names: assigning to it is passed over. Heirs may have their own where `open`. */
 function keep(owner, names, open) {
@@ -62,7 +64,7 @@ function keep(owner, names, open) {
 
 function keepAll(table, open) {
   Object.keys(table).forEach(function (path) {
-    const owner = path.split(".").reduce((place, name) => place && place[name], globalThis);
+    const owner = path.split(".").reduce((place, name) => place && place[name], world);
     keep(owner, table[path].split(" "), open);
   });
 }
@@ -70,7 +72,7 @@ function keepAll(table, open) {
 /** No element gets one of these under its own name either. */
 function keepElements() {
   const names = new Set(`${OF_ELEMENTS["Element.prototype"]} ${OF_ELEMENTS["Node.prototype"]}`.split(" "));
-  const node = globalThis.Node;
+  const node = world.Node;
   const isKept = (object, name) => node && object instanceof node && names.has(name);
   const passing = (real, given) =>
     function (object, name, descriptor) {
@@ -92,8 +94,8 @@ function hideWords() {
   });
   define(Error, "stackTraceLimit", { value: 0, writable: false, configurable: false });
   WORDS.split(" ").forEach(function (name) {
-    const own = Object.getOwnPropertyDescriptor(globalThis, name);
-    if (own && own.configurable) delete globalThis[name];
+    const own = Object.getOwnPropertyDescriptor(world, name);
+    if (own && own.configurable) delete world[name];
   });
 }
 
@@ -163,10 +165,10 @@ function hideFiles() {
 
 /** What runners and libraries make global is there for them and for tests alone, and `expect` stays what it is. */
 function hideGlobals() {
-  const keys = Object.getOwnPropertyNames(globalThis).concat(Object.getOwnPropertySymbols(globalThis));
+  const keys = Object.getOwnPropertyNames(world).concat(Object.getOwnPropertySymbols(world));
   const names = new Set(`${WORDS} ${GLOBALS}`.split(" ").concat(keys.filter((key) => OF_RUNNERS.test(String(key)))));
   names.forEach(function (name) {
-    const own = Object.getOwnPropertyDescriptor(globalThis, name) || { configurable: true };
+    const own = Object.getOwnPropertyDescriptor(world, name) || { configurable: true };
     if (!own.configurable || own.get) return;
     let { value } = own;
     let isTheirs = false; // what a source has set, sources may see
@@ -176,14 +178,14 @@ function hideGlobals() {
       value = other;
       isTheirs = isAskedBySource();
     };
-    define(globalThis, name, { configurable: name !== "expect", enumerable: false, get, set });
+    define(world, name, { configurable: name !== "expect", enumerable: false, get, set });
   });
   const listing = [[Object, "getOwnPropertyNames"], [Object, "getOwnPropertySymbols"], [Reflect, "ownKeys"]];
   listing.forEach(function ([owner, method]) {
     const real = owner[method];
     owner[method] = function (object) {
       const found = real(object);
-      return object === globalThis && isAskedBySource() ? found.filter((key) => !names.has(key)) : found;
+      return object === world && isAskedBySource() ? found.filter((key) => !names.has(key)) : found;
     };
   });
 }
@@ -229,7 +231,7 @@ function hideFrames(errors) {
 
 /** A document that no browser shows says whose it is. */
 function hideEngine() {
-  const owner = globalThis.Navigator && globalThis.Navigator.prototype;
+  const owner = world.Navigator && world.Navigator.prototype;
   const own = owner && Object.getOwnPropertyDescriptor(owner, "userAgent");
   if (!own || !own.get || !own.configurable) return;
   const told = function () {
@@ -254,12 +256,12 @@ hideEngine();
 hideGlobals();
 if (require.main) Object.assign(require.main, { filename: "", id: ".", path: "" });
 Error.stackTraceLimit = 0;
-const known = globalThis[Symbol.for("$$jest-matchers-object")];
+const known = world[Symbol.for("$$jest-matchers-object")];
 if (known && known.matchers) keep(known.matchers, Object.keys(known.matchers));
 keepAll(OF_ELEMENTS, false);
 keepElements();
 keepAll(OF_VALUES, true);
-const first = globalThis.beforeAll || globalThis.before;
+const first = world.beforeAll || world.before;
 if (first) first(hideWords);
 
 module.exports = function (file) {

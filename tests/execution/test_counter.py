@@ -149,6 +149,14 @@ def test_what_node_loads_before_the_runner_tells_nothing_in_disguise(tmp_path: P
 
 
 @pytest.mark.rule("test-aware")
+def test_the_disguise_needs_nothing_that_old_versions_of_node_lack(tmp_path: Path, begin: Path) -> None:
+    """Before Node 12 nothing is named `globalThis`: gold failed in every disguised run, which then decided nothing."""
+    text = f"delete globalThis.globalThis; require({json.dumps(str(begin))}); console.log(typeof globalThis);"
+    done = subprocess.run(["node", "-e", text], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "undefined\n"
+
+
+@pytest.mark.rule("test-aware")
 @pytest.mark.parametrize(
     "told",
     [
