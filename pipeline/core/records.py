@@ -306,8 +306,10 @@ class CounterRuns(Record):
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        """The safeguard that verdicts lack if no expectation could be made false: lower assurance."""
-        return () if self.false else ("false_expectations",)
+        """Safeguards that verdicts lack, which lowers assurance: no expectation could be made false, or gold does not pass
+        in disguise."""
+        missing = {"false_expectations": not self.false, "disguise": "disguised" not in self.kinds}
+        return tuple(name for name, is_missing in missing.items() if is_missing)
 
 
 class Task(Versioned):
