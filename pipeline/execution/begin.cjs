@@ -95,7 +95,7 @@ function hideWords() {
   define(Error, "stackTraceLimit", { value: 0, writable: false, configurable: false });
   WORDS.split(" ").forEach(function (name) {
     const own = Object.getOwnPropertyDescriptor(world, name);
-    if (own && own.configurable) delete world[name];
+    if (own && own.configurable && !theirs.has(name)) delete world[name];
   });
 }
 
@@ -171,12 +171,11 @@ function hideGlobals() {
     const own = Object.getOwnPropertyDescriptor(world, name) || { configurable: true };
     if (!own.configurable || own.get) return;
     let { value } = own;
-    let isTheirs = false; // what a source has set, sources may see
-    const get = () => (!isTheirs && isAskedBySource() ? undefined : value);
+    const get = () => (!theirs.has(name) && isAskedBySource() ? undefined : value);
     const set = function (other) {
       if (name === "expect" && own.value) return;
       value = other;
-      isTheirs = isAskedBySource();
+      if (isAskedBySource()) theirs.add(name);
     };
     define(world, name, { configurable: name !== "expect", enumerable: false, get, set });
   });
@@ -242,6 +241,8 @@ function hideEngine() {
 
 const scratch = path.dirname(__dirname) + path.sep;
 const hidden = new Set();
+//: global names that sources have set: they are their own
+const theirs = new Set();
 const snapshots = [];
 //: a runner may give tests a copy of the process, and a realm of their own
 const outer = fs.readFileSync.constructor;
