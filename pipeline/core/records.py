@@ -306,8 +306,8 @@ class CounterRuns(Record):
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        """Safeguards that verdicts lack, which lowers assurance: no expectation could be made false, or gold does not pass
-        in disguise."""
+        """Safeguards that verdicts lack, which lowers assurance: no expectation can be made false, or gold does not
+        pass in disguise."""
         missing = {"false_expectations": not self.false, "disguise": "disguised" not in self.kinds}
         return tuple(name for name, is_missing in missing.items() if is_missing)
 
