@@ -183,8 +183,8 @@ def shown(path: str) -> str:
 
 
 def settle(workspace: Workspace) -> None:
-    """Hide in which order patches were applied, and how many: no time, place on the disk or process number tells the
-    runs of an evaluation apart."""
+    """Hide in which order patches were applied, and how many: no file's time and no process number tells the runs of an
+    evaluation apart."""
     written = sorted({*listed(workspace, *_CHANGED), *listed(workspace, *_UNTRACKED)})
     folders = {str(folder) for path in written for folder in PurePosixPath(path).parents}
     lists = {f"{workspace.scratch}/{name}": names for name, names in (("written", written), ("folders", folders))}
