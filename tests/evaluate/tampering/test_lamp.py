@@ -9,7 +9,8 @@ from lamp_bench import CASES, DIALECTS, LampBench, cases, evaluated, make, patch
 
 from pipeline.core.records import Outcome, Verdict
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(900)]
+#: the first test of a runner waits for the verdicts on all of its patches
+pytestmark = [pytest.mark.engine, pytest.mark.timeout(1800)]
 
 Verdicts = Callable[[str], dict[str, Verdict]]
 NEVER_RESOLVED = {Outcome.UNRESOLVED, Outcome.TAMPERED, Outcome.CRASHED, Outcome.TIMEOUT}
