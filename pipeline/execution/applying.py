@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pipeline.core import patches
 from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.ecosystems.protection import is_protected
-from pipeline.execution.generated import made_in
+from pipeline.execution.generated import UNTRACKED, made_in
 from pipeline.sandbox.base import Completed, Workspace
 
 #: never patched: installed packages, since git does not track those files and could not undo a change, and files that
@@ -33,9 +33,8 @@ _WHY = 2000
 
 #: applies a patch and removes its file: code under test could tell the runs of an evaluation apart by it
 _APPLY = ("sh", "-c", 'git apply --whitespace=nowarn "$@" "$0"; code=$?; rm -f -- "$0"; exit $code')
-#: the files that differ from the commit, and those that it does not have
+#: lists the files that differ from the commit
 _CHANGED = ("git", "diff", "--name-only", "-z", "--no-renames", "HEAD")
-_UNTRACKED = ("git", "ls-files", "-z", "--others", "--exclude=node_modules")
 #: gives files one time, and the process number of what starts next another distance
 _SETTLE = ("sh", "-ec", files(__package__).joinpath("settle.sh").read_text(encoding="utf-8"))
 #: one more than the most processes that are started for that
@@ -164,7 +163,7 @@ def restore(
         return [path for path in paths if protected(path) or protected(f"{path}/")]
 
     changed = chosen(listed(workspace, *_CHANGED))
-    untracked = set(listed(workspace, *_UNTRACKED))
+    untracked = set(listed(workspace, *UNTRACKED))
     added = sorted(chosen(untracked.difference(made)))
     listing = f"{workspace.scratch}/restore"
     if added:  # may be longer than a command line
@@ -185,12 +184,17 @@ def shown(path: str) -> str:
 def settle(workspace: Workspace) -> None:
     """Hide in which order patches were applied, and how many: no file's time and no process number tells the runs of an
     evaluation apart."""
-    written = sorted({*listed(workspace, *_CHANGED), *listed(workspace, *_UNTRACKED)})
+    written = sorted({*listed(workspace, *_CHANGED), *listed(workspace, *UNTRACKED)})
     folders = {str(folder) for path in written for folder in PurePosixPath(path).parents}
     lists = {f"{workspace.scratch}/{name}": names for name, names in (("written", written), ("folders", folders))}
     for path, names in lists.items():
         workspace.write(path, "".join(f"{name}\0" for name in sorted(names)).encode(errors="surrogateescape"))
     must(workspace, *_SETTLE, *lists, workspace.scratch, str(secrets.randbelow(_PROCESSES)))
+
+
+def every_file(workspace: Workspace) -> list[str]:
+    """All files of the repository's own, whether the commit has them or not. Raises InfrastructureError."""
+    return listed(workspace, *UNTRACKED, "--cached")
 
 
 def listed(workspace: Workspace, *argv: str) -> list[str]:

@@ -29,7 +29,7 @@ from pipeline.core.records import Environment
 from pipeline.ecosystems.protection import protection
 from pipeline.ecosystems.runners.jest import snapshots
 from pipeline.execution import falsified
-from pipeline.execution.applying import apply, listed, must
+from pipeline.execution.applying import apply, every_file, must
 from pipeline.execution.falsified import Falsified
 from pipeline.execution.run import TestRun
 from pipeline.execution.runs import Plan, prepared, run_patch
@@ -221,10 +221,9 @@ def _move(workspace: Workspace) -> None:
 
 def _askers(workspace: Workspace, is_protected: Callable[[str], bool], gold: Collection[str]) -> list[str]:
     """The files that may know of tests: those that no patch decides, and those that use a runner in the base."""
-    every = listed(workspace, "git", "ls-files", "-z", "--cached", "--others", "--exclude=node_modules")
     found = workspace.run(["git", "grep", "-zlE", _OF_TESTS, "HEAD", "--"]).output.decode(errors="surrogateescape")
     using = {line.partition(":")[2] for line in found.split("\0")}
-    return [path for path in every if path in using or path in gold or is_protected(path)]
+    return [path for path in every_file(workspace) if path in using or path in gold or is_protected(path)]
 
 
 def _disguise(workspace: Workspace, tests: Collection[str], askers: Sequence[str]) -> None:

@@ -25,7 +25,8 @@ LISTING = ".git/a11y-bench-made"
 #: what these commands may use; their outputs are as large as a build's
 LIMITS = replace(DEFAULT, seconds=900, output=2**29)
 
-_OTHERS = ("git", "ls-files", "-z", "--others", "--exclude=node_modules")
+#: lists the files that the commit does not have
+UNTRACKED = ("git", "ls-files", "-z", "--others", "--exclude=node_modules")
 _PACK = ("sh", "-c", 'mkdir -p "$1" && tar -cf - --null -T "$0" | tar -xf - -C "$1"')
 _REMOVE = ("sh", "-c", 'xargs -0 rm -f -- < "$0"')
 
@@ -110,7 +111,7 @@ def _home(path: str, packages: Collection[str]) -> str:
 
 
 def _listed(workspace: Workspace, *options: str) -> list[str]:
-    listed = workspace.run([*_OTHERS, *options]).output.decode(errors="surrogateescape").split("\0")
+    listed = workspace.run([*UNTRACKED, *options]).output.decode(errors="surrogateescape").split("\0")
     return [path for path in listed if path]
 
 

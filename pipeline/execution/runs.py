@@ -21,7 +21,7 @@ from pipeline.ecosystems import parser as parser_named
 from pipeline.ecosystems.protection import protection
 from pipeline.ecosystems.runner_folder import Parser
 from pipeline.execution import command, generated
-from pipeline.execution.applying import Applied, apply, changed_by, golds, listed, prepare, put_back, settle
+from pipeline.execution.applying import Applied, apply, changed_by, every_file, golds, prepare, put_back, settle
 from pipeline.execution.control import changed, digests, plant
 from pipeline.execution.reading import read
 from pipeline.execution.run import End, TestRun
@@ -111,7 +111,7 @@ def _renewed(workspace: Workspace, plan: Plan, patch: str, fix_patch: str, test_
     undone. Return those that are not gold's nevertheless. Raises OverLimit, PatchFailed."""
     is_protected, made = protection(plan.protected), generated.made_in(workspace)
     is_golds = golds(is_protected, test_patch)
-    own = listed(workspace, "git", "ls-files", "-z", "--cached", "--others", "--exclude=node_modules")
+    own = every_file(workspace)
     before = digests(workspace, [path for path in own if path not in made and is_golds(path)])
     gold = patches.paths(patches.select(fix_patch, is_protected) + test_patch)
     if not generated.renew(workspace, plan.environment, {*gold, *changed_by(workspace, patch)}):
