@@ -7,9 +7,10 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from histories import History
@@ -233,6 +234,20 @@ def test_tests_and_libraries_use_their_runner_in_disguise(tmp_path: Path, begin:
     assert _started(repo) == "true\nother expect\ntrue true\nown undefined\n"
 
 
+class Opened:
+    """A sandbox; `around` sees each of its workspaces before the run and after it."""
+
+    name = "local"
+
+    def __init__(self, sandbox: Any, around: Callable[[Workspace], AbstractContextManager[None]]) -> None:
+        self._sandbox, self._around = sandbox, around
+
+    @contextmanager
+    def open(self, *words: object, **more: object) -> Iterator[Workspace]:
+        with self._sandbox.open(*words, **more) as workspace, self._around(workspace):
+            yield workspace
+
+
 @pytest.mark.rule("test-aware")
 def test_who_may_know_of_tests(plan: MakePlan, library: History, patch: Patch) -> None:
     """Files that no patch decides, and those that use a runner in the base; what a patch writes into others tells
@@ -242,20 +257,14 @@ def test_who_may_know_of_tests(plan: MakePlan, library: History, patch: Patch) -
     given = patch({"src/Menu.js": "expect(1);\n", "src/helpers/new.js": "jest.fn();\n"})
     seen: list[str] = []
 
-    class Opened:
-        """The sandbox of the plan, whose workspaces are looked at afterwards."""
-
-        name = "local"
-
-        @contextmanager
-        def open(self, *words: object, **more: object) -> Iterator[Workspace]:
-            with plan().sandbox.open(*words, **more) as workspace:
-                yield workspace
-                seen.append((workspace.read(f"{workspace.scratch}/begin/askers.json") or b"").decode())
+    @contextmanager
+    def looked_at(workspace: Workspace) -> Iterator[None]:
+        yield
+        seen.append((workspace.read(f"{workspace.scratch}/begin/askers.json") or b"").decode())
 
     run(
         "disguised",
-        replace(plan(), sandbox=Opened()),
+        replace(plan(), sandbox=Opened(plan().sandbox, looked_at)),
         given,
         "",
         patch({TEST: "opens | src/Menu.js | expect\n"}),
@@ -273,22 +282,17 @@ def test_a_disguised_run_in_a_folder_of_another_name(plan: MakePlan, patch: Patc
     gold = patch({TEST: f"opens | src/Menu.js | <nav\nnot there | {library.folder}/src/Menu.js | <none\n"})
     seen: list[Path] = []
 
-    class Opened:
-        """The sandbox of the plan, whose workspaces have a linked package."""
+    @contextmanager
+    def with_a_linked_package(workspace: Workspace) -> Iterator[None]:
+        scope = Path(workspace.root, "node_modules", "@own")
+        scope.mkdir()
+        (scope / "a").symlink_to("../../packages/a")
+        before = workspace.root
+        yield
+        seen.extend([Path(before), Path(workspace.root)])
 
-        name = "local"
-
-        @contextmanager
-        def open(self, *words: object, **more: object) -> Iterator[Workspace]:
-            with plan().sandbox.open(*words, **more) as workspace:
-                scope = Path(workspace.root, "node_modules", "@own")
-                scope.mkdir()
-                (scope / "a").symlink_to("../../packages/a")
-                before = workspace.root
-                yield workspace
-                seen.extend([Path(before), Path(workspace.root)])
-
-    found = run("disguised", replace(plan(), sandbox=Opened()), "", "", gold, [TEST], moved=True)
+    sandbox = Opened(plan().sandbox, with_a_linked_package)
+    found = run("disguised", replace(plan(), sandbox=sandbox), "", "", gold, [TEST], moved=True)
     before, now = seen
     assert found.results == {f"{TEST} > opens": Status.PASSED, f"{TEST} > not there": Status.FAILED}
     assert not found.faults and before != now and not (now / "src").is_symlink()

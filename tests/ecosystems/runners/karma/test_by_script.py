@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from by_script import REPORT, started
 
 from pipeline.core.records import Status
 from pipeline.ecosystems import parser
@@ -55,16 +54,7 @@ FILES = {"node_modules/karma/lib/config.js": CONFIG, "node_modules/karma/lib/ind
 
 def run(folder: Path, *words: str) -> tuple[int, dict[str, Any] | None]:
     """The exit code of the reporter as a program, and what it reported."""
-    for name, text in FILES.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    reporter, report = parser("karma-json").reporter_file(), folder / "report.json"
-    assert reporter
-    (folder / "reporter.cjs").write_bytes(reporter.read_bytes())
-    command = ["node", "reporter.cjs", "node", *words, "--", "src/a.spec.ts"]
-    env = {"PATH": os.environ["PATH"], "TEST_REPORT": str(report)}
-    done = subprocess.run(command, cwd=folder, env=env, check=False, capture_output=True)
+    done, report = started(folder, "karma-json", FILES, words, ["src/a.spec.ts"]), folder / REPORT
     return done.returncode, json.loads(report.read_text()) if report.exists() else None
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
-
-from pipeline.ecosystems import parser
+from by_script import REPORT, started
 
 #: as much of Mocha as the reporter touches
 MOCHA = """
@@ -70,30 +67,15 @@ def test_our_files_run_as_the_script_would(
     tmp_path: Path, files: list[str], tests: list[str], broken: int, code: int
 ) -> None:
     """The script's own exit code says nothing of the tests; ours agrees with the report, as readers ask for."""
-    for name, text in FILES.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    reporter, report = parser("mocha-json").reporter_file(), tmp_path / "report.json"
-    assert reporter
-    copy = tmp_path / "reporter.cjs"
-    copy.write_bytes(reporter.read_bytes())
-    command = ["node", str(copy), "node", "task.js", "--", *files]
-    env = {"PATH": os.environ["PATH"], "TEST_REPORT": str(report)}
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
-    said = json.loads(report.read_text())
+    done = started(tmp_path, "mocha-json", FILES, ["task.js"], files)
+    said = json.loads((tmp_path / REPORT).read_text())
     assert [one["status"] for one in said["tests"]] == tests, done.stderr
     assert (len(said["broken"]), done.returncode) == (broken, code)
     assert any(
-        line.startswith("Test results written to: ") and line.endswith(f"/{report.name}")
+        line.startswith("Test results written to: ") and line.endswith(f"/{REPORT}")
         for line in done.stdout.splitlines()
     )
 
 
 def test_a_command_that_comes_to_no_mocha_fails(tmp_path: Path) -> None:
-    reporter = parser("mocha-json").reporter_file()
-    assert reporter
-    (tmp_path / "reporter.cjs").write_bytes(reporter.read_bytes())
-    command = ["node", "reporter.cjs", "node", "-e", "0", "--", "a.js"]
-    env = {"PATH": os.environ["PATH"], "TEST_REPORT": str(tmp_path / "report.json")}
-    assert subprocess.run(command, cwd=tmp_path, env=env, check=False).returncode == 1
+    assert started(tmp_path, "mocha-json", {}, ["-e", "0"], ["a.js"]).returncode == 1
