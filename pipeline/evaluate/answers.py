@@ -10,9 +10,10 @@ from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Prediction
 from pipeline.core.store import Store, attempts_in, each_record, of_attempt, read_json, shown_by, unique
+from pipeline.llm.ledger import CAP_REACHED
 
 #: causes of a missing answer for which the agent is to blame; for all others, the machine or the provider is
-OWN_FAULTS = ("agent_error",)
+OWN_FAULTS = ("agent_error", CAP_REACHED)
 
 
 @dataclass(frozen=True)

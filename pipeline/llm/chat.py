@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from pipeline.core.errors import InfrastructureError
-from pipeline.llm.gateway import BUDGET_EXCEEDED
+from pipeline.llm.ledger import BUDGET_EXCEEDED
 from pipeline.llm.prices import Usage, usage_of
 
 #: seconds for an answer, including the gateway's retries

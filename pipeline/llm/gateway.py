@@ -22,8 +22,6 @@ from pipeline.llm.models import Model, ModelList
 
 #: default ports, and seconds for a connection
 PORTS, PATIENCE = {"http": 80, "https": 443}, 5
-#: the cause if a budget leaves a key without an answer
-BUDGET_EXCEEDED = "budget_exceeded"
 #: the status of a last request for which the provider or a gateway is to blame. It is not to blame if there was none,
 #: it was answered, it is under way, it was too long for the model, or it broke the protocol
 _FAILED = re.compile(rf"{LOST}|40[123489]|425|429|5\d\d")
@@ -56,8 +54,8 @@ class Gateway(ABC):
         all tries.
 
         `budget_usd` limits what the whole experiment may spend, including earlier runs; every key carries it.
-        Requests in flight can exceed it. Raises UserError for an unknown model, or one whose environment variables are
-        not set.
+        A request is sent if the most that it may cost fits. Raises UserError for an unknown model, or one whose
+        environment variables are not set.
         """
         self.models.ready(experiment.model, self.environ)
         if experiment.id not in self._budgets:  # a killed run could not mark its lost requests
@@ -84,10 +82,12 @@ class Gateway(ABC):
         return 1
 
     def exhausted(self, experiment: Experiment) -> bool:
-        """Whether the bookings so far reach the experiment's budget; lost requests count with their highest possible
-        cost."""
+        """Whether the bookings so far reach the experiment's budget, or a request did not fit it; lost requests count
+        with their highest possible cost."""
         budget = self._budgets.get(experiment.id)
-        return budget is not None and self._booked(experiment) >= budget
+        if budget is None:
+            return False
+        return self._booked(experiment) >= budget or self.ledger.is_refused(experiment.id, budget, self.id)
 
     def _booked(self, experiment: Experiment) -> Decimal:
         return self.ledger.committed(experiment.id)
@@ -98,14 +98,15 @@ class Gateway(ABC):
         return self.ledger.spend(experiment.id)
 
     def given_up(self, experiment: Experiment, key: str) -> str:
-        """Why a key was left without an answer: the budget refused a request, or the provider failed at the last one.
+        """Why a key was left without an answer: a request did not fit the budget or the answer's cap, or the provider
+        failed at the last one.
 
         Empty in any other case: only failures in the ledger count. If a provider refused a request for its content,
         this is no failure of the provider. If the key's last answer reached the budget, nothing was refused.
         """
         hashed = key_hash(key)
-        if self.ledger.refused(hashed):
-            return BUDGET_EXCEEDED
+        if cause := self.ledger.refusal(hashed):
+            return cause
         status = self.ledger.last_status(hashed)
         return f"provider_{status}" if _FAILED.fullmatch(status) else ""
 

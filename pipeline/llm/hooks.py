@@ -7,11 +7,12 @@ the ledger before it is sent, in `async_pre_call_hook`, and booked once, when it
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import time
 from datetime import datetime
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +21,8 @@ from litellm import BudgetExceededError
 from litellm.proxy._types import UserAPIKeyAuth
 
 from pipeline.llm import ROUTES
-from pipeline.llm.ledger import CACHED, OK, UNCOUNTED, Booking, Key, Ledger, key_hash
-from pipeline.llm.policy import SAMPLE, Policy
+from pipeline.llm.ledger import BUDGET_EXCEEDED, CACHED, OK, UNCOUNTED, Booking, Key, Ledger, Unaffordable, key_hash
+from pipeline.llm.policy import SAMPLE, Policy, request_of
 from pipeline.llm.prices import Price, Usage, usage_of
 
 #: the usage of a request that was answered from the cache, or not at all
@@ -30,6 +31,8 @@ NOTHING = Usage()
 ROW = "a11y_bench_request"
 #: the field that carries the name of a key's answer from the key to the cache of responses
 ANSWER = "a11y_bench_answer"
+#: seconds between two looks at whether a request fits now
+PAUSE = 0.05
 
 
 class Listed(NamedTuple):
@@ -41,6 +44,12 @@ class Listed(NamedTuple):
     price: Price
     most: int
     choices: int
+
+
+class LimitReached(BudgetExceededError):
+    """LiteLLM's answer to a request that does not fit, with the type that it has elsewhere."""
+
+    type = BUDGET_EXCEEDED
 
 
 @cache
@@ -69,28 +78,14 @@ def _settings() -> dict[str, Any]:
 
 # -- before a request: checking the key -----------------------------------------------------------------------------
 async def custom_auth(request: Request, api_key: str) -> UserAPIKeyAuth:
-    """Admit a request whose key is in the ledger and has money left. Refuses with 401, 403 or `budget_exceeded`."""
+    """Admit a request whose key is in the ledger. Refuses with 401 or 403."""
     hashed = key_hash(api_key.removeprefix("Bearer "))
     key = ledger().key(hashed)
     if key is None or not ledger().is_admitted(hashed, _settings()["gateway"]):
         raise HTTPException(401, "no key of this gateway")
     if request.url.path.removeprefix("/v1") not in ROUTES:
         raise HTTPException(403, f"a key opens {', '.join(ROUTES)} only")
-    _check_budget(hashed, key)
     return UserAPIKeyAuth(api_key=hashed, key_alias=key.alias, models=_opened_by(key), metadata={ANSWER: key.answer})
-
-
-def _check_budget(hashed: str, key: Key) -> None:
-    """The budget is the experiment's, over all its keys; a cap is one answer's."""
-    limits = (
-        ("budget", key.budget_usd, partial(ledger().committed, key.experiment)),
-        ("cap", key.cap_usd, partial(ledger().spent_on, key.answer)),
-    )
-    for name, most, reckon in limits:
-        if most is not None and (spent := reckon()) >= most:
-            ledger().refuse(hashed)
-            message = f"the {name} of {key.alias} is reached: {spent:f} of {most:f} USD"
-            raise BudgetExceededError(float(spent), float(most), message)
 
 
 def _opened_by(key: Key) -> list[str]:
@@ -115,8 +110,7 @@ class Bookkeeper(Policy):
         answer, sample = user_api_key_dict.metadata.get(ANSWER, ""), _sample(data)
         if "cache" in allowed or (answer and sample):  # attempts and samples do not share answers
             allowed["cache"] = {"use-cache": True, "namespace": f"{answer} {sample}".strip()}
-        listed = models()[model]
-        row = ledger().open(user_api_key_dict.api_key, model, listed.kind, listed.price.worst(allowed, listed.most))
+        row = await _admitted(user_api_key_dict.api_key, model, request_of(allowed))
         opening = {"id": row, "model": model, "began": time.monotonic(), "key": user_api_key_dict.api_key}
         return {**allowed, "metadata": {**allowed["metadata"], ROW: opening}}
 
@@ -144,6 +138,19 @@ class Bookkeeper(Policy):
         status = getattr(original_exception, "status_code", None) or type(original_exception).__name__
         _book((request_data.get("metadata") or {}).get(ROW), str(status))
         await super().async_post_call_failure_hook(request_data, user_api_key_dict, original_exception, traceback_str)
+
+
+async def _admitted(hashed: str, model: str, request: dict[str, Any]) -> str:
+    """The id of a new row. A request that fits a limit only if others cost less than they may waits for these."""
+    listed = models()[model]
+    worst = listed.price.worst(request, listed.most)
+    try:
+        while not (row := ledger().open(hashed, model, listed.kind, worst)):
+            await asyncio.sleep(PAUSE)
+    except Unaffordable as error:
+        ledger().refuse(hashed, error.limit.cause)
+        raise LimitReached(float(error.limit.booked), float(error.limit.most), str(error)) from None
+    return row
 
 
 def _sample(data: dict[str, Any]) -> str:

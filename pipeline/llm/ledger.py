@@ -28,6 +28,8 @@ OPEN, LOST = "open", "lost"
 OK, CACHED = "ok", "cached"
 #: status of an answer without a reported usage: its cost is unknown, but not zero
 UNCOUNTED = "usage_unknown"
+#: why a request was refused: it does not fit the experiment's budget, or its answer's cap
+BUDGET_EXCEEDED, CAP_REACHED = "budget_exceeded", "cap_reached"
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS keys (
@@ -44,7 +46,9 @@ CREATE TABLE IF NOT EXISTS requests (
     status TEXT NOT NULL, tokens_reasoning INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX IF NOT EXISTS requests_by_key ON requests (key_hash);
-CREATE TABLE IF NOT EXISTS refusals (key_hash TEXT PRIMARY KEY REFERENCES keys) STRICT;
+CREATE TABLE IF NOT EXISTS refusals (
+    key_hash TEXT PRIMARY KEY REFERENCES keys, cause TEXT NOT NULL DEFAULT 'budget_exceeded'
+) STRICT;
 CREATE TABLE IF NOT EXISTS admitted (key_hash TEXT PRIMARY KEY REFERENCES keys, gateway TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS served (
     key_hash TEXT NOT NULL REFERENCES keys, model TEXT NOT NULL, fingerprint TEXT NOT NULL,
@@ -61,6 +65,7 @@ _ADDED = {
     ("keys", "answer"): "TEXT NOT NULL DEFAULT ''",
     ("keys", "cap_usd"): "TEXT NOT NULL DEFAULT ''",
     ("requests", "tokens_reasoning"): "INTEGER NOT NULL DEFAULT 0",
+    ("refusals", "cause"): f"TEXT NOT NULL DEFAULT '{BUDGET_EXCEEDED}'",
 }
 
 
@@ -122,6 +127,29 @@ class Request(NamedTuple):
     status: str
     answer: str = ""
     tokens_reasoning: int = 0
+
+
+class Limit(NamedTuple):
+    """A limit of a key, in USD: why a request beyond it is refused, the key's alias, the most that may be spent, what
+    is spent (at the worst, where that is unknown), and what requests under way may cost."""
+
+    cause: str
+    alias: str
+    most: Decimal
+    booked: Decimal
+    under_way: Decimal
+
+
+class Unaffordable(Exception):
+    """A request whose highest possible cost does not fit a limit; its message says how much is left."""
+
+    def __init__(self, limit: Limit, worst: Decimal) -> None:
+        self.limit = limit
+        name = "budget" if limit.cause == BUDGET_EXCEEDED else "cap"
+        super().__init__(
+            f"the {name} of {limit.alias} is reached: {limit.most - limit.booked:f} of {limit.most:f} USD are left, and"
+            f" this request may cost {worst:f} USD (less with max_tokens, or max_output_tokens in the model list)"
+        )
 
 
 def key_hash(key: str) -> str:
@@ -193,9 +221,12 @@ class Ledger:
             db.execute(f"INSERT INTO keys ({', '.join(row)}) VALUES ({_marks(len(row))})", tuple(row.values()))
 
     def key(self, hashed: str) -> Key | None:
+        with self._transaction():
+            return self._key(hashed)
+
+    def _key(self, hashed: str) -> Key | None:
         columns = ", ".join(Key._fields)
-        with self._transaction() as db:
-            row = db.execute(f"SELECT {columns} FROM keys WHERE key_hash = ?", (hashed,)).fetchone()
+        row = self._db.execute(f"SELECT {columns} FROM keys WHERE key_hash = ?", (hashed,)).fetchone()
         return row and _priced(Key(*row))
 
     def admit(self, hashed: str, gateway: str) -> None:
@@ -222,21 +253,40 @@ class Ledger:
         with self._transaction() as db:
             db.execute("DELETE FROM admitted WHERE gateway = ?", (gateway,))
 
-    def refuse(self, hashed: str) -> None:
-        """Note that a request of this key was refused, since the budget is reached: it cost nothing and has no row."""
+    def refuse(self, hashed: str, cause: str = BUDGET_EXCEEDED) -> None:
+        """Note that a request of this key was refused: it cost nothing and has no row."""
         with self._transaction() as db:
-            db.execute("INSERT OR IGNORE INTO refusals SELECT key_hash FROM keys WHERE key_hash = ?", (hashed,))
+            query = "INSERT OR REPLACE INTO refusals SELECT key_hash, ? FROM keys WHERE key_hash = ?"
+            db.execute(query, (cause, hashed))
 
-    def refused(self, hashed: str) -> bool:
-        """Whether the budget refused a request of this key."""
+    def refusal(self, hashed: str) -> str:
+        """Why a request of this key was last refused; empty if none was."""
         with self._transaction() as db:
-            return db.execute("SELECT 1 FROM refusals WHERE key_hash = ?", (hashed,)).fetchone() is not None
+            return (db.execute("SELECT cause FROM refusals WHERE key_hash = ?", (hashed,)).fetchone() or ("",))[0]
+
+    def is_refused(self, experiment: str, budget_usd: Decimal, gateway: str) -> bool:
+        """Whether this budget refused a request of an experiment at this gateway."""
+        query = """SELECT 1 FROM refusals JOIN keys USING (key_hash) JOIN admitted USING (key_hash)
+                   WHERE experiment = ? AND budget_usd = ? AND gateway = ? AND cause = ?"""
+        with self._transaction() as db:
+            values = (experiment, format(budget_usd, "f"), gateway, BUDGET_EXCEEDED)
+            return db.execute(query, values).fetchone() is not None
 
     # -- requests ---------------------------------------------------------------------------------------------------
     def open(self, hashed: str, model: str, kind: str, worst: Decimal = Decimal(0)) -> str:
         """Book a request before it is sent, so that none is ever missing; `worst` is the most that it may cost, in USD.
-        Returns its id."""
+        Returns its id, or an empty one if it fits only once others that are under way cost less than they may.
+
+        Raises Unaffordable if it does not fit the budget or the cap of its key.
+        """
         with self._transaction() as db:
+            db.execute("BEGIN IMMEDIATE")  # no other request may take the same money
+            limits = list(self._limits(hashed))
+            for limit in limits:
+                if total((limit.booked, worst)) > limit.most:
+                    raise Unaffordable(limit, worst)
+            if any(total((limit.booked, limit.under_way, worst)) > limit.most for limit in limits):
+                return ""
             request = uuid.uuid4().hex
             query = "INSERT INTO requests (id, time, key_hash, model, kind, status) VALUES (?, ?, ?, ?, ?, ?)"
             db.execute(query, (request, _now(), hashed, model, kind, OPEN))
@@ -330,7 +380,8 @@ class Ledger:
             db.execute(f"""UPDATE main.requests SET {booked} FROM other.requests b
                            WHERE b.id = main.requests.id AND main.requests.status IN {_UNBOOKED}
                                  AND b.status NOT IN {_UNBOOKED}""")
-            db.execute("INSERT OR IGNORE INTO main.refusals (key_hash) SELECT key_hash FROM other.refusals")
+            names = "key_hash, cause"
+            db.execute(f"INSERT OR IGNORE INTO main.refusals ({names}) SELECT {names} FROM other.refusals")
             db.execute("INSERT OR IGNORE INTO main.served SELECT * FROM other.served")
             db.execute("DELETE FROM main.spent")
 
@@ -380,21 +431,34 @@ class Ledger:
     def committed(self, experiment: str) -> Decimal:
         """The amount that counts towards a budget, in USD: the spending, and the highest possible cost of requests
         whose cost is unknown."""
-        query = """SELECT worst.cost_usd FROM worst JOIN requests USING (id) JOIN keys USING (key_hash)
-                   WHERE experiment = ? AND status IN (?, ?)"""
-        with self._transaction() as db:
-            unknown = [Decimal(cost) for (cost,) in db.execute(query, (experiment, LOST, UNCOUNTED))]
-        return total((self.spend(experiment), *unknown))
+        with self._transaction():
+            return self._committed(experiment)
+
+    def _committed(self, experiment: str) -> Decimal:
+        running = _running(self._db, experiment)
+        spent = self._reckoned(experiment) if running is None else running
+        return total((spent, *_worst(self._db, "experiment", experiment, LOST, UNCOUNTED)))
 
     def spent_on(self, answer: str) -> Decimal:
         """The cost of all tries at one answer, in USD. Requests of unknown cost count with their highest possible
         cost."""
-        query = """SELECT requests.cost_usd, worst.cost_usd, status FROM requests JOIN keys USING (key_hash)
-                   LEFT JOIN worst USING (id) WHERE answer = ?"""
-        with self._transaction() as db:
-            rows = db.execute(query, (answer,)).fetchall()
-        amounts = (worst if status in (LOST, UNCOUNTED) and worst else cost for cost, worst, status in rows)
-        return total(map(Decimal, amounts))
+        with self._transaction():
+            return self._spent_on(answer)
+
+    def _spent_on(self, answer: str) -> Decimal:
+        query = "SELECT requests.cost_usd FROM requests JOIN keys USING (key_hash) WHERE answer = ?"
+        booked = [Decimal(cost) for (cost,) in self._db.execute(query, (answer,))]
+        return total((*booked, *_worst(self._db, "answer", answer, LOST, UNCOUNTED)))
+
+    def _limits(self, hashed: str) -> Iterator[Limit]:
+        """The limits of a key: a budget is its experiment's, over all its keys; a cap is its answer's."""
+        key = self._key(hashed)
+        if key and key.budget_usd is not None:
+            under_way = total(_worst(self._db, "experiment", key.experiment, OPEN))
+            yield Limit(BUDGET_EXCEEDED, key.alias, key.budget_usd, self._committed(key.experiment), under_way)
+        if key and key.cap_usd is not None:
+            under_way = total(_worst(self._db, "answer", key.answer, OPEN))
+            yield Limit(CAP_REACHED, key.alias, key.cap_usd, self._spent_on(key.answer), under_way)
 
     def per_holder(self, experiment: str) -> dict[str, Decimal]:
         """USD by instance id, and under `shared`."""
@@ -413,6 +477,13 @@ def _running(db: sqlite3.Connection, experiment: str) -> Decimal | None:
     """The running total of an experiment, None if there is none yet."""
     row = db.execute("SELECT cost_usd FROM spent WHERE experiment = ?", (experiment,)).fetchone()
     return row and Decimal(row[0])
+
+
+def _worst(db: sqlite3.Connection, column: str, value: str, *statuses: str) -> list[Decimal]:
+    """The highest possible costs of the requests of these statuses, of an experiment or an answer."""
+    query = f"""SELECT worst.cost_usd FROM worst JOIN requests USING (id) JOIN keys USING (key_hash)
+                WHERE {column} = ? AND status IN ({_marks(len(statuses))})"""
+    return [Decimal(cost) for (cost,) in db.execute(query, (value, *statuses))]
 
 
 def _add(db: sqlite3.Connection, request: str, cost: Decimal) -> None:

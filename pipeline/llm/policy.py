@@ -226,7 +226,7 @@ class Policy(CustomLogger):
         the cache."""
         dropped: list[str] = []
         try:
-            request = allowed("embedding" if "embedding" in call_type else "chat", _body(data), dropped)
+            request = allowed("embedding" if "embedding" in call_type else "chat", request_of(data), dropped)
             if request.get("n", 1) > self.choices(request["model"]):
                 raise Refused(f"several answers ('n') to one request are not taken for '{request['model']}'")
         except Refused as error:
@@ -264,7 +264,7 @@ def cause_of_error(error: Exception) -> str:
     return cause_of(type(error).__name__, status if isinstance(status, int) else None, str(text))
 
 
-def _body(data: Mapping[str, Any]) -> dict[str, Any]:
+def request_of(data: Mapping[str, Any]) -> dict[str, Any]:
     """The request itself, without LiteLLM's additions."""
     return {name: value for name, value in data.items() if name not in OF_THE_PROXY}
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 #: enough digits for any sum or product here to be exact
 EXACT = Context(prec=100)
 #: tokens that a picture may cost beyond its bytes, and the most tokens of an answer without a known limit
-PICTURE, ANY = 20_000, 131_072
+PICTURE, ANY = 20_000, 262_144
 
 
 class Usage(NamedTuple):
@@ -69,8 +69,7 @@ class Price(NamedTuple):
     def worst(self, request: Mapping[str, Any], limit: int) -> Decimal:
         """The most that a request may cost, in USD. A token has at least one byte. An answer has at most as many tokens
         as the request allows, else `limit`, else as many as any model gives. There may be several answers (`n`)."""
-        fields = {name: value for name, value in request.items() if name not in ("metadata", "proxy_server_request")}
-        text = json.dumps(fields, default=str)
+        text = json.dumps(request, default=str)
         tokens_in = len(text.encode()) + PICTURE * text.count("data:image/")
         limits = [request[name] for name in ("max_tokens", "max_completion_tokens") if request.get(name)]
         tokens_out = 0 if "input" in request else max(limits, default=limit or ANY) * (request.get("n") or 1)

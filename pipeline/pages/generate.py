@@ -26,7 +26,8 @@ from pipeline.llm.asking import unanswered
 from pipeline.llm.chat import OWN, Message, connect, say
 from pipeline.llm.costs import write_costs
 from pipeline.llm.experiment import Experiment
-from pipeline.llm.gateway import BUDGET_EXCEEDED, Gateway
+from pipeline.llm.gateway import Gateway
+from pipeline.llm.ledger import BUDGET_EXCEEDED
 from pipeline.llm.models import Model, load_models
 from pipeline.llm.opening import open_gateway
 from pipeline.pages.answers import page_of

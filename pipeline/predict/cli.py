@@ -137,10 +137,12 @@ def _report(predictor: Any, predictions: list[Any]) -> None:
 
 
 def _say_what_is_missing(run: Any, pending: list[Any], unanswered: list[str]) -> None:
-    from pipeline.llm.gateway import BUDGET_EXCEEDED
+    from pipeline.llm.ledger import BUDGET_EXCEEDED, CAP_REACHED
     from pipeline.predict.runtime import why_unanswered
 
     hint = f"see error.json in {run.answers}/INSTANCE, or {run.folder / 'run.log'}"
     click.echo(f"no answer yet: {', '.join(unanswered)} ({hint}); run it again", err=True)
-    if any(why_unanswered(run, *attempt) == BUDGET_EXCEEDED for attempt in pending):
-        click.echo("the budget is reached; answers are kept, and a higher --budget continues", err=True)
+    causes = {why_unanswered(run, *attempt) for attempt in pending}
+    for limit, cause in (("budget", BUDGET_EXCEEDED), ("cap", CAP_REACHED)):
+        if cause in causes:
+            click.echo(f"the {limit} is reached; answers are kept, and a higher --{limit} continues", err=True)

@@ -28,7 +28,8 @@ from pipeline.core.subset import ALL, Subset
 from pipeline.core.work import Interrupts, Settled, each
 from pipeline.execution.images import source
 from pipeline.llm.experiment import SHARED, Experiment
-from pipeline.llm.gateway import BUDGET_EXCEEDED, Gateway
+from pipeline.llm.gateway import Gateway
+from pipeline.llm.ledger import BUDGET_EXCEEDED, CAP_REACHED, key_hash
 from pipeline.llm.models import DEMO, Model, load_models
 from pipeline.llm.opening import open_gateway
 from pipeline.predict import encodings, host, regression
@@ -234,7 +235,7 @@ class Predictor:
         interrupts = Interrupts(progress.stopping, abort)
         how: dict[str, Any] = {"jobs": self.jobs, "engine": self.engine, "admit": admit, "interrupts": interrupts}
         for request, result in each(requests, hear=progress.hear, **how):
-            given_up = self._given_up(gateway, request, result) if request.room else ""
+            given_up = self._given_up(gateway, request, result)
             believed = request.room is None
             instance = instances[request.task.instance_id]
             text = save(run, instance, result, given_up, request.attempt, believed=believed)
@@ -242,7 +243,10 @@ class Predictor:
             progress.finish(request.name, text)
 
     def _given_up(self, gateway: Gateway, request: Ask, result: AgentResult) -> str:
-        """Why an agent in a container was left without an answer, according to the ledger and the gateway."""
+        """Why an agent was left without an answer, according to the ledger and the gateway. One on this machine is
+        believed what its provider did, but knows no cap."""
+        if request.room is None:
+            return CAP_REACHED if gateway.ledger.refusal(key_hash(request.key)) == CAP_REACHED else ""
         cause = gateway.given_up(self.experiment, request.key)
         return cause or (GATEWAY_GONE if result.code == EX_TEMPFAIL and not gateway.is_up() else "")
 

@@ -251,10 +251,11 @@ def test_a_broken_machine_is_no_models_failure(evaluation: Evaluation) -> None:
 
 @pytest.mark.invariant(4)
 @pytest.mark.trap("infrastructure-is-not-failure")
-def test_what_a_provider_failed_to_answer_is_no_models_failure(evaluation: Evaluation) -> None:
+@pytest.mark.parametrize("own", ["agent_error", "cap_reached"])
+def test_what_a_provider_failed_to_answer_is_no_models_failure(evaluation: Evaluation, own: str) -> None:
     """A 429 is scored as a model's failure by SWE-bench Pro; an agent's own fault stays a missing prediction."""
     path = evaluation.predict(menu=FIX)
-    unanswered = {instance_id("badge"): "provider", instance_id("toggle"): "agent_error"}
+    unanswered = {instance_id("badge"): "provider", instance_id("toggle"): own}
     write_json(path.with_name("metadata.json"), {"unanswered": unanswered})
     verdicts = evaluation.evaluate()
     assert (verdicts["badge"].outcome, verdicts["badge"].cause) == (Outcome.NOT_EVALUATED, "provider")

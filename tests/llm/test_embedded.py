@@ -6,6 +6,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -18,10 +19,11 @@ from magentless.wire import Endpoint, Wire
 from pipeline.core.errors import UserError
 from pipeline.llm.embedded import EmbeddedGateway
 from pipeline.llm.experiment import Experiment
+from pipeline.llm.ledger import CAP_REACHED
 from pipeline.llm.provider import FINGERPRINT, Fault
 from tests.llm.bench import Bench
 from tests.llm.conftest import EMBEDDED
-from tests.llm.test_gateway import COST, TRIES, booked
+from tests.llm.test_gateway import COST, THOUSAND, TRIES, booked
 
 pytestmark = pytest.mark.parametrize("setting", [EMBEDDED], indirect=True, scope="session")
 
@@ -173,11 +175,11 @@ def ask(bench: Bench, experiment: Experiment, holder: str = "o__r-1", **more: ob
 @pytest.mark.trap("usage-missing-is-free")
 def test_an_answer_without_a_count_ends_a_budget(bench: Bench, experiment: Experiment) -> None:
     """It was `ok` for nothing, and a budget never ended."""
-    key = bench.key(experiment, budget_usd=Decimal("0.0001"))
+    key = bench.key(experiment, budget_usd=Decimal("0.002"))
     bench.upstream.fail(Fault(uncounted=True))
-    assert bench.chat(key, max_tokens=100).status_code == 200
+    assert bench.chat(key, max_tokens=1000).status_code == 200
     assert [row.status for row in booked(bench, experiment)] == ["usage_unknown"]
-    assert bench.chat(key).status_code == 422
+    assert bench.chat(key, max_tokens=1000).status_code == 422
     assert bench.gateway.exhausted(experiment)
 
 
@@ -228,14 +230,28 @@ def test_who_answered_is_kept(bench: Bench, experiment: Experiment) -> None:
 @pytest.mark.rule("budget")
 def test_an_answer_costs_no_more_than_its_cap(bench: Bench, experiment: Experiment) -> None:
     """Every try at it counts; the other answers of the experiment go on."""
-    capped = bench.key(experiment, answer="capped", cap_usd=Decimal("0.000001"))
-    assert bench.chat(capped).status_code == 200
+    cap = 2 * THOUSAND
+    capped = bench.key(experiment, answer="capped", cap_usd=cap, budget_usd=Decimal(1))
+    assert bench.chat(capped, max_tokens=1000).status_code == 200
     bench.gateway.settle(experiment)
-    again = bench.key(experiment, answer="capped", cap_usd=Decimal("0.000001"))
+    again = bench.key(experiment, answer="capped", cap_usd=cap, budget_usd=Decimal(1))
     for key in (capped, again):
-        assert "budget_exceeded" in bench.chat(key).text
-        assert bench.gateway.given_up(experiment, key) == "budget_exceeded"
-    assert bench.chat(bench.key(experiment, answer="other", cap_usd=Decimal("1"))).status_code == 200
+        assert "the cap of" in bench.chat(key, max_tokens=2000).text
+        assert bench.gateway.given_up(experiment, key) == CAP_REACHED
+    assert not bench.gateway.exhausted(experiment)
+    assert bench.chat(bench.key(experiment, answer="other", cap_usd=cap), max_tokens=1000).status_code == 200
+
+
+@pytest.mark.rule("budget")
+def test_requests_that_do_not_fit_together_follow_each_other(bench: Bench, experiment: Experiment) -> None:
+    """They would exceed the budget if each cost what it may; refusing the second would end a run too early."""
+    key = bench.key(experiment, budget_usd=2 * THOUSAND)
+    bench.upstream.fail(Fault(delay=0.5), Fault(delay=0.5))
+    with ThreadPoolExecutor(2) as threads:
+        answers = list(threads.map(lambda _: bench.chat(key, max_tokens=1000), range(2)))
+    assert [answer.status_code for answer in answers] == [200, 200]
+    first, second = (datetime.fromisoformat(row.time) for row in booked(bench, experiment))
+    assert (second - first).total_seconds() >= 0.5
 
 
 # -- several answers to one request, and which of several requests alike one is ---------------------------------------

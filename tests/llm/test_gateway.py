@@ -13,13 +13,14 @@ import pytest
 from pipeline.core.errors import UserError
 from pipeline.llm.costs import write_costs
 from pipeline.llm.experiment import SHARED, Experiment
-from pipeline.llm.gateway import BUDGET_EXCEEDED
-from pipeline.llm.ledger import Request
+from pipeline.llm.ledger import BUDGET_EXCEEDED, Request
 from pipeline.llm.provider import Fault
 from tests.llm.bench import PROVIDER_KEY, Bench
 
 #: `hello` is 2 tokens, its answer 21; prices are bench.py's
 COST = 2 * Decimal("0.00000027") + 21 * Decimal("0.0000011")
+#: an answer of a thousand tokens, which is more than the answer to `hello` and its prompt cost together
+THOUSAND = 1000 * Decimal("0.0000011")
 #: the first one and the configuration's retries
 TRIES = 6
 #: the arguments of the tool call that conftest.py's model answers with
@@ -143,19 +144,21 @@ def test_a_stranger_is_refused(bench: Bench, key: str) -> None:
 
 
 @pytest.mark.rule("budget")
-def test_a_budget_that_is_reached_refuses(bench: Bench, experiment: Experiment) -> None:
-    """Refused before it costs anything, whichever key of the experiment asks; a higher budget goes on."""
-    key = bench.key(experiment, budget_usd=2 * COST)
+def test_a_request_that_may_cost_more_than_is_left_is_refused(bench: Bench, experiment: Experiment) -> None:
+    """A limit is a limit. It costs nothing, whichever key of the experiment asks; a higher budget goes on."""
+    key = bench.key(experiment, budget_usd=2 * THOUSAND)
     for spent in (COST, 2 * COST):
-        assert bench.chat(key).status_code == 200
+        assert bench.chat(key, max_tokens=1000).status_code == 200
         assert bench.gateway.spend(experiment) == spent
-    assert bench.gateway.exhausted(experiment)
+    assert not bench.gateway.exhausted(experiment)
     before = len(bench.upstream.requests)
-    for refused in (key, bench.key(experiment, "o__r-2", budget_usd=2 * COST)):
-        answer = bench.chat(refused)
+    for refused in (key, bench.key(experiment, "o__r-2", budget_usd=2 * THOUSAND)):
+        answer = bench.chat(refused, max_tokens=2000)
         assert (answer.status_code, answer.json()["error"]["type"]) == (422, "budget_exceeded")
-    assert len(bench.upstream.requests) == before
-    assert bench.chat(bench.key(experiment, "o__r-2", budget_usd=4 * COST)).status_code == 200
+    assert len(bench.upstream.requests) == before and len(booked(bench, experiment)) == 2
+    assert bench.gateway.exhausted(experiment)
+    higher = bench.key(experiment, "o__r-2", budget_usd=4 * THOUSAND)
+    assert bench.chat(higher, max_tokens=2000).status_code == 200
     assert bench.gateway.spend(experiment) == 3 * COST
     assert not bench.gateway.exhausted(experiment)
 
@@ -163,11 +166,11 @@ def test_a_budget_that_is_reached_refuses(bench: Bench, experiment: Experiment) 
 @pytest.mark.rule("budget")
 def test_who_is_done_when_the_budget_is_reached_has_its_answer(bench: Bench, experiment: Experiment) -> None:
     """It is not paid twice: what tells is whether a request was refused."""
-    key = bench.key(experiment, budget_usd=COST)
-    assert bench.chat(key).status_code == 200
+    key = bench.key(experiment, budget_usd=2 * THOUSAND)
+    assert bench.chat(key, max_tokens=1000).status_code == 200
     assert bench.gateway.given_up(experiment, key) == ""
-    assert bench.gateway.spend(experiment) == COST and bench.gateway.exhausted(experiment)
-    assert bench.chat(key).status_code == 422
+    assert bench.gateway.spend(experiment) == COST
+    assert bench.chat(key, max_tokens=2000).status_code == 422
     assert bench.gateway.given_up(experiment, key) == BUDGET_EXCEEDED
 
 

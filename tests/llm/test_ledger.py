@@ -10,7 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.llm.ledger import LOST, OK, UNCOUNTED, Booking, Key, Ledger, Sent, key_hash
+from pipeline.llm.ledger import (
+    BUDGET_EXCEEDED,
+    CAP_REACHED,
+    LOST,
+    OK,
+    UNCOUNTED,
+    Booking,
+    Key,
+    Ledger,
+    Sent,
+    Unaffordable,
+    key_hash,
+)
 from pipeline.llm.prices import Price, Usage, usage_of
 
 PRICE = Price(Decimal("0.00000027"), Decimal("0.0000011"), Decimal("0.000000216"), Decimal("0.0000003375"))
@@ -162,6 +174,47 @@ def test_what_is_of_unknown_cost_counts_at_its_worst(ledger: Ledger) -> None:
     assert ledger.committed("exp") == Decimal("0.376") and ledger.spend("exp") == Decimal("0.001")
     ledger.book(lost, Booking(OK, Usage(1, 1), Decimal("0.001"), 1))
     assert ledger.committed("exp") == Decimal("0.127")
+
+
+@pytest.mark.rule("budget")
+def test_a_request_is_opened_if_its_worst_fits(ledger: Ledger) -> None:
+    """It waits for what is under way, and is refused for what is spent; both keys have one budget."""
+    first, second = issue(ledger, "i-1", Decimal(1)), issue(ledger, "i-2", Decimal(1))
+    under_way = ledger.open(first, "m", "llm", Decimal("0.75"))
+    assert ledger.open(second, "m", "llm", Decimal("0.5")) == ""
+    ledger.book(under_way, Booking(OK, cost_usd=Decimal("0.5")))
+    assert ledger.open(second, "m", "llm", Decimal("0.5"))
+    with pytest.raises(Unaffordable, match="0.5 of 1 USD are left, and this request may cost 0.75 USD") as error:
+        ledger.open(first, "m", "llm", Decimal("0.75"))
+    assert error.value.limit.cause == BUDGET_EXCEEDED and len(ledger.rows()) == 2
+
+
+@pytest.mark.rule("budget")
+def test_a_cap_is_one_answers(ledger: Ledger) -> None:
+    """Over all keys of the answer; the last refusal of a key says what left it without one."""
+    described = Key("alias", "exp", "o/r", "m", "agent", "settings", "i-1", Decimal(2), "repair", "answer", Decimal(1))
+    for key in ("first", "second", "other"):
+        ledger.issue(key, described._replace(answer="another" if key == "other" else "answer"))
+    ledger.book(ledger.open("first", "m", "llm", Decimal(1)), Booking(OK, cost_usd=Decimal("0.5")))
+    with pytest.raises(Unaffordable, match="the cap of alias is reached") as error:
+        ledger.open("second", "m", "llm", Decimal("0.75"))
+    ledger.refuse("second")
+    ledger.refuse("second", error.value.limit.cause)
+    assert (ledger.refusal("second"), ledger.refusal("first")) == (CAP_REACHED, "")
+    assert ledger.open("other", "m", "llm", Decimal("0.75"))
+
+
+@pytest.mark.rule("budget")
+def test_a_budget_is_at_its_end_where_it_refused_a_request(ledger: Ledger) -> None:
+    """Of this gateway: a higher budget, and the next gateway, try again."""
+    hashed = issue(ledger, "i-1", Decimal("1.50"))
+    ledger.admit(hashed, "gateway")
+    ledger.refuse(hashed, CAP_REACHED)
+    assert not ledger.is_refused("exp", Decimal("1.50"), "gateway")
+    ledger.refuse(hashed)
+    assert ledger.is_refused("exp", Decimal("1.50"), "gateway")
+    for experiment, budget, gateway in (("exp", "2", "gateway"), ("exp", "1.50", "next"), ("other", "1.50", "gateway")):
+        assert not ledger.is_refused(experiment, Decimal(budget), gateway)
 
 
 def test_the_worst_of_a_request(ledger: Ledger) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from decimal import Decimal
+from typing import Any
 
 import factories
 import pytest
 from tiny_library import QUALIFIED, Bench
 
 from pipeline.core.store import read_json
-from pipeline.llm.ledger import Ledger
+from pipeline.llm.ledger import CAP_REACHED, Ledger
 from pipeline.llm.models import DEMO
 from pipeline.llm.scripted import Answer, ScriptedModel
 from pipeline.predict.run import resume
@@ -19,26 +20,38 @@ from pipeline.predict.stage import Predictor
 pytestmark = pytest.mark.engine("LLM gateway")
 
 
-def predictor(bench: Bench, model: ScriptedModel, budget: str | None) -> Predictor:
+def predictor(bench: Bench, model: ScriptedModel, budget: str | None, **more: Any) -> Predictor:
     given = {**os.environ, "A11Y_BENCH_SCRIPTED_URL": model.url, "A11Y_BENCH_SCRIPTED_KEY": "none"}
     settings = bench.store.root / "one_sample.toml"
     settings.write_text('samples = {sets = 1, per_set = 1}\nretrieval = {model = ""}\n')
-    asked = {"jobs": 1, "budget": None if budget is None else Decimal(budget), "settings": settings}
+    asked = {"jobs": 1, "budget": None if budget is None else Decimal(budget), "settings": settings, **more}
     return Predictor(bench.store, factories.REPO, "magentless", "scripted", models=DEMO, environ=given, **asked)
 
 
 @pytest.mark.rule("budget")
 def test_what_is_answered_is_kept_and_a_higher_budget_goes_on(bench: Bench) -> None:
-    """What is not begun costs nothing and is in no prediction; the second run pays for the rest only."""
+    """The first answer's repair does not fit any more. What is not begun costs nothing and is in no prediction; the
+    second run pays for the rest only."""
     with ScriptedModel([Answer((), "src/menu.js")]) as model:
-        assert predictor(bench, model, "0.0000001").predict() == []
+        assert predictor(bench, model, "0.01").predict() == []
         run = resume(bench.store, predictor(bench, model, None).experiment)
         owed = read_json(run.folder / "metadata.json")["unanswered"]
         assert (len(owed), set(owed.values())) == (len(QUALIFIED), {"budget_exceeded"})
-        assert len(model.requests) == 1
+        assert 0 < len(model.requests) < len(QUALIFIED)
         predictions = predictor(bench, model, "10").predict()
     assert len(predictions) == len(QUALIFIED)
     assert resume(bench.store, predictor(bench, model, None).experiment).folder == run.folder
     ledger = Ledger(bench.store.ledger)
     paid = [row for row in ledger.rows() if row.cost_usd]
     assert len(paid) == len(model.requests)
+
+
+@pytest.mark.rule("budget")
+def test_an_answer_whose_cap_is_reached_is_its_agents(bench: Bench) -> None:
+    """The others are asked for all the same; a higher cap goes on."""
+    with ScriptedModel([Answer((), "src/menu.js")]) as model:
+        assert predictor(bench, model, "10", cap=Decimal("0.01")).predict() == []
+        run = resume(bench.store, predictor(bench, model, None).experiment)
+        owed = read_json(run.folder / "metadata.json")["unanswered"]
+        assert (len(owed), set(owed.values())) == (len(QUALIFIED), {CAP_REACHED})
+        assert len(predictor(bench, model, "10", cap=Decimal(1)).predict()) == len(QUALIFIED)

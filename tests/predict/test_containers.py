@@ -48,8 +48,9 @@ TRIES = 6
 #: how the smallest agent asks a model: it sends the file `$1`, and ends well whatever came of it
 ASK = """
 ask() {
-  node -e 'const [model, path] = process.argv.slice(1), content = require("fs").readFileSync(path, "utf8");
-    console.log(JSON.stringify({ model, messages: [{ role: "user", content }] }))' "$MODEL" "$1" |
+  node -e 'const [model, path, most] = process.argv.slice(1), content = require("fs").readFileSync(path, "utf8");
+    console.log(JSON.stringify({ model, max_tokens: Number(most), messages: [{ role: "user", content }] }))' \
+    "$MODEL" "$1" "${2:-100}" |
     curl --silent --max-time 60 --header "Authorization: Bearer $OPENAI_API_KEY" \\
       --header "Content-Type: application/json" --data @- "$OPENAI_BASE_URL/chat/completions"
 }
@@ -253,15 +254,16 @@ def test_a_failure_that_passed_does_not_count(world: World) -> None:
 
 
 @pytest.mark.rule("budget")
-def test_what_the_budget_cut_short_is_owed(world: World) -> None:
+@pytest.mark.parametrize(("limit", "cause"), [("budget", "budget_exceeded"), ("cap", "cap_reached")])
+def test_what_a_limit_cut_short_is_owed(world: World, limit: str, cause: str) -> None:
     """The agent does not say that it was refused; nobody could tell its patch from a whole one."""
-    unit = world.run('ask "$TASK"; ask "$TASK"; echo half > src/menu.js', budget=Decimal("0.0000001"))
-    assert failure(unit)["cause"] == "budget_exceeded" and not unit.path.exists()
+    unit = world.run('ask "$TASK"; ask "$TASK" 1000000; echo half > src/menu.js', **{limit: Decimal("0.5")})
+    assert failure(unit)["cause"] == cause and not unit.path.exists()
 
 
 @pytest.mark.rule("budget")
-def test_who_is_done_when_the_budget_is_reached_is_not_paid_twice(world: World) -> None:
-    unit = world.run('ask "$TASK"; echo whole > src/menu.js', budget=Decimal("0.0000001"))
+def test_who_is_done_within_the_budget_is_not_paid_twice(world: World) -> None:
+    unit = world.run('ask "$TASK"; echo whole > src/menu.js', budget=Decimal("0.5"))
     assert unit.result()["outcome"] == "SUCCESSFUL_PATCH"
 
 
