@@ -35,6 +35,7 @@ def command(as_json: bool, store: Any) -> None:
             "agent",
             "experiment",
             "requests",
+            "sent",
             "failed",
             "tokens",
             "shared USD",

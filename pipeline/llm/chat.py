@@ -68,8 +68,8 @@ def _cause(reply: httpx.Response) -> str:
 def _completion(reply: httpx.Response) -> Completion:
     try:
         answer = reply.json()
-        choice, usage = answer["choices"][0], answer.get("usage")
+        choice, usage = answer["choices"][0], usage_of(answer.get("usage"))
         text = choice["message"].get("content") or ""
-        return Completion(text, choice.get("finish_reason") or "", usage_of(usage) if usage else None)
+        return Completion(text, choice.get("finish_reason") or "", usage if any(usage) else None)
     except (ValueError, LookupError, TypeError, AttributeError):
         raise InfrastructureError("the gateway's answer is not a chat completion", cause="gateway") from None

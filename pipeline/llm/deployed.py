@@ -22,7 +22,7 @@ from pipeline.core.errors import InfrastructureError, UserError, unknown
 from pipeline.llm.admin import Admin
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.gateway import Gateway
-from pipeline.llm.ledger import CACHED, OK, Booking, Ledger, Sent, key_hash
+from pipeline.llm.ledger import CACHED, OK, UNCOUNTED, Booking, Ledger, Sent, key_hash
 from pipeline.llm.models import PRICES, PROXY_KEY, PROXY_URL, Model, ModelList
 from pipeline.llm.prices import usage_of
 
@@ -180,11 +180,13 @@ def _booking(row: Mapping[str, Any], model: Model) -> Booking:
     about, latency = row["metadata"], row["request_duration_ms"] or 0
     if row["cache_hit"] == "True":
         return Booking(CACHED, latency_ms=latency)
+    sends = 1 + (about.get("attempted_retries") or 0)
     if row["status"] == "failure":
         error = about.get("error_information") or {}
-        return Booking(error.get("error_code") or error.get("error_class") or "error", latency_ms=latency)
+        status = error.get("error_code") or error.get("error_class") or "error"
+        return Booking(status, latency_ms=latency, sends=sends)
     usage = usage_of(about.get("usage_object"))
-    return Booking(OK, usage, model.price.cost(usage), latency)
+    return Booking(OK if usage.tokens_in else UNCOUNTED, usage, model.price.cost(usage), latency, sends)
 
 
 def require_unpaced(model: Model) -> None:

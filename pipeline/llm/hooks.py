@@ -11,6 +11,7 @@ import asyncio
 import json
 import os
 import time
+from collections import Counter
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -33,6 +34,8 @@ ROW = "a11y_bench_request"
 ANSWER = "a11y_bench_answer"
 #: seconds between two looks at whether a request fits now
 PAUSE = 0.05
+#: how often each request under way was sent, by its id in the ledger
+SENDS: Counter[str] = Counter()
 
 
 class Listed(NamedTuple):
@@ -114,18 +117,23 @@ class Bookkeeper(Policy):
         opening = {"id": row, "model": model, "began": time.monotonic(), "key": user_api_key_dict.api_key}
         return {**allowed, "metadata": {**allowed["metadata"], ROW: opening}}
 
+    def log_pre_api_call(self, model: str, messages: Any, kwargs: dict[str, Any]) -> None:
+        """Count a try at a request."""
+        if opening := _opening(kwargs):
+            SENDS[opening["id"]] += 1
+
     async def async_log_success_event(
         self, kwargs: dict[str, Any], response_obj: Any, start_time: datetime, end_time: datetime
     ) -> None:
         """Book an answered request. One from the cache costs nothing: the first request paid for it."""
-        opening = (kwargs["litellm_params"].get("metadata") or {}).get(ROW)
+        opening = _opening(kwargs)
         if kwargs.get("cache_hit"):
             _book(opening, CACHED)
         else:
             reported = kwargs["standard_logging_object"]["metadata"].get("usage_object")
             usage = usage_of(reported)
             _note(opening, response_obj)
-            _book(opening, OK if usage.tokens_in or usage.tokens_out else UNCOUNTED, usage)
+            _book(opening, OK if usage.tokens_in else UNCOUNTED, usage)
 
     async def async_post_call_failure_hook(
         self,
@@ -159,6 +167,11 @@ def _sample(data: dict[str, Any]) -> str:
     return str(headers.get(SAMPLE, ""))[:100]
 
 
+def _opening(kwargs: dict[str, Any]) -> dict[str, Any] | None:
+    """What was noted when a request was opened; None for a request of LiteLLM's own."""
+    return ((kwargs.get("litellm_params") or {}).get("metadata") or {}).get(ROW)
+
+
 def _note(opening: dict[str, Any] | None, answer: Any) -> None:
     """Note the provider's name of the model that answered: a name of the list may mean another model tomorrow."""
     names = [getattr(answer, name, None) for name in ("model", "system_fingerprint")]
@@ -172,7 +185,7 @@ def _book(opening: dict[str, Any] | None, status: str, usage: Usage = NOTHING) -
         return
     latency = round((time.monotonic() - opening["began"]) * 1000)
     cost = models()[opening["model"]].price.cost(usage)
-    ledger().book(opening["id"], Booking(status, usage, cost, latency))
+    ledger().book(opening["id"], Booking(status, usage, cost, latency, SENDS.pop(opening["id"], 0)))
 
 
 bookkeeper = Bookkeeper()

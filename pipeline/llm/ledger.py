@@ -43,7 +43,7 @@ CREATE TABLE IF NOT EXISTS requests (
     kind TEXT NOT NULL CHECK (kind IN ('llm', 'embedding')), tokens_in INTEGER NOT NULL DEFAULT 0,
     tokens_out INTEGER NOT NULL DEFAULT 0, tokens_cached INTEGER NOT NULL DEFAULT 0,
     tokens_stored INTEGER NOT NULL DEFAULT 0, cost_usd TEXT NOT NULL DEFAULT '0', latency_ms INTEGER NOT NULL DEFAULT 0,
-    status TEXT NOT NULL, tokens_reasoning INTEGER NOT NULL DEFAULT 0
+    status TEXT NOT NULL, tokens_reasoning INTEGER NOT NULL DEFAULT 0, sends INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX IF NOT EXISTS requests_by_key ON requests (key_hash);
 CREATE TABLE IF NOT EXISTS refusals (
@@ -65,6 +65,7 @@ _ADDED = {
     ("keys", "answer"): "TEXT NOT NULL DEFAULT ''",
     ("keys", "cap_usd"): "TEXT NOT NULL DEFAULT ''",
     ("requests", "tokens_reasoning"): "INTEGER NOT NULL DEFAULT 0",
+    ("requests", "sends"): "INTEGER NOT NULL DEFAULT 0",
     ("refusals", "cause"): f"TEXT NOT NULL DEFAULT '{BUDGET_EXCEEDED}'",
 }
 
@@ -87,12 +88,14 @@ class Key(NamedTuple):
 
 
 class Booking(NamedTuple):
-    """How a request ended: `status` is `ok` or the error's code; `cost_usd` is exact; latency in milliseconds."""
+    """How a request ended: `status` is `ok` or the error's code; `cost_usd` is exact; latency in milliseconds; `sends`
+    is how often it was sent, with all retries."""
 
     status: str
     usage: Usage = Usage()
     cost_usd: Decimal = Decimal(0)
     latency_ms: int = 0
+    sends: int = 0
 
 
 class Sent(NamedTuple):
@@ -127,6 +130,7 @@ class Request(NamedTuple):
     status: str
     answer: str = ""
     tokens_reasoning: int = 0
+    sends: int = 0
 
 
 class Limit(NamedTuple):
@@ -401,7 +405,7 @@ class Ledger:
         """The requests of one experiment or of all, in the order of booking."""
         query = """SELECT id, time, track, experiment, repo, agent, holder, keys.model, requests.model, kind, tokens_in,
                           tokens_out, tokens_cached, tokens_stored, cost_usd, latency_ms, status, answer,
-                          tokens_reasoning
+                          tokens_reasoning, sends
                    FROM requests JOIN keys USING (key_hash)
                    WHERE experiment = coalesce(?, experiment)
                    ORDER BY requests.rowid"""
@@ -507,10 +511,10 @@ def _marks(count: int) -> str:
 
 
 #: the columns of a booking, and how they are set
-_BOOKED = (*Usage._fields, "cost_usd", "latency_ms", "status")
+_BOOKED = (*Usage._fields, "cost_usd", "latency_ms", "status", "sends")
 _UNBOOKED = f"('{OPEN}', '{LOST}')"
 _SET = ", ".join(f"{name} = ?" for name in _BOOKED)
 
 
 def _values(booking: Booking) -> tuple[int | str, ...]:
-    return (*booking.usage, format(booking.cost_usd, "f"), booking.latency_ms, booking.status)
+    return (*booking.usage, format(booking.cost_usd, "f"), booking.latency_ms, booking.status, booking.sends)

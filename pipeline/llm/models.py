@@ -35,10 +35,10 @@ MODES = ("chat", "embedding")
 NO_KEY = "none"
 #: the address of a LiteLLM proxy that already runs, and its master key; it has the providers' keys in its environment
 PROXY_URL, PROXY_KEY = "A11Y_BENCH_PROXY_URL", "A11Y_BENCH_PROXY_KEY"
-#: fields of `litellm_params` that do not shape answers: keys, limits and prices
+#: fields of `litellm_params` that do not shape answers: keys, limits, prices and a provider's cache of prompts
 _SHAPES_NOTHING = (
     *("api_key", "max_parallel_requests", "rpm", "tpm", "timeout", "stream_timeout", "max_retries", "num_retries"),
-    *("input_cost_per_token", "output_cost_per_token", "weight", "order", "tags"),
+    *("input_cost_per_token", "output_cost_per_token", "weight", "order", "tags", "cache_control_injection_points"),
 )
 #: fields of `model_info` that do: what the model can be shown
 _SHAPING = ("mode", "supports_vision", "max_input_tokens")

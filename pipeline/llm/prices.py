@@ -27,6 +27,13 @@ class Usage(NamedTuple):
     tokens_stored: int = 0
     tokens_reasoning: int = 0
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether all are counts, and no part is more than the whole: a price would be negative."""
+        if not all(type(count) is int and count >= 0 for count in self):
+            return False
+        return self.tokens_cached + self.tokens_stored <= self.tokens_in and self.tokens_reasoning <= self.tokens_out
+
 
 class Price(NamedTuple):
     """USD per token. A token that is read from a provider's cache costs `cached`, one written to it `stored`, and a
@@ -88,13 +95,15 @@ def total(amounts: Iterable[Decimal]) -> Decimal:
 
 
 def usage_of(reported: Mapping[str, Any] | None) -> Usage:
-    """The usage of an OpenAI-compatible answer, from the field that LiteLLM normalizes for every provider."""
+    """The usage of an OpenAI-compatible answer, from the field that LiteLLM normalizes for every provider. A report
+    that contradicts itself is none."""
     reported = reported or {}
     details = reported.get("prompt_tokens_details") or {}
-    return Usage(
+    usage = Usage(
         tokens_in=reported.get("prompt_tokens") or 0,
         tokens_out=reported.get("completion_tokens") or 0,
         tokens_cached=details.get("cached_tokens") or 0,
         tokens_stored=details.get("cache_creation_tokens") or 0,
         tokens_reasoning=(reported.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0,
     )
+    return usage if usage.is_possible else Usage()

@@ -15,7 +15,7 @@ from pipeline.core.store import Store
 from pipeline.core.texts import read_text
 from pipeline.llm.costs import requests
 from pipeline.llm.experiment import SHARED
-from pipeline.llm.ledger import CACHED, OK, Request, per_holder
+from pipeline.llm.ledger import CACHED, OK, UNCOUNTED, Request, per_holder
 from pipeline.llm.prices import total
 
 #: the columns of costs.csv that are sums of USD
@@ -24,8 +24,8 @@ DERIVED = "costs.csv is derived anew by: a11y-bench predict REPO MODEL --step po
 
 
 class Spending(NamedTuple):
-    """One experiment. `holders` is USD by instance and under `shared`; `failed` counts requests without an
-    answer."""
+    """One experiment. `holders` is USD by instance and under `shared`; `sent` is how often its requests were sent, with
+    all retries, and `failed` counts those without an answer."""
 
     track: str
     repo: str
@@ -33,6 +33,7 @@ class Spending(NamedTuple):
     agent: str
     experiment: str
     requests: int
+    sent: int
     failed: int
     tokens: int
     holders: dict[str, Decimal]
@@ -44,7 +45,7 @@ class Spending(NamedTuple):
     def row(self) -> tuple[Any, ...]:
         """The row of a table; amounts as digits."""
         shared = self.holders.get(SHARED, Decimal(0))
-        counts = (self.requests, self.failed, self.tokens)
+        counts = (self.requests, self.sent, self.failed, self.tokens)
         return (
             self.track,
             self.repo,
@@ -73,9 +74,10 @@ def spending(store: Store) -> list[Spending]:
 
 
 def _spending(names: tuple[str, str, str, str, str], rows: list[Request]) -> Spending:
-    failed = sum(row.status not in (OK, CACHED) for row in rows)
+    sent = sum(row.sends for row in rows)
+    failed = sum(row.status not in (OK, CACHED, UNCOUNTED) for row in rows)
     tokens = sum(row.tokens_in + row.tokens_out for row in rows)
-    return Spending(*names, len(rows), failed, tokens, per_holder(rows))
+    return Spending(*names, len(rows), sent, failed, tokens, per_holder(rows))
 
 
 def check(store: Store, spent: list[Spending]) -> None:

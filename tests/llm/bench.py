@@ -43,6 +43,13 @@ MODELS = f"""\
   - model_name: stubborn
     litellm_params: {{<<: *upstream, model: openai/stubborn, top_p: 0.5, additional_drop_params: [temperature]}}
     model_info: {{mode: chat, input_cost_per_token: "0", output_cost_per_token: "0"}}
+  - model_name: remembering
+    litellm_params:
+      model: anthropic/claude-sonnet-4-6
+      api_base: os.environ/SCRIPTED_URL
+      api_key: os.environ/SCRIPTED_KEY
+      cache_control_injection_points: [{{location: message, index: -1}}]
+    model_info: {{mode: chat, input_cost_per_token: "0", output_cost_per_token: "0"}}
   - model_name: tiered
     litellm_params: {{<<: *upstream, model: openai/tiered}}
     model_info:

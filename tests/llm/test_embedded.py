@@ -254,6 +254,14 @@ def test_requests_that_do_not_fit_together_follow_each_other(bench: Bench, exper
     assert (second - first).total_seconds() >= 0.5
 
 
+def test_a_prompt_is_marked_for_a_cache_that_must_be_asked_for(bench: Bench, experiment: Experiment) -> None:
+    """Samples and turns repeat it, and pay a tenth for what they repeat. (Our provider does not answer this form.)"""
+    experiment = replace(experiment, model="remembering")
+    bench.chat(bench.key(experiment), model="remembering")
+    (sent,) = (one.body for one in bench.upstream.requests if one.path.endswith("/messages"))
+    assert sent["messages"][-1]["content"][-1]["cache_control"] == {"type": "ephemeral"}
+
+
 # -- several answers to one request, and which of several requests alike one is ---------------------------------------
 def asked_for(bench: Bench, before: int) -> list[int]:
     return [one.body.get("n", 1) for one in bench.upstream.requests[before:]]

@@ -42,7 +42,7 @@ def test_a_chat_is_answered_and_booked(bench: Bench, experiment: Experiment) -> 
     (row,) = booked(bench, experiment)
     assert (row.holder, row.model, row.kind, row.status) == ("o__r-1", "scripted", "llm", "ok")
     assert (row.tokens_in, row.tokens_out, row.tokens_cached, row.cost_usd) == (2, 21, 0, COST)
-    assert row.latency_ms > 0
+    assert row.latency_ms > 0 and row.sends == 1
 
 
 @pytest.mark.parametrize("options", [{}, {"stream_options": {"include_usage": False}}])
@@ -95,7 +95,7 @@ def test_what_failed_is_tried_again_and_booked_once(bench: Bench, experiment: Ex
     answer = bench.chat(key)
     assert (answer.status_code, len(bench.upstream.requests) - before) == (200, 4)
     assert answer.elapsed.total_seconds() >= 1
-    assert [(row.status, row.cost_usd) for row in booked(bench, experiment)] == [("ok", COST)]
+    assert [(row.status, row.cost_usd, row.sends) for row in booked(bench, experiment)] == [("ok", COST, 4)]
 
 
 @pytest.mark.rule("retries")
@@ -108,7 +108,9 @@ def test_what_keeps_failing_is_given_up(bench: Bench, experiment: Experiment, fa
     bench.upstream.fail(*[fault] * tries)
     assert bench.chat(key, num_retries=30).status_code == fault.status
     assert len(bench.upstream.requests) - before == tries
-    assert [(row.status, row.cost_usd) for row in booked(bench, experiment)] == [(str(fault.status), 0)]
+    assert [(row.status, row.cost_usd, row.sends) for row in booked(bench, experiment)] == [
+        (str(fault.status), 0, tries)
+    ]
 
 
 @pytest.mark.rule("retries")

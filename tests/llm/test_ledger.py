@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,6 +118,22 @@ def test_sums_are_exact(ledger: Ledger) -> None:
 
 def test_the_price_of_cached_and_stored_tokens() -> None:
     assert PRICE.cost(Usage(100, 10, 60, 20)) == Decimal("0.00003611")
+
+
+@pytest.mark.trap("usage-missing-is-free")
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        {"prompt_tokens": -9},
+        {"completion_tokens": "many"},
+        {"prompt_tokens": True},
+        {"prompt_tokens_details": {"cached_tokens": 10}},
+        {"completion_tokens_details": {"reasoning_tokens": 5}},
+    ],
+)
+def test_usage_that_contradicts_itself_is_none(nonsense: dict[str, Any]) -> None:
+    """More cached tokens than the prompt has made the rest of it cost less than nothing."""
+    assert usage_of({"prompt_tokens": 9, "completion_tokens": 4, **nonsense}) == Usage()
 
 
 def test_usage_is_read_from_an_answer() -> None:
