@@ -32,8 +32,8 @@ NOTHING = Usage()
 ROW = "a11y_bench_request"
 #: the field that carries the name of a key's answer from the key to the cache of responses
 ANSWER = "a11y_bench_answer"
-#: seconds between two looks at whether a request fits now
-PAUSE = 0.05
+#: seconds that a request waits for money that others under way may use up, and between two looks
+PATIENCE, PAUSE = 900, 0.05
 #: how often each request under way was sent, by its id in the ledger
 SENDS: Counter[str] = Counter()
 
@@ -151,9 +151,9 @@ class Bookkeeper(Policy):
 async def _admitted(hashed: str, model: str, request: dict[str, Any]) -> str:
     """The id of a new row. A request that fits a limit only if others cost less than they may waits for these."""
     listed = models()[model]
-    worst = listed.price.worst(request, listed.most)
+    worst, deadline = listed.price.worst(request, listed.most), time.monotonic() + PATIENCE
     try:
-        while not (row := ledger().open(hashed, model, listed.kind, worst)):
+        while not (row := ledger().open(hashed, model, listed.kind, worst, waits=time.monotonic() < deadline)):
             await asyncio.sleep(PAUSE)
     except Unaffordable as error:
         ledger().refuse(hashed, error.limit.cause)

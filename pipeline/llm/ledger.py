@@ -143,15 +143,19 @@ class Limit(NamedTuple):
     booked: Decimal
     under_way: Decimal
 
+    def left(self, at_best: bool = False) -> Decimal:
+        """What is left if the requests under way cost what they may, or `at_best` if they cost nothing."""
+        return self.most - total((self.booked, *([] if at_best else [self.under_way])))
+
 
 class Unaffordable(Exception):
     """A request whose highest possible cost does not fit a limit; its message says how much is left."""
 
-    def __init__(self, limit: Limit, worst: Decimal) -> None:
+    def __init__(self, limit: Limit, left: Decimal, worst: Decimal) -> None:
         self.limit = limit
         name = "budget" if limit.cause == BUDGET_EXCEEDED else "cap"
         super().__init__(
-            f"the {name} of {limit.alias} is reached: {limit.most - limit.booked:f} of {limit.most:f} USD are left, and"
+            f"the {name} of {limit.alias} is reached: {left:f} of {limit.most:f} USD are left, and"
             f" this request may cost {worst:f} USD (less with max_tokens, or max_output_tokens in the model list)"
         )
 
@@ -277,9 +281,9 @@ class Ledger:
             return db.execute(query, values).fetchone() is not None
 
     # -- requests ---------------------------------------------------------------------------------------------------
-    def open(self, hashed: str, model: str, kind: str, worst: Decimal = Decimal(0)) -> str:
+    def open(self, hashed: str, model: str, kind: str, worst: Decimal = Decimal(0), *, waits: bool = False) -> str:
         """Book a request before it is sent, so that none is ever missing; `worst` is the most that it may cost, in USD.
-        Returns its id, or an empty one if it fits only once others that are under way cost less than they may.
+        Returns its id; for one that `waits`, an empty id if it fits only once others under way cost less than they may.
 
         Raises Unaffordable if it does not fit the budget or the cap of its key.
         """
@@ -287,9 +291,9 @@ class Ledger:
             db.execute("BEGIN IMMEDIATE")  # no other request may take the same money
             limits = list(self._limits(hashed))
             for limit in limits:
-                if total((limit.booked, worst)) > limit.most:
-                    raise Unaffordable(limit, worst)
-            if any(total((limit.booked, limit.under_way, worst)) > limit.most for limit in limits):
+                if (left := limit.left(waits)) < worst:
+                    raise Unaffordable(limit, left, worst)
+            if any(limit.left() < worst for limit in limits):
                 return ""
             request = uuid.uuid4().hex
             query = "INSERT INTO requests (id, time, key_hash, model, kind, status) VALUES (?, ?, ?, ?, ?, ?)"

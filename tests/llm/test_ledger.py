@@ -198,11 +198,13 @@ def test_a_request_is_opened_if_its_worst_fits(ledger: Ledger) -> None:
     """It waits for what is under way, and is refused for what is spent; both keys have one budget."""
     first, second = issue(ledger, "i-1", Decimal(1)), issue(ledger, "i-2", Decimal(1))
     under_way = ledger.open(first, "m", "llm", Decimal("0.75"))
-    assert ledger.open(second, "m", "llm", Decimal("0.5")) == ""
+    assert ledger.open(second, "m", "llm", Decimal("0.5"), waits=True) == ""
+    with pytest.raises(Unaffordable):
+        ledger.open(second, "m", "llm", Decimal("0.5"))
     ledger.book(under_way, Booking(OK, cost_usd=Decimal("0.5")))
     assert ledger.open(second, "m", "llm", Decimal("0.5"))
     with pytest.raises(Unaffordable, match="0.5 of 1 USD are left, and this request may cost 0.75 USD") as error:
-        ledger.open(first, "m", "llm", Decimal("0.75"))
+        ledger.open(first, "m", "llm", Decimal("0.75"), waits=True)
     assert error.value.limit.cause == BUDGET_EXCEEDED and len(ledger.rows()) == 2
 
 
