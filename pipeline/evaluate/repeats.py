@@ -1,8 +1,9 @@
 """Flakes: what the runs of a patch show together, and what gold did in the same situation.
 
 A run is repeated if only tests fail that passed before the fix, or time ran out. Tests to be fixed must pass every
-time. A test that passes in one of the runs is flaky if gold flips it too, and broken otherwise. Gold is repeated only
-if the verdict depends on it, and once per instance. Pure: `request` runs, `kept` stores.
+time. A test that passes in one of the runs is flaky if gold flips it too, and broken otherwise; where time ran out in
+one of the runs, gold's must run out, too. Gold is repeated only if the verdict depends on it, and once per instance.
+Pure: `request` runs, `kept` stores.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from pipeline.execution.run import TestRun
 
 #: the most repeats of a patch's run; the runs of gold that show what it flips
 REPEATS, OF_GOLD = 2, 10
+#: stands among the tests for a run whose time ran out
+TIME = "(time limit)"
 
 
 class Graded(NamedTuple):
@@ -41,17 +44,18 @@ def _may_be_flaky(run: TestRun, graded: Graded) -> bool:
 
 
 def doubtful(runs: Sequence[TestRun], graded: Sequence[Graded]) -> frozenset[str]:
-    """The failed tests that gold decides about: each of them passes in another run, and nothing else failed. Empty if
-    gold would change nothing."""
+    """The failed tests that gold decides about, TIME among them: each of them passes in another run, and nothing else
+    failed. Empty if gold would change nothing."""
     ended = _ended(runs, graded)
     if not all(_may_be_flaky(run, grade) or grade.outcome is Outcome.RESOLVED for run, grade in ended):
         return frozenset()
     failed, always_failed = _broken([grade for _, grade in ended])
-    return frozenset() if always_failed else frozenset(failed)
+    late = {TIME} if 0 < len(ended) < len(runs) else set()
+    return frozenset() if always_failed else frozenset(failed) | late
 
 
 def settled(runs: Sequence[TestRun], graded: Sequence[Graded], flips: Flips) -> Graded:
-    """The grade of a patch by all its runs. Runs that timed out are ignored, unless all did."""
+    """The grade of a patch by all its runs. Runs that timed out are ignored if gold's do, too, but not all did."""
     ended = [grade for _, grade in _ended(runs, graded)]
     if not ended:
         return graded[0]
@@ -64,14 +68,18 @@ def settled(runs: Sequence[TestRun], graded: Sequence[Graded], flips: Flips) -> 
     outcome = Outcome.UNRESOLVED if broken else Outcome.RESOLVED
     late = len(runs) - len(ended)
     cause = f"the tests took too long in {late} of {len(runs)} runs" if late else ""
+    if late and not broken and TIME not in flips:
+        outcome, cause = Outcome.TIMEOUT, f"{cause}, and never with gold"
     return ended[-1]._replace(
         outcome=outcome, cause=cause, fields=ended[-1].fields | {"broken": broken, "flaky": tuple(sorted(flaky))}
     )
 
 
 def flips(runs: Sequence[TestRun]) -> dict[str, dict[str, int]]:
-    """The tests and files whose status differs among gold's completed runs."""
-    return verdict.agree([{**run.suites, **run.results} for run in runs if run.end == "ran" and not run.doubts])[1]
+    """The tests and files whose status differs among gold's completed runs; TIME if some ran out of it."""
+    ended = [{**run.suites, **run.results} for run in runs if run.end == "ran" and not run.doubts]
+    late = sum(run.end == "timeout" for run in runs)
+    return verdict.agree(ended)[1] | ({TIME: {"timeout": late, "ran": len(runs) - late}} if late else {})
 
 
 def _ended(runs: Sequence[TestRun], graded: Sequence[Graded]) -> list[tuple[TestRun, Graded]]:
