@@ -108,6 +108,7 @@ def listed(models: ModelList) -> dict[str, dict[str, Any]]:
             "kind": model.row_kind,
             "provider": model.provider,
             "price": model.price.described(),
+            "context": model.context or 0,
             "most": max((_most(model, name) for name in LENGTHS), default=0),
             "choices": model.choices,
         }

@@ -22,7 +22,7 @@ from pipeline.core.errors import InfrastructureError, UserError, unknown
 from pipeline.llm.admin import Admin
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.gateway import Gateway
-from pipeline.llm.ledger import CACHED, OK, UNCOUNTED, Booking, Ledger, Sent, key_hash
+from pipeline.llm.ledger import BUDGET_EXCEEDED, CACHED, CAP_REACHED, OK, UNCOUNTED, Booking, Ledger, Sent, key_hash
 from pipeline.llm.models import PRICES, PROXY_KEY, PROXY_URL, Model, ModelList
 from pipeline.llm.prices import usage_of
 
@@ -144,8 +144,10 @@ class DeployedGateway(Gateway):
         ledger."""
         about = row["metadata"]
         refused = about.get("attempted_retries") is None
-        if refused and (about.get("error_information") or {}).get("error_class") == "BudgetExceededError":
-            self.ledger.refuse(row["api_key"])
+        error = about.get("error_information") or {}
+        if refused and error.get("error_class") == "BudgetExceededError":
+            is_budget = "Team=" in (error.get("error_message") or "")  # a cap is the key's
+            self.ledger.refuse(row["api_key"], BUDGET_EXCEEDED if is_budget else CAP_REACHED)
         if refused or TRY.search(row["litellm_call_id"]) or row["model_group"] not in self.models.models:
             return
         model = self.models.get(row["model_group"])

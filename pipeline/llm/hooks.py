@@ -23,7 +23,7 @@ from litellm.proxy._types import UserAPIKeyAuth
 
 from pipeline.llm import ROUTES
 from pipeline.llm.ledger import BUDGET_EXCEEDED, CACHED, OK, UNCOUNTED, Booking, Key, Ledger, Unaffordable, key_hash
-from pipeline.llm.policy import SAMPLE, Policy, request_of
+from pipeline.llm.policy import OF_THE_REQUEST, SAMPLE, Policy, cause_of_error, request_of
 from pipeline.llm.prices import Price, Usage, usage_of
 
 #: the usage of a request that was answered from the cache, or not at all
@@ -39,12 +39,13 @@ SENDS: Counter[str] = Counter()
 
 
 class Listed(NamedTuple):
-    """The part of a model's entry that the hooks need: `kind` is `llm` or `embedding`, `most` the most tokens in an
-    answer (0: unknown), `choices` how many answers one request may ask for."""
+    """The part of a model's entry that the hooks need: `kind` is `llm` or `embedding`, `context` and `most` the most
+    tokens of a prompt and of an answer (0: unknown), `choices` how many answers one request may ask for."""
 
     kind: str
     provider: str
     price: Price
+    context: int
     most: int
     choices: int
 
@@ -63,10 +64,7 @@ def ledger() -> Ledger:
 @cache
 def models() -> dict[str, Listed]:
     listed = _settings()["models"]
-    return {
-        name: Listed(entry["kind"], entry["provider"], Price.read(entry["price"]), entry["most"], entry["choices"])
-        for name, entry in listed.items()
-    }
+    return {name: Listed(**entry | {"price": Price.read(entry["price"])}) for name, entry in listed.items()}
 
 
 def limits() -> dict[str, dict[str, int]]:
@@ -142,16 +140,21 @@ class Bookkeeper(Policy):
         original_exception: Exception,
         traceback_str: str | None = None,
     ) -> None:
-        """Book a request whose last try failed."""
+        """Book a request whose last try failed. One that the prompt or its content is to blame for has this cause, and
+        no status."""
         status = getattr(original_exception, "status_code", None) or type(original_exception).__name__
-        _book((request_data.get("metadata") or {}).get(ROW), str(status))
+        cause = cause_of_error(original_exception)
+        opening = (request_data.get("metadata") or {}).get(ROW)
+        is_paid = opening is not None and _may_be_paid(str(status), bool(request_data.get("stream")), opening["id"])
+        _book(opening, cause if cause in OF_THE_REQUEST else str(status), is_paid=is_paid)
         await super().async_post_call_failure_hook(request_data, user_api_key_dict, original_exception, traceback_str)
 
 
 async def _admitted(hashed: str, model: str, request: dict[str, Any]) -> str:
     """The id of a new row. A request that fits a limit only if others cost less than they may waits for these."""
     listed = models()[model]
-    worst, deadline = listed.price.worst(request, listed.most), time.monotonic() + PATIENCE
+    worst = listed.price.worst(request, listed.context, listed.most)
+    deadline = time.monotonic() + PATIENCE
     try:
         while not (row := ledger().open(hashed, model, listed.kind, worst, waits=time.monotonic() < deadline)):
             await asyncio.sleep(PAUSE)
@@ -159,6 +162,12 @@ async def _admitted(hashed: str, model: str, request: dict[str, Any]) -> str:
         ledger().refuse(hashed, error.limit.cause)
         raise LimitReached(float(error.limit.booked), float(error.limit.most), str(error)) from None
     return row
+
+
+def _may_be_paid(status: str, is_stream: bool, row: str) -> bool:
+    """Whether a request without an answer may cost something: it took too long, or is a stream that broke off, which is
+    not tried again."""
+    return status == "408" or is_stream and SENDS[row] == 1 and status.startswith("5")
 
 
 def _sample(data: dict[str, Any]) -> str:
@@ -179,13 +188,14 @@ def _note(opening: dict[str, Any] | None, answer: Any) -> None:
         ledger().serve(opening["key"], *(str(value or "") for value in names))
 
 
-def _book(opening: dict[str, Any] | None, status: str, usage: Usage = NOTHING) -> None:
+def _book(opening: dict[str, Any] | None, status: str, usage: Usage = NOTHING, *, is_paid: bool = False) -> None:
     """Book a finished request. One that was refused before it was opened has no row."""
     if opening is None:
         return
     latency = round((time.monotonic() - opening["began"]) * 1000)
     cost = models()[opening["model"]].price.cost(usage)
-    ledger().book(opening["id"], Booking(status, usage, cost, latency, SENDS.pop(opening["id"], 0)))
+    sends = SENDS.pop(opening["id"], 0)
+    ledger().book(opening["id"], Booking(status, usage, cost, latency, sends), is_paid=is_paid)
 
 
 bookkeeper = Bookkeeper()

@@ -301,13 +301,17 @@ class Ledger:
             db.execute("INSERT INTO worst VALUES (?, ?)", (request, format(worst, "f")))
             return request
 
-    def book(self, request: str, booking: Booking) -> None:
-        """Complete an open or lost request; one that is already booked stays as it is."""
+    def book(self, request: str, booking: Booking, *, is_paid: bool = False) -> None:
+        """Complete an open or lost request; one that is already booked stays as it is. One that `is_paid`, although it
+        has no answer, keeps its highest possible cost, once for each time that it was sent."""
         with self._transaction() as db:
             query = f"UPDATE requests SET {_SET} WHERE id = ? AND status IN (?, ?)"
-            if db.execute(query, (*_values(booking), request, OPEN, LOST)).rowcount:
-                _add(db, request, booking.cost_usd)
-            if booking.status != UNCOUNTED:
+            if not db.execute(query, (*_values(booking), request, OPEN, LOST)).rowcount:
+                return
+            _add(db, request, booking.cost_usd)
+            if is_paid:
+                _multiply(db, request, max(1, booking.sends))
+            elif booking.status != UNCOUNTED:
                 db.execute("DELETE FROM worst WHERE id = ?", (request,))
 
     def serve(self, hashed: str, model: str, fingerprint: str) -> None:
@@ -391,6 +395,9 @@ class Ledger:
             names = "key_hash, cause"
             db.execute(f"INSERT OR IGNORE INTO main.refusals ({names}) SELECT {names} FROM other.refusals")
             db.execute("INSERT OR IGNORE INTO main.served SELECT * FROM other.served")
+            db.execute("INSERT OR IGNORE INTO main.worst SELECT * FROM other.worst")
+            db.execute(f"""DELETE FROM main.worst WHERE id NOT IN (SELECT id FROM other.worst)
+                           AND id IN (SELECT id FROM other.requests WHERE status NOT IN {_UNBOOKED})""")
             db.execute("DELETE FROM main.spent")
 
     @contextmanager
@@ -445,7 +452,7 @@ class Ledger:
     def _committed(self, experiment: str) -> Decimal:
         running = _running(self._db, experiment)
         spent = self._reckoned(experiment) if running is None else running
-        return total((spent, *_worst(self._db, "experiment", experiment, LOST, UNCOUNTED)))
+        return total((spent, *_worst(self._db, "experiment", experiment)))
 
     def spent_on(self, answer: str) -> Decimal:
         """The cost of all tries at one answer, in USD. Requests of unknown cost count with their highest possible
@@ -456,16 +463,16 @@ class Ledger:
     def _spent_on(self, answer: str) -> Decimal:
         query = "SELECT requests.cost_usd FROM requests JOIN keys USING (key_hash) WHERE answer = ?"
         booked = [Decimal(cost) for (cost,) in self._db.execute(query, (answer,))]
-        return total((*booked, *_worst(self._db, "answer", answer, LOST, UNCOUNTED)))
+        return total((*booked, *_worst(self._db, "answer", answer)))
 
     def _limits(self, hashed: str) -> Iterator[Limit]:
         """The limits of a key: a budget is its experiment's, over all its keys; a cap is its answer's."""
         key = self._key(hashed)
         if key and key.budget_usd is not None:
-            under_way = total(_worst(self._db, "experiment", key.experiment, OPEN))
+            under_way = total(_worst(self._db, "experiment", key.experiment, under_way=True))
             yield Limit(BUDGET_EXCEEDED, key.alias, key.budget_usd, self._committed(key.experiment), under_way)
         if key and key.cap_usd is not None:
-            under_way = total(_worst(self._db, "answer", key.answer, OPEN))
+            under_way = total(_worst(self._db, "answer", key.answer, under_way=True))
             yield Limit(CAP_REACHED, key.alias, key.cap_usd, self._spent_on(key.answer), under_way)
 
     def per_holder(self, experiment: str) -> dict[str, Decimal]:
@@ -487,11 +494,19 @@ def _running(db: sqlite3.Connection, experiment: str) -> Decimal | None:
     return row and Decimal(row[0])
 
 
-def _worst(db: sqlite3.Connection, column: str, value: str, *statuses: str) -> list[Decimal]:
-    """The highest possible costs of the requests of these statuses, of an experiment or an answer."""
+def _worst(db: sqlite3.Connection, column: str, value: str, *, under_way: bool = False) -> list[Decimal]:
+    """The highest possible costs of requests of an experiment or an answer: of those under way, or of ended ones whose
+    cost is unknown."""
     query = f"""SELECT worst.cost_usd FROM worst JOIN requests USING (id) JOIN keys USING (key_hash)
-                WHERE {column} = ? AND status IN ({_marks(len(statuses))})"""
-    return [Decimal(cost) for (cost,) in db.execute(query, (value, *statuses))]
+                WHERE {column} = ? AND (status = ?) = ?"""
+    return [Decimal(cost) for (cost,) in db.execute(query, (value, OPEN, under_way))]
+
+
+def _multiply(db: sqlite3.Connection, request: str, count: int) -> None:
+    """Multiply the highest possible cost of a request."""
+    for (cost,) in db.execute("SELECT cost_usd FROM worst WHERE id = ?", (request,)).fetchall():
+        amount = format(total([Decimal(cost)] * count), "f")
+        db.execute("UPDATE worst SET cost_usd = ? WHERE id = ?", (amount, request))
 
 
 def _add(db: sqlite3.Connection, request: str, cost: Decimal) -> None:

@@ -35,10 +35,10 @@ MODES = ("chat", "embedding")
 NO_KEY = "none"
 #: the address of a LiteLLM proxy that already runs, and its master key; it has the providers' keys in its environment
 PROXY_URL, PROXY_KEY = "A11Y_BENCH_PROXY_URL", "A11Y_BENCH_PROXY_KEY"
-#: fields of `litellm_params` that do not shape answers: keys, limits, prices and a provider's cache of prompts
+#: fields of `litellm_params` that do not shape answers: keys, limits and a provider's cache of prompts
 _SHAPES_NOTHING = (
     *("api_key", "max_parallel_requests", "rpm", "tpm", "timeout", "stream_timeout", "max_retries", "num_retries"),
-    *("input_cost_per_token", "output_cost_per_token", "weight", "order", "tags", "cache_control_injection_points"),
+    *("weight", "order", "tags", "cache_control_injection_points"),
 )
 #: fields of `model_info` that do: what the model can be shown
 _SHAPING = ("mode", "supports_vision", "max_input_tokens")
@@ -47,6 +47,8 @@ LIMITS = ("max_parallel_requests", "rpm", "tpm")
 #: the field of `model_info` that says how many answers one request may ask for
 CHOICES = "max_choices"
 _VARIABLE = re.compile(r"^os\.environ/(\w+)$")
+#: a name of a price
+_PRICED = re.compile("cost|pric")
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,8 @@ def _model(location: _Location, entry: Any) -> Model:
     if kind not in MODES:
         raise location.error("model_info.mode", f"'{kind}' is not a mode", f"available: {', '.join(MODES)}")
     _check_key(location, parameters)
+    if misplaced := next(filter(_PRICED.search, parameters), ""):
+        raise location.error(f"litellm_params.{misplaced}", "a price that is not reckoned with", "see model_info")
     matches = (_VARIABLE.match(value) for value in parameters.values() if isinstance(value, str))
     variables = tuple(match[1] for match in matches if match)
     limits = {limit: _limit(location, parameters, limit) for limit in LIMITS if parameters.get(limit) is not None}
@@ -206,7 +210,7 @@ def _limit(location: _Location, parameters: dict[str, Any], name: str) -> int:
 
 def _prices(location: _Location, info: dict[str, Any]) -> Price:
     for name in info:
-        if "cost" in name and name not in (*PRICES, REASONING) and not _TIER.fullmatch(name):
+        if _PRICED.search(name) and name not in (*PRICES, REASONING) and not _TIER.fullmatch(name):
             hint = (
                 f"available: {', '.join((*PRICES, REASONING))}, and each of the first four with _above_NUMBERk_tokens"
             )

@@ -138,7 +138,7 @@ CAUSES = (
     (
         "refused",
         ("ContentPolicyViolationError", "RejectedRequestError"),
-        "content.filter|content.policy|content.management|safety.(system|policy)",
+        "content.filter|content.policy|content.management|safety.(system|policy)|flagged|moderation",
         (),
     ),
     (
@@ -148,10 +148,12 @@ CAUSES = (
         (400, 401, 402, 403, 404, 405, 415, 422),
     ),
 )
+#: the causes that lie in a request itself: nobody else failed
+OF_THE_REQUEST = ("context", "refused")
 #: any other cause: the provider failed, or is overloaded
 PROVIDER = "provider"
 #: statuses whose text is examined, and how much of it: the rest may quote the prompt
-TOLD_BY_TEXT, TEXT_CHARS = (400, 413, 422), 300
+TOLD_BY_TEXT, TEXT_CHARS = (400, 403, 413, 422), 300
 
 
 def cause_of(name: str, status: int | None, text: str) -> str:

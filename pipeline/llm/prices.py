@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 #: enough digits for any sum or product here to be exact
 EXACT = Context(prec=100)
-#: tokens that a picture may cost beyond its bytes, and the most tokens of an answer without a known limit
-PICTURE, ANY = 20_000, 262_144
+#: tokens that a picture may cost beyond its bytes, and the most tokens of a prompt and of an answer of any model
+PICTURE, ANY_PROMPT, ANY = 20_000, 2_097_152, 262_144
 
 
 class Usage(NamedTuple):
@@ -73,13 +73,16 @@ class Price(NamedTuple):
         amounts = {name: value and Decimal(value) for name, value in fields.items() if name != "tiers"}
         return cls(**amounts, tiers=tuple((above, cls.read(price)) for above, price in fields["tiers"]))
 
-    def worst(self, request: Mapping[str, Any], limit: int) -> Decimal:
-        """The most that a request may cost, in USD. A token has at least one byte. An answer has at most as many tokens
-        as the request allows, else `limit`, else as many as any model gives. There may be several answers (`n`)."""
+    def worst(self, request: Mapping[str, Any], context: int, limit: int) -> Decimal:
+        """The most that a request may cost, in USD. A token has at least one byte. A chat's prompt has no more tokens
+        than the model's `context`, and an answer no more than its `limit`, or than the request allows; where these are
+        0, any model's hold. There may be several answers (`n`)."""
         text = json.dumps(request, default=str)
-        tokens_in = len(text.encode()) + PICTURE * text.count("data:image/")
-        limits = [request[name] for name in ("max_tokens", "max_completion_tokens") if request.get(name)]
-        tokens_out = 0 if "input" in request else max(limits, default=limit or ANY) * (request.get("n") or 1)
+        tokens_in, tokens_out = len(text.encode()) + PICTURE * text.count("data:image/"), 0
+        if "input" not in request:
+            asked = [request[name] for name in ("max_tokens", "max_completion_tokens") if request.get(name)]
+            tokens_in = min(tokens_in, context or ANY_PROMPT)
+            tokens_out = min(max(asked, default=limit or ANY), limit or ANY) * (request.get("n") or 1)
         prices = [self, *(price for _, price in self.tiers)]
         costly = max(amount for price in prices for amount in (price.input, price.cached, price.stored))
         costly_out = max(amount for price in prices for amount in (price.output, price.reasoning or Decimal(0)))

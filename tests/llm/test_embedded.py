@@ -93,6 +93,26 @@ def test_a_stream_that_breaks_off_is_a_failure(bench: Bench, experiment: Experim
     assert '"error"' in text
     (row,) = booked(bench, experiment)
     assert row.status not in ("ok", "open")
+    assert bench.gateway.ledger.committed(experiment.id) > 0, "what was said so far is paid for"
+
+
+@pytest.mark.trap("usage-missing-is-free")
+def test_what_took_too_long_counts_each_time(bench: Bench) -> None:
+    experiment = Experiment("o/r", "hasty", "agent", "unpaid")
+    bench.upstream.fail(*[Fault(delay=1)] * 2)
+    assert bench.chat(bench.key(experiment), model="hasty", max_tokens=1000).status_code == 408
+    (row,) = booked(bench, experiment)
+    assert (row.cost_usd, row.sends) == (0, 2) and bench.gateway.ledger.committed(experiment.id) > 2000
+
+
+@pytest.mark.trap("bought-fault")
+def test_a_prompt_that_is_refused_for_its_content_is_its_agents(bench: Bench, experiment: Experiment) -> None:
+    """Some providers say so with 403, which else means a wrong key."""
+    bench.upstream.fail(*[Fault(403, "your input was flagged")] * TRIES)
+    key = bench.key(experiment)
+    assert bench.chat(key).headers["x-a11y-bench-cause"] == "refused"
+    assert [(row.status, row.sends) for row in booked(bench, experiment)] == [("refused", TRIES)]
+    assert bench.gateway.given_up(experiment, key) == ""
 
 
 # -- turns ----------------------------------------------------------------------------------------------------------

@@ -240,12 +240,45 @@ def test_the_worst_of_a_request(ledger: Ledger) -> None:
     """No tokenizer has more tokens than a text has bytes; an answer is as long as it may be."""
     price = Price(Decimal(1), Decimal(1000), Decimal("0.5"), Decimal("1.25"))
     short = {"model": "m", "messages": [{"role": "user", "content": "hello"}], "max_tokens": 3}
-    assert Decimal(3000) < price.worst(short, 50) < Decimal(3000) + 200
+    assert Decimal(3000) < price.worst(short, 0, 50) < Decimal(3000) + 200
     del short["max_tokens"]
-    assert Decimal(50_000) < price.worst(short, 50) < Decimal(50_200)
-    assert price.worst(short, 0) > Decimal(100_000_000)
-    assert price.worst({**short, "n": 4}, 50) > 4 * Decimal(50_000)
-    assert price.worst({"model": "m", "input": "hello"}, 50) < 100
+    assert Decimal(50_000) < price.worst(short, 0, 50) < Decimal(50_200)
+    assert price.worst(short, 0, 0) > Decimal(100_000_000)
+    assert price.worst({**short, "n": 4}, 0, 50) > 4 * Decimal(50_000)
+    assert price.worst({"model": "m", "input": "hello"}, 0, 50) < 100
+    assert price.worst({"model": "m", "input": ["hello"] * 100}, 50, 0) > 500, "each text has a context of its own"
+
+
+@pytest.mark.trap("bought-fault")
+def test_a_request_costs_no_more_than_its_model_can(ledger: Ledger) -> None:
+    """An agent that asks for a billion tokens would find every budget too small, and end the run for all."""
+    price = Price(Decimal(1), Decimal(1000), Decimal("0.5"), Decimal("1.25"))
+    odd = {"model": "m", "messages": [{"role": "user", "content": "x" * 10**6}], "max_tokens": 10**9}
+    assert price.worst(odd, 1000, 50) == 1000 * Decimal("1.25") + 50_000
+
+
+@pytest.mark.rule("budget")
+def test_what_may_be_paid_without_an_answer_counts_at_its_worst(ledger: Ledger) -> None:
+    """A provider that is too slow is paid each time: once booked as nothing, a budget never ended."""
+    hashed = issue(ledger, "i-1", Decimal(10))
+    late, failed = (ledger.open(hashed, "m", "llm", Decimal("0.75")) for _ in range(2))
+    ledger.book(late, Booking("408", sends=2), is_paid=True)
+    ledger.book(failed, Booking("500", sends=6))
+    assert (ledger.committed("exp"), ledger.spend("exp")) == (Decimal("1.5"), 0)
+
+
+@pytest.mark.rule("budget")
+def test_the_unknown_costs_of_another_ledger_come_along(ledger: Ledger, tmp_path: Path) -> None:
+    """After a pull or a push, a budget knows what was lost there; what is booked by then is not unknown any more."""
+    other = Ledger(tmp_path / "other.sqlite")
+    hashed = issue(other, "i-1", Decimal(10))
+    _, booked = (other.open(hashed, "m", "llm", Decimal(3)) for _ in range(2))
+    other.lose("exp")
+    ledger.absorb(tmp_path / "other.sqlite")
+    assert ledger.committed("exp") == 6
+    other.book(booked, Booking(OK, cost_usd=Decimal(1)))
+    ledger.absorb(tmp_path / "other.sqlite")
+    assert ledger.committed("exp") == 4
 
 
 @pytest.mark.rule("money-exact")

@@ -176,7 +176,7 @@ def test_a_long_prompt_costs_what_its_tier_says(tmp_path: Path) -> None:
     assert price.cost(Usage(200_001, 1)) == 400_002 + 15
     assert price.cost(Usage(100, 10, tokens_cached=50, tokens_reasoning=4)) == 50 + 5 + 60 + 20
     assert Price.read(json.loads(json.dumps(price.described()))) == price
-    assert price.worst({"max_tokens": 1}, 0) >= 15
+    assert price.worst({"max_tokens": 1}, 0, 0) >= 15
 
 
 @pytest.mark.rule("prices-known")

@@ -257,13 +257,13 @@ def test_a_failure_that_passed_does_not_count(world: World) -> None:
 @pytest.mark.parametrize(("limit", "cause"), [("budget", "budget_exceeded"), ("cap", "cap_reached")])
 def test_what_a_limit_cut_short_is_owed(world: World, limit: str, cause: str) -> None:
     """The agent does not say that it was refused; nobody could tell its patch from a whole one."""
-    unit = world.run('ask "$TASK"; ask "$TASK" 1000000; echo half > src/menu.js', **{limit: Decimal("0.5")})
+    unit = world.run('ask "$TASK"; ask "$TASK" 1000000; echo half > src/menu.js', **{limit: Decimal("0.1")})
     assert failure(unit)["cause"] == cause and not unit.path.exists()
 
 
 @pytest.mark.rule("budget")
 def test_who_is_done_within_the_budget_is_not_paid_twice(world: World) -> None:
-    unit = world.run('ask "$TASK"; echo whole > src/menu.js', budget=Decimal("0.5"))
+    unit = world.run('ask "$TASK"; echo whole > src/menu.js', budget=Decimal("0.1"))
     assert unit.result()["outcome"] == "SUCCESSFUL_PATCH"
 
 
