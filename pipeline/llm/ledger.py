@@ -109,7 +109,7 @@ class Sent(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A row, with the fields of its key."""
+    """A row, with the fields of its key. Of an `unknown` cost, nothing is in `cost_usd`."""
 
     id: str
     time: str
@@ -131,6 +131,7 @@ class Request(NamedTuple):
     answer: str = ""
     tokens_reasoning: int = 0
     sends: int = 0
+    unknown: int = 0
 
 
 class Limit(NamedTuple):
@@ -415,13 +416,13 @@ class Ledger:
     def rows(self, experiment: str | None = None) -> list[Request]:
         """The requests of one experiment or of all, in the order of booking."""
         query = """SELECT id, time, track, experiment, repo, agent, holder, keys.model, requests.model, kind, tokens_in,
-                          tokens_out, tokens_cached, tokens_stored, cost_usd, latency_ms, status, answer,
-                          tokens_reasoning, sends
-                   FROM requests JOIN keys USING (key_hash)
+                          tokens_out, tokens_cached, tokens_stored, requests.cost_usd, latency_ms, status, answer,
+                          tokens_reasoning, sends, worst.id IS NOT NULL AND status != ?
+                   FROM requests JOIN keys USING (key_hash) LEFT JOIN worst USING (id)
                    WHERE experiment = coalesce(?, experiment)
                    ORDER BY requests.rowid"""
         with self._transaction() as db:
-            requests = [Request(*row) for row in db.execute(query, (experiment,))]
+            requests = [Request(*row) for row in db.execute(query, (OPEN, experiment))]
         return [row._replace(cost_usd=Decimal(row.cost_usd)) for row in requests]
 
     def spend(self, experiment: str | None = None) -> Decimal:

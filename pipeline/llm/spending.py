@@ -25,7 +25,7 @@ DERIVED = "costs.csv is derived anew by: a11y-bench predict REPO MODEL --step po
 
 class Spending(NamedTuple):
     """One experiment. `holders` is USD by instance and under `shared`; `sent` is how often its requests were sent, with
-    all retries, and `failed` counts those without an answer."""
+    all retries, `failed` counts those without an answer, and `unknown` those whose cost nobody told."""
 
     track: str
     repo: str
@@ -35,6 +35,7 @@ class Spending(NamedTuple):
     requests: int
     sent: int
     failed: int
+    unknown: int
     tokens: int
     holders: dict[str, Decimal]
 
@@ -45,7 +46,7 @@ class Spending(NamedTuple):
     def row(self) -> tuple[Any, ...]:
         """The row of a table; amounts as digits."""
         shared = self.holders.get(SHARED, Decimal(0))
-        counts = (self.requests, self.sent, self.failed, self.tokens)
+        counts = (self.requests, self.sent, self.failed, self.unknown, self.tokens)
         return (
             self.track,
             self.repo,
@@ -76,8 +77,9 @@ def spending(store: Store) -> list[Spending]:
 def _spending(names: tuple[str, str, str, str, str], rows: list[Request]) -> Spending:
     sent = sum(row.sends for row in rows)
     failed = sum(row.status not in (OK, CACHED, UNCOUNTED) for row in rows)
+    unknown = sum(row.unknown for row in rows)
     tokens = sum(row.tokens_in + row.tokens_out for row in rows)
-    return Spending(*names, len(rows), sent, failed, tokens, per_holder(rows))
+    return Spending(*names, len(rows), sent, failed, unknown, tokens, per_holder(rows))
 
 
 def check(store: Store, spent: list[Spending]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from pipeline.core.errors import A11yBenchError
 from pipeline.core.store import Store
 from pipeline.costs import command
 from pipeline.llm.costs import write_costs
-from pipeline.llm.ledger import CACHED, Ledger
+from pipeline.llm.ledger import CACHED, UNCOUNTED, Booking, Ledger
 from pipeline.llm.spending import check, spending
 from tests.llm.test_costs import book
 
@@ -30,6 +31,16 @@ def store(tmp_path: Path) -> Store:
     ledger.close()
     write_costs(store)
     return store
+
+
+def test_requests_of_unknown_cost_are_counted(store: Store) -> None:
+    """They stand with 0 in every sum, and are not free."""
+    ledger = Ledger(store.ledger)
+    hashed = next(iter(ledger._db.execute("SELECT key_hash FROM keys")))[0]
+    ledger.book(ledger.open(hashed, "m", "llm", Decimal(3)), Booking(UNCOUNTED, sends=2))
+    ledger.open(hashed, "m", "llm", Decimal(3))
+    first, _ = spending(store)
+    assert (first.unknown, first.sent) == (1, 2)
 
 
 def test_an_experiment_has_its_holders(store: Store) -> None:

@@ -148,3 +148,5 @@ def _notes(costs: Sequence[CostRow], requests: Sequence[Request]) -> Iterator[st
         yield f"Costs: costs.csv has {booked:f} USD and the ledger {ledger:f}; the next prediction rewrites it."
     elif not requests:
         yield "Costs: no ledger, so costs by instance are unknown."
+    if unknown := sum(request.unknown for request in requests):
+        yield f"Costs: {unknown} requests have an unknown cost (a11y-bench costs), so the amounts are lower bounds."
