@@ -353,7 +353,8 @@ class _Qualification:
                 if self.sick and number < MOST_HYPOTHESES:
                     further = chain(hypotheses.further(name, case, self._case(self.sick, situation)), further)
         self.sick, self.stored, self.health = sick, before[2], case.health
-        raise Rejected(end.reason, "\n".join([end.detail, "tried:", *tried]), log=end.log)
+        reason = "environment_failed" if end.reason == "no_report" else end.reason  # the runner starts in none
+        raise Rejected(reason, "\n".join([end.detail, "tried:", *tried]), log=end.log)
 
     def _hypotheses(self, case: Case, *, installs: bool) -> Iterator[Hypothesis]:
         """A bounded number of hypotheses, each environment once, few with an install (none without `installs`)."""

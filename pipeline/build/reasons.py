@@ -12,7 +12,7 @@ REASONS = {
     "policy_refused": "a rule of the package manager forbids the install",
     "node_unsuitable": "no version of Node suits the packages",
     "native_build_failed": "a native module does not compile",
-    "environment_failed": "the dependencies could not be installed, for no known fault",
+    "environment_failed": "no environment was found in which the tests can start",
     "runner_unsupported": "no supported test runner was found",
     "unsafe_path": "a file or a link leads out of the tree, or is one of git's own",
     "patch_failed": "a gold patch does not apply to the base",

@@ -20,6 +20,8 @@ from pipeline.core.timing import KINDS
 
 #: kinds of outcomes other than rejections -> their meaning for people
 MEANINGS = {QUALIFIED: "instances of the dataset", "undecided": "the build was stopped early: run the command again"}
+#: reasons for a rejection that end a run before anything is measured
+LIMITS = ("timeout", "output_limit", "disk_limit", "process_limit")
 
 
 def summarize(units: Sequence[Planned], decided: Mapping[str, Outcome], budget: Budget) -> dict[str, Any]:
@@ -49,9 +51,11 @@ def summarize(units: Sequence[Planned], decided: Mapping[str, Outcome], budget: 
 
 
 def _bases(units: Sequence[Planned], decided: Mapping[str, Outcome]) -> dict[str, Any]:
-    """Of the candidates whose base was measured: how many bases are well, and which are sick."""
-    bases = {unit.name: health for unit in units if unit.name in decided and (health := decided[unit.name].health)}
-    sick = [name for name, health in bases.items() if not health.well]
+    """Of the candidates whose install ended: how many bases are well, and which are not. A base that met a limit has no
+    health, and is not well."""
+    ended = {unit.name: decided[unit.name] for unit in units if unit.name in decided}
+    bases = {name: one.health for name, one in ended.items() if one.health or kind(one) in LIMITS}
+    sick = [name for name, health in bases.items() if not (health and health.well)]
     return {"installed": len(bases), "well": len(bases) - len(sick), "sick": sick}
 
 

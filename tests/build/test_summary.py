@@ -1,0 +1,34 @@
+"""The numbers of a build: how many bases are well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import factories
+import pytest
+
+from pipeline.build.summary import summarize
+from pipeline.core.records import Health, Rejection
+
+WELL, SICK = Health(files=2, loaded=2, tests=3, passed=3), Health(files=2, loaded=1, tests=1, passed=0)
+
+
+def rejected(number: int, reason: str, health: Health | None = None) -> Rejection:
+    return Rejection(instance_id=f"acme__ui-{number}", stage="build", reason=reason, health=health)
+
+
+@pytest.mark.rule("base-is-well")
+def test_a_base_that_met_a_limit_is_not_well(tmp_path: Path) -> None:
+    """A runner in watch mode never ends: left out, the share of bases that are well would be better for it."""
+    outcomes = [
+        factories.make_instance(1).model_copy(update={"health": WELL}),
+        rejected(2, "environment_failed", SICK),
+        rejected(3, "timeout"),
+        rejected(4, "timeout", WELL),
+        rejected(5, "dependency_gone"),
+    ]
+    decided = {one.instance_id: one for one in outcomes}
+    units = [SimpleNamespace(name=name, unit=SimpleNamespace(folder=tmp_path)) for name in [*decided, "acme__ui-6"]]
+    bases = summarize(units, decided, SimpleNamespace(used=0, limit=None))["bases"]
+    assert bases == {"installed": 4, "well": 2, "sick": ["acme__ui-2", "acme__ui-3"]}
