@@ -160,7 +160,11 @@ def marked(kind: str) -> set[str]:
 
 def rows(path: Path) -> set[str]:
     """The ids in the first cells of a page's tables: `one`, or `one`, `another`."""
-    cells = re.findall(r"^\| ([^|]+) \|", text(path), re.MULTILINE) if path.exists() else []
+    return rows_of(text(path)) if path.exists() else set()
+
+
+def rows_of(page: str) -> set[str]:
+    cells = re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE)
     return {one for cell in cells for one in re.findall(r"[\w.-]+", cell)}
 
 
@@ -168,6 +172,12 @@ def rows(path: Path) -> set[str]:
 def test_every_id_of_a_test_has_its_row(kind: str, page: str) -> None:
     """`pytest -m rule` lists what is proved; the page says what each id means."""
     none(f"{kind} ids without a row in docs/{page}", marked(kind) - rows(ROOT / "docs" / page))
+
+
+def test_every_trap_has_a_test() -> None:
+    """A row without one says that we have not fallen into it, and nobody looks."""
+    _, traps = text(ROOT / "docs" / "rules.md").split("\n## Traps we avoid\n")
+    none("traps without a test", rows_of(traps) - marked("trap") - {"trap"})
 
 
 def test_every_invariant_has_a_test() -> None:
