@@ -152,7 +152,9 @@ class Rejection(Versioned):
     stage: Literal["collect", "build"]
     reason: str
     detail: str = ""
-    health: Health | None = Field(default=None, description="of the base; none where nothing was installed, or a limit was met")
+    health: Health | None = Field(
+        default=None, description="of the base; none where nothing was installed, or a limit was met"
+    )
     issues: tuple[int, ...] = Field(default=(), description="issues of its repository that it is linked to")
 
 

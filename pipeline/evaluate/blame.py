@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.execution.runs import Plan
+from pipeline.sandbox import base
 
 R = TypeVar("R")
 
@@ -33,11 +34,5 @@ def settled(error: InfrastructureError, run: Callable[[], R], serves: Callable[[
 
 
 def serves(plan: Plan) -> bool:
-    """Whether a command without any patch runs where the patch did. The command fails on purpose, since the sandbox
-    then checks its disk and its counters."""
-    try:
-        with plan.sandbox.open(plan.image, cache="none", limits=plan.limits) as workspace:
-            completed = workspace.run(["false"])
-            return completed.code == 1 and completed.limit is None
-    except InfrastructureError:
-        return False
+    """Whether a command without any patch runs where the patch did."""
+    return base.serves(plan.sandbox, plan.image, plan.limits)

@@ -25,7 +25,7 @@ from pipeline.execution.images import ensure, recipe
 from pipeline.predict import reported
 from pipeline.predict.pictures import note
 from pipeline.predict.request import AgentFailed, Ask, Say
-from pipeline.sandbox.base import DEFAULT, Completed, Workspace
+from pipeline.sandbox.base import DEFAULT, Completed, Workspace, serves
 
 #: seconds that an agent has to end by itself after its time is over
 GRACE = 30
@@ -45,8 +45,8 @@ DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
 def run(ask: Ask, folder: Path, say: Say) -> int:
     """Let the agent work on one task; its files and the patch are then in `folder`. Returns the exit code.
 
-    If its time runs out, its changes so far are the answer. Raises AgentFailed if a limit ended it or no patch can be
-    made; InfrastructureError.
+    If its time runs out, its changes so far are the answer. Raises AgentFailed if a limit ended it, no patch can be
+    made, or it filled the engine's disk; InfrastructureError.
     """
     call, room, clone = ask.agent.call, ask.room, opened_clone(ask.clone)
     if room is None:
@@ -56,16 +56,26 @@ def run(ask: Ask, folder: Path, say: Say) -> int:
     ensure(sandbox, clone, image_recipe, say)
     limits = replace(DEFAULT, seconds=call.seconds + 2 * GRACE)
     connections: dict[str, Any] = {"tools": Path(room.tools), "reach": ask.base_url}
-    with sandbox.open(image_recipe.image, cache="none", limits=limits, **connections) as workspace:
-        values = _brief(workspace, ask)
-        base = _git(workspace, "rev-parse", "HEAD").strip()
-        say(f"{ask.agent.name} works")
-        timed = ("timeout", f"--kill-after={GRACE}", str(call.seconds))
-        completed = workspace.run([*timed, *call.argv(values)], env=call.variables(values))
-        write_bytes(folder / "agent.log", completed.output)
-        with _blamed(workspace):
-            _keep(workspace, values["out"], folder)
-            return _conclude(workspace, base, completed, completed.seconds >= call.seconds, folder)
+    try:
+        with sandbox.open(image_recipe.image, cache="none", limits=limits, **connections) as workspace:
+            return _worked(ask, workspace, folder, say)
+    except InfrastructureError as error:
+        if error.cause != "disk" or not serves(sandbox, image_recipe.image, limits):
+            raise
+        raise AgentFailed(f"there is room again without the agent: {error}") from error
+
+
+def _worked(ask: Ask, workspace: Workspace, folder: Path, say: Say) -> int:
+    """The agent's exit code, after its work is copied into `folder`."""
+    call, values = ask.agent.call, _brief(workspace, ask)
+    base = _git(workspace, "rev-parse", "HEAD").strip()
+    say(f"{ask.agent.name} works")
+    timed = ("timeout", f"--kill-after={GRACE}", str(call.seconds))
+    completed = workspace.run([*timed, *call.argv(values)], env=call.variables(values))
+    write_bytes(folder / "agent.log", completed.output)
+    with _blamed(workspace):
+        _keep(workspace, values["out"], folder)
+        return _conclude(workspace, base, completed, completed.seconds >= call.seconds, folder)
 
 
 def _brief(room: Workspace, ask: Ask) -> dict[str, str]:

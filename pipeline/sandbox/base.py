@@ -164,6 +164,17 @@ class Sandbox(Protocol):
         """End every command at once. Every later call to this sandbox raises `stopped`."""
 
 
+def serves(sandbox: Sandbox, image: str, limits: Limits) -> bool:
+    """Whether a command runs in a fresh workspace. It fails on purpose, since the sandbox then checks its disk and its
+    counters."""
+    try:
+        with sandbox.open(image, cache="none", limits=limits) as workspace:
+            completed = workspace.run(["false"])
+            return completed.code == 1 and completed.limit is None
+    except InfrastructureError:
+        return False
+
+
 def refused(sandbox: str, ability: Ability) -> UserError:
     """The error of a sandbox for an ability that it lacks."""
     return UserError(f"the sandbox '{sandbox}' cannot {ABILITIES[ability]}", hint="use another one: --sandbox docker")

@@ -1,16 +1,22 @@
-"""The patch that is made of an agent's checkout, in a folder of this machine."""
+"""The patch that is made of an agent's checkout, in a folder of this machine, and whose fault a full disk is."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from histories import History
 
+from pipeline.core.errors import InfrastructureError
+from pipeline.predict import container
 from pipeline.predict.container import _patch
-from pipeline.sandbox.base import Limits
+from pipeline.predict.request import AgentFailed
+from pipeline.sandbox.base import Completed, Limits
 from pipeline.sandbox.local.workspace import LocalWorkspace, copy
+from pipeline.sandbox.scripted import ScriptedSandbox
 
 
 @pytest.fixture
@@ -51,3 +57,28 @@ def test_what_git_cannot_add_is_left_out(room: LocalWorkspace) -> None:
     locked.chmod(0)
     patch = _patch(room, "HEAD").decode()
     assert "aria-label" in patch and "tmp" not in patch and ("locked" in patch) == (os.geteuid() == 0)
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.trap("bought-fault")
+@pytest.mark.parametrize(
+    ("code", "error"), [(1, AgentFailed), (0, InfrastructureError)], ids=["the agent's", "the machine's"]
+)
+def test_a_disk_that_is_full_is_the_agents_where_there_is_room_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, error: type[Exception]
+) -> None:
+    """Files that are deleted and still open fill the engine's disk, and no limit sees them."""
+    sandbox = ScriptedSandbox(tmp_path, lambda argv, files: Completed(code, b"", 0))
+    room = SimpleNamespace(sandbox=SimpleNamespace(sandbox=lambda: sandbox), environment=None, manifests="", tools="")
+    call = SimpleNamespace(seconds=60)
+    ask: Any = SimpleNamespace(agent=SimpleNamespace(call=call), room=room, clone="", base="", base_url="")
+
+    def fill(*_: object) -> int:
+        raise InfrastructureError("the engine's disk is full", cause="disk")
+
+    monkeypatch.setattr(container, "opened_clone", lambda _: None)
+    monkeypatch.setattr(container, "recipe", lambda *_: SimpleNamespace(image="image"))
+    monkeypatch.setattr(container, "ensure", lambda *_: None)
+    monkeypatch.setattr(container, "_worked", fill)
+    with pytest.raises(error, match="disk is full"):
+        container.run(ask, tmp_path, print)
