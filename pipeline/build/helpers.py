@@ -3,7 +3,8 @@
 Reads the clone at gold's commit. A file imports what its string literals name: relative paths are resolved, aliased
 paths must match at the end, and in sources the last part is enough, so that a file stays in gold if in doubt. An entry
 (`index`, or a file that package.json names), a file that a test is named after, and the only file of a gold patch also
-stay in gold. Does not cover files that tests find without naming them.
+stay in gold. Of files that no program loads, only fixtures are looked at: pages and styles may be what is repaired.
+Does not cover files that tests find without naming them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from pipeline.execution.scope import named_like
 
 #: files that programs load by name
 _LOADED = re.compile(r"\.(?:[cm]?[jt]sx?|json|vue|svelte)$")
+#: files of any kind that by their names are data of tests
+_FIXTURE = re.compile(r"(?:^|/)_*(?:fixtures?|testdata|test[-_]data)_*/|\.fixture\.")
 _DECLARED = re.compile(r"\.d\.[cm]?ts$")
 #: what precedes the name of a file that is loaded
 _LOADING = re.compile(r"(?:\bfrom|\bimport|\brequire|\bmock|\brequireActual|\bimportActual)\s*\(?\s*$")
@@ -51,8 +54,10 @@ def only_tests_import(clone: Clone, candidate: Candidate) -> tuple[str, ...]:
     """
     if candidate.origin or not has_commit(clone, candidate.merge_sha):
         return ()
-    code = [path for path in paths(candidate.fix_patch) if _LOADED.search(path) and not is_protected(path)]
-    wanted = {path for path in code if not _DECLARED.search(path) and _stem(path) != "index"}
+    changed = [path for path in paths(candidate.fix_patch) if not is_protected(path)]
+    code = [path for path in changed if _LOADED.search(path)]
+    wanted = {path for path in changed if path in code or _FIXTURE.search(path)}
+    wanted = {path for path in wanted if not _DECLARED.search(path) and _stem(path) != "index"}
     importers = _importers(clone, candidate.merge_sha, wanted) if wanted else {}
     helpers: set[str] = set()
     while new := {path for path in wanted - helpers if _is_helper(path, importers[path], helpers)}:
@@ -103,7 +108,8 @@ def _strings(clone: Clone, sha: str, stems: Collection[str]) -> Iterator[tuple[s
 
 
 def _names(importer: str, text: str, path: str, tree: Collection[str], loads: bool) -> bool:
-    """Whether a string in a file names a path. In a test only strings that are loaded count: others may be any word."""
+    """Whether a string in a file names a path. In a test only strings that are loaded count, or end in an extension:
+    others may be any word."""
     if _stem(text) != _stem(path):
         return False
     if text.startswith("."):
@@ -111,7 +117,9 @@ def _names(importer: str, text: str, path: str, tree: Collection[str], loads: bo
         return resolved == path if resolved in tree else _bare(resolved) == _bare(path)
     if not is_test_file(importer):
         return True
-    return loads and _bare(path).endswith(f"/{_bare(text).partition('/')[2] or _bare(text)}")
+    return (loads or not _LOADED.search(path)) and _bare(path).endswith(
+        f"/{_bare(text).partition('/')[2] or _bare(text)}"
+    )
 
 
 def _stem(path: str) -> str:

@@ -52,6 +52,21 @@ def test_helpers_and_what_they_import_are_the_tests(tmp_path: Path) -> None:
     assert found(tmp_path, GOLD) == ("tools/rows.json", "tools/show.js")
 
 
+@pytest.mark.trap("helper-only-tests-import")
+def test_a_fixture_of_any_kind_is_a_test_and_a_page_is_not(tmp_path: Path) -> None:
+    """A page may be what is repaired, and a fixture that a source names, too."""
+    test = "import { Menu } from './Menu';\nread('fixtures/page.html', './open.fixture.css', 'src/about.html');\n"
+    files = GOLD | {
+        "src/Menu.test.js": test,
+        "src/Menu.js": f"{MENU}read('./fixtures/shipped.html');\n",
+        "src/fixtures/page.html": "<main></main>\n",
+        "src/fixtures/shipped.html": "<main></main>\n",
+        "src/open.fixture.css": "a {}\n",
+        "src/about.html": "<main></main>\n",
+    }
+    assert found(tmp_path, files) == ("src/fixtures/page.html", "src/open.fixture.css")
+
+
 def test_a_bundle_in_the_repository_imports_nothing(tmp_path: Path) -> None:
     """Compiled releases of a website hold every name in one line of a megabyte, which was searched again for each of
     its strings: the build stood still for minutes."""
