@@ -33,7 +33,7 @@ from pipeline.core.options import new_data_option, repo_argument
 @click.option(
     "--patterns",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="A TOML file with other patterns, or `seed` for the thesis's.",
+    help="A TOML file with other patterns, or `seed` for those of the thesis that began the project (docs/thesis.md).",
 )
 @new_data_option
 def command(

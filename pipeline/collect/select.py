@@ -9,14 +9,13 @@ import click
 
 @click.command()
 @click.argument("repos", nargs=-1)
-@click.option(
-    "--list", "path", type=click.Path(path_type=Path), help="A TOML file with another list than the thesis's."
-)
+@click.option("--list", "path", type=click.Path(path_type=Path), help="A TOML file with another list of repositories.")
 def command(repos: tuple[str, ...], path: Path | None) -> None:
-    """Show which repositories meet the thesis's criteria: over 500 stars, a commit within six months, web-related.
+    """Show which repositories qualify: over 500 stars, a commit within six months, web-related.
 
     \b
-    Without REPOS, checks the 29 of the thesis's list. Queries GitHub (GITHUB_TOKEN); writes nothing.
+    The criteria, and the list of 29 repositories that is checked without REPOS, are those of the thesis that A11y-Bench
+    began as (docs/thesis.md). Queries GitHub (GITHUB_TOKEN); writes nothing.
     Example: a11y-bench select grommet/grommet elastic/eui
     """
     from pipeline.collect.github.limits import Tokens, tokens_of_environment
