@@ -16,12 +16,12 @@ def evaluate_and_say(store: Any, repo: Any, agent: str, model: str, sandbox: Any
     """Evaluate every attempt of one agent and model, and print how many instances are resolved. `how` goes to
     `evaluate`.
 
-    Raises A11yBenchError if oracle does not resolve every instance. `run` then ends before a model is asked; `campaign`
-    records it as a failure and continues.
+    Raises A11yBenchError if oracle does not resolve every instance, or nop resolves one. `run` then ends before a model
+    is asked; `campaign` records it as a failure and continues.
     """
     from pipeline.core.console import say
     from pipeline.core.errors import A11yBenchError
-    from pipeline.core.records import Outcome
+    from pipeline.dataset.references import REQUIRED
     from pipeline.evaluate.answers import Subject, attempts
     from pipeline.evaluate.cli import summary
     from pipeline.evaluate.stage import NOT_CHOSEN, evaluate
@@ -32,7 +32,8 @@ def evaluate_and_say(store: Any, repo: Any, agent: str, model: str, sandbox: Any
         which = f", attempt {subject.attempt}" if subject.attempt > 1 else ""
         say(f"{model}{which}: {summary(verdicts)}")
         chosen = [verdict for verdict in verdicts if verdict.cause != NOT_CHOSEN]
-        unresolved = [verdict.instance_id for verdict in chosen if verdict.outcome is not Outcome.RESOLVED]
-        if model == "oracle" and unresolved:
-            names = ", ".join(unresolved)
-            raise A11yBenchError(f"the gold patch does not resolve {names}: build again, or see its log")
+        required = REQUIRED.get(model)
+        wrong = [f"{verdict.instance_id} is {verdict.outcome}" for verdict in chosen if verdict.outcome is not required]
+        if required and wrong:
+            text = f"with {model}, every instance must be {required}, but {', '.join(wrong)}"
+            raise A11yBenchError(f"{text}: build again, or see its log")

@@ -4,6 +4,7 @@ Uses the stages, as `campaign` does: a check runs stages 03 and 04, a rebuild 01
 
     cli, present, files       the commands, their output, writing to files that a person names
     check, applied, examine   checks of each instance; then oracle and nop
+    references                whether both hold for what is published
     stress                    repeated runs of gold's tests, alone and under load
     audit/                    the measured error of our verdicts: variants of gold whose right verdict is known
     stats                     what datasets consist of, in numbers

@@ -22,6 +22,9 @@ from pipeline.core.options import (
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 force_option = click.option("--force", is_flag=True, help="Replace a file with different content.")
+unchecked_option = click.option(
+    "--unchecked", is_flag=True, help="Write it with a warning even if oracle or nop does not hold."
+)
 
 
 @click.group()
@@ -67,7 +70,8 @@ def check(
     from pipeline.core.cache import cache_root
     from pipeline.core.dataset import built
     from pipeline.dataset import present
-    from pipeline.dataset.examine import REQUIRED, RunOptions, examine
+    from pipeline.dataset.examine import RunOptions, examine
+    from pipeline.dataset.references import REQUIRED
     from pipeline.dataset.stress import stress
     from pipeline.sandbox import open_sandbox
 
@@ -94,15 +98,17 @@ def check(
 )
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="The file or folder to write.")
 @subset_options
+@unchecked_option
 @force_option
 @data_option
-def export(repos: Any, form: str, output: Path, subset: Any, force: bool, store: Any) -> None:
+def export(repos: Any, form: str, output: Path, subset: Any, unchecked: bool, force: bool, store: Any) -> None:
     """Export datasets in another benchmark's or program's format.
 
     \b
     multi-swe-bench (with our fields added) and swe-bench are JSON Lines: `collect --source dataset` reads both.
     harbor, inspect and swe-bench-5 are folders that these programs run, graded by `dataset grade --serve`;
     hugging-face is read by datasets.load_dataset.
+    Every instance needs current verdicts of oracle (resolved) and nop (not resolved): run `dataset check` first.
     Exports contain other people's code and the solutions: use them yourself, do not publish them.
     Example: a11y-bench dataset export grommet/grommet --format harbor --output tasks --limit 10
     """
@@ -111,8 +117,12 @@ def export(repos: Any, form: str, output: Path, subset: Any, force: bool, store:
     from pipeline.dataset.files import write_new
     from pipeline.dataset.foreign.folders import FOLDERS, write_folder
     from pipeline.dataset.forms import lines
+    from pipeline.dataset.references import require
 
-    instances = [instance for repo in built(store, repos) for instance in subset.of(read_dataset(store, repo))]
+    chosen = {repo: subset.of(read_dataset(store, repo)) for repo in built(store, repos)}
+    for repo, records in chosen.items():
+        require(store, repo, records, unchecked=unchecked)
+    instances = [instance for records in chosen.values() for instance in records]
     if form in FOLDERS:
         write_folder(form, instances, output, replace=force)
     else:
@@ -285,14 +295,16 @@ def agree(repo: Any, path: Path, as_json: bool, store: Any) -> None:
 @command.command()
 @repos_argument
 @click.option("--output", type=click.Path(path_type=Path, file_okay=False), help="The folder [default: DATA/locks].")
+@unchecked_option
 @force_option
 @data_option
-def lock(repos: Any, output: Path | None, force: bool, store: Any) -> None:
+def lock(repos: Any, output: Path | None, unchecked: bool, force: bool, store: Any) -> None:
     """Write the lists that may be published.
 
     \b
     A list has the facts needed to rebuild a dataset and to check that it is the same, but no patches and no texts of
-    other people.
+    other people. Every instance needs current verdicts of oracle (resolved) and nop (not resolved): run `dataset check`
+    first.
     Writes <org>__<repo>.jsonl for each (see: a11y-bench schema Lock).
     Example: a11y-bench dataset lock grommet/grommet
     """
@@ -300,10 +312,16 @@ def lock(repos: Any, output: Path | None, force: bool, store: Any) -> None:
     from pipeline.core.dataset import built, read_dataset
     from pipeline.dataset.files import write_new
     from pipeline.dataset.lock import lines
+    from pipeline.dataset.references import require
 
+    lists = {}
     for repo in built(store, repos):
+        instances = read_dataset(store, repo)
+        require(store, repo, instances, unchecked=unchecked)
+        lists[repo] = lines(instances)
+    for repo, data in lists.items():
         path = output / f"{repo.slug}.jsonl" if output else store.published(repo)
-        write_new(path, lines(read_dataset(store, repo)), replace=force)
+        write_new(path, data, replace=force)
         say(f"{repo}: {path}")
 
 

@@ -14,18 +14,17 @@ from pipeline.core.dataset import read_dataset
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.progress import Progress
-from pipeline.core.records import Instance, Outcome
+from pipeline.core.records import Instance
 from pipeline.core.retry import PATIENT, Patience
 from pipeline.core.store import Store
 from pipeline.dataset.check import CHECKS, Checked, Finding, check
+from pipeline.dataset.references import REQUIRED
 from pipeline.evaluate.stage import Subject, evaluate
 from pipeline.execution.images import source
 from pipeline.llm.models import SHIPPED
 from pipeline.predict.stage import Predictor
 from pipeline.sandbox.base import Sandbox
 
-#: reference -> its required outcome on every instance
-REQUIRED = {"oracle": Outcome.RESOLVED, "nop": Outcome.EMPTY}
 #: name of a check -> its meaning
 MEANINGS = {
     "schema": "every line is a record Instance, each instance once",

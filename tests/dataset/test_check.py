@@ -14,7 +14,8 @@ from pipeline.core.errors import UserError
 from pipeline.core.records import Instance, Outcome
 from pipeline.core.store import Store, read_records, write_records
 from pipeline.dataset.check import CHECKS, Checked, Finding, check
-from pipeline.dataset.examine import MEANINGS, REQUIRED, RunOptions, examine
+from pipeline.dataset.examine import MEANINGS, RunOptions, examine
+from pipeline.dataset.references import REQUIRED
 
 Change = Callable[[Instance], dict[str, Any]]
 GITHUB_TOKEN = "ghp_" + "a1" * 18

@@ -53,7 +53,10 @@ def test_check_says_what_is_wrong_by_its_exit_code(tiny: Bench, tmp_path: Path) 
 
 
 @pytest.mark.rule("export")
-@pytest.mark.parametrize("words", [("export", "--format", "swe-bench", "--output"), ("lock", "acme/ui", "--output")])
+@pytest.mark.parametrize(
+    "words",
+    [("export", "--unchecked", "--format", "swe-bench", "--output"), ("lock", "--unchecked", "acme/ui", "--output")],
+)
 def test_nothing_is_overwritten_unless_told(store: Store, tmp_path: Path, words: tuple[str, ...]) -> None:
     """The same bytes are no loss; others are refused."""
     name = tmp_path / "out"
@@ -71,10 +74,10 @@ def test_nothing_is_overwritten_unless_told(store: Store, tmp_path: Path, words:
 
 def test_without_a_name_all_that_are_built_are_meant(store: Store, tmp_path: Path) -> None:
     write_records(store.dataset(Repo("acme", "empty")), [])
-    call(store, "export", "--format", "multi-swe-bench", "--output", str(tmp_path / "all"))
+    call(store, "export", "--unchecked", "--format", "multi-swe-bench", "--output", str(tmp_path / "all"))
     ids = [json.loads(line)["instance_id"] for line in (tmp_path / "all").read_text().splitlines()]
     assert ids == ["acme__kit-3", "acme__ui-1", "acme__ui-2"]
-    assert call(store, "lock").exit_code == 0
+    assert call(store, "lock", "--unchecked").exit_code == 0
     assert sorted(path.name for path in (store.root / "locks").iterdir()) == ["acme__kit.jsonl", "acme__ui.jsonl"]
 
 
@@ -93,7 +96,7 @@ def test_statistics_in_three_forms(store: Store) -> None:
 def test_rebuild_says_where_it_differs_by_its_exit_code(tiny: Bench, tmp_path: Path) -> None:
     first, path, fresh = Store(tmp_path / "first"), tmp_path / "acme__ui.jsonl", Store(tmp_path / "rebuilt")
     write_records(first.dataset(REPO), [tiny.instance(name) for name in ("menu", "badge")])
-    call(first, "lock", "--output", str(tmp_path))
+    call(first, "lock", "--unchecked", "--output", str(tmp_path))
     local = ("--path", str(tiny.library), "--sandbox", "local", "--trust-local")
     same = call(fresh, "rebuild", str(path), *local, cache=tiny.cache)
     assert same.exit_code == 0, same.exception

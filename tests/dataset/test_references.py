@@ -1,0 +1,124 @@
+"""What is published has current verdicts of both references; anything else is refused, or published with a warning."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from factories import REPO
+from tiny_library import IMPATIENT, QUALIFIED, Bench, instance_id
+
+from pipeline.core.errors import UserError
+from pipeline.core.records import Instance
+from pipeline.core.store import Store, read_records, write_records
+from pipeline.dataset.cli import command
+from pipeline.dataset.examine import RunOptions, examine
+from pipeline.dataset.references import doubts, require
+
+MENU = instance_id("menu")
+
+
+@pytest.fixture(scope="module")
+def checked(tiny: Bench, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """A dataset for which oracle and nop were run."""
+    made = tiny.copy(tmp_path_factory.mktemp("references"))
+    assert examine(made.store, REPO, RunOptions(made.sandbox, trust_local=True, patience=IMPATIENT)) == []
+    return made
+
+
+@pytest.fixture
+def store(checked: Bench, tmp_path: Path) -> Store:
+    return checked.copy(tmp_path).store
+
+
+def instances(store: Store) -> list[Instance]:
+    return read_records(store.dataset(REPO), Instance)
+
+
+def rewrite(store: Store, reference: str, **changes: object) -> None:
+    """Change the verdict of a reference on `menu`."""
+    path = store.evaluation(REPO, reference, reference) / "verdicts.jsonl"
+    first, *others = path.read_text().splitlines()
+    assert json.loads(first)["instance_id"] == MENU
+    path.write_text("\n".join([json.dumps(json.loads(first) | changes), *others]) + "\n")
+
+
+def with_menu(store: Store, **changes: object) -> Sequence[Instance]:
+    first, *others = instances(store)
+    return [first.model_copy(update=changes), *others]
+
+
+def called(store: Store, *words: str) -> tuple[BaseException | None, str]:
+    result = CliRunner().invoke(command, [*words, "--data", str(store.root)])
+    return result.exception, result.stderr
+
+
+@pytest.mark.invariant(2)
+def test_a_dataset_whose_references_hold_is_published(store: Store, tmp_path: Path) -> None:
+    assert doubts(store, REPO, instances(store)) == {}
+    assert called(store, "lock") == (None, f"acme/ui: {store.published(REPO)}\n")
+    assert called(store, "export", "--format", "swe-bench", "--output", str(tmp_path / "out"))[0] is None
+
+
+@pytest.mark.invariant(2)
+@pytest.mark.parametrize("words", [("lock",), ("export", "--format", "swe-bench", "--output", "{}/out")])
+def test_without_the_references_nothing_is_published(tiny: Bench, tmp_path: Path, words: tuple[str, ...]) -> None:
+    bench = tiny.copy(tmp_path)
+    words = tuple(word.format(tmp_path) for word in words)
+    error, _ = called(bench.store, *words)
+    assert isinstance(error, UserError)
+    count = len(QUALIFIED)
+    more = f"no verdict: {MENU} and {count - 1} more"
+    assert f"do not vouch for {count} of {count} instances: oracle: {more}; nop: {more}" in str(error)
+    assert "just agt-run acme/ui oracle and just eval-run acme/ui oracle, and the same with nop" in str(error)
+    assert not (tmp_path / "out").exists() and not bench.store.published(REPO).exists()
+    error, said = called(bench.store, *words, "--unchecked")
+    assert error is None and "warning: acme/ui: oracle and nop do not vouch for" in said
+    assert (tmp_path / "out").exists() or bench.store.published(REPO).exists()
+
+
+@pytest.mark.invariant(2)
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lambda store: rewrite(store, "oracle", outcome="unresolved"), "oracle: the outcome unresolved"),
+        (lambda store: rewrite(store, "oracle", outcome="not_evaluated"), "oracle: the outcome not_evaluated"),
+        (lambda store: rewrite(store, "nop", outcome="resolved"), "nop: the outcome resolved"),
+        (lambda store: rewrite(store, "nop", patch_digest="0"), "nop: an outdated verdict"),
+        (lambda store: rewrite(store, "oracle", law="0"), "oracle: an outdated verdict"),
+        (lambda store: rewrite(store, "oracle", image="0"), "oracle: an outdated verdict"),
+        (lambda store: rewrite(store, "oracle", fixed=["another test"]), "oracle: an outdated verdict"),
+    ],
+)
+def test_a_verdict_that_says_otherwise_or_is_outdated_does_not_count(
+    store: Store, spoil: Callable[[Store], None], reason: str
+) -> None:
+    spoil(store)
+    assert doubts(store, REPO, instances(store)) == {reason: [MENU]}
+
+
+@pytest.mark.invariant(2)
+@pytest.mark.parametrize(
+    ("changes", "reasons"),
+    [
+        ({"stale": "its commits changed"}, ["it must be built again, since its commits changed"]),
+        ({"fix_patch": "another"}, ["oracle: an outdated verdict"]),
+        ({"test_patch": "another"}, ["oracle: an outdated verdict"]),
+        ({"image": "0"}, ["oracle: an outdated verdict", "nop: an outdated verdict"]),
+    ],
+)
+def test_a_verdict_on_an_earlier_instance_does_not_count(
+    store: Store, changes: dict[str, object], reasons: list[str]
+) -> None:
+    assert doubts(store, REPO, with_menu(store, **changes)) == {reason: [MENU] for reason in reasons}
+
+
+@pytest.mark.invariant(2)
+def test_only_what_is_published_counts_and_a_stale_instance_is_built_again(store: Store) -> None:
+    write_records(store.dataset(REPO), with_menu(store, stale="its commits changed"))
+    require(store, REPO, instances(store)[1:])
+    with pytest.raises(UserError, match="run: just build-run acme/ui, then just agt-run acme/ui oracle"):
+        require(store, REPO, instances(store))
