@@ -23,6 +23,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 
 from pipeline import __version__
+from pipeline.core.console import counted
 from pipeline.core.errors import A11yBenchError, UserError, fault
 from pipeline.core.names import parse_repo
 from pipeline.core.records import Outcome, Prediction, Record, Verdict
@@ -40,7 +41,8 @@ LOCAL = ("gateway.log", "run.log", "tasks.jsonl", "cache")
 
 
 class Submission(Record):
-    """What a bundle claims. `outcomes` are those of the first attempts; `files` are digests (SHA-256) by path."""
+    """What a bundle claims. `outcomes` are those of the first attempts; `files` are digests (SHA-256) by path. A
+    `draft` may lack verdicts; no leaderboard ranks it."""
 
     schema_version: int = 1
     tool: str
@@ -56,6 +58,7 @@ class Submission(Record):
     settings: str = ""
     law: tuple[str, ...]
     files: dict[str, str]
+    draft: bool = False
     digest: str = ""
 
     @property
@@ -72,18 +75,23 @@ class Submission(Record):
         return not self.outcomes.get(Outcome.NOT_EVALUATED, 0)
 
     def signed(self) -> str:
-        """The digest of all fields but `digest`."""
-        return digest(json.loads(self.model_dump_json(exclude={"digest"})))
+        """The digest of all fields but `digest`. `draft` counts only if it is set: older bundles do not have it."""
+        left_out = {"digest"} if self.draft else {"digest", "draft"}
+        return digest(json.loads(self.model_dump_json(exclude=left_out)))
 
 
-def pack(store: Store, subject: Subject, folder: Path) -> Submission:
-    """Write the bundle of a run. Raises UserError if the folder is not empty, or nothing was evaluated."""
+def pack(store: Store, subject: Subject, folder: Path, *, draft: bool = False) -> Submission:
+    """Write the bundle of a run. Raises UserError if the folder is not empty, nothing was evaluated, or an instance has
+    no verdict and it is no draft."""
     if folder.exists() and any(folder.iterdir()):
         raise UserError("the folder is not empty", path=folder, hint="name another folder")
     tries = attempts(store, subject)
     if not tries:
         raise UserError(f"no run of {subject.agent} with {subject.model} on {subject.repo}")
-    for source in _sources(store, tries):
+    sources = list(_sources(store, tries))
+    if not draft:
+        _require_complete(store, tries)
+    for source in sources:
         _copy(source, folder / DATA / source.relative_to(store.root))
     verdicts = _verdicts(Store(folder / DATA), tries[0])
     made = Submission(
@@ -100,6 +108,7 @@ def pack(store: Store, subject: Subject, folder: Path) -> Submission:
         settings=read_json(_run(store, tries[0]) / "run.json").get("settings", ""),
         law=tuple(sorted({verdict.law for verdict in verdicts})),
         files=_digests(folder),
+        draft=draft,
     )
     made = made.model_copy(update={"digest": made.signed()})
     write_json(folder / ABOUT, json.loads(made.model_dump_json()))
@@ -149,6 +158,27 @@ def _differing(store: Store, claimed: Store, subject: Subject) -> Iterator[str]:
 
 
 # -- what is packed ---------------------------------------------------------------------------------------------------
+def _require_complete(store: Store, tries: list[Subject]) -> None:
+    """Raise UserError if an instance was not evaluated in one of the attempts."""
+    for attempt in tries:
+        verdicts = _verdicts(store, attempt)
+        missing = [verdict for verdict in verdicts if verdict.outcome is Outcome.NOT_EVALUATED]
+        if missing:
+            first, which = missing[0], f" in attempt {attempt.attempt}" if len(tries) > 1 else ""
+            share = f"{len(missing)} of {counted(len(verdicts), 'instance')}"
+            message = f"the run is incomplete: {share} not evaluated{which}, as {first.instance_id}: {first.cause}"
+            again = f"{_evaluation(attempt)} (just agt-run first, if answers are missing)"
+            hint = f"evaluate it again: {again}; or add --draft"
+            raise UserError(message, path=attempt.folder(store) / "verdicts.jsonl", hint=hint)
+
+
+def _evaluation(subject: Subject) -> str:
+    """The command that evaluates a run."""
+    agent, _, name = subject.agent.partition("@")
+    words = [f"just eval-run {subject.repo} {subject.model} --agent {agent}", f"--name {name}" if name else ""]
+    return " ".join(filter(None, words))
+
+
 def _sources(store: Store, tries: list[Subject]) -> Iterator[Path]:
     """The files and folders of the data directory that go into a bundle."""
     first = tries[0]
@@ -157,8 +187,7 @@ def _sources(store: Store, tries: list[Subject]) -> Iterator[Path]:
         folder = attempt.folder(store)
         for name in ("verdicts.jsonl", "final_report.json", "runs.json"):
             if not (folder / name).exists():
-                hint = f"run: just eval-run {attempt.repo} {attempt.model} --agent {attempt.agent}"
-                raise UserError("nothing was evaluated", path=folder / name, hint=hint)
+                raise UserError("nothing was evaluated", path=folder / name, hint=f"run: {_evaluation(attempt)}")
             yield folder / name
         for name in dict.fromkeys(read_json(folder / "runs.json").values()):
             stored = kept.unit_of(store.root, attempt.repo, name)

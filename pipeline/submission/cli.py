@@ -24,11 +24,13 @@ def command() -> None:
 @name_option
 @click.option("--run", default="", help="The run [default: the newest].")
 @click.option("--output", type=click.Path(path_type=Path, file_okay=False), required=True, help="The folder to write.")
+@click.option("--draft", is_flag=True, help="Pack it even if instances were not evaluated; no leaderboard ranks it.")
 @data_option
-def pack(repo: Any, model: str, agent: str, name: str, run: str, output: Path, store: Any) -> None:
+def pack(repo: Any, model: str, agent: str, name: str, run: str, output: Path, draft: bool, store: Any) -> None:
     """Write a bundle of MODEL's answers for REPO: predictions, trajectories, verdicts, stored test runs, provenance.
 
     \b
+    A run with instances that were not evaluated is refused: evaluate it again, or add --draft.
     Example: a11y-bench submission pack grommet/grommet GLM-4.6 --output bundle
     """
     from pipeline.core.console import say
@@ -36,8 +38,10 @@ def pack(repo: Any, model: str, agent: str, name: str, run: str, output: Path, s
     from pipeline.evaluate.answers import Subject
     from pipeline.submission import bundle
 
-    made = bundle.pack(store, Subject(repo, agent_of(agent, model, name), model, run), output)
-    say(f"{output}: {made.resolved} of {len(made.instances)} resolved; {len(made.files)} files, digest {made.digest}")
+    made = bundle.pack(store, Subject(repo, agent_of(agent, model, name), model, run), output, draft=draft)
+    rate = f"{made.resolved} of {len(made.instances)} resolved"
+    kind = "a draft, " if made.draft else ""
+    say(f"{output}: {kind}{rate}; {len(made.files)} files, digest {made.digest}")
 
 
 @command.command()
@@ -75,6 +79,8 @@ def regrade(folders: tuple[Path, ...], store: Any) -> None:
 def leaderboard(folders: tuple[Path, ...], output: Path) -> None:
     """Write a leaderboard page of the bundles that pass `verify`; the others are named and left out.
 
+    \b
+    Drafts and bundles with instances that were not evaluated are listed without rank and rate.
     Exit code: 0 all bundles are on it, 1 some are not.
     """
     from pipeline.core.console import say

@@ -1,7 +1,8 @@
 """The leaderboard: one page of verified bundles, a table for each repository and set of instances.
 
-Rates on different sets of instances are never in one table. Incomplete submissions are listed last and marked; a table
-whose submissions were judged by different code says so. Makes text; writes nothing.
+Rates on different sets of instances are never in one table. Incomplete submissions and drafts are listed last, by name,
+with that word in place of a rate; a table whose submissions were judged by different code says so. Makes text; writes
+nothing.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ HEADINGS = (
     Heading("agent", "What asked the model, with the name of its settings"),
     Heading(
         "resolved",
-        "Instances in which every expected test passes, with the 95 % interval (Wilson)",
+        "Instances in which every expected test passes, with the 95 % interval (Wilson); an incomplete submission or a "
+        "draft has no rate and no rank",
         True,
         bar=True,
     ),
     Heading(
         "not evaluated",
-        "Instances without a verdict because the machine failed: with any, do not compare the rate",
+        "Instances without a verdict because the machine failed: with any, a submission is incomplete",
         True,
     ),
     Heading("USD", "Cost of the judged answers, with all tries; empty if unknown", True),
@@ -50,9 +52,7 @@ def render(submissions: Sequence[Submission]) -> str:
 
 
 def _table(repo: str, names: tuple[str, ...], submissions: list[Submission]) -> Table:
-    ordered = sorted(
-        submissions, key=lambda bundle: (not bundle.is_complete, -bundle.resolved, bundle.model, bundle.agent)
-    )
+    ordered = sorted(submissions, key=_place)
     laws = {law for submission in ordered for law in submission.law}
     about = f"{len(names)} instances, set {digest(names)[:8]}."
     if len(laws) > 1:
@@ -61,13 +61,32 @@ def _table(repo: str, names: tuple[str, ...], submissions: list[Submission]) -> 
     return Table(name, repo, about, HEADINGS, [_row(submission) for submission in ordered])
 
 
-def _row(submission: Submission) -> Row:
+def _place(submission: Submission) -> tuple[bool, int, str, str]:
+    unranked = bool(_unranked(submission))
+    return unranked, 0 if unranked else -submission.resolved, submission.model, submission.agent
+
+
+def _unranked(submission: Submission) -> str:
+    """Why a submission has no rank and no rate, in one word; empty if it has."""
+    if not submission.is_complete:
+        return "incomplete"
+    return "draft" if submission.draft else ""
+
+
+def _rate(submission: Submission) -> tuple[str, tuple[float, float, float]]:
+    """The rate with its interval, as text and as a bar."""
     count = len(submission.instances)
     share, ends = 100 * submission.resolved / count if count else 0.0, wilson(submission.resolved, count)
     low, high = (round(100 * end, 1) for end in ends) if ends else (0.0, 0.0)
-    resolved = f"{share:.1f} % [{low:.1f}, {high:.1f}], {submission.resolved} of {count}"
+    text = f"{share:.1f} % [{low:.1f}, {high:.1f}], {submission.resolved} of {count}"
+    return text, (round(share, 1), low, high)
+
+
+def _row(submission: Submission) -> Row:
+    unranked = _unranked(submission)
+    resolved, bar = (unranked, None) if unranked else _rate(submission)
     not_evaluated = submission.outcomes.get(Outcome.NOT_EVALUATED, 0)
     cost = "" if submission.cost_usd is None else f"{submission.cost_usd:.2f}"
     names, attempts = (submission.model, submission.agent), str(submission.attempts)
     cells = (*names, resolved, str(not_evaluated), cost, attempts, submission.made[:10], submission.digest[:8])
-    return Row(cells, (round(share, 1), low, high), not submission.is_complete)
+    return Row(cells, bar, bool(unranked))

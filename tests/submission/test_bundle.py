@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from factories import REPO
-from tiny_library import QUALIFIED, Bench
+from tiny_library import IMPATIENT, QUALIFIED, Bench, instance_id
 
 from pipeline.core.errors import UserError
 from pipeline.evaluate.answers import Subject
@@ -18,7 +18,6 @@ from pipeline.llm.models import SHIPPED
 from pipeline.predict.stage import Predictor
 from pipeline.submission import bundle
 from pipeline.submission.cli import command
-from pipeline.submission.leaderboard import render
 
 
 @pytest.fixture(scope="module")
@@ -137,13 +136,44 @@ def test_the_leaderboard_lists_what_holds(bench: Bench, packed: Path, copy: Path
     assert "100.0 % [" in text and "Content-Security-Policy" in text
 
 
-def test_what_is_incomplete_or_of_other_instances_stands_apart(packed: Path) -> None:
-    said = bundle.load(packed)
-    owed = said.model_copy(update={"model": "late", "outcomes": {"resolved": len(QUALIFIED) - 1, "not_evaluated": 1}})
-    fewer = said.model_copy(update={"model": "few", "instances": said.instances[:1], "outcomes": {"resolved": 1}})
-    page = render([owed, said, fewer])
-    assert page.count("<table") == 2
-    assert '<tr class="reference"><th scope="row">late</th>' in page
+@pytest.fixture(scope="module")
+def incomplete(tiny: Bench, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """A run of oracle in which the machine failed at one instance."""
+    made = tiny.copy(tmp_path_factory.mktemp("incomplete"))
+    Predictor(made.store, REPO, "oracle", "oracle", models=SHIPPED).predict()
+    made.break_image("menu")
+    evaluate(made.store, Subject(REPO, "oracle", "oracle"), made.sandbox, trust_local=True, patience=IMPATIENT)
+    return made
+
+
+@pytest.mark.rule("incomplete-is-marked")
+def test_an_incomplete_run_is_refused_before_anything_is_written(incomplete: Bench, tmp_path: Path) -> None:
+    with pytest.raises(UserError) as refused:
+        bundle.pack(incomplete.store, Subject(REPO, "oracle", "oracle"), tmp_path / "bundle")
+    said = f"1 of {len(QUALIFIED)} instances not evaluated, as {instance_id('menu')}: engine"
+    assert said in str(refused.value) and "just eval-run acme/ui oracle" in str(refused.value)
+    assert not (tmp_path / "bundle").exists()
+
+
+@pytest.mark.rule("incomplete-is-marked")
+def test_a_draft_says_so_and_is_verified_and_judged_again(incomplete: Bench, tmp_path: Path) -> None:
+    words = ["pack", "acme/ui", "oracle", "--output", str(tmp_path / "bundle"), "--data", str(incomplete.store.root)]
+    assert isinstance(CliRunner().invoke(command, words).exception, UserError)
+    done = CliRunner().invoke(command, [*words, "--draft"])
+    assert done.exit_code == 0 and f"a draft, {len(QUALIFIED) - 1} of {len(QUALIFIED)} resolved" in done.output
+    draft = bundle.load(tmp_path / "bundle")
+    assert (draft.draft, draft.is_complete) == (True, False)
+    assert bundle.verify(tmp_path / "bundle") == []
+    assert bundle.regrade(tmp_path / "bundle", incomplete.store.root) == []
+    rewrite(tmp_path / "bundle" / bundle.ABOUT, draft=False)
+    assert bundle.verify(tmp_path / "bundle") == [f"{bundle.ABOUT}: its digest does not match its content"]
+
+
+def test_a_bundle_from_before_drafts_holds(copy: Path) -> None:
+    fields = json.loads((copy / bundle.ABOUT).read_text())
+    assert fields.pop("draft") is False
+    (copy / bundle.ABOUT).write_text(json.dumps(fields))
+    assert bundle.verify(copy) == []
 
 
 def test_the_commands_say_how_it_went(bench: Bench, packed: Path, copy: Path) -> None:
