@@ -108,10 +108,14 @@ def rebuild(
     **options: Any,
 ) -> list[Difference]:
     """Rebuild the listed instances, with the rewritten statements of a file of ratings. `options` go to the build.
-    Raises UserError if the source lacks a pull request, and for unreadable ratings."""
+    A pull request that the source lacks is a difference. Raises UserError if it lacks all of them, and for unreadable
+    ratings."""
     listed = {parse_instance_id(entry.instance_id)[1]: entry for entry in entries}
     repeats = {number: entry.repeats for number, entry in listed.items()}
-    collect_from(store, repo, source, sorted(listed))
+    problems: list[UserError] = []
+    collect_from(store, repo, source, sorted(listed), problems=problems)
+    for problem in problems:
+        say(f"left out: {problem}")
     rate(store, repo, entries, ratings)
     outcomes: list[Outcome] = read_records(store.raw(repo) / "rejections.jsonl", Rejection)
     candidates = {candidate.number for candidate in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
@@ -120,11 +124,14 @@ def rebuild(
         if numbers:
             outcomes += build(store, repo, replace(settings, scope=scope), numbers=numbers, repeats=repeats, **options)
     by_id = {outcome.instance_id: outcome for outcome in outcomes}
-    return [difference for entry in entries for difference in differences(entry, by_id[entry.instance_id])]
+    return [difference for entry in entries for difference in differences(entry, by_id.get(entry.instance_id))]
 
 
-def differences(entry: Lock, outcome: Outcome) -> Iterator[Difference]:
-    """The facts that differ, or why there is no instance."""
+def differences(entry: Lock, outcome: Outcome | None) -> Iterator[Difference]:
+    """The facts that differ, or why there is no instance. There is no outcome for what the source lacks."""
+    if outcome is None:
+        yield Difference(entry.instance_id, "outcome", "qualified", "not collected")
+        return
     if not isinstance(outcome, Instance):
         yield Difference(entry.instance_id, "outcome", "qualified", f"rejected: {outcome.reason}")
         return

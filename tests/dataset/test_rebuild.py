@@ -92,8 +92,24 @@ def test_a_reworked_statement_comes_back_from_the_ratings(
     assert fresh.task().statement[0].body == text
 
 
+@pytest.mark.rule("rebuild")
+def test_a_pull_request_that_the_source_lacks_is_a_difference(
+    tiny: Bench, bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As with a clone that is one fetch behind: the rest of the list is built and compared."""
+    entries = locks(tiny, "menu", "badge")
+    missing = entries[0].model_copy(update={"instance_id": "acme__ui-77"})
+    found = again(bench, [missing, *entries])
+    assert found == [Difference("acme__ui-77", "outcome", "qualified", "not collected")]
+    assert "left out: no merged pull request #77 of acme/ui\n  check that it is merged" in capsys.readouterr().err
+    assert [one.instance_id for one in read_records(bench.store.dataset(REPO), Instance)] == [
+        instance_id("menu"),
+        instance_id("badge"),
+    ]
+
+
 @pytest.mark.rule("bad-input")
-def test_a_pull_request_that_the_source_lacks_is_said_before_any_work(tiny: Bench, bench: Bench) -> None:
+def test_a_source_that_lacks_every_pull_request_is_refused_before_any_work(tiny: Bench, bench: Bench) -> None:
     entry = locks(tiny, "menu")[0].model_copy(update={"instance_id": "acme__ui-77"})
     with pytest.raises(UserError, match="no merged pull request #77 of acme/ui"):
         again(bench, [entry])
