@@ -13,5 +13,5 @@ Uses the stages, as `campaign` does: a check runs stages 03 and 04, a rebuild 01
     forms                     formats of other benchmarks
     foreign/                  folders that other programs run, graded by our verdict
     agree, foreign_names      another benchmark's transitions compared with ours, each difference with a class
-    lock, rebuild             the published list, and the dataset rebuilt from it
+    lock, rebuild, set_up     the published list, the dataset rebuilt from it, environments that a model proposed
 """

@@ -313,12 +313,13 @@ def lock(repos: Any, output: Path | None, unchecked: bool, force: bool, store: A
     from pipeline.dataset.files import write_new
     from pipeline.dataset.lock import lines
     from pipeline.dataset.references import require
+    from pipeline.dataset.set_up import proposed
 
     lists = {}
     for repo in built(store, repos):
         instances = read_dataset(store, repo)
         require(store, repo, instances, unchecked=unchecked)
-        lists[repo] = lines(instances)
+        lists[repo] = lines(instances, proposed(store, repo, instances))
     for repo, data in lists.items():
         path = output / f"{repo.slug}.jsonl" if output else store.published(repo)
         write_new(path, data, replace=force)

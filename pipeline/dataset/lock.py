@@ -7,7 +7,7 @@ test patch and gold patch (`PFP`: passed, failed, passed), followed by `snapshot
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -19,6 +19,8 @@ from pipeline.core.records import Candidate, Environment, Instance, StatementSou
 SEPARATOR = " > "
 #: fields that are lists: each entry is a separate fact
 LISTS = ("repairs", "files", "quarantine")
+#: fields that are no facts by themselves: about the record, compared by test, or an input of the environment
+NO_FACTS = ("schema_version", "tool", "tests", "proposed")
 
 #: file -> transition -> names
 Tests = dict[str, dict[str, tuple[str, ...]]]
@@ -41,6 +43,8 @@ class Lock(Versioned):
     environment: str = Field(description="digest of the manifests and of how they are installed")
     manifests: str = Field(description="commit whose manifests are installed")
     image: str = Field(description="digest of the environment and the sources")
+    set_up_by: str = Field(default="", description="the model that proposed fields of the environment; none: inferred")
+    proposed: str = Field(default="", description="these fields, as a file of overrides in TOML")
     repairs: tuple[str, ...] = Field(default=(), description="packages that the install needed beyond the manifests")
     scope: Literal["touched", "full"]
     files: tuple[str, ...] = Field(description="test files that are run; none in the scope `full`")
@@ -49,8 +53,8 @@ class Lock(Versioned):
     quarantine: tuple[str, ...] = Field(default=(), description="tests whose repeats disagree")
 
 
-def lock(instance: Instance) -> Lock:
-    """The facts of an instance."""
+def lock(instance: Instance, proposed: str = "") -> Lock:
+    """The facts of an instance. `proposed` are the fields of its environment that a model proposed, as in a list."""
     environment = instance.environment
     return Lock(
         instance_id=instance.instance_id,
@@ -67,6 +71,8 @@ def lock(instance: Instance) -> Lock:
         environment=instance.environment_digest,
         manifests=instance.manifests,
         image=instance.image,
+        set_up_by=instance.set_up_by,
+        proposed=proposed,
         repairs=tuple(_repairs(environment)),
         scope=instance.scope,
         files=tuple(sorted(instance.files)),
@@ -101,15 +107,18 @@ def _by_file(instance: Instance) -> Tests:
     return grouped
 
 
-def lines(instances: Iterable[Instance]) -> bytes:
-    """The list of these instances, sorted by repository and number: equal datasets give equal bytes."""
-    locks = sorted(map(lock, instances), key=lambda entry: parse_instance_id(entry.instance_id))
+def lines(instances: Iterable[Instance], proposed: Mapping[str, str] | None = None) -> bytes:
+    """The list of these instances, sorted by repository and number: equal datasets give equal bytes. `proposed` are the
+    fields that a model proposed, by instance."""
+    texts = proposed or {}
+    entries = (lock(instance, texts.get(instance.instance_id, "")) for instance in instances)
+    locks = sorted(entries, key=lambda entry: parse_instance_id(entry.instance_id))
     return "".join(f"{entry.model_dump_json()}\n" for entry in locks).encode()
 
 
 def facts(entry: Lock) -> dict[str, str]:
     """The facts of an entry: field, or field and name -> value."""
-    plain = {field: str(value) for field, value in entry if field not in ("schema_version", "tool", "tests", *LISTS)}
+    plain = {field: str(value) for field, value in entry if field not in (*NO_FACTS, *LISTS)}
     listed = {f"{field}: {value}": "listed" for field in LISTS for value in getattr(entry, field)}
     return plain | listed | {f"test: {name}": kind for name, kind in transitions(entry.tests).items()}
 

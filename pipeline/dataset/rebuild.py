@@ -27,6 +27,7 @@ from pipeline.core.records import Candidate, Instance, Rejection
 from pipeline.core.reviews import restated, standings
 from pipeline.core.store import Store, read_records
 from pipeline.dataset.lock import Lock, facts, lock, statement_of
+from pipeline.dataset.set_up import restore
 from pipeline.triage import exchange
 from pipeline.triage.stage import add
 
@@ -108,8 +109,8 @@ def rebuild(
     **options: Any,
 ) -> list[Difference]:
     """Rebuild the listed instances, with the rewritten statements of a file of ratings. `options` go to the build.
-    A pull request that the source lacks is a difference. Raises UserError if it lacks all of them, and for unreadable
-    ratings."""
+    A pull request that the source lacks is a difference. Raises UserError if it lacks all of them, for unreadable
+    ratings, and for proposals that set what no model may set."""
     listed = {parse_instance_id(entry.instance_id)[1]: entry for entry in entries}
     repeats = {number: entry.repeats for number, entry in listed.items()}
     problems: list[UserError] = []
@@ -117,6 +118,7 @@ def rebuild(
     for problem in problems:
         say(f"left out: {problem}")
     rate(store, repo, entries, ratings)
+    restore(store, repo, entries)
     outcomes: list[Outcome] = read_records(store.raw(repo) / "rejections.jsonl", Rejection)
     candidates = {candidate.number for candidate in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
     for scope in sorted({entry.scope for entry in entries}):
