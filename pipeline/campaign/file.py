@@ -249,9 +249,18 @@ def names_of(store: Store, dataset: Dataset, folder: Path) -> tuple[str, ...] | 
 
 
 def subset_of(store: Store, dataset: Dataset, folder: Path, built: Sequence[Instance]) -> Subset:
-    """The selected instances of a built dataset. Raises UserError, also if the filter admits none."""
+    """The selected instances of a built dataset; with a list, only those that it lists. Raises UserError, also if none
+    are left."""
     plain = Subset(dataset.pr, names_of(store, dataset, folder))
-    if dataset.filter == Filter():
+    if dataset.filter == Filter() and not dataset.lock:
         return Subset(plain.numbers, plain.names, dataset.limit)
-    names = tuple(instance.instance_id for instance in plain.of(built) if dataset.filter.admits(instance))
-    return Subset(names=names, limit=dataset.limit)
+    listed = _listed(dataset.lock) if dataset.lock else {instance.instance_id for instance in built}
+    admitted = (instance.instance_id for instance in plain.of(built) if dataset.filter.admits(instance))
+    return Subset(names=tuple(name for name in admitted if name in listed), limit=dataset.limit)
+
+
+def _listed(lock: Path) -> set[str]:
+    """The instances of a list. Raises UserError."""
+    from pipeline.dataset.rebuild import read_list
+
+    return {entry.instance_id for entry in read_list(lock)[1]}

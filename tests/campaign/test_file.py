@@ -10,7 +10,8 @@ from factories import make_instance
 
 from pipeline.campaign.file import Campaign, load_campaign, subset_of
 from pipeline.core.errors import UserError
-from pipeline.core.store import Store, write_bytes
+from pipeline.core.store import Store, write_bytes, write_records
+from pipeline.dataset.lock import lock
 
 GOOD = """\
 name = "friday"
@@ -93,6 +94,27 @@ def test_instances_by_a_named_subset_and_a_filter(tmp_path: Path) -> None:
         make_instance(4, merged_at="2024-03-01T00:00:00Z"),
     ]
     assert [one.number for one in subset_of(store, dataset, tmp_path, built).of(built)] == [1]
+
+
+@pytest.mark.parametrize(
+    ("further", "numbers"),
+    [("", [1, 3]), ("limit = 1", [1]), ('instances = ["acme/ui#2", "acme/ui#3"]', [3]), ("pr = [1, 2]", [1])],
+)
+def test_a_list_limits_what_is_asked(tmp_path: Path, further: str, numbers: list[int]) -> None:
+    """A repository may have been built with more pull requests than its list has."""
+    built = [make_instance(number) for number in (1, 2, 3, 4)]
+    write_records(tmp_path / "ui.jsonl", [lock(instance) for instance in built[::2]])
+    (dataset,) = load(tmp_path, f'models = ["m"]\n[[datasets]]\nlock = "ui.jsonl"\n{further}\n').datasets
+    selected = subset_of(Store(tmp_path / "data"), dataset, tmp_path, built).of(built)
+    assert [instance.number for instance in selected] == numbers
+
+
+def test_a_selection_outside_the_list_is_refused(tmp_path: Path) -> None:
+    built = [make_instance(number) for number in (1, 2)]
+    write_records(tmp_path / "ui.jsonl", [lock(built[0])])
+    (dataset,) = load(tmp_path, 'models = ["m"]\n[[datasets]]\nlock = "ui.jsonl"\npr = [2]\n').datasets
+    with pytest.raises(UserError, match="no instance of acme/ui is selected"):
+        subset_of(Store(tmp_path / "data"), dataset, tmp_path, built).of(built)
 
 
 @pytest.mark.rule("bad-input")
