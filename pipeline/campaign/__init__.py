@@ -2,6 +2,7 @@
 
 cli                       `campaign FILE`
 file                      the campaign file
+lists                     whether a dataset is what its list says
 plan                      what exists, what will be asked, and what it may cost
 stage                     running it through one gateway, resumably
 single                    `run REPO MODEL`: stages 01 to 05

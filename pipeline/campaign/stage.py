@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.campaign.file import Agent, Campaign, Dataset, Pages, load_campaign, repo_of, subset_of
+from pipeline.campaign.lists import differing
 from pipeline.campaign.plan import History, Step
 from pipeline.campaign.steps import evaluate_and_say, say_stage
 from pipeline.core.cache import cache_root
@@ -54,6 +55,7 @@ class Conduct:
 
     def __post_init__(self) -> None:
         self.failed: list[str] = []
+        self._fitting: dict[Path, bool] = {}
         self.models = self.campaign.model_list or SHIPPED
         listed, self._set = load_models(self.models), self.environ
         if self.only_plans:
@@ -109,13 +111,19 @@ class Conduct:
 
     @property
     def built(self) -> list[tuple[Repo, Dataset]]:
-        """The datasets that are built, or should be."""
+        """The datasets that can be asked: those that are not rebuilt first."""
         unbuilt = self.unbuilt()
         return [(repo, dataset) for repo, dataset in self.repos if repo not in unbuilt]
 
     def unbuilt(self) -> list[Repo]:
-        """Repositories whose list has not been rebuilt yet: their instances are not known before."""
-        return [repo for repo, dataset in self.repos if dataset.lock and not self.store.dataset(repo).exists()]
+        """Repositories that are not what their list says: they are rebuilt first, and not asked while they differ."""
+        return [repo for repo, dataset in self.repos if dataset.lock and not self._fits(repo, dataset.lock)]
+
+    def _fits(self, repo: Repo, lock: Path) -> bool:
+        """Whether the dataset is what its list says, as last compared."""
+        if lock not in self._fitting:
+            self._fitting[lock] = not differing(self.store, repo, lock)
+        return self._fitting[lock]
 
     def lacking(self) -> dict[str, list[str]]:
         """The needed variables that are not set, each with the models that need it; only for a plan."""
@@ -215,23 +223,23 @@ class Conduct:
         return bool(self.campaign.pages) or any(step.asked for step in self.plan())
 
     def _rebuild(self, repo: Repo, dataset: Dataset, lock: Path) -> None:
-        """Rebuild the dataset of a list. Raises A11yBenchError if it differs."""
+        """Rebuild the dataset of a list if it differs. Raises A11yBenchError if it still does."""
         from pipeline.build.qualify import Settings
         from pipeline.dataset.rebuild import clone_of, read_list, rebuild, source_of
 
         say_stage("02 dataset", f"{repo} by its list")
-        _, entries = read_list(lock)
-        built = read_dataset(self.store, repo) if self.store.dataset(repo).exists() else ()
-        if {entry.instance_id for entry in entries} <= {instance.instance_id for instance in built}:
+        if self._fits(repo, lock):
             return
+        _, entries = read_list(lock)
         clone = dataset.clone or (clone_of(self.store, repo) if dataset.github else None)
         source = source_of(repo, entries, clone, dataset.issues, None, github=dataset.github)
         settings, jobs = Settings(self.sandbox), self.campaign.jobs
+        self._fitting.clear()
         differences = rebuild(self.store, source, repo, entries, settings, jobs=jobs, trust_local=self.trust_local)
         if differences:
             difference = differences[0]
             message = f"{len(differences)} facts differ from the list, as {difference.instance}: {difference.fact}"
-            raise A11yBenchError(f"{message} (just dataset-rebuild {dataset.lock} shows all)")
+            raise A11yBenchError(f"{message}; nothing is asked (just dataset-rebuild {dataset.lock} shows all)")
 
     def _references(self, repo: Repo, subset: Subset) -> None:
         for name in REFERENCES:

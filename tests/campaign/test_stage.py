@@ -143,6 +143,21 @@ def test_what_a_list_has_not_given_yet_is_said_and_planned_later(bench: Bench, t
     assert [str(step.repo) for step in Conduct(bench.store, path, environ=GIVEN).plan()] == ["acme/ui"]
 
 
+def test_nothing_is_asked_of_a_repository_that_differs_from_its_list(bench: Bench, tmp_path: Path) -> None:
+    """Each run says so, not only the one that rebuilt it."""
+    listed = [lock(bench.instance(name)) for name in ("menu", "badge")]
+    listed[1] = listed[1].model_copy(update={"fix_patch": "0" * 64})
+    (tmp_path / "ui.jsonl").write_text("".join(f"{entry.model_dump_json()}\n" for entry in listed))
+    path = tmp_path / "campaign.toml"
+    path.write_text(FILE.replace('repo = "acme/ui"', f'lock = "ui.jsonl"\nclone = "{bench.library}"'))
+    assert "acme/ui: its list is rebuilt first" in plan(bench, tmp_path).output
+    for _ in range(2):
+        conduct = Conduct(bench.store, path, True, bench.sandbox, GIVEN)
+        (failure,) = conduct.conduct()
+        assert "1 facts differ from the list, as acme__ui-2: fix_patch; nothing is asked" in failure
+        assert conduct.plan() == [] and not (bench.store.root / "03_predictions").exists()
+
+
 def _lock(bench: Bench) -> dict[str, object]:
     return lock(bench.instance("menu")).model_dump(mode="json")
 
