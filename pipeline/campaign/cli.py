@@ -58,7 +58,7 @@ def _show(conduct: Any, steps: list[Any]) -> None:
         (str(step.repo) if step.repo.org else "", step.label, step.model, step.wanted, step.there, step.asked)
         + (_usd(step.spent), _usd(step.likely, "unknown") if step.asked else "0", _usd(step.worst, "no limit"))
         + ("unknown" if step.seconds is None else clock(step.seconds),)
-        for step in [*steps, *([sums(steps, conduct.campaign.budget)] if len(steps) > 1 else [])]
+        for step in [*steps, *([sums(steps, conduct.left)] if len(steps) > 1 else [])]
     ]
     columns = ("repository", "agent", "model", "answers", "there", "to ask")
     header = (*columns, "spent USD", "likely USD", "worst USD", "time")

@@ -100,15 +100,15 @@ def _size(folders: Iterable[Path]) -> int:
     return sum(path.stat().st_size for folder in folders for path in folder.rglob("*") if path.is_file())
 
 
-def sums(steps: Sequence[Step], budget: Decimal | None = None) -> Step:
-    """The sums of all steps; a value that is unknown for one step is unknown in total. `budget` is the most that they
-    may spend together, in USD."""
+def sums(steps: Sequence[Step], left: Decimal | None = None) -> Step:
+    """The sums of all steps; a value that is unknown for one step is unknown in total. `left` is the most that they
+    may still spend together, in USD."""
     likely = None if any(step.likely is None for step in steps) else total(step.likely or Decimal(0) for step in steps)
     seconds = None if any(step.seconds is None for step in steps) else sum(step.seconds or 0 for step in steps)
-    limits = [step.spent + step.worst if step.worst is not None else None for step in steps]
-    limit = None if None in limits else total(amount for amount in limits if amount is not None)
+    worst = [step.worst for step in steps]
+    bounds = [left, None if None in worst else total(amount for amount in worst if amount is not None)]
+    most = min((bound for bound in bounds if bound is not None), default=None)
     spent = total(step.spent for step in steps)
-    if budget is not None:
-        limit = max(spent, budget if limit is None else min(budget, limit))
+    limit = None if most is None else spent + most
     counts = sum(step.wanted for step in steps), sum(step.there for step in steps)
     return Step(Repo("", ""), "all", "", *counts, spent, limit, likely, seconds)

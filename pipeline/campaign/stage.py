@@ -28,8 +28,8 @@ from pipeline.core.names import Repo
 from pipeline.core.options import REFERENCES
 from pipeline.core.retry import Patience
 from pipeline.core.store import Store
-from pipeline.core.subset import Subset
-from pipeline.llm.costs import requests
+from pipeline.core.subset import ALL, Subset
+from pipeline.llm.costs import committed, requests
 from pipeline.llm.gateway import Gateway
 from pipeline.llm.models import SHIPPED, load_models
 from pipeline.llm.opening import open_gateway
@@ -86,9 +86,13 @@ class Conduct:
         """A predictor per experiment, in the order of the file: repositories, agents, models."""
         for repo, dataset in self.built:
             subset = self.subset(repo, dataset)
-            for agent in self.campaign.agents:
-                for model in agent.models or self.campaign.models:
-                    yield self._predictor(repo, agent, model, subset, gateway), agent
+            for agent, model in self._asked:
+                yield self._predictor(repo, agent, model, subset, gateway), agent
+
+    @property
+    def _asked(self) -> list[tuple[Agent, str]]:
+        """The agents, each with its models."""
+        return [(agent, model) for agent in self.campaign.agents for model in agent.models or self.campaign.models]
 
     def _predictor(self, repo: Repo, agent: Agent, model: str, subset: Subset, gateway: Gateway | None) -> Predictor:
         return Predictor(
@@ -151,7 +155,8 @@ class Conduct:
         cost, seconds = (None, None) if predictor.reference else history.likely(experiment, predictor.model)
         likely = None if cost is None and missing else missing * (cost or Decimal(0))
         took = None if seconds is None and missing else missing * (seconds or 0) / self.campaign.jobs
-        spent, limit = self._spent(experiment.id), self._limit(predictor)
+        spent, left = self._spent(experiment.id), self._left(predictor)
+        limit = None if left is None else spent + left
         names = predictor.repo, experiment.label, experiment.model
         return Step(*names, count, count - missing, spent, limit, likely, took)
 
@@ -159,19 +164,36 @@ class Conduct:
     def _spent(self, *experiments: str) -> Decimal:
         return total(request.cost_usd for request in requests(self.store.ledger) if request.experiment in experiments)
 
+    def _committed(self, *experiments: str) -> Decimal:
+        return committed(self.store.ledger, experiments)
+
     @property
     def experiments(self) -> list[str]:
-        """The experiments that the campaign's budget covers."""
-        return list(dict.fromkeys(predictor.experiment.id for predictor, _ in self.predictors()))
+        """The experiments that the campaign's budget covers, also those of repositories that are not asked now."""
+        predictors = (self._predictor(repo, *asked, ALL, None) for repo, _ in self.repos for asked in self._asked)
+        return list(dict.fromkeys(predictor.experiment.id for predictor in predictors))
+
+    @property
+    def left(self) -> Decimal | None:
+        """What is left of the campaign's budget, in USD; None without one. Requests of unknown cost count with their
+        highest possible cost, as they do for the budget of an experiment."""
+        if self.campaign.budget is None:
+            return None
+        return max(Decimal(0), self.campaign.budget - self._committed(*self.experiments))
 
     def _limit(self, predictor: Predictor) -> Decimal | None:
         """The maximum that an experiment may spend, including earlier spending: its own budget, within what is left
         of the campaign's."""
-        if self.campaign.budget is None:
+        left = self.left
+        if left is None:
             return predictor.budget
-        remaining = max(Decimal(0), self.campaign.budget - self._spent(*self.experiments))
-        limit = self._spent(predictor.experiment.id) + remaining
+        limit = self._committed(predictor.experiment.id) + left
         return limit if predictor.budget is None else min(limit, predictor.budget)
+
+    def _left(self, predictor: Predictor) -> Decimal | None:
+        """What an experiment may still spend, in USD; None without a limit."""
+        limit = self._limit(predictor)
+        return None if limit is None else max(Decimal(0), limit - self._committed(predictor.experiment.id))
 
     def money(self) -> str:
         spent = self._spent(*self.experiments)

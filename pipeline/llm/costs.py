@@ -41,6 +41,18 @@ def requests(path: Path) -> list[Request]:
         ledger.close()
 
 
+def committed(path: Path, experiments: Iterable[str]) -> Decimal:
+    """The amount that counts towards the budgets of experiments, in USD: requests of unknown cost count with their
+    highest possible cost. 0 without a ledger."""
+    if not path.exists():
+        return Decimal(0)
+    ledger = Ledger(path)
+    try:
+        return total(map(ledger.committed, experiments))
+    finally:
+        ledger.close()
+
+
 def served(path: Path, experiment: str) -> list[tuple[str, str]]:
     """The providers' names of the models that answered an experiment, with fingerprints; empty without a ledger."""
     if not path.exists():

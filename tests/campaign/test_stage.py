@@ -19,6 +19,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.store import Store
 from pipeline.dataset.lock import Lock, lock
 from pipeline.llm.experiment import Experiment
+from pipeline.llm.ledger import OK, Booking, Key, Ledger
 from pipeline.llm.models import DEMO
 from pipeline.predict.request import Answer
 from pipeline.predict.run import Wanted, view
@@ -166,7 +167,27 @@ def test_all_together_cost_no_more_than_the_campaigns_budget() -> None:
     """Each may spend the whole budget; the sum said that all of them would."""
     steps = [Step(REPO, "magentless", name, 4, 0, Decimal(1), Decimal(4), None, None) for name in ("one", "other")]
     assert sums(steps).worst == 6
-    assert sums(steps, Decimal(5)).worst == 3
+    assert sums(steps, Decimal(3)).worst == 3
     assert sums(steps, Decimal(50)).worst == 6
-    assert sums([one._replace(limit=None) for one in steps], Decimal(5)).worst == 3
-    assert sums(steps, Decimal(1)).worst == 0
+    assert sums([one._replace(limit=None) for one in steps], Decimal(3)).worst == 3
+    assert sums(steps, Decimal(0)).worst == 0
+
+
+@pytest.mark.rule("budget")
+def test_requests_of_unknown_cost_count_towards_the_budget(bench: Bench, tmp_path: Path) -> None:
+    """Lost requests may have been paid for: they were spent once more."""
+    asked = experiment(bench, tmp_path)
+    ledger = Ledger(bench.store.ledger)
+    key = Key("alias", asked.id, asked.repo, asked.model, asked.label, asked.settings, "acme__ui-1")
+    ledger.issue("lost", key)
+    ledger.book(ledger.open("lost", "scripted", "llm", Decimal(1)), Booking(OK, cost_usd=Decimal("0.5")))
+    ledger.open("lost", "scripted", "llm", Decimal("0.75"))
+    ledger.lose(asked.id)
+    ledger.close()
+    conduct = Conduct(bench.store, tmp_path / "campaign.toml", environ=GIVEN)
+    assert conduct.left == Decimal("1.75") and "spent 0.5000 of 3 USD" in conduct.money()
+    (step,) = conduct.plan()
+    assert (step.spent, step.worst) == (Decimal("0.5"), Decimal("1.75"))
+    (tmp_path / "campaign.toml").write_text(FILE.replace("attempts = 2", "budget = 1"))
+    (step,) = Conduct(bench.store, tmp_path / "campaign.toml", environ=GIVEN).plan()
+    assert step.worst == 0

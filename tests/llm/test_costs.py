@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.store import Store
-from pipeline.llm.costs import write_costs
+from pipeline.llm.costs import committed, write_costs
 from pipeline.llm.ledger import OK, Booking, Key, Ledger, key_hash
 from pipeline.llm.prices import Usage
 
@@ -83,3 +83,14 @@ def test_without_a_ledger_there_are_no_costs(tmp_path: Path) -> None:
     assert write_costs(store) == []
     assert store.costs.read_text().strip() == HEADER
     assert not store.ledger.exists()
+
+
+def test_requests_of_unknown_cost_count_towards_a_budget_at_their_worst(store: Store, tmp_path: Path) -> None:
+    ledger = Ledger(store.ledger)
+    ledger.issue("lost", Key("alias", "o/as1", "o/a", "m", "agent", "s1", "i-9"))
+    ledger.open("lost", "m", "llm", Decimal(2))
+    ledger.lose("o/as1")
+    ledger.close()
+    assert committed(store.ledger, ["o/as1"]) == 5
+    assert committed(store.ledger, ["o/as1", "o/bs2"]) == Decimal("5.2")
+    assert committed(tmp_path / "none.sqlite", ["o/as1"]) == 0 and not (tmp_path / "none.sqlite").exists()
