@@ -71,9 +71,7 @@ def _priced(rows: Iterable[Request], model: Model) -> Iterable[Decimal]:
     """The cost of the same requests at another model's prices."""
     for request in rows:
         if request.kind == "llm":
-            yield model.price.cost(
-                Usage(request.tokens_in, request.tokens_out, request.tokens_cached, request.tokens_stored)
-            )
+            yield model.price.cost(Usage(*(getattr(request, name) for name in Usage._fields)))
         else:
             yield request.cost_usd
 

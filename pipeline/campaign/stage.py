@@ -155,8 +155,8 @@ class Conduct:
         cost, seconds = (None, None) if predictor.reference else history.likely(experiment, predictor.model)
         likely = None if cost is None and missing else missing * (cost or Decimal(0))
         took = None if seconds is None and missing else missing * (seconds or 0) / self.campaign.jobs
-        spent, left = self._spent(experiment.id), self._left(predictor)
-        limit = None if left is None else spent + left
+        spent, most = self._spent(experiment.id), self._most(predictor, missing)
+        limit = None if most is None else spent + most
         names = predictor.repo, experiment.label, experiment.model
         return Step(*names, count, count - missing, spent, limit, likely, took)
 
@@ -194,6 +194,13 @@ class Conduct:
         """What an experiment may still spend, in USD; None without a limit."""
         limit = self._limit(predictor)
         return None if limit is None else max(Decimal(0), limit - self._committed(predictor.experiment.id))
+
+    def _most(self, predictor: Predictor, missing: int) -> Decimal | None:
+        """The maximum cost of the missing answers, in USD; None without a limit. Caps do not cover work that several
+        answers share, with further models such as those for embeddings."""
+        shares = not predictor.reference and any(model.price.input for model in predictor.further)
+        caps = None if predictor.cap is None or shares else missing * predictor.cap
+        return min((bound for bound in (self._left(predictor), caps) if bound is not None), default=None)
 
     def money(self) -> str:
         spent = self._spent(*self.experiments)

@@ -173,6 +173,26 @@ def test_all_together_cost_no_more_than_the_campaigns_budget() -> None:
     assert sums(steps, Decimal(0)).worst == 0
 
 
+@pytest.mark.parametrize(
+    ("further", "settings", "worst"),
+    [
+        ("cap = 0.5", "", "2.0"),
+        ("cap = 0.5\nbudget = 1.5", "", "1.5"),
+        ("cap = 0.5\nbudget = 9", "", "2.0"),
+        ("", "", None),
+        ("cap = 0.5", "scripted-embedding", None),
+    ],
+)
+def test_caps_limit_the_worst_cost_except_that_of_shared_work(
+    bench: Bench, tmp_path: Path, further: str, settings: str, worst: str | None
+) -> None:
+    """No cap covers an index that all answers use."""
+    (tmp_path / "lean.toml").write_text(f'retrieval = {{ model = "{settings}" }}\n')
+    (tmp_path / "campaign.toml").write_text(f"{FILE.replace('budget = 3', '')}{further}\n")
+    (step,) = json.loads(plan(bench, tmp_path, "--json").stdout)
+    assert (step["asked"], step["worst"]) == (4, worst)
+
+
 @pytest.mark.rule("budget")
 def test_requests_of_unknown_cost_count_towards_the_budget(bench: Bench, tmp_path: Path) -> None:
     """Lost requests may have been paid for: they were spent once more."""

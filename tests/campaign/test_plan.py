@@ -1,0 +1,42 @@
+"""Likely costs, from earlier answers."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+from factories import REPO
+
+from pipeline.campaign.plan import History
+from pipeline.core.store import Store
+from pipeline.llm.experiment import Experiment
+from pipeline.llm.ledger import OK, Booking, Key, Ledger
+from pipeline.llm.models import load_models
+from pipeline.llm.prices import Usage
+
+MODEL = """\
+model_list:
+  - model_name: thinker
+    litellm_params: {model: openai/thinker}
+    model_info:
+      mode: chat
+      input_cost_per_token: "1"
+      output_cost_per_token: "10"
+      cache_read_input_token_cost: "0.5"
+      output_cost_per_reasoning_token: "100"
+"""
+
+
+def test_another_models_answers_are_priced_with_all_their_tokens(tmp_path: Path) -> None:
+    """Reasoning tokens can have a price of their own."""
+    (tmp_path / "models.yaml").write_text(MODEL)
+    store, earlier = Store(tmp_path / "data"), Experiment(str(REPO), "other", "magentless")
+    ledger = Ledger(store.ledger)
+    ledger.issue("key", Key("alias", earlier.id, earlier.repo, "other", "magentless", "", "acme__ui-1", answer="first"))
+    usage = Usage(tokens_in=20, tokens_out=5, tokens_cached=10, tokens_reasoning=3)
+    ledger.book(ledger.open("key", "other", "llm"), Booking(OK, usage, Decimal(7), latency_ms=2000))
+    ledger.close()
+    model = load_models(tmp_path / "models.yaml").get("thinker")
+    asked = Experiment(str(REPO), "thinker", "magentless")
+    assert History(store).likely(asked, model) == (10 * 1 + 10 * Decimal("0.5") + 2 * 10 + 3 * 100, 2.0)
+    assert History(store).likely(earlier, model) == (7, 2.0)
