@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from tokenize import TokenError
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
 
@@ -46,8 +46,10 @@ PLACEHOLDERS = {
 }
 #: a placeholder in a text; a shell's `${name}`, and braces around anything but one word, stay as they are
 PLACEHOLDER = re.compile(r"(?<!\$)\{([a-z_]+)\}")
-#: suffixes of files that do not change an agent
-FOR_PEOPLE = (".md", ".pyc")
+#: the manifest's name, and the folder with settings files that people may copy
+MANIFEST, EXAMPLES = "agent.toml", "examples"
+#: suffixes of files, and fields of a manifest, that do not change an agent
+FOR_PEOPLE, ABOUT = (".md", ".pyc"), ("summary", "licence", "source", "reads", "writes")
 #: the variables by which every agent finds the model
 MODEL = {"OPENAI_BASE_URL": "{base_url}", "OPENAI_API_KEY": "{key}"}
 
@@ -116,9 +118,12 @@ class Agent(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """A digest of the agent's own files: a changed agent is another experiment. Documentation does not count."""
+        """A digest of the agent's own files: a changed agent is another experiment. Documentation and examples do not
+        count."""
         files = sorted(path for path in self.folder.rglob("*") if path.is_file() and path.suffix not in FOR_PEOPLE)
-        return digest(*(part for path in files for part in (str(path.relative_to(self.folder)), _decisive(path))))
+        by_name = {path.relative_to(self.folder): path for path in files}
+        names = [name for name in by_name if name.parts[0] != EXAMPLES]
+        return digest(*(part for name in names for part in (str(name), _decisive(by_name[name]))))
 
     @property
     def settings_digest(self) -> str:
@@ -128,7 +133,7 @@ class Agent(NamedTuple):
 
 def agents() -> dict[str, Path]:
     """The manifests by the agent's name."""
-    return {path.parent.name: path for path in sorted(VENDORS.glob("*/agent.toml"))}
+    return {path.parent.name: path for path in sorted(VENDORS.glob(f"*/{MANIFEST}"))}
 
 
 def load_agent(name: str, settings: Path | None = None) -> Agent:
@@ -156,14 +161,20 @@ def load_agent(name: str, settings: Path | None = None) -> Agent:
 
 
 def _decisive(path: Path) -> bytes:
-    """A file without comments if it can be parsed, else unchanged."""
+    """A file without comments, and a manifest without what it says about the agent, if it can be parsed; else
+    unchanged."""
     data = path.read_bytes()
     try:
         if path.suffix == ".py":
             return without_remarks(data.decode()).encode()
-        return digest(tomllib.loads(data.decode())).encode() if path.suffix == ".toml" else data
+        return digest(_deciding(path, tomllib.loads(data.decode()))).encode() if path.suffix == ".toml" else data
     except (ValueError, SyntaxError, TokenError):
         return data
+
+
+def _deciding(path: Path, fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a file that can change answers."""
+    return {name: value for name, value in fields.items() if path.name != MANIFEST or name not in ABOUT}
 
 
 def chosen(model: str, by_pattern: Mapping[str, str]) -> str:

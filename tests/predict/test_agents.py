@@ -53,6 +53,21 @@ def test_a_changed_agent_has_another_digest(tmp_path: Path) -> None:
     assert agent.digest != before
 
 
+@pytest.mark.rule("run-identity")
+def test_what_is_for_people_does_not_change_an_agent(tmp_path: Path) -> None:
+    """A new version in one example asked for all answers of every agent with a command line again."""
+    agent = Agent("fake", tmp_path, tmp_path / "settings.toml", Call())
+    manifest = 'name = "fake"\nsummary = "one"\nlicence = "MIT"\nsource = "here"\nversion = "1"\n'
+    (tmp_path / "agent.toml").write_text(manifest)
+    before = agent.digest
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples" / "other.toml").write_text('install = "other==2"')
+    (tmp_path / "agent.toml").write_text('name = "fake"\nsummary = "two"\nwrites = ["patch.diff"]\nversion = "1"\n')
+    assert agent.digest == before
+    (tmp_path / "agent.toml").write_text(manifest.replace('version = "1"', 'version = "2"'))
+    assert agent.digest != before
+
+
 # -- manifests -------------------------------------------------------------------------------------------------------
 def test_an_agent_of_any_command_line_takes_its_call_from_the_settings(tmp_path: Path) -> None:
     settings = tmp_path / "mine.toml"
