@@ -187,7 +187,8 @@ class Generation:
             {"role": "system", "content": self.asked.system},
             {"role": "user", "content": run.by_name[case].prompt},
         )
-        secret = gateway.issue_key(self.experiment(model), case, self.budget)
+        answer = self.unit(run, key).folder.name
+        secret = gateway.issue_key(self.experiment(model), case, self.budget, answer)
         name = f"{case} {model} s{sample}"
         parameters = self.asked.parameters(sample)
         return Write(name, key, gateway.base_url, secret, self.entries[model], messages, parameters)

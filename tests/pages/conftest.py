@@ -64,7 +64,8 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
     with Writer() as writer:
         here = {name: value for name, value in os.environ.items() if name != PROXY_URL}
         environ = {**here, "PAGES_URL": writer.url, "PAGES_KEY": "sk-provider", "INITIAL_RETRY_DELAY": "0"}
-        with open_gateway(models, store.ledger, say=print, log=folder / "proxy.log", environ=environ) as gateway:
+        how = {"log": folder / "proxy.log", "responses": store.responses, "environ": environ}
+        with open_gateway(models, store.ledger, say=print, **how) as gateway:
             yield Setting(gateway, store, models, environ, writer)
 
 

@@ -15,8 +15,9 @@ from pages_bench import make_case
 
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store
+from pipeline.llm.costs import requests
 from pipeline.llm.embedded import EmbeddedGateway
-from pipeline.llm.ledger import Ledger
+from pipeline.llm.ledger import OK, Ledger
 from pipeline.llm.models import load_models
 from pipeline.llm.provider import Fault
 from pipeline.pages.cases import Case, load_cases
@@ -96,6 +97,16 @@ def test_what_is_kept_is_never_paid_for_twice(setting: Setting, cases: list[Case
     assert len(setting.writer.requests) == 4 + 2 + 6
     known = {one.key: one.cached for one in more.answers()}
     assert sum(known.values()) == 4 and known["pier", "one", 0] and not known["pier", "one", 2]
+
+
+@pytest.mark.rule("pages-cache")
+def test_greedy_samples_are_answers_of_their_own(setting: Setting, cases: list[Case]) -> None:
+    """A campaign's gateway keeps responses to greedy requests, and gave all samples of a case the first one's."""
+    run = generate(setting, cases, Asked(("one",), 3, temperature=0), case_set="greedy")
+    assert len(setting.writer.requests) == 6
+    booked = [row for row in requests(setting.store.ledger) if row.repo == "greedy"]
+    assert [row.status for row in booked] == [OK] * 6 and len({row.answer for row in booked}) == 6
+    assert sum(row.cost_usd for row in booked) == sum(page.usage.cost_usd for page in run.answers())
 
 
 @pytest.mark.parametrize(
