@@ -21,7 +21,18 @@ NOTHING = ""
         ('[Menu] Revert "Add aria-label (#4)"', "revert"),
         ("Reverts #12", "revert"),
         ('Revert "Revert "Add aria-label""', NOTHING),
+        ('Revert "revert: add aria-label"', NOTHING),
+        ("Revert 'Add aria-label'", "revert"),
+        ("Revert: Add aria-label", "revert"),
+        ("fix(menu): revert #12", "revert"),
+        ("Revert the changes from PR #12", "revert"),
+        ("Revert acme/ui#12", "revert"),
+        ("fix: reverts 0123abc", "revert"),
+        ("Revert commit 0123abc", "revert"),
         ("Revert to the native focus ring", NOTHING),
+        ("Revert focus to the trigger when the dialog closes", NOTHING),
+        ("Revert focus to the trigger (fixes #12)", NOTHING),
+        ("fix: revert the role of the menu", NOTHING),
         ("fix(menu): revert to Button", NOTHING),
         ("Reverse the order of tabs", NOTHING),
         ("Bump eslint from 7.24.0 to 7.25.0", "bump"),
@@ -36,10 +47,37 @@ NOTHING = ""
         ("Prepare release 1.25.1", "bump"),
         ("chore(release): publish", "bump"),
         ("v7.7.2", "bump"),
+        ("Release 5", "bump"),
+        ("Bump react from 16.8 to 17.0 in /docs", "bump"),
+        ("bump actions/checkout from 2 to 3", "bump"),
+        ("Bump the storybook group across 1 directory with 3 updates", "bump"),
+        ("feat: bump to Bootstrap 5.0.1", "bump"),
+        ("build: bump 5.4.0", "bump"),
+        ("bump next@9.2.2", "bump"),
+        ("Bump all dependencies", "bump"),
+        ("Bump @acme/ui versions", "bump"),
+        ("Update babel monorepo to v7", "bump"),
+        ("Update actions/cache action to v5", "bump"),
+        ("Update dependency eslint to the latest", "bump"),
+        ("Update eslint to the latest version 🚀", "bump"),
+        ("fix(package): update react to version 16", "bump"),
+        ("[Snyk] Security upgrade lodash from 4.17.23 to 4.18.1", "bump"),
+        ("fix(deps): bump size-limit and the color contrast checker", "bump"),
         ("feat(Banner): update to v3", NOTHING),
         ("Update the focus order of tabs to 2 steps", NOTHING),
         ("Release focus when the menu closes", NOTHING),
+        ("Release focus 2", NOTHING),
         ("Bump into the wall", NOTHING),
+        ("fix(Button): bump touch target size to 44px for a11y", NOTHING),
+        ("Bump color contrast of placeholder to AA", NOTHING),
+        ("Bump color contrast from 3.1 to 4.5", NOTHING),
+        ("Bump the buttons of the menu to 4.5:1", NOTHING),
+        ("Bump z-index of focus ring to avoid clipping", NOTHING),
+        ("Bump the focus ring in the dark version", NOTHING),
+        ("Bump combobox to the ARIA 1.2 pattern", NOTHING),
+        ("Upgrade aria-label to the latest", NOTHING),
+        ("Update padding to 1.5rem", NOTHING),
+        ("Update dependencies of the focus effect", NOTHING),
         ("Upgrade contrast of disabled buttons", NOTHING),
         ("Support WCAG 2.1", NOTHING),
     ],
@@ -76,3 +114,12 @@ def test_a_revert_by_its_body() -> None:
     assert KINDS["revert"](make_pull_request(title="Take the label back", body=line))
     assert not KINDS["revert"](make_pull_request(title="Label the menu", body=f"* add\n\n* Revert\n\n{line}"))
     assert not KINDS["revert"](make_pull_request(title="Reland the label", body=line))
+
+
+@pytest.mark.rule("no-persons-work")
+def test_a_title_that_can_be_a_fix_is_a_revert_by_its_body() -> None:
+    """ "Revert focus to the trigger" is what a dialog does; it is also how people name a revert."""
+    title = "Revert focus to the trigger"
+    assert KINDS["revert"](make_pull_request(title=title, body="It broke Safari.\n\nThis reverts commit 0123abcd."))
+    assert KINDS["revert"](make_pull_request(title=title, body="Reverts acme/ui#12"))
+    assert not KINDS["revert"](make_pull_request(title=title, body="Nothing reverts commit 0123abcd. Fixes #12"))
