@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 ISOLATED = {
@@ -39,21 +40,22 @@ class History:
         folder.mkdir(parents=True)
         self.git("init", "-q", "-b", "main")
 
-    def git(self, *arguments: str) -> str:
-        return git(self.folder, *arguments)
+    def git(self, *arguments: str, **environment: str) -> str:
+        return git(self.folder, *arguments, **environment)
 
-    def commit(self, message: str, files: dict[str, Content] | None = None) -> str:
+    def commit(self, message: str, files: dict[str, Content] | None = None, author: str = "ann") -> str:
         """Write these files (None removes one), commit everything that changed, and return the commit."""
         for name, content in (files or {}).items():
             put(self.folder / name, content)
         self.git("add", "-A", "-f")
-        self.git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", message)
+        self.git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", message, GIT_AUTHOR_NAME=author)
         return self.git("rev-parse", "HEAD")
 
-    def merge(self, message: str, files: dict[str, Content]) -> str:
-        """Change the files on a branch and merge it with a merge commit."""
+    def merge(self, message: str, files: dict[str, Content], authors: Sequence[str] = ("ann",)) -> str:
+        """Change the files on a branch, with an empty commit by each further author, and merge it by a merge commit."""
         self.git("checkout", "-q", "-b", "topic")
-        self.commit("work on the topic", files)
+        for author in authors:
+            self.commit("work on the topic", files if author == authors[0] else None, author)
         self.git("checkout", "-q", "main")
         self.git("merge", "-q", "--no-ff", "-m", message, "topic")
         self.git("branch", "-q", "-D", "topic")

@@ -1,7 +1,8 @@
 """Pull requests of a clone: what its first-parent history merged, newest first.
 
 One pass of `git log` gives all of them with their files. A clone has no labels or issue texts. If hardly any commit
-names a pull request, each commit counts as one, numbered by its hash (`core.names.commit_number`).
+names a pull request, each commit counts as one, numbered by its hash (`core.names.commit_number`). The author of a
+merge is whoever merged, so a merged pull request's author is that of its branch.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from pipeline.collect.kinds import is_bot_name
 from pipeline.collect.sources import Merged
 from pipeline.core.git import Clone, changed_files
 from pipeline.core.names import Repo, commit_number
@@ -57,6 +59,15 @@ _MERGED_BRANCH = re.compile(r"Merge branch\b")
 #: a merge of the main branch into another branch: its commits belong to other pull requests
 _SYNC = re.compile(r"Merge (?:remote-tracking )?branch '(?:\w+/)?(?:main|master|develop|trunk)'")
 
+#: a merge of a branch that a bot made, as each host names the branch: after its owner on GitHub
+_BOTS_BRANCH = re.compile(
+    r"(?:Merge pull request #\d+ from [^/\s]+/|Merge pull request (?:#\d+ in \S+|'.*' \(#\d+\)) from |Merged in |"
+    r"Merge branch '|Auto merge of #\d+ - [^:\s]+:)"
+    r"(?P<bot>dependabot|renovate|snyk|greenkeeper|depfu|imgbot|all-contributors|changeset)"
+    r"(?:/|(?<=snyk)-(?:fix|upgrade)-|(?<=changeset)-release/)"
+)
+_AUTHOR = re.compile(rb"^author (.*?) <", re.MULTILINE)
+
 
 class _Commit(NamedTuple):
     """A commit of the log; `number` is 0 if its message names no pull request."""
@@ -65,6 +76,7 @@ class _Commit(NamedTuple):
     parents: str
     author: str
     date: str
+    subject: str
     number: int
     title: str
     body: str
@@ -121,7 +133,7 @@ def _merged(clone: Clone, repo: Repo, number: int, commits: list[_Commit]) -> Me
         number=number,
         title=newest.title,
         body="\n\n".join(filter(None, (newest.body, *older))),
-        author=newest.author,
+        author=_author(clone, newest),
         base=Base(label=f"{repo.org}:HEAD", ref="HEAD", sha=oldest.base),
         merge_sha=newest.sha,
         merged_at=_utc(newest.date),
@@ -130,12 +142,31 @@ def _merged(clone: Clone, repo: Repo, number: int, commits: list[_Commit]) -> Me
     return Merged(pull, files)
 
 
+def _author(clone: Clone, commit: _Commit) -> str:
+    """Who made the change: of a merge, the bot that its branch is named after, or the author of the branch's last
+    commit; of the first commit if the last one is a bot's, since bots also add to branches of people."""
+    base, *branch = commit.parents.split()
+    if not branch:
+        return commit.author
+    if match := _BOTS_BRANCH.match(commit.subject):
+        return f"{match['bot']}[bot]"
+    last = clone.reader.read(branch[0])
+    found = _AUTHOR.search(last.data) if last else None
+    if found is None:
+        return commit.author
+    author = found[1].decode("utf-8", "replace")
+    if not is_bot_name(author):
+        return author
+    names = clone.git.log("--no-merges", "--format=%an", branch[0], f"^{base}", with_exceptions=False)
+    return str(names).splitlines()[-1] if names else author
+
+
 def _commits(clone: Clone, *, files: bool = True) -> Iterator[_Commit]:
     for record in _log(clone, files=files):
         sha, parents, author, date, subject, body, *names = record.split("\0")
         number, title, text = _title(subject, body)
         paths = tuple(filter(None, (name.lstrip("\n") for name in names)))
-        yield _Commit(sha, parents, author, date, number, title, text, paths)
+        yield _Commit(sha, parents, author, date, subject, number, title, text, paths)
 
 
 def _log(clone: Clone, *, files: bool) -> Iterator[str]:

@@ -33,7 +33,7 @@ _BOT = re.compile(
     r"\[bot\]$|[-_ ]bot$|^bot[-_ ]|"
     r"^(?:dependabot|renovate|greenkeeper|snyk|imgbot|allcontributors|github-actions|semantic-release|changeset|weblate|crowdin|"
     r"mergify|pull-request-bot|backportbot|web-flow-bot|openverse-bot|pyup|depfu|whitesource|mend-bolt|restyled|"
-    r"nextcloud command|kodiak|lerna)\b.*$",
+    r"nextcloud[- ]command|kodiak|lerna)\b.*$",
     re.IGNORECASE,
 )
 #: the end of a version: a ratio (4.5:1), a share or a quantity with its unit is none
@@ -86,7 +86,12 @@ def is_revert(pull: PullRequest) -> bool:
 
 def is_bot(pull: PullRequest) -> bool:
     """Whether a program opened it, judged by the author's name."""
-    return bool(_BOT.search(pull.author.strip()))
+    return is_bot_name(pull.author)
+
+
+def is_bot_name(name: str) -> bool:
+    """Whether a name is a program's."""
+    return bool(_BOT.search(name.strip()))
 
 
 def is_bump(pull: PullRequest) -> bool:

@@ -57,6 +57,42 @@ def test_a_merge_commit_without_a_text(history: History) -> None:
     assert read(history)[0].pull.title == "Merge pull request #7 from bob/topic"
 
 
+MERGE = "Merge pull request #4 from"
+
+
+@pytest.mark.rule("no-persons-work")
+@pytest.mark.parametrize(
+    ("subject", "authors", "expected"),
+    [
+        (f"{MERGE} bob/topic", ["bob"], "bob"),
+        (f"{MERGE} acme/topic", ["renovate[bot]"], "renovate[bot]"),
+        (f"{MERGE} acme/renovate/x", ["renovate[bot]"], "renovate[bot]"),
+        (f"{MERGE} acme/renovate/x", ["renovate[bot]", "bob"], "renovate[bot]"),
+        (f"{MERGE} acme/dependabot/npm_and_yarn/x-1.2.3", ["bob"], "dependabot[bot]"),
+        (f"{MERGE} acme/snyk-fix-0123abcd", ["bob"], "snyk[bot]"),
+        ("Merge pull request 'Update x' (#4) from renovate/x into main", ["bob"], "renovate[bot]"),
+        ("Merge pull request #4 in ACME/ui from renovate/x to main", ["bob"], "renovate[bot]"),
+        ("Merged in renovate/x (pull request #4)", ["bob"], "renovate[bot]"),
+        (f"{MERGE} bob/topic", ["bob", "acme-bot"], "bob"),
+        (f"{MERGE} bob/topic", ["bob", "zoë"], "zoë"),
+        (f"{MERGE} bob/snyk-report", ["bob"], "bob"),
+        (f"{MERGE} renovate/menu", ["bob"], "bob"),
+    ],
+)
+def test_the_author_of_a_merged_branch(history: History, subject: str, authors: list[str], expected: str) -> None:
+    """The merge commit's author is who merged. Bots add snapshots to people's branches, and people fix bots'."""
+    history.merge(f"{subject}\n\nLabel the menu", {"src/Menu.tsx": "two\n"}, authors)
+    assert read(history)[0].pull.author == expected
+
+
+def test_the_author_of_a_branch_that_the_clone_lacks(history: History) -> None:
+    history.merge(f"{MERGE} bob/topic", {"src/Menu.tsx": "two\n"}, ["bob"])
+    tip = history.git("rev-parse", "HEAD^2")
+    clone = open_clone(history.folder)
+    (history.folder / ".git" / "objects" / tip[:2] / tip[2:]).unlink()
+    assert [merged.pull.author for merged in pull_requests(clone, REPO)] == ["ann"]
+
+
 @pytest.mark.parametrize(
     ("message", "expected"),
     [

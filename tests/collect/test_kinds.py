@@ -98,6 +98,7 @@ def test_by_the_title(title: str, kind: str) -> None:
         ("Greenkeeper", True),
         ("acme-bot", True),
         ("github-actions", True),
+        ("nextcloud-command", True),
         ("ann", False),
         ("Abbott", False),
         ("Bothe", False),
