@@ -22,9 +22,6 @@ from pipeline.core.options import (
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 force_option = click.option("--force", is_flag=True, help="Replace a file with different content.")
-unchecked_option = click.option(
-    "--unchecked", is_flag=True, help="Write it with a warning even if oracle or nop does not hold."
-)
 
 
 @click.group()
@@ -98,17 +95,16 @@ def check(
 )
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="The file or folder to write.")
 @subset_options
-@unchecked_option
 @force_option
 @data_option
-def export(repos: Any, form: str, output: Path, subset: Any, unchecked: bool, force: bool, store: Any) -> None:
+def export(repos: Any, form: str, output: Path, subset: Any, force: bool, store: Any) -> None:
     """Export datasets in another benchmark's or program's format.
 
     \b
     multi-swe-bench (with our fields added) and swe-bench are JSON Lines: `collect --source dataset` reads both.
     harbor, inspect and swe-bench-5 are folders that these programs run, graded by `dataset grade --serve`;
     hugging-face is read by datasets.load_dataset.
-    Every instance needs current verdicts of oracle (resolved) and nop (not resolved): run `dataset check` first.
+    Warns of instances without current verdicts of oracle (resolved) and nop (not resolved): run `dataset check` first.
     Exports contain other people's code and the solutions: use them yourself, do not publish them.
     Example: a11y-bench dataset export grommet/grommet --format harbor --output tasks --limit 10
     """
@@ -121,7 +117,7 @@ def export(repos: Any, form: str, output: Path, subset: Any, unchecked: bool, fo
 
     chosen = {repo: subset.of(read_dataset(store, repo)) for repo in built(store, repos)}
     for repo, records in chosen.items():
-        require(store, repo, records, unchecked=unchecked)
+        require(store, repo, records, unchecked=True)
     instances = [instance for records in chosen.values() for instance in records]
     if form in FOLDERS:
         write_folder(form, instances, output, replace=force)
@@ -295,7 +291,7 @@ def agree(repo: Any, path: Path, as_json: bool, store: Any) -> None:
 @command.command()
 @repos_argument
 @click.option("--output", type=click.Path(path_type=Path, file_okay=False), help="The folder [default: DATA/locks].")
-@unchecked_option
+@click.option("--unchecked", is_flag=True, help="Write it with a warning even if oracle or nop does not hold.")
 @force_option
 @data_option
 def lock(repos: Any, output: Path | None, unchecked: bool, force: bool, store: Any) -> None:

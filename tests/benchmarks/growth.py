@@ -99,7 +99,7 @@ def _regraded(folder: Path, units: int) -> Spent:
 def _exported(folder: Path, units: int) -> Spent:
     store = Store(folder / "data")
     write_records(store.dataset(REPO), [make_instance(number) for number in range(1, units + 1)])
-    words = ("export", str(REPO), "--format", "multi-swe-bench", "--output", str(folder / "out"), "--unchecked")
+    words = ("export", str(REPO), "--format", "multi-swe-bench", "--output", str(folder / "out"))
     return _data(store, "dataset", *words)
 
 

@@ -55,7 +55,7 @@ def test_check_says_what_is_wrong_by_its_exit_code(tiny: Bench, tmp_path: Path) 
 @pytest.mark.rule("export")
 @pytest.mark.parametrize(
     "words",
-    [("export", "--unchecked", "--format", "swe-bench", "--output"), ("lock", "--unchecked", "acme/ui", "--output")],
+    [("export", "--format", "swe-bench", "--output"), ("lock", "--unchecked", "acme/ui", "--output")],
 )
 def test_nothing_is_overwritten_unless_told(store: Store, tmp_path: Path, words: tuple[str, ...]) -> None:
     """The same bytes are no loss; others are refused."""
@@ -74,7 +74,7 @@ def test_nothing_is_overwritten_unless_told(store: Store, tmp_path: Path, words:
 
 def test_without_a_name_all_that_are_built_are_meant(store: Store, tmp_path: Path) -> None:
     write_records(store.dataset(Repo("acme", "empty")), [])
-    call(store, "export", "--unchecked", "--format", "multi-swe-bench", "--output", str(tmp_path / "all"))
+    call(store, "export", "--format", "multi-swe-bench", "--output", str(tmp_path / "all"))
     ids = [json.loads(line)["instance_id"] for line in (tmp_path / "all").read_text().splitlines()]
     assert ids == ["acme__kit-3", "acme__ui-1", "acme__ui-2"]
     assert call(store, "lock", "--unchecked").exit_code == 0
