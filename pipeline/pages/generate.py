@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -120,11 +120,20 @@ class Generation:
         with self.store.lock("pages", self.case_set):
             run = open_run(self.store, self.case_set, self.cases, self.asked, entries, self.name)
         with self.store.lock("pages-run", run.name):
-            missing = [key for key in run.keys if not self._is_kept(run, key)]
-            with log_file(run.folder / "run.log"), Progress("asking", len(missing)) as progress:
-                causes = self._ask(run, missing, progress) if missing else {}
+            with self._asking(run), log_file(run.folder / "run.log"):
+                missing = self._missing(run)
+                with Progress("asking", len(missing)) as progress:
+                    causes = self._ask(run, missing, progress) if missing else {}
             self._write(run)
         return run, causes
+
+    @contextmanager
+    def _asking(self, run: Run) -> Iterator[None]:
+        """Lock the models that lack answers: runs share answers, and two at once would both pay for the same one."""
+        with ExitStack() as locks:
+            for model in sorted({model for _, model, _ in self._missing(run)}):
+                locks.enter_context(self.store.lock("pages-ask", self.case_set, model))
+            yield
 
     def experiment(self, model: str) -> Experiment:
         """The experiment that pays for a model's answers."""
@@ -145,6 +154,9 @@ class Generation:
 
     def unit(self, run: Run, key: tuple[str, str, int]) -> Unit:
         return kept_answer(self.store, self.inputs(run, key))
+
+    def _missing(self, run: Run) -> list[tuple[str, str, int]]:
+        return [key for key in run.keys if not self._is_kept(run, key)]
 
     def _is_kept(self, run: Run, key: tuple[str, str, int]) -> bool:
         return self.unit(run, key).is_done(**self.inputs(run, key))

@@ -99,6 +99,29 @@ def test_what_is_kept_is_never_paid_for_twice(setting: Setting, cases: list[Case
     assert sum(known.values()) == 4 and known["pier", "one", 0] and not known["pier", "one", 2]
 
 
+@pytest.mark.rule("locks")
+def test_two_runs_do_not_ask_one_model_for_the_same_answers(setting: Setting, cases: list[Case]) -> None:
+    """Another model may be asked meanwhile; and what is there needs no lock."""
+    refused: list[str] = []
+
+    def heard() -> None:
+        setting.writer.heard = lambda: None
+        generate(setting, cases, Asked(("other",), 2, seed=1))
+        try:
+            generate(setting, cases, Asked(("one", "other"), 3, seed=1))
+        except UserError as error:
+            refused.append(str(error))
+
+    setting.writer.heard = heard
+    generate(setting, cases, Asked(("one",), 2, seed=1), jobs=1)
+    assert len(refused) == 1 and "one is under way" in refused[0]
+    assert len(setting.writer.requests) == 8
+    with setting.store.lock("pages-ask", cases[0].folder.parents[1].name, "one"):
+        generate(setting, cases, Asked(("one",), 2, seed=1))
+    generate(setting, cases, Asked(("one", "other"), 3, seed=1))
+    assert len(setting.writer.requests) == 8 + 4
+
+
 @pytest.mark.rule("pages-cache")
 def test_greedy_samples_are_answers_of_their_own(setting: Setting, cases: list[Case]) -> None:
     """A campaign's gateway keeps responses to greedy requests, and gave all samples of a case the first one's."""
