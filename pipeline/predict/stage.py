@@ -111,11 +111,11 @@ class Predictor:
         return self._model
 
     def _ready(self, name: str) -> Model:
-        """The model, once it and all further models of the agent's settings are known to be usable. Raises
-        UserError."""
+        """The model, once it and all further models of the agent's settings are known to be usable: a key opens no
+        further model except for embeddings. Raises UserError."""
         listed = load_models(self.models)
         model = listed.ready(name, self.environ, "chat")
-        self.further = [listed.ready(other, self.environ) for other in self.agent.further(name)]
+        self.further = [listed.ready(other, self.environ, "embedding") for other in self.agent.further(name)]
         return model
 
     def _settings(self) -> str:

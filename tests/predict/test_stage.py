@@ -188,3 +188,6 @@ def test_every_model_that_settings_name_is_looked_at_first(bench: Bench, tmp_pat
     mine.write_text("[samples]\nsets = 1\n")
     with pytest.raises(UserError, match="unknown model 'Qwen3-Embedding-4B'"):
         magentless(bench, mine)
+    mine.write_text('[retrieval]\nmodel = "scripted"\n')
+    with pytest.raises(UserError, match="unknown embedding model 'scripted'"):
+        magentless(bench, mine)
