@@ -20,6 +20,8 @@ STAGES = {
     "predict": "03_predictions",
     "evaluate": "04_evaluation",
 }
+#: the folder of named subsets, by which campaigns select: transferred with every stage
+SUBSETS = "subsets"
 #: files of the data directory itself
 FILES = ("schema.json", "ledger.sqlite")
 #: files that stay on their machine: indexes, clones, analyses, locks, and temporary files (store.py)
@@ -31,11 +33,12 @@ def travels(path: str) -> bool:
     top, name = path.split("/")[0], path.rpartition("/")[2]
     anchored = (path for pattern in LEFT if pattern.startswith("/") and fnmatchcase(f"/{path}/", pattern))
     floating = (name for pattern in LEFT if not pattern.startswith("/") and fnmatchcase(name, pattern))
-    return top in (*STAGES.values(), *FILES) and not any(anchored) and not any(floating)
+    return top in (*STAGES.values(), SUBSETS, *FILES) and not any(anchored) and not any(floating)
 
 
 def filters(stages: Sequence[str] = (), repos: Sequence[Repo] = ()) -> list[str]:
-    """Arguments of rsync for these stages (all without any) and repositories. Raises UserError for an unknown stage."""
+    """Arguments of rsync for these stages (all without any) and repositories, and for named subsets. Raises UserError
+    for an unknown stage."""
     for stage in stages:
         if stage not in STAGES:
             raise unknown("stage", stage, list(STAGES))
@@ -43,7 +46,7 @@ def filters(stages: Sequence[str] = (), repos: Sequence[Repo] = ()) -> list[str]
     arguments = ["--prune-empty-dirs", *(f"--exclude={pattern}" for pattern in LEFT)]
     for folder in folders:
         arguments += [f"--include=/{folder}/", *_of(folder, repos)]
-    return [*arguments, "--include=/schema.json", "--exclude=/*"]
+    return [*arguments, f"--include=/{SUBSETS}/***", "--include=/schema.json", "--exclude=/*"]
 
 
 def _of(folder: str, repos: Sequence[Repo]) -> list[str]:

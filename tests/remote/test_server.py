@@ -26,7 +26,7 @@ from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.record import Record
 from pipeline.core.records import Instance, Verdict
 from pipeline.core.retry import Patience
-from pipeline.core.store import Store, Unit, read_records, write_json, write_records
+from pipeline.core.store import Store, Unit, read_records, write_bytes, write_json, write_records
 from pipeline.llm.ledger import OK, Booking, Key, Ledger, Sent
 from pipeline.remote import jobs
 from pipeline.remote import push as pushing
@@ -204,10 +204,12 @@ def test_a_batch_on_a_server_and_work_here_meanwhile_are_both_kept(laptop: Lapto
     ours, theirs = laptop.store, laptop.remote
     ours.begin()
     records(ours.dataset(REPO), make_instance(1, title="sent"))
+    write_bytes(ours.subset("lite"), b"acme__ui-1\n")
     book(ours, "here", "0.1")
     (ours.root / "05_analysis").mkdir()
     (ours.root / "05_analysis/report.html").write_text("made here")
-    assert pushing.push_data(laptop.host, ours) == {"new": 1}
+    assert pushing.push_data(laptop.host, ours) == {"new": 2}
+    assert theirs.subset("lite").read_bytes() == b"acme__ui-1\n"
     assert not (theirs.root / "05_analysis").exists()
 
     # the server builds one anew and one more; here another one is built
@@ -219,12 +221,12 @@ def test_a_batch_on_a_server_and_work_here_meanwhile_are_both_kept(laptop: Lapto
     book(ours, "meanwhile", "0.00001")
 
     done = pull(laptop.host, ours)
-    assert done == {"new": 2, "merged": 1}
+    assert done == {"new": 2, "merged": 1, "kept": 1}
     assert [(one.number, one.title) for one in read_records(ours.dataset(REPO), Instance)][:1] == [(1, "built anew")]
     assert [one.number for one in read_records(ours.dataset(REPO), Instance)] == [1, 2, 3]
     assert len(read_records(ours.evaluation(REPO, "magentless", "model-a") / "verdicts.jsonl", Verdict)) == 1
     assert "0.30001" in ours.costs.read_text()
-    assert pull(laptop.host, ours) == {"kept": 3}
+    assert pull(laptop.host, ours) == {"kept": 4}
 
     # and back again
     pushing.push_data(laptop.host, ours)
