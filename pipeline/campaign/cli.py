@@ -21,8 +21,8 @@ def command(file: Path, only_plan: bool, as_json: bool, trust_local: bool, store
     """Run everything that FILE asks for: datasets, agents, models, attempts, page sets; then the report.
 
     \b
-    Prints the plan first: existing and missing answers, worst and likely cost, time, disk. The same command resumes
-    and pays for nothing twice. docs/campaigns.md describes FILE.
+    Prints the plan first: existing and missing answers, worst and likely cost, time, disk. The same command resumes;
+    no finished answer is paid for twice. docs/campaigns.md describes FILE.
     Writes what the stages' own commands write. Example: a11y-bench campaign friday.toml --plan
     Exit code: 0 all done, 1 something failed or is missing (run it again), 2 an error in the file.
     """
