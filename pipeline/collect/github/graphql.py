@@ -21,10 +21,10 @@ from pipeline.collect.github.limits import Refusal, Token, Tokens
 from pipeline.core.errors import A11yBenchError
 
 TIMEOUT = 60
-#: the smallest size of a page, and the number of tries after which a partial answer is accepted
+#: the smallest size of a page, and the number of tries after which a partial answer is returned
 SMALLEST, PARTIAL_TRIES = 10, 4
 #: types of errors that a retry does not solve
-_LASTING = ("NOT_FOUND", "FORBIDDEN")
+LASTING = ("NOT_FOUND", "FORBIDDEN")
 
 
 class Answer(NamedTuple):
@@ -55,7 +55,10 @@ class GraphQL:
         self._session = self._run(self._client.connect_async()).result()
 
     def send(self, query: str, **variables: Any) -> Future[Answer]:
-        """Send a query; the future raises Refused, UserError (no token is left) or InfrastructureError."""
+        """Send a query; the future raises Refused, UserError (no token is left) or InfrastructureError.
+
+        An answer with errors may be incomplete (answers.py).
+        """
         return self._run(self._ask(GraphQLRequest(query, variable_values=variables)))
 
     def ask(self, query: str, **variables: Any) -> Answer:
@@ -124,7 +127,7 @@ def _with_limit_noted(answer: Answer, token: Token) -> Answer:
 
 def _broken(answer: Answer) -> bool:
     """Whether something is missing that a retry may give."""
-    return any(error.get("type") not in _LASTING for error in answer.errors)
+    return any(error.get("type") not in LASTING for error in answer.errors)
 
 
 def _smaller(request: GraphQLRequest) -> GraphQLRequest:

@@ -37,6 +37,18 @@ query Page($owner: String!, $name: String!, $first: Int!, $after: String) {{
 {_PULL}
 """
 
+#: the numbers alone, for a page of which GitHub cannot deliver everything; its size stays as it is in all tries
+NUMBERS = f"""
+query Numbers($owner: String!, $name: String!, $size: Int!, $after: String) {{
+  {LIMIT}
+  repository(owner: $owner, name: $name) {{
+    pullRequests(states: MERGED, first: $size, after: $after, orderBy: {{field: UPDATED_AT, direction: ASC}}) {{
+      nodes {{ number }}
+    }}
+  }}
+}}
+"""
+
 KNOWN = f"""
 query Known($owner: String!, $name: String!) {{
   {LIMIT}

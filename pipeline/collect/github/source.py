@@ -1,25 +1,27 @@
 """The source `github`: merged pull requests by the time of their last change, so that a cursor never skips one.
 
 Reads GITHUB_TOKEN, GITHUB_TOKENS (several) and GITHUB_API_URL. A candidate's patches are the difference between its
-merge commit and that commit's first parent: from a clone if one is given, otherwise as GitHub prints it.
+merge commit and that commit's first parent: from a clone if one is given, otherwise as GitHub prints it. What a page
+lacks is fetched singly; nothing incomplete is given.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pipeline.collect.github import queries
+from pipeline.collect.github.answers import incomplete, missing, part
 from pipeline.collect.github.graphql import Answer, GraphQL, Refused
 from pipeline.collect.github.limits import Patience, Tokens, tokens_of_environment
 from pipeline.collect.sources import Merged, Options, Page, Patches
 from pipeline.collect.sources.clone import pick
 from pipeline.core.console import say
-from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.errors import UserError
 from pipeline.core.git import open_clone
 from pipeline.core.names import Repo
 from pipeline.core.records import Base, Issue, PullRequest
@@ -70,29 +72,28 @@ class GitHubSource:
         pending: Future[Answer] | None = self._send(after)
         while pending:
             try:
-                connection = _part(pending.result(), "pullRequests")
+                answer = pending.result()
             except Refused as error:
                 if error.type != "INVALID_CURSOR_ARGUMENTS" or not after:
                     raise
                 say("GitHub no longer knows where the last run ended; starting over")
                 after, pending = "", self._send("")
                 continue
+            connection, start = part(answer, "pullRequests"), after
             after = connection["pageInfo"]["endCursor"] or after
             pending = self._send(after) if connection["pageInfo"]["hasNextPage"] else None
-            pulls = [self._merged(node) for node in _without_nulls(connection["nodes"])]
+            pulls = [self._merged(node) for node in self._complete(answer, start)]
             yield Page(pulls, after, connection["totalCount"])
 
     def named(self, numbers: Sequence[int]) -> list[Merged]:
-        data = _part(self._graphql.ask(queries.named(numbers), **self._where))
-        nodes = [node for node in data.values() if node and node["state"] == "MERGED"]
-        return pick((self._merged(node) for node in nodes), numbers)
+        nodes = self._each(queries.named, "p", numbers).values()
+        return pick((self._merged(node) for node in nodes if node and node["state"] == "MERGED"), numbers)
 
     def issues(self, numbers: Sequence[int]) -> dict[int, Issue | str]:
         issues: dict[int, Issue | str] = {}
         for start in range(0, len(numbers), PAGE):
             batch = numbers[start : start + PAGE]
-            data = _part(self._graphql.ask(queries.issues(batch), **self._where))
-            issues |= {number: _issue(data[f"i{number}"]) for number in batch}
+            issues |= {number: _issue(node) for number, node in self._each(queries.issues, "i", batch).items()}
         return issues
 
     def patches(self, merged: Merged) -> Patches:
@@ -100,7 +101,7 @@ class GitHubSource:
 
         def commits() -> int:
             answer = self._graphql.ask(queries.COMMITS, **self._where, number=merged.pull.number)
-            return _part(answer, "pullRequest", "commits")["totalCount"]
+            return part(answer, "pullRequest", "commits")["totalCount"]
 
         if self.clone:
             return clone_changes(self.clone, merged, commits, self.is_test)
@@ -134,6 +135,38 @@ class GitHubSource:
     def _send(self, after: str) -> Future[Answer]:
         return self._graphql.send(queries.PAGE, **self._where, first=PAGE, after=after or None)
 
+    def _complete(self, answer: Answer, after: str) -> list[Mapping[str, Any]]:
+        """The pull requests of a page; what the answer lacks is fetched by its number."""
+        nodes = part(answer, "pullRequests", "nodes")
+        broken = incomplete(answer, "pullRequests", "nodes")
+        whole = {node["number"]: node for index, node in enumerate(nodes) if node and index not in broken}
+        if broken:
+            listed = self._graphql.ask(queries.NUMBERS, **self._where, size=len(nodes), after=after or None)
+            if incomplete(listed, "pullRequests", "nodes"):
+                raise missing(listed)
+            numbers = [node["number"] for node in _without_nulls(part(listed, "pullRequests", "nodes"))]
+            lacking = [number for number in numbers if number not in whole]
+            whole |= {number: node for number, node in self._each(queries.named, "p", lacking).items() if node}
+        return list(whole.values())
+
+    def _each(
+        self, query: Callable[[Sequence[int]], str], prefix: str, numbers: Sequence[int]
+    ) -> dict[int, Mapping[str, Any] | None]:
+        """The nodes of a query by number, None for unknown numbers. What the answer lacks is fetched singly.
+
+        Raises InfrastructureError if it is still incomplete.
+        """
+        if not numbers:
+            return {}
+        answer = self._graphql.ask(query(numbers), **self._where)
+        nodes, broken = dict(part(answer)), incomplete(answer)
+        if broken and len(numbers) == 1:
+            raise missing(answer)
+        for number in numbers:
+            if (name := f"{prefix}{number}") in broken:
+                nodes[name] = self._each(query, prefix, [number])[number]
+        return {number: nodes[f"{prefix}{number}"] for number in numbers}
+
     def _merged(self, node: Mapping[str, Any]) -> Merged:
         linked = [
             (issue["repository"]["nameWithOwner"], issue["number"]) for issue in _nodes(node, "closingIssuesReferences")
@@ -164,17 +197,17 @@ class GitHubSource:
         )
 
     def _files(self, node: Mapping[str, Any]) -> tuple[str, ...]:
-        """The paths of a pull request, until they show that it changes tests and sources."""
+        """The paths of a pull request, until they show that it changes tests and sources. REST has all of them."""
         number, connection = node["number"], node["files"]
-        if connection is None:
-            return tuple(self._rest.files(str(self.repo), number))
-        paths = [file["path"] for file in _without_nulls(connection["nodes"])]
-        while connection["pageInfo"]["hasNextPage"] and len(set(map(self.is_test, paths))) < 2:
+        paths: list[str] = []
+        while connection and connection["nodes"] is not None and None not in connection["nodes"]:
+            paths += [file["path"] for file in connection["nodes"]]
+            if not connection["pageInfo"]["hasNextPage"] or len(set(map(self.is_test, paths))) > 1:
+                return tuple(paths)
             after = connection["pageInfo"]["endCursor"]
             answer = self._graphql.ask(queries.FILES, **self._where, number=number, after=after)
-            connection = _part(answer, "pullRequest", "files")
-            paths += [file["path"] for file in _without_nulls(connection["nodes"])]
-        return tuple(paths)
+            connection = part(answer, "pullRequest")["files"]
+        return tuple(self._rest.files(str(self.repo), number))
 
 
 def _author(node: Mapping[str, Any] | None) -> str:
@@ -182,16 +215,6 @@ def _author(node: Mapping[str, Any] | None) -> str:
     if node is None:
         return ""
     return f"{node['login']}[bot]" if node["__typename"] == "Bot" else node["login"]
-
-
-def _part(answer: Answer, *path: str) -> Any:
-    """A part of an answer's repository. Raises InfrastructureError if it is missing."""
-    part: Any = answer.data.get("repository")
-    for step in path:
-        part = part and part[step]
-    if part is None:
-        raise InfrastructureError(f"GitHub does not answer: {list(answer.errors)[:3]}", cause="github")
-    return part
 
 
 def _issue(node: Mapping[str, Any] | None) -> Issue | str:

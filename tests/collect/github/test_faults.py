@@ -6,7 +6,7 @@ import logging
 from typing import Any
 
 import pytest
-from collecting import FILES, TOKEN, files, reasons, tables
+from collecting import FILES, TOKEN, files, outcomes, reasons, tables
 from factories import REPO
 from github_double import GitHubDouble, World, faults
 
@@ -55,13 +55,75 @@ def test_a_fault_changes_nothing_in_the_end(
 
 
 @pytest.mark.rule("limits")
+@pytest.mark.parametrize("times", [2, 4])
 def test_an_answer_in_part_is_asked_for_again(
-    store: Store, source: Any, github: GitHubDouble, undisturbed: Store
+    store: Store, source: Any, github: GitHubDouble, undisturbed: Store, times: int
 ) -> None:
     """GitHub gives `data` and `errors` together when one node fails: what is missing would never be looked at."""
-    github.fault(faults.partial("repository", "pullRequests", "nodes", 3), after=1, times=2)
+    github.fault(faults.partial("repository", "pullRequests", "nodes", 3), after=1, times=times)
     collect_from(store, REPO, source())
     assert files(store) == files(undisturbed)
+
+
+@pytest.fixture
+def three(github: GitHubDouble) -> GitHubDouble:
+    """Three pull requests about accessibility, one only by its label and one only by its issue."""
+    repo = github.world.repository(str(REPO))
+    repo.issue(10, title="a11y: the menu has no name")
+    repo.issue(11, title="Another")
+    for number, title, labels in ((1, "Aria (fixes #11)", []), (2, "Rename", ["a11y"]), (3, "Fixes #10", [])):
+        repo.pull(number, title=title, files=FILES, labels=labels)
+    return github
+
+
+@pytest.mark.rule("limits")
+@pytest.mark.parametrize(
+    "path",
+    [("pullRequests", "nodes", 1), ("pullRequests", "nodes", 1, "labels"), ("i10",), ("i10", "labels")],
+    ids=lambda path: ".".join(map(str, path)),
+)
+def test_what_stays_missing_is_fetched_singly(
+    store: Store, source: Any, three: GitHubDouble, path: tuple[str | int, ...]
+) -> None:
+    """A pull request that GitHub left out vanished, the cursor behind it; an issue that it left out was unknown."""
+    three.fault(faults.partial("repository", *path), after=2 if path[0] == "i10" else 1, times=4)
+    collect_from(store, REPO, source())
+    assert [request.fault for request in three.requests].count("partial") == 4
+    assert reasons(store) == dict.fromkeys((1, 2, 3), "candidate")
+    assert [issue.number for issue in outcomes(store)[3].resolved_issues] == [10]
+
+
+@pytest.mark.rule("limits")
+@pytest.mark.parametrize(
+    "places",
+    [
+        [("pullRequests", "nodes", 1), ("pullRequests", "nodes", 1)],
+        [("pullRequests", "nodes", 1), ("p2",)],
+        [("pullRequests", "nodes", 1), ("p2", "labels")],
+        [("i10",), ("i10",)],
+    ],
+    ids=["its number", "the pull request", "its labels", "the issue"],
+)
+def test_what_cannot_be_fetched_singly_ends_the_run(
+    store: Store, source: Any, three: GitHubDouble, places: list[tuple[str | int, ...]]
+) -> None:
+    """Nothing of the page is stored, so the next run has everything."""
+    (page, single), asked = places, 2 if places[0] == ("i10",) else 1
+    three.fault(faults.partial("repository", *page), after=asked, times=4)
+    three.fault(faults.partial("repository", *single), after=asked + (single[0] == "p2"), times=4)
+    with pytest.raises(InfrastructureError, match="GitHub does not answer.*Something went wrong"):
+        collect_from(store, REPO, source())
+    assert [request.fault for request in three.requests].count("partial") == 8
+    collect_from(store, REPO, source())
+    assert reasons(store) == dict.fromkeys((1, 2, 3), "candidate")
+
+
+@pytest.mark.rule("limits")
+def test_a_pull_request_chosen_by_hand_is_fetched_singly(store: Store, source: Any, three: GitHubDouble) -> None:
+    """One that GitHub left out was said not to exist."""
+    three.fault(faults.partial("repository", "p2"), after=1, times=4)
+    collect_from(store, REPO, source(), numbers=[1, 2])
+    assert reasons(store) == {1: "by hand", 2: "by hand"}
 
 
 def test_paths_that_graphql_does_not_give_come_from_rest(store: Store, source: Any, github: GitHubDouble) -> None:
