@@ -55,7 +55,7 @@ def unresolved(merged: Merged, patterns: Patterns) -> Unresolved:
     named = ((number, "keyword" if number in text.closed else "text") for number in text.here)
     here = [*named, *((number, "closing") for number in merged.closing)]
     elsewhere = [
-        *((name, "text") for name in text.elsewhere),
+        *((name, "keyword" if name in text.closed_elsewhere else "text") for name in text.elsewhere),
         *((name, "closing") for name in merged.closing_elsewhere),
     ]
     return Unresolved(tuple(here), tuple(elsewhere))
@@ -73,11 +73,11 @@ def resolve(pending: Unresolved, answers: Mapping[int, Issue | str]) -> Iterator
 def linked(merged: Merged, links: Sequence[Link], answers: Mapping[int, Issue | str]) -> tuple[Issue, ...]:
     """The issues of a pull request: those that its source provides, then those that it closes.
 
-    If it closes no known issue, those that it names.
+    If it closes nothing, those that it names. If it closes something that is unknown or elsewhere, an issue that it
+    only names is not the task.
     """
-    reached = (
-        answers[number] for number in _numbers(link for link in links if link.origin in CLOSING) or _numbers(links)
-    )
+    closing = [link for link in links if link.origin in CLOSING]
+    reached = (answers[number] for number in _numbers(closing or links))
     issues = [*merged.pull.resolved_issues, *(issue for issue in reached if isinstance(issue, Issue))]
     return tuple({(issue.number, issue.title): issue for issue in reversed(issues)}.values())[::-1]
 

@@ -70,12 +70,13 @@ _COLOUR_LINE = re.compile(
 class References(NamedTuple):
     """The references of a pull request, in order: numbers of its own repository, and `other/repo#N`.
 
-    `closed` are those in `here` that the texts say are closed.
+    `closed` and `closed_elsewhere` are those that the texts say are closed.
     """
 
     here: tuple[int, ...]
     elsewhere: tuple[str, ...]
     closed: tuple[int, ...] = ()
+    closed_elsewhere: tuple[str, ...] = ()
 
 
 class _Reference(NamedTuple):
@@ -96,10 +97,13 @@ def references(pull: PullRequest, patterns: Patterns | None = None) -> Reference
     for rank, reference in ranked:
         if number := _number(reference, pull):
             ranks.setdefault(number, rank)
-    others = (reference for _, reference in ranked if not _is_own(reference, pull.repository))
-    elsewhere = [f"{reference.repo}#{reference.digits}" for reference in others]
+    others: dict[str, int] = {}
+    for rank, reference in ranked:
+        if not _is_own(reference, pull.repository):
+            others.setdefault(f"{reference.repo}#{reference.digits}", rank)
     closed = tuple(number for number, rank in ranks.items() if rank == _CLOSED)
-    return References(tuple(ranks), tuple(dict.fromkeys(elsewhere)), closed)
+    closed_elsewhere = tuple(name for name, rank in others.items() if rank == _CLOSED)
+    return References(tuple(ranks), tuple(others), closed, closed_elsewhere)
 
 
 def _find(text: str, pull: PullRequest, patterns: Patterns) -> list[_Reference]:

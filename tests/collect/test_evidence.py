@@ -134,6 +134,14 @@ def test_what_closes(text: str, closed: tuple[int, ...]) -> None:
     assert references(make_pull_request(99, title="", body=text)).closed == closed
 
 
+@pytest.mark.rule("closing-links")
+def test_what_closes_elsewhere() -> None:
+    body = "Fixes #10 and other/lib#11, like other/lib#12. Closes https://github.com/other/app/issues/13"
+    found = references(make_pull_request(99, title="", body=body))
+    assert found.elsewhere == ("other/lib#11", "other/app#13", "other/lib#12")
+    assert found.closed_elsewhere == ("other/lib#11", "other/app#13")
+
+
 def test_a_pull_request_does_not_refer_to_itself() -> None:
     assert refer("Fixes #10, see #12", number=12) == [10]
     assert refer("", title="Backport of #9") == [9]

@@ -175,12 +175,13 @@ def test_no_issue_is_asked_for_without_tests(history: History) -> None:
 @pytest.mark.rule("linked-issues")
 def test_every_reference_is_kept_with_what_came_of_it(history: History) -> None:
     """GitHub's own links stand beside those of the texts; what leads nowhere is dropped with the reason."""
-    history.commit("Aria (#1)\n\nFixes #10, #11 and other/lib#12", SOURCE | TEST)
+    history.commit("Aria (#1)\n\nFixes #10, #11 and other/lib#12. See other/lib#13", SOURCE | TEST)
     found = decide(history, closing=(10,), closing_elsewhere=("other/app#3",))
     assert {(one.reference, one.origin, one.state) for one in found.links} == {
         ("#10", "keyword", "issue"),
         ("#11", "keyword", "unknown"),
-        ("other/lib#12", "text", "elsewhere"),
+        ("other/lib#12", "keyword", "elsewhere"),
+        ("other/lib#13", "text", "elsewhere"),
         ("#10", "closing", "issue"),
         ("other/app#3", "closing", "elsewhere"),
     }
@@ -188,17 +189,31 @@ def test_every_reference_is_kept_with_what_came_of_it(history: History) -> None:
 
 
 @pytest.mark.rule("closing-links")
-def test_the_statement_is_made_of_what_is_closed(history: History) -> None:
-    """An issue that is mentioned is no task; where nothing known is closed, the mentioned ones stand in."""
-    other = Issue(number=11, title="Something else")
-    history.commit("Aria (#1)\n\nLike #11. Fixes #10", SOURCE | TEST)
+@pytest.mark.parametrize(
+    ("body", "closing_elsewhere", "expected"),
+    [
+        ("Like #11. Fixes #10", (), [10]),
+        ("Related to #11", (), [11]),
+        ("Like #11, see #10", (), [10, 11]),
+        ("Fixes #9. Related to #11", (), []),
+        ("Closes other/lib#10. Similar to #10, #11", (), []),
+        ("Closes https://github.com/other/lib/issues/10, like #11", (), []),
+        ("Fixes other/lib#10 and #10. Like #11", (), [10]),
+        ("See other/lib#10 and #11", (), [11]),
+        ("Similar to #11", ("other/app#3",), []),
+    ],
+)
+def test_the_statement_is_made_of_what_is_closed(
+    history: History, body: str, closing_elsewhere: tuple[str, ...], expected: list[int]
+) -> None:
+    """An issue that is mentioned is no task, also if what is closed is unknown or in another repository."""
+    history.commit(f"Aria (#1)\n\n{body}", SOURCE | TEST)
     source = CloneSource(REPO, history.folder)
-    source.texts = {10: ISSUE, 11: other}
-    (closed,) = sift(source, next(source.pages("")).pulls, shipped())
-    assert closed.outcome.resolved_issues == (ISSUE,)
-    del source.texts[10]
-    (mentioned,) = sift(source, next(source.pages("")).pulls, shipped())
-    assert mentioned.outcome.resolved_issues == (other,)
+    source.texts = {10: ISSUE, 11: Issue(number=11, title="Something else")}
+    pulls = [merged._replace(closing_elsewhere=closing_elsewhere) for merged in next(source.pages("")).pulls]
+    (found,) = sift(source, pulls, shipped())
+    assert [issue.number for issue in found.outcome.resolved_issues] == expected
+    assert found.outcome.statement_source == ("issue" if expected else "pull_request")
 
 
 def test_an_issue_that_only_github_links_counts(history: History) -> None:
