@@ -15,20 +15,24 @@ _MARKS = re.compile(
     r"|(?:\A|\n)(?: {0,3}(?:[>#]|==|--)| {4}|\t|\s+>)",
     re.IGNORECASE,
 )
-#: a comment without an end hides the rest, as on GitHub
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_ELEMENT = re.compile(r"<(pre|code|blockquote|script|style)\b[^>]*>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
-#: a fence without an end extends to the end of the text
-_FENCE = re.compile(
-    r"^[ ]{0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^[ ]{0,3}(?P=fence)[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+#: a fence without an end extends to the end of the text; it can begin in a list
+_FENCE = (
+    r"^(?:[ ]{0,3}|(?P<list>[ ]*(?:(?:[-*+]|\d+[.)])[ \t]+)+))(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*\n"
+    r".*?(?:^(?(list)[ \t]*|[ ]{0,3})(?P=fence)[`~]*[ \t\r]*$|\Z)"
 )
+#: a comment without an end hides the rest, as on GitHub
+_COMMENT = r"<!--.*?(?:-->|\Z)"
+_ELEMENT = r"<(?P<tag>pre|code|blockquote|script|style)\b[^>]*>.*?</(?P=tag)\s*>"
+#: the end of a paragraph: an empty line, or the beginning of a comment, quotation, heading, fence or list
+_END = r"\n[ \t\r]*\n|\n[ ]{0,3}(?:<!--|>|\#{1,6}[ ]|`{3}|~{3})|\n[ \t]*(?:[-*+]|\d+[.)])[ \t]"
 #: code begins and ends with the same number of backticks, in one paragraph
-_CODE = re.compile(r"(?<!`)(?P<ticks>`+)(?!`)(?:(?!\n\s*\n).)+?(?<!`)(?P=ticks)(?!`)", re.DOTALL)
-_QUOTE = re.compile(r"^[ ]{0,3}>[^\n]*", re.MULTILINE)
+_CODE = rf"(?<!`)(?P<ticks>`+)(?!`)(?:(?!{_END}).)+?(?<!`)(?P=ticks)(?!`)"
+_QUOTE = r"^[ ]{0,3}>[^\n]*"
+#: what begins first hides what it contains: a fence in a comment is none, nor is a comment in code
+_PARTS = re.compile("|".join((_FENCE, _COMMENT, _ELEMENT, _CODE, _QUOTE)), re.DOTALL | re.MULTILINE | re.IGNORECASE)
 _UNTICKED = re.compile(
     r"^\s*(?:[-*+]|\d+[.)])\s+\[\s?\](?=\s)[^\n]*(?:\n[ \t]+(?!(?:[-*+]|\d+[.)])\s)\S[^\n]*)*", re.MULTILINE
 )
-_PARTS = (_FENCE, _COMMENT, _ELEMENT, _CODE, _QUOTE, _UNTICKED)
 #: a line after an empty one with this indentation is code, unless it continues a list
 _INDENTED = re.compile(r"(?: {4}|\t)")
 _LISTED = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
@@ -37,7 +41,9 @@ _HEADING = re.compile(
     r"^[ ]{0,3}(?:(?P<marks>#{1,6})[ \t]+[^\n]*$|(?:\*\*[^*\n]+\*\*|__[^_\n]+__):?)",
     re.MULTILINE,
 )
-_UNDERLINED = re.compile(r"(?:\A|(?<=\n\n))(?=\S)(?P<text>[^\n]+)\n(?P<line>={2,}|-{2,})[ \t]*$", re.MULTILINE)
+_UNDERLINED = re.compile(
+    r"(?:\A|(?<=\n\n)|(?<=\n\r\n))(?=\S)(?P<text>[^\n]+)\n(?P<line>={2,}|-{2,})[ \t\r]*$", re.MULTILINE
+)
 #: the text below a heading that nobody filled in
 _NOTHING = re.compile(
     r"[\s*_.:-]*(?:n\s?/\s?a|none|no|nothing|tbd|_no response_|not applicable)?[\s*_.:-]*", re.IGNORECASE
@@ -55,8 +61,8 @@ def prose(text: str) -> str:
     """A text of the same length that contains only prose."""
     if not _MARKS.search(text):
         return text
-    for part in _PARTS:
-        text = part.sub(_hide, text)
+    for parts in (_PARTS, _UNTICKED):
+        text = parts.sub(_hide, text)
     if "\n    " in text or "\n\t" in text or text[:1] in (" ", "\t"):
         text = _without_indented(text)
     return text.replace(_HIDDEN, " ")

@@ -119,6 +119,7 @@ def test_what_is_no_reference(text: str, expected: list[int]) -> None:
     [
         ("Fixes #10", (10,)),
         ("See #10", ()),
+        ("<!-- Paste between\n```\nhere -->\nCloses #10", (10,)),
         ("Closes #10, #11 and #12; like #13", (10, 11, 12)),
         ("Resolves: #10 & #11, see #12", (10, 11)),
         ("Fixes https://github.com/acme/ui/issues/10, acme/ui#11", (10, 11)),

@@ -17,6 +17,7 @@ HIDDEN = {
     "a fence of tildes": "yes\n~~~\nno\n```\nno\n~~~\nyes",
     "a fence that does not end": "yes\n```\nno\n\nno",
     "a longer fence": "yes\n````\n```\nno\n```\nno\n````\nyes",
+    "a fence of lines that end as on Windows": "yes\r\n```\r\nno\r\n```\r\nyes\r\n",
     "code in a line": "yes `no` yes",
     "code with backticks in it": "yes ``no ` no`` yes",
     "code of two lines": "yes `no\nno` yes",
@@ -25,12 +26,23 @@ HIDDEN = {
     "code by a tab": "yes\n\n\tno\n\nyes",
     "a quotation": "yes\n> no\n>> no\n\nyes",
     "a quotation as HTML": "yes <blockquote>no\nno</blockquote> yes",
+    "a fence in a comment": "yes <!--\n```\nno\n--> yes\n\nyes",
+    "a fence in an element": "<pre>\n```\nno\n</pre> yes",
+    "a fence in a list": "yes\n- ```js\n  no\n\n  no\n  ```\n- yes",
+    "a comment in a fence": "```\n<!-- no\n```\nyes",
+    "a comment in code": "yes `<!-- no` yes --> yes",
+    "a comment in a quotation": "yes\n> no <!-- no\n\nyes",
+    "a comment in an unticked box": "- [ ] no <!-- no\nno --> yes\n\nyes",
+    "an element in a comment": "<!-- <code> no --> yes </code> yes",
+    "code that begins a line": "```no``` yes\n\nyes",
     "an unticked box": "yes\n- [ ] no\n* [ ] no\n1. [] no\nyes",
     "an unticked box of two lines": "- [x] yes\n- [ ] no\n  no\n- [X] yes",
 }
 KEPT = {
     "nothing special": "yes yes",
     "a lone backtick": "yes ` yes\n\nyes ` yes",
+    "backticks in two items": "- yes`s\n- yes`s",
+    "a backtick before a heading": "yes`s\n## yes`s\n\nyes",
     "an arrow": "yes -> yes => yes > yes",
     "less and more": "yes < 3 yes > 2",
     "a list in a list": "- yes\n\n    - yes\n\n      yes\n",
@@ -54,6 +66,20 @@ def test_what_is_no_prose(text: str) -> None:
     assert found.count("\n") == text.count("\n")
 
 
+@pytest.mark.rule("prose")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It`s late\n```\nf(`no`)\n```\nyes `no`",
+        "It`s late\n<!-- don`t, no -->\nyes",
+        "<!-- Paste logs between\n```\nhere -->\n\nyes\n\n```\nno\n```\n",
+    ],
+)
+def test_a_lone_backtick_or_fence_takes_nothing_with_it(text: str) -> None:
+    """A fence in a template's comment hid the rest of the text, and with it what is closed."""
+    assert "yes" in prose(text) and "no" not in prose(text)
+
+
 @pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
 def test_what_is_prose(text: str) -> None:
     assert prose(text) == filled(text) == text
@@ -70,6 +96,7 @@ def test_what_is_prose(text: str) -> None:
         ("## Accessibility\n<!-- screen readers? -->\n- [ ] keyboard\n", []),
         ("**Accessibility**\n\n**Tests**: a lot", ["**Tests**: a lot"]),
         ("Accessibility\n=============\n\nTests\n=====\nA lot", ["Tests", "A lot"]),
+        ("Accessibility\r\n=====\r\n\r\nTests\r\n=====\r\nA lot", ["Tests", "A lot"]),
         ("# Accessibility\n\n## Keyboard\n\nArrows work", ["# Accessibility", "## Keyboard", "Arrows work"]),
         ("# Accessibility\n\n## Keyboard\n\n# Tests\nA lot", ["# Tests", "A lot"]),
         ("#5 is no heading", ["#5 is no heading"]),
