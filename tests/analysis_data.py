@@ -173,7 +173,7 @@ def _spend(
     for _ in range(4):
         tokens = chance.randint(500, 9000)
         row = (str(next(ids)), RUN, key, model, "llm", tokens, 300, 0, 0, f"0.{tokens:05d}", tokens, "ok")
-        ledger.execute("INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)", row)
+        ledger.execute("INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 1)", row)
 
 
 def _references(store: Store, repo: Repo, instances: list[Instance]) -> None:
