@@ -15,11 +15,10 @@ from gzip import compress
 from os.path import commonprefix
 from typing import NamedTuple
 
-import git
-
-from pipeline.core.git import changed_files, show
-from pipeline.core.patches import sections
+from pipeline.core.git import Clone
+from pipeline.core.patches import paths
 from pipeline.core.records import Instance
+from pipeline.dataset.applied import scratch
 from pipeline.llm.provider import Output, Refusal
 from pipeline.llm.scripted import ScriptedModel
 
@@ -85,11 +84,18 @@ def _once(lines: list[str], start: int, end: int) -> bool:
     return not lines or (any(map(str.strip, wanted)) and alike == 1)
 
 
-def gold(clone: git.Repo, instance: Instance) -> list[Change]:
-    """What the gold patch changes, file by file."""
-    tests = {path for path, _ in sections(instance.test_patch)}
-    paths = [path for path in changed_files(clone, instance.base.sha, instance.merge_sha) if path not in tests]
-    return [Change(path, show(clone, instance.base.sha, path), show(clone, instance.merge_sha, path)) for path in paths]
+def gold(clone: Clone, instance: Instance) -> list[Change]:
+    """What the gold patch changes, file by file. In a foreign benchmark, other commits may lie between base and
+    merge."""
+    changed = paths(instance.fix_patch)
+    with scratch(clone, instance.base.sha) as index:
+        before = {path: _text(index.read(path)) for path in changed}
+        index.apply("gold", instance.fix_patch)
+        return [Change(path, before[path], _text(index.read(path))) for path in changed]
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", "replace")
 
 
 def answer(step: str, changes: Sequence[Change]) -> str:
@@ -143,7 +149,7 @@ class Knowing(ScriptedModel):
         return Output("", ("bash", json.dumps({"command": command})))
 
 
-def known(clone: git.Repo, instance: Instance) -> Known:
+def known(clone: Clone, instance: Instance) -> Known:
     """An instance as a model knows it."""
     titles = [issue.title for issue in instance.task().statement]
     return Known(titles, gold(clone, instance), instance.fix_patch)

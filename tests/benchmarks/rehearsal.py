@@ -66,6 +66,8 @@ PASSING = ("run", "started", "finished", "time", "duration_s")
 #: fields of stored results that pass: durations, where a report lay, where the moved run's files were, and repeats
 RESULTS_PASSING = (*PASSING, "seconds", "place", "root", "repeats", "flips", *(kind + AGAIN for kind in KINDS))
 SENT = ("requests", "req_llm", "req_emb")
+#: the exit code of a campaign that ended with a failure, such as a gold patch whose tests are flaky
+FAILED = 1
 #: seconds between two looks at how far a campaign is
 LOOK_EVERY = 0.02
 
@@ -134,9 +136,10 @@ class Bed:
                 process.wait()
 
     def run(self) -> None:
-        """To its end. Raises RuntimeError with what it said where that is none."""
+        """To its end, also if something failed, which the comparison shows. Raises RuntimeError with what it said where
+        there is no end."""
         with self._running() as process:
-            if process.wait():
+            if process.wait() not in (0, FAILED):
                 raise RuntimeError(self.said.read_text(encoding="utf-8")[-4000:])
 
     def kill_at(self, units: int, further: int) -> tuple[float, int]:
