@@ -146,8 +146,8 @@ class DeployedGateway(Gateway):
         refused = about.get("attempted_retries") is None
         error = about.get("error_information") or {}
         if refused and error.get("error_class") == "BudgetExceededError":
-            is_budget = "Team=" in (error.get("error_message") or "")  # a cap is the key's
-            self.ledger.refuse(row["api_key"], BUDGET_EXCEEDED if is_budget else CAP_REACHED)
+            is_cap = "Key=" in (error.get("error_message") or "")  # a budget is the team's
+            self.ledger.refuse(row["api_key"], CAP_REACHED if is_cap else BUDGET_EXCEEDED)
         if refused or TRY.search(row["litellm_call_id"]) or row["model_group"] not in self.models.models:
             return
         model = self.models.get(row["model_group"])

@@ -33,7 +33,7 @@ ROW = "a11y_bench_request"
 #: the field that carries the name of a key's answer from the key to the cache of responses
 ANSWER = "a11y_bench_answer"
 #: seconds that a request waits for money that others under way may use up, and between two looks
-PATIENCE, PAUSE = 900, 0.05
+PATIENCE, PAUSE = 900, 0.2
 #: how often each request under way was sent, by its id in the ledger
 SENDS: Counter[str] = Counter()
 

@@ -13,13 +13,13 @@ from pipeline.core.store import Store
 from pipeline.llm.admin import Admin
 from pipeline.llm.deployed import DeployedGateway, require_unpaced
 from pipeline.llm.experiment import Experiment
-from pipeline.llm.ledger import Ledger
+from pipeline.llm.ledger import CAP_REACHED, Ledger
 from pipeline.llm.models import PROXY_KEY, PROXY_URL, SHIPPED, load_models
 from pipeline.llm.opening import open_gateway
 from pipeline.llm.provider import Fault
 from tests.llm.bench import MODELS, Bench
 from tests.llm.conftest import DEPLOYED, Setting, opened
-from tests.llm.test_gateway import COST
+from tests.llm.test_gateway import COST, THOUSAND
 
 deployed = pytest.mark.parametrize("setting", [DEPLOYED], indirect=True, scope="session")
 
@@ -38,6 +38,17 @@ def test_a_key_is_one_of_the_proxys_own(setting: Setting, bench: Bench, experime
     assert {"scripted", "embedder"} <= set(info["models"]) and "other" not in info["models"]
     assert info["expires"]
     assert asked(setting, "/team/info", team_id=info["team_id"])["team_info"]["max_budget"] == 1.5
+
+
+@deployed
+@pytest.mark.rule("budget")
+def test_a_cap_is_told_from_a_budget(bench: Bench, experiment: Experiment) -> None:
+    """LiteLLM has one error for both: a cap's ended the whole experiment, and was nobody's fault."""
+    key = bench.key(experiment, answer="capped", cap_usd=2 * THOUSAND, budget_usd=Decimal(1))
+    assert bench.chat(key, max_tokens=1000).status_code == 200
+    assert bench.chat(key, max_tokens=3000).status_code == 422
+    assert bench.gateway.given_up(experiment, key) == CAP_REACHED
+    assert not bench.gateway.exhausted(experiment)
 
 
 @deployed
