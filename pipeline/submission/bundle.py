@@ -31,7 +31,8 @@ from pipeline.core.store import Store, digest, now, of_attempt, read_json, read_
 from pipeline.evaluate import kept
 from pipeline.evaluate.answers import Subject, attempts
 from pipeline.evaluate.regrade import regrade as give_anew
-from pipeline.llm.ledger import Ledger
+from pipeline.llm.costs import requests
+from pipeline.llm.experiment import SHARED
 from pipeline.llm.prices import total
 
 #: the file that describes a bundle, and the folder that is laid out as a data directory
@@ -223,15 +224,14 @@ def _verdicts(store: Store, subject: Subject) -> list[Verdict]:
 
 
 def _cost(store: Store, subject: Subject) -> Decimal | None:
-    """USD of the first attempts, with all tries; None without a ledger."""
+    """USD of the first attempts, with all tries and work that several answers share, as tables count it; None without a
+    ledger."""
     if not store.ledger.exists():
         return None
-    ledger = Ledger(store.ledger)
-    try:
-        answers = [prediction.answer for prediction in _predictions(store, subject)]
-        return total(ledger.spent_on(answer) for answer in answers if answer)
-    finally:
-        ledger.close()
+    answers = {prediction.answer for prediction in _predictions(store, subject)} - {""}
+    shared = (SHARED, read_json(_run(store, subject) / "run.json").get("experiment"))
+    rows = requests(store.ledger)
+    return total(row.cost_usd for row in rows if row.answer in answers or (row.holder, row.experiment) == shared)
 
 
 def _digests(folder: Path) -> dict[str, str]:

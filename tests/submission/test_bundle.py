@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,12 @@ from factories import REPO
 from tiny_library import IMPATIENT, QUALIFIED, Bench, instance_id
 
 from pipeline.core.errors import UserError
+from pipeline.core.records import Prediction
+from pipeline.core.store import read_json, read_records
 from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.stage import evaluate
+from pipeline.llm.experiment import SHARED
+from pipeline.llm.ledger import OK, Booking, Key, Ledger
 from pipeline.llm.models import SHIPPED
 from pipeline.predict.stage import Predictor
 from pipeline.submission import bundle
@@ -64,6 +69,24 @@ def test_a_bundle_holds_and_its_verdicts_come_again(bench: Bench, packed: Path) 
     assert bundle.regrade(packed, bench.store.root) == []
     names = {path.split("/")[1] for path in said.files}
     assert names == {"03_predictions", "04_evaluation"}, "the dataset is nobody's to hand in"
+
+
+@pytest.mark.rule("money-adds-up")
+def test_its_cost_is_what_tables_say(bench: Bench, tmp_path: Path) -> None:
+    """With shared work, and without the highest possible cost of a request that was lost."""
+    made = bench.copy(tmp_path / "paid")
+    (run,) = made.store.predictions(REPO, "oracle", "oracle").glob("*/run.json")
+    experiment = read_json(run)["experiment"]
+    answer = read_records(run.with_name("predictions.jsonl"), Prediction)[0].answer
+    ledger = Ledger(made.store.ledger)
+    for number, (holder, name) in enumerate([("acme__ui-1", answer), (SHARED, ""), ("acme__ui-1", "another")]):
+        ledger.issue(str(number), Key("alias", experiment, str(REPO), "m", "a", "s", holder, answer=name))
+        ledger.book(ledger.open(str(number), "m", "llm"), Booking(OK, cost_usd=Decimal(10) ** number))
+    ledger.open("0", "m", "llm", Decimal(7))
+    ledger.lose(experiment)
+    ledger.close()
+    packed = bundle.pack(made.store, Subject(REPO, "oracle", "oracle"), tmp_path / "bundle")
+    assert answer and packed.cost_usd == 11
 
 
 @pytest.mark.parametrize(
