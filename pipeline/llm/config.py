@@ -64,14 +64,14 @@ def configuration(models: ModelList, responses: Path | None = None) -> dict[str,
 
 
 def _cache(responses: Path | None) -> dict[str, Any]:
-    """The cache of responses to chats that ask for it (policy.py, hooks.py), keyed by every parameter, including those
-    of providers. Embeddings are not cached: LiteLLM does not find them again."""
+    """The cache of responses, keyed by every parameter, including those of providers. Each request says whether it uses
+    the cache (hooks.py): where a cache is off by default, LiteLLM stores embeddings and never finds them."""
     if responses is None:
         return {"cache": False}
-    disk = {"type": "disk", "disk_cache_dir": str(responses), "mode": "default_off"}
+    disk = {"type": "disk", "disk_cache_dir": str(responses), "mode": "default_on"}
     return {
         "cache": True,
-        "cache_params": {**disk, "supported_call_types": ["acompletion"]},
+        "cache_params": {**disk, "supported_call_types": ["acompletion", "aembedding"]},
         "enable_caching_on_provider_specific_optional_params": True,
     }
 

@@ -8,6 +8,7 @@ the ledger before it is sent, in `async_pre_call_hook`, and booked once, when it
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 import time
@@ -34,6 +35,8 @@ ROW = "a11y_bench_request"
 ANSWER = "a11y_bench_answer"
 #: seconds that a request waits for money that others under way may use up, and between two looks
 PATIENCE, PAUSE = 900, 0.2
+#: seconds that embeddings are kept
+DAY = 86_400
 #: how often each request under way was sent, by its id in the ledger
 SENDS: Counter[str] = Counter()
 
@@ -108,10 +111,9 @@ class Bookkeeper(Policy):
         if not isinstance(model, str) or model not in opened:
             raise HTTPException(403, f"no model '{model}' for this key; available: {', '.join(opened)}")
         allowed = await super().async_pre_call_hook(user_api_key_dict, cache, data, call_type)
-        answer, sample = user_api_key_dict.metadata.get(ANSWER, ""), _sample(data)
-        if "cache" in allowed or (answer and sample):  # attempts and samples do not share answers
-            allowed["cache"] = {"use-cache": True, "namespace": f"{answer} {sample}".strip()}
-        row = await _admitted(user_api_key_dict.api_key, model, request_of(allowed))
+        request, answer = request_of(allowed), user_api_key_dict.metadata.get(ANSWER, "")
+        allowed["cache"] = _cache_of(request, models()[model].kind, answer, _sample(data))
+        row = await _admitted(user_api_key_dict.api_key, model, request)
         opening = {"id": row, "model": model, "began": time.monotonic(), "key": user_api_key_dict.api_key}
         return {**allowed, "metadata": {**allowed["metadata"], ROW: opening}}
 
@@ -148,6 +150,20 @@ class Bookkeeper(Policy):
         is_paid = opening is not None and _may_be_paid(str(status), bool(request_data.get("stream")), opening["id"])
         _book(opening, cause if cause in OF_THE_REQUEST else str(status), is_paid=is_paid)
         await super().async_post_call_failure_hook(request_data, user_api_key_dict, original_exception, traceback_str)
+
+
+def _cache_of(request: dict[str, Any], kind: str, answer: str, sample: str) -> dict[str, Any]:
+    """What LiteLLM's cache does with a request. Attempts and samples do not share answers.
+
+    LiteLLM keeps embeddings by text, and would book those that it finds: a request for embeddings is found as a whole
+    or not at all. They are kept for a day, for runs that are interrupted: agents keep the vectors that they received.
+    """
+    if kind == "embedding":
+        whole = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
+        return {"namespace": f"{answer} {whole}".strip(), "ttl": DAY}
+    if request.get("temperature") == 0 or (answer and sample):
+        return {"namespace": f"{answer} {sample}".strip()}
+    return {"no-cache": True, "no-store": True}
 
 
 async def _admitted(hashed: str, model: str, request: dict[str, Any]) -> str:

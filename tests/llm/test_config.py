@@ -59,4 +59,4 @@ def test_both_deployments_try_again_alike() -> None:
 def test_nothing_is_cached_without_a_place_for_it(tmp_path: Path) -> None:
     assert configuration(load_models(DEMO))["litellm_settings"]["cache"] is False
     cached = configuration(load_models(DEMO), tmp_path)["litellm_settings"]["cache_params"]
-    assert (cached["mode"], cached["disk_cache_dir"]) == ("default_off", str(tmp_path))
+    assert (cached["mode"], cached["disk_cache_dir"]) == ("default_on", str(tmp_path))

@@ -20,7 +20,7 @@ from pipeline.core.errors import UserError
 from pipeline.llm.embedded import EmbeddedGateway
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.ledger import CAP_REACHED
-from pipeline.llm.provider import FINGERPRINT, Fault
+from pipeline.llm.provider import FINGERPRINT, Fault, embed
 from tests.llm.bench import Bench
 from tests.llm.conftest import EMBEDDED
 from tests.llm.test_gateway import COST, THOUSAND, TRIES, booked
@@ -158,6 +158,29 @@ def test_a_greedy_request_is_paid_for_once(bench: Bench, experiment: Experiment)
     assert len(bench.upstream.requests) - before == 1
     rows = [(row.holder, row.status, row.tokens_out) for row in booked(bench, experiment)]
     assert rows == [("o__r-1", "ok", 21), ("o__r-2", "cached", 0)]
+
+
+@pytest.mark.rule("response-cache")
+@pytest.mark.parametrize(
+    "asked",
+    [
+        [("", ["a", "b"], "ok"), ("", ["a", "b"], "cached"), ("", ["a"], "ok"), ("", ["a", "b", "c"], "ok")],
+        [("one", ["a"], "ok"), ("two", ["a"], "ok"), ("", ["a"], "ok"), ("one", ["a"], "cached")],
+    ],
+    ids=["as a whole", "by answer"],
+)
+def test_embeddings_are_paid_for_once(
+    bench: Bench, experiment: Experiment, asked: list[tuple[str, list[str], str]]
+) -> None:
+    """Of a run that was interrupted. LiteLLM would book a part that it finds as if it were sent."""
+    for answer, texts, status in asked:
+        key = bench.key(experiment, answer=f"{answer} of {experiment.settings}" if answer else "")
+        texts = [f"{text} for {experiment.settings} and {len(asked)}" for text in texts]
+        answer = bench.post(key, "/embeddings", model="embedder", input=texts)
+        vectors = [row["embedding"] for row in answer.json()["data"]]
+        assert vectors == [embed(text) for text in texts]
+        row = booked(bench, experiment)[-1]
+        assert (row.status, row.tokens_in > 0) == (status, status == "ok")
 
 
 @pytest.mark.rule("response-cache")
