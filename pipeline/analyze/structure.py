@@ -2,20 +2,23 @@
 
 The definitions are the thesis's (5.3.2, 5.3.3): a hunk is a contiguous block of changed lines, and localisation is the
 Jaccard index of the two sets of files, without tests that a patch adds or changes on its own. Renamed files count under
-their new name; binary files have no lines.
+their new name, deleted ones under their old; binary files have no lines.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from posixpath import normpath
 from typing import NamedTuple
 
 from pipeline.core.patches import is_test_file, sections
 
 #: a plain unified diff, without git's headers, as some agents write it
 _PLAIN_FILE = re.compile(r"^(?=--- [^\n]*\n\+\+\+ )", re.MULTILINE)
-_PLAIN_NAME = re.compile(r"--- [^\n]*\n\+\+\+ (?:b/)?([^\t\n]+)")
+_PLAIN_NAMES = re.compile(r"--- (?:a/)?([^\t\r\n]+).*\n\+\+\+ (?:b/)?([^\t\r\n]+)")
+#: the name of a file that is not there: the old one of an added file, the new one of a deleted file
+_NOWHERE = "/dev/null"
 _FIRST_HUNK = re.compile(r"^@@ -", re.MULTILINE)
 _CHANGED = re.compile(r"^[+-]", re.MULTILINE)
 _BLOCK = re.compile(r"(?:^[+-].*\n?(?:\\ .*\n?)?)+", re.MULTILINE)
@@ -38,8 +41,8 @@ class Match(NamedTuple):
 
 
 def changed_files(patch: str) -> frozenset[str]:
-    """The files that a patch changes."""
-    return frozenset(path for path, _ in _files(patch))
+    """The files that a patch changes, each by its shortest path."""
+    return frozenset(normpath(path) for path, _ in _files(patch))
 
 
 def structure(patch: str) -> Structure:
@@ -65,8 +68,8 @@ def _files(patch: str) -> Iterator[tuple[str, str]]:
 
 def _plain(patch: str) -> Iterator[tuple[str, str]]:
     for part in _PLAIN_FILE.split(patch):
-        if name := _PLAIN_NAME.match(part):
-            yield name[1], part
+        if names := _PLAIN_NAMES.match(part):
+            yield names[1] if names[2] == _NOWHERE else names[2], part
 
 
 def _body(section: str) -> str:

@@ -58,6 +58,16 @@ def test_a_plain_diff_counts_too():
     assert changed_files(PLAIN) == {"src/One.tsx", "src/Two.tsx"}
 
 
+def test_a_plain_diff_names_a_deleted_file_by_its_old_name():
+    patch = "--- a/src/One.tsx\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n--- a/src/Two.tsx\n+++ /dev/null\n@@ -1 +0,0 @@\n-b\n"
+    assert changed_files(patch) == changed_files(patch.replace("\n", "\r\n")) == {"src/One.tsx", "src/Two.tsx"}
+
+
+def test_a_path_in_another_spelling_is_the_same_file():
+    patch = PATCH.replace("src/Menu.tsx", "./src//Menu.tsx")
+    assert changed_files(patch) == changed_files(PATCH)
+
+
 def test_a_rename_and_a_binary_file_have_no_lines():
     patch = (
         "diff --git a/old.css b/new.css\nsimilarity index 100%\nrename from old.css\nrename to new.css\n"
