@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 _SECTION = re.compile(r"^(?=diff --git )", re.MULTILINE)
-_MOVED = re.compile(r"^(?:rename|copy) to (.+)$", re.MULTILINE)
+_MOVED = re.compile(r"^(?:rename|copy) to (.+?)\r?$", re.MULTILINE)
 #: an escape in a quoted path; `"` and `\\` stand for themselves
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _ESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
@@ -94,11 +94,15 @@ def diff_counts(patch: str) -> tuple[int, int]:
 
 
 def _path(section: str) -> str:
-    """The new path: half of the header `a/NAME b/NAME`, even with blanks in it, or the line of a rename or copy."""
+    """The new path: half of the header `a/NAME b/NAME`, even with blanks in it, or the line of a rename or copy.
+
+    The prefixes can be others of one length (`i/` and `w/`), or missing; the lines can end in CR LF."""
     if moved := _MOVED.search(section):
         return _unquote(moved[1])
-    header = section.partition("\n")[0].removeprefix("diff --git ")
-    return _unquote(header[len(header) // 2 + 1 :]).removeprefix("b/")
+    header = section.partition("\n")[0].removeprefix("diff --git ").removesuffix("\r")
+    half = len(header) // 2
+    before, after = _unquote(header[:half]), _unquote(header[half + 1 :])
+    return after if before == after else after.partition("/")[2] or after
 
 
 def _unquote(path: str) -> str:

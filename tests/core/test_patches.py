@@ -223,6 +223,22 @@ def test_a_file_that_moved_has_its_new_name(change: tuple[History, str, str, str
     assert set(paths(patch)) == {*AFTER, "src/run.sh"} - {"src/old name.ts"}
 
 
+@pytest.mark.parametrize("options", [["--src-prefix=i/", "--dst-prefix=w/"], ["--no-prefix"]])
+def test_other_prefixes_are_no_part_of_a_name(change: tuple[History, str, str, str], options: list[str]) -> None:
+    """`diff.mnemonicPrefix` of a person's configuration writes i/ and w/; `git apply` ignores them, too."""
+    history, base, head, _ = change
+    patch = history.git("diff", "--no-renames", *options, base, head)
+    assert sorted(paths(patch)) == sorted([*AFTER, "src/run.sh"])
+
+
+def test_headers_in_dos_lines_have_the_same_names(change: tuple[History, str, str, str]) -> None:
+    """Windows writes such patches; `git apply` accepts these headers."""
+    history, base, head, _ = change
+    patch = history.git("diff", "-M", base, head)
+    assert "rename to" in patch
+    assert paths(patch.replace("\r\n", "\n").replace("\n", "\r\n")) == paths(patch)
+
+
 def test_lines_are_counted_as_git_counts_them(change: tuple[History, str, str, str]) -> None:
     """Of what looks like a header, too: a removed line of `-- three` is no name of a file."""
     history, base, head, patch = change
