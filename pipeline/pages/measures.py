@@ -82,11 +82,11 @@ def model_row(model: str, answers: Sequence[PageAnswer], verdicts: Sequence[Page
 
 
 def _holding(verdicts: Iterable[PageVerdict], kind: Kind) -> Share:
-    """The pages on which all assertions of a kind hold, of the pages that have some. On a page that was cut short
-    before its first assertion, none holds."""
-    outcomes = [verdict.holds(kind) for verdict in verdicts]
-    decided = [holds for holds in outcomes if holds is not None]
-    cut_short = [verdict for verdict in verdicts if kind == "R" and verdict.cause and not verdict.assertions]
+    """The pages on which all assertions of a kind hold, of the pages that have some. A page that was cut short before
+    its first requirement holds none."""
+    outcomes = [(verdict.holds(kind), verdict.cause) for verdict in verdicts]
+    decided = [holds for holds, _ in outcomes if holds is not None]
+    cut_short = [cause for holds, cause in outcomes if kind == "R" and holds is None and cause]
     return Share(sum(decided), len(decided) + len(cut_short))
 
 

@@ -103,9 +103,10 @@ class PageVerdict(Versioned):
         return self.result == "passed"
 
     def holds(self, kind: Kind) -> bool | None:
-        """Whether all assertions of a kind hold; None without any. On a page that is off task, none holds."""
+        """Whether all assertions of a kind hold; None without any. On a page that is off task, or that was cut short,
+        so that other assertions may be missing, they do not."""
         outcomes = [assertion.status == "pass" for assertion in self.assertions if assertion.type == kind]
-        return all(outcomes) and self.cause not in ("off_task",) if outcomes else None
+        return all(outcomes) and not self.cause if outcomes else None
 
 
 class Observed(Record):

@@ -56,8 +56,7 @@ def results(
 
 def _record(run: Run, answer: PageAnswer, verdict: PageVerdict, timing: Timing) -> dict[str, Any]:
     picture, cost = run.screenshot(*answer.key), answer.usage.cost_usd
-    requirements = [assertion for assertion in verdict.assertions if assertion.type == "R"]
-    held = all(assertion.status == "pass" for assertion in requirements)
+    held = verdict.holds("R") is not False and not verdict.cause
     return {
         "test_name": answer.case,
         "model_name": answer.model,

@@ -15,7 +15,7 @@ from pipeline.core.store import Store, read_records
 from pipeline.pages.engine import Looked
 from pipeline.pages.evaluating import Evaluation, evaluated, page_law, with_k
 from pipeline.pages.measures import by_criterion, compared, model_row, pass_at, rules
-from pipeline.pages.records import PageVerdict
+from pipeline.pages.records import Assertion, PageVerdict
 from pipeline.pages.report import Baseline, write
 from pipeline.pages.runs import load_run
 
@@ -84,6 +84,18 @@ def test_rates_of_requirements_and_best_practices(evaluation: Evaluation) -> Non
     assert row.requirements == (2, 4), "a page that was cut short holds none"
     assert row.best_practices == (0, 2), "of the pages whose case has some"
     assert (row.money.usd, row.money.unknown) == (Decimal("0.00000004"), 1)
+
+
+def test_a_page_that_was_cut_short_holds_no_requirement(evaluation: Evaluation) -> None:
+    verdicts = evaluation.evaluate()
+    record = json.loads((evaluation.run.evaluated / "results.json").read_text())["results"][3]
+    assert (record["cause"], record["result"], record["test_function"]["status"]) == ("time", "FAIL", "fail")
+    reached = (Assertion(name="tidy", status="pass", type="BP"),)
+    cut = [
+        one.model_copy(update={"assertions": reached}) for one in verdicts if one.model == "one" and one.cause == "time"
+    ]
+    row = model_row("one", [], cut)
+    assert (row.requirements, row.best_practices) == ((0, 1), (0, 1))
 
 
 def test_rules_and_criteria_count_pages(evaluation: Evaluation) -> None:

@@ -69,3 +69,11 @@ def test_of_a_page_off_task_nothing_holds() -> None:
     about = PageVerdict(case="a", model="m", sample=0, result="error")
     verdict = verdict_of(Observed(assertions=(R,), off_task="the page is empty"), about)
     assert (verdict.result, verdict.holds("R"), verdict.holds("BP")) == ("failed", False, None)
+
+
+@pytest.mark.parametrize("end", [{"ended": "time"}, {"ended": "network"}, {"threw": "no"}])
+def test_of_a_page_that_was_cut_short_nothing_holds(end: dict[str, str]) -> None:
+    """Assertions that it never reached did not pass."""
+    about = PageVerdict(case="a", model="m", sample=0, result="error")
+    verdict = verdict_of(Observed(assertions=(R, R.model_copy(update={"type": "BP"})), **end), about)
+    assert (verdict.result, verdict.holds("R"), verdict.holds("BP")) == ("failed", False, False)
