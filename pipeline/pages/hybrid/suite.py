@@ -12,6 +12,8 @@ is expected. Unknown fields are errors with file, field and hint.
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
@@ -41,9 +43,8 @@ class Test(Record):
 
     @field_validator("expected", mode="before")
     @classmethod
-    def _written(cls, value: object) -> object:
-        """A number becomes its text."""
-        return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value or ""
+    def _nothing(cls, value: object) -> object:
+        return "" if value is None else value
 
 
 class Suite(Record):
@@ -64,8 +65,10 @@ class Configuration(Record):
 
 
 def load_suite(path: Path) -> Suite:
-    """Load a suite. Raises UserError for an invalid file, and for two tests of the same name."""
-    suite = _read(path, Suite, "write tests: and below it - name, prompt and, optionally, expected")
+    """Load a suite; values are texts as they are written (`1.50` is no number). Raises UserError for an invalid file,
+    and for two tests of the same name."""
+    hint = "write tests: and below it - name, prompt and, optionally, expected"
+    suite = _read(path, Suite, hint, kinds=("null",))
     names = [folder_name(test.name) for test in suite.tests]
     if duplicates := sorted({name for name in names if names.count(name) > 1}):
         raise UserError(
@@ -101,20 +104,24 @@ def expected_of(folder: Path) -> str:
 
 
 def extract(results: Path, folder: Path) -> list[Path]:
-    """Write the HTML in a file of results as FOLDER/<model>/<test>.html; answers that are not HTML are skipped.
+    """Write the HTML in a file of results as FOLDER/<model>/<test>.html, of a test's further results as
+    <test>__s<idx>.html; answers that are not HTML are skipped.
 
     Reads a list of {test_name, model, response}, model as a name or {model: NAME}. Raises UserError for an invalid
     file.
     """
     from pipeline.pages.answers import page_of
 
-    written = []
+    written: list[Path] = []
+    samples: Counter[tuple[str, str]] = Counter()
     for result in _rows(results):
-        page = page_of(result["response"])
+        model = result["model"]["model"] if isinstance(result["model"], dict) else result["model"]
+        names = folder_name(model), folder_name(result["test_name"])
+        page, sample = page_of(result["response"]), samples[names]
+        samples[names] += 1
         if "<" not in page:
             continue
-        model = result["model"]["model"] if isinstance(result["model"], dict) else result["model"]
-        path = folder / folder_name(model) / f"{folder_name(result['test_name'])}.html"
+        path = folder.joinpath(*names).with_name(f"{names[1]}{f'__s{sample}' if sample else ''}.html")
         write_bytes(path, page.encode())
         written.append(path)
     return written
@@ -136,11 +143,16 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _read(path: Path, kind: type[R], hint: str) -> R:
+def _read(path: Path, record: type[R], hint: str, kinds: Sequence[str] = ("null", "bool", "int", "float")) -> R:
+    """A record from YAML; `kinds` are the values without quotation marks that are not texts. Raises UserError."""
     import yaml
 
+    tags = [f"tag:yaml.org,2002:{kind}" for kind in (*kinds, "merge")]
+    every = yaml.SafeLoader.yaml_implicit_resolvers
+    resolvers = {first: [row for row in rows if row[0] in tags] for first, rows in every.items()}
+    loader = type("Loader", (yaml.SafeLoader,), {"yaml_implicit_resolvers": resolvers})
     try:
-        return kind.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        return record.model_validate(yaml.load(path.read_text(encoding="utf-8"), loader))
     except OSError as error:
         raise UserError(f"it cannot be read: {error.strerror}", path=path) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -29,6 +29,21 @@ def test_a_suite_becomes_cases(tmp_path):
     assert (cube.prompt, expected_of(cube.folder)) == ("Create a rotating 3D cube", "")
 
 
+@pytest.mark.parametrize("text", ["1.50", "007", "1_000", "yes", "0x1F", "2026-01-01", "12:30", "'345'"])
+def test_an_expected_text_is_what_is_written(tmp_path, text):
+    """YAML reads many of these as numbers, dates and switches; none of them is, in an answer."""
+    suite = load_suite(written(tmp_path, f"tests:\n  - {{name: 1, prompt: b, expected: {text}}}"))
+    assert (suite.tests[0].name, suite.tests[0].expected) == ("1", text.strip("'"))
+
+
+@pytest.mark.parametrize("text", ["", "~", "null", '""'])
+def test_an_empty_text_expects_nothing(tmp_path, text):
+    assert (
+        load_suite(written(tmp_path, f"tests:\n  - name: a\n    prompt: b\n    expected: {text}")).tests[0].expected
+        == ""
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "field"),
     [
@@ -72,6 +87,15 @@ def test_html_is_extracted_and_other_answers_are_not(tmp_path):
     paths = extract(written(tmp_path, json.dumps(rows), "results.json"), tmp_path / "out")
     assert [path.name for path in paths] == ["cube.html"]
     assert paths[0].read_text(encoding="utf-8") == page
+
+
+def test_a_further_result_of_a_test_replaces_none(tmp_path):
+    rows = [{"test_name": "cube", "model": "m", "response": text} for text in ("<p>1</p>", "345", "<p>3</p>")]
+    paths = extract(written(tmp_path, json.dumps(rows), "results.json"), tmp_path / "out")
+    assert {path.name: path.read_text(encoding="utf-8") for path in paths} == {
+        "cube.html": "<p>1</p>",
+        "cube__s2.html": "<p>3</p>",
+    }
 
 
 def test_results_of_another_form_are_refused(tmp_path):
