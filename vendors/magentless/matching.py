@@ -3,8 +3,8 @@
 The lines that the model was shown are searched first, then the whole file. Lines are compared in three ways, the
 strictest first: exactly; with white space inside a line as one blank and none at its end; and also without indentation
 (the replacement is then shifted by the difference). The first way that finds the lines decides, and it must find them
-only once. If none does, line numbers that were copied with the lines are removed. Line ends, and a missing final one,
-stay as in the file.
+only once. If none does, line numbers that were copied with the lines are removed. New lines end as those that they
+replace; a missing final line end stays missing.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def apply_edit(text: str, edit: Edit, shown: Shown = ()) -> Applied:
     end, replace = start + len(edit.search), edit.replace
     if found.way.startswith("indentation"):
         replace = shifted(replace, edit.search, bare[start:end])
-    new = [line + _line_end(lines) for line in replace]
+    line_end = _line_end([*lines[start:end], *lines])
+    new = [line + line_end for line in replace]
     if new and end == len(lines) and not lines[-1].endswith("\n"):
         new[-1] = replace[-1]
     known = [*shown[:start], *[True] * len(new), *shown[end:]] if shown else ()
@@ -109,6 +110,5 @@ def _indentation(lines: Sequence[str]) -> str:
 
 
 def _line_end(lines: Sequence[str]) -> str:
-    """The line end of the file, which is that of its first line."""
-    found = LINE_END.search(lines[0])
-    return found[0] if found else "\n"
+    """The end of the first line that has one."""
+    return next((found[0] for line in lines if (found := LINE_END.search(line))), "\n")

@@ -87,14 +87,14 @@ def _marks(lines: Sequence[str], shown: Sequence[int]) -> Shown:
 
 def _apply(edit: Edit, sample: Sample, checkout: Checkout, shown: dict[str, Shown]) -> None:
     text = sample.files.get(edit.path, checkout.text(edit.path))
-    if text is not None:
-        if edit.makes_file:
-            raise Ended(Cause.SEARCH_MISMATCH, f"{edit.path}: SEARCH is empty, and the file exists")
-        sample.files[edit.path], way, shown[edit.path] = apply_edit(text, edit, shown.get(edit.path, ()))
-    elif edit.makes_file and checkout.may_be_new(edit.path):
+    if text and edit.makes_file:
+        raise Ended(Cause.SEARCH_MISMATCH, f"{edit.path}: SEARCH is empty, and the file exists")
+    if text is None and not (edit.makes_file and checkout.may_be_new(edit.path)):
+        raise Ended(Cause.HALLUCINATED_FILE, f"repair: no such file: {edit.path!r}")
+    if edit.makes_file:
         sample.files[edit.path], way = "".join(f"{line}\n" for line in edit.replace), "new file"
     else:
-        raise Ended(Cause.HALLUCINATED_FILE, f"repair: no such file: {edit.path!r}")
+        sample.files[edit.path], way, shown[edit.path] = apply_edit(text or "", edit, shown.get(edit.path, ()))
     sample.edits.append({"path": edit.path, "match": way})
 
 

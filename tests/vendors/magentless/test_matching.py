@@ -65,6 +65,8 @@ def test_lines_longer_than_the_file_are_refused():
         ("a\nb", "b", "c\nd", "a\nc\nd"),
         ("a\r\nb", "b", "c\nd", "a\r\nc\r\nd"),
         ("a\nb", "a", "c", "c\nb"),
+        ("a\r\nb\nc\n", "b", "d\ne", "a\r\nd\ne\nc\n"),
+        ("a\nb\r\nc\n", "b", "d\ne", "a\nd\r\ne\r\nc\n"),
         ("a", "a", "", ""),
         ("a\u2028b\nc\n", "c", "d", "a\u2028b\nd\n"),
     ],

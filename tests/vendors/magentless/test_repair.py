@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from magentless.causes import Cause, Ended
+from magentless.checkout import Checkout
 from magentless.repair import repair
 
 from .conftest import BUTTON, edit
@@ -32,6 +33,13 @@ def test_an_empty_search_makes_a_file(sample, checkout):
     repair(sample, edit("src/useId.ts", "", "export const useId = () => 'a';"), checkout)
     assert sample.edits == [{"path": "src/useId.ts", "match": "new file"}]
     assert b"new file mode 100644" in sample.patch
+
+
+def test_an_empty_search_fills_an_empty_file(sample, make_checkout):
+    checkout = Checkout(make_checkout({"src/index.ts": ""}))
+    repair(sample, edit("src/index.ts", "", "export * from './Menu';"), checkout)
+    assert sample.files == {"src/index.ts": "export * from './Menu';\n"}
+    assert b"+export * from './Menu';" in sample.patch and b"new file mode" not in sample.patch
 
 
 def test_an_empty_search_does_not_overwrite_a_file(sample, checkout):
