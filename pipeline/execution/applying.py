@@ -165,15 +165,21 @@ def restore(
     changed = chosen(listed(workspace, *_CHANGED))
     untracked = set(listed(workspace, *UNTRACKED))
     added = sorted(chosen(untracked.difference(made)))
-    listing = f"{workspace.scratch}/restore"
-    if added:  # may be longer than a command line
-        workspace.write(listing, "\0".join(added).encode(errors="surrogateescape"))
-        must(workspace, *_REMOVE, listing)
+    remove(workspace, added)
     if changed:
+        listing = f"{workspace.scratch}/restore"
         workspace.write(listing, "\0".join(changed).encode(errors="surrogateescape"))
         command = ("git", "--literal-pathspecs", "checkout", "-q", "HEAD")
         must(workspace, *command, f"--pathspec-from-file={listing}", "--pathspec-file-nul")
     return [*changed, *added]
+
+
+def remove(workspace: Workspace, paths: Sequence[str]) -> None:
+    """Remove files, links and folders. Raises InfrastructureError."""
+    if paths:  # may be longer than a command line
+        listing = f"{workspace.scratch}/remove"
+        workspace.write(listing, "\0".join(paths).encode(errors="surrogateescape"))
+        must(workspace, *_REMOVE, listing)
 
 
 def shown(path: str) -> str:
@@ -198,7 +204,7 @@ def every_file(workspace: Workspace) -> list[str]:
 
 
 def listed(workspace: Workspace, *argv: str) -> list[str]:
-    """The paths that a git command lists with `-z`. Raises InfrastructureError."""
+    """The paths that a command lists, each ended by a zero byte. Raises InfrastructureError."""
     return [path for path in must(workspace, *argv).decode(errors="surrogateescape").split("\0") if path]
 
 

@@ -21,9 +21,10 @@ from pipeline.ecosystems import parser as parser_named
 from pipeline.ecosystems.protection import protection
 from pipeline.ecosystems.runner_folder import Parser
 from pipeline.execution import command, generated
-from pipeline.execution.applying import Applied, apply, changed_by, every_file, golds, prepare, put_back, settle
+from pipeline.execution.applying import Applied, apply, prepare, settle
 from pipeline.execution.control import changed, digests, plant
 from pipeline.execution.reading import read
+from pipeline.execution.renewing import renewed
 from pipeline.execution.run import End, TestRun
 from pipeline.sandbox.base import DEFAULT, Cache, Limit, Limits, Sandbox, Workspace
 
@@ -102,22 +103,10 @@ def prepared(plan: Plan, patch: str, fix_patch: str, test_patch: str) -> Iterato
         is_protected = protection(plan.protected)
         applied = prepare(workspace, patch, fix_patch, test_patch, is_protected)
         if plan.environment.prepare:
-            applied = applied._replace(changed=_renewed(workspace, plan, patch, fix_patch, test_patch))
+            applied = applied._replace(
+                changed=renewed(workspace, plan.environment, patch, fix_patch, test_patch, is_protected)
+            )
         yield workspace, applied
-
-
-def _renewed(workspace: Workspace, plan: Plan, patch: str, fix_patch: str, test_patch: str) -> tuple[str, ...]:
-    """Make files again whose sources changed. The commands may be the patch's own: what they do to gold's files is
-    undone. Return those that are not gold's nevertheless. Raises OverLimit, PatchFailed."""
-    is_protected, made = protection(plan.protected), generated.made_in(workspace)
-    is_golds = golds(is_protected, test_patch)
-    own = every_file(workspace)
-    before = digests(workspace, [path for path in own if path not in made and is_golds(path)])
-    gold = patches.paths(patches.select(fix_patch, is_protected) + test_patch)
-    if not generated.renew(workspace, plan.environment, {*gold, *changed_by(workspace, patch)}):
-        return ()
-    put_back(workspace, fix_patch, test_patch, is_protected, made)
-    return changed(workspace, before)
 
 
 def run_tests(workspace: Workspace, plan: Plan) -> TestRun:

@@ -191,6 +191,34 @@ def test_commands_of_a_patch_change_no_tests(preparing: Plan, library: History, 
     )
 
 
+#: adds a test
+_OTHER = "echo 'opens | package.json |' > src/Other.test.js"
+
+
+@pytest.mark.trap("graded-with-its-own-edits")
+@pytest.mark.parametrize(
+    "does",
+    [
+        f"{_OTHER}; git add -f src/Other.test.js",
+        f"{_OTHER}; git add -f src && git -c user.name=x -c user.email=x commit -qm x",
+        f"{_OTHER}; git init -q src/deep; mkdir src/deep/__tests__; mv src/Other.test.js src/deep/__tests__",
+        "echo 'echo > src/Other.test.js' > ../their.sh; git config core.fsmonitor 'sh ../their.sh'",
+    ],
+    ids=["staged", "committed", "repository-within", "monitor"],
+)
+def test_commands_of_a_patch_hide_no_new_tests(preparing: Plan, library: History, patch: Patch, does: str) -> None:
+    """They can write into `.git`, so what git then says of files is theirs: it would hide a new configuration, too."""
+    given = patch({"tools/make.sh": f"{does}\n", "src/Menu.js": "<ul>\n"})
+    add_made(library)
+    program = """
+        const fs = require("fs");
+        console.log(fs.readdirSync("src", { recursive: true }).filter((name) => name.endsWith(".test.js")).join());
+    """
+    environment = preparing.environment.model_copy(update={"test": ("node", "-e", program)})
+    run = run_patch(replace(preparing, environment=environment), given, "", patch(MENU_TEST))
+    assert (run.log.decode().splitlines()[-1], run.changed) == ("Menu.test.js", ())
+
+
 @pytest.mark.trap("helper-only-tests-import")
 @pytest.mark.parametrize("name", ["src/wrap.js", "src/Menu.stories.js"])
 def test_what_golds_tests_bring_along_is_golds(plan: MakePlan, patch: Patch, name: str) -> None:
