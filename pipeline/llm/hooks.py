@@ -14,7 +14,7 @@ import os
 import time
 from collections import Counter
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +23,19 @@ from litellm import BudgetExceededError
 from litellm.proxy._types import UserAPIKeyAuth
 
 from pipeline.llm import ROUTES
-from pipeline.llm.ledger import BUDGET_EXCEEDED, CACHED, OK, UNCOUNTED, Booking, Key, Ledger, Unaffordable, key_hash
+from pipeline.llm.ends import when_cut
+from pipeline.llm.ledger import (
+    BUDGET_EXCEEDED,
+    CACHED,
+    LOST,
+    OK,
+    UNCOUNTED,
+    Booking,
+    Key,
+    Ledger,
+    Unaffordable,
+    key_hash,
+)
 from pipeline.llm.policy import OF_THE_REQUEST, SAMPLE, Policy, cause_of_error, request_of
 from pipeline.llm.prices import Price, Usage, usage_of
 
@@ -39,6 +51,8 @@ PATIENCE, PAUSE = 900, 0.2
 DAY = 86_400
 #: how often each request under way was sent, by its id in the ledger
 SENDS: Counter[str] = Counter()
+#: requests whose clients went away before the end of their answers
+CUT: set[str] = set()
 
 
 class Listed(NamedTuple):
@@ -129,6 +143,8 @@ class Bookkeeper(Policy):
         opening = _opening(kwargs)
         if kwargs.get("cache_hit"):
             _book(opening, CACHED)
+        elif opening and kwargs.get("stream") and opening["id"] in CUT:
+            CUT.discard(opening["id"])  # its usage would be a guess
         else:
             reported = kwargs["standard_logging_object"]["metadata"].get("usage_object")
             usage = usage_of(reported)
@@ -146,9 +162,10 @@ class Bookkeeper(Policy):
         no status."""
         status = getattr(original_exception, "status_code", None) or type(original_exception).__name__
         cause = cause_of_error(original_exception)
-        opening = (request_data.get("metadata") or {}).get(ROW)
-        is_paid = opening is not None and _may_be_paid(str(status), bool(request_data.get("stream")), opening["id"])
-        _book(opening, cause if cause in OF_THE_REQUEST else str(status), is_paid=is_paid)
+        opening, is_stream = (request_data.get("metadata") or {}).get(ROW), bool(request_data.get("stream"))
+        if not (is_stream and opening and opening["id"] in CUT):
+            is_paid = opening is not None and _may_be_paid(str(status), is_stream, opening["id"])
+            _book(opening, cause if cause in OF_THE_REQUEST else str(status), is_paid=is_paid)
         await super().async_post_call_failure_hook(request_data, user_api_key_dict, original_exception, traceback_str)
 
 
@@ -177,7 +194,15 @@ async def _admitted(hashed: str, model: str, request: dict[str, Any]) -> str:
     except Unaffordable as error:
         ledger().refuse(hashed, error.limit.cause)
         raise LimitReached(float(error.limit.booked), float(error.limit.most), str(error)) from None
+    when_cut(partial(_lose, row))
     return row
+
+
+def _lose(row: str) -> None:
+    """Book a request whose client went away: it may cost the most that it can, until its answer says more."""
+    if row not in CUT:
+        CUT.add(row)
+        ledger().book(row, Booking(LOST, sends=SENDS[row]), is_paid=True)
 
 
 def _may_be_paid(status: str, is_stream: bool, row: str) -> bool:

@@ -14,6 +14,7 @@ import time
 from litellm.proxy.proxy_cli import run_server
 from litellm.proxy.proxy_server import app
 
+from pipeline.llm.ends import Ends
 from pipeline.llm.fence import Fence
 from pipeline.llm.hooks import limits, models
 from pipeline.llm.turns import Turns
@@ -34,4 +35,5 @@ if __name__ == "__main__":
     provider_of = {name: model.provider for name, model in models().items()}
     app.add_middleware(Turns, provider_of=provider_of, limits=limits())
     app.add_middleware(Fence)
+    app.add_middleware(Ends)
     run_server()

@@ -10,6 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+import httpx
 import openai
 import pytest
 from magentless.inputs import Provider
@@ -94,6 +95,33 @@ def test_a_stream_that_breaks_off_is_a_failure(bench: Bench, experiment: Experim
     (row,) = booked(bench, experiment)
     assert row.status not in ("ok", "open")
     assert bench.gateway.ledger.committed(experiment.id) > 0, "what was said so far is paid for"
+
+
+@pytest.mark.trap("usage-missing-is-free")
+def test_a_stream_whose_client_goes_away_counts_at_its_worst(bench: Bench) -> None:
+    """Before its first part LiteLLM books nothing, and the request would hold its money for ever; later it guesses. A
+    whole answer is booked, even if nobody waits for it."""
+    asked = Experiment("o/r", "scripted", "agent", "cut")
+    gone = httpx.Timeout(0.3, connect=10)
+    bench.upstream.fail(Fault(delay=1), Fault(delay=1))
+    with pytest.raises(httpx.ReadTimeout):
+        bench.chat(bench.key(asked), stream=True, timeout=gone)
+    (row,) = booked(bench, asked)
+    assert (row.status, row.sends, row.unknown) == ("lost", 1, 1)
+    assert bench.gateway.ledger.committed(asked.id) > 1000 * COST
+    other = Experiment("o/r", "scripted", "agent", "left")
+    with pytest.raises(httpx.ReadTimeout):
+        bench.chat(bench.key(other), timeout=gone)
+    assert [(row.status, row.cost_usd) for row in booked(bench, other)] == [("ok", COST)]
+
+
+def test_a_client_that_leaves_at_the_last_event_had_the_whole_stream(bench: Bench, experiment: Experiment) -> None:
+    """OpenAI's own client does."""
+    client = openai.OpenAI(base_url=bench.gateway.base_url, api_key=bench.key(experiment), max_retries=0)
+    messages = [{"role": "user", "content": "hello"}]
+    parts = list(client.chat.completions.create(model="scripted", messages=messages, stream=True))
+    assert len(parts) > 2
+    assert [(row.status, row.cost_usd) for row in booked(bench, experiment)] == [("ok", COST)]
 
 
 @pytest.mark.trap("usage-missing-is-free")

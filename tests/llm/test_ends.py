@@ -1,0 +1,59 @@
+"""Answers that are cut: noticed as soon as the client goes away, and at the latest when the application ends."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from pipeline.llm.ends import Ends, when_cut
+
+PART = {"type": "http.response.body", "body": b"data: {}\n\n", "more_body": True}
+DONE = {"type": "http.response.body", "body": b"data: [DONE]\n\n", "more_body": True}
+END = {"type": "http.response.body", "body": b""}
+
+
+def cuts(*messages: dict[str, Any], leaves: bool = False) -> int:
+    """How often an answer of these messages counts as cut, if its client then `leaves`."""
+    acts: list[None] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.create_task(noted())
+        for message in messages:
+            await send(message)
+        if leaves:
+            await receive()
+            await send(END)
+
+    async def noted() -> None:
+        when_cut(lambda: acts.append(None))
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        pass
+
+    asyncio.run(Ends(app)({"type": "http"}, receive, send))
+    return len(acts)
+
+
+@pytest.mark.trap("usage-missing-is-free")
+@pytest.mark.parametrize(
+    ("messages", "leaves", "count"),
+    [
+        ((), False, 1),
+        ((PART,), False, 1),
+        ((PART,), True, 1),
+        ((PART, DONE), True, 0),
+        ((PART, DONE), False, 0),
+        ((PART, END), False, 0),
+        ((PART, END), True, 0),
+    ],
+)
+def test_an_answer_is_cut_unless_its_end_was_sent(
+    messages: tuple[dict[str, Any], ...], leaves: bool, count: int
+) -> None:
+    """A task that the application started is a part of the same request."""
+    assert cuts(*messages, leaves=leaves) == count
