@@ -1,11 +1,8 @@
-"""`a11y-bench show`: an instance in the terminal, with gold and answers side by side, and trajectories."""
+"""`a11y-bench show`: an instance with gold and answers side by side, and trajectories, in the terminal or browser."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 import click
@@ -19,55 +16,81 @@ from pipeline.core.options import data_option
 @click.option("--model", default="", help="Only answers of this model.")
 @click.option("--attempt", type=click.IntRange(1), default=1, show_default=True, help="The attempt to show.")
 @click.option("--trajectory", is_flag=True, help="Also show the conversation of agent and model.")
+@click.option("--browser", is_flag=True, help="Open a page in the browser instead; it always has the conversations.")
+@click.option("--print", "only_print", is_flag=True, help="With --browser: only write the page and print its path.")
 @data_option
-def command(instance: str, agent: str, model: str, attempt: int, trajectory: bool, store: Any) -> None:
+def command(
+    instance: str, agent: str, model: str, attempt: int, trajectory: bool, browser: bool, only_print: bool, store: Any
+) -> None:
     """Show INSTANCE: its statement, and the gold patch beside each answer of the newest runs.
+
+    --browser writes 05_analysis/shown/INSTANCE.html, one self-contained page, and opens it.
 
     Example: a11y-bench show grommet/grommet#7428 --model GLM-4.6 --trajectory
     """
+    from pipeline.inspection.answered import newest_answers
+
+    if only_print and not browser:
+        raise click.UsageError("--print is for the page: add --browser")
+    gold = _instance(store, instance)
+    answers = newest_answers(store, gold, agent, model, attempt)
+    missing = "" if answers else "no such answer" if agent or model else "no answer yet"
+    if browser:
+        _open(store, gold, answers, missing, only_print)
+    else:
+        _show(gold, answers, missing, trajectory)
+
+
+def _instance(store: Any, text: str) -> Any:
+    """The instance that a user names. Raises UserError for an unknown one."""
     from pipeline.core.dataset import read_dataset
     from pipeline.core.errors import unknown
     from pipeline.core.names import parse_instance_id
-    from pipeline.inspection.reading import seen_runs
 
-    repo, number = parse_instance_id(instance)
+    repo, number = parse_instance_id(text)
     by_name = {record.instance_id: record for record in read_dataset(store, repo)}
     name = repo.instance_id(number)
     if name not in by_name:
         raise unknown("instance", name, list(by_name))
-    gold = by_name[name]
+    return by_name[name]
+
+
+def _open(store: Any, gold: Any, answers: list[Any], missing: str, only_print: bool) -> None:
+    """Write the page, print its path and open it."""
+    from pipeline.inspection.page import write
+
+    path = write(store, gold, answers, missing)
+    click.echo(path)
+    if not only_print:
+        click.launch(path.as_uri())
+
+
+def _show(gold: Any, answers: list[Any], missing: str, with_trajectory: bool) -> None:
+    """Print everything."""
     for issue in gold.task().statement:
         click.echo(f"#{issue.number} {issue.title}\n\n{issue.body}\n")
-    newest = {run.folder.parent: run for run in seen_runs(store) if run.repo == repo}
-    chosen = [run for run in newest.values() if agent in ("", run.agent) and model in ("", run.model)]
-    shown = [run for run in chosen if name in run.predictions(attempt)]
-    for run in shown:
-        _show_beside_gold(run, gold, attempt)
-        if trajectory:
-            _show_trajectory(store.answers(repo, name, run.predictions(attempt)[name].answer))
-    if not shown:
-        click.echo(f"{gold.fix_patch}\nno answer yet" if not (agent or model) else "no such answer")
+    for answer in answers:
+        _show_beside_gold(answer, gold)
+        if with_trajectory:
+            _show_trajectories(answer)
+    if missing:
+        click.echo(f"{gold.fix_patch}\n{missing}" if missing == "no answer yet" else missing)
 
 
-def _show_beside_gold(run: Any, gold: Any, attempt: int) -> None:
+def _show_beside_gold(answer: Any, gold: Any) -> None:
     """Print gold and an answer side by side."""
     from rich.console import Console
     from rich.syntax import Syntax
     from rich.table import Table
 
-    outcome = run.outcomes(attempt)[gold.instance_id]
-    patch = run.predictions(attempt)[gold.instance_id].model_patch
-    grid = Table(title=f"{run.address}: {outcome}", title_justify="left", expand=True)
-    for title in ("gold", f"{run.agent} with {run.model}"):
+    grid = Table(title=f"{answer.run.address}: {answer.outcome}", title_justify="left", expand=True)
+    for title in ("gold", answer.who):
         grid.add_column(title, ratio=1, overflow="fold")
-    grid.add_row(*(Syntax(text or "(empty)", "diff", word_wrap=True) for text in (gold.fix_patch, patch)))
+    grid.add_row(*(Syntax(text or "(empty)", "diff", word_wrap=True) for text in (gold.fix_patch, answer.patch)))
     Console().print(grid)
-    verdict = run.verdicts(attempt).get(gold.instance_id)
-    for kind in ("unfixed", "broken") if verdict else ():
-        for test, status in getattr(verdict, kind).items():
-            click.echo(f"{kind}: {test} ({status})")
-    assessed = run.assessments(attempt).get(gold.instance_id)
-    for test, spoken in (assessed.snapshot.spoken if assessed and assessed.snapshot else {}).items():
+    for kind, test, status in answer.tests:
+        click.echo(f"{kind}: {test} ({status})")
+    for test, spoken in answer.spoken.items():
         _show_spoken(test, spoken)
 
 
@@ -85,31 +108,10 @@ def _show_spoken(test: str, spoken: Any) -> None:
     Console().print(grid)
 
 
-def _show_trajectory(folder: Path) -> None:
-    """Print the trajectory of an answer, or its path if the format is unknown."""
-    found = sorted(folder.glob("*traj*"))
-    if not found:
-        click.echo(f"no trajectory in {folder}")
-    for path in found:
-        lines = list(_messages(path))
+def _show_trajectories(answer: Any) -> None:
+    """Print the trajectories of an answer, or their paths if the format is unknown."""
+    if not answer.trajectories:
+        click.echo(f"no trajectory in {answer.folder}")
+    for path, messages in answer.trajectories:
+        lines = [f"--- {role}\n{text}" for role, text in messages]
         click.echo("\n".join(lines) if lines else f"trajectory: {path}")
-
-
-def _messages(path: Path) -> Iterator[str]:
-    """The messages of a trajectory: JSON or JSON Lines with `messages`, each with role and content."""
-    try:
-        text = path.read_text(encoding="utf-8")
-        entries = [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else [json.loads(text)]
-    except ValueError:
-        return
-    for entry in entries:
-        for message in entry.get("messages") or () if isinstance(entry, dict) else ():
-            yield f"--- {message.get('role', '')}\n{_text(message.get('content'))}"
-        if isinstance(entry, dict) and (reply := entry.get("reply") or entry.get("answer")):
-            yield f"--- reply\n{_text(reply)}"
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    return json.dumps(content, ensure_ascii=False) if content else ""

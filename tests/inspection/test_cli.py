@@ -4,38 +4,17 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from factories import REPO, make_instance, make_prediction, make_verdict
+from factories import REPO, make_instance
 
-from pipeline.core.assessment import Assessment, SnapshotVerdict, Spoken
 from pipeline.core.errors import UserError
-from pipeline.core.records import Outcome
-from pipeline.core.store import Store, write_bytes, write_json, write_records
+from pipeline.core.store import Store, write_bytes
 from pipeline.inspection import cli, instance, report
 from pipeline.llm.ledger import Booking, Key, Ledger
 from pipeline.llm.prices import Usage
-
-TIME = "20240506T070809Z"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    """Two settings of one agent: the named one resolves what the other does not."""
-    store = Store(tmp_path)
-    write_records(store.dataset(REPO), [make_instance(1), make_instance(2)])
-    for agent, outcome, top in (("magentless", Outcome.UNRESOLVED, 5), ("magentless@greedy", Outcome.RESOLVED, 1)):
-        prediction = make_prediction(1, agent=agent, run=TIME, answer=f"answer-{agent}")
-        folder = store.predictions(REPO, agent, "model-a") / TIME
-        write_records(folder / "predictions.jsonl", [prediction])
-        shaped = {"settings_text": f"samples = 2\ntop = {top}\n", "version": "1"}
-        about = {"agent": agent, "model": "model-a", "experiment": agent, "shaped_by": shaped}
-        write_json(folder / "run.json", about)
-        verdicts = store.evaluation(REPO, agent, "model-a") / "verdicts.jsonl"
-        write_records(verdicts, [make_verdict(prediction, outcome)])
-    return store
+from tests.inspection.conftest import SPOKEN, TIME
 
 
 def said(command: object, store: Store, *words: str) -> str:
@@ -90,6 +69,8 @@ def test_gold_and_answers_side_by_side(store: Store) -> None:
     assert "greedy" not in shown
     with pytest.raises(UserError, match="unknown instance"):
         said(instance.command, store, "acme/ui#9")
+    assert "no such answer" in said(instance.command, store, "acme/ui#1", "--agent", "nobody")
+    assert "no answer yet" in said(instance.command, store, "acme/ui#2")
 
 
 def test_the_report_is_opened_where_there_is_one(store: Store) -> None:
@@ -99,13 +80,7 @@ def test_the_report_is_opened_where_there_is_one(store: Store) -> None:
     assert said(report.command, store, "--print").strip() == str(store.analysis / "report.html")
 
 
-def test_what_a_screen_reader_says_is_shown(store: Store) -> None:
+def test_what_a_screen_reader_says_is_shown(assessed: Store) -> None:
     """Of base, gold and answer, where the run was assessed."""
-    spoken = Spoken(base=("button, Lamp",), gold=("switch, Lamp",), patch=("[checkbox], Lamp", "off"))
-    seen = SnapshotVerdict(likeness="a11y-different", tests={}, spoken={"shows [x]": spoken})
-    whose = {"agent": "magentless", "model": "model-a", "run": TIME, "patch_digest": "", "image": ""}
-    about = {"instance_id": make_instance(1).instance_id, "resolved": False, "resolved_equivalent": False, **whose}
-    path = store.evaluation(REPO, "magentless", "model-a") / "assessments.jsonl"
-    write_records(path, [Assessment(**about, snapshot=seen)])
-    shown = said(instance.command, store, str(make_instance(1).instance_id), "--agent", "magentless")
-    assert "shows [x]" in shown and all(phrase in shown for phrase in (*spoken.base, *spoken.gold, *spoken.patch))
+    shown = said(instance.command, assessed, str(make_instance(1).instance_id), "--agent", "magentless")
+    assert "shows [x]" in shown and all(phrase in shown for phrase in (*SPOKEN.base, *SPOKEN.gold, *SPOKEN.patch))
