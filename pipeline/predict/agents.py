@@ -48,8 +48,8 @@ PLACEHOLDERS = {
 PLACEHOLDER = re.compile(r"(?<!\$)\{([a-z_]+)\}")
 #: the manifest's name, and the folder with settings files that people may copy
 MANIFEST, EXAMPLES = "agent.toml", "examples"
-#: suffixes of files, and fields of a manifest, that do not change an agent
-FOR_PEOPLE, ABOUT = (".md", ".pyc"), ("summary", "licence", "source", "reads", "writes")
+#: names of files, and fields of a manifest, that do not change an agent
+FOR_PEOPLE, ABOUT = ("README.md", "*.pyc"), ("summary", "licence", "source", "reads", "writes")
 #: the variables by which every agent finds the model
 MODEL = {"OPENAI_BASE_URL": "{base_url}", "OPENAI_API_KEY": "{key}"}
 
@@ -120,7 +120,7 @@ class Agent(NamedTuple):
     def digest(self) -> str:
         """A digest of the agent's own files: a changed agent is another experiment. Documentation and examples do not
         count."""
-        files = sorted(path for path in self.folder.rglob("*") if path.is_file() and path.suffix not in FOR_PEOPLE)
+        files = sorted(path for path in self.folder.rglob("*") if path.is_file() and not _is_for_people(path.name))
         by_name = {path.relative_to(self.folder): path for path in files}
         names = [name for name in by_name if name.parts[0] != EXAMPLES]
         return digest(*(part for name in names for part in (str(name), _decisive(by_name[name]))))
@@ -158,6 +158,10 @@ def load_agent(name: str, settings: Path | None = None) -> Agent:
         for keys in (manifest.asks, manifest.tokenizers)
     )
     return Agent(name, path.parent, settings_file, call, manifest.runs_code, manifest.version, asks, tokenizers)
+
+
+def _is_for_people(name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in FOR_PEOPLE)
 
 
 def _decisive(path: Path) -> bytes:

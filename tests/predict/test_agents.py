@@ -54,6 +54,19 @@ def test_a_changed_agent_has_another_digest(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("run-identity")
+def test_a_changed_prompt_is_a_changed_agent(tmp_path: Path) -> None:
+    """magentless's prompts are Markdown: a changed one found the answers to the old one. A README asks nothing."""
+    agent = Agent("fake", tmp_path, tmp_path / "settings.toml", Call())
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "files.md").write_text("Which files?")
+    before = agent.digest
+    (tmp_path / "README.md").write_text("About the agent.")
+    assert agent.digest == before
+    (tmp_path / "prompts" / "files.md").write_text("Which files have to change?")
+    assert agent.digest != before
+
+
+@pytest.mark.rule("run-identity")
 def test_what_is_for_people_does_not_change_an_agent(tmp_path: Path) -> None:
     """A new version in one example asked for all answers of every agent with a command line again."""
     agent = Agent("fake", tmp_path, tmp_path / "settings.toml", Call())
