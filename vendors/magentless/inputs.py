@@ -115,6 +115,7 @@ class Context(Record):
 class Files(Record):
     suspicious: PositiveInt
     top: PositiveInt
+    with_text: NonNegativeInt
     whole_file_lines: PositiveInt
     max_file_lines: PositiveInt
     window: NonNegativeInt

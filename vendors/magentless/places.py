@@ -1,6 +1,7 @@
 """Second step: places in the files. Agentless, arXiv 2407.01489, sections 3.1.2 and 3.1.3.
 
-The model sees the elements of the files and names the related ones. Then it sees their code with line numbers and names
+The model sees the elements of the files, and the text of the first files as far as the context has room, and names the
+related elements. Then it sees their code with line numbers and names
 edit locations, in several samples. A file that it names without elements or lines matters as a whole. If it names no
 file, all files do.
 """
@@ -13,7 +14,7 @@ from magentless.elements import elements
 from magentless.prompting import ELEMENTS, LINES
 from magentless.replies import Span, places
 from magentless.session import Session
-from magentless.views import lines_of, numbered, outline
+from magentless.views import lines_of, numbered, outline, with_text
 
 #: spans of lines by path, the most important file first; a file without spans matters as a whole
 Places = Mapping[str, Sequence[Span]]
@@ -36,8 +37,18 @@ class Finder:
     def related(self) -> Places:
         """The places of the related elements. Raises Ended without a reply."""
         outlines = [outline(path, self.texts[path], found) for path, found in self._elements.items()]
-        prompt = self._session.prompter.prompt(ELEMENTS, outlines)
+        prompt = self._session.prompter.prompt(ELEMENTS, outlines, self._texts(outlines))
         return self._named(self._session.ask(ELEMENTS, prompt.text))
+
+    def _texts(self, outlines: Sequence[str]) -> dict[int, str]:
+        """The first outlines by position, each with the text of its file, unless this is too long to be shown whole."""
+        settings = self._session.settings.files
+        first = list(zip(outlines, self.texts.items(), strict=True))[: settings.with_text]
+        return {
+            place: with_text(outlined, text)
+            for place, (outlined, (path, text)) in enumerate(first)
+            if self._lengths[path] <= settings.whole_file_lines
+        }
 
     def edit_locations(self, related: Places, sample: int) -> Places:
         """The places of one sample of edit locations. Raises Ended without a reply."""

@@ -1,19 +1,21 @@
 """Prompts from the templates in `prompts/`, cut to the model's context.
 
-Tokens are counted by tokens.py. A prompt that is too long is shortened in this order: material from the least important
-end, down to one piece (a piece that does not fit is skipped, a later and smaller one may still fit); hints; the issues'
-bodies down to their beginnings; the rest of the bodies. Titles and labels always stay. If not even one piece of
-material fits then, the attempt ends with CONTEXT_OVERFLOW. The instance's id, the issues' numbers and the repository's
-name are not shown, since they lead to the published fix.
+Tokens are counted by tokens.py. Where room is left, pieces of material are replaced by fuller versions, the most
+important first, as far as these fit. A prompt that is too long is shortened in this order: material from the least
+important end, down to one piece (a piece that does not fit is skipped, a later and smaller one may still fit); hints;
+the issues' bodies down to their beginnings; the rest of the bodies. Titles and labels always stay. If not even one
+piece of material fits then, the attempt ends with CONTEXT_OVERFLOW. The instance's id, the issues' numbers and the
+repository's name are not shown, since they lead to the published fix.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from string import Template
+from types import MappingProxyType
 from typing import NamedTuple
 
 from magentless.causes import Cause, Ended
@@ -23,6 +25,7 @@ from magentless.tokens import Count
 SHORT_BODY_CHARS = 2000
 FRAME_TOKENS = 50  # tokens that a provider adds around messages
 TEMPLATES = Path(__file__).with_name("prompts")
+NO_PIECES: Mapping[int, str] = MappingProxyType({})
 
 
 class Step(NamedTuple):
@@ -57,19 +60,29 @@ class Prompter:
     count: Count
     model: str = ""
 
-    def prompt(self, step: Step, material: Sequence[str]) -> Prompt:
-        """The prompt with as much material as fits, the most important first.
+    def prompt(self, step: Step, material: Sequence[str], fuller: Mapping[int, str] = NO_PIECES) -> Prompt:
+        """The prompt with as much material as fits, the most important first. `fuller` are longer versions of pieces by
+        position: they never push out another piece.
 
         Raises Ended (CONTEXT_OVERFLOW) if no version of the prompt fits.
         """
         room = self.limit - self.settings.output.of(step.part, self.model) - FRAME_TOKENS
         sizes = [self.count(piece + step.joint) for piece in material]
         for statement in statements(self.task):
-            shown = fitting(sizes, room - self.count(self._filled(step, statement, "")))
-            if shown:
-                pieces = step.joint.join(material[index] for index in shown)
-                return Prompt(self._filled(step, statement, pieces), shown)
+            left = room - self.count(self._filled(step, statement, ""))
+            if shown := fitting(sizes, left):
+                left -= sum(sizes[index] for index in shown)
+                pieces = dict(enumerate(material)) | self._filling(step, sizes, shown, fuller, left)
+                return Prompt(self._filled(step, statement, step.joint.join(pieces[index] for index in shown)), shown)
         raise Ended(Cause.CONTEXT_OVERFLOW, f"{step.name}: room for {room} tokens")
+
+    def _filling(
+        self, step: Step, sizes: Sequence[int], shown: Sequence[int], fuller: Mapping[int, str], room: float
+    ) -> dict[int, str]:
+        """The fuller versions of shown pieces for which there is room besides these pieces."""
+        longer = [index for index in shown if index in fuller]
+        taken = fitting([self.count(fuller[index] + step.joint) - sizes[index] for index in longer], room)
+        return {longer[place]: fuller[longer[place]] for place in taken}
 
     def _filled(self, step: Step, statement: str, material: str) -> str:
         preamble, top = self.settings.preamble.of(step.part), self.settings.files.suspicious

@@ -51,6 +51,11 @@ def outline(path: str, text: str, elements: Iterable[Element]) -> str:
     return "\n".join([f"### {path} ({len(lines)} lines)", *(rows or ["(no elements)"])])
 
 
+def with_text(outlined: str, text: str) -> str:
+    """An outline, followed by the text of the file."""
+    return f"{outlined}\n[text]\n{text}"
+
+
 def lines_of(text: str) -> list[str]:
     """The lines of a text as git and editors count them: a final line end begins no further line."""
     return text.removesuffix("\n").split("\n")
