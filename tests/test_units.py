@@ -11,6 +11,9 @@ import cloudpickle
 import factories
 import pytest
 from dask_double import Dask
+from evaluate.assess.judge.conftest import convened, question
+from evaluate.assess.test_stage import EQUIVALENT
+from evaluate.conftest import FIX, WRONG, Evaluation
 from tiny_library import IMPATIENT, LIMITS, Bench
 
 from pipeline.build.qualify import Settings, request
@@ -30,9 +33,6 @@ from pipeline.predict.agents import Agent, Call
 from pipeline.predict.request import Ask
 from pipeline.predict.run import open_run
 from pipeline.sandbox.base import DEFAULT
-from tests.evaluate.assess.judge.conftest import convened, question
-from tests.evaluate.assess.test_stage import EQUIVALENT
-from tests.evaluate.conftest import FIX, WRONG, Evaluation
 
 
 @pytest.fixture(params=["processes", pytest.param("dask", marks=pytest.mark.engine("git"))])

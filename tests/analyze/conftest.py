@@ -14,6 +14,15 @@ from typing import Any, NamedTuple
 
 import pytest
 from click.testing import CliRunner, Result
+from factories import (
+    FIX_PATCH,
+    make_candidate,
+    make_instance,
+    make_prediction,
+    make_rejection,
+    make_review,
+    make_verdict,
+)
 
 from pipeline.analyze.cli import command
 from pipeline.analyze.handcheck.records import HandCheck, patch_key
@@ -24,15 +33,6 @@ from pipeline.core.store import Store, read_records, write_bytes, write_json, wr
 from pipeline.llm.experiment import SHARED
 from pipeline.llm.ledger import Booking, Key, Ledger, key_hash
 from pipeline.llm.prices import Usage
-from tests.factories import (
-    FIX_PATCH,
-    make_candidate,
-    make_instance,
-    make_prediction,
-    make_rejection,
-    make_review,
-    make_verdict,
-)
 
 UI, FORMS = Repo("acme", "ui"), Repo("acme", "forms")
 HOSTILE = "</code><script>alert(1)</script>"

@@ -6,11 +6,11 @@ import subprocess
 import sys
 
 import pytest
+from analyze.conftest import collect
 from click.testing import CliRunner
 
 from pipeline.analyze.cli import command
 from pipeline.core.store import Store
-from tests.analyze.conftest import collect
 
 
 def test_it_shows_the_summary_and_ends_with_the_report(analyzed):

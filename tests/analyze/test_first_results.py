@@ -10,16 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from analysis_data import Size, generate
+from analyze.conftest import UI, add_metadata, add_run, add_verdicts, fill_ledger
 from click.testing import CliRunner, Result
-
-from pipeline.analyze.cli import command
-from pipeline.core.assessment import Assessment
-from pipeline.core.errors import UserError
-from pipeline.core.records import CostRow, Outcome
-from pipeline.core.store import Store, write_bytes, write_json, write_records
-from tests.analysis_data import Size, generate
-from tests.analyze.conftest import UI, add_metadata, add_run, add_verdicts, fill_ledger
-from tests.factories import (
+from factories import (
     make_candidate,
     make_instance,
     make_prediction,
@@ -27,6 +21,12 @@ from tests.factories import (
     make_review,
     make_verdict,
 )
+
+from pipeline.analyze.cli import command
+from pipeline.core.assessment import Assessment
+from pipeline.core.errors import UserError
+from pipeline.core.records import CostRow, Outcome
+from pipeline.core.store import Store, write_bytes, write_json, write_records
 
 Fill = Callable[[Store], object]
 #: what programs write in place of a number that there is not

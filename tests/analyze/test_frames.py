@@ -5,13 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from analyze.conftest import UI, add_metadata, add_run, check_by_hand, fill_ledger
+from factories import make_prediction
 
 from pipeline import analyze
 from pipeline.analyze import columns
 from pipeline.analyze.columns import cells, look_up
 from pipeline.analyze.exports import dictionary
-from tests.analyze.conftest import UI, add_metadata, add_run, check_by_hand, fill_ledger
-from tests.factories import make_prediction
 
 FRAMES = columns.frames()
 

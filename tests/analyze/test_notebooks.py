@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from analysis_data import generate
+from analyze.conftest import check_by_hand
 from pages_bench import SEEN, keep, make_run
 
 from pipeline.core.records import Prediction
 from pipeline.core.store import Store, read_records
 from pipeline.pages.evaluating import Evaluation
-from tests.analysis_data import generate
-from tests.analyze.conftest import check_by_hand
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

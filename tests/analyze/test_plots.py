@@ -6,6 +6,9 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from analysis_data import Size, generate
+from analyze.conftest import UI, add_run, add_verdicts, make_data
+from factories import make_instance, make_prediction, make_verdict
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from pipeline import analyze
@@ -16,9 +19,6 @@ from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome
 from pipeline.core.store import Store, write_records
 from pipeline.report.figures.style import FILLS, LINES
-from tests.analysis_data import Size, generate
-from tests.analyze.conftest import UI, add_run, add_verdicts, make_data
-from tests.factories import make_instance, make_prediction, make_verdict
 
 
 @pytest.fixture(scope="module")

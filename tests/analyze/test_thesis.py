@@ -9,10 +9,10 @@ from decimal import Decimal
 
 import pandas as pd
 import pytest
+from analyze.thesis import DEEPSEEK, GLM, LOCALISED, QWEN, RESULTS, make_thesis, printed
 
 from pipeline import analyze
 from pipeline.core.store import Store
-from tests.analyze.thesis import DEEPSEEK, GLM, LOCALISED, QWEN, RESULTS, make_thesis, printed
 
 PATCHES = printed("patches")
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
+from analyze.conftest import UI, collect
+from factories import make_instance
 
 from pipeline import analyze
 from pipeline.analyze import columns
 from pipeline.core.store import Store, write_records
-from tests.analyze.conftest import UI, collect
-from tests.factories import make_instance
 
 STAMPED = ("report.html", "manifest.json")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from build.test_fault_table import INSTALL, RUN
 from factories import make_environment
 
 from pipeline.build.learned import Memory, era_of, hypothesis_step, lessons, recall
@@ -13,7 +14,6 @@ from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair, Step, repaired
 from pipeline.core.records import Edit, Environment
-from tests.build.test_fault_table import INSTALL, RUN
 
 ASKING = Situation({"package.json": b'{"devDependencies": {"is-number": "7.0.99"}}'}, lambda name: ["7.0.0"])
 OTHER = Situation({"package.json": b'{"devDependencies": {"is-number": "6.0.0"}}'}, lambda name: ["7.0.0"])

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable
 
 import pytest
+from build.test_fault_table import HONEST, INSTALL, OTHERS, RUN
 from factories import make_environment
 
 from pipeline.build.reasons import Rejected
@@ -15,7 +16,6 @@ from pipeline.core.errors import InfrastructureError
 from pipeline.core.store import digest
 from pipeline.ecosystems.locks import Locked
 from pipeline.ecosystems.registry import LookUp
-from tests.build.test_fault_table import HONEST, INSTALL, OTHERS, RUN
 
 FILES = {"package.json": b'{"devDependencies": {"is-number": "7.0.99", "@no/body": "^1.0.0", "tool": "acme/tool"}}'}
 THERE = Situation(FILES, lambda name: ["6.0.0", "7.0.0"] if name == "is-number" else [])

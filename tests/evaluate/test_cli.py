@@ -7,10 +7,10 @@ from pathlib import Path
 import factories
 import pytest
 from click.testing import CliRunner, Result
+from evaluate.conftest import FIX, Evaluation
 
 from pipeline.core.store import write_records
 from pipeline.evaluate.cli import command
-from tests.evaluate.conftest import FIX, Evaluation
 
 
 def call(evaluation: Evaluation, *words: str) -> Result:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evaluate.conftest import FIX, Evaluation
 from factories import REPO
 from tiny_library import NAMED, Bench, Pull, WatchedSandbox, make_library
 
@@ -16,7 +17,6 @@ from pipeline.core.records import Outcome
 from pipeline.evaluate.regrade import regrade
 from pipeline.evaluate.stage import Subject
 from pipeline.sandbox.base import Completed, Workspace
-from tests.evaluate.conftest import FIX, Evaluation
 
 LETTERS = "src/menu.test.js > by letters"
 PULL = Pull("qualified", NAMED + "letters {counter}\n", "works | {src} | old\nletters {counter}\n")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import factories
 import pytest
+from evaluate.conftest import BREAKS, ELSEWHERE, FIX, SILENCE, WRONG, Evaluation, change
 from tiny_library import LIMITS, NUMBERS, QUALIFIED, Bench, instance_id
 
 from pipeline.core.errors import UserError
@@ -21,7 +22,6 @@ from pipeline.evaluate.answers import Subject, attempts
 from pipeline.evaluate.regrade import regrade
 from pipeline.evaluate.stage import evaluate
 from pipeline.sandbox.base import Limits
-from tests.evaluate.conftest import BREAKS, ELSEWHERE, FIX, SILENCE, WRONG, Evaluation, change
 
 REPO = factories.REPO
 SUBJECT = Subject(REPO, "magentless", "model-a")

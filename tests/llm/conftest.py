@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from llm import database
+from llm.bench import MODELS, PROVIDER_KEY, QUICK, Bench
 
 from pipeline.core.store import Store
 from pipeline.llm.experiment import Experiment
@@ -16,8 +18,6 @@ from pipeline.llm.gateway import Gateway
 from pipeline.llm.models import PROXY_KEY, PROXY_URL
 from pipeline.llm.opening import open_gateway
 from pipeline.llm.scripted import Answer, ScriptedModel
-from tests.llm import database
-from tests.llm.bench import MODELS, PROVIDER_KEY, QUICK, Bench
 
 ANSWERS = [
     Answer(("hello",), "good day " * 9),

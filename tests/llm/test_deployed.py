@@ -7,6 +7,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from llm.bench import MODELS, Bench
+from llm.conftest import DEPLOYED, Setting, opened
+from llm.test_gateway import COST, THOUSAND
 
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.store import Store
@@ -17,9 +20,6 @@ from pipeline.llm.ledger import CAP_REACHED, Ledger
 from pipeline.llm.models import PROXY_KEY, PROXY_URL, SHIPPED, load_models
 from pipeline.llm.opening import open_gateway
 from pipeline.llm.provider import Fault
-from tests.llm.bench import MODELS, Bench
-from tests.llm.conftest import DEPLOYED, Setting, opened
-from tests.llm.test_gateway import COST, THOUSAND
 
 deployed = pytest.mark.parametrize("setting", [DEPLOYED], indirect=True, scope="session")
 

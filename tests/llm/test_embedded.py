@@ -13,6 +13,9 @@ from typing import Any
 import httpx
 import openai
 import pytest
+from llm.bench import Bench
+from llm.conftest import EMBEDDED
+from llm.test_gateway import COST, THOUSAND, TRIES, booked
 from magentless.inputs import Provider
 from magentless.provider import Ask, ChatModel
 from magentless.wire import Endpoint, Wire
@@ -22,9 +25,6 @@ from pipeline.llm.embedded import EmbeddedGateway
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.ledger import CAP_REACHED
 from pipeline.llm.provider import FINGERPRINT, Fault, embed
-from tests.llm.bench import Bench
-from tests.llm.conftest import EMBEDDED
-from tests.llm.test_gateway import COST, THOUSAND, TRIES, booked
 
 pytestmark = pytest.mark.parametrize("setting", [EMBEDDED], indirect=True, scope="session")
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import httpx
 import pytest
+from llm.bench import PROVIDER_KEY, Bench
 
 from pipeline.core.errors import UserError
 from pipeline.llm.costs import write_costs
 from pipeline.llm.experiment import SHARED, Experiment
 from pipeline.llm.ledger import BUDGET_EXCEEDED, Request
 from pipeline.llm.provider import Fault
-from tests.llm.bench import PROVIDER_KEY, Bench
 
 #: `hello` is 2 tokens, its answer 21; prices are bench.py's
 COST = 2 * Decimal("0.00000027") + 21 * Decimal("0.0000011")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from llm.test_costs import book
 
 from pipeline.core.errors import A11yBenchError
 from pipeline.core.store import Store
@@ -15,7 +16,6 @@ from pipeline.costs import command
 from pipeline.llm.costs import write_costs
 from pipeline.llm.ledger import CACHED, UNCOUNTED, Booking, Ledger
 from pipeline.llm.spending import check, spending
-from tests.llm.test_costs import book
 
 
 @pytest.fixture

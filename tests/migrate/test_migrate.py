@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from factories import make_candidate, make_instance, make_prediction
 
 from pipeline import analyze
 from pipeline.analyze.exports import plain_csv
@@ -30,7 +31,6 @@ from pipeline.llm.ledger import Ledger
 from pipeline.llm.spending import check, spending
 from pipeline.migrate import stage
 from pipeline.migrate.cli import command
-from tests.factories import make_candidate, make_instance, make_prediction
 
 OLD = Path(__file__).with_name("schema-1")
 REPO = Repo("a11y-bench", "harbor-ui")

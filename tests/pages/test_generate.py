@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pages.conftest import Setting
 from pages_bench import make_case
 
 from pipeline.core.errors import UserError
@@ -23,7 +24,6 @@ from pipeline.llm.provider import Fault
 from pipeline.pages.cases import Case, load_cases
 from pipeline.pages.generate import Generation
 from pipeline.pages.runs import SYSTEM, Asked, Run, load_run
-from tests.pages.conftest import Setting
 
 
 @pytest.fixture

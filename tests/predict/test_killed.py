@@ -17,7 +17,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from build.test_faults import left_by
 from faulty_batch import PAIR, REPO, Batch
+from llm.test_process import alive
+from predict.test_containers import ASK
 
 from pipeline.core.records import Prediction
 from pipeline.llm.costs import requests
@@ -27,9 +30,6 @@ from pipeline.llm.scripted import Answer, ScriptedModel
 from pipeline.llm.spending import check, spending
 from pipeline.predict.run import resume
 from pipeline.predict.stage import Predictor
-from tests.build.test_faults import left_by
-from tests.llm.test_process import alive
-from tests.predict.test_containers import ASK
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 FIRST, SECOND = (REPO.instance_id(number) for number in (1, 2))

@@ -10,6 +10,7 @@ import pytest
 from magentless.causes import BadInput
 from magentless.inputs import load_pictures
 from magentless.provider import shown
+from predict.test_stage import GIVEN
 from tiny_library import Bench
 
 from pipeline.core.git import open_clone
@@ -19,7 +20,6 @@ from pipeline.llm.models import DEMO, SHIPPED, load_models
 from pipeline.predict.pictures import note, pictures
 from pipeline.predict.run import open_run
 from pipeline.predict.stage import Predictor
-from tests.predict.test_stage import GIVEN
 
 REPO = factories.REPO
 THREE = (

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from predict.conftest import Job
 
 from pipeline.core.store import Unit, read_json
 from pipeline.predict import regression, reported
 from pipeline.predict.request import AgentResult, Answer, Failure
 from pipeline.predict.runtime import save
-from tests.predict.conftest import Job
 
 MakeJob = Callable[[str], Job]
 BROKEN = [b"", b"no JSON", b"[]", b"3", b"null", b"\xff", b"[" * 100_000, b'{"outcome": 3}', b'{"outcome": "\\n"}']

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from predict.conftest import KEY, Job
 from tiny_library import Bench
 
 from pipeline.core.store import Unit, read_json
@@ -18,7 +19,6 @@ from pipeline.core.work import silent
 from pipeline.predict import host
 from pipeline.predict.request import AgentResult, Failure
 from pipeline.predict.runtime import save
-from tests.predict.conftest import KEY, Job
 
 MakeJob = Callable[[str], Job]
 #: an agent that tells all that it can find

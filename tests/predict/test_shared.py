@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-
-from tests.predict.conftest import Job
+from predict.conftest import Job
 
 SHARED_KEY = "sk-canary-of-the-shared-one"
 #: an agent that embeds with the shared key, and keeps what it has embedded

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bs4 import BeautifulSoup
+from factories import FIX_PATCH
 
 from pipeline.report.diff import MOST, marked
-from tests.factories import FIX_PATCH
 
 
 def kinds(patch: str) -> list[tuple[str, str]]:

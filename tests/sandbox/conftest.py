@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from factories import make_environment
 from histories import History
 
 from pipeline.core.git import checkout as check_out
@@ -22,7 +23,6 @@ from pipeline.ecosystems.installation import installation
 from pipeline.sandbox import open_sandbox
 from pipeline.sandbox.base import Sandbox
 from pipeline.sandbox.images import Installed
-from tests.factories import make_environment
 
 PACKAGE = {"name": "tiny", "version": "1.0.0", "private": True, "dependencies": {"is-number": "7.0.0"}}
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sandbox.conftest import Bench
 
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.ecosystems.installation import installation
@@ -23,7 +24,6 @@ from pipeline.sandbox import SANDBOXES, open_sandbox
 from pipeline.sandbox.base import Completed, InstallFailed, Limits, Workspace
 from pipeline.sandbox.images import Directory, Kept, Kit
 from pipeline.sandbox.scripted import ScriptedSandbox
-from tests.sandbox.conftest import Bench
 
 REAL = ["local", pytest.param("docker", marks=pytest.mark.engine)]
 

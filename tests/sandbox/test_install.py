@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+from factories import make_environment
 
 from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.ecosystems.installation import SCRIPTS, faults, installation
 from pipeline.sandbox import install
 from pipeline.sandbox.base import Completed, InstallFailed
 from pipeline.sandbox.install import CA_BUNDLES, check, host_ca, run_all, variables
-from tests.factories import make_environment
 
 
 def failure(message: str, log: str, registry: str = "") -> A11yBenchError:

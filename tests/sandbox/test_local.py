@@ -11,13 +11,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from sandbox.conftest import Bench
 
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.ecosystems.installation import installation
 from pipeline.sandbox import node
 from pipeline.sandbox.installation import Package
 from pipeline.sandbox.local.sandbox import LocalSandbox
-from tests.sandbox.conftest import Bench
 
 
 class Unavailable(BaseHTTPRequestHandler):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from factories import make_environment
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.ecosystems.installation import installation
 from pipeline.sandbox.base import Completed, InstallFailed
 from pipeline.sandbox.scripted import Files, ScriptedSandbox
-from tests.factories import make_environment
 
 
 def test_function_answers_and_writes_files(tmp_path: Path) -> None:

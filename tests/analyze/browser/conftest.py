@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from analysis_data import generate
+from analyze.conftest import UI, add_run, add_verdicts
+from factories import make_prediction, make_verdict
 
 from pipeline import analyze
 from pipeline.analyze.handcheck import sheet
 from pipeline.browser import axe as pinned
 from pipeline.core.records import Instance
 from pipeline.core.store import Store, each_record
-from tests.analysis_data import generate
-from tests.analyze.conftest import UI, add_run, add_verdicts
-from tests.factories import make_prediction, make_verdict
 
 #: a name that no column and no field has room for
 LONG = "Qwen3-Coder-480B-A35B-Instruct-Turbo-of-a-provider-with-a-long-name"

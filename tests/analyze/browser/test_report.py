@@ -6,11 +6,11 @@ import re
 from typing import Any
 
 import pytest
+from analyze.browser.conftest import WIDTHS, opened, violations
 from playwright.sync_api import expect
 
 from pipeline import analyze
 from pipeline.core.store import Store
-from tests.analyze.browser.conftest import WIDTHS, opened, violations
 
 pytestmark = pytest.mark.engine("browser")
 

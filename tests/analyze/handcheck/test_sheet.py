@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from analysis_data import Size, generate
+from analyze.conftest import OTHER_PATCH, UI, add_run
 from click.testing import CliRunner
+from factories import FIX_PATCH, make_prediction
 
 from pipeline import analyze
 from pipeline.analyze.handcheck import sheet
@@ -15,9 +18,6 @@ from pipeline.analyze.handcheck.cli import command
 from pipeline.analyze.handcheck.records import RATINGS, HandCheck, Rating, patch_key
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store, read_records, write_records
-from tests.analysis_data import Size, generate
-from tests.analyze.conftest import OTHER_PATCH, UI, add_run
-from tests.factories import FIX_PATCH, make_prediction
 
 FIRST = patch_key("acme__ui-1", FIX_PATCH)
 

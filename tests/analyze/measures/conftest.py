@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from analyze.conftest import fill_ledger, make_data
 
 from pipeline import analyze
 from pipeline.analyze.measures.definition import definition
 from pipeline.analyze.measures.shown import as_text
-from tests.analyze.conftest import fill_ledger, make_data
 
 
 @pytest.fixture(scope="session")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from tests.analyze.measures.conftest import rows
+from analyze.measures.conftest import rows
 
 
 @pytest.mark.rule("verifier-error")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-
-from tests.analyze.measures.conftest import rows
+from analyze.measures.conftest import rows
 
 
 @pytest.mark.rule("money-exact")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from analyze.measures.conftest import rows
 
 from pipeline.analyze.measures import dataset
-from tests.analyze.measures.conftest import rows
 
 
 @pytest.mark.rule("table-4.1")

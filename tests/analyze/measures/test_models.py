@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from analyze.conftest import UI, add_metadata, add_run, add_verdicts, check_by_hand
+from analyze.measures.conftest import rows
+from factories import make_prediction, make_verdict
 
 from pipeline import analyze
 from pipeline.analyze.measures import model
 from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome
 from pipeline.core.store import Store
-from tests.analyze.conftest import UI, add_metadata, add_run, add_verdicts, check_by_hand
-from tests.analyze.measures.conftest import rows
-from tests.factories import make_prediction, make_verdict
 
 
 @pytest.mark.trap("denominator")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.analyze.measures.conftest import rows
+from analyze.measures.conftest import rows
 
 
 def test_resolution_by_repository_and_model(tables):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from analyze.conftest import UI, make_data
 
 from pipeline import analyze
 from pipeline.analyze.measures.definition import definition
 from pipeline.analyze.report import is_informative
 from pipeline.core.store import Store, write_json
-from tests.analyze.conftest import UI, make_data
 
 ABOUT = {
     "agent": "magentless",

@@ -8,6 +8,8 @@ from typing import Any
 
 import pandas
 import pytest
+from analyze.conftest import FORMS, UI, add_metadata, add_run, add_verdicts, collect, fill_ledger
+from factories import make_instance, make_prediction, make_rejection, make_review, make_verdict
 
 from pipeline import analyze
 from pipeline.core.assessment import Assessment
@@ -17,8 +19,6 @@ from pipeline.core.store import Store, of_attempt, read_records, write_bytes, wr
 from pipeline.llm.costs import write_costs
 from pipeline.llm.ledger import Booking, Key, Ledger
 from pipeline.llm.prices import Usage
-from tests.analyze.conftest import FORMS, UI, add_metadata, add_run, add_verdicts, collect, fill_ledger
-from tests.factories import make_instance, make_prediction, make_rejection, make_review, make_verdict
 
 
 def refusal(store: Store) -> UserError:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from analyze.conftest import add_metadata
 
 from pipeline import analyze
 from pipeline.analyze.reading.replied import replies
 from pipeline.core.errors import UserError
-from tests.analyze.conftest import add_metadata
 
 FUNNEL = dict.fromkeys(("located", "shown", "edited", "matched", "applied", "parses", "selected"), 0)
 PLACE = Path("metadata.json")

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from analyze.conftest import HOSTILE, collect
 from bs4 import BeautifulSoup
 
 from pipeline import analyze
 from pipeline.analyze.report.summary import check
 from pipeline.core.store import Store
 from pipeline.report.page import counted
-from tests.analyze.conftest import HOSTILE, collect
 
 
 def parsed(report: Path) -> BeautifulSoup:

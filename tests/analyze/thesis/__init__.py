@@ -16,10 +16,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from factories import make_instance, make_prediction, make_verdict
+
 from pipeline.core.names import Repo, parse_repo
 from pipeline.core.records import REPAIR, CostRow, Instance, Outcome, Prediction
 from pipeline.core.store import Store, write_bytes, write_json, write_records
-from tests.factories import make_instance, make_prediction, make_verdict
 
 FOLDER = Path(__file__).parent
 RESULTS = tomllib.loads((FOLDER / "results.toml").read_text(encoding="utf-8"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import factories
 import pytest
+from evaluate.conftest import FIX, WRONG, Evaluation
 from tiny_library import BUTTON, IMPATIENT, LIMITS, NUMBERS, PRESSED, instance_id
 
 from pipeline.core.assessment import Assessment
@@ -12,7 +13,6 @@ from pipeline.core.store import read_records
 from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.assess.stage import assess
 from pipeline.evaluate.runs import How
-from tests.evaluate.conftest import FIX, WRONG, Evaluation
 
 BEFORE = BUTTON.format("old", "").splitlines()
 

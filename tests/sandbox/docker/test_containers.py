@@ -17,6 +17,7 @@ import docker
 import pytest
 from docker.errors import NotFound
 from docker.models.containers import Container
+from sandbox.conftest import Bench
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.sandbox.base import Limits, stopped
@@ -24,7 +25,6 @@ from pipeline.sandbox.docker.containers import LABEL, NAME, OWNER, owner
 from pipeline.sandbox.docker.engine import Engine
 from pipeline.sandbox.docker.names import DIGEST, LAYER, base_image, instance_image
 from pipeline.sandbox.docker.sandbox import DockerSandbox
-from tests.sandbox.conftest import Bench
 
 pytestmark = pytest.mark.engine
 

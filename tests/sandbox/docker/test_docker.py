@@ -11,13 +11,13 @@ from pathlib import Path
 import docker
 import pytest
 from docker.models.containers import Container
+from sandbox.conftest import Bench, prepared
 
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.ecosystems.installation import installation
 from pipeline.sandbox.base import Completed, InstallFailed, Limits
 from pipeline.sandbox.docker.engine import OPEN_FILES, Engine
 from pipeline.sandbox.docker.sandbox import DockerSandbox
-from tests.sandbox.conftest import Bench, prepared
 
 pytestmark = pytest.mark.engine
 

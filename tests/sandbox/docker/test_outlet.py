@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from sandbox.conftest import Bench
 
 from pipeline.sandbox.base import Limits, Workspace
-from tests.sandbox.conftest import Bench
 
 pytestmark = pytest.mark.engine
 

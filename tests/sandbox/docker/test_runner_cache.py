@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sandbox.conftest import Bench, prepared
 
 from pipeline.sandbox.base import Cache, Limits
-from tests.sandbox.conftest import Bench, prepared
 
 pytestmark = pytest.mark.engine
 

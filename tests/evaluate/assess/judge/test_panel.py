@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import factories
 import pytest
+from evaluate.assess.judge.conftest import GIVEN, question
 
 from pipeline.core.errors import UserError
 from pipeline.core.progress import Progress
@@ -16,7 +17,6 @@ from pipeline.llm.ledger import key_hash
 from pipeline.llm.models import DEMO
 from pipeline.llm.panel import Asked
 from pipeline.llm.provider import Fault
-from tests.evaluate.assess.judge.conftest import GIVEN, question
 
 
 def test_a_patch_is_rated_several_times(court):

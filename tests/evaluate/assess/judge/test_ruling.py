@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import factories
 import pytest
+from evaluate.assess.judge.conftest import GIVEN
+from evaluate.conftest import FIX, WRONG, Evaluation
 from tiny_library import IMPATIENT, LIMITS, NUMBERS, instance_id
 
 from pipeline.core.assessment import Assessment
@@ -17,8 +19,6 @@ from pipeline.evaluate.assess.stage import Extras, assess
 from pipeline.evaluate.runs import How
 from pipeline.llm.models import DEMO
 from pipeline.llm.panel import Asked
-from tests.evaluate.assess.judge.conftest import GIVEN
-from tests.evaluate.conftest import FIX, WRONG, Evaluation
 
 ASKED = Asked("scripted", models=DEMO, environ=GIVEN)
 
