@@ -1,9 +1,8 @@
 """Second step: places in the files. Agentless, arXiv 2407.01489, sections 3.1.2 and 3.1.3.
 
 The model sees the elements of the files, and the text of the first files as far as the context has room, and names the
-related elements. Then it sees their code with line numbers and names
-edit locations, in several samples. A file that it names without elements or lines matters as a whole. If it names no
-file, all files do.
+related elements. Then it sees their code with line numbers and names edit locations, in several samples. A file that it
+names without elements or lines matters as a whole. If it names no file, all files do.
 """
 
 from __future__ import annotations
