@@ -41,6 +41,7 @@ _TOTALS = {Status.PASSED: ("passed",), Status.FAILED: ("failed",), Status.SKIPPE
 
 def read(text: bytes, root: str) -> Report:
     """Read a log. Raises ReportError if it has no totals or does not add up to them."""
+    text = text.replace(b"\r\n", b"\n")
     end = text.rfind(b"\nTests: ")
     if end < 0:
         raise ReportError("the log ends without Jest's totals")
@@ -81,9 +82,14 @@ def _tree(text: bytes, start: int, end: int) -> list[str]:
     first = text.find(b"\n\n", start, end)
     paragraph = text[start : first if first >= 0 else end].decode(errors="replace")
     if _TREE.match(paragraph):
-        return paragraph.splitlines()
+        return lines_of(paragraph)
     paragraphs = text[start:end].decode(errors="replace").split("\n\n") if b"\n\n  " in text[start:end] else []
-    return next((block.splitlines() for block in reversed(paragraphs) if _TREE.match(block)), [])
+    return next((lines_of(block) for block in reversed(paragraphs) if _TREE.match(block)), [])
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text that are not empty. A title may contain other characters that end a line in Unicode."""
+    return [line for line in text.split("\n") if line]
 
 
 def _read_tree(file: str, lines: list[str], tests: dict[str, Status], numbers: dict[str, int]) -> None:

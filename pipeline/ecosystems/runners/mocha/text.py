@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from pipeline.core.records import Status
 from pipeline.ecosystems.reports import Report, Reported, ReportError, audit, collect
-from pipeline.ecosystems.runners.jest.text import without_durations
+from pipeline.ecosystems.runners.jest.text import lines_of, without_durations
 
 _CASE = re.compile(r"(✓|✔|√|\d+\)|-) (.*)")
 _TOTALS = re.compile(r"^  (\d+) (passing|pending|failing)(?: \(.*\))?$", re.MULTILINE)
@@ -20,13 +20,13 @@ _STATUSES = {"passing": Status.PASSED, "pending": Status.SKIPPED, "failing": Sta
 
 def read(text: bytes, root: str) -> Report:
     """Read a log. Raises ReportError if it has no totals or does not add up to them."""
-    log = text.decode(errors="replace")
+    log = text.decode(errors="replace").replace("\r\n", "\n")
     last = log.rfind(" passing (")
     if last < 0:
         raise ReportError("the log ends without Mocha's totals")
     start = log.rfind("\n", 0, last) + 1
     totals = {_STATUSES[word]: int(number) for number, word in _TOTALS.findall(log, start)}
-    reported = list(_reported(log[:start].splitlines()))
+    reported = list(_reported(lines_of(log[:start])))
     audit((test.status for test in reported), dict.fromkeys(_STATUSES.values(), 0) | totals)
     return collect(reported, {}, not totals.get(Status.FAILED))
 

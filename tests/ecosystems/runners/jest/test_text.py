@@ -90,3 +90,17 @@ def test_a_number_of_skipped_tests_that_no_file_has() -> None:
     """A candidate's code may print it; we would count to it."""
     with pytest.raises(ReportError, match="no group has"):
         read("PASS a.test.js\n  ○ skipped 999999999999 tests\n\nTests: 1 passed, 1 total\n".encode())
+
+
+@pytest.mark.parametrize("end", ["\u2028", "\x85", "\x0b", "\x1c"])
+def test_a_title_with_another_end_of_a_line_is_one_title(end: str) -> None:
+    log = f"PASS a.test.js\n  Menu\n    ✓ opens{end}\n    ✓ closes {end} again (12 ms)\n\nTests: 2 passed, 2 total\n"
+    names = [f"a.test.js > Menu > opens{end}", f"a.test.js > Menu > closes {end} again"]
+    assert read(log.encode()).tests == dict.fromkeys(names, PASSED)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_log_of_a_terminal_says_the_same(version: str) -> None:
+    """A terminal ends lines with CR LF."""
+    log = (OUTPUTS / f"{version}.log").read_bytes()
+    assert read(log.replace(b"\n", b"\r\n")) == read(log)

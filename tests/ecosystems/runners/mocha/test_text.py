@@ -36,3 +36,11 @@ def test_the_text_of_mocha(path: Path) -> None:
         "Menu > opens [3]": PASSED,
     }
     assert not found.success
+
+
+@pytest.mark.parametrize("end", ["\u2028", "\x85", "\x0b", "\x1c"])
+def test_a_title_with_another_end_of_a_line_is_one_title(end: str) -> None:
+    log = f"\n  Menu\n    ✓ opens {end}  ✓ again\n    - later\n\n\n  1 passing (12ms)\n  1 pending\n"
+    expected = {f"Menu > opens {end}  ✓ again": PASSED, "Menu > later": SKIPPED}
+    for text in (log, log.replace("\n", "\r\n")):
+        assert parser("mocha-text").read(text.encode(), "/repo").tests == expected
