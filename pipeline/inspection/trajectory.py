@@ -33,8 +33,8 @@ def trajectories(folder: Path) -> list[Trajectory]:
 
 def _messages(path: Path) -> Iterator[Message]:
     try:
-        text = path.read_text(encoding="utf-8")
-        entries = [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else [json.loads(text)]
+        data = path.read_bytes()
+        entries = [json.loads(text) for text in (data.splitlines() if path.suffix == ".jsonl" else [data])]
     except ValueError:
         return
     for entry in entries:

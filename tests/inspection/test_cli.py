@@ -63,9 +63,11 @@ def test_a_run_that_is_not_there_or_not_alone_is_said(store: Store) -> None:
 
 def test_gold_and_answers_side_by_side(store: Store) -> None:
     place = store.answers(REPO, REPO.instance_id(1), "answer-magentless") / "trajectory.jsonl"
-    write_bytes(place, json.dumps({"messages": [{"role": "user", "content": "where is it"}]}).encode())
+    write_bytes(
+        place, json.dumps({"messages": [{"role": "user", "content": "where\u2028is it"}]}, ensure_ascii=False).encode()
+    )
     shown = said(instance.command, store, "acme/ui#1", "--agent", "magentless", "--trajectory")
-    assert "gold" in shown and "magentless with model-a" in shown and "where is it" in shown
+    assert "gold" in shown and "magentless with model-a" in shown and "where\u2028is it" in shown
     assert "greedy" not in shown
     with pytest.raises(UserError, match="unknown instance"):
         said(instance.command, store, "acme/ui#9")

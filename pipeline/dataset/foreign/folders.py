@@ -179,7 +179,8 @@ def _readme(program: str, usage: str) -> bytes:
 
 
 def _lines(rows: Iterable[Any]) -> bytes:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    """JSON Lines in ASCII: some readers also end lines at characters such as U+2028, which texts of issues contain."""
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
 def _json(value: Any) -> bytes:

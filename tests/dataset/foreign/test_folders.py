@@ -100,6 +100,17 @@ def test_one_test_of_swe_bench_is_the_verdict(tmp_path: Path) -> None:
     assert "@" not in "".join(line for line in (task / "eval.sh").read_text().splitlines() if line.startswith("WAY"))
 
 
+def test_a_record_is_one_line_for_every_reader(tmp_path: Path) -> None:
+    """U+2028 is in texts that people paste, and ends a line for Python's `splitlines`."""
+    instance = make_instance(7)
+    issue = instance.resolved_issues[0].model_copy(update={"body": "no\u2028name"})
+    folder = tmp_path / "inspect"
+    write_folder("inspect", [instance.model_copy(update={"resolved_issues": (issue,)})], folder, replace=False)
+    (path,) = folder.rglob("instances.jsonl")
+    (line,) = path.read_text(encoding="utf-8").splitlines()
+    assert "no\u2028name" in json.loads(line)["statement"]
+
+
 @pytest.mark.parametrize("form", FOLDERS)
 def test_the_program_that_it_is_for_reads_it(tmp_path: Path, form: str) -> None:
     """Harbor, Inspect, SWE-bench 5 and datasets, in an environment of their own."""
