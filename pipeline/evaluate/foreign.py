@@ -185,7 +185,7 @@ def _headed(lines: list[str]) -> Iterator[str]:
 
 def _git_line(line: str) -> str:
     """`diff --git` with our prefixes. A line whose two names cannot be separated is left as it is."""
-    names = line[len("diff --git ") :]
+    names = line[len("diff --git ") :].removesuffix("\r")
     half = (len(names) - 1) // 2
     if len(names) % 2 and names[half] == " ":
         before, after = _pair(names[:half], names[half + 1 :])
@@ -196,17 +196,21 @@ def _git_line(line: str) -> str:
 def _pair(before: str, after: str) -> tuple[str, str]:
     """Old and new name with `a/` and `b/`. Two equal names have no prefix yet."""
     names = [before, after]
-    present = [name for name in names if name.split("\t")[0] != _NOWHERE]
+    present = [name for name in names if _alone(name) != _NOWHERE]
     if len(present) == 2 and before == after:
         return _with(before, "a/"), _with(after, "b/")
     prefixes = _OWN if all(_bare(name).startswith(_OWN) for name in present) else _MNEMONIC
     if all(_bare(name).startswith(prefixes) for name in present):
         names = [name if name not in present else _cut(name) for name in names]
     before, after = (
-        name if name.split("\t")[0] == _NOWHERE else _with(name, prefix)
-        for name, prefix in zip(names, _OWN, strict=True)
+        name if _alone(name) == _NOWHERE else _with(name, prefix) for name, prefix in zip(names, _OWN, strict=True)
     )
     return before, after
+
+
+def _alone(name: str) -> str:
+    """A name without the time after it, and without the CR of a line of DOS."""
+    return re.split(r"[\t\r]", name, maxsplit=1)[0]
 
 
 def _bare(name: str) -> str:
@@ -224,7 +228,7 @@ def _with(name: str, prefix: str) -> str:
 
 def _header(before: str, after: str) -> Iterator[str]:
     """Git's header for a file's part that has none."""
-    before, after = before.split("\t")[0], after.split("\t")[0]
+    before, after = _alone(before), _alone(after)
     name = after if after != _NOWHERE else before
     path = _cut(name)
     yield f"diff --git {_with(path, 'a/')} {_with(path, 'b/')}"

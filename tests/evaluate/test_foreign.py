@@ -129,13 +129,18 @@ def test_a_hunk_that_ends_in_an_empty_line_keeps_it(tmp_path: Path, ending: str)
     assert (tmp_path / "x.js").read_text() == ("a\nc\n\n" if ending else "a\nb\n\n")
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("prefixes", [("a/", "b/"), ("i/", "w/"), ("", "")])
-def test_new_and_removed_files_apply(tmp_path: Path, prefixes: tuple[str, str]) -> None:
-    """With and without git's header; lines that look like one stay what they are."""
+def test_new_and_removed_files_apply(tmp_path: Path, prefixes: tuple[str, str], end: str) -> None:
+    """With and without git's header; lines that look like one stay what they are. Windows ends all lines in CR LF."""
     old, new = prefixes
     added = f"--- /dev/null\n+++ {new}src/new.js\n@@ -0,0 +1,2 @@\n+++ i/not-a-header\n+b\n"
     removed = f"--- {old}x.js\n+++ /dev/null\n@@ -1 +0,0 @@\n-- old\n"
-    (tmp_path / "x.js").write_text("- old\n")
-    done = subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=normalized(added + removed), text=True)
+    headed = f"diff --git {old}y.js {new}y.js\ndeleted file mode 100644\n{removed.replace('x.js', 'y.js')}"
+    for name in ("x.js", "y.js"):
+        (tmp_path / name).write_text(f"- old{end}", newline="")
+    patch = normalized((added + removed + headed).replace("\n", end))
+    done = subprocess.run(["git", "apply", "--whitespace=nowarn", "-"], cwd=tmp_path, input=patch, text=True)
     assert done.returncode == 0
-    assert (tmp_path / "src" / "new.js").read_text() == "++ i/not-a-header\nb\n" and not (tmp_path / "x.js").exists()
+    assert (tmp_path / "src" / "new.js").read_text() == "++ i/not-a-header\nb\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["src"]
