@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 from pipeline.core.errors import UserError
 
-_PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?"
-_REPO = re.compile(rf"^({_PART}?)(?:/|__)({_PART})$")
+#: an organization: the first `__` ends it; a repository: any name of these characters but `.` and `..`
+_OWNER, _OWNED, _SEPARATOR = r"[A-Za-z0-9](?:[A-Za-z0-9.-]|_(?!_))*?", r"[A-Za-z0-9._-]+", r"(?:-#|:|#|-)"
+_REPO = re.compile(rf"({_OWNER})(?:/|__)((?!\.+$){_OWNED})")
 #: an organization that can precede `__` without ambiguity
 _ORG = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]|_(?!_|$))*")
 #: a repository that can follow it, and whose folder never has the name of another one's file
 _NAME = re.compile(r"(?!\.+$)(?!.*\.jsonl$)[A-Za-z0-9._-]+")
-_INSTANCE = re.compile(rf"^({_PART}?)(?:/|__)({_PART}?)(?:-#|:|#|-)(\d+)$")
+_INSTANCE = re.compile(rf"({_OWNER})(?:/|__)((?!\.+{_SEPARATOR}\d+$){_OWNED}?){_SEPARATOR}(\d+)")
 
 
 class Repo(NamedTuple):
@@ -51,7 +52,7 @@ class Repo(NamedTuple):
 
 def parse_repo(text: str) -> Repo:
     """`grommet/grommet` or `grommet__grommet`. Raises UserError on anything else."""
-    match = _REPO.match(text.strip())
+    match = _REPO.fullmatch(text.strip())
     if not match:
         raise UserError(f"'{text}' is not a repository", hint="write it as org/repo or org__repo")
     return Repo(*match.groups())
@@ -59,7 +60,7 @@ def parse_repo(text: str) -> Repo:
 
 def parse_instance_id(text: str) -> tuple[Repo, int]:
     """`org__repo-N`, `org/repo-#N`, `org/repo:N` or `org/repo#N`. Raises UserError on anything else."""
-    match = _INSTANCE.match(text.strip())
+    match = _INSTANCE.fullmatch(text.strip())
     if not match:
         raise UserError(
             f"'{text}' is not an instance", hint="write it as org__repo-N, org/repo-#N, org/repo:N or org/repo#N"

@@ -29,6 +29,9 @@ def test_forms_of_a_repository(text: str) -> None:
     [
         ("a/b.js", Repo("a", "b.js")),
         ("a__b__c", Repo("a", "b__c")),
+        ("acme__ui__kit", Repo("acme", "ui__kit")),
+        ("acme/.github", Repo("acme", ".github")),
+        ("acme/_ui-", Repo("acme", "_ui-")),
         ("radix-ui/primitives", Repo("radix-ui", "primitives")),
         ("a/b-2", Repo("a", "b-2")),
         ("1/2", Repo("1", "2")),
@@ -73,6 +76,9 @@ def test_forms_of_an_instance(text: str) -> None:
         ("a/b-1#2", (Repo("a", "b-1"), 2)),
         ("radix-ui__primitives-12", (Repo("radix-ui", "primitives"), 12)),
         ("a__b__c-3", (Repo("a", "b__c"), 3)),
+        ("acme__ui__kit-3", (Repo("acme", "ui__kit"), 3)),
+        ("acme/_ui-#3", (Repo("acme", "_ui"), 3)),
+        ("acme__.github-3", (Repo("acme", ".github"), 3)),
     ],
 )
 def test_numbers_in_a_repositorys_name(text: str, expected: tuple[Repo, int]) -> None:
