@@ -13,6 +13,8 @@ from typing import NamedTuple
 _BEGIN = re.compile(r"(?:<!--(?:(?!-->).)*-->\s*)*(?:<!doctype\s+html\b|<html\b)", re.IGNORECASE | re.DOTALL)
 _DOCTYPE = re.compile(r"<!doctype\s+html\b|<html\b", re.IGNORECASE)
 _END = re.compile(r"</html\s*>", re.IGNORECASE)
+#: what browsers add to the body although it follows the page's end
+_TAIL = re.compile(r"(?:\s*(?:<!--.*?-->|<(script|style)\b[^>]*>.*?</\1\s*>))*", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"<[a-z][^<>]*>", re.IGNORECASE)
 #: a fence on its own line, with the language
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n`]*$", re.MULTILINE)
@@ -65,11 +67,12 @@ def _fitting(text: str, start: int, ends: list[re.Match[str]]) -> tuple[int, int
 
 
 def _whole(text: str) -> str:
-    """The page from its beginning to its last end tag before another page begins."""
+    """The page from its beginning to its last end tag before another page begins, with scripts and styles after it."""
     begin = _BEGIN.search(text)
     page = text[begin.start() :] if begin else text
     ends = list(_END.finditer(page))
     for tag in ends:
         if _DOCTYPE.match(page[tag.end() :].lstrip("`~ \t\r\n")) or tag is ends[-1]:
-            return page[: tag.end()]
+            tail = _TAIL.match(page, tag.end())
+            return page[: tail.end() if tail else tag.end()]
     return page.strip()

@@ -11,6 +11,7 @@ OTHER = PAGE.replace("<p>b</p>", "<p>other</p>")
 FENCED = PAGE.replace("<p>b</p>", "<pre>\n```\ncode\n```\n</pre>")
 SCRIPT = PAGE.replace("<p>b</p>", "<script>const page = '<html></html>';\n</script><p>b</p>")
 COMMENTED = f"<!-- a page -->\n{PAGE}"
+LATE = f"{PAGE}\n<!-- late -->\n<script>\nlet a = 1;\n</script>"
 
 ANSWERS = {
     "as it is": (PAGE, PAGE),
@@ -29,6 +30,8 @@ ANSWERS = {
     "a fence in a fenced page": (f"```html\n{FENCED}\n```\nThat is it.", FENCED),
     "an end in a script": (SCRIPT, SCRIPT),
     "a comment before the doctype": (COMMENTED, COMMENTED),
+    "a script after the end": (f"```html\n{LATE}\n```\nDone.", LATE),
+    "a script after the end, and talk": (f"{LATE}\n\nIt uses a <script>.", LATE),
     "no doctype": ("<html><body>a</body></html>", "<html><body>a</body></html>"),
     "a part of a page": ("```html\n<button>a</button>\n```", "<button>a</button>"),
     "the largest part": ("```html\n<p>a\n```\n```html\n<button>a</button>\n```", "<button>a</button>"),
