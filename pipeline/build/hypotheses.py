@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import NamedTuple
 
-from pipeline.build.infer import Tree, Unsupported, ci, infer, place, scripts
+from pipeline.build.infer import Tree, Unsupported, infer, jobs, place, scripts
 from pipeline.build.infer.tree import above
 from pipeline.build.infer.uses import Use
 from pipeline.build.missing import Missing, missing_from, own_packages
@@ -197,7 +197,7 @@ def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
         _siblings(tree, packages, folder) if case.missing.own else (),
         *((_script(home, name),) for home in dict.fromkeys((folder, "")) for name in _made_by(tree, home)),
         _leading(tree, folder),
-        tuple(_step(step) for step in ci.before_tests(tree)),
+        tuple(_step(step) for step in jobs.before_tests(tree)),
         *((_script("", name),) for name in _made_by(tree, "", ("build",)) if folder),
     ):
         if commands not in seen:
@@ -261,7 +261,7 @@ def _script(folder: str, name: str) -> tuple[str, ...]:
     return (*_NPM_RUN, folder or ".", name)
 
 
-def _step(step: ci.Step) -> tuple[str, ...]:
+def _step(step: jobs.Step) -> tuple[str, ...]:
     return _shell(step.text, step.folder)
 
 
@@ -347,7 +347,10 @@ def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
 @cache
 def decides() -> str:
     """The digest of everything that decides hypotheses: when it changes, a rejected candidate may qualify."""
-    sources = ("missing.py", "hypotheses.py", "observe.py", "observe.toml", "probe.cjs")
+    sources = (
+        "missing.py", "hypotheses.py", "observe.py", "observe.toml", "probe.cjs", "infer/jobs.py", "infer/shell.py",
+        "infer/ci.toml",
+    )  # fmt: skip
     texts = (files(__package__).joinpath(name).read_text(encoding="utf-8") for name in sources)
     return digest(
         *(without_remarks(text) if name.endswith(".py") else text for name, text in zip(sources, texts, strict=True))

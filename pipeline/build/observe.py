@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from pipeline.build.infer import ci, scripts, uses
+from pipeline.build.infer import jobs, scripts, uses
 from pipeline.build.infer.tree import Tree, above
 from pipeline.build.infer.uses import Use
 from pipeline.ecosystems.runner_folder import all_runners
@@ -65,8 +65,8 @@ def commands(tree: Tree, tests: Sequence[str]) -> list[Command]:
         for name in scripts.names(manifest)[:2]
         if (command := run_script(tree, folder, name))
     ]
-    jobs = [Command(("sh", "-ec", step.text), step.folder, step.where) for step in ci.testing(tree)]
-    return [*found[: MOST - 1], *jobs, *found[MOST - 1 :]][:MOST]
+    tested = [Command(("sh", "-ec", step.text), step.folder, step.where) for step in jobs.testing(tree)]
+    return [*found[: MOST - 1], *tested, *found[MOST - 1 :]][:MOST]
 
 
 def observed(sandbox: Sandbox, image: str, tree: Tree, tests: Sequence[str]) -> list[Observation]:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pipeline.build import observe
-from pipeline.build.infer import Tree
+from pipeline.build.infer import Tree, jobs
 from pipeline.build.infer.uses import Use
 from pipeline.sandbox.base import Limits
 from pipeline.sandbox.local.workspace import LocalWorkspace
@@ -149,11 +149,9 @@ jobs:
 
 
 def test_the_commands_of_continuous_integration_are_known() -> None:
-    from pipeline.build.infer import ci
-
     files = {".github/workflows/ci.yml": WORKFLOW, "package.json": "{}"}
     tree = Tree(files, files.get)
-    assert [(one.text, one.folder) for one in ci.before_tests(tree)] == [
+    assert [(one.text, one.folder) for one in jobs.before_tests(tree)] == [
         ("npm run build:icons", ""),
         ("npx unit", "packages/ui"),
     ]

@@ -66,7 +66,10 @@ def _allowed(wanted: str, candidates: Iterable[Line]) -> Iterator[str]:
 
 
 def named(text: str, date: str) -> str:
-    """The version that a text means on a day: `v18.2`, `18.x`, `lts/hydrogen`, `lts/*`, `node`, `>=16`; else empty."""
+    """The version that a text means on a day: `v18.2`, `18.x`, `lts/hydrogen`, `lts/*`, `node`, `>=16`; else empty.
+
+    A line before the first one that is known counts as none: nothing of ours runs on it.
+    """
     word = text.strip().strip("'\"").lower()
     if word in _NEWEST:
         return str(next((line for line in lines() if line.released <= date), lines()[-1]).major)
@@ -74,4 +77,6 @@ def named(text: str, date: str) -> str:
         return str(long_term(date).major)
     if word.startswith("lts/"):
         return next((str(line.major) for line in lines() if line.name == word[4:] and line.name), "")
-    return versions.exact(word) or (within(word, preferred(date)) if word else "")
+    if exact := versions.exact(word):
+        return exact if versions.major(exact) >= lines()[-1].major else ""
+    return within(word, preferred(date)) if word else ""

@@ -58,8 +58,8 @@ def wrappers(manifest: Manifest) -> list[str]:
 
 
 def _by_scripts(tree: Tree, folder: str, manifest: Manifest, names: Collection[str] = scripts.NAMES) -> Iterator[Use]:
-    for call in scripts.calls(tree, folder, manifest, tuple(_programs()), tuple(names)):
-        runner, wrapper = _programs()[call.program]
+    for call in scripts.calls(tree, folder, manifest, tuple(programs()), tuple(names)):
+        runner, wrapper = programs()[call.program]
         command = (wrapper or runner).command
         if not command or command in call.words[:1]:
             yield Use(folder, runner.name, call.evidence, call, wrapper)
@@ -80,9 +80,9 @@ def _wrappers() -> list[tuple[Runner, Wrapper]]:
 
 
 @cache
-def _programs() -> dict[str, tuple[Runner, Wrapper | None]]:
+def programs() -> dict[str, tuple[Runner, Wrapper | None]]:
     """Program -> its runner, and its wrapper if the program belongs to one."""
-    programs: dict[str, tuple[Runner, Wrapper | None]] = {
+    found: dict[str, tuple[Runner, Wrapper | None]] = {
         name: (runner, None) for runner in all_runners().values() for name in runner.programs
     }
-    return programs | {wrapper.program: (runner, wrapper) for runner, wrapper in _wrappers()}
+    return found | {wrapper.program: (runner, wrapper) for runner, wrapper in _wrappers()}

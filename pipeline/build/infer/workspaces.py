@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any
 
-from pipeline.build.infer import ci
+from pipeline.build.infer import documents
 from pipeline.build.infer.tree import Manifest, Tree
 
 
@@ -18,7 +18,7 @@ def patterns(tree: Tree, manifest: Manifest) -> dict[str, str]:
     named = manifest.data.get("workspaces")
     found = {
         "package.json": named.get("packages") if isinstance(named, dict) else named,
-        "pnpm-workspace.yaml": _packages(ci.load(tree.text("pnpm-workspace.yaml"))),
+        "pnpm-workspace.yaml": _packages(documents.load(tree.text("pnpm-workspace.yaml"))),
         "lerna.json": _packages(_json(tree.text("lerna.json"))),
     }
     return {

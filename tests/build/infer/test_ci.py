@@ -24,6 +24,32 @@ def circle(image: str) -> dict[str, str]:
 
 
 ACTION = {".github/actions/set-up/action.yml": "runs:\n  steps:\n    - with:\n        node-version: 18\n"}
+EXECUTOR = """
+executors:
+  modern: {docker: [{image: 'cimg/node:<< parameters.node >>'}], parameters: {node: {type: string, default: '16.3'}}}
+jobs:
+  unit: {executor: modern, steps: [{run: yarn test}]}
+"""
+GITLAB = """
+default: {image: 'node:16'}
+make: {image: 'node:20', script: [npm run build]}
+unit: {script: [npm test]}
+"""
+TRAVIS_JOBS = "node_js: 16\nscript: npm test\njobs:\n  include:\n    - {stage: publish, node_js: 20, script: skip}\n"
+AZURE_MATRIX = """
+strategy: {matrix: {old: {node_version: 14.x}}}
+steps:
+  - {task: UsePythonVersion@0, inputs: {versionSpec: '3.8'}}
+  - {task: NodeTool@0, inputs: {versionSpec: $(node_version)}}
+  - script: npm test
+"""
+AZURE_VARIABLES = """
+variables: [{name: node, value: 16.x}]
+jobs: [{job: unit, steps: [{task: UseNode@1, inputs: {version: $(node)}}, {script: npm test}]}]
+"""
+USED = "jobs: {test: {steps: [{uses: ./ci/set-up}, {run: npm test}]}}"
+SET_UP = "runs: {steps: [{uses: actions/setup-node@v3, with: {node-version: 16}}]}"
+NVM = {".travis.yml": "language: generic\nbefore_install: [nvm install 16.3]\nscript: npm test\n"}
 AZURE = {"azure-pipelines.yml": "steps:\n- task: NodeTool@0\n  inputs:\n    versionSpec: '16.x'\n"}
 
 
@@ -45,12 +71,31 @@ AZURE = {"azure-pipelines.yml": "steps:\n- task: NodeTool@0\n  inputs:\n    vers
         ({".travis.yml": "node_js: 6.11.2\n"}, "6.11.2", ".travis.yml"),
         ({".gitlab-ci.yml": "test:\n  image: node:18-alpine\n  script: [npm test]\n"}, "18", ".gitlab-ci.yml"),
         (AZURE, "16", "azure-pipelines.yml"),
+        ({".travis.yml": TRAVIS_JOBS}, "16", ".travis.yml"),
+        (NVM, "16.3", ".travis.yml"),
+        ({".circleci/config.yml": EXECUTOR}, "16.3", ".circleci/config.yml: unit"),
+        (circle("cypress/base:16"), "16", ".circleci/config.yml: test"),
+        (circle("cypress/browsers:node16.17.1-chrome106-ff105-edge"), "16.17.1", ".circleci/config.yml: test"),
+        (circle("circleci/node:lts-browsers"), "20", ".circleci/config.yml: test"),
+        ({"circle.yml": "machine:\n  xcode: {version: 9.0}\n  node: {version: 16.1}\n"}, "16.1", "circle.yml"),
+        ({".gitlab-ci.yml": GITLAB}, "16", ".gitlab-ci.yml: unit"),
+        ({".gitlab-ci.yml": "unit: {image: {name: 'node:16'}, script: [npm test]}"}, "16", ".gitlab-ci.yml: unit"),
+        ({"azure-pipelines.yml": AZURE_MATRIX}, "14", "azure-pipelines.yml"),
+        ({".azure-pipelines/ci.yml": AZURE_VARIABLES}, "16", ".azure-pipelines/ci.yml: unit"),
+        ({"appveyor.yml": "environment: {nodejs_version: 16}"}, "16", "appveyor.yml"),
+        ({CI: USED, "ci/set-up/action.yml": SET_UP}, "16", f"{CI}: test"),
     ],
 )
 def test_what_a_job_names(files: dict[str, str], node: str, where: str) -> None:
     found = read(tree(files))
     assert found.node == node
     assert where in found.evidence["node"]
+
+
+@pytest.mark.parametrize("text", ["node_js: ['0.10', '0.12', iojs]\n", "node_js: '0.12'\n"])
+def test_lines_before_the_first_known_one_say_nothing(text: str) -> None:
+    """No reporter of ours runs on them: every candidate of that time ended without a report."""
+    assert read(tree({".travis.yml": text}), date="2016-03-04").node == "4"
 
 
 @pytest.mark.parametrize(
@@ -70,6 +115,7 @@ def test_expressions_mean_what_stands_elsewhere_in_the_file(text: str, node: str
 def test_a_version_file_that_a_job_names() -> None:
     text = job("x").replace("node-version: x", "node-version-file: .config/node")
     assert read(tree({CI: text, ".config/node": "18.2.0\n"})).node == "18.2.0"
+    assert read(tree({CI: text, ".config/node": "# tools\nnodejs 18.2.0\npython 3\n"})).node == "18.2.0"
 
 
 def test_merged_keys_of_yaml() -> None:

@@ -1,0 +1,117 @@
+"""What continuous integration runs: the jobs of all services (services/), its test commands, and what precedes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from pipeline.build.infer import documents, scripts, services, uses
+from pipeline.build.infer.services import Job, Reader, Step, azure, circle, github, gitlab, travis
+from pipeline.build.infer.tree import Tree, table
+
+READERS: Mapping[str, Reader] = {
+    "github": github.read,
+    "circle": circle.read,
+    "circle-1": circle.read_first,
+    "travis": travis.read,
+    "gitlab": gitlab.read,
+    "azure": azure.read,
+    "other": services.whole,
+}
+#: what is known only when a job runs
+EXPRESSION = re.compile(r"(?:\$\{\{|<<)\s*[\w.-]*?([\w-]+)\s*(?:\}\}|>>)|\$\(([A-Za-z]\w*(?:\.\w+)*)\)")
+_UNKNOWN = re.compile(r"\$\{\{|<<\s*[\w.-]+\s*>>|\$\([A-Za-z]\w*\.[\w.]+\)")
+
+
+class File(NamedTuple):
+    """A configuration: the row of its service (ci.toml), its path, its content, and its jobs."""
+
+    service: Mapping[str, Any]
+    path: str
+    document: dict[str, Any]
+    jobs: tuple[Job, ...]
+
+
+def configurations(tree: Tree) -> list[File]:
+    """The configurations of all services, in the order of ci.toml."""
+    found = []
+    for service in table("ci.toml")["service"]:
+        for path in tree.matching(re.compile(service["files"]).search):
+            document = documents.mapping(documents.load(tree.text(path)))
+            found.append(File(service, path, document, tuple(READERS[service["reader"]](tree, path, document))))
+    return found
+
+
+def testing(tree: Tree) -> list[Step]:
+    """The test commands of the jobs that test, those of unit tests first."""
+    steps = {(step.text, step.folder): step for _, job in _testing(tree) for step in job.steps if tests(tree, step)}
+    others = re.compile(table("ci.toml")["jobs"]["other_tests"])
+    return sorted(filter(_known, steps.values()), key=lambda step: bool(others.search(step.text)))
+
+
+def before_tests(tree: Tree) -> list[Step]:
+    """The commands before the tests of the first job that tests, with those of the jobs that it needs. Installs, checks
+    and what has no effect on files are left out."""
+    for file, job in _testing(tree):
+        index = next((index for index, step in enumerate(job.steps) if tests(tree, step)), len(job.steps))
+        steps = [*(step for name in _needed(file, job) for step in _named(file, name)), *job.steps[:index]]
+        if found := [step for step in steps if _makes(step) and not tests(tree, step) and _known(step)]:
+            return list({(step.text, step.folder): step for step in found}.values())
+    return []
+
+
+def tests(tree: Tree, step: Step) -> bool:
+    """Whether a command runs tests: by its words, or because the script that it calls starts a runner."""
+    words = table("ci.toml")["jobs"]
+    if re.search(words["installs"], step.text):
+        return False
+    return bool(re.search(words["tests"], step.text)) or _starts_runner(tree, step)
+
+
+def is_other(path: str, name: str) -> bool:
+    """Whether a job has another purpose than tests, by its name and file."""
+    return bool(re.search(table("ci.toml")["jobs"]["others"], f"{path} {name}", re.IGNORECASE))
+
+
+def _starts_runner(tree: Tree, step: Step) -> bool:
+    manifest = tree.manifest(step.folder)
+    named = [word for word in step.text.split() if manifest and word in manifest.table("scripts")]
+    if not manifest or not re.match(r"(?:npm|yarn|pnpm|bun)\b", step.text):
+        return False
+    return any(True for _ in scripts.calls(tree, step.folder, manifest, tuple(uses.programs()), named))
+
+
+def _testing(tree: Tree) -> Iterator[tuple[File, Job]]:
+    for file in configurations(tree):
+        for job in file.jobs:
+            if not is_other(file.path, job.name) and any(tests(tree, step) for step in job.steps):
+                yield file, job
+
+
+def _needed(file: File, job: Job) -> list[str]:
+    """The names of the jobs that come before a job, the first ones first."""
+    needs = {other.name: other.needs for other in file.jobs}
+    found: dict[str, None] = {}
+
+    def add(name: str, below: tuple[str, ...]) -> None:
+        for before in needs.get(name, ()):
+            if before not in (*found, *below):
+                add(before, (*below, name))
+                found.setdefault(before)
+
+    add(job.name, (job.name,))
+    return [name for name in found if not is_other("", name)]
+
+
+def _named(file: File, name: str) -> Iterator[Step]:
+    return (step for job in file.jobs if job.name == name for step in job.steps)
+
+
+def _makes(step: Step) -> bool:
+    words = table("ci.toml")["jobs"]
+    return not re.search(words["installs"], step.text) and not re.search(words["idle"], step.text)
+
+
+def _known(step: Step) -> bool:
+    return not _UNKNOWN.search(step.text)

@@ -1,0 +1,195 @@
+"""What continuous integration runs, in the configurations of all services."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from trees import of
+
+from pipeline.build.infer import jobs, shell
+
+GITHUB = """
+jobs:
+  lint: {steps: [{run: npm run lint}]}
+  build:
+    needs: lint
+    steps: [{uses: ./.github/set-up}, {run: npm run build}]
+  test:
+    needs: [build]
+    defaults: {run: {working-directory: packages/ui}}
+    steps:
+      - run: |
+          npm ci
+          npm run tokens && npm run icons -- ${{ matrix.set }}
+          xvfb-run --auto-servernum npm test
+"""
+ACTION = "runs:\n  steps:\n    - run: yarn --frozen-lockfile\n    - run: yarn generate\n"
+TRAVIS = """
+language: node_js
+before_install: [export DISPLAY=:99.0, sh -e /etc/init.d/xvfb start]
+install: npm install
+before_script:
+  - npm install -g gulp
+  - cd themes && gulp css && cd ..
+  - gulp icons
+script: npm test
+"""
+TRAVIS_JOBS = """
+node_js: 8
+before_script: gulp icons
+jobs:
+  include:
+    - {stage: publish, script: npm test}
+    - {stage: unit, before_script: gulp tokens, script: [npm run jest]}
+"""
+CIRCLE = """
+commands:
+  generate:
+    parameters: {what: {type: string, default: icons}}
+    steps: [{run: yarn generate << parameters.what >>}]
+jobs:
+  build:
+    working_directory: ~/repo
+    steps: [checkout, {run: yarn --frozen-lockfile}, {run: {command: yarn compile, working_directory: ~/repo/core}}]
+  unit:
+    steps:
+      - checkout
+      - orb/unknown
+      - when: {condition: x, steps: [generate]}
+      - generate: {what: tokens}
+      - run: {name: Tests, command: yarn test}
+workflows:
+  all: {jobs: [{build: {name: compiled}}, {unit: {requires: [compiled]}}]}
+"""
+CIRCLE_1 = """
+machine: {node: {version: 6.1}}
+dependencies: {post: [lerna bootstrap, npm run icons: {timeout: 9}]}
+test: {pre: [npm run lint], override: [gulp test]}
+"""
+GITLAB = """
+include: [{local: /ci/shared.yml}, https://example.org/other.yml]
+stages: [make, check]
+make: {extends: .node, stage: make, script: [npm run build], artifacts: {paths: [dist]}}
+unit:
+  extends: .node
+  stage: check
+  script: [!reference [.icons, script], cd packages/ui, npm test]
+"""
+GITLAB_SHARED = """
+.node: {image: 'node:12', before_script: [npm ci]}
+.icons: {script: [npm run icons]}
+"""
+AZURE = """
+stages:
+  - stage: check
+    jobs:
+      - job: unit
+        steps:
+          - template: ci/steps.yml
+          - task: Npm@1
+            inputs: {command: custom, customCommand: run build}
+          - script: |
+              yarn icons
+              yarn test
+            workingDirectory: $(Build.SourcesDirectory)/packages/ui
+"""
+AZURE_STEPS = """
+steps:
+  - task: Npm@1
+    inputs: {command: ci}
+  - bash: yarn tokens
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "before", "tests"),
+    [
+        (
+            {".github/workflows/ci.yml": GITHUB, ".github/set-up/action.yml": ACTION},
+            [("yarn generate", ""), ("npm run build", ""), ("npm run tokens", "packages/ui")],
+            [("npm test", "packages/ui")],
+        ),
+        ({".travis.yml": TRAVIS}, [("gulp css", "themes"), ("gulp icons", "")], [("npm test", "")]),
+        ({".travis.yml": "language: node_js\nbefore_script: gulp"}, [("gulp", "")], [("npm test", "")]),
+        ({".travis.yml": TRAVIS_JOBS}, [("gulp icons", "")], [("npm test", ""), ("npm run jest", "")]),
+        (
+            {".circleci/config.yml": CIRCLE},
+            [("yarn compile", "core"), ("yarn generate icons", ""), ("yarn generate tokens", "")],
+            [("yarn test", "")],
+        ),
+        ({"circle.yml": CIRCLE_1}, [("npm run icons", "")], [("gulp test", "")]),
+        (
+            {".gitlab-ci.yml": GITLAB, "ci/shared.yml": GITLAB_SHARED},
+            [("npm run build", ""), ("npm run icons", "")],
+            [("npm test", "packages/ui")],
+        ),
+        (
+            {"azure-pipelines.yml": AZURE, "ci/steps.yml": AZURE_STEPS},
+            [("yarn tokens", ""), ("npm run build", ""), ("yarn icons", "packages/ui")],
+            [("yarn test", "packages/ui")],
+        ),
+    ],
+    ids=["github", "travis", "travis, no script", "travis, jobs", "circle", "circle 1", "gitlab", "azure"],
+)
+def test_the_commands_of_a_service(
+    files: dict[str, str], before: list[tuple[str, str]], tests: list[tuple[str, str]]
+) -> None:
+    """What an old repository generates before its tests stood in Travis's file, and was not tried."""
+    tree = of(files)
+    assert [(step.text, step.folder) for step in jobs.before_tests(tree)] == before
+    assert [(step.text, step.folder) for step in jobs.testing(tree)] == tests
+
+
+def test_a_script_that_starts_a_runner_tests_whatever_its_name() -> None:
+    """`validate` runs Jest after lint; `build` does not."""
+    scripts = {"validate": "eslint . && npm run unit", "unit": "jest", "build": "rollup -c"}
+    files = {
+        "package.json": json.dumps({"scripts": scripts}),
+        ".travis.yml": "script: [npm run build, npm run validate]",
+    }
+    assert [step.text for step in jobs.testing(of(files))] == ["npm run validate"]
+    assert [step.text for step in jobs.before_tests(of(files))] == ["npm run build"]
+
+
+def test_unit_tests_come_first() -> None:
+    text = "script: [npm run test:e2e, npm run test:types, npm test, git commit -m tests, npm test]"
+    assert [step.text for step in jobs.testing(of({".travis.yml": text}))] == [
+        "npm test",
+        "npm run test:e2e",
+        "npm run test:types",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "commands"),
+    [
+        ("npm run a && npm run b", ["npm run a", "npm run b"]),
+        ("npm run a || true\nnpm run b", ["npm run a || true", "npm run b"]),
+        ("npm run a \\\n  --flag\n# a remark\n\nnpm run b", ["npm run a --flag", "npm run b"]),
+        ("if [ $X ]; then\n  npm test\nfi", ["if [ $X ]; then\n  npm test\nfi"]),
+        ("node -e '\n  a && b\n'", ["node -e '\n  a && b\n'"]),
+        ('echo "a && b"', ['echo "a && b"']),
+        ("xvfb-run -a -s '-screen 0' npm test", ["npm test"]),
+        ("cd $OTHER && npm test", []),
+    ],
+)
+def test_a_shell_text_as_commands(text: str, commands: list[str]) -> None:
+    assert [command.text for command in shell.commands(text)[0]] == commands
+
+
+@pytest.mark.parametrize(
+    ("path", "folder"),
+    [
+        ("./packages/ui/", "packages/ui"),
+        ("${{ github.workspace }}/a", "a"),
+        ("$TRAVIS_BUILD_DIR", ""),
+        (".", ""),
+        ("../other", None),
+        ("/tmp", None),
+        ("~/x", None),
+        ("-", None),
+    ],
+)
+def test_folders_as_services_name_them(path: str, folder: str | None) -> None:
+    assert shell.inside(path) == folder
