@@ -35,6 +35,7 @@ MAKERS = {
     "success_criteria": dataset.success_criteria,
     "classes": dataset.classes,
     "verdict_errors": audited.errors,
+    "verdict_errors_by_instance": audited.by_instance,
     "verdict_errors_by_rule": audited.by_rule,
     "test_strength": audited.strength,
     "costs": cost.costs,

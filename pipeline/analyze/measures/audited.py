@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pandas as pd
 
 from pipeline.analyze.frames import Frames
@@ -15,26 +18,32 @@ JUDGES = {"strict": "tests", "checked": "tests and checker"}
 
 def errors(frames: Frames) -> pd.DataFrame:
     """The rates of false negatives and false positives of each judge with verdicts."""
-    rates = []
+    return pd.DataFrame(_rates(frames.audits))
+
+
+def by_instance(frames: Frames) -> pd.DataFrame:
+    """The same of each instance."""
+    groups = frames.audits.groupby("instance_id")
+    return pd.DataFrame([{"instance_id": name} | rate for name, rows in groups for rate in _rates(rows)])
+
+
+def _rates(audits: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for column, judge in JUDGES.items():
-        if frames.audits[column].isna().all():
+        if audits[column].isna().all():
             continue
         for kind, (error, right) in ERRORS.items():
-            rows = frames.audits[(frames.audits["variant"] == kind) & frames.audits[column].notna()]
+            rows = audits[(audits["variant"] == kind) & audits[column].notna()]
             wrong = int((rows[column] != right).sum())
             ends = wilson(wrong, len(rows)) if len(rows) else None
-            rates.append(
-                {
-                    "judge": judge,
-                    "error": error,
-                    "wrong": wrong,
-                    "judged": len(rows),
-                    "wrong_pct": share(wrong, len(rows)),
-                    "wrong_low": 100 * ends.low if ends else None,
-                    "wrong_high": 100 * ends.high if ends else None,
-                }
-            )
-    return pd.DataFrame(rates)
+            yield {
+                "judge": judge,
+                "error": error,
+                "wrong": wrong,
+                "judged": len(rows),
+                "wrong_pct": share(wrong, len(rows)),
+                "wrong_low": 100 * ends.low if ends else None,
+                "wrong_high": 100 * ends.high if ends else None,
+            }
 
 
 def by_rule(frames: Frames) -> pd.DataFrame:

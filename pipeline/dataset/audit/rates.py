@@ -25,7 +25,8 @@ def present(audits: Sequence[VerdictAudit], *, as_json: bool) -> None:
     table("Errors of our verdicts", ("judge", "error", "wrong", "of", "share", "95 % interval"), list(_errors(audits)))
     head = ("kind", "class", "of", *(f"wrong: {name}" for name in JUDGE.values()))
     table("By class", head, list(_classes(audits)))
-    head = ("instance", "gold", "same: wrong", "harmful: wrong", "hunks noticed", "test strength")
+    wrong = (f"{kind}: wrong ({name})" for name in JUDGE.values() for kind in ERRORS)
+    head = ("instance", "gold", *wrong, "hunks noticed", "test strength")
     table("By instance", head, [_instance(audit) for audit in audits])
     if rows := list(_wrong(audits)):
         table("Wrong verdicts", ("instance", "kind", "class", "place", "gold", "variant", "outcome"), rows)
@@ -46,7 +47,7 @@ def _classes(audits: Sequence[VerdictAudit]) -> Iterator[tuple[object, ...]]:
 
 
 def _instance(audit: VerdictAudit) -> tuple[object, ...]:
-    tallies = (tally([audit], kind, "strict") for kind in ERRORS)
+    tallies = (tally([audit], kind, judge) for judge in JUDGES for kind in ERRORS)
     return audit.instance_id, audit.gold or "-", *map(_of, tallies), _of(audit.hunks), percent(audit.hunks)
 
 
@@ -91,9 +92,11 @@ def data(audits: Sequence[VerdictAudit]) -> dict[str, Any]:
 
 
 def _audit_data(audit: VerdictAudit) -> dict[str, Any]:
-    errors = {error: _numbers(tally([audit], kind, "strict")) for kind, error in ERRORS.items()}
+    errors: dict[str, Any] = {
+        judge: {error: _numbers(tally([audit], kind, judge)) for kind, error in ERRORS.items()} for judge in JUDGES
+    }
     strength = {"noticed": audit.hunks.wrong, "of": audit.hunks.of, "share": audit.hunks.share}
-    return {"gold": audit.gold, "strict": errors, "test strength": strength, "left out": audit.left_out}
+    return {"gold": audit.gold, **errors, "test strength": strength, "left out": audit.left_out}
 
 
 def _numbers(counts: Tally) -> dict[str, Any]:

@@ -18,6 +18,17 @@ def test_errors_of_either_judge_with_their_intervals(tables):
     ]
 
 
+@pytest.mark.rule("verifier-error")
+def test_errors_of_either_judge_by_instance(tables):
+    columns = ("instance id", "judge", "error", "wrong", "judged", "wrong interval")
+    assert rows(tables, "verdict_errors_by_instance", *columns) == [
+        "acme__ui-1 tests false negative 1 2 9.5–90.5",
+        "acme__ui-1 tests false positive 1 2 9.5–90.5",
+        "acme__ui-1 tests and checker false negative 1 2 9.5–90.5",
+        "acme__ui-1 tests and checker false positive 0 2 0.0–65.8",
+    ]
+
+
 def test_errors_by_rule(tables):
     assert rows(tables, "verdict_errors_by_rule", "variant", "rule", "judged", "wrong", "wrong checked") == [
         "harmful role inverted 1 0 0",

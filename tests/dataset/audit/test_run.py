@@ -155,4 +155,6 @@ def test_what_counts() -> None:
     assert [tally([unasked], "same", judge) for judge in ("strict", "checked")] == [(0, 1), (0, 0)]
     told = rates.data([one])["errors"]["strict"]["false negatives"]
     assert (told["wrong"], told["of"], told["share"]) == (1, 2, 0.5)
+    of_instance = rates.data([one])["instances"][one.instance_id]
+    assert [of_instance[judge]["false positives"]["wrong"] for judge in ("strict", "checked")] == [1, 0]
     assert told["interval"] == pytest.approx([0.0945, 0.9055], abs=1e-4)
