@@ -11,6 +11,7 @@ from typing import Any
 
 import factories
 import pytest
+from lacking import lack
 
 from pipeline.build.infer import Tree, infer
 from pipeline.core.records import Status
@@ -28,12 +29,11 @@ def node_major() -> int:
     return int(said.strip().removeprefix("v").partition(".")[0])
 
 
-pytestmark = pytest.mark.skipif(node_major() < 20, reason="this machine's Node is older than 20")
-
-
 @pytest.fixture
 def plan(tmp_path: Path, sandbox_of: Callable[[Path], Any]) -> Plan:
     """The project of `node --test` as a workspace, and the environment that is inferred for it."""
+    if node_major() < 20:
+        lack("this machine's Node is older than 20")
     checkout = tmp_path / "checkout"
     shutil.copytree(PROJECT, checkout / FOLDER)
     (checkout / "package.json").write_text(ROOT, encoding="utf-8")

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from factories import REPO, make_instance, make_prediction, make_verdict
 from histories import History
+from lacking import lack
 from ssh_double import NAME, Server
 
 from pipeline.core import clones
@@ -75,7 +76,7 @@ class Laptop:
 @pytest.fixture
 def laptop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Laptop]:
     if not Path("/usr/sbin/sshd").exists():
-        pytest.fail("needs openssh-server") if os.environ.get("CI") else pytest.skip("needs openssh-server")
+        lack("needs openssh-server")
     uv = tmp_path / "home/.local/bin/uv"
     uv.parent.mkdir(parents=True)
     uv.write_text(UV.format(bin=Path(sys.executable).parent))

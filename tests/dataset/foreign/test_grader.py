@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from lacking import lack
 from tiny_library import IMPATIENT, LIMITS, Bench
 
 from pipeline.core.errors import UserError
@@ -92,7 +93,7 @@ def test_the_script_of_a_container_sends_what_the_checkout_differs_in(
 ) -> None:
     """Committed or not, new files too; here the checkout and the logs are folders of the test."""
     if not shutil.which("node"):
-        pytest.skip("there is no Node")
+        lack("needs Node")
     one, root, logs = bench.instance("menu"), tmp_path / "repo", tmp_path / "logs"
     checkout(open_clone(bench.library), one.base.sha, root)
     (tmp_path / "gold.patch").write_text(one.fix_patch)
