@@ -20,6 +20,8 @@ PAGE = 100
 EVER = {"start_date": "2000-01-01 00:00:00", "end_date": "2100-01-01 00:00:00"}
 #: what our keys open, and for how long at most: they are deleted when their gateway closes
 OPENED = {"allowed_routes": [f"{start}{route}" for start in ("", "/v1") for route in ROUTES], "duration": "7d"}
+#: the smallest limit in USD: LiteLLM does not keep one of 0
+LEAST = 1e-9
 
 Answer = dict[str, Any]
 
@@ -49,7 +51,8 @@ class Admin:
 
     def limit(self, team: str, budget_usd: float | None) -> None:
         """Limit what all keys of the team may ever spend; None means no limit."""
-        self._ask("POST", "/team/update", json={"team_id": team, "max_budget": budget_usd})
+        limit = None if budget_usd is None else max(LEAST, budget_usd)
+        self._ask("POST", "/team/update", json={"team_id": team, "max_budget": limit})
 
     def new_key(self, alias: str, models: list[str], team: str | None = None) -> str:
         body = {"key_alias": alias, "models": models, "team_id": team, **OPENED}
@@ -57,7 +60,7 @@ class Admin:
 
     def cap(self, key: str, budget_usd: float) -> None:
         """Limit what one key may spend."""
-        self._ask("POST", "/key/update", json={"key": key, "max_budget": budget_usd})
+        self._ask("POST", "/key/update", json={"key": key, "max_budget": max(LEAST, budget_usd)})
 
     def delete_keys(self, keys: list[str]) -> None:
         if keys:

@@ -20,6 +20,7 @@ import filelock
 from pipeline.core.cache import cache_root, lock
 from pipeline.core.errors import InfrastructureError, UserError, unknown
 from pipeline.llm.admin import Admin
+from pipeline.llm.config import listed
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.gateway import Gateway
 from pipeline.llm.ledger import BUDGET_EXCEEDED, CACHED, CAP_REACHED, OK, UNCOUNTED, Booking, Ledger, Sent, key_hash
@@ -70,7 +71,7 @@ class DeployedGateway(Gateway):
         self._check(self.models.get(experiment.model))
         if experiment.id not in self._teams:
             self._find(experiment)
-        remaining = None if budget_usd is None else max(0.0, float(budget_usd - self._teams[experiment.id]))
+        remaining = None if budget_usd is None else float(budget_usd - self._beside(experiment))
         self._admin.limit(experiment.id, remaining)
         opened = [experiment.model, *self._embedding_models()]
         key = self._admin.new_key(f"{experiment.alias(holder)}/{secrets.token_hex(4)}", opened, experiment.id)
@@ -107,7 +108,13 @@ class DeployedGateway(Gateway):
         return Decimal(str(self._admin.team(team)["spend"]))
 
     def _booked(self, experiment: Experiment) -> Decimal:
-        return self._teams[experiment.id] + self._spent(experiment.id)
+        return self._beside(experiment) + self._spent(experiment.id)
+
+    def _beside(self, experiment: Experiment) -> Decimal:
+        """What counts towards a budget and is not in the proxy's sum: spending that it does not know, and the highest
+        possible cost of requests whose cost is unknown."""
+        unknown = self.ledger.committed(experiment.id) - self.ledger.spend(experiment.id)
+        return self._teams[experiment.id] + unknown
 
     def given_up(self, experiment: Experiment, key: str) -> str:
         self.settle(experiment)
@@ -151,10 +158,17 @@ class DeployedGateway(Gateway):
         if refused or TRY.search(row["litellm_call_id"]) or row["model_group"] not in self.models.models:
             return
         model = self.models.get(row["model_group"])
+        booking = _booking(row, model)
         self.ledger.record(
             Sent(row["litellm_call_id"], row["startTime"], row["api_key"], model.name, model.row_kind),
-            _booking(row, model),
+            booking,
+            self._worst(model) if booking.status == UNCOUNTED else None,
         )
+
+    def _worst(self, model: Model) -> Decimal:
+        """The most that a request may cost, in USD: the log says neither its length nor the limit of its answer."""
+        entry = listed(self.models)[model.name]
+        return model.price.worst_of_any(entry["context"], entry["most"])
 
     def close(self) -> None:
         """Settle, and delete the keys."""

@@ -328,14 +328,17 @@ class Ledger:
         with self._transaction() as db:
             return [(model, fingerprint) for model, fingerprint in db.execute(query, (experiment,))]
 
-    def record(self, sent: Sent, booking: Booking) -> None:
-        """Book a request from another log, once. Requests of keys that were not issued here are left out."""
+    def record(self, sent: Sent, booking: Booking, worst: Decimal | None = None) -> None:
+        """Book a request from another log, once; `worst` is the most that it may have cost, in USD, if its cost is
+        unknown. Requests of keys that were not issued here are left out."""
         row = (*sent, *_values(booking))
         with self._transaction() as db:
             query = f"""INSERT OR IGNORE INTO requests ({", ".join((*Sent._fields, *_BOOKED))})
                         SELECT {_marks(len(row))} WHERE EXISTS (SELECT 1 FROM keys WHERE key_hash = ?)"""
             if db.execute(query, (*row, sent.key_hash)).rowcount:
                 _add(db, sent.id, booking.cost_usd)
+                if worst is not None:
+                    db.execute("INSERT INTO worst VALUES (?, ?)", (sent.id, format(worst, "f")))
 
     def open_count(self, hashes: list[str]) -> int:
         """How many requests of these keys are not booked yet."""

@@ -83,6 +83,14 @@ class Price(NamedTuple):
             asked = [request[name] for name in ("max_tokens", "max_completion_tokens") if request.get(name)]
             tokens_in = min(tokens_in, context or ANY_PROMPT)
             tokens_out = min(max(asked, default=limit or ANY), limit or ANY) * (request.get("n") or 1)
+        return self._most(tokens_in, tokens_out)
+
+    def worst_of_any(self, context: int, limit: int) -> Decimal:
+        """The most that a request of unknown content may cost, in USD, with one prompt and one answer."""
+        return self._most(context or ANY_PROMPT, limit or ANY)
+
+    def _most(self, tokens_in: int, tokens_out: int) -> Decimal:
+        """The most that so many tokens may cost, in USD."""
         prices = [self, *(price for _, price in self.tiers)]
         costly = max(amount for price in prices for amount in (price.input, price.cached, price.stored))
         costly_out = max(amount for price in prices for amount in (price.output, price.reasoning or Decimal(0)))

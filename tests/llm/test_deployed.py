@@ -52,6 +52,20 @@ def test_a_cap_is_told_from_a_budget(bench: Bench, experiment: Experiment) -> No
 
 
 @deployed
+@pytest.mark.trap("usage-missing-is-free")
+def test_an_answer_without_a_count_counts_at_its_worst(bench: Bench, experiment: Experiment) -> None:
+    """The proxy's own sum has nothing of it: its budget would never end."""
+    budget = Decimal("0.8")
+    bench.upstream.fail(Fault(uncounted=True))
+    assert bench.chat(bench.key(experiment, budget_usd=budget), max_tokens=1000).status_code == 200
+    bench.gateway.settle(experiment)
+    (row,) = bench.gateway.ledger.rows(experiment.id)
+    assert (row.status, row.unknown) == ("usage_unknown", 1)
+    assert bench.gateway.ledger.committed(experiment.id) > budget and bench.gateway.exhausted(experiment)
+    assert bench.chat(bench.key(experiment, "o__r-2", budget_usd=budget), max_tokens=1000).status_code == 422
+
+
+@deployed
 def test_keys_are_worthless_after_the_command(setting: Setting, experiment: Experiment) -> None:
     with opened(setting, "worthless") as (gateway, store):
         bench = Bench(gateway, setting.upstream, store, setting.log)
