@@ -49,35 +49,39 @@ def command(file: Path, only_plan: bool, as_json: bool, trust_local: bool, store
 
 
 def _show(conduct: Any, steps: list[Any]) -> None:
-    from pipeline.campaign.plan import disk, sums
+    from pipeline.campaign.plan import sums
     from pipeline.core.console import clock, table
 
     for repo in conduct.unbuilt():
         click.echo(f"{repo}: its list is rebuilt first; then --plan shows the plan", err=True)
+    everything = sums(steps, conduct.left)
     rows = [
-        (str(step.repo) if step.repo.org else "", step.label, step.model, step.wanted, step.there, step.asked)
+        (step.repo, step.label, step.model, step.wanted, step.there, step.asked)
         + (_usd(step.spent), _usd(step.likely, "unknown") if step.asked else "0", _usd(step.worst, "no limit"))
         + ("unknown" if step.seconds is None else clock(step.seconds),)
-        for step in [*steps, *([sums(steps, conduct.left)] if len(steps) > 1 else [])]
+        for step in [*steps, *([everything] if len(steps) > 1 else [])]
     ]
-    columns = ("repository", "agent", "model", "answers", "there", "to ask")
+    columns = ("repository or cases", "agent", "model", "answers", "there", "to ask")
     header = (*columns, "spent USD", "likely USD", "worst USD", "time")
     if rows:
         table(f"{conduct.campaign.name}: what is there, and what will be asked", header, rows)
-    _show_details(conduct, steps, disk(conduct.store))
+    _show_details(conduct, steps, everything)
 
 
-def _show_details(conduct: Any, steps: list[Any], space: Any) -> None:
-    missing = sum(step.asked for step in steps)
-    likely = f"; what will be asked takes about {missing * space.by_answer / 1e6:.1f} MB" if space.by_answer else ""
+def _show_details(conduct: Any, steps: list[Any], everything: Any) -> None:
+    from pipeline.campaign.plan import disk
+    from pipeline.core.console import clock
+
+    space = disk(conduct.store)
+    needed = space.needed(steps)
+    likely = f"; what will be asked takes about {needed / 1e6:.1f} MB" if needed else ""
+    if everything.testing:
+        click.echo(f"tests: those of the patches to come take about {clock(everything.testing)}")
     click.echo(f"disk: {space.free / 1e9:.1f} GB free{likely}; missing images need more")
     if conduct.campaign.budget is not None:
         click.echo(f"budget: {conduct.money()}")
     for name, models in conduct.lacking().items():
         click.echo(f"set before you run it: {name}, for {', '.join(models)}")
-    for pages in conduct.campaign.pages:
-        models = ", ".join(pages.models or conduct.campaign.models)
-        click.echo(f"pages: {pages.cases or 'our cases'}, {pages.samples} samples of {models}")
 
 
 def _usd(amount: Any, otherwise: str = "") -> str:

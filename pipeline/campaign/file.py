@@ -220,9 +220,12 @@ def _check(path: Path, text: str, campaign: Campaign) -> None:
         if label in labels[:number]:
             hint = "give one of them another name: they are kept apart as AGENT@NAME"
             raise _wrong(path, text, ("agents", number, "name"), f"{label[0]} is there twice", hint)
+    runs = [pages.run for pages in campaign.pages]
     for number, pages in enumerate(campaign.pages):
         if not (pages.models or campaign.models):
             raise _wrong(path, text, ("pages", number, "models"), "no model is named", "here, or for the campaign")
+        if pages.run and pages.run in runs[:number]:
+            raise _wrong(path, text, ("pages", number, "run"), f"{pages.run} is there twice", "give one another name")
 
 
 def repo_of(dataset: Dataset) -> Repo:

@@ -1,7 +1,8 @@
 """The plan of a campaign: existing and missing answers, their cost, time and disk space.
 
 Reads the store and the ledger; writes nothing. Likely values are means over this agent's earlier answers, of the same
-model if there are any, else of other models at this model's prices. Without earlier answers they are unknown.
+model if there are any, else of other models at this model's prices; the time of tests is the mean of the repository's
+stored test runs. Without earlier answers or runs they are unknown.
 """
 
 from __future__ import annotations
@@ -9,23 +10,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
+from statistics import mean
 from typing import NamedTuple
 
 from pipeline.core.names import Repo
-from pipeline.core.store import Store
+from pipeline.core.records import PAGES, REPAIR, Track
+from pipeline.core.store import Store, read_json
 from pipeline.llm.costs import requests
 from pipeline.llm.experiment import SHARED, Experiment
 from pipeline.llm.ledger import Request
 from pipeline.llm.models import Model
 from pipeline.llm.prices import Usage, total
 
+#: the folder of stored test runs
+RUNS = "04_evaluation/runs"
+#: track -> the folders of its stored answers, and of what tests of them left
+STORED: dict[Track, tuple[str, ...]] = {
+    REPAIR: ("03_predictions/answers/*/*/*", f"{RUNS}/*/*"),
+    PAGES: ("03_predictions/pages/kept/*", "04_evaluation/pages/kept/*"),
+}
+
 
 class Step(NamedTuple):
-    """One experiment: how many answers are wanted, and how many exist. `limit` is the maximum that it may spend
-    including what it `spent`, in USD; None means no limit. `likely` (USD) and `seconds` are for the missing answers,
-    None if unknown."""
+    """One experiment: how many answers are wanted, and how many exist. `repo` is `org/repo` (of pages, the case set).
+    `limit` is the maximum that it may spend including what it `spent`, in USD; None means no limit. `likely` (USD) and
+    `seconds` are for the missing answers, `testing` is the time of tests of their patches in seconds; None if unknown,
+    and for pages, whose tests are short."""
 
-    repo: Repo
+    repo: str
     label: str
     model: str
     wanted: int
@@ -34,6 +46,8 @@ class Step(NamedTuple):
     limit: Decimal | None
     likely: Decimal | None
     seconds: float | None
+    track: Track = REPAIR
+    testing: float | None = None
 
     @property
     def asked(self) -> int:
@@ -48,9 +62,10 @@ class Step(NamedTuple):
 
 
 class History:
-    """Cost and time of earlier answers, by agent and model."""
+    """Cost and time of earlier answers, by agent and model, and the time of earlier test runs, by repository."""
 
     def __init__(self, store: Store) -> None:
+        self._store, self._testing = store, dict[Repo, float | None]()
         self.rows = [request for request in requests(store.ledger) if request.holder != SHARED]
 
     def likely(self, experiment: Experiment, model: Model) -> tuple[Decimal | None, float | None]:
@@ -66,6 +81,14 @@ class History:
         cost = total(request.cost_usd for request in rows) if of_model else total(_priced(rows, model))
         return cost / answers, sum(request.latency_ms for request in rows) / 1000 / answers
 
+    def testing(self, repo: Repo) -> float | None:
+        """The likely seconds of testing one patch, with counter-runs and repeats."""
+        if repo not in self._testing:
+            runs = [read_json(path)["result"] for path in self._store.root.glob(f"{RUNS}/{repo.slug}/*/manifest.json")]
+            seconds = [sum(run["seconds"].values()) for run in runs if run.get("seconds")]
+            self._testing[repo] = mean(seconds) if seconds else None
+        return self._testing[repo]
+
 
 def _priced(rows: Iterable[Request], model: Model) -> Iterable[Decimal]:
     """The cost of the same requests at another model's prices."""
@@ -77,21 +100,32 @@ def _priced(rows: Iterable[Request], model: Model) -> Iterable[Decimal]:
 
 
 class Disk(NamedTuple):
-    """Free bytes, and the bytes per answer that stored answers and test runs have used so far; None without any."""
+    """Free bytes, and the bytes per answer that stored answers and their tests have used so far by track; none of a
+    track without answers."""
 
     free: int
-    by_answer: float | None
+    by_answer: dict[Track, float]
+
+    def needed(self, steps: Iterable[Step]) -> float | None:
+        """The bytes that the missing answers are likely to take; None if unknown."""
+        missing = [step for step in steps if step.asked]
+        if any(step.track not in self.by_answer for step in missing):
+            return None
+        return sum(step.asked * self.by_answer[step.track] for step in missing)
 
 
 def disk(store: Store) -> Disk:
     """The disk space of a data directory."""
     import shutil
 
-    answers = list(store.root.glob("03_predictions/answers/*/*/*/manifest.json"))
-    runs = list(store.root.glob("04_evaluation/runs/*/*/manifest.json"))
-    sizes = [_size(path.parent for path in manifests) / len(manifests) for manifests in (answers, runs) if manifests]
     existing = next(folder for folder in (store.root, *store.root.parents) if folder.exists())
-    return Disk(shutil.disk_usage(existing).free, sum(sizes) if sizes else None)
+    used = {track: sum(_mean_size(store, pattern) for pattern in patterns) for track, patterns in STORED.items()}
+    return Disk(shutil.disk_usage(existing).free, {track: size for track, size in used.items() if size})
+
+
+def _mean_size(store: Store, pattern: str) -> float:
+    folders = [path.parent for path in store.root.glob(f"{pattern}/manifest.json")]
+    return _size(folders) / len(folders) if folders else 0
 
 
 def _size(folders: Iterable[Path]) -> int:
@@ -99,14 +133,29 @@ def _size(folders: Iterable[Path]) -> int:
 
 
 def sums(steps: Sequence[Step], left: Decimal | None = None) -> Step:
-    """The sums of all steps; a value that is unknown for one step is unknown in total. `left` is the most that they
-    may still spend together, in USD."""
+    """The sums of all steps; a value that is unknown for one step is unknown in total. `left` is the most that those of
+    the repair track may still spend together, in USD."""
     likely = None if any(step.likely is None for step in steps) else total(step.likely or Decimal(0) for step in steps)
     seconds = None if any(step.seconds is None for step in steps) else sum(step.seconds or 0 for step in steps)
-    worst = [step.worst for step in steps]
-    bounds = [left, None if None in worst else total(amount for amount in worst if amount is not None)]
-    most = min((bound for bound in bounds if bound is not None), default=None)
+    repairs = _at_worst(step for step in steps if step.track == REPAIR)
+    within = min((bound for bound in (left, repairs) if bound is not None), default=None)
+    most = _sum([within, _at_worst(step for step in steps if step.track != REPAIR)])
     spent = total(step.spent for step in steps)
     limit = None if most is None else spent + most
     counts = sum(step.wanted for step in steps), sum(step.there for step in steps)
-    return Step(Repo("", ""), "all", "", *counts, spent, limit, likely, seconds)
+    return Step("", "all", "", *counts, spent, limit, likely, seconds, testing=_seconds_of_tests(steps))
+
+
+def _seconds_of_tests(steps: Iterable[Step]) -> float | None:
+    """The time of all tests of patches; None if unknown for one step."""
+    seconds = [step.testing for step in steps if step.asked and step.track == REPAIR]
+    return None if None in seconds else sum(second for second in seconds if second is not None)
+
+
+def _at_worst(steps: Iterable[Step]) -> Decimal | None:
+    return _sum([step.worst for step in steps])
+
+
+def _sum(amounts: Sequence[Decimal | None]) -> Decimal | None:
+    """The sum; None if an amount is unknown."""
+    return None if None in amounts else total(amount for amount in amounts if amount is not None)

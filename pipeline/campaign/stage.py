@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline.campaign.file import Agent, Campaign, Dataset, Pages, load_campaign, repo_of, subset_of
 from pipeline.campaign.lists import differing
@@ -30,14 +30,18 @@ from pipeline.core.retry import Patience
 from pipeline.core.store import Store
 from pipeline.core.subset import ALL, Subset
 from pipeline.llm.costs import committed, requests
+from pipeline.llm.experiment import Experiment
 from pipeline.llm.gateway import Gateway
-from pipeline.llm.models import SHIPPED, load_models
+from pipeline.llm.models import SHIPPED, Model, load_models
 from pipeline.llm.opening import open_gateway
 from pipeline.llm.prices import total
 from pipeline.predict.run import Wanted, view
 from pipeline.predict.stage import Predictor
 from pipeline.sandbox import open_sandbox
 from pipeline.sandbox.base import Limits, Sandbox
+
+if TYPE_CHECKING:
+    from pipeline.pages.generate import Generation
 
 
 @dataclass
@@ -143,22 +147,52 @@ class Conduct:
         return by_variable
 
     def plan(self) -> list[Step]:
-        """Existing and missing answers by experiment, for datasets that are built."""
-        history = History(self.store)
-        return [self._step(predictor, history) for predictor, _ in self.predictors()]
+        """Existing and missing answers by experiment: of datasets that are built, and of cases of the page track. An
+        answer that several sets of cases share counts as missing for the first of them."""
+        history, shared = History(self.store), set[Path]()
+        steps = [self._step(predictor, history) for predictor, _ in self.predictors()]
+        for generation in [self._generation(pages, None) for pages in self.campaign.pages]:
+            missing = {model: set(units) - shared for model, units in generation.missing().items()}
+            steps += [self._pages_step(generation, model, len(units), history) for model, units in missing.items()]
+            shared.update(*missing.values())
+        return steps
+
+    def _pages_step(self, generation: Generation, model: str, missing: int, history: History) -> Step:
+        experiment = generation.experiment(model)
+        count = len(generation.cases) * generation.asked.samples
+        spent, limit = self._spent(experiment.id), None
+        if generation.budget is not None:
+            limit = spent + max(Decimal(0), generation.budget - self._committed(experiment.id))
+        likely, seconds = self._likely(history, experiment, generation.entries[model], missing)
+        names = experiment.repo, experiment.label, model
+        return Step(*names, count, count - missing, spent, limit, likely, seconds, experiment.track)
+
+    def _likely(
+        self, history: History, experiment: Experiment, model: Model, missing: int
+    ) -> tuple[Decimal | None, float | None]:
+        """The likely USD and seconds of missing answers; None if unknown."""
+        if not missing:
+            return Decimal(0), 0
+        cost, seconds = history.likely(experiment, model)
+        return None if cost is None else missing * cost, self._together(missing, seconds)
+
+    def _together(self, count: int, seconds: float | None) -> float | None:
+        """The seconds of `count` pieces of work that are done in parallel, from those of one; None if unknown."""
+        return None if seconds is None else count * seconds / self.campaign.jobs
 
     def _step(self, predictor: Predictor, history: History) -> Step:
         experiment = predictor.experiment
         wanted = Wanted(predictor.subset, predictor.attempts, chooses=bool(predictor.tester))
         run = view(self.store, experiment, wanted)
         count, missing = len(run.instances) * run.attempts, len(run.unanswered())
-        cost, seconds = (None, None) if predictor.reference else history.likely(experiment, predictor.model)
-        likely = None if cost is None and missing else missing * (cost or Decimal(0))
-        took = None if seconds is None and missing else missing * (seconds or 0) / self.campaign.jobs
+        likely: tuple[Decimal | None, float | None] = (None, None) if missing else (Decimal(0), 0)
+        if not predictor.reference:
+            likely = self._likely(history, experiment, predictor.model, missing)
         spent, most = self._spent(experiment.id), self._most(predictor, missing)
         limit = None if most is None else spent + most
-        names = predictor.repo, experiment.label, experiment.model
-        return Step(*names, count, count - missing, spent, limit, likely, took)
+        names = experiment.repo, experiment.label, experiment.model
+        testing = self._together(missing, history.testing(predictor.repo)) if missing else 0
+        return Step(*names, count, count - missing, spent, limit, *likely, testing=testing)
 
     # -- money ------------------------------------------------------------------------------------------------------
     def _spent(self, *experiments: str) -> Decimal:
@@ -221,7 +255,7 @@ class Conduct:
                     self._references(repo, self.subset(repo, dataset))
             for number, (predictor, _) in enumerate(steps, 1):
                 self._experiment(predictor, f"{number} of {len(steps)}")
-            pages = [self._generate(case_set, gateway) for case_set in self.campaign.pages]
+            pages = [self._generate(self._generation(case_set, gateway)) for case_set in self.campaign.pages]
         for run in filter(None, pages):
             with self._recorded(f"pages {run.name}"):
                 self._pages(run)
@@ -249,7 +283,7 @@ class Conduct:
             yield gateway
 
     def _asks(self) -> bool:
-        return bool(self.campaign.pages) or any(step.asked for step in self.plan())
+        return any(step.asked for step in self.plan())
 
     def _rebuild(self, repo: Repo, dataset: Dataset, lock: Path) -> None:
         """Rebuild the dataset of a list if it differs. Raises A11yBenchError if it still does."""
@@ -321,28 +355,35 @@ class Conduct:
         assess(self.store, Subject(repo, label, model), How(self.sandbox, limits, patience), extras=extras, **how)
 
     # -- the page track ---------------------------------------------------------------------------------------------
-    def _generate(self, pages: Pages, gateway: Gateway | None) -> Any:
-        """The run of a set of cases, with the answers that exist; None if it failed."""
+    def _generation(self, pages: Pages, gateway: Gateway | None) -> Generation:
+        """The answers that a set of cases asks for. Raises UserError."""
         from pipeline.pages.cases import OWN, load_cases, set_name
-        from pipeline.pages.generate import Generation, count_causes
+        from pipeline.pages.generate import Generation
         from pipeline.pages.runs import Asked
 
         folder = pages.cases or OWN
         cases = load_cases(folder, pages.case)
-        name = set_name(folder, cases)
         models = pages.models or self.campaign.models
-        settings = Asked(
+        asked = Asked(
             models, pages.samples, pages.k, pages.seed, temperature=pages.temperature, max_tokens=pages.max_tokens
         )
         how: dict[str, Any] = {
+            "models": self.models,
+            "run": pages.run,
             "jobs": self.campaign.jobs,
             "budget": pages.budget,
             "environ": self.environ,
             "gateway": gateway,
         }
-        say_stage("pages", f"{name}: {', '.join(models)}")
+        return Generation(self.store, set_name(folder, cases), cases, asked, **how)
+
+    def _generate(self, generation: Generation) -> Any:
+        """The run of a set of cases, with the answers that exist; None if it failed."""
+        from pipeline.pages.generate import count_causes
+
+        name = generation.case_set
+        say_stage("pages", f"{name}: {', '.join(generation.asked.models)}")
         with self._recorded(f"pages {name}"):
-            generation = Generation(self.store, name, cases, settings, models=self.models, run=pages.run, **how)
             run, causes = generation.generate()
             if causes:
                 self.failed.append(f"pages {name}: answers are missing: {count_causes(causes)}")
@@ -361,7 +402,7 @@ class Conduct:
 def described(steps: Sequence[Step]) -> list[dict[str, Any]]:
     """A plan as plain data; amounts are strings of digits."""
     return [
-        {name: str(value) if isinstance(value, Decimal | Repo) else value for name, value in step._asdict().items()}
+        {name: str(value) if isinstance(value, Decimal) else value for name, value in step._asdict().items()}
         | {"asked": step.asked, "worst": None if step.worst is None else str(step.worst)}
         for step in steps
     ]

@@ -113,6 +113,14 @@ class Generation:
         self.entries = {name: model_list.ready(name, environ, "chat") for name in self.asked.models}
         self.case_set, self.cases, self.name, self.gateway = case_set, cases, run, gateway
 
+    def missing(self) -> dict[str, list[Path]]:
+        """The folders of the answers that do not exist yet, by model. Writes nothing."""
+        run = Run(self.store, self.name, self.case_set, self.asked, tuple(self.cases))
+        lacking: dict[str, list[Path]] = {model: [] for model in self.asked.models}
+        for key in self._missing(run):
+            lacking[key[1]].append(self.unit(run, key).folder)
+        return lacking
+
     def generate(self) -> tuple[Run, dict[tuple[str, str, int], str]]:
         """Ask for the missing answers. Returns the run, and the cause of each answer that is still missing."""
         self.store.begin()

@@ -7,13 +7,14 @@ from pathlib import Path
 
 from factories import REPO
 
-from pipeline.campaign.plan import History
-from pipeline.core.store import Store
+from pipeline.campaign.plan import RUNS, History, Step, sums
+from pipeline.core.store import Store, write_json
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.ledger import OK, Booking, Key, Ledger
 from pipeline.llm.models import load_models
 from pipeline.llm.prices import Usage
 
+RUN = {"inputs": {}, "finished": "", "result": {"seconds": {"tests": 8.0, "falsified": 4.0}}}
 MODEL = """\
 model_list:
   - model_name: thinker
@@ -40,3 +41,21 @@ def test_another_models_answers_are_priced_with_all_their_tokens(tmp_path: Path)
     asked = Experiment(str(REPO), "thinker", "magentless")
     assert History(store).likely(asked, model) == (10 * 1 + 10 * Decimal("0.5") + 2 * 10 + 3 * 100, 2.0)
     assert History(store).likely(earlier, model) == (7, 2.0)
+
+
+def test_the_time_of_tests_is_that_of_the_repositorys_earlier_runs(tmp_path: Path) -> None:
+    """With counter-runs. A patch that did not apply ran no tests."""
+    store = Store(tmp_path)
+    assert History(store).testing(REPO) is None
+    write_json(tmp_path / RUNS / REPO.slug / "a" / "manifest.json", RUN)
+    write_json(tmp_path / RUNS / REPO.slug / "b" / "manifest.json", RUN | {"result": {"seconds": {"tests": 2.0}}})
+    write_json(tmp_path / RUNS / REPO.slug / "c" / "manifest.json", RUN | {"result": {"unapplied": ["patch"]}})
+    assert History(store).testing(REPO) == 7.0
+
+
+def test_the_time_of_all_tests_is_unknown_if_one_is() -> None:
+    known = Step(str(REPO), "magentless", "one", 4, 0, Decimal(0), None, None, None, testing=60.0)
+    pages = known._replace(track="pages", testing=None)
+    answered = known._replace(there=4, testing=None)
+    assert sums([known, known, pages, answered]).testing == 120.0
+    assert sums([known, known._replace(testing=None)]).testing is None

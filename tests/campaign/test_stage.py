@@ -13,10 +13,10 @@ from factories import REPO
 from tiny_library import QUALIFIED, Bench
 
 from pipeline.campaign.cli import command
-from pipeline.campaign.plan import Step, sums
+from pipeline.campaign.plan import RUNS, Step, sums
 from pipeline.campaign.stage import Conduct
 from pipeline.core.errors import UserError
-from pipeline.core.store import Store
+from pipeline.core.store import Store, write_json
 from pipeline.dataset.lock import Lock, lock
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.ledger import OK, Booking, Key, Ledger
@@ -70,7 +70,11 @@ def test_the_plan_says_what_is_there_and_what_will_be_asked(bench: Bench, tmp_pa
     finish(run, run.instances[0], Answer("", "DONE"), 2)
     (step,) = json.loads(plan(bench, tmp_path, "--json").stdout)
     assert (step["there"], step["asked"]) == (1, 3)
-    assert "what is there, and what will be asked" in plan(bench, tmp_path).stdout
+    shown = plan(bench, tmp_path).stdout
+    assert "what is there, and what will be asked" in shown and "tests: those" not in shown
+    earlier = {"inputs": {}, "finished": "", "result": {"seconds": {"tests": 60}}}
+    write_json(bench.store.root / RUNS / REPO.slug / "a" / "manifest.json", earlier)
+    assert "tests: those of the patches to come take about 01:30" in plan(bench, tmp_path).stdout, "two at once"
 
 
 def test_a_plan_needs_no_key_and_says_which_to_set(bench: Bench, tmp_path: Path) -> None:
@@ -165,7 +169,7 @@ def _lock(bench: Bench) -> dict[str, object]:
 
 def test_all_together_cost_no_more_than_the_campaigns_budget() -> None:
     """Each may spend the whole budget; the sum said that all of them would."""
-    steps = [Step(REPO, "magentless", name, 4, 0, Decimal(1), Decimal(4), None, None) for name in ("one", "other")]
+    steps = [Step(str(REPO), "magentless", name, 4, 0, Decimal(1), Decimal(4), None, None) for name in ("one", "other")]
     assert sums(steps).worst == 6
     assert sums(steps, Decimal(3)).worst == 3
     assert sums(steps, Decimal(50)).worst == 6

@@ -123,6 +123,13 @@ def test_two_runs_do_not_ask_one_model_for_the_same_answers(setting: Setting, ca
 
 
 @pytest.mark.rule("pages-cache")
+def test_a_case_of_two_sets_is_asked_once(setting: Setting, cases: list[Case]) -> None:
+    generate(setting, cases, Asked(("one",)), case_set="both")
+    assert len(setting.writer.requests) == 2
+    run = generate(setting, cases[:1], Asked(("one",)), case_set="first")
+    assert len(setting.writer.requests) == 2 and [one.cached for one in run.answers()] == [True]
+
+
 def test_greedy_samples_are_answers_of_their_own(setting: Setting, cases: list[Case]) -> None:
     """A campaign's gateway keeps responses to greedy requests, and gave all samples of a case the first one's."""
     run = generate(setting, cases, Asked(("one",), 3, temperature=0), case_set="greedy")

@@ -1,0 +1,135 @@
+"""Sets of cases of the page track in a campaign's plan."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from pages_bench import make_case
+
+from pipeline.campaign.cli import command
+from pipeline.campaign.plan import Step, disk, sums
+from pipeline.campaign.stage import Conduct
+from pipeline.core.errors import UserError
+from pipeline.core.records import PAGES
+from pipeline.core.store import Store
+from pipeline.llm.ledger import OK, Booking, Key, Ledger
+from pipeline.pages.generate import Generation, Written
+from pipeline.pages.runs import Run
+
+MODELS = """
+model_list:
+  - model_name: one
+    litellm_params: {model: openai/one, api_base: os.environ/PAGES_URL, api_key: os.environ/PAGES_KEY}
+    model_info: {mode: chat, input_cost_per_token: "0.001", output_cost_per_token: "0.002"}
+"""
+GIVEN = {"PAGES_URL": "http://127.0.0.1:9", "PAGES_KEY": "none"}
+HEAD = 'model_list = "models.yaml"\nmodels = ["one"]\n'
+HARBOUR = '[[pages]]\ncases = "harbour"\nsamples = 2\nseed = 1\n'
+#: two sets, of which the second has a case of the first
+OVERLAPPING = HARBOUR + HARBOUR.replace("seed", 'case = ["pier"]\nseed')
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    (tmp_path / "models.yaml").write_text(MODELS)
+    for name in ("pier", "quay"):
+        make_case(tmp_path / "harbour" / name, prompt=f"Make a page about a {name}.")
+    return Store(tmp_path / "data")
+
+
+def conducted(store: Store, text: str) -> Conduct:
+    path = store.root.parent / "campaign.toml"
+    path.write_text(HEAD + text)
+    return Conduct(store, path, environ=GIVEN)
+
+
+def generation(store: Store, text: str) -> Generation:
+    conduct = conducted(store, text)
+    return conduct._generation(conduct.campaign.pages[0], None)
+
+
+def keep(made: Generation, *keys: tuple[str, str, int], cost: Decimal = Decimal("0.25")) -> None:
+    """Answers, and what they cost."""
+    made.store.begin()
+    run = Run(made.store, "earlier", made.case_set, made.asked, tuple(made.cases))
+    ledger = Ledger(made.store.ledger)
+    for case, model, sample in keys:
+        made._keep(run, (case, model, sample), Written("<!doctype html>"))
+        experiment, name = made.experiment(model), f"{case}{sample}"
+        key = Key(name, experiment.id, experiment.repo, model, experiment.agent, "", case, track=PAGES, answer=name)
+        ledger.issue(name, key)
+        ledger.book(ledger.open(name, model, "llm"), Booking(OK, cost_usd=cost, latency_ms=4000))
+    ledger.close()
+
+
+def planned(store: Store, text: str, *words: str) -> Any:
+    conducted(store, text)
+    words = (str(store.root.parent / "campaign.toml"), "--data", str(store.root), "--plan", *words)
+    return CliRunner().invoke(command, words, env=GIVEN, catch_exceptions=False)
+
+
+def test_a_plan_says_which_pages_are_there_and_what_the_others_will_cost(store: Store) -> None:
+    (step,) = json.loads(planned(store, HARBOUR + "budget = 3\n", "--json").stdout)
+    assert (step["track"], step["label"], step["wanted"], step["there"], step["asked"]) == ("pages", "page", 4, 0, 4)
+    assert (step["likely"], step["seconds"], step["worst"]) == (None, None, "3")
+    assert not store.root.exists(), "a plan writes nothing"
+    keep(generation(store, HARBOUR), ("pier", "one", 0))
+    (step,) = json.loads(planned(store, HARBOUR + "budget = 3\n", "--json").stdout)
+    assert (step["there"], step["asked"], step["spent"]) == (1, 3, "0.25")
+    assert (step["likely"], step["seconds"], step["worst"]) == ("0.75", 6.0, "2.75"), "two are asked at once"
+    shown = planned(store, HARBOUR).stdout
+    assert "harbour-" in shown and "0.7500" in shown and "no limit" in shown
+
+
+def test_nothing_is_asked_and_no_gateway_opened_where_all_pages_are_there(store: Store) -> None:
+    keep(generation(store, HARBOUR), *((case, "one", sample) for case in ("pier", "quay") for sample in (0, 1)))
+    conduct = conducted(store, HARBOUR)
+    (step,) = conduct.plan()
+    assert (step.asked, step.worst, step.likely) == (0, 0, 0)
+    assert not conduct._asks()
+
+
+def test_a_page_that_two_sets_share_is_asked_once(store: Store) -> None:
+    steps = conducted(store, OVERLAPPING).plan()
+    assert [(step.wanted, step.asked) for step in steps] == [(4, 4), (2, 0)]
+    other = OVERLAPPING + HARBOUR.replace("seed = 1", "seed = 7")
+    assert [step.asked for step in conducted(store, other).plan()] == [4, 0, 4], "another seed is another answer"
+
+
+@pytest.mark.rule("bad-input")
+def test_two_sets_cannot_be_one_run(store: Store) -> None:
+    named = HARBOUR + 'run = "friday"\n'
+    with pytest.raises(UserError, match="friday is there twice") as error:
+        conducted(store, named + named.replace("samples = 2", "samples = 3"))
+    assert (error.value.line, error.value.field) == (12, "pages[1].run")
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(HARBOUR + "k = [5]\n", "pass@5 needs at least 5 samples"), (HARBOUR + 'case = ["none"]\n', "no case none")],
+)
+def test_a_set_that_cannot_be_asked_is_refused_in_the_plan(store: Store, text: str, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        conducted(store, text).plan()
+    assert not store.root.exists()
+
+
+def test_the_campaigns_budget_does_not_limit_pages() -> None:
+    answers = Step("acme/ui", "magentless", "one", 4, 0, Decimal(0), Decimal(9), None, None)
+    pages = Step("own-1", "page", "one", 4, 0, Decimal(0), Decimal(5), None, None, PAGES)
+    assert sums([answers, pages], Decimal(3)).worst == 8
+    assert sums([answers, pages._replace(limit=None)], Decimal(3)).worst is None
+
+
+def test_the_disk_that_pages_take_is_that_of_earlier_pages(store: Store) -> None:
+    steps = conducted(store, HARBOUR).plan()
+    assert disk(store).needed(steps) is None
+    keep(generation(store, HARBOUR), ("pier", "one", 0))
+    one = sum(path.stat().st_size for path in store.pages("kept").rglob("*") if path.is_file())
+    assert disk(store).needed(conducted(store, HARBOUR).plan()) == 3 * one
