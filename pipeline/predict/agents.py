@@ -76,7 +76,8 @@ class Call(BaseModel):
 
 
 class Manifest(Call):
-    """An `agent.toml`. Without a command, the whole call comes from the settings.
+    """An `agent.toml`. Without a command, the whole call comes from the settings. With `overrides`, a settings file
+    overrides single values of the agent's own; otherwise it replaces them.
 
     `asks` are the settings that name further models, such as `retrieval.model`; `tokenizers` those that name the
     encodings of models. Each is one value for all models, or a table by pattern of the model's name.
@@ -88,6 +89,7 @@ class Manifest(Call):
     licence: str
     source: str
     settings: str
+    overrides: bool = False
     runs_code: bool
     reads: tuple[str, ...]
     writes: tuple[str, ...]
@@ -96,7 +98,8 @@ class Manifest(Call):
 
 
 class Agent(NamedTuple):
-    """An agent that can be run."""
+    """An agent that can be run. `effect` is what its settings say, with the defaults of those that they leave out; None
+    if that is not known."""
 
     name: str
     folder: Path
@@ -106,6 +109,7 @@ class Agent(NamedTuple):
     version: str = ""
     asks: tuple[Mapping[str, str], ...] = ()
     tokenizers: tuple[Mapping[str, str], ...] = ()
+    effect: Mapping[str, Any] | None = None
 
     def further(self, model: str) -> tuple[str, ...]:
         """The models that it asks besides `model`."""
@@ -127,8 +131,8 @@ class Agent(NamedTuple):
 
     @property
     def settings_digest(self) -> str:
-        """A digest of the settings, without comments."""
-        return digest(_decisive(self.settings))
+        """A digest of the settings' effect: comments, order, and a default that is written out do not count."""
+        return digest(_decisive(self.settings) if self.effect is None else digest(self.effect).encode())
 
 
 def agents() -> dict[str, Path]:
@@ -153,11 +157,23 @@ def load_agent(name: str, settings: Path | None = None) -> Agent:
     if not call.command:
         raise UserError("it is missing", path=source, field="command", hint="see docs/agents.md")
     _check_placeholders(call, source, PLACEHOLDERS[manifest.runs_code])
-    asks, tokenizers = (
-        _by_pattern(keys, settings_file, path.parent / manifest.settings)
-        for keys in (manifest.asks, manifest.tokenizers)
-    )
-    return Agent(name, path.parent, settings_file, call, manifest.runs_code, manifest.version, asks, tokenizers)
+    effect = _effect(settings_file, path.parent / manifest.settings, manifest, call)
+    asks, tokenizers = (_by_pattern(keys, effect) for keys in (manifest.asks, manifest.tokenizers))
+    return Agent(name, path.parent, settings_file, call, manifest.runs_code, manifest.version, asks, tokenizers, effect)
+
+
+def _effect(settings: Path, own: Path, manifest: Manifest, call: Call) -> Mapping[str, Any]:
+    """What a settings file says, with the defaults of the agent's own file; without those of a call."""
+    if not manifest.command:
+        return call.model_dump(exclude_defaults=True)
+    return _overlaid(read_toml(own), read_toml(settings)) if manifest.overrides else read_toml(settings)
+
+
+def _overlaid(base: Any, over: Any) -> Any:
+    """Values over those of the same names below, table by table; whole numbers where there are fractions are these."""
+    if isinstance(base, dict) and isinstance(over, dict):
+        return base | {name: _overlaid(base.get(name), value) for name, value in over.items()}
+    return float(over) if isinstance(base, float) and type(over) is int else over
 
 
 def _is_for_people(name: str) -> bool:
@@ -188,23 +204,17 @@ def chosen(model: str, by_pattern: Mapping[str, str]) -> str:
     return by_pattern[max(fitting, key=lambda pattern: (pattern == model, len(pattern)))] if fitting else ""
 
 
-def _by_pattern(keys: tuple[str, ...], path: Path, default: Path) -> tuple[Mapping[str, str], ...]:
-    """The values of settings by pattern of the model's name: the tables of a file, merged over those of the default."""
-    tables = []
-    for key in keys:
-        value, default_value = _look_up(path, key), _look_up(default, key)
-        merged = default_value if value is None else value
-        if isinstance(value, dict) and isinstance(default_value, dict):
-            merged = {**default_value, **value}
-        tables.append(merged if isinstance(merged, dict) else {"*": merged or ""})
-    return tuple(tables)
+def _by_pattern(keys: tuple[str, ...], settings: Mapping[str, Any]) -> tuple[Mapping[str, str], ...]:
+    """The values of settings by pattern of the model's name."""
+    values = [_look_up(settings, key) for key in keys]
+    return tuple(value if isinstance(value, dict) else {"*": value or ""} for value in values)
 
 
-def _look_up(path: Path, key: str) -> str | dict[str, str] | None:
-    """A text, or a table of texts, in a TOML file; None if the key has neither."""
-    value: object = read_toml(path)
+def _look_up(settings: Mapping[str, Any], key: str) -> str | dict[str, str] | None:
+    """A text, or a table of texts, in settings; None if the key has neither."""
+    value: object = settings
     for name in key.split("."):
-        value = value.get(name) if isinstance(value, dict) else None
+        value = value.get(name) if isinstance(value, Mapping) else None
     if isinstance(value, dict):
         return {name: text for name, text in value.items() if isinstance(text, str)}
     return value if isinstance(value, str) else None

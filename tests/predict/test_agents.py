@@ -81,6 +81,56 @@ def test_what_is_for_people_does_not_change_an_agent(tmp_path: Path) -> None:
     assert agent.digest != before
 
 
+MINE = 'command = ["mine"]\n[environment]\nA = "1"\nB = "2"\n'
+
+
+@pytest.mark.rule("run-identity")
+@pytest.mark.parametrize(
+    ("agent", "first", "same"),
+    [
+        ("magentless", "", "# nothing but defaults"),
+        ("magentless", "", "[samples]\nsets = 2\n[files]\ntop = 15\n"),
+        ("magentless", "[samples]\ntemperature = 1.0\n", "[samples]\ntemperature = 1\n"),
+        ("magentless", "samples = {sets = 3, per_set = 4}\n", "# fewer\n[samples]\nper_set = 4\nsets = 3\n"),
+        ("magentless", '[retrieval.model]\n"a*" = "b"\n', '[retrieval.model]\n"local" = "local-embedding"\n"a*" = "b"'),
+        ("command", MINE, 'seconds = 3600\nprompt = "STATEMENT"\n' + MINE),
+        ("command", MINE, '# mine\nenvironment = {B = "2", A = "1"}\ncommand = ["mine"]\ninstall = ""\n'),
+    ],
+)
+def test_settings_of_the_same_effect_find_the_same_answers(tmp_path: Path, agent: str, first: str, same: str) -> None:
+    """A default that somebody wrote down paid for everything twice."""
+    digests = set()
+    for name, text in (("first.toml", first), ("same.toml", same), ("same.conf", same)):
+        (tmp_path / name).write_text(text)
+        digests.add(load_agent(agent, tmp_path / name).settings_digest)
+    assert len(digests) == 1
+
+
+@pytest.mark.rule("run-identity")
+@pytest.mark.parametrize(
+    ("agent", "first", "other"),
+    [
+        ("magentless", "", "[samples]\nsets = 3\n"),
+        ("magentless", "", '[retrieval]\nmodel = ""\n'),
+        ("magentless", "", '[retrieval.model]\n"a*" = "b"\n'),
+        ("command", MINE, "seconds = 3601\n" + MINE),
+        ("command", MINE, MINE + 'C = "3"\n'),
+    ],
+)
+def test_settings_of_another_effect_ask_anew(tmp_path: Path, agent: str, first: str, other: str) -> None:
+    digests = set()
+    for name, text in (("first.toml", first), ("other.toml", other)):
+        (tmp_path / name).write_text(text)
+        digests.add(load_agent(agent, tmp_path / name).settings_digest)
+    assert len(digests) == 2
+
+
+def test_the_agents_own_settings_are_those_of_an_empty_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("")
+    mine, own = load_agent("magentless", tmp_path / "mine.toml"), load_agent("magentless")
+    assert mine.settings_digest == own.settings_digest and mine.asks == own.asks
+
+
 # -- manifests -------------------------------------------------------------------------------------------------------
 def test_an_agent_of_any_command_line_takes_its_call_from_the_settings(tmp_path: Path) -> None:
     settings = tmp_path / "mine.toml"
