@@ -316,18 +316,41 @@ def other_node(case: Case) -> Iterator[Hypothesis]:
         yield Hypothesis("other-node", environment, f"Node {line} in place of {case.environment.node}")
 
 
+def other_manager(case: Case) -> Iterator[Hypothesis]:
+    """Use a neighboring major version of yarn or pnpm: the newer one, then the older one. They hoist packages and treat
+    peers in other ways."""
+    before, spec = case.environment, manager(case.environment.manager)
+    text = case.tree.text(spec.lock_of(case.tree.paths))
+    for version in spec.neighbors(before.manager_version, before.node, text):
+        evidence = f"{spec.name} {version} in place of {before.manager_version}"
+        try:
+            fixed = {**case.fixed, "node": (before.node, "tried"), "manager_version": (version, evidence)}
+            inferred = infer(case.tree, case.date, case.tests, fixed)
+        except Unsupported:
+            continue
+        update = {
+            "manager_version": version,
+            "install": inferred.install,
+            "install_env": before.install_env | inferred.install_env,
+            "focus": inferred.focus if before.focus else (),
+        }
+        yield Hypothesis("other-manager", _thawed(before.model_copy(update=update)), evidence)
+
+
 #: in the order in which they are tried; only the later ones need another install
 WITHOUT_INSTALL: tuple[Proposer, ...] = (observed, by_script, read_otherwise, one_project, prepared)
-WITH_INSTALL: tuple[Proposer, ...] = (other_peers, with_modules, other_node)
+WITH_INSTALL: tuple[Proposer, ...] = (other_peers, with_modules, other_node, other_manager)
 #: names of hypotheses that need another install
 INSTALLING = frozenset(hypothesis.__name__.replace("_", "-") for hypothesis in WITH_INSTALL)
 
 
 def following(case: Case, *, installs: bool) -> Iterator[Hypothesis]:
-    """All hypotheses about a case. If generated files are missing, generating them comes first."""
+    """All hypotheses about a case. If generated files are missing, generating them comes first; if packages are
+    missing, the manager is doubted before Node."""
+    installing = sorted(WITH_INSTALL, key=lambda proposer: proposer is other_node and bool(case.missing.foreign))
     first = (prepared,) if _lacks_own_files(case) else ()
     others = (hypothesis for hypothesis in WITHOUT_INSTALL if hypothesis not in first)
-    for hypothesis in (*first, *others, *(WITH_INSTALL if installs else ())):
+    for hypothesis in (*first, *others, *(installing if installs else ())):
         yield from hypothesis(case)
 
 

@@ -10,6 +10,7 @@ Reads tables and writes nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, Literal, Protocol
@@ -40,6 +41,15 @@ class Format(Table):
 
     pattern: str
     version: str
+
+
+class Neighbor(Table):
+    """A release of another major version that may take the manager's place: it `reads` a lock file that begins like
+    this, with its versions, and runs on these versions of `node`."""
+
+    version: str
+    node: str
+    reads: str
 
 
 class RunsOn(Table):
@@ -127,6 +137,7 @@ class Manager(Folder):
     by_node: dict[str, str] = Field(default={}, description="range of Node -> the version that comes with it")
     package: tuple[Package, ...]
     format: tuple[Format, ...]
+    neighbor: tuple[Neighbor, ...] = ()
     runs_on: tuple[RunsOn, ...] = ()
     install: tuple[Install, ...]
     focus: tuple[Focus, ...] = ()
@@ -163,6 +174,17 @@ class Manager(Folder):
         """How an install is restricted to some packages of a workspace; None if it cannot be."""
         return next((row for row in self.focus if _in(row.versions, version)), None)
 
+    def neighbors(self, version: str, node: str, text: str) -> list[str]:
+        """The releases of the next and the previous major version, the newer first, if they run on this Node and read a
+        lock file with this text."""
+        rows, majors = self.neighbor, [row.version.partition(".")[0] for row in self.neighbor]
+        if (current := version.partition(".")[0]) not in majors:
+            return []
+        index = majors.index(current)
+        beside = (rows[place] for place in (index - 1, index + 1) if 0 <= place < len(rows))
+        fitting = (row for row in beside if _on(row.node, node) and re.search(row.reads, text, re.MULTILINE))
+        return [row.version for row in fitting]
+
     def variables_for(self, version: str) -> dict[str, str]:
         """The variables of its installs at a version, with their placeholders."""
         return {name: value for row in self.variables if _in(row.versions, version) for name, value in row.set.items()}
@@ -172,6 +194,13 @@ def _in(wanted: str, version: str) -> bool:
     from pipeline.ecosystems import versions
 
     return not wanted or versions.satisfies(versions.full(version), wanted)
+
+
+def _on(wanted: str, node: str) -> bool:
+    """Whether a version of Node, or the newest one of a line, is in a range."""
+    from pipeline.ecosystems import versions
+
+    return versions.satisfies(".".join([*node.split("."), "99", "99"][:3]), wanted)
 
 
 def all_managers() -> dict[str, Manager]:

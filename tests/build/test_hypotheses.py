@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from trees import DATE, LOCK, of, package, read, tree
+from trees import BERRY, DATE, LOCK, YARN_1, of, package, read, tree
 
 from pipeline.build import hypotheses
 from pipeline.build.hypotheses import INSTALLING, Case, Hypothesis
@@ -206,6 +206,47 @@ def test_neighbouring_nodes_come_last_and_only_where_nothing_loads() -> None:
     assert [found.environment.node for found in named(one, "other-node")] == ["20", "16"]
     assert [found.name for found in hypotheses.following(one, installs=True)][-1] == "other-node"
     assert not INSTALLING & {found.name for found in hypotheses.following(one, installs=False)}
+
+
+PNPM_9 = {"pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}
+PNPM_6 = {"pnpm-lock.yaml": "lockfileVersion: '6.0'\n"}
+MODULE = "Cannot find module 'linkifyjs' from 'node_modules/linkify-string/index.js'"
+
+
+@pytest.mark.parametrize(
+    ("files", "node", "versions"),
+    [
+        (PNPM_9, "20", ["10.34.8"]),
+        (PNPM_6, "20", ["9.15.9", "7.33.7"]),
+        (PNPM_6, "16", ["7.33.7"]),
+        ({"yarn.lock": BERRY.format(6, 8)}, "18", ["4.5.3", "2.4.2"]),
+        ({"yarn.lock": BERRY.format(8, 10)}, "18", ["3.8.7"]),
+        ({"yarn.lock": YARN_1}, "20", []),
+        ({}, "20", []),
+    ],
+)
+def test_neighbouring_managers_that_read_the_lock_file(files: dict[str, str], node: str, versions: list[str]) -> None:
+    """They hoist in other ways. What they cannot read would be resolved anew, to packages of another day."""
+    found = named(case(tree({".nvmrc": node} | files)), "other-manager")
+    assert [one.environment.manager_version for one in found] == versions
+    assert all({"--no-frozen-lockfile", "--no-immutable"} & set(one.environment.install) for one in found)
+
+
+def test_a_neighbour_takes_the_place_of_a_release_in_the_repository() -> None:
+    """And only with its own words: the release there would start in its place."""
+    release = ".yarn/releases/yarn-3.6.1.cjs"
+    files = {"yarn.lock": BERRY.format(6, 8), ".yarnrc.yml": f"yarnPath: {release}\n", release: "", ".nvmrc": "18"}
+    one = case(tree(files))
+    assert one.environment.install[:2] == ("node", release)
+    assert [found.environment.install[0] for found in named(one, "other-manager")] == ["yarn", "yarn"]
+
+
+def test_missing_packages_cast_doubt_on_the_manager_before_node() -> None:
+    made = tree({".nvmrc": "20"} | PNPM_9)
+    names = [
+        [found.name for found in hypotheses.following(case(made, log), installs=True)][-3:] for log in ("", MODULE)
+    ]
+    assert names == [["other-node", "other-node", "other-manager"], ["other-manager", "other-node", "other-node"]]
 
 
 def test_a_command_that_starts_no_runner_may_start_one_on_another_node() -> None:

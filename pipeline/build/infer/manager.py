@@ -31,6 +31,7 @@ def find(tree: Tree, manifest: Manifest, node: str, date: str, fixed: dict[str, 
         _refuse_unpinned(tree, manager)
     version = fixed.get("manager_version") or _version(tree, manifest, manager, lock, node)
     release = _release(tree, manager)
+    release = release if release and release[1] == version.value else None
     row = manager.install_for(version.value, lock=bool(lock), release=bool(release))
     if row is None:
         raise Unsupported("environment_failed", f"no exact install is known for {manager.name} {version.value}")
@@ -83,7 +84,10 @@ def _release(tree: Tree, manager: Manager) -> tuple[str, str] | None:
 
 def _by_lock(manager: Manager, lock: str, text: str, node: str) -> Found:
     """The version by the lock file's format, but not above the one that comes with Node, if one does."""
-    row = next((row for row in manager.format if re.search(row.pattern, text[:2000], re.MULTILINE)), None)
+    found = (
+        (row, re.search(row.pattern, part, re.MULTILINE)) for part in (text[:2000], text) for row in manager.format
+    )
+    row = next((row for row, match in found if match), None)
     if row is None:
         raise Unsupported("environment_failed", f"{lock}: unknown format of {manager.name}'s lock file")
     with_node = manager.with_node(node)

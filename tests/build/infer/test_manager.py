@@ -25,6 +25,7 @@ RELEASE = ".yarn/releases/yarn-3.0.1.cjs"
         ({"pnpm-lock.yaml": "lockfileVersion: '6.0'\n"}, "pnpm", "8.15.9"),
         ({"pnpm-lock.yaml": "lockfileVersion: 5.4\n"}, "pnpm", "7.33.7"),
         ({"pnpm-lock.yaml": "lockfileVersion: 5.3\n"}, "pnpm", "6.35.1"),
+        ({"pnpm-lock.yaml": "dependencies:\n" + "  a: 1.0.0\n" * 300 + "lockfileVersion: 5.1\n"}, "pnpm", "5.18.11"),
         ({"package-lock.json": "{}"}, "npm", ""),
         ({"package-lock.json": '{\n  "lockfileVersion": 1\n}'}, "npm", "6"),
         ({"package-lock.json": '{\n  "lockfileVersion": 2\n}'}, "npm", "8"),
