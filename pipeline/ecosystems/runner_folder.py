@@ -49,13 +49,26 @@ class Words(Table):
 
 
 class Wrapper(Table):
-    """A program that includes the runner. `through` are its own file and arguments, if it must be called itself."""
+    """A program that includes the runner. `through` are its own file and arguments, if it must be called itself.
+
+    With `file`, it includes this runner only if that file matches `pattern` (on one line, without blanks). With
+    `words`, it takes these in place of the runner's, and none of a script's; `{project}` is its name of the project.
+    """
 
     program: str
     package: str
     command: str
     through: tuple[str, ...] = ()
     env: dict[str, str] = {}
+    file: str = ""
+    pattern: str = ""
+    words: tuple[str, ...] = ()
+    selection: tuple[str, ...] = ()
+    parser: str = ""
+
+    def includes(self, text: str) -> bool:
+        """Whether it includes the runner, by the text of its file."""
+        return not self.file or bool(re.search(self.pattern, re.sub(r"\s", "", text)))
 
 
 class Control(Table):
@@ -92,12 +105,14 @@ class Documents(Table):
 
 class Reads(Table):
     """How a runner reports what it reads, beyond what Node loads for it: by a `file` that is loaded into its processes,
-    or passed by `words`, in which `{reads}` is its path. `apart` is a pattern of programs that only run tests.
+    or passed by `words`, in which `{reads}` is its path. `apart` is a pattern of programs that only run tests. With a
+    parser of `unless`, it cannot.
     """
 
     file: str
     words: tuple[str, ...] = ()
     apart: str = ""
+    unless: tuple[str, ...] = ()
 
 
 class SnapshotForm(Protocol):
@@ -180,7 +195,7 @@ class Parser(Table):
         how the runner reports what it reads."""
         code = (file.read_bytes() if file else b"" for file in (self.reporter_file(), self.preload_file()))
         control = (self.control, self.control_text()) if self.control else ()
-        reads_setup = runner(self.runner).reads
+        reads_setup = runner(self.runner).reads_with(self.name)
         reads = (str(reads_setup), self.file(reads_setup.file).read_bytes()) if reads_setup else ()
         return (*code, *map(str, control), *reads)
 
@@ -288,6 +303,10 @@ class Runner(Folder):
         kept = {name: value for name, value in environment.test_env.items() if name not in before.env}
         changes = {"test": test, "selection": after.selection or (), "test_env": kept | after.env}
         return unchanged.model_copy(update=changes | {"parser": after.parser})
+
+    def reads_with(self, parser: str) -> Reads | None:
+        """How it tells what it reads, with a parser; None if Node alone does."""
+        return None if self.reads and parser in self.reads.unless else self.reads
 
     def lacks(self, parser: str = "") -> tuple[str, ...]:
         """The safeguards that verdicts lack with a parser, by default the usual one."""

@@ -20,7 +20,7 @@ from pipeline.core.records import Environment
 from pipeline.ecosystems import all_runners
 from pipeline.ecosystems import parser as parser_named
 from pipeline.ecosystems.protection import is_manifest, is_protected
-from pipeline.ecosystems.runner_folder import Runner
+from pipeline.ecosystems.runner_folder import Reads
 from pipeline.execution import command, generated, runs, scope
 from pipeline.execution.applying import apply, listed, must
 from pipeline.execution.closure import Seen, closure, targets
@@ -72,13 +72,12 @@ def _observed(workspace: Workspace, plan: Plan, tests: Sequence[str]) -> tuple[E
     folder, variables = f"{workspace.scratch}/reads", plan.environment.test_env
     workspace.write(f"{folder}/{PROBE}", resources(__package__).joinpath(PROBE).read_bytes())
     options, arguments = [command.preload(f"{folder}/{PROBE}")], []
-    runner = _runner(plan.environment)
-    if runner.reads:
-        path = f"{folder}/runner/{runner.reads.file}"
-        workspace.write(path, runner.parsers[plan.environment.parser].file(runner.reads.file).read_bytes())
-        arguments = [word.replace("{reads}", path) for word in runner.reads.words]
+    if setup := _reads(plan.environment):
+        path = f"{folder}/runner/{setup.file}"
+        workspace.write(path, parser_named(plan.environment.parser).file(setup.file).read_bytes())
+        arguments = [word.replace("{reads}", path) for word in setup.words]
         options += [] if arguments else [command.preload(path)]
-    apart = runner.reads.apart if runner.reads else ""
+    apart = setup.apart if setup else ""
     settings = {"out": f"{folder}/seen", "root": workspace.root, "tests": tests, "apart": apart}
     workspace.write(f"{folder}/settings.json", json.dumps(settings).encode())
     test_env = variables | {
@@ -92,8 +91,9 @@ def _observed(workspace: Workspace, plan: Plan, tests: Sequence[str]) -> tuple[E
     return run.end, list(_objects(workspace.read(f"{folder}/seen") or b""))
 
 
-def _runner(environment: Environment) -> Runner:
-    return all_runners()[parser_named(environment.parser).runner]
+def _reads(environment: Environment) -> Reads | None:
+    """How the runner itself tells what it reads."""
+    return all_runners()[parser_named(environment.parser).runner].reads_with(environment.parser)
 
 
 def _objects(lines: bytes) -> Iterator[dict[str, Any]]:
@@ -142,7 +142,7 @@ def _is_file(path: str, word: str) -> bool:
 
 def _mentioned(workspace: Workspace, environment: Environment, tree: Collection[str]) -> frozenset[str]:
     """The files named in the text of the runner's configuration, for runners that cannot report what they read."""
-    if _runner(environment).reads:
+    if _reads(environment):
         return frozenset()
     path = posixpath.normpath(posixpath.join(environment.folder, environment.configuration))
     text = workspace.read(f"{workspace.root}/{path}") if environment.configuration and path in tree else None

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
-from pipeline.build.infer import uses, workspaces
+from pipeline.build.infer import angular, uses, workspaces
 from pipeline.build.infer.scripts import commands, program
 from pipeline.build.infer.tree import Found, Manifest, Tree, Unsupported, above, table
 from pipeline.build.infer.uses import Use
@@ -24,7 +24,8 @@ Known = Callable[[str], list[Use]]
 def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str, Found]) -> tuple[Use, str]:
     """The use that runs most of these test files, and why it is in its folder. Raises Unsupported."""
     tests = _own_tests(tree, files)
-    imported = uses.imported(tree, tests)
+    angular.require_report(tree, tests)
+    imported = _named(tree, tests)
     known = cache(lambda folder: uses.of_package(tree, folder, imported))
     if "runner" in fixed or "folder" in fixed:
         return _fixed(known, fixed)
@@ -45,12 +46,18 @@ def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str
 def alternatives(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterator[Use]:
     """Every other way in which the packages above these test files could run them, nearest packages first."""
     tests, named = _own_tests(tree, files), workspaces.patterns(tree, manifest)
-    imported = uses.imported(tree, tests)
+    imported = _named(tree, tests)
     folders = {folder for file in tests or ["package.json"] for folder in above(file)}
     members = {folder for folder in folders if workspaces.member(folder, named)}
     for folder in sorted(members, key=lambda path: (-len(path), path)):
         yield from uses.of_package(tree, folder, imported)
         yield from uses.of_scripts(tree, folder)
+
+
+def _named(tree: Tree, tests: Sequence[str]) -> frozenset[str]:
+    """The runners that the tests import, and the one that Angular's builder starts for them."""
+    tested = angular.project(tree, tests)
+    return uses.imported(tree, tests) | ({tested.runner} if tested and tested.runner else set())
 
 
 def _own_tests(tree: Tree, files: Sequence[str]) -> list[str]:

@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pipeline.build.infer import place, uses
+from pipeline.build.infer import angular, place, uses
 from pipeline.build.infer.tree import Found, Manifest, Tree
 from pipeline.build.infer.uses import Use
 from pipeline.ecosystems import locks, versions
 from pipeline.ecosystems.manager_folder import all_managers
 from pipeline.ecosystems.runner_folder import Runner as Spec
+from pipeline.ecosystems.runner_folder import Words
 from pipeline.ecosystems.runner_folder import runner as spec_of
 
 
@@ -47,7 +48,8 @@ def find(
     kept, tests = _arguments(use, spec)
     kept += _configured(spec, configuration, kept)
     kept += _projects(tree, use, spec, configuration.value, kept)
-    merged = spec.merged(version.value, kept)
+    merged = _words(tree, use, files) or spec.merged(version.value, kept)
+    kept = () if use.wrapper and use.wrapper.words else kept
     start = ("{entry}", *_through(use), *merged.words) if spec.entries else (*use.call.node, *merged.words)
     wrapped = use.wrapper.env if use.wrapper else {}
     env = wrapped | use.call.env | (_node_options(use) if spec.entries else {}) | merged.env
@@ -118,7 +120,9 @@ def _locked(tree: Tree, package: str, wanted: str = "") -> Found | None:
 
 
 def _configuration(tree: Tree, use: Use, manifest: Manifest, spec: Spec) -> Found:
-    """The runner's configuration: the one that its call names, a file in its folder, or package.json."""
+    """The runner's configuration: its wrapper's, the one that its call names, a file in its folder, or package.json."""
+    if use.wrapper and use.wrapper.words and use.wrapper.file:
+        return Found(use.wrapper.file, use.evidence)
     for path in use.call.words:
         if posixpath.normpath(posixpath.join(use.folder, path)) in tree.paths and "conf" in path:
             return Found(path, use.evidence)
@@ -143,6 +147,15 @@ def _entries(tree: Tree, use: Use, spec: Spec, brought: set[str]) -> Iterator[st
     for manager in all_managers().values():
         if manager.unpacks and manager.lock_of(tree.paths):
             yield from (f"{up}node_modules/{manager.unpacks}/{entry}" for entry in files)
+
+
+def _words(tree: Tree, use: Use, files: Sequence[str]) -> Words | None:
+    """The words of a wrapper that takes its own; None if it takes the runner's."""
+    if not use.wrapper or not use.wrapper.words:
+        return None
+    tested = angular.project(tree, files)
+    filled = (word.replace("{project}", tested.name if tested else "") for word in use.wrapper.words)
+    return Words(words=tuple(filter(None, filled)), selection=use.wrapper.selection, parser=use.wrapper.parser)
 
 
 def _through(use: Use) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
@@ -28,7 +29,7 @@ def of_package(tree: Tree, folder: str, runners: Collection[str]) -> list[Use]:
     manifest = tree.manifest(folder)
     if manifest is None:
         return []
-    found = [*_by_scripts(tree, folder, manifest), *_by_dependencies(folder, manifest)]
+    found = [*_by_scripts(tree, folder, manifest), *_by_dependencies(tree, folder, manifest)]
     if "node" in runners:
         found.append(Use(folder, "node", "the tests import node:test"))
     return sorted(found, key=lambda use: use.runner not in runners)
@@ -61,18 +62,28 @@ def _by_scripts(tree: Tree, folder: str, manifest: Manifest, names: Collection[s
     for call in scripts.calls(tree, folder, manifest, tuple(programs()), tuple(names)):
         runner, wrapper = programs()[call.program]
         command = (wrapper or runner).command
-        if not command or command in call.words[:1]:
+        includes = not wrapper or _includes(tree, folder, wrapper)
+        if includes and (not command or command in call.words[:1]):
             yield Use(folder, runner.name, call.evidence, call, wrapper)
 
 
-def _by_dependencies(folder: str, manifest: Manifest) -> Iterator[Use]:
+def _by_dependencies(tree: Tree, folder: str, manifest: Manifest) -> Iterator[Use]:
+    """The uses by dependencies. A wrapper that a file asks for comes before its runner, which cannot do without it."""
+    included = [
+        Use(folder, runner.name, f"{manifest.path}: depends on {wrapper.package}", wrapper=wrapper)
+        for runner, wrapper in _wrappers()
+        if wrapper.package in manifest.dependencies and _includes(tree, folder, wrapper)
+    ]
+    yield from (use for use in included if use.wrapper and use.wrapper.file)
     for runner in all_runners().values():
         for package in runner.packages:
             if package in manifest.dependencies:
                 yield Use(folder, runner.name, f"{manifest.path}: depends on {package}")
-    for runner, wrapper in _wrappers():
-        if wrapper.package in manifest.dependencies:
-            yield Use(folder, runner.name, f"{manifest.path}: depends on {wrapper.package}", wrapper=wrapper)
+    yield from (use for use in included if use.wrapper and not use.wrapper.file)
+
+
+def _includes(tree: Tree, folder: str, wrapper: Wrapper) -> bool:
+    return wrapper.includes(tree.text(posixpath.join(folder, wrapper.file)))
 
 
 def _wrappers() -> list[tuple[Runner, Wrapper]]:

@@ -1,0 +1,73 @@
+"""Which runner the builders of Angular's workspace start, and by which command."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from trees import read, tree
+
+from pipeline.build.infer import Unsupported
+from pipeline.ecosystems import runner
+
+VITEST, KARMA = "@angular/build:unit-test", "@angular-devkit/build-angular:karma"
+PACKAGES = {"@angular/build": "^21.0.0", "@angular/cli": "^21.0.0", "vitest": "^4.0.8"}
+
+
+def workspace(**builders: tuple[str, str, dict[str, Any]]) -> dict[str, str]:
+    """An angular.json: project -> its folder, builder and options of tests."""
+    projects = {
+        name: {"root": root, "architect": {"test": {"builder": builder, "options": options}}}
+        for name, (root, builder, options) in builders.items()
+    }
+    return {"angular.json": json.dumps({"projects": projects}, indent=2)}
+
+
+@pytest.mark.parametrize("scripts", [{"test": "npm run lint && ng test -c firefox"}, {"test": "nx affected"}])
+def test_vitest_is_started_by_angular(scripts: dict[str, str]) -> None:
+    """Vitest alone compiles no template: every file of such a base failed."""
+    files = workspace(ui=("", VITEST, {"runner": "vitest"})) | {"vitest.config.ts": ""}
+    found = read(tree(files, devDependencies=PACKAGES, scripts=scripts), "src/menu.spec.ts")
+    words = ["{entry}", "test", "ui", "--watch=false", "--reporters=default", "--reporters=json"]
+    assert (found.runner, found.entries[0]) == ("vitest", "node_modules/@angular/cli/bin/ng.js")
+    assert list(found.test) == ["node", *words, "--output-file={report}", "{files}"]
+    assert (found.selection, found.parser) == (("--include", "{files}"), "vitest-angular-json")
+    assert found.configuration == "angular.json"
+
+
+def test_the_project_is_that_of_the_tests() -> None:
+    files = workspace(ui=("projects/ui", VITEST, {}), docs=("", VITEST, {}), forms=("projects/forms", VITEST, {}))
+    made = tree(files, devDependencies=PACKAGES, scripts={"test": "ng test"})
+    assert [read(made, path).test[3] for path in ("projects/forms/a.spec.ts", "src/a.spec.ts")] == ["forms", "docs"]
+
+
+@pytest.mark.parametrize(
+    ("builder", "options"), [(KARMA, {}), ("@angular/build:karma", {}), (VITEST, {"runner": "karma"})]
+)
+def test_karma_is_what_its_builder_starts(builder: str, options: dict[str, Any]) -> None:
+    """Whatever else is there: Jest was inferred, for schematics of the same package."""
+    packages = PACKAGES | {"karma": "^6", "jest": "^29"}
+    made = tree(
+        workspace(ui=("", builder, options)), devDependencies=packages, scripts={"test": "jest tools && ng test"}
+    )
+    assert read(made, "src/menu.spec.ts").runner == "karma"
+
+
+def test_an_older_builder_is_refused_before_the_install() -> None:
+    """Before version 21 it takes no file for a report."""
+    packages = PACKAGES | {"@angular/build": "^20.3.0"}
+    with pytest.raises(Unsupported, match=r"angular\.json: ui runs Vitest by @angular/build:unit-test 20"):
+        read(tree(workspace(ui=("", VITEST, {})), devDependencies=packages, scripts={"test": "ng test"}), "a.spec.ts")
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"projects": [1]}', '{"projects": {"ui": 1}}'])
+def test_a_broken_workspace_says_nothing(text: str) -> None:
+    made = tree({"angular.json": text}, scripts={"test": "ng test"})
+    assert read(made, "src/menu.spec.ts").runner == "jest"
+
+
+def test_its_verdicts_say_what_they_lack() -> None:
+
+    assert "negative_control" in runner("vitest").lacks("vitest-angular-json")
+    assert runner("vitest").reads_with("vitest-json") and not runner("vitest").reads_with("vitest-angular-json")
