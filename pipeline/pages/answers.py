@@ -6,11 +6,12 @@ The doctype stays, and so does everything inside the page, including fences in i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
-#: the beginning of a page: its doctype or root element, with comments directly before it
-_BEGIN = re.compile(r"(?:<!--(?:(?!-->).)*-->\s*)*(?:<!doctype\s+html\b|<html\b)", re.IGNORECASE | re.DOTALL)
+#: the beginning of a page (its doctype or root element), or of a comment
+_MARK = re.compile(r"<!--|<!doctype\s+html\b|<html\b", re.IGNORECASE)
 _DOCTYPE = re.compile(r"<!doctype\s+html\b|<html\b", re.IGNORECASE)
 _END = re.compile(r"</html\s*>", re.IGNORECASE)
 #: what browsers add to the body although it follows the page's end
@@ -30,46 +31,87 @@ class _Block(NamedTuple):
 
 
 def page_of(answer: str) -> str:
-    """The page in an answer; the whole answer if it contains none."""
+    """The page in an answer; the whole answer if it contains none. Takes time in proportion to its length."""
     text = _THOUGHT.sub("", answer.lstrip("\ufeff")).strip()
-    if _BEGIN.match(text):
+    if _begin(text) == 0:
         return _whole(text)
     blocks = list(_blocks(text))
-    fenced = next((block.text for block in blocks if _BEGIN.search(block.text)), None)
+    fenced = next((block.text for block in blocks if _begin(block.text) is not None), None)
     if fenced is not None:
         return _whole(fenced)
-    if _BEGIN.search(text):
+    if _begin(text) is not None:
         return _whole(text)
     parts = [block.text for block in blocks if block.language in _HTML and _TAG.search(block.text)]
     return max(parts, key=len).strip() if parts else text
+
+
+def _begin(text: str, start: int = 0) -> int | None:
+    """Where a page begins: at its doctype or root element, or at the comments directly before it; None without a page.
+
+    What looks like a page in a comment is one only if no page follows the comment directly: prose can contain `<!--`.
+    """
+    comments = end = start  # where the latest comments begin and end
+    hidden: int | None = None
+    close = 0
+    for mark in _MARK.finditer(text, start):
+        follows = mark.start() >= end and not text[end : mark.start()].strip() and end > comments
+        if mark.start() < end:
+            hidden = mark.start() if hidden is None and mark[0] != "<!--" else hidden
+        elif hidden is not None and not follows:
+            return hidden
+        elif mark[0] != "<!--":
+            return comments if follows else mark.start()
+        else:
+            close = close if close < 0 or close >= mark.end() else text.find("-->", mark.end())
+            if close >= 0:
+                comments, end = comments if follows else mark.start(), close + len("-->")
+    return hidden
 
 
 def _blocks(text: str) -> Iterator[_Block]:
     """The fenced blocks of a text; the last one may lack its end. A block ends at a fence of the same kind and
     length."""
     position = 0
+    pages = _Ahead(partial(_begin, text))
+    ends = _Ahead(lambda start: (tag := _END.search(text, start)) and tag.start())
     while begin := _FENCE.search(text, position):
         fence = begin[1]
         closing = re.compile(rf"^[ \t]*{re.escape(fence[0])}{{{len(fence)},}}[ \t]*$", re.MULTILINE)
-        ends = list(closing.finditer(text, begin.end()))
-        end = _fitting(text, begin.end(), ends)
+        end = (
+            _fitting(closing.finditer(text, begin.end()), pages.at(begin.end()), ends.at(begin.end()))
+            or (len(text),) * 2
+        )
         yield _Block(begin[2].lower(), text[begin.end() : end[0]].strip("\n"))
         position = end[1]
 
 
-def _fitting(text: str, start: int, ends: list[re.Match[str]]) -> tuple[int, int]:
-    """The end of a block: the first fence at which the page in it is complete."""
-    for end in ends:
-        inside = text[start : end.start()]
-        if not _BEGIN.search(inside) or _END.search(inside):
-            return end.start(), end.end()
-    return (ends[0].start(), ends[0].end()) if ends else (len(text), len(text))
+class _Ahead:
+    """The next place of something in a text, which is looked for again only after it was passed."""
+
+    def __init__(self, find: Callable[[int], int | None]) -> None:
+        self._find, self._found = find, find(0)
+
+    def at(self, start: int) -> int | None:
+        """The first place from `start` on; None if there is none. `start` never decreases."""
+        if self._found is not None and self._found < start:
+            self._found = self._find(start)
+        return self._found
+
+
+def _fitting(fences: Iterator[re.Match[str]], page: int | None, done: int | None) -> tuple[int, int] | None:
+    """The end of a block: the first fence at which the page in it is complete, else the first fence. `page` and `done`
+    are where the next page begins and ends."""
+    first = None
+    for fence in fences:
+        first = first or fence
+        if page is None or page >= fence.start() or (done is not None and done < fence.start()):
+            return fence.span()
+    return first and first.span()
 
 
 def _whole(text: str) -> str:
     """The page from its beginning to its last end tag before another page begins, with scripts and styles after it."""
-    begin = _BEGIN.search(text)
-    page = text[begin.start() :] if begin else text
+    page = text[_begin(text) or 0 :]
     ends = list(_END.finditer(page))
     for tag in ends:
         if _DOCTYPE.match(page[tag.end() :].lstrip("`~ \t\r\n")) or tag is ends[-1]:

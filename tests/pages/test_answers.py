@@ -51,3 +51,13 @@ def test_the_page_in_an_answer(answer: str) -> None:
 def test_a_page_is_its_own_page(answer: str) -> None:
     page = page_of(ANSWERS[answer][0])
     assert page_of(page) == page
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "text", ["```\n", "```html\n<p>\n```\n", "<!--", "<!-- -->\n", "<html>", "</html>", "<script>"]
+)
+@pytest.mark.parametrize("begin", ["", "```html\n<html>\n"])
+def test_a_model_that_repeats_itself_costs_no_time(text: str, begin: str) -> None:
+    """Small models repeat a line until their limit; each of these took a minute or more, or could."""
+    assert page_of(begin + text * 20_000) is not None
