@@ -43,6 +43,8 @@ log = logging.getLogger(__name__)
 class RemoteWorker:
     """A worker on any machine: `each` uses one for each unit under way."""
 
+    keeps_slot = True
+
     def __init__(self) -> None:
         self._cluster, self._unit, self._ended = _Cluster.join(), "", False
 

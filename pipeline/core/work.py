@@ -129,7 +129,13 @@ Message = tuple[Literal["result", "error", "interrupt", "end"], Any]
 
 
 class Worker(Protocol):
-    """Where requests are performed, one at a time. It belongs to one thread of the coordinator."""
+    """Where requests are performed, one at a time. It belongs to one thread of the coordinator.
+
+    A unit that says that it is ready continues when there is room for it. With `keeps_slot` it continues at once, since
+    it holds a slot for which the units before it may be waiting.
+    """
+
+    keeps_slot: bool
 
     def perform(self, request: Request[Any], tell: Tell) -> Any: ...
 
@@ -139,6 +145,8 @@ class Worker(Protocol):
 
 class _InThread:
     """A worker in a thread of the coordinator. The batch's Interrupts end its unit."""
+
+    keeps_slot = False
 
     def perform(self, request: Request[Any], tell: Tell) -> Any:
         return _performed(request, tell)
@@ -164,6 +172,8 @@ def _record(record: logging.LogRecord) -> None:
 
 class Spawned:
     """A worker in a process of its own, started with the first request."""
+
+    keeps_slot = False
 
     def __init__(self) -> None:
         self._line: Connection | None = None
@@ -361,7 +371,7 @@ class _Crew(Generic[R]):
 
         def release() -> None:
             while waiting:
-                self._release(waiting.pop())
+                self._release(waiting.pop(), worker.keeps_slot)
 
         def hear(event: Event) -> None:
             self.hear(event)
@@ -379,14 +389,14 @@ class _Crew(Generic[R]):
         result = admitted.result if isinstance(admitted, Settled) else worker.perform(admitted, hear)
         return request, result
 
-    def _release(self, others: Sequence[Request[R]]) -> None:
-        """Release the others of a group; this thread then counts as working, as soon as there is room."""
+    def _release(self, others: Sequence[Request[R]], keeps_slot: bool) -> None:
+        """Release the others of a group; this thread then counts as working: at once, or as soon as there is room."""
         with self.changed, timed("waiting"):
             self.preparing -= 1
             self.waiting += 1
             self.ready.extend(others)
             self.changed.notify_all()
-            self.changed.wait_for(lambda: self.working < self.jobs)
+            self.changed.wait_for(lambda: keeps_slot or self.working < self.jobs)
             self.waiting -= 1
             self.working += 1
 

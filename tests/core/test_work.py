@@ -16,7 +16,7 @@ import pytest
 from work_requests import Square
 
 from pipeline.core.errors import InfrastructureError
-from pipeline.core.work import Event, Interrupts, Settled, Tell, each
+from pipeline.core.work import ENGINES, Event, Interrupts, Settled, Tell, each
 
 
 @dataclass(frozen=True)
@@ -181,6 +181,47 @@ def test_no_more_groups_are_prepared_than_there_is_use_for() -> None:
         return made[-1] - number
 
     assert max(in_groups([[number] * 3 for number in range(10)], work, jobs=1, ahead=1)) <= 2
+
+
+class OneSlot:
+    """A worker that shares one slot with the others. It goes to units in this order, once these units wait for it."""
+
+    keeps_slot = True
+    changed = threading.Condition()
+    order = [("a1", set()), ("b1", {"a2", "a3"}), ("a2", set()), ("a3", set()), ("b2", set())]
+
+    def __init__(self) -> None:
+        self.left, self.waiting = list(self.order), set[str]()
+
+    def perform(self, request: Any, tell: Tell) -> Any:
+        with self.changed:
+            self.waiting.add(request.name)
+            self.changed.notify_all()
+            assert self.changed.wait_for(lambda: self._is_next(request.name), 10), f"no slot for {request.name}"
+        result = request.perform(tell)
+        with self.changed:
+            self.left.pop(0)
+            self.changed.notify_all()
+        return result
+
+    def _is_next(self, name: str) -> bool:
+        return self.left[0][0] == name and self.left[0][1] <= self.waiting
+
+    def end(self) -> None:
+        """Nothing is ended."""
+
+
+def test_a_unit_in_the_last_slot_waits_for_none_that_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a host that lost its power the slots are gone, and there are more jobs than slots."""
+    worker = OneSlot()
+    monkeypatch.setitem(ENGINES, "one slot", lambda: worker)
+    groups = [["a1", "a2", "a3"], ["b1", "b2"]]
+
+    def work(name: str, prepared: Prepared) -> str:
+        prepared()
+        return name
+
+    assert list(in_groups(groups, work, jobs=2, ahead=1, engine="one slot")) == ["a1", "b1", "a2", "a3", "b2"]
 
 
 # -- Ctrl-C ----------------------------------------------------------------------------------------------------------
