@@ -148,6 +148,7 @@ class _Cluster:
     def _connected(self) -> Any:
         from distributed import Client
 
+        logging.getLogger("distributed").setLevel(logging.WARNING)
         client: Any = Client(self.address, timeout=10, set_as_default=False, name="a11y-bench")
         client.subscribe_topic(self.topic, self._hear)
         return client

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
 import click
 
-#: settings of dask.distributed: a host that was cut off is noticed within a minute; coordinators count what workers end
+#: settings of dask.distributed, unless the environment has others: a host that was cut off is noticed within a minute;
+#: coordinators count what workers end
 SETTINGS = {
     "distributed.scheduler.worker-ttl": "60s",
     "distributed.scheduler.allowed-failures": 100,
     "distributed.comm.timeouts.connect": "10s",
     "distributed.comm.timeouts.tcp": "30s",
 }
+
+
+def settings() -> dict[str, Any]:
+    """SETTINGS without those that the environment has (DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL and so on)."""
+    named = {name: f"DASK_{name.replace('.', '__').replace('-', '_').upper()}" for name in SETTINGS}
+    return {name: value for name, value in SETTINGS.items() if named[name] not in os.environ}
 
 
 @click.command()
@@ -36,7 +46,7 @@ async def _serve(host: str, port: int) -> None:
     from distributed import Scheduler
 
     logging.getLogger("distributed").setLevel(logging.WARNING)
-    with dask.config.set(SETTINGS):
+    with dask.config.set(settings()):
         async with Scheduler(host=host, port=port, dashboard=False, dashboard_address=f"{host}:0") as scheduler:
             click.echo(scheduler.address)
             await scheduler.finished()

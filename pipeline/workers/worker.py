@@ -35,10 +35,10 @@ async def _serve(address: str, slots: int, host: str | None) -> None:
 
     from pipeline.core import slot
     from pipeline.core.console import say
-    from pipeline.workers.scheduler import SETTINGS
+    from pipeline.workers.scheduler import settings
 
     waiting = False
-    with dask.config.set(SETTINGS), TemporaryDirectory(prefix="a11y-bench-") as folder:
+    with dask.config.set(settings()), TemporaryDirectory(prefix="a11y-bench-") as folder:
         while True:
             try:
                 await _joined(address, slots, host, folder)
