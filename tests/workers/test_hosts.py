@@ -1,0 +1,107 @@
+"""Batches on workers that are hosts of their own, with power failures, pulled cables and restarts: the bytes are those
+of threads, nothing is lost, and nothing is written twice.
+
+The first host has the data, the clone, the coordinator and the scheduler. Each of the two others has a worker with the
+local sandbox and a cache of its own, and sees no file of the first.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+
+import pytest
+from hosts_bench import BUILD, EVALUATE, Site, finished, written
+from namespaces import Host, lacking, until
+
+from pipeline.core.store import Store
+
+pytestmark = [pytest.mark.engine("git"), pytest.mark.invariant(3), pytest.mark.invariant(4)]
+#: scheduler and workers notice within seconds that a host was cut off
+QUICK = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "5s", "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "11s"}
+#: seconds for a command, which takes ten on an idle machine
+LIMIT = 180
+DATASET, PREDICTIONS, VERDICTS = "02_dataset", "03_predictions", "04_evaluation"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    if reason := lacking():
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    with Site(tmp_path_factory.mktemp("hosts"), QUICK) as site:
+        yield site
+
+
+def joined(host: Host) -> int:
+    """How often a worker has joined the scheduler."""
+    return (host.folder / "log").read_text().count("working for ")
+
+
+def as_in_threads(site: Site, store: Store, stage: str) -> bool:
+    """Whether a stage has the same bytes, and nothing was replaced on the way."""
+    return written(store, stage) == written(site.reference, stage) and not store.archive_root.exists()
+
+
+def test_the_units_of_a_host_without_power_are_performed_elsewhere(site: Site) -> None:
+    store, host = site.store("killed"), site.workers[0]
+    with site.started(BUILD, store) as coordinator:
+        site.until_at_work(host)
+        host.kill()
+        assert coordinator.wait(LIMIT) == 0
+        assert "Traceback" not in site.output(store).read_text()
+    assert as_in_threads(site, store, DATASET)
+    site.start_worker(host)
+
+
+def test_a_host_that_is_cut_off_and_comes_back_costs_nothing_but_time(site: Site) -> None:
+    """The scheduler has given its unit to the other one; its own result is worth nothing any more."""
+    store, host = site.store("cut"), site.workers[1]
+    before = joined(host)
+    with site.started(BUILD, store) as coordinator:
+        site.until_at_work(host)
+        site.network.cut(host)
+        until(lambda: f"removing: <WorkerState 'tcp://{host.address}" in (site.center.folder / "log").read_text())
+        site.network.join(host)
+        until(lambda: joined(host) > before)
+        assert coordinator.wait(LIMIT) == 0
+    assert as_in_threads(site, store, DATASET)
+
+
+def test_a_cable_that_is_loose_for_a_moment_is_not_noticed(site: Site) -> None:
+    store, host = site.store("loose", DATASET, PREDICTIONS), site.workers[1]
+    before = joined(host)
+    with site.started(EVALUATE, store) as coordinator:
+        site.until_at_work(host)
+        site.network.cut(host)
+        time.sleep(2)
+        site.network.join(host)
+        assert coordinator.wait(LIMIT) == 0
+    assert as_in_threads(site, store, VERDICTS)
+    assert joined(host) == before
+
+
+def test_a_scheduler_that_is_started_again_goes_on_with_the_batch(site: Site) -> None:
+    store = site.store("scheduler", DATASET, PREDICTIONS)
+    with site.started(EVALUATE, store) as coordinator:
+        site.until_at_work(site.workers[0])
+        site.scheduler.kill()
+        site.scheduler.wait()
+        site.start_scheduler()
+        assert coordinator.wait(LIMIT) == 0
+    assert as_in_threads(site, store, VERDICTS)
+
+
+def test_the_command_goes_on_after_its_own_host_had_no_power(site: Site) -> None:
+    """What was written is not made again."""
+    store = site.store("center")
+    with site.started(BUILD, store):
+        until(lambda: finished(store, DATASET))
+        site.center.kill()
+    before = finished(store, DATASET)
+    assert len(before) < len(finished(site.reference, DATASET))
+    site.start_scheduler()
+    with site.started(BUILD, store) as coordinator:
+        assert coordinator.wait(LIMIT) == 0
+    assert as_in_threads(site, store, DATASET)
+    assert before.items() <= finished(store, DATASET).items()
