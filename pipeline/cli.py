@@ -27,6 +27,7 @@ COMMANDS = {
     ),
     "build": ("pipeline.build.cli", "02: make environments and qualify candidates as instances."),
     "gc": ("pipeline.build.gc", "02: remove layers and caches that no dataset refers to."),
+    "images": ("pipeline.build.images", "02: share the images of datasets through an image registry."),
     "predict": ("pipeline.predict.cli", "03: let an agent write patches."),
     "evaluate": ("pipeline.evaluate.cli", "04: run patches against the tests."),
     "regrade": ("pipeline.evaluate.cli_regrade", "04: recompute the verdicts from stored runs."),

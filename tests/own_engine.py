@@ -70,6 +70,11 @@ class OwnEngine:
         if done.returncode:
             raise RuntimeError(done.stderr)
 
+    @property
+    def process(self) -> int:
+        """The engine's process, in its own network."""
+        return int((self.folder / "run" / "dockerd.pid").read_text())
+
     @contextmanager
     def filled(self, *, leave: int = 0) -> Iterator[None]:
         """All of its disk is taken, but some bytes."""

@@ -19,6 +19,7 @@ Run = Callable[..., tuple[int, str, str]]
 #: every command, and the commands of groups
 GROUPS = {
     "triage": ("serve", "list", "rate", "ask", "import", "export"),
+    "images": ("push", "pull"),
     "dataset": ("check", "export", "stats", "lock", "rebuild", "agree", "audit", "grade"),
     "submission": ("pack", "verify", "regrade", "leaderboard"),
     "pages": ("check", "run", "eval", "report", "hybrid", "demo"),

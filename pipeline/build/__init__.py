@@ -14,4 +14,5 @@ Reads `01_raw/` and the clone that it names; writes `02_dataset/`.
     judge, reasons            from three test runs to an instance or a reason
     summary, explain          the result in numbers; what rejections have in common
     budget, layers, garbage, gc                disk space, during a build and afterwards
+    images, share             images in a registry, for other machines
 """

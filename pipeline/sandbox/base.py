@@ -25,11 +25,12 @@ Cache = Literal["none", "use", "fill"]
 Limit = Literal["time", "memory", "output", "disk", "processes"]
 
 #: abilities of a sandbox -> their description: what a sandbox lacks is refused, never done in part
-Ability = Literal["contain", "reach", "browse"]
+Ability = Literal["contain", "reach", "browse", "share"]
 ABILITIES: dict[Ability, str] = {
     "contain": "contain untrusted code",
     "reach": "give agents a single way out, and tools of their own",
     "browse": "give tests a browser",
+    "share": "send images to a registry or fetch them",
 }
 
 #: the variables of every command besides its own PATH, HOME and TMPDIR: nothing of the host's environment. The yarn

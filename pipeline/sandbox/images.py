@@ -67,6 +67,21 @@ class Kept(NamedTuple):
     busy: bool = False
 
 
+#: kinds of images that a registry can hold
+Layer = Literal["environment", "instance"]
+
+
+class Transfer(NamedTuple):
+    """What became of an image that was sent to a registry or fetched. `moved` is False if it was there already.
+
+    `wire` are the compressed bytes that travelled: the missing layers with the image's description. None if the
+    registry does not tell this machine their sizes.
+    """
+
+    moved: bool
+    wire: int | None = 0
+
+
 class Kit(NamedTuple):
     """An agent's own files with their digest, and the install script (sh, run as root in their folder)."""
 
@@ -115,6 +130,18 @@ class Images(Protocol):
 
     def has(self, digest: str) -> bool:
         """Whether the instance's image exists."""
+
+    def push(self, kind: Layer, digest: str, registry: str, say: Callable[[str], None]) -> Transfer | None:
+        """Send an image to a registry, without the layers that it has; None if the image is not here.
+
+        Raises UserError, with what to do, if the registry cannot be used or images cannot be shared.
+        """
+
+    def pull(self, kind: Layer, digest: str, registry: str, say: Callable[[str], None]) -> Transfer | None:
+        """Fetch an image from a registry, without the layers that are here; None if the registry does not have it.
+
+        Raises UserError, with what to do, if the registry cannot be used or images cannot be shared.
+        """
 
     def tools(self, kit: Kit, say: Callable[[str], None]) -> Path:
         """Make an agent's tools, once, for `open`. Raises UserError if its script fails or tools cannot work here."""

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pipeline.sandbox.base import DEFAULT, Ability, Cache, Completed, Limits, stopped
-from pipeline.sandbox.images import Directory, Identity, Installed, Kept, Kind, Kit, Machine
+from pipeline.sandbox.images import Directory, Identity, Installed, Kept, Kind, Kit, Layer, Machine, Transfer
 from pipeline.sandbox.installation import Installation
 
 Files = dict[str, bytes]
@@ -23,13 +23,17 @@ def succeed(argv: tuple[str, ...], files: Files) -> Completed:
 
 
 class ScriptedImages:
-    """`failures` are raised by environment(), by digest: InstallFailed or InfrastructureError."""
+    """`failures` are raised by environment(), by digest: InstallFailed or InfrastructureError.
+
+    `registries` are shared by all that are given the same: (registry, kind, digest) -> the environment of an instance.
+    """
 
     def __init__(self, opened: list[str], failures: dict[str, Exception] | None = None) -> None:
         self.opened, self.failures = opened, failures or {}
         self.environments: list[str] = []
         self.instances: dict[str, str] = {}
         self.directories: set[Directory] = set()
+        self.registries: dict[tuple[str, Layer, str], str] = {}
 
     def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> Installed:
         if digest in self.failures:
@@ -44,6 +48,26 @@ class ScriptedImages:
 
     def has(self, digest: str) -> bool:
         return digest in self.instances
+
+    def push(self, kind: Layer, digest: str, registry: str, say: Callable[[str], None]) -> Transfer | None:
+        """Every image takes ten bytes on the wire."""
+        if digest not in (self.environments if kind == "environment" else self.instances):
+            return None
+        if (registry, kind, digest) in self.registries:
+            return Transfer(False)
+        self.registries[registry, kind, digest] = self.instances.get(digest, "")
+        return Transfer(True, 10)
+
+    def pull(self, kind: Layer, digest: str, registry: str, say: Callable[[str], None]) -> Transfer | None:
+        if digest in (*self.environments, *self.instances):
+            return Transfer(False)
+        if (registry, kind, digest) not in self.registries:
+            return None
+        if kind == "environment":
+            self.environments.append(digest)
+        else:
+            self.instances[digest] = self.registries[registry, kind, digest]
+        return Transfer(True, 10)
 
     def tools(self, kit: Kit, say: Callable[[str], None]) -> Path:
         return kit.files
@@ -82,7 +106,7 @@ class ScriptedSandbox:
     """`respond(argv, files)` ends a command; it may raise, and may write to the workspace's `files` (path -> bytes)."""
 
     name = "scripted"
-    can = frozenset[Ability]({"contain", "reach", "browse"})
+    can = frozenset[Ability]({"contain", "reach", "browse", "share"})
 
     def __init__(self, cache: Path, respond: Respond = succeed, failures: dict[str, Exception] | None = None) -> None:
         self.respond, self.aborted = respond, False

@@ -5,6 +5,7 @@ engine, containers        the engine through its API; its containers, which are 
 commands, stream, limits  one command, its streams, and the limit that ended it
 tar                       how files enter and leave
 images, layers, tools, runner_cache      layers, agents' tools, caches of test runners
+registry, manifest        images in a registry; the sizes of their layers there
 browser                   the layer with a browser that Playwright finds
 disk, directories, names  disk usage and removal, data directories served, names
 reach, relay              an agent's only connection to the outside (relay.js is the end in the container)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipeline.sandbox.docker import tools
 from pipeline.sandbox.docker.directories import Directories
@@ -11,8 +12,11 @@ from pipeline.sandbox.docker.disk import Disk
 from pipeline.sandbox.docker.engine import Engine
 from pipeline.sandbox.docker.layers import Layers
 from pipeline.sandbox.docker.names import base_image, instance_image
-from pipeline.sandbox.images import Directory, Identity, Installed, Kept, Kit, Machine
+from pipeline.sandbox.images import Directory, Identity, Installed, Kept, Kit, Layer, Machine, Transfer
 from pipeline.sandbox.installation import Installation
+
+if TYPE_CHECKING:
+    from pipeline.sandbox.docker.registry import Registry
 
 
 class DockerImages:
@@ -30,6 +34,17 @@ class DockerImages:
 
     def has(self, digest: str) -> bool:
         return self._engine.image(instance_image(digest)) is not None
+
+    def push(self, kind: Layer, digest: str, registry: str, say: Callable[[str], None]) -> Transfer | None:
+        return self._registry(registry).push(kind, digest, say)
+
+    def pull(self, kind: Layer, digest: str, registry: str, say: Callable[[str], None]) -> Transfer | None:
+        return self._registry(registry).pull(kind, digest, say)
+
+    def _registry(self, name: str) -> Registry:
+        from pipeline.sandbox.docker.registry import Registry  # its HTTP client is slow to import
+
+        return Registry(self._engine, name)
 
     def tools(self, kit: Kit, say: Callable[[str], None]) -> Path:
         return tools.archive(self._engine, self._cache, kit, say)

@@ -29,7 +29,7 @@ class DockerSandbox:
     """The sandbox for untrusted code, and for agents that run code."""
 
     name = "docker"
-    can = frozenset[Ability]({"contain", "reach", "browse"})
+    can = frozenset[Ability]({"contain", "reach", "browse", "share"})
 
     def __init__(self, cache: Path) -> None:
         self.cache = cache.absolute()

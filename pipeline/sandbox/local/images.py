@@ -1,6 +1,6 @@
 """What LocalSandbox keeps in its cache folder: layers are folders, made by the host's own Node.
 
-Does not cover the tools of agents, which would run on this machine without isolation.
+Does not cover the tools of agents, which would run on this machine without isolation, and registries.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pipeline.core.store import Unit, digest, read_json, write_json
 from pipeline.core.timing import timed
 from pipeline.sandbox import install, node
 from pipeline.sandbox.base import refused
-from pipeline.sandbox.images import Directory, Identity, Installed, Kept, Kit, Machine
+from pipeline.sandbox.images import Directory, Identity, Installed, Kept, Kit, Layer, Machine, Transfer
 from pipeline.sandbox.installation import Installation
 from pipeline.sandbox.local import disk as local_disk
 from pipeline.sandbox.local import process
@@ -80,6 +80,12 @@ class LocalImages:
 
     def has(self, digest: str) -> bool:
         return Unit(self.instance_folder(digest)).path.exists()
+
+    def push(self, kind: Layer, digest: str, registry: str, say: Callable[[str], None]) -> Transfer | None:
+        raise refused("local", "share")
+
+    def pull(self, kind: Layer, digest: str, registry: str, say: Callable[[str], None]) -> Transfer | None:
+        raise refused("local", "share")
 
     def tools(self, kit: Kit, say: Callable[[str], None]) -> Path:
         raise refused("local", "reach")

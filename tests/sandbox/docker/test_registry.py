@@ -1,0 +1,181 @@
+"""Images in a real registry: what travels, what the engine holds afterwards, and what is said of one that refuses."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import tarfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import docker
+import layer_registry
+import pytest
+from layer_registry import Gate, LayerRegistry
+
+from pipeline.core.errors import UserError
+from pipeline.sandbox.base import DEFAULT
+from pipeline.sandbox.docker.engine import Engine, commit, put
+from pipeline.sandbox.docker.names import DIGEST, ENVIRONMENT, LAYER, environment_image, instance_image
+from pipeline.sandbox.docker.registry import Registry
+from pipeline.sandbox.images import Layer, Transfer
+
+pytestmark = pytest.mark.engine
+#: bytes of a file that does not shrink, and of what HTTP adds to an image
+LARGE, OVERHEAD = 3_000_000, 60_000
+Image = tuple[Layer, str]
+
+
+class Library:
+    """Images that hold one file each: an environment on nothing, and instances on it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine, self.names = engine, list[str]()
+
+    def environment(self) -> Image:
+        digest, name = uuid.uuid4().hex, f"a11y-bench/bottom:{uuid.uuid4().hex}"
+        docker.from_env().api.import_image(archive("bottom", 10), *name.split(":"))
+        self._made(name, environment_image(digest), {LAYER: "environment", DIGEST: digest}, LARGE)
+        self.engine.api.remove_image(name, force=True)  # its container is removed in the background
+        return "environment", digest
+
+    def instance(self, environment: Image, size: int = 1000) -> Image:
+        digest = uuid.uuid4().hex
+        labels = {LAYER: "instance", DIGEST: digest, ENVIRONMENT: environment[1]}
+        self._made(environment_image(environment[1]), instance_image(digest), labels, size)
+        return "instance", digest
+
+    def _made(self, parent: str, name: str, labels: dict[str, str], size: int) -> None:
+        with self.engine.container(parent, "build", DEFAULT) as container:
+            put(container, "/", archive(name.split(":")[1], size))
+            commit(container, name, labels)
+        self.names.append(name)
+
+    def remove(self) -> None:
+        for name in reversed(self.names):
+            if self.engine.image(name):
+                self.engine.api.remove_image(name, force=True)
+
+
+def archive(name: str, size: int) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        entry = tarfile.TarInfo(name)
+        entry.size = size
+        tar.addfile(entry, io.BytesIO(os.urandom(size)))
+    return packed.getvalue()
+
+
+@pytest.fixture
+def library() -> Iterator[Library]:
+    made = Library(Engine())
+    yield made
+    made.remove()
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Iterator[Gate]:
+    layer_registry.require()
+    with LayerRegistry(tmp_path) as server, Gate(server) as gate:
+        yield gate
+
+
+def wire(transfer: Transfer | None) -> int:
+    assert transfer and transfer.moved and transfer.wire is not None
+    return transfer.wire
+
+
+def test_a_second_instance_of_an_environment_sends_only_its_sources(library: Library, gate: Gate) -> None:
+    registry, environment = Registry(library.engine, gate.host), library.environment()
+    said: list[str] = []
+    assert LARGE < wire(registry.push(*environment, said.append)) < LARGE + OVERHEAD
+    assert said[0].startswith("pushing a11y-bench/env:") and "done" in said[-1]
+    for size in (1000, 100_000):
+        before = gate.passed
+        sent = wire(registry.push(*library.instance(environment, size), print))
+        assert size < sent <= gate.passed - before < sent + OVERHEAD
+    before = gate.passed
+    assert registry.push(*environment, pytest.fail) == Transfer(moved=False)
+    assert gate.passed - before < OVERHEAD
+
+
+def test_what_is_pulled_is_what_was_pushed(library: Library, gate: Gate) -> None:
+    """`gc` and `remove` go by names: no other name of an image may stay behind."""
+    registry, environment = Registry(library.engine, gate.host), library.environment()
+    instance = library.instance(environment)
+    pushed = {name: library.engine.image(name) for name in library.names}
+    for image in (environment, instance):
+        registry.push(*image, print)
+    library.remove()
+    before = gate.passed
+    assert LARGE < wire(registry.pull(*environment, print)) <= gate.passed - before < LARGE + OVERHEAD
+    assert 1000 < wire(registry.pull(*instance, print)) < OVERHEAD, "the environment is here"
+    for name, image in pushed.items():
+        pulled = library.engine.image(name)
+        assert image and pulled and (pulled.id, pulled.labels, pulled.tags) == (image.id, image.labels, [name])
+    assert registry.pull(*instance, pytest.fail) == Transfer(moved=False)
+
+
+def test_an_image_that_is_nowhere_is_no_error(library: Library, gate: Gate) -> None:
+    registry = Registry(library.engine, gate.host)
+    assert registry.push("instance", "0" * 32, pytest.fail) is None
+    assert registry.pull("instance", "0" * 32, pytest.fail) is None
+
+
+def test_another_image_under_the_name_is_refused(library: Library, gate: Gate) -> None:
+    """Whoever may write to a registry may put anything there."""
+    registry, environment = Registry(library.engine, gate.host), library.environment()
+    registry.push(*environment, print)
+    tag = f"env-{'0' * 32}-{library.engine.architecture}"
+    library.engine.api.tag(library.names[0], registry.repository, tag)
+    library.engine.api.push(registry.repository, tag)
+    library.engine.api.remove_image(f"{registry.repository}:{tag}")
+    with pytest.raises(UserError, match=f"{tag} is another image"):
+        registry.pull("environment", "0" * 32, print)
+    assert not library.engine.image(f"{registry.repository}:{tag}")
+
+
+@pytest.mark.parametrize("name", ["https://registry.example", "registry.example:port", "Registry/x", "a/b:tag", ""])
+def test_a_name_that_is_no_registry_is_refused(name: str) -> None:
+    with pytest.raises(UserError, match="is not a registry"):
+        Registry(Engine(), name)
+
+
+def test_a_registry_that_does_not_answer_is_said(library: Library) -> None:
+    environment = library.environment()
+    for transfer in (Registry(library.engine, "127.0.0.1:1").push, Registry(library.engine, "127.0.0.1:1").pull):
+        library.remove() if transfer.__name__ == "pull" else None
+        with pytest.raises(UserError, match=r"does not reach the registry 127\.0\.0\.1:1\n.*runs"):
+            transfer(*environment, print)
+
+
+def test_a_registry_that_asks_for_a_password_is_said(library: Library, tmp_path: Path) -> None:
+    layer_registry.require()
+    with (
+        LayerRegistry(tmp_path, layer_registry.CLOSED) as server,
+        pytest.raises(UserError, match=f"docker login {server.host}"),
+    ):
+        Registry(library.engine, server.host).push(*library.environment(), print)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [("", r'answers without TLS(.|\n)*"insecure-registries": \["HOST"\]'),
+     (layer_registry.CERTIFIED, r"does not trust the certificate(.|\n)*/etc/docker/certs\.d/HOST/ca\.crt")],
+    ids=["without TLS", "unknown certificate"],
+)  # fmt: skip
+def test_a_registry_that_the_engine_does_not_trust_is_said(
+    library: Library, tmp_path: Path, settings: str, says: str
+) -> None:
+    """Engines trust any registry on the loopback, so this one is at the address of the engine's own network."""
+    layer_registry.require()
+    address = library.engine.api.inspect_network("bridge")["IPAM"]["Config"][0]["Gateway"]
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=test -keyout key -out certificate"
+    subprocess.run(command.split(), cwd=tmp_path, check=True, capture_output=True)
+    with (
+        LayerRegistry(tmp_path, settings, address) as server,
+        pytest.raises(UserError, match=says.replace("HOST", server.host)),
+    ):
+        Registry(library.engine, server.host).pull("environment", "0" * 32, print)
