@@ -41,6 +41,8 @@ REPLACE = re.compile(r">{6,8}\s*(?:REPLACE|UPDATED)?$")
 #: the heading of a window in the repair prompt, and the line numbers of numbered prompts
 WINDOW = re.compile(r"\[lines \d+-\d+ of \d+\]$")
 NUMBER = re.compile(r"\s*(\d+)\s*[|:] ?")
+#: characters of a line that can name a file; a longer one is a model's that repeats itself
+LONGEST = 500
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ def parse_edits(reply: str) -> list[Edit]:
 def path_of(line: str) -> str:
     """The path in a line that only names a file; empty for any other line."""
     line = line.strip()
+    if len(line) > LONGEST:
+        return ""
     if found := HEADING.match(line) or FENCE.match(line):
         return clean(found[1])
     before = BEFORE.match(line)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from magentless.elements import Element
 
-FENCED = re.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n(.*?)^[ \t]*\1", re.DOTALL | re.MULTILINE)
+FENCED = re.compile(r"^[ \t]*(`{3,9}|~{3,9})[^\n]*\n(.*?)^[ \t]*\1", re.DOTALL | re.MULTILINE)
 BULLET = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d+[.)]\s+)?")
 KIND = re.compile(
     r"^(?:function|class|component|method|variable|constant|type|interface|element|rule|tag)\s*:?\s+", re.I

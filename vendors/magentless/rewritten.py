@@ -20,6 +20,8 @@ from magentless.replies import FENCED
 WAY = "rewritten"
 #: the minimum share of a piece's lines that a block repeats
 LIKE = 0.6
+#: characters above a block in which its path can be
+ABOVE = 1000
 _COMMENT = r"(?://|/\*|<!--|#)"
 LEFT_OUT = re.compile(
     rf"\s*(?:\{{?{_COMMENT}\s*)?(?:\.\.\.|…)(?:\s|\*|-|$)"
@@ -52,7 +54,7 @@ def _blocks(reply: str) -> Iterator[tuple[str, Piece]]:
     """The fenced blocks, each with the path above it, after its fence or in its first line."""
     for match in FENCED.finditer(reply):
         lines = tuple(match[2].removesuffix("\n").split("\n"))
-        above = [line for line in reply[: match.start()].splitlines() if line.strip()][-1:]
+        above = reply[max(0, match.start() - ABOVE) : match.start()].rstrip().splitlines()[-1:]
         head = match[0].lstrip().split("\n", 1)[0]
         path = next(filter(None, map(path_of, (head, *above))), "")
         if not path and (path := path_of(lines[0])):

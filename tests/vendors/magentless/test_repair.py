@@ -6,6 +6,7 @@ import pytest
 from magentless.causes import Cause, Ended
 from magentless.checkout import Checkout
 from magentless.repair import repair
+from magentless.replies import named
 
 from .conftest import BUTTON, edit
 
@@ -84,3 +85,13 @@ def test_edits_that_undo_each_other_are_no_patch(sample, checkout):
 
 def test_new_syntax_errors_are_refused(sample, checkout):
     assert ended(edit("src/theme.css", "}", "} }"), sample, checkout) == Cause.INVALID_PATCH
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("text", ["`", "```", "```\n", "~~~\n", "### src/a.tsx\n", "<<<<<<< SEARCH\n=======\n"])
+def test_a_model_that_repeats_itself_costs_no_time(sample, checkout, text):
+    """Small models repeat a piece of text until their limit; some of these took a minute."""
+    windows = {TSX: range(3)}
+    with pytest.raises(Ended):
+        repair(sample, text * 30_000, checkout, windows)
+    assert not named(text * 30_000, [TSX])[0]
