@@ -10,6 +10,10 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import NamedTuple
 
+from pipeline.core.patches import sections
+
+#: the header before the content of a binary file, which is not shown
+_BINARY = "GIT binary patch"
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@(.*)$")
 
 
@@ -35,18 +39,20 @@ class File(NamedTuple):
 
 
 def files(patch: str) -> list[File]:
-    """The files of a patch, in the patch's order."""
-    parts = re.split(r"^(?=diff --git )", patch, flags=re.MULTILINE)
-    return [_file(part.rstrip("\n").split("\n")) for part in parts if part.startswith("diff --git ")]
+    """The files of a patch, in the patch's order. Bytes of a name that are not UTF-8 become escapes."""
+    return [
+        _file(name.encode(errors="surrogateescape").decode(errors="backslashreplace"), part.rstrip("\n").split("\n"))
+        for name, part in sections(patch)
+    ]
 
 
-def _file(lines: list[str]) -> File:
+def _file(name: str, lines: list[str]) -> File:
     first = next((index for index, line in enumerate(lines) if line.startswith("@@ ")), len(lines))
-    head = lines[:first]
+    head = lines[1:first]
+    if _BINARY in head:
+        head = head[: head.index(_BINARY) + 1]
     rows = list(_rows(lines[first:]))
-    names = [line[6:] for line in head if line.startswith(("+++ b/", "--- a/"))]
-    name = names[-1] if names else head[0].removeprefix("diff --git ").rpartition(" b/")[2]
-    headers = tuple(line for line in head[1:] if not line.startswith(("index ", "--- ", "+++ ")))
+    headers = tuple(line for line in head if not line.startswith(("index ", "--- ", "+++ ")))
     changed = [row for row in rows if row.kind == "changed"]
     return File(
         name, headers, rows, sum(row.new is not None for row in changed), sum(row.old is not None for row in changed)

@@ -53,6 +53,24 @@ def test_both_sides_have_their_lines_and_numbers() -> None:
     assert second.name == "new name.png" and second.lines == [] and "rename to new name.png" in second.headers
 
 
+def test_names_that_git_quotes_are_names() -> None:
+    quoted = r"""diff --git "a/src/Men\303\274 \377.ts" "b/src/Men\303\274 \377.ts"
+--- "a/src/Men\303\274 \377.ts"
++++ "b/src/Men\303\274 \377.ts"
+@@ -1 +1 @@
+-a
++b
+"""
+    (file,) = files(quoted)
+    assert (file.name, file.headers, file.added) == (r"src/Menü \xff.ts", (), 1)
+
+
+def test_a_binary_file_is_shown_by_its_headers() -> None:
+    patch = "diff --git a/a.png b/a.png\nindex 1..2 100644\nGIT binary patch\nliteral 3\nKcmZQzU}OLQ0ssI2\n\n"
+    (file,) = files(patch)
+    assert (file.headers, file.lines) == (("GIT binary patch",), [])
+
+
 def test_no_patch_has_no_files() -> None:
     assert files("") == [] and [one.name for one in files(factories.FIX_PATCH)] == ["src/Menu.tsx"]
 
