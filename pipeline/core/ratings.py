@@ -68,6 +68,11 @@ def _today(word: Any) -> Any:
     return OLDER.get(word, word) if isinstance(word, str) else word
 
 
+def _once(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The values without repetitions: each counts once, and raters who repeat one do not disagree."""
+    return tuple(dict.fromkeys(values))
+
+
 class Review(Versioned):
     """One rating of one candidate, by a person or a model (stage 00). Fields that were not rated are None or empty."""
 
@@ -82,10 +87,10 @@ class Review(Versioned):
     solvable_from_issue_and_repo: bool | None = None
     has_unit_test: bool | None = None
     unit_test_validates_change: bool | None = None
-    success_criteria: tuple[Annotated[str, AfterValidator(criterion)], ...] = Field(
+    success_criteria: Annotated[tuple[Annotated[str, AfterValidator(criterion)], ...], AfterValidator(_once)] = Field(
         default=(), description="of WCAG 2.2, as 4.1.2"
     )
-    principles: tuple[Principle, ...] = ()
+    principles: Annotated[tuple[Principle, ...], AfterValidator(_once)] = ()
     difficulty: Annotated[Difficulty | None, BeforeValidator(_today)] = Field(
         default=None, description="easy: 15 minutes at most; medium: an hour at most; difficult: more; no-clue: unclear"
     )

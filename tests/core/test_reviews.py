@@ -55,6 +55,13 @@ def test_criteria_in_another_order_are_no_disagreement() -> None:
 
 
 @pytest.mark.rule("reworked-statement")
+def test_a_criterion_that_is_named_twice_counts_once() -> None:
+    once = make_review(success_criteria=("1.1.1",), principles=("perceivable",))
+    twice = make_review(rater="bob", success_criteria=("1.1.1",) * 2, principles=("perceivable",) * 2)
+    assert (twice.success_criteria, twice.principles) == (once.success_criteria, once.principles)
+    assert Standing((once, twice)).disagreements == ()
+
+
 def test_a_reworked_statement_is_what_the_agent_sees() -> None:
     """And the pull request's own words, which can give the solution away, are not."""
     standing = Standing((make_review(status="reworked", statement=NEW),))
