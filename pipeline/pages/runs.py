@@ -102,9 +102,12 @@ class Run:
         return Path("raw", folder_name(case), f"{folder_name(model)}{suffix}.html")
 
     def screenshot(self, case: str, model: str, sample: int) -> Path:
-        """The path of a screenshot in the folder of the verdicts."""
+        """The path of a screenshot in the folder of the verdicts: the public harness's, or with a digest if names
+        contain the separator."""
         suffix = f"__s{sample}" if self.asked.samples > 1 else ""
-        return Path("screenshots", f"{folder_name(case)}__{folder_name(model)}{suffix}.png")
+        names = folder_name(case), folder_name(model)
+        mark = f"~{digest(*names)[:16]}" if any("__" in name for name in names) else ""
+        return Path("screenshots", f"{'__'.join(names)}{mark}{suffix}.png")
 
     def answers(self) -> list[PageAnswer]:
         return read_records(self.folder / "answers.jsonl", PageAnswer)

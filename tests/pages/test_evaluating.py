@@ -69,6 +69,13 @@ def test_results_are_the_public_harnesss_and_more(evaluation: Evaluation) -> Non
     assert aggregate["pass_at_k"] == {"1": 0.5, "3": 1.0}
 
 
+@pytest.mark.rule("names")
+def test_no_two_pages_share_a_screenshot(evaluation: Evaluation) -> None:
+    run = evaluation.run
+    assert run.screenshot("harbour", "one", 2).name == "harbour__one__s2.png", "the public harness's name"
+    assert run.screenshot("a__b", "c", 0) != run.screenshot("a", "b__c", 0)
+
+
 def test_a_k_above_n_is_refused_and_errors_leave_n(evaluation: Evaluation) -> None:
     with pytest.raises(UserError, match="pass@6 needs at least 6 samples"):
         with_k(evaluation.run, (6,))
