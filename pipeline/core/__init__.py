@@ -21,5 +21,6 @@ cache, vendors            the cache folder; environments for programs in `vendor
 npm_package               pinned files from npm
 texts                     reading files that people write
 shipped                   files that come with the program and are not Python
+notebooks                 which data a notebook shows
 options, console, progress, sizes, aside      options of the command line, output, background work
 """

@@ -1,0 +1,37 @@
+"""Notebooks open on the data that are there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.notebooks import DEMOS, PAGES, RESULTS, data_folder
+from pipeline.core.store import write_bytes
+
+FILES = {RESULTS: "02_dataset/acme__ui.jsonl", PAGES: "03_predictions/pages/friday/run.json"}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("A11Y_BENCH_DATA", raising=False)
+
+
+@pytest.mark.parametrize("needed", [RESULTS, PAGES])
+def test_the_demos_data_are_shown_where_there_are_no_others(
+    tmp_path: Path, needed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert data_folder(needed, tmp_path) == tmp_path, "without a demo, the analysis says what to do"
+    demo = tmp_path / DEMOS[needed]
+    write_bytes(demo / FILES[needed], b"{}")
+    assert data_folder(needed, tmp_path) == demo
+    assert "these are the demo's" in capsys.readouterr().err
+    write_bytes(tmp_path / FILES[needed], b"{}")
+    assert data_folder(needed, tmp_path) == tmp_path
+    assert capsys.readouterr().err == ""
+
+
+def test_a_directory_that_is_named_is_taken_whatever_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_bytes(tmp_path / "demo/out" / FILES[RESULTS], b"{}")
+    monkeypatch.setenv("A11Y_BENCH_DATA", "elsewhere")
+    assert data_folder(RESULTS, tmp_path) == Path("elsewhere")
