@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import click
 
 #: seconds between two tries to reach a scheduler
 WAIT = 2.0
 
 
+def _address(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(value)
+    with suppress(ValueError):  # the port is no number
+        if parts.hostname and parts.port:
+            return value
+    raise click.BadParameter(f"'{value}' is not the address of a scheduler, such as tcp://server:8786")
+
+
 @click.command()
-@click.argument("address")
+@click.argument("address", callback=_address)
 @click.option(
     "--slots", type=click.IntRange(1), default=1, show_default=True, help="Units of work to perform in parallel."
 )
-@click.option("--host", default=None, help="The address under which the scheduler reaches this machine.")
+@click.option(
+    "--host",
+    default=None,
+    help="The address to listen on, under which the scheduler reaches this machine [default: the one from which this "
+    "machine reaches the scheduler].",
+)
 def command(address: str, slots: int, host: str | None) -> None:
     """Perform units of work for the commands that use the scheduler at ADDRESS (tcp://HOST:8786), until Ctrl-C.
 
@@ -57,11 +74,13 @@ async def _joined(address: str, slots: int, host: str | None, folder: str) -> No
     import logging
 
     from distributed import Worker
+    from distributed.comm import get_local_address_for
 
     from pipeline.core.console import say
 
     logging.getLogger("distributed").setLevel(logging.WARNING)
-    worker = Worker(address, nthreads=slots, host=host, local_directory=folder, memory_limit=0, dashboard=False)
+    own = host or get_local_address_for(address).partition("://")[2]  # without a host, it listens on all addresses
+    worker = Worker(address, nthreads=slots, host=own, local_directory=folder, memory_limit=0, dashboard=False)
     try:
         await worker
         say(f"working for {address}, {slots} units in parallel")
