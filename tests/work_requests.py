@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.core.cache import cache_root
 from pipeline.core.work import Event, Tell
 
 log = logging.getLogger("pipeline.requests")
@@ -77,6 +78,28 @@ class Slow:
 
     def failed(self, error: Exception) -> str:
         return f"{getattr(error, 'cause', '')} {error}"
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Writes so many bytes into the cache folder of its machine and leaves them there; gives its number."""
+
+    number: int
+    size: int
+    affinity: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"keep {self.number}"
+
+    def perform(self, tell: Tell) -> int:
+        cache_root().mkdir(parents=True, exist_ok=True)
+        (cache_root() / f"kept{self.number}").write_bytes(b"x" * self.size)
+        tell(Event(self.name, str(cache_root()), "ready"))
+        return self.number
+
+    def failed(self, error: Exception) -> str:
+        return f"{getattr(error, 'cause', type(error).__name__)}: {error}"
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ Reads A11Y_BENCH_SCHEDULER, the scheduler's address. The scheduler transports re
 the workers. This module decides which worker gets a unit: one unit per slot, where its environment was made if there is
 room. Received results are written. Losing a worker or the scheduler costs only the work in progress there, which is
 performed elsewhere. A unit that TRIES workers did not survive is not tried again: it is not evaluated, with that cause.
+A worker whose disk is full gets no work for a while, as long as there are others.
 """
 
 from __future__ import annotations
@@ -24,16 +25,22 @@ from typing import Any
 from pipeline.core import packs, slot
 from pipeline.core.console import say
 from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.full_disk import HINT
 from pipeline.core.slot import Order, Returned
 from pipeline.core.store import digest
 from pipeline.core.work import Request, Tell
 
 ADDRESS = "A11Y_BENCH_SCHEDULER"
-#: workers that may end under one unit
+#: workers that may end under one unit, or lack the disk space for it
 TRIES = 3
 #: seconds: between two listings of the workers; to wait for a slot where a unit's environment is; to wait for a lost
-#: scheduler; to wait for a message that was announced
-LOOK, NEAR, PATIENCE, LATE = 0.5, 30.0, 900.0, 60.0
+#: scheduler; to wait for a message that was announced; without work for a worker whose disk is full
+LOOK, NEAR, PATIENCE, LATE, REST = 0.5, 30.0, 900.0, 60.0, 120.0
+#: how a worker fails a unit -> the cause of the unit that is given up, what its workers did, and what to do
+FAILURES = {
+    "died": ("worker", "workers ended while they performed it", ""),
+    "full": ("disk", "workers had no disk space for it", f"; {HINT}"),
+}
 #: workers that delay the next listing by a second: each takes 2 KB
 MANY = 200
 
@@ -49,8 +56,9 @@ class RemoteWorker:
         self._cluster, self._unit, self._ended = _Cluster.join(), "", False
 
     def perform(self, request: Request[Any], tell: Tell) -> Any:
-        deaths: list[str] = []
-        while len(deaths) < TRIES:
+        failures: list[str] = []
+        kind = ""
+        while len(failures) < TRIES:
             address = self._cluster.take(request.affinity)
             try:
                 returned = self._perform_on(request, address, tell)
@@ -60,11 +68,14 @@ class RemoteWorker:
                 return pickle.loads(returned.value)
             if returned.kind == "broken":
                 return request.failed(returned.value)
-            if returned.kind == "died":
-                deaths.append(f"{address}: {returned.value}")
-                log.warning("%s: %s", request.name, deaths[-1])
-        message = f"{TRIES} workers ended while they performed it: {'; '.join(deaths)}"
-        return request.failed(InfrastructureError(message, cause="worker"))
+            if returned.kind in FAILURES:
+                kind = returned.kind
+                failures.append(f"{address}: {returned.value.removesuffix(f'; {HINT}')}")
+                log.warning("%s: %s", request.name, failures[-1])
+            if returned.kind == "full":
+                self._cluster.rest(address, failures[-1])
+        cause, what, hint = FAILURES[kind]
+        return request.failed(InfrastructureError(f"{TRIES} {what}: {'; '.join(failures)}{hint}", cause=cause))
 
     def _perform_on(self, request: Request[Any], address: str, tell: Tell) -> Returned:
         """Perform a request on one worker, which is sent the objects that it asks for."""
@@ -134,6 +145,7 @@ class _Cluster:
         self.free: dict[str, int] = {}
         self.hosts: dict[str, str] = {}
         self.refused: set[str] = set()
+        self.resting: dict[str, float] = {}
         self.near = defaultdict[str, set[str]](set)
         self.flights: dict[str, tuple[str, queue.SimpleQueue[Message]]] = {}
         self.packs: dict[Any, bytes] = {}
@@ -224,8 +236,10 @@ class _Cluster:
                 self.changed.wait(1)
 
     def _chosen(self, affinity: str, waited: float) -> str:
-        free = [worker for worker, slots in self.free.items() if slots > 0 and worker not in self.refused]
-        near = [worker for worker in self.free if self.hosts[worker] in self.near[affinity]] if affinity else []
+        able = [worker for worker in self.free if worker not in self.refused]
+        able = [worker for worker in able if self.resting.get(worker, 0) < time.monotonic()] or able
+        free = [worker for worker in able if self.free[worker] > 0]
+        near = [worker for worker in able if self.hosts[worker] in self.near[affinity]] if affinity else []
         best = [worker for worker in free if worker in near]
         if not best and near and waited < NEAR:
             return ""
@@ -252,6 +266,13 @@ class _Cluster:
             if self.free.keys() <= self.refused:
                 hint = "bring the same version there (just remote-push HOST --without-data) and start the workers again"
                 raise UserError("all workers run another version of this program", hint=hint)
+
+    def rest(self, address: str, why: str) -> None:
+        """Send a worker whose disk is full no work for a while."""
+        with self.changed:
+            if self.resting.get(address, 0) < time.monotonic():
+                say(f"a worker gets no work for {REST:.0f} s: {why}; {HINT}")
+            self.resting[address] = time.monotonic() + REST
 
     def packed(self, clone: Path, commits: tuple[str, ...], without: tuple[str, ...]) -> bytes:
         """A pack, made once for all workers that lack the same objects."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+import subprocess
 import threading
 from collections.abc import Callable
 from functools import cache
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 from pipeline.core import packs
 from pipeline.core.cache import cache_root
 from pipeline.core.errors import InfrastructureError
+from pipeline.core.full_disk import explained, is_full
 from pipeline.core.work import Event, Request, Spawned, Tell
 
 #: bytes; a result up to this size is sent with the messages, which saves one transfer
@@ -41,8 +43,9 @@ class Order(NamedTuple):
 
 
 class Returned(NamedTuple):
-    """The end of a unit. `kind` is `result` (`value`: the pickled result), `died` (how), `lacks` (the commits that are
-    here, when objects are missing) or `other_code`. `messages` is the number of messages sent before."""
+    """The end of a unit. `kind` is `result` (`value`: the pickled result), `died` (how), `full` (which disk), `lacks`
+    (the commits that are here, when objects are missing) or `other_code`. `messages` is the number of messages sent
+    before."""
 
     kind: str
     value: Any
@@ -65,7 +68,12 @@ def perform(order: Order, data: bytes | None = None) -> Returned:
 
     if order.code != code():
         return Returned("other_code", str(worker.address))
-    clone = _clone(order, data)
+    try:
+        clone = _clone(order, data)
+    except (OSError, subprocess.CalledProcessError) as error:
+        if is_full(error):
+            return Returned("full", str(explained(error)))
+        raise
     if clone is None:
         return Returned("lacks", packs.held(packs.copy_of(order.key)))
     request = _moved(pickle.loads(order.request), dict(zip(order.places, places(), strict=True)))
@@ -106,7 +114,7 @@ class Slots:
             tell: Tell = lambda event: send("event", Event(*event))  # noqa: E731
             return "result", pickle.dumps(process.attempt(request, tell, lambda record: send("log", record)))
         except InfrastructureError as error:
-            return "died", str(error)
+            return "full" if error.cause == "disk" else "died", str(error)
         finally:
             with self._lock:
                 self._busy.pop(unit, None)

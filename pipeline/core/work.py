@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, T
 
 from pipeline.core.console import say
 from pipeline.core.errors import A11yBenchError, InfrastructureError
+from pipeline.core.full_disk import explained, is_full
 from pipeline.core.timing import timed
 
 if TYPE_CHECKING:
@@ -157,12 +158,22 @@ class _InThread:
 
 def _performed(request: Request[Any], tell: Tell) -> Any:
     try:
-        return request.perform(tell)
-    except A11yBenchError as error:  # the unit's outcome reports it
-        log.debug("%s", request.name, exc_info=True)
+        return _attempted(request, tell)
+    except InfrastructureError as error:
         return request.failed(error)
+
+
+def _attempted(request: Request[Any], tell: Tell) -> Any:
+    """The result. Raises InfrastructureError if this machine's disk is full: another machine may do better."""
+    try:
+        return request.perform(tell)
     except Exception as error:  # the border of a unit
-        log.exception("%s", request.name)
+        if is_full(error) or isinstance(error, A11yBenchError):  # the unit's outcome reports it
+            log.debug("%s", request.name, exc_info=True)
+        else:
+            log.exception("%s", request.name)
+        if is_full(error):
+            raise explained(error) from error
         return request.failed(error)
 
 
@@ -185,7 +196,7 @@ class Spawned:
             return request.failed(error)
 
     def attempt(self, request: Request[Any], tell: Tell, record: Callable[[logging.LogRecord], None] = _record) -> Any:
-        """The same; `record` takes log records. Raises InfrastructureError if the process ended."""
+        """The same; `record` takes log records. Raises InfrastructureError if the process ended or the disk is full."""
         line = self._line = self._line or self._start()
         try:
             line.send(request)
@@ -202,6 +213,8 @@ class Spawned:
             kind, value = line.recv()
             if kind == "result":
                 return value
+            if kind == "full":
+                raise InfrastructureError(value, cause="disk")
             (tell if kind == "event" else record)(value)
             line.send(None)  # lets it continue
 
@@ -241,8 +254,11 @@ def _serve(line: Connection) -> None:
     with suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
             request: Request[Any] = line.recv()
-            result = _performed(request, tell)
-            line.send(("result", result))
+            try:
+                end = "result", _attempted(request, tell)
+            except InfrastructureError as error:
+                end = "full", str(error)
+            line.send(end)
 
 
 def _end_with_parent() -> None:
