@@ -89,6 +89,12 @@ GOALS = (
         "report of 500 instances × 20 models",
         "500 instances x 20 models", ("at most", 10), "s", "analyze --instances 500 --models 20",
     ),
+    Goal(
+        "10,000 units that do nothing, on workers of the same machine",
+        "10,000 units, until", ("at most", 30), "s", "units",
+    ),
+    Goal("scheduler's processor time for a unit", "of it the scheduler", ("below", 50), "ms", "units"),
+    Goal("two workers against one", "two workers against one", ("at least", 1.7), "×", "units"),
     Goal("`--help`, above an empty interpreter", "--help, above", ("at most", 0.05), "s", "start"),
 )  # fmt: skip
 

@@ -9,9 +9,10 @@ import pytest
 from click.testing import CliRunner
 from histories import History
 
-from benchmarks import analyze, collect, evaluate, evidence, goals, growth, known, logs, peers, scale
+from benchmarks import analyze, collect, evaluate, evidence, goals, growth, known, logs, peers, scale, units
 from benchmarks.goals import Figure
 from benchmarks.processes import Spent
+from pipeline.core.cluster import ADDRESS
 from pipeline.core.names import parse_repo
 from pipeline.core.records import Status
 from pipeline.ecosystems import parser
@@ -171,3 +172,13 @@ def test_the_table_names_what_hosts_wait_for() -> None:
     first, _, *rows = scale.table(scale.simulated(50, [1, 2])).splitlines()
     assert first.endswith("| bottleneck |")
     assert len(rows) == 2 * len(scale.WAYS) and all(row.endswith("| hosts |") for row in rows)
+
+
+# -- units on workers ------------------------------------------------------------------------------------------------
+@pytest.mark.engine("git")
+def test_units_are_measured_on_real_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ADDRESS, "")  # what the benchmark sets is gone afterwards
+    found = list(units.figures(tmp_path, 40, 0.2))
+    rows = goals.table({}, [figure._asdict() for figure in found], "2026-01-01")
+    assert sum("2026-01-01" in row for row in rows) == 2, "the third goal is about 10,000 units"
+    assert all(figure.value > 0 for figure in found)
