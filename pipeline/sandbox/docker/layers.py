@@ -6,12 +6,14 @@
 
 Each is made by starting a container, putting archives into it and committing it: without Dockerfile, builder and image
 registry. Files of the host (its CA bundle) and downloads are in one folder, which is removed before the commit, and the
-variables of an install are set only for that command, so images contain neither.
+variables of an install are set only for that command, so images contain neither. A layer of dependencies that the
+registry of A11Y_BENCH_REGISTRY has is pulled instead.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from functools import partial
@@ -21,7 +23,7 @@ from typing import Any
 from docker.models.containers import Container
 
 from pipeline.core.cache import lock
-from pipeline.core.errors import InfrastructureError
+from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.names import folder_name
 from pipeline.core.store import digest as digest_of
 from pipeline.core.timing import timed
@@ -50,6 +52,7 @@ from pipeline.sandbox.images import Installed
 from pipeline.sandbox.installation import Installation, Package
 from pipeline.sandbox.progress import reporting
 
+REGISTRY = "A11Y_BENCH_REGISTRY"
 INSTALL_FOLDER = "a11y-install"
 DELETE = ("-exec", "rm", "-f", "{}", "+")
 
@@ -66,6 +69,8 @@ class Layers:
     def environment(self, spec: Installation, digest: str, manifests: Path, say: Say) -> Installed:
         """Make the layer of dependencies. Returns the versions that it was made with, which are labels of the image."""
         image = environment_image(digest)
+        if registry := os.environ.get(REGISTRY):
+            self._pull(registry, digest, say)
         if (existing := self.engine.image(image)) and INSTALLED in existing.labels:
             version, tools, base, deviations, *browser = json.loads(existing.labels[INSTALLED])
             return Installed(version, tuple(tools), base, tuple(deviations), *browser)
@@ -79,6 +84,16 @@ class Layers:
         self._layer(image, parent, labels, fill, extra_hosts=routes.hosts)
         say(f"made {image}: {self.engine.size(image) / 10**6:.0f} MB with Node and the base")
         return installed
+
+    def _pull(self, registry: str, digest: str, say: Say) -> None:
+        """Pull the layer of dependencies if it is not here; what keeps a registry from being used is only reported."""
+        from pipeline.sandbox.docker.registry import Registry  # its HTTP client is slow to import
+
+        with lock(self.cache / "locks" / folder_name(environment_image(digest))):
+            try:
+                Registry(self.engine, registry).pull("environment", digest, say)
+            except UserError as error:
+                say(f"{error.message}: making the layer here")
 
     def instance(self, environment: str, digest: str, checkout: Path) -> None:
         """Make the layer of sources, with the digest of its environment as a label."""

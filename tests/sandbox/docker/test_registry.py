@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import subprocess
 import tarfile
@@ -13,18 +14,24 @@ from pathlib import Path
 import docker
 import layer_registry
 import pytest
+from factories import make_environment
 from layer_registry import Gate, LayerRegistry
 
 from pipeline.core.errors import UserError
+from pipeline.ecosystems.installation import installation
 from pipeline.sandbox.base import DEFAULT
 from pipeline.sandbox.docker.engine import Engine, commit, put
-from pipeline.sandbox.docker.names import DIGEST, ENVIRONMENT, LAYER, environment_image, instance_image
+from pipeline.sandbox.docker.layers import Layers
+from pipeline.sandbox.docker.names import DIGEST, ENVIRONMENT, INSTALLED, LAYER, environment_image, instance_image
 from pipeline.sandbox.docker.registry import Registry
-from pipeline.sandbox.images import Layer, Transfer
+from pipeline.sandbox.images import Installed, Layer, Transfer
+from tests.sandbox.conftest import Bench
 
 pytestmark = pytest.mark.engine
 #: bytes of a file that does not shrink, and of what HTTP adds to an image
 LARGE, OVERHEAD = 3_000_000, 60_000
+#: what environments say that they were made with
+MADE = Installed("20.0.0", ("npm@10.0.0",), "an id")
 Image = tuple[Layer, str]
 
 
@@ -37,7 +44,8 @@ class Library:
     def environment(self) -> Image:
         digest, name = uuid.uuid4().hex, f"a11y-bench/bottom:{uuid.uuid4().hex}"
         docker.from_env().api.import_image(archive("bottom", 10), *name.split(":"))
-        self._made(name, environment_image(digest), {LAYER: "environment", DIGEST: digest}, LARGE)
+        labels = {LAYER: "environment", DIGEST: digest, INSTALLED: json.dumps(MADE)}
+        self._made(name, environment_image(digest), labels, LARGE)
         self.engine.api.remove_image(name, force=True)  # its container is removed in the background
         return "environment", digest
 
@@ -135,6 +143,36 @@ def test_another_image_under_the_name_is_refused(library: Library, gate: Gate) -
     with pytest.raises(UserError, match=f"{tag} is another image"):
         registry.pull("environment", "0" * 32, print)
     assert not library.engine.image(f"{registry.repository}:{tag}")
+
+
+def test_an_environment_that_the_registry_has_is_not_made(
+    library: Library, gate: Gate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its manifests are not even read."""
+    environment = library.environment()
+    Registry(library.engine, gate.host).push(*environment, print)
+    library.remove()
+    monkeypatch.setenv("A11Y_BENCH_REGISTRY", gate.host)
+    said: list[str] = []
+    spec = installation(make_environment())
+    made = Layers(library.engine, tmp_path).environment(spec, environment[1], tmp_path / "none", said.append)
+    assert made == MADE and said[0].startswith("pulling ")
+    monkeypatch.setenv("A11Y_BENCH_REGISTRY", "127.0.0.1:1")
+    assert Layers(library.engine, tmp_path).environment(spec, environment[1], tmp_path / "none", pytest.fail) == MADE
+
+
+@pytest.mark.parametrize("registry", ["lacks it", "127.0.0.1:1"])
+def test_an_environment_that_the_registry_does_not_give_is_made(
+    docker_bench: Bench, gate: Gate, library: Library, registry: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A registry saves time, and is never the reason why something cannot be built."""
+    monkeypatch.setenv("A11Y_BENCH_REGISTRY", gate.host if registry == "lacks it" else registry)
+    digest, said = uuid.uuid4().hex, list[str]()
+    library.names.append(environment_image(digest))
+    images = docker_bench.sandbox.images
+    assert images.environment(installation(docker_bench.spec), digest, docker_bench.manifests, said.append).node
+    reported = "does not reach the registry 127.0.0.1:1: making the layer here" in said[0]
+    assert reported is (registry != "lacks it")
 
 
 @pytest.mark.parametrize("name", ["https://registry.example", "registry.example:port", "Registry/x", "a/b:tag", ""])
