@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ISOLATED = {
@@ -43,7 +43,7 @@ class History:
     def git(self, *arguments: str, **environment: str) -> str:
         return git(self.folder, *arguments, **environment)
 
-    def commit(self, message: str, files: dict[str, Content] | None = None, author: str = "ann") -> str:
+    def commit(self, message: str, files: Mapping[str, Content] | None = None, author: str = "ann") -> str:
         """Write these files (None removes one), commit everything that changed, and return the commit."""
         for name, content in (files or {}).items():
             put(self.folder / name, content)
@@ -51,7 +51,7 @@ class History:
         self.git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", message, GIT_AUTHOR_NAME=author)
         return self.git("rev-parse", "HEAD")
 
-    def merge(self, message: str, files: dict[str, Content], authors: Sequence[str] = ("ann",)) -> str:
+    def merge(self, message: str, files: Mapping[str, Content], authors: Sequence[str] = ("ann",)) -> str:
         """Change the files on a branch, with an empty commit by each further author, and merge it by a merge commit."""
         self.git("checkout", "-q", "-b", "topic")
         for author in authors:

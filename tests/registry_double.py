@@ -31,7 +31,7 @@ class Registry(ThreadingHTTPServer):
         self.refusals, self.for_ever = list(refusals), for_ever
         self.packages, self.asked = packages or {"dep": "1.0.0"}, []
         self.archives = {name: _archive(self._manifest(name)) for name in self.packages}
-        self.address = f"http://{self.server_address[0]}:{self.server_port}/"
+        self.address = f"http://{host or gateway()}:{self.server_port}/"
 
     def __enter__(self) -> Registry:
         threading.Thread(target=self.serve_forever, daemon=True).start()

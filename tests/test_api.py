@@ -50,11 +50,12 @@ def test_what_is_documented_is_what_there_is() -> None:
     methods = {name: one for name, one in vars(api.Bench).items() if inspect.isfunction(one) and name[0] != "_"}
     assert rows.keys() == methods.keys()
     for name, parameters in rows.items():
-        asked = ast.parse(f"def f({parameters}): ...").body[0].args
+        asked = ast.parse(f"def f({parameters}): ...").body[0]
+        assert isinstance(asked, ast.FunctionDef)
         known = [one for one in inspect.signature(methods[name]).parameters.values() if one.name != "self"]
-        assert [one.arg for one in asked.args] == [one.name for one in known]
+        assert [one.arg for one in asked.args.args] == [one.name for one in known]
         defaults = [one.default for one in known if one.default is not inspect.Parameter.empty]
-        assert [ast.literal_eval(one) for one in asked.defaults] == defaults
+        assert [ast.literal_eval(one) for one in asked.args.defaults] == defaults
 
 
 def test_bad_input_is_the_callers(tmp_path: Path) -> None:

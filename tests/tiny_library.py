@@ -25,7 +25,7 @@ from pipeline.core.git import open_clone
 from pipeline.core.records import Candidate, Instance
 from pipeline.core.retry import Patience
 from pipeline.core.store import Store, read_records, write_records
-from pipeline.sandbox.base import DEFAULT, Cache, Completed, Limits, Workspace
+from pipeline.sandbox.base import Completed, Limits, Workspace
 from pipeline.sandbox.local.sandbox import LocalSandbox
 
 #: a run that writes more is at its end; time is not limited closely, since machines differ
@@ -135,10 +135,10 @@ class WatchedSandbox(LocalSandbox):
         self.broken: dict[str, Exception] = {}
 
     @contextmanager
-    def open(self, digest: str, *, cache: Cache = "use", limits: Limits = DEFAULT) -> Iterator[Workspace]:
+    def open(self, digest: str, **options: Any) -> Iterator[Workspace]:
         if digest in self.broken:
             raise self.broken[digest]
-        with super().open(digest, cache=cache, limits=limits) as workspace:
+        with super().open(digest, **options) as workspace:
             yield _Watched(workspace, partial(self.opened.append, digest))
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from pipeline.core.errors import UserError
 from pipeline.core.texts import read_toml
@@ -69,7 +69,7 @@ class ScriptedModel:
                 return Output(answer.reply, answer.tool)
         raise Refusal(400, f"no scripted answer for a prompt that begins: {prompt[:200]}")
 
-    def __enter__(self) -> ScriptedModel:
+    def __enter__(self) -> Self:
         self._server = _Server(("127.0.0.1", 0), partial(Handler, self))
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
         return self

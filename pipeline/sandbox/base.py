@@ -145,9 +145,14 @@ class Sandbox(Protocol):
     lists its abilities.
     """
 
-    name: str
-    can: frozenset[Ability]
-    images: Images
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def can(self) -> frozenset[Ability]: ...
+
+    @property
+    def images(self) -> Images: ...
 
     def check(self) -> None:
         """Raise UserError, with what to do, if this sandbox cannot work here."""

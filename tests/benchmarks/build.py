@@ -10,8 +10,9 @@ removed at the end.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from statistics import mean, median
 from tempfile import TemporaryDirectory
@@ -37,7 +38,8 @@ from pipeline.ecosystems.installation import installation
 from pipeline.sandbox.docker.engine import Engine
 from pipeline.sandbox.docker.images import DockerImages
 from pipeline.sandbox.docker.sandbox import DockerSandbox
-from pipeline.sandbox.images import Kept
+from pipeline.sandbox.images import Installed, Kept
+from pipeline.sandbox.installation import Installation
 
 
 class FreshImages(DockerImages):
@@ -53,8 +55,8 @@ class FreshImages(DockerImages):
         self.names.add(digest(self.mark, name))
         return digest(self.mark, name)
 
-    def environment(self, spec: Any, digest: str, *more: Any) -> list[str]:
-        return super().environment(spec, self.named(digest), *more)
+    def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> Installed:
+        return super().environment(spec, self.named(digest), manifests, say)
 
     def has(self, digest: str) -> bool:
         return super().has(self.named(digest))
@@ -72,14 +74,14 @@ class FreshSandbox(DockerSandbox):
 
     def __init__(self, cache: Path, mark: str) -> None:
         super().__init__(cache)
-        self.images = FreshImages(Engine(), self.cache, mark)
+        self.mark = mark
+
+    @cached_property
+    def images(self) -> FreshImages:
+        return FreshImages(Engine(), self.cache, self.mark)
 
     def open(self, digest: str, **more: Any) -> Any:
-        return super().open(self.named(digest), **more)
-
-    def own(self) -> list[Kept]:
-        """What was made here."""
-        return [one for one in self.kept() if one.digest in self.names]
+        return super().open(self.images.named(digest), **more)
 
 
 class Ours(NamedTuple):
@@ -181,12 +183,12 @@ def _theirs(clone: Path, instance: Instance, tools: str, repeats: int) -> Theirs
 
 def _tools(sandbox: FreshSandbox, layers: dict[tuple[str, str], Kept], instance: Instance) -> str:
     """The image that the environment of an instance stands on."""
-    return layers["environment", sandbox.named(instance.environment_digest)].on
+    return layers["environment", sandbox.images.named(instance.environment_digest)].on
 
 
 def _additional(sandbox: FreshSandbox, layers: dict[tuple[str, str], Kept], instance: Instance) -> int:
     """Bytes of an instance beside its environment: sources and the runner's cache."""
-    name = sandbox.named(instance.image)
+    name = sandbox.images.named(instance.image)
     return sum(layers[kind, name].size for kind in ("instance", "cache") if (kind, name) in layers)
 
 

@@ -95,7 +95,7 @@ def _evaluated(data: Path, repo: Repo, instances: int, models: int, jobs: int) -
         asked = [(one, f"model-{number}") for number in range(models) for one in chosen]
         started = time.monotonic()
         with ThreadPoolExecutor(jobs) as pool:
-            list(pool.map(lambda pair: _graded(patches, *pair, progress.hear), asked))
+            list(pool.map(lambda pair: _graded(patches, pair[0], pair[1], progress.hear), asked))
         seconds = time.monotonic() - started
     yield Figure("one warm run of its tests, mean", tests / len(chosen), "s")
     yield Figure("a verdict, by one warm run of its tests", alone / tests, "x", ("at most", 1.3))

@@ -78,8 +78,8 @@ def child(folder: str, *arguments: str) -> None:
         print(f"{FIRST}{next(processes)}", flush=True)
         os._exit(0)
 
-    subprocess.Popen.__init__ = counted  # type: ignore[method-assign]
-    LocalImages.environment = first  # type: ignore[method-assign, assignment]
+    subprocess.Popen.__init__ = counted
+    LocalImages.environment = first
     sys.argv = ["a11y-bench", "build", str(REPO), "--data", f"{folder}/data", *arguments]
     sys.argv += ["--sandbox", "local", "--trust-local"]
     program()

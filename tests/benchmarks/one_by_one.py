@@ -13,10 +13,9 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import git
 from docker.models.containers import Container
 
-from pipeline.core.git import checkout
+from pipeline.core.git import Clone, checkout
 from pipeline.core.patches import select
 from pipeline.core.records import Instance
 from pipeline.ecosystems import edits
@@ -50,7 +49,7 @@ class OneByOne:
     """One instance; `tools` is the image with its Node and package manager. `say` takes progress lines."""
 
     def __init__(
-        self, engine: Engine, clone: git.Repo, instance: Instance, tools: str, say: Callable[[str], None]
+        self, engine: Engine, clone: Clone, instance: Instance, tools: str, say: Callable[[str], None]
     ) -> None:
         self.engine, self.clone, self.instance, self.tools, self.say = engine, clone, instance, tools, say
         self.image = f"a11y-bench/one-by-one:{instance.image}"
@@ -74,7 +73,7 @@ class OneByOne:
         try:
             yield self.engine.size(self.image) - self.engine.size(self.tools)
         finally:
-            self.engine.settle()
+            self.engine.containers.settle()
             self.engine.api.remove_image(self.image)
 
     def runs(self, repeats: int) -> Iterator[TestRun]:

@@ -9,7 +9,7 @@ import factories
 import pytest
 
 from pipeline.build.summary import summarize
-from pipeline.core.records import Health, Rejection
+from pipeline.core.records import Health, Instance, Rejection
 
 WELL, SICK = Health(files=2, loaded=2, tests=3, passed=3), Health(files=2, loaded=1, tests=1, passed=0)
 
@@ -21,7 +21,7 @@ def rejected(number: int, reason: str, health: Health | None = None) -> Rejectio
 @pytest.mark.rule("base-is-well")
 def test_a_base_that_met_a_limit_is_not_well(tmp_path: Path) -> None:
     """A runner in watch mode never ends: left out, the share of bases that are well would be better for it."""
-    outcomes = [
+    outcomes: list[Instance | Rejection] = [
         factories.make_instance(1).model_copy(update={"health": WELL}),
         rejected(2, "environment_failed", SICK),
         rejected(3, "timeout"),

@@ -7,7 +7,7 @@ import pickle
 
 import factories
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 import pipeline
 from pipeline.analyze.measures.definition import definitions
@@ -78,7 +78,7 @@ def test_an_instance_has_all_fields_of_multi_swe_bench() -> None:
 
 
 @pytest.mark.parametrize("kind", PUBLISHED)
-def test_every_published_record_has_a_closed_schema(kind: type) -> None:
+def test_every_published_record_has_a_closed_schema(kind: type[BaseModel]) -> None:
     schema = kind.model_json_schema()
     assert schema["title"] == kind.__name__
     assert schema["additionalProperties"] is False
@@ -197,7 +197,7 @@ def test_what_is_said_otherwise_has_another_digest(change: dict) -> None:
 
 @pytest.mark.rule("digests")
 @pytest.mark.parametrize("kind", [*PUBLISHED, Assessment, Lock, VerdictAudit])
-def test_no_default_is_made_by_a_factory(kind: type) -> None:
+def test_no_default_is_made_by_a_factory(kind: type[BaseModel]) -> None:
     """Such a default would stand in the digest."""
     assert not [name for name, field in kind.model_fields.items() if field.default_factory]
 

@@ -111,7 +111,7 @@ def test_every_check_is_reached() -> None:
 @pytest.mark.invariant(7)
 def test_what_breaks_a_check_is_a_finding(tiny: Bench) -> None:
     """One broken instance never stops a check of hundreds."""
-    checked = Checked(REPO, tiny.instance("menu").model_copy(update={"base": None}), None)  # type: ignore[arg-type]
+    checked = Checked(REPO, tiny.instance("menu").model_copy(update={"base": None}), None)
     found = {one.check: one.detail.partition(":")[0] for one in check(checked)}
     assert found == {"commits": "AttributeError"}
 

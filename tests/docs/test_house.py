@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import tomllib
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -137,3 +139,11 @@ def test_the_ways_of_the_design_exist() -> None:
     assert len(named) > 30
     there = {name for name in named if (PIPELINE / name).is_dir() or (PIPELINE / f"{name}.py").exists()}
     assert set(named) - there == set()
+
+
+def test_mypy_reads_every_module() -> None:
+    """`just check` says nothing about a file that the settings leave out."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mypy"]
+    listed = subprocess.run(["git", "ls-files", "*.py"], cwd=ROOT, check=True, capture_output=True, text=True)
+    modules = map(Path, listed.stdout.split())
+    assert [path for path in modules if not any(path.is_relative_to(part) for part in settings["files"])] == []

@@ -92,7 +92,7 @@ class Doomed(WatchedSandbox):
                     raise InfrastructureError("the engine starts no command", cause="engine")
                 return run(argv, **more)
 
-            workspace.run = fail  # type: ignore[method-assign]
+            workspace.run = fail
             yield workspace
 
 

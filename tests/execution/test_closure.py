@@ -18,8 +18,8 @@ def closed(
 ) -> tuple[str, ...]:
     """What is protected; `written` are `from > to`, and the test asks for what it tests."""
     edges = [tuple(one.split(" > ")) for one in (f"{TEST} > src/Menu.js", *written)]
-    given = Seen(**{name: frozenset(paths) for name, paths in seen.items()})  # type: ignore[arg-type]
-    return closure(given, edges, tests={TEST}, sources=set(sources), packages=packages or {})  # type: ignore[arg-type]
+    given = Seen(**{name: frozenset(paths) for name, paths in seen.items()})
+    return closure(given, edges, tests={TEST}, sources=set(sources), packages=packages or {})
 
 
 @pytest.mark.trap("guessed-configuration")

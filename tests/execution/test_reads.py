@@ -55,7 +55,7 @@ def ask(sandbox_of: Callable[..., object], tmp_path: Path) -> Ask:
         command = ("node", str(runner), "{files}", *words)
         given = {"test_env": {"TEST_REPORT": "{report}"}, "folder": folder, **more}
         environment = factories.make_environment(test=command, parser="mocha-json", **given)
-        plan = Plan(sandbox_of(history.folder), "image", environment, (TEST,))  # type: ignore[arg-type]
+        plan = Plan(sandbox_of(history.folder), "image", environment, (TEST,))
         return reads.ask(plan, [("fix", fix)], fix)
 
     return asked

@@ -23,6 +23,11 @@ def breaking(way: str) -> dict[str, str | None]:
     return {"src/Menu.test.js": f"opens | src/Menu.js | <nav\nbreaks {way}\n"}
 
 
+def commands(plan: Plan) -> list[tuple[str, ...]]:
+    assert isinstance(plan.sandbox, ScriptedSandbox)
+    return plan.sandbox.commands
+
+
 def scripted(tmp_path: Path, limit: Limit | None = None) -> Plan:
     """A plan whose test command ends like this; git and ls succeed."""
 
@@ -133,7 +138,7 @@ def test_only_files_that_exist_are_run(tmp_path: Path) -> None:
     """A runner that is given a missing file fails as a whole; before the test patch new files are missing."""
     plan = scripted(tmp_path)
     run_gold(plan, [])
-    assert plan.sandbox.commands[-1][-1] == "a.test.js"
+    assert commands(plan)[-1][-1] == "a.test.js"
 
 
 def test_each_run_has_a_report_of_its_own(tmp_path: Path) -> None:
@@ -141,7 +146,7 @@ def test_each_run_has_a_report_of_its_own(tmp_path: Path) -> None:
     plan = scripted(tmp_path)
     run_gold(plan, [])
     run_gold(plan, [])
-    first, second = (argv for argv in plan.sandbox.commands if argv[0] == "npx")
+    first, second = (argv for argv in commands(plan) if argv[0] == "npx")
     assert first != second
     assert first[3].startswith("--outputFile=/scratch/report-")
 

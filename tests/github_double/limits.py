@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from graphql import FieldNode, GraphQLField, SelectionSetNode, get_argument_values, get_named_type, is_composite_type
+from graphql import (
+    FieldNode,
+    GraphQLField,
+    GraphQLInterfaceType,
+    GraphQLObjectType,
+    SelectionSetNode,
+    get_argument_values,
+    get_named_type,
+    is_composite_type,
+)
 
 from github_double.plan import Composite, Query
 from github_double.problems import Problem
@@ -47,7 +56,9 @@ def _sizes(query: Query, parent: Composite, sets: list[SelectionSetNode], times:
     for selections in sets:
         _gather(query, parent, selections, asked)
     for (owner, _), nodes in asked.items():
-        definition = query.schema.type_map[owner].fields[nodes[0].name.value]
+        holder = query.schema.type_map[owner]
+        assert isinstance(holder, GraphQLObjectType | GraphQLInterfaceType)
+        definition = holder.fields[nodes[0].name.value]
         inside = times
         if "first" in definition.args:
             items = _items(query, definition, nodes[0])

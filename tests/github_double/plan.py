@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from graphql import (
     FieldNode,
     FragmentDefinitionNode,
+    FragmentSpreadNode,
     GraphQLIncludeDirective,
     GraphQLInterfaceType,
     GraphQLObjectType,
@@ -61,7 +62,10 @@ class Query(NamedTuple):
 
     def fragment(self, node: SelectionNode) -> InlineFragmentNode | FragmentDefinitionNode:
         """What a selection that is no field stands for."""
-        return node if isinstance(node, InlineFragmentNode) else self.fragments[node.name.value]
+        if isinstance(node, InlineFragmentNode):
+            return node
+        assert isinstance(node, FragmentSpreadNode)
+        return self.fragments[node.name.value]
 
     def condition(self, fragment: InlineFragmentNode | FragmentDefinitionNode, parent: Composite) -> Composite:
         """The type that a fragment is for; its parent's where it names none."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.request import Request
 
 import pytest
-from graphql import OperationDefinitionNode, execute_sync, get_variable_values, parse
+from graphql import FragmentDefinitionNode, OperationDefinitionNode, execute_sync, get_variable_values, parse
 
 from github_double import GitHubDouble, World
 from github_double.client import HEADERS, Reply, get, post, send
@@ -123,7 +123,9 @@ POINTS = """{ viewer { login repositories(first: 100) { edges { node { id
 @pytest.mark.parametrize(("query", "figure", "value"), [(NODES, "nodes", 22_060), (POINTS, "requests", 5101)])
 def test_the_examples_of_githubs_documentation(query: str, figure: str, value: int) -> None:
     schema = github_schema()
-    size = measure(Query(schema, {}, None), schema.query_type, parse(query).definitions[0].selection_set)
+    (operation,) = parse(query).definitions
+    assert isinstance(operation, OperationDefinitionNode)
+    size = measure(Query(schema, {}, None), schema.query_type, operation.selection_set)
     assert getattr(size, figure) == value
 
 
@@ -161,7 +163,7 @@ def test_the_fast_execution_agrees_with_graphql_core(world: World, authors: bool
     document, schema = parse(PAGE), github_schema()
     given = {"owner": "acme", "name": "ui", "authors": authors}
     operation = next(one for one in document.definitions if isinstance(one, OperationDefinitionNode))
-    fragments = {one.name.value: one for one in document.definitions if one is not operation}
+    fragments = {one.name.value: one for one in document.definitions if isinstance(one, FragmentDefinitionNode)}
     variables = get_variable_values(schema, operation.variable_definitions, given)
     ours = execute(world, Query(schema, fragments, variables), operation, dict)
     theirs = execute_sync(

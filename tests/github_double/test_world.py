@@ -16,7 +16,7 @@ from github_double.world import Repository
 from pipeline.core.patches import is_test_file, patterns
 
 
-def everything(repository: Repository) -> list[object]:
+def everything(repository: Repository) -> list[Issue]:
     numbers = repository.numbers("pull") + repository.numbers("issue")
     return [repository.get(number) for number in numbers]
 

@@ -101,6 +101,7 @@ def test_an_id_that_is_there_twice_is_said(setting: Setting, experiment: Experim
         pytest.raises(InfrastructureError, match="two answers of one id"),
         opened(setting, "twice") as (gateway, store),
     ):
+        assert isinstance(gateway, DeployedGateway)
         gateway.patience = 15
         bench = Bench(gateway, setting.upstream, store, setting.log)
         key = bench.key(experiment)

@@ -204,8 +204,8 @@ def test_embeddings_are_paid_for_once(
     for answer, texts, status in asked:
         key = bench.key(experiment, answer=f"{answer} of {experiment.settings}" if answer else "")
         texts = [f"{text} for {experiment.settings} and {len(asked)}" for text in texts]
-        answer = bench.post(key, "/embeddings", model="embedder", input=texts)
-        vectors = [row["embedding"] for row in answer.json()["data"]]
+        reply = bench.post(key, "/embeddings", model="embedder", input=texts)
+        vectors = [row["embedding"] for row in reply.json()["data"]]
         assert vectors == [embed(text) for text in texts]
         row = booked(bench, experiment)[-1]
         assert (row.status, row.tokens_in > 0) == (status, status == "ok")

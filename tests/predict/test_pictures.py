@@ -70,7 +70,7 @@ def test_only_a_model_that_sees_is_given_them(bench: Bench, sees: bool) -> None:
     info = predictor.model.entry["model_info"] | {"supports_vision": sees}
     predictor._model = replace(predictor.model, entry=predictor.model.entry | {"model_info": info})
     run = open_run(bench.store, predictor.experiment)
-    ask = predictor.request(_Gateway(), run, instance, open_clone(bench.library))  # type: ignore[arg-type]
+    ask = predictor.request(_Gateway(), run, instance, open_clone(bench.library))
     assert (list(ask.pictures), len(ask.task.pictures)) == ((["1.png", "4.jpg"], 4) if sees else ([], 0))
 
 

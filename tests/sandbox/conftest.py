@@ -21,8 +21,9 @@ from pipeline.core.git import open_clone
 from pipeline.core.records import Environment
 from pipeline.ecosystems.installation import installation
 from pipeline.sandbox import open_sandbox
-from pipeline.sandbox.base import Sandbox
+from pipeline.sandbox.docker.sandbox import DockerSandbox
 from pipeline.sandbox.images import Installed
+from pipeline.sandbox.local.sandbox import LocalSandbox
 
 PACKAGE = {"name": "tiny", "version": "1.0.0", "private": True, "dependencies": {"is-number": "7.0.0"}}
 
@@ -31,7 +32,7 @@ PACKAGE = {"name": "tiny", "version": "1.0.0", "private": True, "dependencies": 
 class Bench:
     """A sandbox with an environment and an instance, and what was needed and said to make them."""
 
-    sandbox: Sandbox
+    sandbox: DockerSandbox | LocalSandbox
     spec: Environment
     manifests: Path
     checkout: Path

@@ -48,7 +48,7 @@ class Parts:
 
     def nearest(self, cache: Path, answer: str = "") -> Nearest | None:
         """The ranking by retrieval; None if the settings switch it off. `answer` is the name of this run's answer."""
-        session, name = self.session, self.session.settings.retrieval.model
+        session, name = self.session, self.session.settings.retrieval.chosen
         if not name:
             return None
         from magentless.retrieve import Retriever

@@ -84,9 +84,10 @@ def path_of(line: str) -> str:
     if found := HEADING.match(line) or FENCE.match(line):
         return clean(found[1])
     before = BEFORE.match(line)
-    found = before and ALONE.match(line, before.end())
-    told = found and ("/" in found[2] or line[: before.end()].lstrip(BULLETS))
-    return clean(found[2]) if found and told else ""
+    if not before or not (found := ALONE.match(line, before.end())):
+        return ""
+    told = "/" in found[2] or line[: before.end()].lstrip(BULLETS)
+    return clean(found[2]) if told else ""
 
 
 def clean(path: str) -> str:

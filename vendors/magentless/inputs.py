@@ -134,6 +134,12 @@ class Retrieval(Record):
     instructions: dict[str, str]
 
     @property
+    def chosen(self) -> str:
+        """The embedding model, once `of` has chosen it; empty for none."""
+        assert isinstance(self.model, str)
+        return self.model
+
+    @property
     def instruction(self) -> str:
         """The instruction before a query that this embedding model was trained with."""
         return closest(self.model, self.instructions, "") if isinstance(self.model, str) else ""

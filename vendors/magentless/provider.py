@@ -163,7 +163,7 @@ class EmbeddingModel:
 
 def _choices(answer: dict[str, Any]) -> list[tuple[str, str | None]]:
     """The replies with their finish reasons; an answer without replies is one empty reply."""
-    return [_choice(one) for one in answer.get("choices") or ({},)]
+    return [_choice(choice) for choice in answer.get("choices") or [{}]]
 
 
 def _choice(choice: dict[str, Any]) -> tuple[str, str | None]:

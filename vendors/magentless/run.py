@@ -55,7 +55,8 @@ class Run:
         """The outcome of the task: the furthest cause of all sets and samples."""
         if self.selected:
             return Cause.SUCCESSFUL_PATCH
-        return furthest(end.cause for end in (*self.sets, *self.samples) if end.cause)
+        causes = [*(files.cause for files in self.sets), *(sample.cause for sample in self.samples)]
+        return furthest(cause for cause in causes if cause)
 
     def funnel(self) -> dict[str, int]:
         """The number of files or samples that passed each stage."""

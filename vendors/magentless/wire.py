@@ -12,10 +12,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
-from urllib3 import HTTPResponse, PoolManager, Retry
-from urllib3.exceptions import HTTPError, MaxRetryError
+from urllib3 import BaseHTTPResponse, PoolManager, Retry
+from urllib3.exceptions import HTTPError, MaxRetryError, ResponseError
 
 from magentless.causes import CAUSE_HEADER, CAUSES_TOLD, SAMPLE_HEADER, Cause, Ended, Fault, ProviderFailure
 from magentless.inputs import Provider
@@ -63,11 +63,11 @@ class Clock:
 class Patience(Retry):
     """Retries unless the gateway says that it has done so already."""
 
-    def increment(self, *args: Any, response: Any = None, **more: Any) -> Retry:
+    def increment(self, method: Any = None, url: Any = None, response: Any = None, *args: Any, **more: Any) -> Self:
         """The remaining retries. Raises MaxRetryError, so that the response is returned."""
         if response is not None and response.headers.get("x-should-retry") == "false":
-            raise MaxRetryError(None, "", "the gateway says so")
-        return super().increment(*args, response=response, **more)
+            raise MaxRetryError(more["_pool"], url, ResponseError("the gateway says so"))
+        return super().increment(method, url, response, *args, **more)
 
 
 class Wire:
@@ -107,7 +107,7 @@ class Wire:
         self.sent += 1
         return _document(reply)
 
-    def _meaning(self, reply: HTTPResponse) -> Ended | ProviderFailure:
+    def _meaning(self, reply: BaseHTTPResponse) -> Ended | ProviderFailure:
         """The exception for a failed request, by the gateway's header; without the header, by the status."""
         error = _error(reply)
         message = self._clean(f"status {reply.status}: {error.get('message', '')}")
@@ -126,7 +126,7 @@ class Wire:
         return message
 
 
-def _document(reply: HTTPResponse) -> dict[str, Any]:
+def _document(reply: BaseHTTPResponse) -> dict[str, Any]:
     try:
         document = json.loads(reply.data)
     except ValueError:
@@ -136,7 +136,7 @@ def _document(reply: HTTPResponse) -> dict[str, Any]:
     return document
 
 
-def _error(reply: HTTPResponse) -> dict[str, Any]:
+def _error(reply: BaseHTTPResponse) -> dict[str, Any]:
     """The error object of OpenAI's API, or the beginning of the text that came instead."""
     try:
         error = json.loads(reply.data)["error"]

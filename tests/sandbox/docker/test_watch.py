@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,8 +12,10 @@ from pipeline.sandbox.base import Limits
 from pipeline.sandbox.docker import limits
 
 
-def watch(monkeypatch: pytest.MonkeyPatch, took: float, size: int) -> tuple[limits.Watch, list[float]]:
-    """A watch over a layer of that size, which takes as long to measure; the times of its looks."""
+def watch(
+    monkeypatch: pytest.MonkeyPatch, took: float, size: int
+) -> tuple[limits.Watch, list[float], Callable[[float], None]]:
+    """A watch over a layer of that size, which takes as long to measure; the times of its looks; a way to pass time."""
     clock, looks = [0.0], list[float]()
 
     def written(_: object) -> int:
@@ -24,8 +27,11 @@ def watch(monkeypatch: pytest.MonkeyPatch, took: float, size: int) -> tuple[limi
     monkeypatch.setattr(limits, "_processes", lambda _: 1)
     monkeypatch.setattr(limits.time, "monotonic", lambda: clock[0])
     made = limits.Watch(any_container(), Limits(disk=100, seconds=1000), any_container())
-    made.pass_time = lambda seconds: clock.__setitem__(0, clock[0] + seconds)
-    return made, looks
+
+    def pass_time(seconds: float) -> None:
+        clock[0] += seconds
+
+    return made, looks, pass_time
 
 
 def any_container() -> Any:
@@ -34,24 +40,24 @@ def any_container() -> Any:
 
 def test_a_look_that_takes_long_is_rare(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every two seconds it took a large install's engine two to four."""
-    made, looks = watch(monkeypatch, took=3, size=1)
+    made, looks, pass_time = watch(monkeypatch, took=3, size=1)
     for _ in range(60):
         made._reached()
-        made.pass_time(limits.EVERY)
+        pass_time(limits.EVERY)
     assert 3 <= len(looks) <= 6
     assert all(later - earlier <= limits.LONGEST + 6 for earlier, later in zip(looks, looks[1:], strict=False))
 
 
 def test_a_look_that_takes_no_time_is_taken_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, looks = watch(monkeypatch, took=0.01, size=1)
+    made, looks, pass_time = watch(monkeypatch, took=0.01, size=1)
     for _ in range(10):
         assert made._reached() is None
-        made.pass_time(limits.EVERY)
+        pass_time(limits.EVERY)
     assert len(looks) == 10
 
 
 def test_a_full_disk_is_seen_at_the_next_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, _ = watch(monkeypatch, took=3, size=200)
+    made, _, _ = watch(monkeypatch, took=3, size=200)
     assert made._reached() == "disk"
 
 
@@ -79,7 +85,7 @@ def test_an_end_that_the_engine_notices_late(monkeypatch: pytest.MonkeyPatch, lo
     monkeypatch.setattr(limits, "start_command", lambda *_: Probe())
     monkeypatch.setattr(limits, "client_of", lambda _: Probe())
     with pytest.raises(InfrastructureError) as caught:
-        limits.reached(Dying(looks), Limits(), 137)  # type: ignore[arg-type]
+        limits.reached(Dying(looks), Limits(), 137)
     assert caught.value.cause == cause
 
 
