@@ -85,7 +85,7 @@ check:
 docs *ARGS:
     uv run --group docs mkdocs build "$@"
 
-# check the licenses and known vulnerabilities of all dependencies; says what it could not look up
+# check the licenses and known vulnerabilities of all dependencies; fails if it could not check all
 [group('project')]
 audit-dependencies:
     uv run --all-extras --group audit python .ci/audit_dependencies.py

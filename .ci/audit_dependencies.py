@@ -1,9 +1,10 @@
 """Licenses and known vulnerabilities of every distribution that is installed: `just audit-dependencies`.
 
-Reads the metadata of the environment, and PyPI's advisories through pip-audit. Where these are not reached, it says
-what was not looked up. Does not cover what vendors/ installs, whose versions are pinned with hashes.
+Reads the metadata of the environment, and PyPI's advisories through pip-audit. A check that cannot be made fails, and
+the message names it: an audit without network must not look like one that found nothing. Does not cover what vendors/
+installs, whose versions are pinned with hashes.
 
-Exit code: 0 nothing is found, 1 a license that is not in the table or an advisory.
+Exit code: 0 nothing is found, 1 an unknown license or an advisory, 2 nothing is found, but not all could be checked.
 """
 
 from __future__ import annotations
@@ -19,50 +20,61 @@ FREE = re.compile(
     r"MIT|BSD|Apache|ISC|PSF|Python Software Foundation|MPL|Mozilla|Zope|Zlib|Unlicense|Public Domain|CC0|LGPL|HPND",
     re.IGNORECASE,
 )
-#: distributions whose metadata do not name their license in words that are understood -> what their files say
+#: distributions whose metadata name no known license -> the license in their files
 READ = {"a11y-bench": "MIT"}
+#: this project, which has no advisories
+OURS = {"a11y-bench"}
+LICENSES = ("piplicenses", "--format=json")
+ADVISORIES = ("pip_audit", "--skip-editable", "--progress-spinner=off", "--format=json")
 
 
 def main() -> int:
-    """Print what is found; returns the exit code."""
-    licenses = unknown_licenses(told("piplicenses", "--format=json"))
-    for name, license in licenses:
-        print(f"{name}: its license is not one that is known: {license}")
-    found, skipped = advisories(told("pip_audit", "--skip-editable", "--progress-spinner=off", "--format=json"))
+    """Print what is found and what could not be checked; returns the exit code."""
+    rows, audit = output_of(*LICENSES), output_of(*ADVISORIES)
+    found = [] if rows is None else unknown_licenses(rows)
+    known, unchecked = advisories(audit)
+    found += known
+    skipped = ["the licenses"] if rows is None else []
+    skipped += ["the advisories"] if audit is None else []
+    skipped += [f"the advisories of {len(unchecked)} distributions ({unchecked[0]}, ...)"] if unchecked else []
     for line in found:
         print(line)
-    if skipped:
-        print(f"skipped: {len(skipped)} distributions could not be looked up for advisories ({skipped[0]}, ...)")
-    print(f"{len(licenses)} unknown licenses, {len(found)} advisories")
-    return int(bool(licenses or found))
+    for check in skipped:
+        print(f"not checked: {check}")
+    print(f"{len(found)} unknown licenses and advisories" + (", but not everything was checked" if skipped else ""))
+    return 1 if found else 2 if skipped else 0
 
 
-def unknown_licenses(rows: Any) -> list[tuple[str, str]]:
-    """Name and license of each distribution whose license is not known to be free."""
-    named = ((row["Name"], READ.get(row["Name"], row["License"])) for row in rows or ())
-    return [(name, license) for name, license in named if not FREE.search(license)]
+def unknown_licenses(rows: list[dict[str, Any]]) -> list[str]:
+    """A line for each distribution whose license is not known to be free."""
+    licenses = {row["Name"]: READ.get(row["Name"], row["License"]) for row in rows}
+    return [f"{name}: unknown license: {text}" for name, text in licenses.items() if not FREE.search(text)]
 
 
-def advisories(said: Any) -> tuple[list[str], list[str]]:
-    """The advisories in words, and the names of what could not be looked up; all of it where nothing was said."""
-    if said is None:
-        return [], ["everything"]
+def advisories(audit: dict[str, Any] | None) -> tuple[list[str], list[str]]:
+    """A line for each advisory, and the distributions that could not be looked up, by the output of pip-audit."""
+    if audit is None:
+        return [], []
     found = [
-        f"{one['name']} {one['version']}: {flaw['id']}, fixed in {', '.join(flaw['fix_versions']) or 'no version'}"
-        for one in said["dependencies"]
-        for flaw in one.get("vulns", ())
+        f"{row['name']} {row['version']}: {flaw['id']}, fixed in {', '.join(flaw['fix_versions']) or 'no version'}"
+        for row in audit["dependencies"]
+        for flaw in row.get("vulns", ())
     ]
-    return found, [one["name"] for one in said["dependencies"] if "skip_reason" in one]
+    skipped = [row["name"] for row in audit["dependencies"] if "skip_reason" in row and row["name"] not in OURS]
+    return found, skipped
 
 
-def told(module: str, *words: str) -> Any:
-    """What a tool of this environment prints as JSON; None where it does not come to an end."""
-    done = subprocess.run([sys.executable, "-m", module, *words], capture_output=True, text=True, timeout=300)
+def output_of(module: str, *arguments: str) -> Any:
+    """The JSON that a tool of this environment prints; None, and a message, if it fails."""
+    command = [sys.executable, "-m", module, *arguments]
     try:
-        return json.loads(done.stdout)
+        completed = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        return json.loads(completed.stdout)
+    except subprocess.TimeoutExpired:
+        print(f"{module}: no answer within 5 minutes", file=sys.stderr)
     except ValueError:
-        print(f"{module}: {(done.stderr.strip().splitlines() or ['it says nothing'])[-1]}", file=sys.stderr)
-        return None
+        print(f"{module}: {(completed.stderr.strip().splitlines() or ['no output'])[-1]}", file=sys.stderr)
+    return None
 
 
 if __name__ == "__main__":

@@ -54,18 +54,40 @@ def audit() -> Any:
     return module
 
 
-def test_a_license_that_is_not_known_is_told(audit: Any) -> None:
+def test_an_unknown_license_is_reported(audit: Any) -> None:
     rows = [{"Name": name, "License": text} for name, text in (("a", "MIT License"), ("b", "Proprietary"), ("c", ""))]
-    assert audit.unknown_licenses(rows) == [("b", "Proprietary"), ("c", "")]
+    assert audit.unknown_licenses(rows) == ["b: unknown license: Proprietary", "c: unknown license: "]
 
 
-def test_advisories_are_told_and_so_is_what_was_not_looked_up(audit: Any) -> None:
-    """An audit that looked nothing up must not pass for one that found nothing."""
-    flaw = {"id": "GHSA-1", "fix_versions": ["1.1"]}
-    said = {"dependencies": [{"name": "a", "version": "1.0", "vulns": [flaw]}, {"name": "b", "skip_reason": "no"}]}
-    assert audit.advisories(said) == (["a 1.0: GHSA-1, fixed in 1.1"], ["b"])
-    assert audit.advisories(None) == ([], ["everything"])
+FLAWED = {"name": "a", "version": "1.0", "vulns": [{"id": "GHSA-1", "fix_versions": ["1.1"]}]}
+SOUND, SKIPPED = {"name": "a", "version": "1.0", "vulns": []}, {"name": "b", "skip_reason": "not found on PyPI"}
+OURS = {"name": "a11y-bench", "skip_reason": "distribution marked as editable"}
 
 
-def test_a_tool_that_fails_is_said(audit: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    assert audit.told("no_such_module") is None and "No module named" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("licenses", "dependencies", "code", "line"),
+    [
+        ([], [SOUND, OURS], 0, "0 unknown licenses and advisories"),
+        ([], [FLAWED, SKIPPED], 1, "a 1.0: GHSA-1, fixed in 1.1"),
+        ([], [SOUND, SKIPPED], 2, "not checked: the advisories of 1 distributions (b, ...)"),
+        ([], None, 2, "not checked: the advisories"),
+        (None, [SOUND], 2, "not checked: the licenses"),
+    ],
+)
+def test_an_audit_that_is_incomplete_does_not_pass(
+    audit: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    licenses: Any,
+    dependencies: Any,
+    code: int,
+    line: str,
+) -> None:
+    answers = {"piplicenses": licenses, "pip_audit": dependencies and {"dependencies": dependencies}}
+    monkeypatch.setattr(audit, "output_of", lambda module, *_: answers[module])
+    assert audit.main() == code
+    assert line in capsys.readouterr().out.splitlines()
+
+
+def test_a_tool_that_fails_is_reported(audit: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert audit.output_of("no_such_module") is None and "No module named" in capsys.readouterr().err
