@@ -16,7 +16,18 @@ def find(tree: Tree, manifest: Manifest, date: str) -> Found:
     pinned = manifest.table("volta").get("node", "")
     if versions.exact(pinned):
         return Found(versions.exact(pinned), "package.json: volta.node")
-    return _file(tree, date) or _integration(tree, manifest, date) or _likely(tree, manifest, date)
+    named = _file(tree, date) or _integration(tree, manifest, date)
+    return _dated(tree, named) if named else _likely(tree, manifest, date)
+
+
+def _dated(tree: Tree, named: Found) -> Found:
+    """A named version, or the first line on which an install without a lock file can be limited to a date. Otherwise
+    dependencies would have today's versions."""
+    for row in (row for manager in all_managers().values() for row in manager.runs_on if not row.path):
+        if _applies(tree, row) and not versions.satisfies(f"{versions.major(named.value)}.99.99", row.node):
+            first = min(line.major for line in lines.lines() if versions.satisfies(line.last, row.node))
+            return Found(str(first), f"{named.evidence}, which names {named.value}; no lock file: {row.says}")
+    return named
 
 
 def _file(tree: Tree, date: str) -> Found | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from trees import BERRY, DATE, of, read, tree
+from trees import BERRY, DATE, YARN_1, of, read, tree
 
 from pipeline.build.infer import Tree
 from pipeline.build.infer.lines import lines, named
@@ -140,3 +140,12 @@ def test_an_install_without_a_lock_file_takes_a_manager_that_knows_days() -> Non
     assert environment.node == "6"
     assert environment.evidence["node"].endswith("no lock file: npm 6, the first that can install as of a day")
     assert read(tree(), date="2015-12-01T00:00:00Z").node == "4"
+
+
+def test_a_named_version_that_can_not_install_as_of_a_day_gives_way() -> None:
+    """npm 4 ignores the day: packages of today were installed, for a Node of 2016."""
+    old = {".travis.yml": "node_js: 4\n", "package.json": '{"devDependencies": {"jest": "^12"}}'}
+    found = read(of(old), date="2016-06-01")
+    assert (found.node, found.evidence["node"].partition(";")[0]) == ("6", ".travis.yml, which names 4")
+    assert read(of(old | {"yarn.lock": YARN_1}), date="2016-06-01").node == "4"
+    assert read(of(old | {".travis.yml": "node_js: 8\n"}), date="2016-06-01").node == "8"
