@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache, partial
 
 from pipeline.build.infer import angular, uses, workspaces
 from pipeline.build.infer.scripts import commands, program
@@ -26,11 +26,12 @@ def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str
     tests = _own_tests(tree, files)
     angular.require_report(tree, tests)
     imported = _named(tree, tests)
-    known = cache(lambda folder: uses.of_package(tree, folder, imported))
+    known = cache(lambda folder: uses.of_package(tree, folder, imported, tests))
     if "runner" in fixed or "folder" in fixed:
         return _fixed(known, fixed)
     named = workspaces.patterns(tree, manifest)
-    nearest = [use for file in tests or ["package.json"] if (use := _nearest(known, file, named))]
+    is_sure = partial(_is_sure, tree, imported)
+    nearest = [use for file in tests or ["package.json"] if (use := _nearest(known, file, named, is_sure))]
     if not nearest:
         raise Unsupported("runner_unsupported", _nothing(manifest))
     folders = Counter(use.folder for use in nearest)
@@ -50,7 +51,7 @@ def alternatives(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterat
     folders = {folder for file in tests or ["package.json"] for folder in above(file)}
     members = {folder for folder in folders if workspaces.member(folder, named)}
     for folder in sorted(members, key=lambda path: (-len(path), path)):
-        yield from uses.of_package(tree, folder, imported)
+        yield from uses.of_package(tree, folder, imported, tests)
         yield from uses.of_scripts(tree, folder)
 
 
@@ -79,10 +80,20 @@ def _belongs(tree: Tree, file: str, row: dict[str, str]) -> bool:
     return bool(by_name or "imports" in row and re.search(row["imports"], tree.text(file)))
 
 
-def _nearest(known: Known, file: str, named: dict[str, str]) -> Use | None:
-    """The first use of the nearest package above a file that has any."""
+def _nearest(known: Known, file: str, named: dict[str, str], is_sure: Callable[[Use], bool]) -> Use | None:
+    """The first use of the nearest package above a file that has any; an unsure one only if there is no other."""
     folders = [folder for folder in above(file) if workspaces.member(folder, named)]
-    return next((use for folder in folders for use in known(folder)), None)
+    found = [use for folder in folders for use in known(folder)]
+    return next(filter(is_sure, found), next(iter(found), None))
+
+
+def _is_sure(tree: Tree, imported: Collection[str], use: Use) -> bool:
+    """Whether more than a dependency speaks for a runner that starts browsers. A package may only bring helpers."""
+    spec, start = runner(use.runner), f"{use.folder}/" if use.folder else ""
+    if use.call.program or not spec.browser or use.runner in imported:
+        return True
+    inside = (path.removeprefix(start) for path in tree.paths if path.startswith(start))
+    return any(re.search(spec.configuration, path) for path in inside)
 
 
 def _fixed(known: Known, fixed: dict[str, Found]) -> tuple[Use, str]:

@@ -45,7 +45,7 @@ def find(
     spec, package = spec_of(use.runner), tree.manifest(use.folder) or manifest
     version = Found(node, "Node's own") if not spec.entries else _version(tree, package, manifest, spec)
     configuration = _configuration(tree, use, package, spec)
-    kept, tests = _arguments(use, spec)
+    kept, tests = uses.arguments(use)
     kept += _configured(spec, configuration, kept)
     kept += _projects(tree, use, spec, configuration.value, kept)
     merged = _words(tree, use, files) or spec.merged(version.value, kept)
@@ -167,19 +167,3 @@ def _node_options(use: Use) -> dict[str, str]:
     if not use.call.node:
         return {}
     return {"NODE_OPTIONS": " ".join(filter(None, (use.call.env.get("NODE_OPTIONS"), *use.call.node)))}
-
-
-def _arguments(use: Use, spec: Spec) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of the call that shape how tests run, and those that name tests if the runner takes such."""
-    kept: list[str] = []
-    tests: list[str] = []
-    words = iter(use.call.words)
-    for word in words:
-        name = word.partition("=")[0]
-        if word in spec.flags or ("=" in word and name in spec.keep):
-            kept.append(word)
-        elif word in spec.keep:
-            kept += [word, *([value] if (value := next(words, None)) else [])]
-        elif not word.startswith("-"):
-            tests.append(word)
-    return tuple(kept), tuple(tests) if spec.positional else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -24,15 +24,16 @@ class Use(NamedTuple):
     wrapper: Wrapper | None = None
 
 
-def of_package(tree: Tree, folder: str, runners: Collection[str]) -> list[Use]:
-    """The package's uses, the likeliest first: by imports of its tests, by its scripts, by its dependencies."""
+def of_package(tree: Tree, folder: str, runners: Collection[str], tests: Sequence[str] = ()) -> list[Use]:
+    """The package's uses, the likeliest first: by imports of its tests, by its scripts, by its dependencies. Of several
+    scripts, the one that names these tests comes first, and one that names only others last."""
     manifest = tree.manifest(folder)
     if manifest is None:
         return []
     found = [*_by_scripts(tree, folder, manifest), *_by_dependencies(tree, folder, manifest)]
     if "node" in runners:
         found.append(Use(folder, "node", "the tests import node:test"))
-    return sorted(found, key=lambda use: use.runner not in runners)
+    return sorted(found, key=lambda use: (use.runner not in runners, _fit(use, tests)))
 
 
 def of_scripts(tree: Tree, folder: str) -> list[Use]:
@@ -44,6 +45,46 @@ def of_scripts(tree: Tree, folder: str) -> list[Use]:
 def of_call(folder: str, name: str, call: Call) -> Use:
     """The use for a call of a runner."""
     return Use(folder, name, call.evidence, call)
+
+
+def arguments(use: Use) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words of the call that shape how tests run, and those that name tests if the runner takes such."""
+    spec = all_runners()[use.runner]
+    kept: list[str] = []
+    tests: list[str] = []
+    words = iter(use.call.words)
+    for word in words:
+        name = word.partition("=")[0]
+        if word in spec.flags or ("=" in word and name in spec.keep):
+            kept.append(word)
+        elif word in spec.keep:
+            kept += [word, *([value] if (value := next(words, None)) else [])]
+        elif not word.startswith("-"):
+            tests.append(word)
+    return tuple(kept), tuple(tests) if spec.positional else ()
+
+
+def _fit(use: Use, tests: Sequence[str]) -> int:
+    """0: the call names most of the tests; 1: it names none; 2: it names others; 3: there is no call."""
+    if not use.call.program:
+        return 3
+    named = [word for word in arguments(use)[1] if re.search(r"[/.*]", word)]
+    if not named or not tests or any(re.search(r"[$`]", word) for word in named):
+        return 1
+    ran = [test for test in tests if any(_names(use.folder, word, test) for word in named)]
+    return 0 if len(ran) * 2 >= len(tests) else 2
+
+
+def _names(folder: str, word: str, test: str) -> bool:
+    """Whether a path or pattern (`test/**/*.js`, `{a,b}.js`) from a folder means a test, or a folder above it."""
+    path = posixpath.normpath(posixpath.join(folder, word))
+    parts = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]", "{": "(?:", "}": ")", ",": "|"}
+    tokens = re.findall(r"\*\*/|\*\*|[*?{},]|[^*?{},]+", path)
+    pattern = "".join(parts.get(token, re.escape(token)) for token in tokens)
+    try:
+        return path == "." or bool(re.match(f"{pattern}(?:/|$)", test))
+    except re.error:
+        return False
 
 
 def imported(tree: Tree, files: Iterable[str]) -> frozenset[str]:

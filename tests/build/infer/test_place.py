@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from trees import of, package
+import pytest
+from trees import of, package, read, tree
 
 from pipeline.build.infer import place
 
@@ -15,3 +16,41 @@ def test_packages_of_equally_long_paths_are_in_alphabetical_order() -> None:
     files = [f"packages/{name}/menu.test.js" for name in names]
     folders = [use.folder for use in place.alternatives(tree, tree.root(), files)]
     assert list(dict.fromkeys(folders)) == [f"packages/{name}" for name in sorted(names)]
+
+
+SCRIPTS = {
+    "test": "npm run browser && npm run server",
+    "browser": "karma start",
+    "server": "mocha --require x test/server/*Spec.js '!(a' --recursive test/node",
+}
+BOTH = {"mocha": "^10", "karma": "^6"}
+
+
+@pytest.mark.parametrize(
+    ("tests", "runner"),
+    [
+        (["test/server/MenuSpec.js"], "mocha"),
+        (["test/node/deep/menu.test.js"], "mocha"),
+        (["test/MenuSpec.js"], "karma"),
+        (["test/MenuSpec.js", "test/TabSpec.js", "test/server/MenuSpec.js"], "karma"),
+    ],
+)
+@pytest.mark.parametrize("order", [("browser", "server"), ("server", "browser")])
+def test_of_several_runners_the_one_whose_script_names_the_tests(
+    tests: list[str], runner: str, order: tuple[str, ...]
+) -> None:
+    """Mocha ran only the isomorphic tests, and was given those of Karma; no file of such a base loaded."""
+    scripts = SCRIPTS | {"test": " && ".join(f"npm run {name}" for name in order)}
+    assert read(tree(devDependencies=BOTH, scripts=scripts), *tests).runner == runner
+
+
+def test_a_package_that_only_depends_on_browser_tests_is_tested_by_the_root() -> None:
+    """It brought helpers for Playwright's tests; its own tests were Vitest's."""
+    files = {"packages/ui/package.json": package(name="ui", dependencies={"@playwright/test": "^1"})}
+    test = "packages/ui/menu.test.ts"
+    root = {"workspaces": ["packages/*"], "devDependencies": {"vitest": "^2"}, "scripts": {"test": "vitest"}}
+    assert read(tree(files, **root), test).runner == "vitest"
+    assert read(tree(files | {"packages/ui/playwright.config.ts": ""}, **root), test).runner == "playwright"
+    imported = {test: "import { expect } from '@playwright/test'"}
+    assert read(tree(files | imported, **root), test).runner == "playwright"
+    assert read(tree(files, workspaces=["packages/*"], devDependencies={}), test).runner == "playwright"
