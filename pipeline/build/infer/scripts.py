@@ -10,6 +10,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from pipeline.build.infer.tree import Manifest, Tree
@@ -21,6 +22,16 @@ NAMES = ("test", "test:unit", "unit", "test-unit", "test:ci", "test:jest", "jest
 _TESTS = re.compile(r"test|spec|unit|jest|vitest|mocha|karma|jasmine")
 #: programs that call scripts by name, beside the package managers
 _CALLERS = ("run-s", "run-p", "npm-run-all")
+#: programs that load something into Node and start another program: the options of Node that do the same. The first
+#: package that the manifest depends on decides; the last one needs none
+_LOADERS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
+    "babel-node": (("@babel/node", ("--require", "@babel/register")), ("", ("--require", "babel-register"))),
+    "ts-node": (("", ("--require", "ts-node/register")),),
+    "ts-node-esm": (("", ("--loader", "ts-node/esm")),),
+    "tsx": (("", ("--import", "tsx")),),
+}
+#: how scripts call the folder of programs
+_PROGRAMS = re.compile(r"\$\((?:npm|yarn|pnpm) bin\)|`(?:npm|yarn|pnpm) bin`")
 _OPERATORS = re.compile(r"^[&|;()]+$")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
@@ -42,7 +53,8 @@ def calls(
     scripts = manifest.table("scripts")
     for name in script_names:
         if name in scripts:
-            yield from _of_script(tree, folder, scripts, name, programs, f"{manifest.path}: scripts.{name}", ())
+            for call in _of_script(tree, folder, scripts, name, programs, f"{manifest.path}: scripts.{name}", ()):
+                yield call._replace(node=_loaded(call.node, manifest))
 
 
 def names(manifest: Manifest) -> list[str]:
@@ -67,7 +79,8 @@ def _of_script(
     for words in commands(scripts[name]):
         index = next((i for i, word in enumerate(words) if program(word) in programs and word != "node"), None)
         calling = next((i for i, word in enumerate(words) if word in (*all_managers(), *_CALLERS)), len(words))
-        callees = [word for word in words[calling:] if word in scripts and word not in (*seen, name)]
+        named = (callee for word in words[calling:] for callee in _callees(word, scripts))
+        callees = [callee for callee in named if callee not in (*seen, name)]
         if callees:
             for callee in callees:
                 further = f"{trail} -> {callee}"
@@ -80,9 +93,17 @@ def _of_script(
             yield from _of_file(tree, folder, words, programs, trail)
 
 
+def _callees(word: str, scripts: Mapping[str, str]) -> list[str]:
+    """The scripts that a word calls: the one of this name, or those of a pattern (`test:*`, without further colons)."""
+    if word in scripts or "*" not in word:
+        return [word] if word in scripts else []
+    pattern = re.escape(word).replace(r"\*\*", ".*").replace(r"\*", "[^:]*")
+    return [name for name in scripts if re.fullmatch(pattern, name)]
+
+
 def commands(script: str) -> Iterator[list[str]]:
     """The commands of a script, each as its words, up to the first that cannot be read."""
-    reader = shlex.shlex(script, posix=True, punctuation_chars=True)
+    reader = shlex.shlex(_PROGRAMS.sub("node_modules/.bin", script), posix=True, punctuation_chars=True)
     reader.whitespace_split, reader.commenters = True, ""
     words: list[str] = []
     try:
@@ -107,7 +128,18 @@ def _call(words: Sequence[str], index: int, trail: str) -> Call:
     before = words[:index]
     env = {match[1]: match[2] for match in map(_ASSIGNMENT.fullmatch, before) if match}
     node = before[before.index("node") + 1 :] if "node" in before else []
+    loader = next((index for index, word in enumerate(before) if program(word) in _LOADERS), None)
+    if loader is not None:
+        node = [program(before[loader])]
+        projects = [value for word, value in pairwise(before[loader:]) if word in ("--project", "-P")]
+        env |= {"TS_NODE_PROJECT": projects[0]} if projects else {}
     return Call(program(words[index]), tuple(words[index + 1 :]), env, tuple(node), f"{trail}: {' '.join(words)}")
+
+
+def _loaded(node: tuple[str, ...], manifest: Manifest) -> tuple[str, ...]:
+    """The options of Node, with those that do what a loading program does."""
+    rows = _LOADERS.get(node[0], ()) if node else ()
+    return next((options for package, options in rows if not package or package in manifest.dependencies), node)
 
 
 def _of_file(tree: Tree, folder: str, words: Sequence[str], programs: Sequence[str], trail: str) -> Iterator[Call]:

@@ -160,6 +160,13 @@ def test_wrappers_that_bring_a_runner(manifest: dict[str, Any], entry: str, test
     assert (found.runner, found.entries[0], found.test[:4]) == ("jest", entry, test)
 
 
+def test_mocha_for_typescript_is_called_itself() -> None:
+    """It loads TypeScript: Mocha alone read the tests as JavaScript."""
+    found = read(tree(devDependencies={"ts-mocha": "^10", "mocha": "^9"}, scripts={"test": "ts-mocha tests/**/*.ts"}))
+    assert (found.runner, found.entries[0]) == ("mocha", "node_modules/ts-mocha/bin/ts-mocha")
+    assert found.test[:3] == ("node", "{entry}", "--reporter")
+
+
 def test_a_runner_that_only_a_wrapper_has_is_found_in_it() -> None:
     """Installed flat, or for the wrapper alone: which of the files is there is seen when the tests are run."""
     files = {"scripts/test.sh": 'node "$(yarn bin jest)" --ci\n'}

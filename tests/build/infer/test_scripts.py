@@ -24,6 +24,8 @@ def called(scripts: dict[str, str], files: dict[str, str] | None = None, folder:
         ({"test": "npm run unit && npm run e2e", "unit": "mocha", "e2e": "cypress run"}, ["mocha"]),
         ({"test": "yarn unit", "unit": "yarn jest"}, ["jest"]),
         ({"test": "run-s lint unit:*", "unit": "jest"}, ["jest"]),
+        ({"test": "run-s 'check:*'", "check:types": "tsc", "check:unit": "jest", "check:a:b": "karma"}, ["jest"]),
+        ({"test": "npm-run-all check:**", "check:a:b": "karma start"}, ["karma"]),
         ({"test": "npm test"}, []),
         ({"test": "npm run a", "a": "npm run test"}, []),
         ({"test": "./node_modules/.bin/_mocha"}, ["mocha"]),
@@ -50,3 +52,27 @@ def test_a_shell_file_is_searched() -> None:
 
 def test_commands_are_parted_and_quotes_are_kept() -> None:
     assert list(commands("A=1 a 'b c' && (d || e); f")) == [["A=1", "a", "b c"], ["d"], ["e"], ["f"]]
+
+
+@pytest.mark.parametrize(
+    ("script", "packages", "node", "env"),
+    [
+        ("babel-node $(npm bin)/karma start", {}, ("--require", "babel-register"), {}),
+        ("X=1 babel-node `npm bin`/karma", {"@babel/node": "^7"}, ("--require", "@babel/register"), {"X": "1"}),
+        (
+            "ts-node -P t.json node_modules/mocha/bin/_mocha",
+            {},
+            ("--require", "ts-node/register"),
+            {"TS_NODE_PROJECT": "t.json"},
+        ),
+        ("tsx node_modules/.bin/mocha", {}, ("--import", "tsx"), {}),
+        ("node --expose-gc node_modules/.bin/mocha", {}, ("--expose-gc",), {}),
+    ],
+)
+def test_programs_that_load_something_before_the_runner(
+    script: str, packages: dict[str, str], node: tuple[str, ...], env: dict[str, str]
+) -> None:
+    """A configuration of Karma was written for Babel, which stood before Karma in the script."""
+    manifest = Manifest("package.json", {"scripts": {"test": script}, "devDependencies": packages})
+    (call,) = calls(Tree({}, {}.get), "", manifest, PROGRAMS)
+    assert (call.node, call.env) == (node, env)
