@@ -85,7 +85,7 @@ def _of_shell(job: Job) -> Iterator[str]:
     """The versions that commands install (`nvm install 8`)."""
     pattern = table("ci.toml")["shell"]["node"]
     for step in job.steps:
-        yield from (version.replace("--lts", "lts/*") for version in re.findall(pattern, step.text))
+        yield from re.findall(pattern, step.text)
 
 
 def _of_tasks(node: Any, tasks: str) -> Any:

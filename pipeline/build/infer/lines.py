@@ -10,7 +10,7 @@ from pipeline.build.infer.tree import table
 from pipeline.ecosystems import versions
 
 #: words for the newest release, and for the newest long-term one
-_NEWEST, _LONG_TERM = ("node", "latest", "current", "stable"), ("lts/*", "lts", "lts/latest")
+_NEWEST, _LONG_TERM = ("node", "latest", "current", "stable"), ("lts/*", "lts", "lts/latest", "--lts")
 
 
 class Line(NamedTuple):

@@ -24,7 +24,8 @@ def _dated(tree: Tree, named: Found) -> Found:
     """A named version, or the first line on which an install without a lock file can be limited to a date. Otherwise
     dependencies would have today's versions."""
     for row in (row for manager in all_managers().values() for row in manager.runs_on if not row.path):
-        if _applies(tree, row) and not versions.satisfies(f"{versions.major(named.value)}.99.99", row.node):
+        newest = ".".join([*named.value.split("."), "99", "99"][:3])
+        if _applies(tree, row) and not versions.satisfies(newest, row.node):
             first = min(line.major for line in lines.lines() if versions.satisfies(line.last, row.node))
             return Found(str(first), f"{named.evidence}, which names {named.value}; no lock file: {row.says}")
     return named

@@ -73,6 +73,7 @@ AZURE = {"azure-pipelines.yml": "steps:\n- task: NodeTool@0\n  inputs:\n    vers
         (AZURE, "16", "azure-pipelines.yml"),
         ({".travis.yml": TRAVIS_JOBS}, "16", ".travis.yml"),
         (NVM, "16.3", ".travis.yml"),
+        ({".travis.yml": "before_install: nvm install --lts\nscript: npm test\n"}, "20", ".travis.yml"),
         ({".circleci/config.yml": EXECUTOR}, "16.3", ".circleci/config.yml: unit"),
         (circle("cypress/base:16"), "16", ".circleci/config.yml: test"),
         (circle("cypress/browsers:node16.17.1-chrome106-ff105-edge"), "16.17.1", ".circleci/config.yml: test"),

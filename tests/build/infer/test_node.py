@@ -147,5 +147,6 @@ def test_a_named_version_that_can_not_install_as_of_a_day_gives_way() -> None:
     old = {".travis.yml": "node_js: 4\n", "package.json": '{"devDependencies": {"jest": "^12"}}'}
     found = read(of(old), date="2016-06-01")
     assert (found.node, found.evidence["node"].partition(";")[0]) == ("6", ".travis.yml, which names 4")
+    assert read(of(old | {".travis.yml": "node_js: 6.1.0\n"}), date="2016-06-01").node == "6"
     assert read(of(old | {"yarn.lock": YARN_1}), date="2016-06-01").node == "4"
     assert read(of(old | {".travis.yml": "node_js: 8\n"}), date="2016-06-01").node == "8"
