@@ -32,6 +32,7 @@ _LOADERS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
 }
 #: how scripts call the folder of programs
 _PROGRAMS = re.compile(r"\$\((?:npm|yarn|pnpm) bin\)|`(?:npm|yarn|pnpm) bin`")
+_MAKEFILE = "Makefile"
 _OPERATORS = re.compile(r"^[&|;()]+$")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
@@ -89,8 +90,34 @@ def _of_script(
             yield _call(words, words.index("node"), trail)
         elif index is not None:
             yield _call(words, index, trail)
+        elif target := _target(tree, folder, words, (*seen, name)):
+            recipes = {**scripts, target: _recipe(tree, folder, target)}
+            yield from _of_script(tree, folder, recipes, target, programs, f"{trail} -> {target}", (*seen, name))
         else:
             yield from _of_file(tree, folder, words, programs, trail)
+
+
+def _target(tree: Tree, folder: str, words: Sequence[str], seen: Sequence[str]) -> str:
+    """`make` and the target that these words make, the first one by default; empty for other words."""
+    called = [word for word in words if not _ASSIGNMENT.fullmatch(word) and not word.startswith("-")]
+    if called[:1] != ["make"]:
+        return ""
+    first = re.search(r"^(?!\.)([\w.-]+)\s*:(?!=)", tree.text(posixpath.join(folder, _MAKEFILE)), re.MULTILINE)
+    target = f"make {called[1]}" if called[1:] else f"make {first[1]}" if first else ""
+    return target if target not in seen else ""
+
+
+def _recipe(tree: Tree, folder: str, target: str) -> str:
+    """What makes a target, as a script: its prerequisites, then its commands. Variables are left out, since most name
+    the folder of programs."""
+    name = re.escape(target.removeprefix("make "))
+    text = re.sub(r"\\\n\s*", " ", tree.text(posixpath.join(folder, _MAKEFILE)))
+    rule = re.search(rf"^{name}\s*:(?!=)([^\n#]*)((?:\n\t[^\n]*|\n[ \t]*(?=\n))*)", text, re.MULTILINE)
+    if not rule:
+        return ""
+    commands = [line.strip().lstrip("@-+ ") for line in rule[2].splitlines() if line.strip()]
+    plain = (re.sub(r"\$[({]\w+[)}]/?", "", line.replace("$(MAKE)", "make")) for line in commands)
+    return " && ".join([*(f"make {word}" for word in rule[1].split()), *plain])
 
 
 def _callees(word: str, scripts: Mapping[str, str]) -> list[str]:

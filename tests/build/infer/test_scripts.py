@@ -76,3 +76,38 @@ def test_programs_that_load_something_before_the_runner(
     manifest = Manifest("package.json", {"scripts": {"test": script}, "devDependencies": packages})
     (call,) = calls(Tree({}, {}.get), "", manifest, PROGRAMS)
     assert (call.node, call.env) == (node, env)
+
+
+MAKEFILE = """
+.PHONY: all
+BIN := ./node_modules/.bin
+all: lint test
+
+lint:
+\t@eslint .
+
+test: build test-unit
+test-unit: test
+\t# a remark
+\t@NODE_ENV=test $(BIN)/_mocha --require babel-register \\
+\t  test
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "target"), [("make test", "make test"), ("make", "make all"), ("make -s X=1", "make all")]
+)
+def test_targets_of_a_makefile(script: str, target: str) -> None:
+    """Without its variable, Babel did not know that it was to compile tests."""
+    files = {"Makefile": MAKEFILE}
+    (call,) = calls(Tree(files, files.get), "", Manifest("package.json", {"scripts": {"test": script}}), PROGRAMS)
+    assert (call.program, call.words, call.env) == (
+        "mocha",
+        ("--require", "babel-register", "test"),
+        {"NODE_ENV": "test"},
+    )
+    assert f"scripts.test -> {target} -> " in call.evidence
+
+
+def test_a_target_that_is_not_there_calls_nothing() -> None:
+    assert called({"test": "make test"}) == called({"test": "make none"}, {"Makefile": MAKEFILE}) == []
