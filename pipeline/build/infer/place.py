@@ -17,6 +17,8 @@ from pipeline.build.infer.tree import Found, Manifest, Tree, Unsupported, above,
 from pipeline.build.infer.uses import Use
 from pipeline.ecosystems.runner_folder import all_runners, runner
 
+#: programs that start others by configurations or scripts of their own
+_TASKS = {"gulp", "grunt", "node", "babel-node", "ts-node", "tsx", "make", "nx", "turbo", "lerna", "wireit"}
 #: folder -> the uses of its package, the likeliest first
 Known = Callable[[str], list[Use]]
 
@@ -32,6 +34,8 @@ def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str
     named = workspaces.patterns(tree, manifest)
     is_sure = partial(_is_sure, tree, imported)
     nearest = [use for file in tests or ["package.json"] if (use := _nearest(known, file, named, is_sure))]
+    if not nearest and (use := uses.brought(tree) if _starts_task(manifest) else None):
+        return use, "the root"
     if not nearest:
         raise Unsupported("runner_unsupported", _nothing(manifest))
     folders = Counter(use.folder for use in nearest)
@@ -105,6 +109,12 @@ def _fixed(known: Known, fixed: dict[str, Found]) -> tuple[Use, str]:
         raise Unsupported("runner_unsupported", f"no known runner: {wanted.value if wanted else 'none'}")
     bare = Use(folder.value, wanted.value, wanted.evidence)
     return next((use for use in found if use.runner == wanted.value), bare), folder.evidence
+
+
+def _starts_task(manifest: Manifest) -> bool:
+    """Whether the test command starts a program that may start any runner: the base's own log and probe say more."""
+    words = commands(manifest.table("scripts").get("test", ""))
+    return any(program(word) in _TASKS for command in words for word in command)
 
 
 def _nothing(manifest: Manifest) -> str:

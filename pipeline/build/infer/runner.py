@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pipeline.build.infer import angular, place, uses
 from pipeline.build.infer.tree import Found, Manifest, Tree
 from pipeline.build.infer.uses import Use
-from pipeline.ecosystems import locks, versions
+from pipeline.ecosystems import versions
 from pipeline.ecosystems.manager_folder import all_managers
 from pipeline.ecosystems.runner_folder import Runner as Spec
 from pipeline.ecosystems.runner_folder import Words
@@ -74,12 +74,12 @@ def _version(tree: Tree, nearest: Manifest, root: Manifest, spec: Spec) -> Found
     for package in spec.packages:
         for manifest in (nearest, root):
             wanted = manifest.dependencies.get(package, "")
-            if wanted and (found := _locked(tree, package, wanted)):
+            if wanted and (found := uses.locked(tree, package, wanted)):
                 return Found(found.value, f"{found.evidence}: {package}@{wanted}")
             if wanted and (bounds := versions.lower_bounds(wanted)):
                 return Found(bounds[0], f"{manifest.path}: {package} {wanted}")
     for package in spec.packages:
-        if found := _locked(tree, package):
+        if found := uses.locked(tree, package):
             return Found(found.value, f"{found.evidence}: {package}, brought along by another package")
     return Found("", "no file names one")
 
@@ -109,14 +109,6 @@ def _projects(tree: Tree, use: Use, spec: Spec, configuration: str, kept: Sequen
     if spec.projects is None or any(word.startswith("--project") for word in kept):
         return ()
     return spec.projects.words(tree.text(posixpath.normpath(posixpath.join(use.folder, configuration))))
-
-
-def _locked(tree: Tree, package: str, wanted: str = "") -> Found | None:
-    """The version that a lock file has of a package that package.json requests as `wanted`, a range."""
-    for path in (path for manager in all_managers().values() for path in manager.locks):
-        if version := locks.version(path, tree.text(path), package, wanted):
-            return Found(version, path)
-    return None
 
 
 def _configuration(tree: Tree, use: Use, manifest: Manifest, spec: Spec) -> Found:

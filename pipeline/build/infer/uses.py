@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 from pipeline.build.infer import scripts
 from pipeline.build.infer.scripts import Call
-from pipeline.build.infer.tree import Manifest, Tree
+from pipeline.build.infer.tree import Found, Manifest, Tree
+from pipeline.ecosystems import locks
+from pipeline.ecosystems.manager_folder import all_managers
 from pipeline.ecosystems.runner_folder import Runner, Wrapper, all_runners
 
 
@@ -92,6 +94,28 @@ def imported(tree: Tree, files: Iterable[str]) -> frozenset[str]:
     patterns = {name: runner.imports for name, runner in all_runners().items() if runner.imports}
     texts = [tree.text(file) for file in files]
     return frozenset(name for text in texts for name, imports in patterns.items() if re.search(imports, text))
+
+
+def locked(tree: Tree, package: str, wanted: str = "") -> Found | None:
+    """The version that a lock file has of a package that is requested as `wanted`, a range; else any."""
+    for path in (path for manager in all_managers().values() for path in manager.locks):
+        if version := locks.version(path, tree.text(path), package, wanted):
+            return Found(version, path)
+    return None
+
+
+def brought(tree: Tree) -> Use | None:
+    """The use of a runner that no manifest names and that another package brings along, by the lock file."""
+    pairs = ((runner, package) for runner in all_runners().values() for package in runner.packages)
+    found = ((runner, package, locked(tree, package)) for runner, package in pairs)
+    return next(
+        (
+            Use("", runner.name, f"{version.evidence}: {package}, brought along by another package")
+            for runner, package, version in found
+            if version
+        ),
+        None,
+    )
 
 
 def wrappers(manifest: Manifest) -> list[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from trees import of, package, read, tree
+from trees import YARN_1, of, package, read, tree
 
-from pipeline.build.infer import place
+from pipeline.build.infer import Unsupported, place
 
 
 def test_packages_of_equally_long_paths_are_in_alphabetical_order() -> None:
@@ -54,3 +54,17 @@ def test_a_package_that_only_depends_on_browser_tests_is_tested_by_the_root() ->
     imported = {test: "import { expect } from '@playwright/test'"}
     assert read(tree(files | imported, **root), test).runner == "playwright"
     assert read(tree(files, workspaces=["packages/*"], devDependencies={}), test).runner == "playwright"
+
+
+@pytest.mark.parametrize(("script", "runner"), [("gulp test", "jest"), ("node scripts/test.js", "jest"), ("ava", "")])
+def test_a_runner_that_a_task_of_another_package_starts(script: str, runner: str) -> None:
+    """No manifest named it, and no such candidate was installed, although its command would have shown the runner."""
+    lock = YARN_1 + '\njest@^20.0.0:\n  version "20.0.4"\n'
+    made = of({"package.json": package(scripts={"test": script}, devDependencies={"toolbox": "1"}), "yarn.lock": lock})
+    if runner:
+        found = read(made, "src/menu.test.js")
+        assert (found.runner, found.runner_version) == (runner, "20.0.4")
+        assert found.evidence["runner"] == "yarn.lock: jest, brought along by another package"
+    else:
+        with pytest.raises(Unsupported):
+            read(made, "src/menu.test.js")
