@@ -8,13 +8,13 @@ from decimal import Decimal
 import pytest
 from click.testing import CliRunner
 from factories import REPO, make_instance
+from inspection.conftest import SPOKEN, TIME
 
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store, write_bytes
 from pipeline.inspection import cli, instance, report
 from pipeline.llm.ledger import Booking, Key, Ledger
 from pipeline.llm.prices import Usage
-from tests.inspection.conftest import SPOKEN, TIME
 
 
 def said(command: object, store: Store, *words: str) -> str:

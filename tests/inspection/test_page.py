@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from analyze.browser.conftest import WIDTHS, violations
 from bs4 import BeautifulSoup
 from click.testing import CliRunner
 from factories import REPO, make_instance, make_prediction, make_verdict
+from inspection.conftest import SPOKEN, TIME
 
 from pipeline.browser import axe as pinned
 from pipeline.core.records import Issue, Outcome
 from pipeline.core.store import Store, write_bytes, write_records
 from pipeline.core.verdict import Status
 from pipeline.inspection import instance
-from tests.analyze.browser.conftest import WIDTHS, violations
-from tests.inspection.conftest import SPOKEN, TIME
 
 HOSTILE = "</div></code><script>alert(1)</script>"
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"

@@ -16,6 +16,7 @@ import layer_registry
 import pytest
 from factories import make_environment
 from layer_registry import Gate, LayerRegistry
+from sandbox.conftest import Bench
 
 from pipeline.core.errors import UserError
 from pipeline.ecosystems.installation import installation
@@ -25,7 +26,6 @@ from pipeline.sandbox.docker.layers import Layers
 from pipeline.sandbox.docker.names import DIGEST, ENVIRONMENT, INSTALLED, LAYER, environment_image, instance_image
 from pipeline.sandbox.docker.registry import Registry
 from pipeline.sandbox.images import Installed, Layer, Transfer
-from tests.sandbox.conftest import Bench
 
 pytestmark = pytest.mark.engine
 #: bytes of a file that does not shrink, and of what HTTP adds to an image
@@ -114,8 +114,8 @@ def test_what_is_pulled_is_what_was_pushed(library: Library, gate: Gate) -> None
     registry, environment = Registry(library.engine, gate.host), library.environment()
     instance = library.instance(environment)
     pushed = {name: library.engine.image(name) for name in library.names}
-    for image in (environment, instance):
-        registry.push(*image, print)
+    for layer in (environment, instance):
+        registry.push(*layer, print)
     library.remove()
     before = gate.passed
     assert LARGE < wire(registry.pull(*environment, print)) <= gate.passed - before < LARGE + OVERHEAD
