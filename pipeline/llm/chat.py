@@ -70,6 +70,7 @@ def _completion(reply: httpx.Response) -> Completion:
         answer = reply.json()
         choice, usage = answer["choices"][0], usage_of(answer.get("usage"))
         text = choice["message"].get("content") or ""
-        return Completion(text, choice.get("finish_reason") or "", usage if any(usage) else None)
+        is_counted = usage.tokens_in and (usage.tokens_out or not text)
+        return Completion(text, choice.get("finish_reason") or "", usage if is_counted else None)
     except (ValueError, LookupError, TypeError, AttributeError):
         raise InfrastructureError("the gateway's answer is not a chat completion", cause="gateway") from None

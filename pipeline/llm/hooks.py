@@ -13,6 +13,7 @@ import json
 import os
 import time
 from collections import Counter
+from collections.abc import AsyncIterator
 from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
@@ -49,10 +50,14 @@ ANSWER = "a11y_bench_answer"
 PATIENCE, PAUSE = 900, 0.2
 #: seconds that embeddings are kept
 DAY = 86_400
+#: the fields of an answer's message that its tokens are spent on
+_CONTENT = ("content", "tool_calls", "reasoning_content")
 #: how often each request under way was sent, by its id in the ledger
 SENDS: Counter[str] = Counter()
 #: requests whose clients went away before the end of their answers
 CUT: set[str] = set()
+#: streams whose tokens the provider did not count, by their id in the ledger
+GUESSED: set[str] = set()
 
 
 class Listed(NamedTuple):
@@ -136,6 +141,16 @@ class Bookkeeper(Policy):
         if opening := _opening(kwargs):
             SENDS[opening["id"]] += 1
 
+    async def async_post_call_streaming_iterator_hook(
+        self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
+    ) -> AsyncIterator[Any]:
+        """Pass a stream on, and note if the provider counted no tokens: LiteLLM would count them itself, in silence."""
+        async for chunk in response:
+            yield chunk
+        opening = (request_data.get("metadata") or {}).get(ROW)
+        if opening and not any(getattr(chunk, "usage", None) for chunk in getattr(response, "chunks", None) or [None]):
+            GUESSED.add(opening["id"])
+
     async def async_log_success_event(
         self, kwargs: dict[str, Any], response_obj: Any, start_time: datetime, end_time: datetime
     ) -> None:
@@ -146,10 +161,12 @@ class Bookkeeper(Policy):
         elif opening and kwargs.get("stream") and opening["id"] in CUT:
             CUT.discard(opening["id"])  # its usage would be a guess
         else:
+            is_guessed = opening is not None and opening["id"] in GUESSED
             reported = kwargs["standard_logging_object"]["metadata"].get("usage_object")
-            usage = usage_of(reported)
+            usage = NOTHING if is_guessed else usage_of(reported)
             _note(opening, response_obj)
-            _book(opening, OK if usage.tokens_in else UNCOUNTED, usage)
+            is_counted = usage.tokens_in and (usage.tokens_out or not _has_content(response_obj))
+            _book(opening, OK if is_counted else UNCOUNTED, usage if is_counted else NOTHING)
 
     async def async_post_call_failure_hook(
         self,
@@ -222,6 +239,12 @@ def _opening(kwargs: dict[str, Any]) -> dict[str, Any] | None:
     return ((kwargs.get("litellm_params") or {}).get("metadata") or {}).get(ROW)
 
 
+def _has_content(answer: Any) -> bool:
+    """Whether a model said anything: then its usage must count tokens of the answer, too."""
+    messages = [getattr(choice, "message", None) for choice in getattr(answer, "choices", None) or ()]
+    return any(getattr(message, name, None) for message in messages for name in _CONTENT)
+
+
 def _note(opening: dict[str, Any] | None, answer: Any) -> None:
     """Note the provider's name of the model that answered: a name of the list may mean another model tomorrow."""
     names = [getattr(answer, name, None) for name in ("model", "system_fingerprint")]
@@ -236,6 +259,7 @@ def _book(opening: dict[str, Any] | None, status: str, usage: Usage = NOTHING, *
     latency = round((time.monotonic() - opening["began"]) * 1000)
     cost = models()[opening["model"]].price.cost(usage)
     sends = SENDS.pop(opening["id"], 0)
+    GUESSED.discard(opening["id"])
     ledger().book(opening["id"], Booking(status, usage, cost, latency, sends), is_paid=is_paid)
 
 

@@ -37,7 +37,8 @@ Reply = Callable[[str], Output]
 class Fault:
     """What is unusual about one answer: an HTTP status and its `message`, a delay in seconds, an empty or truncated
     reply, a stream that breaks off, a number of the prompt's tokens that were in the provider's cache, an id that other
-    answers have, no usage (`uncounted`), or only one answer (`single`), whatever number was asked for."""
+    answers have, no usage (`uncounted`) or none of the answer (`half_counted`), or only one answer (`single`), whatever
+    number was asked for."""
 
     status: int = 200
     message: str = "a fault on command"
@@ -49,6 +50,7 @@ class Fault:
     cached: int = 0
     id: str = ""
     uncounted: bool = False
+    half_counted: bool = False
     single: bool = False
 
 
@@ -193,6 +195,8 @@ class Handler(BaseHTTPRequestHandler):
         answer = ROUTES[self.path](body, self.speaker.reply, fault)
         if fault.uncounted:
             del answer["usage"]
+        if fault.half_counted:
+            del answer["usage"]["completion_tokens"]
         if body.get("stream"):
             events = chunks(
                 answer, (body.get("stream_options") or {}).get("include_usage", False) and not fault.uncounted

@@ -244,12 +244,16 @@ def ask(bench: Bench, experiment: Experiment, holder: str = "o__r-1", **more: ob
 
 # -- what nobody says the cost of -------------------------------------------------------------------------------------
 @pytest.mark.trap("usage-missing-is-free")
-def test_an_answer_without_a_count_ends_a_budget(bench: Bench, experiment: Experiment) -> None:
-    """It was `ok` for nothing, and a budget never ended."""
+@pytest.mark.parametrize("fault", [Fault(uncounted=True), Fault(half_counted=True)])
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_without_a_count_ends_a_budget(
+    bench: Bench, experiment: Experiment, fault: Fault, stream: bool
+) -> None:
+    """It was `ok` for nothing, or for the prompt alone, and a budget never ended."""
     key = bench.key(experiment, budget_usd=Decimal("0.002"))
-    bench.upstream.fail(Fault(uncounted=True))
-    assert bench.chat(key, max_tokens=1000).status_code == 200
-    assert [row.status for row in booked(bench, experiment)] == ["usage_unknown"]
+    bench.upstream.fail(fault)
+    assert bench.chat(key, max_tokens=1000, stream=stream).status_code == 200
+    assert [(row.status, row.cost_usd) for row in booked(bench, experiment)] == [("usage_unknown", 0)]
     assert bench.chat(key, max_tokens=1000).status_code == 422
     assert bench.gateway.exhausted(experiment)
 

@@ -79,12 +79,10 @@ def test_tokens_in_and_out_apart_and_money_on_the_track_of_pages(setting: Settin
 
 
 @pytest.mark.trap("usage-missing-is-free")
-def test_an_answer_without_usage_costs_what_nobody_knows(setting: Setting, cases: list[Case], monkeypatch) -> None:
-    from pipeline.llm.chat import Completion
-    from pipeline.pages import generate as module
-
-    monkeypatch.setattr(module, "say", lambda *_, **__: Completion("<h1>a</h1>", "stop", None))
-    run = generate(setting, cases, Asked(("one",)))
+@pytest.mark.parametrize("fault", [Fault(uncounted=True), Fault(half_counted=True)])
+def test_an_answer_without_usage_costs_what_nobody_knows(setting: Setting, cases: list[Case], fault: Fault) -> None:
+    setting.writer.fail(*[fault] * len(cases))
+    run = generate(setting, cases, Asked(("one",), seed=70 + fault.half_counted))
     assert {one.usage.cost_usd for one in run.answers()} == {None}
 
 
