@@ -15,7 +15,22 @@ const WORDS =
   "describe context suite it test specify fdescribe fit xdescribe xcontext xit xtest xspecify before after beforeEach " +
   "afterEach beforeAll afterAll run";
 const GLOBALS = "expect jest vi chai IS_REACT_ACT_ENVIRONMENT";
-const OF_RUNNERS = /jest|vitest|mocha|karma|jsdom|happyDOM|matchers?-object/i;
+//: packages that tests alone use, also as folders of installed packages
+const OF_TESTS = /^(?:@jest|@vitest|@testing-library|jest|vitest|mocha|chai|karma|jasmine|jsdom|happy-dom)(?![a-z0-9])/;
+const INSTALLED = /^[^]*[\\/]node_modules[\\/](?:\.(?:bin|pnpm)[\\/])?/;
+//: what of Node's own modules, and of a process, looks at the running program from outside
+const OF_NODE = {
+  child_process: "exec execFile execFileSync execSync fork spawn spawnSync",
+  cluster: "fork",
+  inspector: "Session open",
+  util: "getCallSite getCallSites",
+  v8: "getHeapSnapshot writeHeapSnapshot",
+  vm: "Script compileFunction createContext runInContext runInNewContext runInThisContext",
+  worker_threads: "Worker",
+};
+const OF_PROCESS =
+  "_getActiveHandles _getActiveRequests _linkedBinding binding dlopen getActiveResourcesInfo moduleLoadList report";
+const OF_RUNNERS = /jest|vitest|mocha|karma|jsdom|happyDOM|matchers?-object|TEST_TIMEOUT|RETRY|EVENT_HANDLERS/i;
 const OF_VALUES = {
   Object: "is keys entries getOwnPropertyNames getOwnPropertyDescriptor",
   "Object.prototype": "hasOwnProperty toString valueOf",
@@ -99,8 +114,68 @@ function hideWords() {
   });
 }
 
+/** Whether a name or a path is that of a package for tests. */
+function isOfTests(name) {
+  const isRelative = /^(?:\.|[\\/])/.test(name) && !INSTALLED.test(name);
+  return !isRelative && OF_TESTS.test(name.replace(INSTALLED, ""));
+}
+
+/** A function or class that sources cannot use. */
+function refusing(real) {
+  const given = function (...words) {
+    if (isAskedBySource()) throw Object.assign(new Error("not available"), { code: "ENOENT" });
+    if (!new.target) return real.apply(this, words);
+    return Reflect.construct(real, words, new.target === given ? real : new.target);
+  };
+  given.prototype = real.prototype;
+  return Object.setPrototypeOf(given, real);
+}
+
+/** As in a browser, sources have no other programs, threads and realms, and nothing that describes this one. */
+function hideNode() {
+  Object.keys(OF_NODE).forEach(function (name) {
+    let own;
+    try {
+      own = require(name);
+    } catch (error) {
+      return; // this Node has none
+    }
+    OF_NODE[name].split(" ").forEach(function (method) {
+      if (typeof own[method] === "function") own[method] = refusing(own[method]);
+    });
+  });
+}
+
+function hideReports(own) {
+  OF_PROCESS.split(" ").forEach(function (name) {
+    const real = own[name];
+    const kept = { configurable: true, enumerable: true };
+    if (typeof real === "function") Object.assign(kept, { value: refusing(real), writable: true });
+    else kept.get = () => (isAskedBySource() ? undefined : real);
+    if (real) define(own, name, kept);
+  });
+}
+
+/** Compilers are told what they compile for; sources are not. */
+function hideCompiling(own) {
+  const isHidden = (name) => name === "BABEL_ENV" && isAskedBySource();
+  own.env = new Proxy(own.env, {
+    get: (env, name) => (isHidden(name) ? undefined : env[name]),
+    getOwnPropertyDescriptor: (env, name) => (isHidden(name) ? undefined : Object.getOwnPropertyDescriptor(env, name)),
+    has: (env, name) => name in env && !isHidden(name),
+    ownKeys: (env) => Reflect.ownKeys(env).filter((name) => !isHidden(name)),
+    set: function (env, name, value) {
+      env[name] = value;
+      return true;
+    },
+  });
+}
+
 /** What it was started with, which the system knows by its title, too. */
 function hideProcess(own) {
+  const { VITEST, MODE } = own.env;
+  if (VITEST) delete own.env.BABEL_ENV; // its compilers are in another process
+  if (VITEST && MODE) own.env.MODE = "development";
   VARIABLES.forEach(function (name) {
     delete own.env[name];
   });
@@ -125,6 +200,12 @@ function hideModules() {
     if (own && own.configurable) define(Module._cache, name, { enumerable: false });
   };
   Object.keys(Module._cache).forEach(hide);
+  const { _resolveFilename } = Module;
+  Module._resolveFilename = function (name, from, ...words) {
+    if (isOfTests(String(name)) && isAskedBySource()) throw missing(name);
+    return _resolveFilename.call(this, name, from, ...words);
+  };
+  Module._pathCache = new Proxy(Module._pathCache, { ownKeys: () => [] });
   const parent = { id: ".", filename: "", exports: {}, children: [], paths: [], loaded: true };
   const { load } = Module.prototype;
   Module.prototype.load = function (...words) {
@@ -132,6 +213,10 @@ function hideModules() {
     hide(this.id);
     return load.apply(this, words);
   };
+}
+
+function missing(name) {
+  return Object.assign(new Error(`Cannot find module '${name}'`), { code: "MODULE_NOT_FOUND" });
 }
 
 /** The files of tests that have begun, and what the system tells of processes, are not there; for sources, no file of
@@ -142,7 +227,7 @@ function hideFiles() {
     if (file && file.protocol === "file:") name = file.pathname;
     if (typeof name !== "string" && !Buffer.isBuffer(name)) return file;
     name = path.resolve(String(name));
-    const isOurs = `${name}${path.sep}`.startsWith(scratch) && isAskedBySource();
+    const isOurs = (`${name}${path.sep}`.startsWith(scratch) || isOfTests(name)) && isAskedBySource();
     return isOurs || hidden.has(name) || /^\/proc(?:\/|$)/.test(name) ? `${name}~` : file;
   };
   const passing = (real) =>
@@ -155,9 +240,12 @@ function hideFiles() {
       if (owner && typeof owner[name] === "function") owner[name] = passing(owner[name]);
     });
   });
+  const kept = function (folder, found) {
+    const isHidden = (name) => hidden.has(name) || (isOfTests(name) && isAskedBySource());
+    return found.filter((one) => !isHidden(path.resolve(String(folder), String(one.name || one))));
+  };
   fs.readdirSync = function (folder, ...words) {
-    const found = readdirSync.call(this, elsewhere(folder), ...words);
-    return found.filter((one) => !hidden.has(path.resolve(String(folder), String(one.name || one))));
+    return kept(folder, readdirSync.call(this, elsewhere(folder), ...words));
   };
   const { syncBuiltinESMExports } = require("module");
   if (syncBuiltinESMExports) syncBuiltinESMExports();
@@ -180,13 +268,22 @@ function hideGlobals() {
     define(world, name, { configurable: name !== "expect", enumerable: false, get, set });
   });
   const listing = [[Object, "getOwnPropertyNames"], [Object, "getOwnPropertySymbols"], [Reflect, "ownKeys"]];
+  const modules = module.constructor._cache;
+  const isHidden = (object, key) => object === modules || names.has(key);
+  const isTelling = (object) => (object === world || (modules && object === modules)) && isAskedBySource();
   listing.forEach(function ([owner, method]) {
     const real = owner[method];
     owner[method] = function (object) {
       const found = real(object);
-      return object === world && isAskedBySource() ? found.filter((key) => !names.has(key)) : found;
+      return isTelling(object) ? found.filter((key) => !isHidden(object, key)) : found;
     };
   });
+  const described = Object.getOwnPropertyDescriptors;
+  Object.getOwnPropertyDescriptors = function (object) {
+    const found = described(object);
+    if (isTelling(object)) Reflect.ownKeys(found).forEach((key) => isHidden(object, key) && delete found[key]);
+    return found;
+  };
 }
 
 /** Jest gives every module an object of its own; a source gets none. */
@@ -201,6 +298,13 @@ function hideJest(own) {
       return isSource(String(from.filename || from)) ? undefined : create.apply(this, arguments);
     };
     prototype._createJestObjectFor.isHiding = true;
+    ["_requireResolve", "requireModuleOrMock"].forEach(function (method) {
+      const real = prototype[method];
+      prototype[method] = function (from, name) {
+        if (isOfTests(String(name)) && isSource(String(from))) throw missing(name);
+        return real.apply(this, arguments);
+      };
+    });
   });
 }
 
@@ -250,8 +354,11 @@ const processes = Array.from(new Set([process, outer("return process")()]));
 processes.forEach(hideJest);
 processes.forEach(hideProcess);
 processes.forEach(hideListeners);
+processes.forEach(hideReports);
+processes.forEach(hideCompiling);
 new Set([Error, outer("return Error")()]).forEach(hideFrames);
 hideModules();
+hideNode();
 hideFiles();
 hideEngine();
 hideGlobals();

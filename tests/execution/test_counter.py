@@ -179,8 +179,24 @@ def test_the_disguise_needs_nothing_that_old_versions_of_node_lack(tmp_path: Pat
         'fs.existsSync(__dirname + "/../scratch/begin")',
         'fs.existsSync(__dirname + "/../scratch") && fs.readdirSync(__dirname + "/../scratch").length > 0',
         "(Error.stackTraceLimit = 50) && /Menu.test/.test(new Error().stack)",
-        '/Menu.test/.test(require("vm").runInNewContext("new Error().stack"))',
+        '/Menu.test/.test(safely(() => require("vm").runInNewContext("new Error().stack")))',
         'new Function("return typeof expect")() === "function"',
+        'globalThis[Symbol.for("TEST_TIMEOUT_SYMBOL")] !== undefined',
+        """/Menu.test/.test(safely(() => require("vm").runInNewContext(
+            "Error.prepareStackTrace = (_, sites) => sites.map(String).join(); new Error().stack")))""",
+        """/BABEL_ENV=test/.test(safely(() => require("child_process").execSync("cat /proc/$PPID/environ")))""",
+        'safely(() => new (require("worker_threads").Worker)("", { eval: true })) !== undefined',
+        'safely(() => new (require("inspector").Session)()) !== undefined',
+        "/start.cjs/.test(safely(() => process.report.getReport().header.commandLine))",
+        'safely(() => process.binding("fs")) !== undefined',
+        'safely(() => require.resolve("mocha")) !== undefined',
+        'safely(() => require("mocha")) !== undefined',
+        'fs.existsSync(__dirname + "/node_modules/mocha")',
+        'fs.readdirSync(__dirname + "/node_modules").includes("mocha")',
+        'process.env.BABEL_ENV === "test" || "BABEL_ENV" in process.env',
+        "Object.getOwnPropertyNames(require.cache).length > 0",
+        "Object.keys(module.constructor._pathCache).length > 0",
+        '"expect" in Object.getOwnPropertyDescriptors(globalThis)',
     ],
 )
 def test_what_tells_of_tests_and_is_hidden_in_disguise(tmp_path: Path, begin: Path, told: str) -> None:
@@ -189,7 +205,10 @@ def test_what_tells_of_tests_and_is_hidden_in_disguise(tmp_path: Path, begin: Pa
     test = repo / "Menu.test.cjs"
     (repo / "__snapshots__").mkdir()
     (repo / "__snapshots__" / "Menu.test.cjs.snap").touch()
-    (repo / "menu.cjs").write_text(f'const fs = require("fs"); module.exports = () => {told};')
+    (repo / "node_modules" / "mocha").mkdir(parents=True)
+    (repo / "node_modules" / "mocha" / "index.js").touch()
+    safely = "const safely = (act) => { try { return act(); } catch (error) { return undefined; } };"
+    (repo / "menu.cjs").write_text(f'const fs = require("fs"); {safely} module.exports = () => {told};')
     hides = f"require({json.dumps(str(begin))})(__filename);"
     for first, said in (("", "true"), (hides, "false")):
         test.write_text(f'{first} if (globalThis.begins) begins(); console.log(require("./menu.cjs")());')
@@ -202,11 +221,13 @@ def _started(repo: Path) -> str:
     start.write_text("""
         for (const name of ["expect", "afterEach", "__vitest_worker__"]) globalThis[name] = () => name;
         globalThis[Symbol.for("jest-state")] = "state";
+        globalThis[Symbol.for("TEST_TIMEOUT_SYMBOL")] = 60000;
         globalThis.before = (hook) => (globalThis.begins = hook);
         process.on("exit", () => {});
         require("./Menu.test.cjs");
     """)
-    done = subprocess.run(["node", "--title=test", str(start)], capture_output=True, text=True, check=True)
+    env = {**os.environ, "BABEL_ENV": "test", "NODE_NO_WARNINGS": "1"}
+    done = subprocess.run(["node", "--title=test", str(start)], capture_output=True, text=True, check=True, env=env)
     assert not done.stderr
     return done.stdout
 
