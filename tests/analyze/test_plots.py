@@ -48,6 +48,7 @@ def test_every_figure_of_the_thesis_is_there(tmp_path):
     """5.1 principles, 5.2 repositories, 5.3 empty patches and cost, 5.4 localisation, 5.5 structure, 5.6 costs."""
     made = analyze.figures(analyze.load(generate(Store(tmp_path), Size(6, 2, 6))))
     names = {plot.name for plot in made}
+    assert {"repository_localisation", "repository_structure"} <= names
     assert {"principles", "repositories", "empty_patches", "empty_cost", "localisation", "structure", "costs"} <= names
     assert {figure.name for figure in FIGURES} - names == {"accessibility", "pass_at_k"}, "what no stage records yet"
 
@@ -63,6 +64,8 @@ def test_every_figure_of_the_thesis_is_there(tmp_path):
         ("costs", "lab/model-b: 0.22 USD; model-a: 0.11 USD"),
         ("localisation", "model-a: mean Jaccard 0.50, 1 perfect, 0 partial, 1 miss"),
         ("repositories", "model-a, acme/ui: 1 of 3"),
+        ("repository_localisation", "ui, model-a: mean Jaccard 0.50, 1 perfect, 0 partial, 1 miss"),
+        ("repository_structure", "forms, lab/model-b: files"),
         ("by_principle", "model-a, operable: 0 of 1"),
     ],
 )
@@ -173,6 +176,16 @@ def test_bars_of_the_funnel_show_the_drop(plots):
     assert axes.get_xscale() == "linear"
     widths = [bar.get_width() for bar in axes.patches]
     assert widths == [8, 6, 6, *widths[3:]]
+
+
+def test_one_repository_is_not_shown_twice(frames):
+    """By repository, its figures say the same."""
+    tables = dict(analyze.tables(frames))
+    for name in ("repository_patches", "repository_structure"):
+        tables[name] = tables[name].query("repo == 'acme/ui'")
+    names = {plot.name for plot in analyze.figures(frames, tables)}
+    assert {"localisation", "structure"} <= names
+    assert not {"repository_localisation", "repository_structure"} & names
 
 
 def test_one_attempt_is_no_curve(plots):

@@ -50,6 +50,18 @@ FIGURES = (
     Figure("by_size", "Resolved by number of files", "by_size", models.by_class("size")),
     Figure("by_year", "Resolved by year", "by_year", models.by_class("year")),
     Figure("accessibility", "axe-core violations before and after", "accessibility", models.accessibility),
+    Figure(
+        "repository_localisation",
+        "Files of the patches against gold's, by repository",
+        "repository_patches",
+        models.repository_localisation,
+    ),
+    Figure(
+        "repository_structure",
+        "Size of patches against gold, by repository",
+        "repository_structure",
+        models.repository_structure,
+    ),
     Figure("repositories", "Resolved by repository and model", "repositories", models.by_class("repo")),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 
 import pandas as pd
@@ -174,11 +174,9 @@ def empty_patches(_frames: Frames, tables: Tables) -> Drawing:
     table = tables["repository_patches"] if len(tables["repository_patches"]) <= LARGEST_GRID else tables["patches"]
     empty = table["predicted"] - table["non_empty"]
     counts = [f"{count} of {answers}" for count, answers in zip(empty, table["predicted"], strict=True)]
-    names = [name.replace("\n", " ") for name in who(table)]
-    if "repo" in table:
-        names = [f"{repo.split('/')[-1]}, {name}" for repo, name in zip(table["repo"], names, strict=True)]
+    names = _names(table)
     labels = [wrapped(name, 30) for name in names]
-    figure = canvas(len(table), each=0.15 + 0.15 * max(name.count("\n") + 1 for name in labels))
+    figure = canvas(len(table), each=_height(labels))
     axes = figure.subplots()
     shares = list(100 - table["non_empty_pct"].astype(float))
     plain(axes, labels, shares, counts, color=YELLOW)
@@ -186,17 +184,46 @@ def empty_patches(_frames: Frames, tables: Tables) -> Drawing:
     return figure, f"Bars of the share of empty patches. {listed(zip(names, counts, strict=True))}."
 
 
+def _names(table: pd.DataFrame) -> list[str]:
+    """The rows by model, after the repository if the table has it."""
+    names = [name.replace("\n", " ") for name in who(table)]
+    if "repo" not in table:
+        return names
+    return [f"{repo.split('/')[-1]}, {name}" for repo, name in zip(table["repo"], names, strict=True)]
+
+
+def _height(labels: Sequence[str]) -> float:
+    """Inches of a row whose label has several lines."""
+    return 0.15 + 0.15 * max(label.count("\n") + 1 for label in labels)
+
+
+def _by_repository(tables: Tables, name: str) -> pd.DataFrame | None:
+    """The rows of a table by repository that have patches; None if there is one repository, or too many rows."""
+    table = tables[name]
+    table = table[table["non_empty"] > 0]
+    return table if table["repo"].nunique() > 1 and len(table) <= LARGEST_GRID else None
+
+
 def localisation(_frames: Frames, tables: Tables) -> Drawing | None:
     """Bars of patches in three parts: exactly gold's files, some of them, none (the thesis's figure 5.4)."""
     table = tables["localisation"]
     table = table[table["non_empty"] > 0]
-    if table.empty:
-        return None
-    names = who(table)
-    figure = canvas(len(table), head=1.2)
+    return None if table.empty else _localisation(table)
+
+
+def repository_localisation(_frames: Frames, tables: Tables) -> Drawing | None:
+    """The same by repository and model."""
+    table = _by_repository(tables, "repository_patches")
+    return None if table is None else _localisation(table)
+
+
+def _localisation(table: pd.DataFrame) -> Drawing:
+    names = _names(table)
+    labels = [wrapped(name, 30 if "repo" in table else 22) for name in names]
+    figure = canvas(len(table), head=1.2, each=max(0.34, _height(labels)))
     axes = figure.subplots()
-    kinds = {"perfect": "perfect", "partial": "partial", "miss": "miss"}
-    stacked(axes, names, {label: list(table[f"{kind}_pct"].astype(float)) for kind, label in kinds.items()})
+    kinds = ("perfect", "partial", "miss")
+    stacked(axes, labels, {kind: list(100 * (table[kind] / table["non_empty"]).astype(float)) for kind in kinds})
     axes.set(xlim=(0, 100), xlabel="% of patches that change something")
     entries = [
         (name, f"mean Jaccard {row.jaccard_mean:.2f}, {row.perfect} perfect, {row.partial} partial, {row.miss} miss")
@@ -228,10 +255,19 @@ def structure(_frames: Frames, tables: Tables) -> Drawing | None:
     """Three panels of bars: mean files, lines and hunks, model against gold (the thesis's figure 5.5)."""
     table = tables["structure"]
     table = table[table["non_empty"] > 0]
-    if table.empty:
-        return None
-    names = who(table)
-    figure = canvas(2 * len(table), each=0.22, head=1.0)
+    return None if table.empty else _structure(table)
+
+
+def repository_structure(_frames: Frames, tables: Tables) -> Drawing | None:
+    """The same by repository and model."""
+    table = _by_repository(tables, "repository_structure")
+    return None if table is None else _structure(table)
+
+
+def _structure(table: pd.DataFrame) -> Drawing:
+    names = _names(table)
+    labels = [wrapped(name) for name in names]
+    figure = canvas(2 * len(table), each=max(0.22, _height(labels) / 2), head=1.0)
     panels = figure.subplots(1, 3, sharey=True)
     for axes, measure in zip(panels, MEASURES, strict=True):
         series = ((f"{measure}_mean", "model", BLUE, "", -0.2), (f"gold_{measure}_mean", "gold", YELLOW, "//", 0.2))
@@ -243,7 +279,7 @@ def structure(_frames: Frames, tables: Tables) -> Drawing | None:
         most = table[[f"{measure}_mean", f"gold_{measure}_mean"]].to_numpy(dtype=float).max()
         axes.set(xlabel=measure, xlim=(0, 1.5 * most))
         axes.tick_params(axis="y", length=0)
-    panels[0].set_yticks(range(len(table)), names)
+    panels[0].set_yticks(range(len(table)), labels)
     panels[0].invert_yaxis()
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
     shares = table[[f"{measure}_change_pct" for measure in MEASURES]].to_numpy().tolist()

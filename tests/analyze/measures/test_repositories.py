@@ -26,3 +26,13 @@ def test_patches_by_repository(tables):
         "acme/ui lab/model-b 2 100.0 2 0",
         "acme/ui model-a 3 66.7 1 1",
     ]
+
+
+def test_the_size_of_patches_by_repository(tables):
+    """Gold's own patches, which change a file and two lines."""
+    columns = ("repository", "model", "non empty", "files mean", "lines mean", "gold lines mean")
+    assert rows(tables, "repository_structure", *columns) == [
+        "acme/forms lab/model-b 1 1.0 2.0 2.0",
+        "acme/ui lab/model-b 2 1.0 2.0 2.0",
+        "acme/ui model-a 2 1.0 2.0 2.0",
+    ]
