@@ -12,6 +12,8 @@ from click.shell_completion import CompletionItem
 
 from pipeline import __version__
 from pipeline.core.errors import A11yBenchError, UserError
+from pipeline.core.recipes import runnable
+from pipeline.core.shipped import ROOT
 
 #: sub-command -> (module with `command`, the line that the overview shows), in the order of the pipeline
 COMMANDS = {
@@ -64,6 +66,10 @@ COMMANDS = {
 }
 
 
+#: installs all optional packages: in a checkout, or from the wheel
+_INSTALL = (
+    "uv sync --all-extras" if (ROOT / "justfile").is_file() else "pip install 'a11y-bench[distributed]'"
+)
 #: system errors for a path that the user named and that cannot be used
 REFUSED = frozenset((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG))
 
@@ -119,11 +125,11 @@ def main() -> None:
         click.echo("interrupted; the same command resumes", err=True)
         sys.exit(130)
     except ModuleNotFoundError as error:
-        click.echo(f"error: the Python package '{error.name}' is not installed\n  run: uv sync", err=True)
+        click.echo(f"error: the Python package '{error.name}' is not installed\n  run: {_INSTALL}", err=True)
         sys.exit(2)
     except OSError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(2 if error.errno in REFUSED else 1)
     except A11yBenchError as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"error: {runnable(str(error))}", err=True)
         sys.exit(2 if isinstance(error, UserError) else 1)

@@ -16,6 +16,7 @@ from pipeline.analyze import columns
 from pipeline.analyze.reading import Rows, Wanted, read
 from pipeline.analyze.reading.rows import Statement
 from pipeline.core.names import Repo, parse_repo
+from pipeline.core.recipes import runnable
 from pipeline.core.store import Store
 
 
@@ -83,7 +84,7 @@ def load(
 def build(rows: Rows) -> Frames:
     """The frames of the rows that were read."""
     frames = {name: columns.typed(columns.frames()[name], cells) for name, cells in rows.frames.items()}
-    notes = (*rows.notes, *_left_out(frames["predictions"]))
+    notes = tuple(map(runnable, (*rows.notes, *_left_out(frames["predictions"]))))
     return Frames(**frames, notes=notes, repos=rows.repos, statements=rows.statements, patches=rows.patches)
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import click
 
+from pipeline.core.recipes import runnable
+
 
 def clock(seconds: float) -> str:
     """`MM:SS`, or `H:MM:SS` for an hour or more."""
@@ -29,6 +31,7 @@ def plural(number: int, noun: str) -> str:
 
 def say(text: str) -> None:
     """A line of progress, on stderr."""
+    text = runnable(text)
     logging.getLogger(__name__).info(text)
     click.echo(text, err=True)
 
@@ -43,7 +46,7 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -
         numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
         grid.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        grid.add_row(*(str(cell) for cell in row))
+        grid.add_row(*(runnable(str(cell)) for cell in row))
     width = None if sys.stdout.isatty() else 140
     Console(width=width, markup=False, emoji=False).print(grid)
 

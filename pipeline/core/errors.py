@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pipeline.core.recipes import runnable
+
 
 class A11yBenchError(Exception):
     """The root of everything this project raises on purpose."""
@@ -38,7 +40,7 @@ class UserError(A11yBenchError):
         position = ":".join(str(part) for part in (self.path, self.line) if part is not None)
         field = f"field '{self.field}'" if self.field else ""
         text = ": ".join(part for part in (position, field, self.message) if part)
-        return f"{text}\n  {self.hint}" if self.hint else text
+        return runnable(f"{text}\n  {self.hint}" if self.hint else text)
 
 
 class InfrastructureError(A11yBenchError):
