@@ -78,7 +78,7 @@ def _of_script(
     seen: tuple[str, ...],
 ) -> Iterator[Call]:
     for words in commands(scripts[name]):
-        index = next((i for i, word in enumerate(words) if program(word) in programs and word != "node"), None)
+        index = next((i for i, word in enumerate(words) if program(word) in programs and program(word) != "node"), None)
         calling = next((i for i, word in enumerate(words) if word in (*all_managers(), *_CALLERS)), len(words))
         named = (callee for word in words[calling:] for callee in _callees(word, scripts))
         callees = [callee for callee in named if callee not in (*seen, name)]

@@ -26,6 +26,7 @@ def called(scripts: dict[str, str], files: dict[str, str] | None = None, folder:
         ({"test": "run-s lint unit:*", "unit": "jest"}, ["jest"]),
         ({"test": "run-s 'check:*'", "check:types": "tsc", "check:unit": "jest", "check:a:b": "karma"}, ["jest"]),
         ({"test": "npm-run-all check:**", "check:a:b": "karma start"}, ["karma"]),
+        ({"test": "run-p test:*", "test:a": "node test/require/node.js", "test:unit": "karma start"}, ["karma"]),
         ({"test": "npm test"}, []),
         ({"test": "npm run a", "a": "npm run test"}, []),
         ({"test": "./node_modules/.bin/_mocha"}, ["mocha"]),
