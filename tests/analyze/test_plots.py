@@ -188,5 +188,11 @@ def test_one_repository_is_not_shown_twice(frames):
     assert not {"repository_localisation", "repository_structure"} & names
 
 
+def test_by_repository_no_more_bars_are_drawn_than_a_page_has_room_for(frames, monkeypatch):
+    monkeypatch.setattr("pipeline.analyze.plots.models.MOST_BARS", 2)
+    names = {plot.name for plot in analyze.figures(frames)}
+    assert "localisation" in names and "repository_localisation" not in names
+
+
 def test_one_attempt_is_no_curve(plots):
     assert "pass_at_k" not in plots

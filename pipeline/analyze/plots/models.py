@@ -59,6 +59,8 @@ PATTERNS = dict(zip(Outcome, ("", "//", "..", "xx", "--", "++", "oo", "\\\\", ""
 MEASURES = ("files", "lines", "hunks")
 #: a grid of more instances cannot be read; the frame `predictions` and the report's pages have them
 LARGEST_GRID = 60
+#: more bars by repository and model are too many for a page; the tables have them
+MOST_BARS = 30
 #: a grid of pairs of more models cannot be read
 MOST_MODELS = 20
 
@@ -201,7 +203,7 @@ def _by_repository(tables: Tables, name: str) -> pd.DataFrame | None:
     """The rows of a table by repository that have patches; None if there is one repository, or too many rows."""
     table = tables[name]
     table = table[table["non_empty"] > 0]
-    return table if table["repo"].nunique() > 1 and len(table) <= LARGEST_GRID else None
+    return table if table["repo"].nunique() > 1 and len(table) <= MOST_BARS else None
 
 
 def localisation(_frames: Frames, tables: Tables) -> Drawing | None:
