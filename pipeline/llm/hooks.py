@@ -28,7 +28,7 @@ from pipeline.llm.ends import when_cut
 from pipeline.llm.ledger import (
     BUDGET_EXCEEDED,
     CACHED,
-    LOST,
+    CUT_OFF,
     OK,
     UNCOUNTED,
     Booking,
@@ -211,15 +211,15 @@ async def _admitted(hashed: str, model: str, request: dict[str, Any]) -> str:
     except Unaffordable as error:
         ledger().refuse(hashed, error.limit.cause)
         raise LimitReached(float(error.limit.booked), float(error.limit.most), str(error)) from None
-    when_cut(partial(_lose, row))
+    when_cut(partial(_cut_off, row))
     return row
 
 
-def _lose(row: str) -> None:
+def _cut_off(row: str) -> None:
     """Book a request whose client went away: it may cost the most that it can, until its answer says more."""
     if row not in CUT:
         CUT.add(row)
-        ledger().book(row, Booking(LOST, sends=SENDS[row]), is_paid=True)
+        ledger().book(row, Booking(CUT_OFF, sends=SENDS[row]), is_paid=True)
 
 
 def _may_be_paid(status: str, is_stream: bool, row: str) -> bool:

@@ -24,6 +24,8 @@ from pipeline.llm.prices import Usage, total
 
 #: status of a request that was sent and not booked yet, and of one whose gateway ended before it was booked
 OPEN, LOST = "open", "lost"
+#: status of a request whose client went away before the end of its answer: nobody else failed
+CUT_OFF = "cut_off"
 #: status of an answer that was paid for, and of one that came from the cache of responses and cost nothing
 OK, CACHED = "ok", "cached"
 #: status of an answer without a reported usage: its cost is unknown, but not zero
@@ -303,11 +305,11 @@ class Ledger:
             return request
 
     def book(self, request: str, booking: Booking, *, is_paid: bool = False) -> None:
-        """Complete an open or lost request; one that is already booked stays as it is. One that `is_paid`, although it
-        has no answer, keeps its highest possible cost, once for each time that it was sent."""
+        """Complete an open, lost or cut request; one that is already booked stays as it is. One that `is_paid`,
+        although it has no answer, keeps its highest possible cost, once for each time that it was sent."""
         with self._transaction() as db:
-            query = f"UPDATE requests SET {_SET} WHERE id = ? AND status IN (?, ?)"
-            if not db.execute(query, (*_values(booking), request, OPEN, LOST)).rowcount:
+            query = f"UPDATE requests SET {_SET} WHERE id = ? AND status IN (?, ?, ?)"
+            if not db.execute(query, (*_values(booking), request, OPEN, LOST, CUT_OFF)).rowcount:
                 return
             _add(db, request, booking.cost_usd)
             if is_paid:

@@ -104,10 +104,12 @@ def test_a_stream_whose_client_goes_away_counts_at_its_worst(bench: Bench) -> No
     asked = Experiment("o/r", "scripted", "agent", "cut")
     gone = httpx.Timeout(0.3, connect=10)
     bench.upstream.fail(Fault(delay=1), Fault(delay=1))
+    key = bench.key(asked)
     with pytest.raises(httpx.ReadTimeout):
-        bench.chat(bench.key(asked), stream=True, timeout=gone)
+        bench.chat(key, stream=True, timeout=gone)
     (row,) = booked(bench, asked)
-    assert (row.status, row.sends, row.unknown) == ("lost", 1, 1)
+    assert (row.status, row.sends, row.unknown) == ("cut_off", 1, 1)
+    assert bench.gateway.given_up(asked, key) == "", "an agent could be called not evaluated by hanging up"
     assert bench.gateway.ledger.committed(asked.id) > 1000 * COST
     other = Experiment("o/r", "scripted", "agent", "left")
     with pytest.raises(httpx.ReadTimeout):
