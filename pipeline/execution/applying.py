@@ -39,6 +39,10 @@ _CHANGED = ("git", "diff", "--name-only", "-z", "--no-renames", "HEAD")
 _SETTLE = ("sh", "-ec", files(__package__).joinpath("settle.sh").read_text(encoding="utf-8"))
 #: one more than the most processes that are started for that
 _PROCESSES = 200
+#: how a file takes another module's name: Jest before 24 prefers it to an installed package
+_CLAIM = "@provides(Module)?[[:blank:]]"
+#: lists which of the files named in a list match a pattern
+_MATCHING = ("sh", "-c", 'xargs -0 -r grep -lZsE -e "$1" -- < "$0" || :')
 #: removes the files named in a list
 _REMOVE = ("sh", "-c", 'xargs -0 rm -rf -- < "$0"')
 
@@ -63,13 +67,27 @@ class Applied(NamedTuple):
 def prepare(
     workspace: Workspace, patch: str, fix_patch: str, test_patch: str, protected: Callable[[str], bool] = is_protected
 ) -> Applied:
-    """Apply a patch, then put every protected file, and every file that gold's tests change, into gold's state.
+    """Apply a patch, then put every protected file, and every file that gold's tests change, into gold's state. Files
+    that take another module's name are put into the base's.
 
     Raises PatchFailed, with the name `predicted` if the agent's patch does not apply.
     """
     merged = apply(workspace, patch, "predicted", *(f"--exclude={pattern}" for pattern in _UNPATCHED), merge=True)
-    reverted = put_back(workspace, fix_patch, test_patch, protected, made_in(workspace))
+    made = made_in(workspace)
+    reverted = restore(workspace, _claiming(workspace, made).__contains__, made)
+    reverted += put_back(workspace, fix_patch, test_patch, protected, made)
     return Applied(tuple(sorted({shown(path) for path in (*_unpatched(workspace, patch), *reverted)})), merged)
+
+
+def _claiming(workspace: Workspace, made: Collection[str]) -> frozenset[str]:
+    """The files of a patch that take another module's name, such as a package's that tests import. None if the base
+    has such files: there it is how modules are named."""
+    written = {*listed(workspace, *_CHANGED), *listed(workspace, *UNTRACKED)}.difference(made)
+    listing = f"{workspace.scratch}/written"
+    workspace.write(listing, "".join(f"{path}\0" for path in sorted(written)).encode(errors="surrogateescape"))
+    found = frozenset(listed(workspace, *_MATCHING, listing, _CLAIM))
+    is_usual = found and workspace.run(["git", "grep", "-qE", _CLAIM, "HEAD", "--"]).code == 0
+    return frozenset() if is_usual else found
 
 
 def put_back(

@@ -143,6 +143,20 @@ def test_what_stands_in_the_way_of_golds_files_is_removed(plan: MakePlan, patch:
     assert (run.restored, set(run.results.values())) == ((theirs,), {Status.PASSED})
 
 
+@pytest.mark.trap("graded-with-its-own-edits")
+@pytest.mark.parametrize("claims", [{"src/fake.js": ""}, {"src/Menu.js": "<nav aria-label>\n"}], ids=["new", "golds"])
+def test_a_file_does_not_take_the_name_of_a_package(
+    plan: MakePlan, patch: Patch, library: History, claims: dict[str, str]
+) -> None:
+    """Jest before 24 prefers it to the package that tests import, which nobody would see in the component. Gold's fix
+    of such a file is not applied. Where the repository names its modules so, it is no fault."""
+    given = patch({path: f"/** @providesModule dep */\n{text}" for path, text in claims.items()})
+    run = run_patch(plan(), given, patch(FIX), patch(MENU_TEST))
+    assert (run.restored, run.results[NAMED]) == (tuple(claims), Status.FAILED)
+    library.commit("names", {"src/Other.js": "/**\n * @providesModule Other\n */\n"})
+    assert run_patch(plan(), given, patch(FIX), patch(MENU_TEST)).restored == ()
+
+
 #: commands of a repository: one makes a file from a source, as `tools/make.sh` says
 PREPARE = (("sh", "tools/make.sh"),)
 
