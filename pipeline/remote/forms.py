@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline.core.errors import UserError
+from pipeline.core.names import Repo
 from pipeline.core.store import digest
 from pipeline.remote.sides import Sides
 
@@ -81,13 +82,20 @@ def _rows(path: Path, data: bytes, keys: tuple[str, ...]) -> dict[str, bytes]:
             continue
         try:
             record = json.loads(line)
-            key = " ".join(str(record[field]) for field in keys)
+            key = " ".join(str(_value(record, field)) for field in keys)
         except (ValueError, KeyError, TypeError) as error:
             raise UserError(f"not such a record: {error}", path=path, line=number, field=keys[0]) from None
         if key in lines:
             raise UserError(f"{key} is listed twice", path=path, line=number, field=keys[0], hint="keep one of them")
         lines[key] = line.strip()
     return lines
+
+
+def _value(record: Mapping[str, Any], field: str) -> Any:
+    """A field of a record. A candidate stores its repository and number instead of its `instance_id`."""
+    if field == "instance_id" and field not in record and "number" in record:
+        return Repo(record["org"], record["repo"]).instance_id(record["number"])
+    return record[field]
 
 
 def rows_of(form: Form, path: Path, data: bytes) -> dict[str, str]:

@@ -8,12 +8,12 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from factories import REPO, make_instance, make_prediction, make_verdict
+from factories import REPO, make_candidate, make_instance, make_prediction, make_verdict
 
 from pipeline.core import decisions
 from pipeline.core.decisions import fold
 from pipeline.core.errors import UserError
-from pipeline.core.records import Decision, Instance, Outcome, Rejection, Verdict
+from pipeline.core.records import Candidate, Decision, Instance, Outcome, Rejection, Verdict
 from pipeline.core.store import Store, Unit, read_json, read_records, write_bytes, write_json, write_records
 from pipeline.llm.ledger import OK, Booking, Key, Ledger, Sent
 from pipeline.llm.prices import Usage
@@ -63,6 +63,21 @@ def test_what_is_new_there_is_taken_and_what_is_ours_stays(pair: Pair) -> None:
     assert pair.pull() == {"merged": 1}
     assert pair.instances() == [1, 9, 10]
     assert archived(pair.ours) == [f"{REPO.slug}.jsonl"]
+
+
+def test_candidates_are_merged_by_their_pull_request(pair: Pair) -> None:
+    """They store no `instance_id`: once, no collected repository could be sent to a server."""
+    for side, candidates in (
+        (pair.ours, [make_candidate(9, title="ours")]),
+        (pair.theirs, [make_candidate(1), make_candidate(10)]),
+    ):
+        write_records(side.raw(REPO) / "candidates.jsonl", candidates)
+    assert pair.pull() == {"merged": 1}
+    path = pair.ours.raw(REPO) / "candidates.jsonl"
+    assert [one.number for one in read_records(path, Candidate)] == [1, 9, 10]
+    write_records(pair.theirs.raw(REPO) / "candidates.jsonl", [make_candidate(9, title="theirs")])
+    with pytest.raises(UserError, match="acme__ui-9"):
+        pair.pull()
 
 
 def test_a_second_pull_changes_nothing(pair: Pair) -> None:
