@@ -67,9 +67,7 @@ COMMANDS = {
 
 
 #: installs all optional packages: in a checkout, or from the wheel
-_INSTALL = (
-    "uv sync --all-extras" if (ROOT / "justfile").is_file() else "pip install 'a11y-bench[distributed]'"
-)
+_INSTALL = "uv sync --all-extras" if (ROOT / "justfile").is_file() else "pip install 'a11y-bench[distributed]'"
 #: system errors for a path that the user named and that cannot be used
 REFUSED = frozenset((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG))
 
