@@ -35,6 +35,10 @@ def test_forms_of_a_repository(text: str) -> None:
         ("radix-ui/primitives", Repo("radix-ui", "primitives")),
         ("a/b-2", Repo("a", "b-2")),
         ("1/2", Repo("1", "2")),
+        ("acme/.github", Repo("acme", ".github")),
+        ("acme/_repo", Repo("acme", "_repo")),
+        ("acme___repo", Repo("acme", "_repo")),
+        ("acme/__repo", Repo("acme", "__repo")),
     ],
 )
 def test_uncommon_repositories(text: str, repo: Repo) -> None:
@@ -79,6 +83,9 @@ def test_forms_of_an_instance(text: str) -> None:
         ("acme__ui__kit-3", (Repo("acme", "ui__kit"), 3)),
         ("acme/_ui-#3", (Repo("acme", "_ui"), 3)),
         ("acme__.github-3", (Repo("acme", ".github"), 3)),
+        ("acme/.github#3", (Repo("acme", ".github"), 3)),
+        ("acme___repo-3", (Repo("acme", "_repo"), 3)),
+        ("acme/_repo-#3", (Repo("acme", "_repo"), 3)),
     ],
 )
 def test_numbers_in_a_repositorys_name(text: str, expected: tuple[Repo, int]) -> None:
@@ -86,7 +93,8 @@ def test_numbers_in_a_repositorys_name(text: str, expected: tuple[Repo, int]) ->
 
 
 @pytest.mark.parametrize(
-    "text", ["", "a/b", "a__b", "a__b-x", "b-1", "../b-1", "a/../b-1", "a/b#-1", "a/b#1.5", "a/b#1 x"]
+    "text",
+    ["", "a/b", "a__b", "a__b-x", "b-1", "../b-1", "a/../b-1", "a/b#-1", "a/b#1.5", "a/b#1 x", "a/..#1", "a__..-1"],
 )
 def test_what_is_no_instance(text: str) -> None:
     with pytest.raises(UserError, match="is not an instance"):

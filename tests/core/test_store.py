@@ -121,10 +121,19 @@ def test_opening_a_folder_writes_nothing(store: Store) -> None:
 
 def test_repositories_of_a_stage(store: Store) -> None:
     """Folders and files count once; what a killed writer left behind is no repository."""
-    for name in ("acme__ui.jsonl", "b__c__d.jsonl", ".acme__ui.jsonl.x1y2", "README.md"):
+    names = (
+        "acme__ui.jsonl",
+        "acme__.github.jsonl",
+        "acme___ui.jsonl",
+        "b__c__d.jsonl",
+        ".acme__ui.jsonl.x1y2",
+        "README.md",
+    )
+    for name in names:
         line(store.root / "02_dataset" / name, "")
     (store.root / "02_dataset" / "acme__ui").mkdir()
-    assert store.repositories("02_dataset") == [REPO, Repo("b", "c__d")]
+    found = [Repo("acme", ".github"), Repo("acme", "_ui"), REPO, Repo("b", "c__d")]
+    assert store.repositories("02_dataset") == found
     assert store.repositories("01_raw") == []
 
 
