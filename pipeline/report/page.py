@@ -43,8 +43,8 @@ def policed(template: jinja2.Template, styles: Sequence[Text], scripts: Sequence
 
 
 def words(text: object) -> str:
-    """`not_applied` becomes `not applied`; names of instances are unchanged."""
-    return str(text) if "__" in str(text) else str(text).replace("_", " ")
+    """`not_applied` becomes `not applied`; names of instances, repositories and providers' models are unchanged."""
+    return str(text) if "__" in str(text) or "/" in str(text) else str(text).replace("_", " ")
 
 
 def percent(text: str) -> str:

@@ -86,6 +86,10 @@ def test_a_name_that_is_not_there_is_an_error(table):
 
 
 def test_words_of_people():
-    assert (words("not_applied"), words("acme__ui-1")) == ("not applied", "acme__ui-1")
+    assert [words(text) for text in ("not_applied", "acme__ui-1", "acme/my_ui")] == [
+        "not applied",
+        "acme__ui-1",
+        "acme/my_ui",
+    ]
     assert percent("5 % of 10 %") == "5\u00a0% of 10\u00a0%"
     assert (counted(1, "file"), counted(2, "repository")) == ("1 file", "2 repositories")
