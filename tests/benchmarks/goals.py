@@ -68,34 +68,37 @@ class Goal(NamedTuple):
 REAL = "evaluate --data DIR --repo ORG/REPO"
 TEN = "build --clone PATH --repo ORG/REPO --pr N … --same-command"
 GOALS = (
-    Goal("a verdict, against one warm run of its tests", "a verdict, by one", ("at most", 1.3), "×", REAL),
-    Goal("its counter-runs, beside that", "counter-runs, by one", ("at most", 2), "×", REAL),
-    Goal("verdicts an hour, ten instances × ten patches", "verdicts an hour", ("at least", 300), "", REAL),
+    Goal("time of a verdict, relative to one warm run of its tests", "a verdict, by one", ("at most", 1.3), "×", REAL),
+    Goal("time of its counter-runs, relative to the same run", "counter-runs, by one", ("at most", 2), "×", REAL),
+    Goal("verdicts per hour, for ten instances × ten patches", "verdicts an hour", ("at least", 300), "", REAL),
     Goal(
-        "build and qualify ten instances of four eras, against one image and one install each",
+        "speed-up of building ten instances of four eras, over one image and one install for each",
         "one by one takes, in time", ("at least", 4), "×", TEN,
     ),
     Goal(
-        "disk that one more instance of an environment adds",
+        "disk space of each further instance of an environment",
         "disk of an additional instance, ours", ("at most", 10), "MiB", TEN,
     ),
     Goal(
-        "next instance of a known environment, beyond its tests",
+        "time of each further instance of an environment, without its tests",
         "next instance of a known", ("at most", 4), "s", TEN,
     ),
-    Goal("5,000 known candidates, `build --pr N` to its first container", "5,000 known", ("at most", 3), "s", "known"),
-    Goal("own share of a batch's time", "of ours overhead", ("at most", 10), "%", TEN),
     Goal(
-        "report of 500 instances × 20 models",
+        "time from `build --pr N` to its first container, with 5,000 known candidates",
+        "5,000 known", ("at most", 3), "s", "known",
+    ),
+    Goal("share of a batch's time that is our own overhead", "of ours overhead", ("at most", 10), "%", TEN),
+    Goal(
+        "time of the report of 500 instances × 20 models",
         "500 instances x 20 models", ("at most", 10), "s", "analyze --instances 500 --models 20",
     ),
     Goal(
-        "10,000 units that do nothing, on workers of the same machine",
+        "time of 10,000 units that do nothing, on workers of the same machine",
         "10,000 units, until", ("at most", 30), "s", "units",
     ),
     Goal("scheduler's processor time for a unit", "of it the scheduler", ("below", 50), "ms", "units"),
-    Goal("two workers against one", "two workers against one", ("at least", 1.7), "×", "units"),
-    Goal("`--help`, above an empty interpreter", "--help, above", ("at most", 0.05), "s", "start"),
+    Goal("speed-up of two workers over one", "two workers against one", ("at least", 1.7), "×", "units"),
+    Goal("time of `--help`, above an empty interpreter", "--help, above", ("at most", 0.05), "s", "start"),
 )  # fmt: skip
 
 
