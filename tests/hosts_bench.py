@@ -26,7 +26,7 @@ STAGES, REPORT = ("02_dataset", "04_evaluation"), "final_report.json"
 #: the commands of the batch, by what they write
 BUILD = ("build", str(REPO), "--repeats", "1")
 EVALUATE = ("evaluate", str(REPO), "oracle")
-LOCAL = ("--sandbox", "local", "--trust-local", "--jobs", "2", "--tries", "2")
+LOCAL = ("--sandbox", "local", "--trust-local", "--jobs", "2", "--tries", "1")
 
 
 class Site:

@@ -81,6 +81,22 @@ def test_a_cable_that_is_loose_for_a_moment_is_not_noticed(site: Site) -> None:
     assert joined(host) == before
 
 
+def test_a_host_whose_disk_is_full_decides_nothing(site: Site) -> None:
+    """Its units are not evaluated, and the same command performs them once there is room."""
+    store, host = site.store("full"), site.workers[0]
+    until(lambda: joined(host))
+    environments = host.folder / "cache/environments"
+    environments.mkdir(exist_ok=True)
+    host.run("mount", "-t", "tmpfs", "-o", "size=16k", "full", str(environments))
+    with site.started(BUILD, store) as coordinator:
+        assert coordinator.wait(LIMIT) == 1
+        assert "not_evaluated" in site.output(store).read_text()
+    host.run("umount", "--lazy", str(environments))
+    with site.started(BUILD, store) as coordinator:
+        assert coordinator.wait(LIMIT) == 0
+    assert written(store, DATASET) == written(site.reference, DATASET)
+
+
 def test_a_scheduler_that_is_started_again_goes_on_with_the_batch(site: Site) -> None:
     store = site.store("scheduler", DATASET, PREDICTIONS)
     with site.started(EVALUATE, store) as coordinator:
