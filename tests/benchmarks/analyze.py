@@ -53,7 +53,7 @@ def _figures(size: Size) -> Iterator[Figure]:
         yield Figure("of it the processor", run.processor, "s")
         yield Figure("peak memory", run.memory / 1e9, "GB", ("below", 2))
         yield Figure("input", _size(store.root, "0*/**/*.json*"), "MB")
-        yield Figure("report", _size(store.analysis, "report.html"), "MB")
+        yield Figure("first page of the report", _size(store.analysis, "report.html"), "MB", ("below", 3))
         yield Figure("tables", len(list(store.analysis.glob("tables/*.csv"))), "")
         yield Figure("figures", len(list(store.analysis.glob("figures/*.svg"))), "")
 

@@ -93,6 +93,10 @@ GOALS = (
         "500 instances x 20 models", ("at most", 10), "s", "analyze --instances 500 --models 20",
     ),
     Goal(
+        "size of its first page",
+        "first page of the report", ("below", 3), "MB", "analyze --instances 500 --models 20",
+    ),
+    Goal(
         "time of 10,000 units that do nothing, on workers of the same machine",
         "10,000 units, until", ("at most", 30), "s", "units",
     ),

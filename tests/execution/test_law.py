@@ -25,8 +25,8 @@ CHAPTERS = ("running", "reading", "qualifying", "grading")
 NEUTRAL = {
     "pipeline", "pipeline.build", "pipeline.build.reasons", "pipeline.core", "pipeline.core.cache",
     "pipeline.core.console", "pipeline.core.errors", "pipeline.core.git", "pipeline.core.law", "pipeline.core.names",
-    "pipeline.core.objects", "pipeline.core.ratings", "pipeline.core.reader", "pipeline.core.record",
-    "pipeline.core.records",
+    "pipeline.core.objects", "pipeline.core.ratings", "pipeline.core.reader", "pipeline.core.recipes",
+    "pipeline.core.record", "pipeline.core.records", "pipeline.core.shipped",
     "pipeline.core.store", "pipeline.core.timing", "pipeline.core.trees", "pipeline.core.wcag", "pipeline.ecosystems",
     "pipeline.ecosystems.folders", "pipeline.ecosystems.graph", "pipeline.ecosystems.locked",
     "pipeline.ecosystems.manager_folder", "pipeline.ecosystems.versions", "pipeline.evaluate",

@@ -85,11 +85,11 @@ class Bench:
         path: str = "/chat/completions",
         sent_headers: dict[str, str] | None = None,
         *,
-        timeout: float | httpx.Timeout = 30,
+        waits: float | httpx.Timeout = 30,
         **body: object,
     ) -> httpx.Response:
         headers = {"Authorization": f"Bearer {key}", **(sent_headers or {})}
-        return httpx.post(f"{self.gateway.base_url}{path}", json=body, headers=headers, timeout=timeout)
+        return httpx.post(f"{self.gateway.base_url}{path}", json=body, headers=headers, timeout=waits)
 
     def chat(self, key: str, text: str = "hello", model: str = "scripted", **more: object) -> httpx.Response:
         return self.post(key, model=model, messages=[{"role": "user", "content": text}], **more)

@@ -106,14 +106,14 @@ def test_a_stream_whose_client_goes_away_counts_at_its_worst(bench: Bench) -> No
     bench.upstream.fail(Fault(delay=1), Fault(delay=1))
     key = bench.key(asked)
     with pytest.raises(httpx.ReadTimeout):
-        bench.chat(key, stream=True, timeout=gone)
+        bench.chat(key, stream=True, waits=gone)
     (row,) = booked(bench, asked)
     assert (row.status, row.sends, row.unknown) == ("cut_off", 1, 1)
     assert bench.gateway.given_up(asked, key) == "", "an agent could be called not evaluated by hanging up"
     assert bench.gateway.ledger.committed(asked.id) > 1000 * COST
     other = Experiment("o/r", "scripted", "agent", "left")
     with pytest.raises(httpx.ReadTimeout):
-        bench.chat(bench.key(other), timeout=gone)
+        bench.chat(bench.key(other), waits=gone)
     assert [(row.status, row.cost_usd) for row in booked(bench, other)] == [("ok", COST)]
 
 

@@ -100,7 +100,13 @@ def test_the_analysis_of_migrated_data_gives_the_same_tables(store: Store) -> No
         before[name] = before[name].replace(b"hard,", b"difficult,")
     before["qualification"] = before["qualification"].replace(b"harbor-ui,9,7,", b"harbor-ui,9,4,")
     assert list(made.pop("ratings")["ratings"]) == [4, 3, 2, 4, 4, 1]  # there was no such table yet
-    assert made.keys() - before.keys() == {"data", "provenance", "replies", "transitions"}  # nor these
+    assert made.keys() - before.keys() == {
+        "data",
+        "provenance",
+        "replies",
+        "repository_structure",
+        "transitions",
+    }  # nor these
     made = {name: made[name] for name in before}
     assert (made["outcomes"].pop("crashed") == 0).all()
     for name in ("costs", "model_costs"):  # nor the total beside the cost of the answers that are shown

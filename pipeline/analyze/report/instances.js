@@ -2,12 +2,12 @@
 // -- the list of instances ------------------------------------------------------------------------------------------
 const matches = (row, want) => {
   const words = name => (row.dataset[name] ?? "").split(" ");
-  const ends = want.model ? [row.dataset[`model${want.model}`]] : words("outcomes");
+  const ends = [...row.querySelectorAll(".end")].filter((_, place) => !want.model || place === want.model - 1);
   return (!want.repo || row.dataset.repo === want.repo)
     && (!want.year || row.dataset.year === want.year)
     && (!want.difficulty || row.dataset.difficulty === want.difficulty)
     && (!want.principle || words("principles").includes(want.principle))
-    && (!want.outcome || ends.includes(want.outcome))
+    && (!want.outcome || ends.some(cell => cell.classList.contains(want.outcome)))
     && row.textContent.toLowerCase().includes(want.text.toLowerCase().trim());
 };
 

@@ -152,7 +152,7 @@ def _read(path: Path, record: type[R], hint: str, kinds: Sequence[str] = ("null"
     resolvers = {first: [row for row in rows if row[0] in tags] for first, rows in every.items()}
     loader = type("Loader", (yaml.SafeLoader,), {"yaml_implicit_resolvers": resolvers})
     try:
-        return record.model_validate(yaml.load(path.read_text(encoding="utf-8"), loader))
+        return record.model_validate(loader(path.read_text(encoding="utf-8")).get_single_data())
     except OSError as error:
         raise UserError(f"it cannot be read: {error.strerror}", path=path) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -2,6 +2,7 @@
 
     style          palette, patterns, sizes, and `Plot`, which returns the bytes
     bars, grids    the kinds of figures
+    embedded       a figure as a part of a page
 
 Whatever a color means, a letter, a pattern or a number means too. The same data give the same bytes. Writes nothing.
 """

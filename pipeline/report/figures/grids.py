@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import matplotlib as mpl
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.typing import ColorType
 
 from pipeline.report.figures.style import EDGE, WIDTH, wrapped
 
-#: shares above this percentage have a dark shade
-_DARK = 55
+#: the luminance at which black and white text have the same contrast
+_EVEN = 0.179
 
 
 def shares(table: pd.DataFrame, rows: str, columns: str, part: str, whole: str) -> Figure:
@@ -26,7 +28,7 @@ def shares(table: pd.DataFrame, rows: str, columns: str, part: str, whole: str) 
         x, y = heads.index(getattr(row, columns)), names.index(getattr(row, rows))
         hits, of = getattr(row, part), getattr(row, whole)
         percent = 100 * hits / of if of else 0
-        box(axes, x, y, shade(percent / 120), f"{hits}/{of}", "white" if percent > _DARK else "black")
+        box(axes, x, y, shade(percent / 120), f"{hits}/{of}")
     frame(axes, [_head(str(head), len(heads)) for head in heads], [wrapped(name) for name in names])
     return figure
 
@@ -36,10 +38,18 @@ def _head(name: str, heads: int) -> str:
     return wrapped(name.replace("/", "/ "), max(14, 36 // heads)).replace("/ ", "/")
 
 
-def box(axes: Axes, x: int, y: int, fill: object, text: str, ink: str = "black") -> None:
+def box(axes: Axes, x: int, y: int, fill: ColorType, text: str) -> None:
     """One cell."""
     axes.add_patch(Rectangle((x, y), 1, 1, facecolor=fill, edgecolor=EDGE, linewidth=0.6))
-    axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", color=ink)
+    axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", color=ink(fill))
+
+
+def ink(fill: ColorType) -> str:
+    """Black or white, whichever has the higher contrast to a fill. The formula is that of WCAG's success criterion
+    1.4.3."""
+    linear = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(fill))
+    luminance = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    return "black" if luminance > _EVEN else "white"
 
 
 def frame(axes: Axes, heads: Sequence[str], names: Sequence[str], rotation: int = 0) -> None:

@@ -15,6 +15,8 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from pipeline.report.figures.embedded import data_uri
+
 #: Okabe and Ito's palette, which color-blind people can tell apart
 BLUE, ORANGE, GREEN, SKY = "#0072B2", "#E69F00", "#009E73", "#56B4E9"
 YELLOW, VERMILION, PURPLE = "#F0E442", "#D55E00", "#CC79A7"
@@ -91,7 +93,7 @@ class Plot:
     @property
     def uri(self) -> str:
         """The SVG as a data URI, for a page that loads nothing."""
-        return "data:image/svg+xml;base64," + b64encode(self.svg).decode()
+        return data_uri(self.svg)
 
     def _repr_html_(self) -> str:
         """The image in a notebook, with its text alternative."""

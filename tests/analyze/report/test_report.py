@@ -151,7 +151,10 @@ def test_a_patch_that_is_not_golds_is_shown(page):
 
 
 def test_the_list_says_how_every_model_ended(page):
-    rows = {words(row.th.a): [words(cell) for cell in row.find_all("td")[5:]] for row in page.select("#list tbody tr")}
+    rows = {
+        words(row.th.a): [f"{cell['data-mark']} {words(cell)}" for cell in row.find_all("td")[5:]]
+        for row in page.select("#list tbody tr")
+    }
     assert rows == {
         "acme__forms-1": ["R resolved", "– not evaluated"],
         "acme__ui-1": ["R resolved", "R resolved"],

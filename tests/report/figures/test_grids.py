@@ -1,0 +1,28 @@
+"""Grids: every text can be read on its fill."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgb
+
+from pipeline.report.figures.grids import shares
+
+#: WCAG's success criterion 1.4.3
+MINIMUM = 4.5
+
+
+def luminance(color: object) -> float:
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(color)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("percent", [0, 30, 54, 56, 60, 75, 90, 100])
+def test_counts_have_enough_contrast_on_every_shade(percent: int) -> None:
+    """White numbers stood on a light blue."""
+    table = pd.DataFrame([{"model": "a", "group": "b", "hits": percent, "of": 100}])
+    (axes,) = shares(table, "model", "group", "hits", "of").axes
+    text, (fill,) = axes.texts[0], [patch.get_facecolor() for patch in axes.patches]
+    dark, light = sorted([luminance(text.get_color()), luminance(fill)])
+    assert text.get_text() == f"{percent}/100"
+    assert (light + 0.05) / (dark + 0.05) >= MINIMUM
