@@ -25,9 +25,9 @@ AGAIN = ".2"
 #: how a run can end without a result -> (outcome, cause)
 _ENDS = {
     "timeout": (Outcome.TIMEOUT, "the tests took too long"),
-    "output_limit": (Outcome.TIMEOUT, "the tests printed too much"),
-    "disk_limit": (Outcome.TIMEOUT, "the tests wrote too much to the disk"),
-    "process_limit": (Outcome.TIMEOUT, "the tests started too many processes"),
+    "output_limit": (Outcome.UNRESOLVED, "the tests printed too much"),
+    "disk_limit": (Outcome.UNRESOLVED, "the tests wrote too much to the disk"),
+    "process_limit": (Outcome.UNRESOLVED, "the tests started too many processes"),
     "out_of_memory": (Outcome.CRASHED, "the tests used too much memory"),
     "no_report": (Outcome.CRASHED, "the runner ended without its report"),
     "lost": (Outcome.CRASHED, "it left its workspace unusable each time, while other workspaces work"),
@@ -46,8 +46,11 @@ def without_run(prediction: Prediction | None, failure: str = "") -> Graded | No
 
 def blocked(instance: Instance, cause: str) -> Graded:
     """The outcome of a patch on which gold's tests do not apply, although they apply on the base: nothing passes."""
-    resolution = verdict.resolve(instance.fixed_tests, instance.expected, {})
-    return Graded(Outcome.UNRESOLVED, cause, resolution._asdict())
+    return Graded(Outcome.UNRESOLVED, cause, _nothing_passes(instance))
+
+
+def _nothing_passes(instance: Instance) -> dict[str, Any]:
+    return verdict.resolve(instance.fixed_tests, instance.expected, {})._asdict()
 
 
 def of_tested(instance: Instance, tested: PatchRun) -> Graded:
@@ -185,7 +188,8 @@ def of_run(instance: Instance, run: TestRun) -> Graded:
         outcome, cause = _ENDS[run.end]
         if run.end == "no_report" and run.code:
             cause += f", killed by signal {-run.code}" if run.code < 0 else f", with exit code {run.code}"
-        return Graded(outcome, cause, {"restored": run.restored, "merged": run.merged})
+        nothing = _nothing_passes(instance) if outcome is Outcome.UNRESOLVED else {}
+        return Graded(outcome, cause, {**nothing, "restored": run.restored, "merged": run.merged})
     results = run.with_files(run.suites).results
     resolution = verdict.resolve(instance.fixed_tests, instance.expected, results)
     resolution = resolution._replace(broken=resolution.broken | broken_files(instance, run))

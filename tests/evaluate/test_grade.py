@@ -81,9 +81,9 @@ def test_signs_of_a_faked_result_are_never_resolved() -> None:
     ("end", "outcome"),
     [
         ("timeout", Outcome.TIMEOUT),
-        ("output_limit", Outcome.TIMEOUT),
-        ("disk_limit", Outcome.TIMEOUT),
-        ("process_limit", Outcome.TIMEOUT),
+        ("output_limit", Outcome.UNRESOLVED),
+        ("disk_limit", Outcome.UNRESOLVED),
+        ("process_limit", Outcome.UNRESOLVED),
         ("out_of_memory", Outcome.CRASHED),
         ("no_report", Outcome.CRASHED),
     ],
@@ -91,8 +91,10 @@ def test_signs_of_a_faked_result_are_never_resolved() -> None:
 def test_a_run_without_a_result(end: str, outcome: Outcome) -> None:
     """What a patch used up, and a runner that it ended, count against it: it leaves no denominator. None is a lie."""
     graded = of_run(INSTANCE, TestRun(end=end, restored=("package.json",)))
-    assert (graded.outcome, graded.fields) == (outcome, {"restored": ("package.json",), "merged": False})
+    assert (graded.outcome, graded.fields["restored"], graded.fields["merged"]) == (outcome, ("package.json",), False)
     assert graded.cause
+    assert set(graded.fields.get("unfixed", ())) == ({NAMED} if outcome is Outcome.UNRESOLVED else set())
+    assert of_tested(INSTANCE, PatchRun(TestRun(end=end))).outcome is outcome
 
 
 @pytest.mark.rule("crashed")
