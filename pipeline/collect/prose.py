@@ -1,37 +1,46 @@
 """The text that a person wrote: everything else is replaced by blanks, so positions stay the same.
 
 Replaced are comments, code, quotations, unticked boxes and, for evidence, empty headings of a template. Does not render
-Markdown: code and quotations are recognized only by their first characters.
+Markdown: code and quotations are recognized only by their first characters. Takes time in proportion to the text's
+length, whatever it contains.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterator
+from functools import cached_property
 
 #: every text that has something to replace contains one of these
 _MARKS = re.compile(
     r"`|<(?:!--|pre|code|blockquote|script|style)|\[\s?\]|~~~|\*\*|__"
-    r"|(?:\A|\n)(?: {0,3}(?:[>#]|==|--)| {4}|\t|\s+>)",
+    r"|(?:\A|\n)(?: {0,3}(?:[>#]|==|--)| {4}|\t|[^\S\n]+>)",
     re.IGNORECASE,
 )
 #: a fence without an end extends to the end of the text; it can begin in a list
 _FENCE = (
-    r"^(?:[ ]{0,3}|(?P<list>[ ]*(?:(?:[-*+]|\d+[.)])[ \t]+)+))(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*\n"
+    r"^(?:[ ]{0,3}|(?P<list>[ ]*(?:(?:[-*+]|\d+[.)])[ \t]+)+))(?P<fence>`{3,}(?=[^`\n]*$)|~{3,}(?!~))[^\n]*\n"
     r".*?(?:^(?(list)[ \t]*|[ ]{0,3})(?P=fence)[`~]*[ \t\r]*$|\Z)"
 )
 #: a comment without an end hides the rest, as on GitHub
 _COMMENT = r"<!--.*?(?:-->|\Z)"
-_ELEMENT = r"<(?P<tag>pre|code|blockquote|script|style)\b[^>]*>.*?</(?P=tag)\s*>"
+_TAGS = "pre|code|blockquote|script|style"
+_ELEMENT = rf"<(?P<tag>{_TAGS})\b"
 #: the end of a paragraph: an empty line, or the beginning of a comment, quotation, heading, fence or list
-_END = r"\n[ \t\r]*\n|\n[ ]{0,3}(?:<!--|>|\#{1,6}[ ]|`{3}|~{3})|\n[ \t]*(?:[-*+]|\d+[.)])[ \t]"
+_END = r"\n(?=[ \t\r]*\n|[ ]{0,3}(?:<!--|>|\#{1,6}[ ]|`{3}|~{3})|[ \t]*(?:[-*+]|\d+[.)])[ \t])"
 #: code begins and ends with the same number of backticks, in one paragraph
-_CODE = rf"(?<!`)(?P<ticks>`+)(?!`)(?:(?!{_END}).)+?(?<!`)(?P=ticks)(?!`)"
+_CODE = r"(?<!`)(?P<ticks>`+)(?!`)"
+#: what ends elements and code; every branch begins with a character of its own, which makes the search fast
+_STOPS = re.compile(rf"``*|>|<(?=/(?P<tag>{_TAGS})\s*>)|{_END}", re.IGNORECASE)
 _QUOTE = r"^[ ]{0,3}>[^\n]*"
 #: what begins first hides what it contains: a fence in a comment is none, nor is a comment in code
 _PARTS = re.compile("|".join((_FENCE, _COMMENT, _ELEMENT, _CODE, _QUOTE)), re.DOTALL | re.MULTILINE | re.IGNORECASE)
+#: with the empty lines before it; a long gap without a box after it is passed at once
 _UNTICKED = re.compile(
-    r"^\s*(?:[-*+]|\d+[.)])\s+\[\s?\](?=\s)[^\n]*(?:\n[ \t]+(?!(?:[-*+]|\d+[.)])\s)\S[^\n]*)*", re.MULTILINE
+    r"^\s*(?P<item>[-*+]|\d+[.)])\s+\[\s?\](?=\s)[^\n]*(?:\n[ \t]+(?!(?:[-*+]|\d+[.)])\s)\S[^\n]*)*|^\s{9,}",
+    re.MULTILINE,
 )
 #: a line after an empty one with this indentation is code, unless it continues a list
 _INDENTED = re.compile(r"(?: {4}|\t)")
@@ -46,7 +55,7 @@ _UNDERLINED = re.compile(
 )
 #: the text below a heading that nobody filled in
 _NOTHING = re.compile(
-    r"[\s*_.:-]*(?:n\s?/\s?a|none|no|nothing|tbd|_no response_|not applicable)?[\s*_.:-]*", re.IGNORECASE
+    r"[\s*_.:-]*(?:(?:n\s?/\s?a|none|no|nothing|tbd|_no response_|not applicable)[\s*_.:-]*)?", re.IGNORECASE
 )
 #: a quotation within a line: references in it are those of another text
 _QUOTATION = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”")
@@ -61,8 +70,8 @@ def prose(text: str) -> str:
     """A text of the same length that contains only prose."""
     if not _MARKS.search(text):
         return text
-    for parts in (_PARTS, _UNTICKED):
-        text = parts.sub(_hide, text)
+    text = _without_parts(text)
+    text = _UNTICKED.sub(lambda match: _hidden(match[0]) if match["item"] else match[0], text)
     if "\n    " in text or "\n\t" in text or text[:1] in (" ", "\t"):
         text = _without_indented(text)
     return text.replace(_HIDDEN, " ")
@@ -76,15 +85,16 @@ def filled(text: str) -> str:
     headings = sorted(_headings(text))
     if not headings:
         return text
+    letters = list(text)
     ends = [start for start, _, _ in headings[1:]] + [len(text)]
     for index in range(len(headings) - 1, -1, -1):
         start, end, level = headings[index]
         is_empty = _NOTHING.fullmatch(text, end, ends[index]) is not None
         below = headings[index + 1] if index + 1 < len(headings) else None
-        has_filled_part = below and below[2] > level and text[slice(*below[:2])].strip()
+        has_filled_part = below and below[2] > level and "".join(letters[slice(*below[:2])]).strip()
         if is_empty and not has_filled_part:
-            text = text[:start] + _LETTER.sub(" ", text[start:end]) + text[end:]
-    return text
+            letters[start:end] = _LETTER.sub(" ", text[start:end])
+    return "".join(letters)
 
 
 def unquoted(text: str) -> str:
@@ -105,6 +115,48 @@ def _headings(text: str) -> Iterator[tuple[int, int, int]]:
         )
 
 
+def _without_parts(text: str) -> str:
+    pieces, position, stops = [], 0, _Stops(text)
+    while begin := _PARTS.search(text, position):
+        end = stops.end(begin)
+        part = _hidden(text[begin.start() : end]) if end else text[begin.start() : begin.end()]
+        pieces += [text[position : begin.start()], part]
+        position = end or begin.end()
+    return "".join(pieces) + text[position:]
+
+
+class _Stops:
+    """Where the parts of a text end. What ends elements and code is looked for once, not from each beginning."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def end(self, begin: re.Match[str]) -> int | None:
+        """Where a part ends; None if it is an element or code that does not end, and hides nothing."""
+        start, ticks = begin.end(), begin["ticks"]
+        if begin["tag"]:
+            stop = self._next(">", self._next(begin["tag"].lower(), self._next(">", start)))
+            return stop + 1 if stop < len(self._text) else None
+        if ticks:
+            stop = self._next(ticks, start)
+            return stop + len(ticks) if stop < self._next("\n", start) else None
+        return start
+
+    def _next(self, kind: str, start: int) -> int:
+        """The place of the first stop of a kind from `start` on; the text's length if there is none."""
+        places = self._places.get(kind, [])
+        index = bisect_left(places, start)
+        return places[index] if index < len(places) else len(self._text)
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """Each kind of stop and its places: `>`, each number of backticks, each end tag, the ends of paragraphs."""
+        places = defaultdict(list)
+        for stop in _STOPS.finditer(self._text):
+            places[(stop["tag"] or stop[0]).lower()].append(stop.start())
+        return places
+
+
 def _without_indented(text: str) -> str:
     lines, code, listed, empty = text.split("\n"), False, False, True
     for index, line in enumerate(lines):
@@ -119,8 +171,8 @@ def _without_indented(text: str) -> str:
     return "\n".join(lines)
 
 
-def _hide(match: re.Match[str]) -> str:
-    return _LETTER.sub(_HIDDEN, match[0])
+def _hidden(part: str) -> str:
+    return _LETTER.sub(_HIDDEN, part)
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -115,6 +115,15 @@ def test_quotations_in_a_line_are_others_words() -> None:
     assert unquoted('Revert "Fix it (#4)", “no” and "open').split() == ["Revert", ",", "and", '"open']
 
 
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "text", ["**" + "<pre>" * 20_000, "**" + "\n" * 100_000, "\n" + "~" * 100_000, "\n## A\n" + "-" * 100_000 + "x"]
+)
+def test_a_text_that_repeats_itself_costs_no_time(text: str) -> None:
+    """Each of these, as in a tool's report, took more than 20 seconds."""
+    assert "yes" in unquoted("yes " + text) and "yes" in filled("yes " + text)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_no_text_is_too_strange(seed: int) -> None:
     """Whatever the letters: the same length, the same lines, nothing new."""
