@@ -107,9 +107,9 @@ def _records(workspace: Workspace, command: Command) -> list[dict[str, Any]]:
 
 def objects(lines: bytes) -> Iterator[dict[str, Any]]:
     """The JSON objects of a file, one per line; other lines are ignored."""
-    for line in lines.decode(errors="replace").splitlines():
+    for line in lines.splitlines():
         try:
-            value = json.loads(line)
+            value = json.loads(line.decode(errors="replace"))
         except ValueError:
             continue
         if isinstance(value, dict):

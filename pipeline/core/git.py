@@ -149,8 +149,8 @@ def ancestors(clone: Clone, sha: str, number: int) -> list[str]:
 
 def line_counts(clone: Clone, base: str, head: str) -> tuple[int, int]:
     """Lines added and removed between two commits, counted as GitHub does: of a renamed file, only changed lines."""
-    rows = clone.git.diff_tree("-r", "-M", "--numstat", "--no-ext-diff", base, head).splitlines()
-    counts = [row.split("\t")[:2] for row in rows]
+    output = clone.git.diff_tree("-r", "-M", "--numstat", "--no-ext-diff", base, head)
+    counts = [row.split("\t")[:2] for row in output.split("\n") if row]
     added, removed = (sum(int(row[side]) for row in counts if row[side].isdigit()) for side in (0, 1))
     return added, removed
 

@@ -115,7 +115,7 @@ def _reference(folders: GitFolders, name: str) -> Iterator[str]:
     for parent in (folders.git, folders.common):
         if (parent / name).is_file():
             yield _text(parent / name).strip()
-    for line in _text(folders.common / "packed-refs").splitlines():
+    for line in _text(folders.common / "packed-refs").split("\n"):
         commit, _, reference = line.partition(" ")
         if reference == name:
             yield commit

@@ -69,7 +69,7 @@ def read_names(text: str) -> tuple[str, ...]:
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
-    lines = read_text(path).splitlines()
+    lines = read_text(path).split("\n")
     return [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
 
 

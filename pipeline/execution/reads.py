@@ -98,9 +98,9 @@ def _reads(environment: Environment) -> Reads | None:
 
 def _objects(lines: bytes) -> Iterator[dict[str, Any]]:
     """The JSON objects of a file, one per line. Other lines are skipped."""
-    for line in lines.decode(errors="replace").splitlines():
+    for line in lines.splitlines():
         try:
-            value = json.loads(line)
+            value = json.loads(line.decode(errors="replace"))
         except ValueError:
             continue
         if isinstance(value, dict):

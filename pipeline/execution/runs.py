@@ -171,4 +171,4 @@ def _variables(workspace: Workspace, environment: Environment, values: Mapping[s
 def existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:
     """Those of the paths that exist, in one command."""
     output = workspace.run(["ls", "-1d", "--", *paths]).output if paths else b""
-    return set(paths).intersection(output.decode(errors="replace").splitlines())
+    return set(paths).intersection(output.decode(errors="replace").split("\n"))

@@ -163,3 +163,9 @@ def test_odd_finds_say_nothing(line: str) -> None:
     """What the probe writes passes through processes of the repository."""
     command = observe.Command(("npm", "test"), "", "scripts.test")
     assert [observe.use_of(one, "/repo", command) for one in observe.objects(line.encode())] in ([], [None])
+
+
+def test_a_find_with_a_line_separator_is_one() -> None:
+    """U+2028 ends a line for `str.splitlines`, and is not escaped in JSON."""
+    find = {"cwd": "/repo/a\u2028b"}
+    assert list(observe.objects(json.dumps(find, ensure_ascii=False).encode())) == [find]

@@ -8,7 +8,7 @@ import pytest
 from histories import History, git
 
 from pipeline.core.errors import UserError
-from pipeline.core.git import changed_files, diff, has_commit, list_files, open_clone, require_commit, show
+from pipeline.core.git import changed_files, diff, has_commit, line_counts, list_files, open_clone, require_commit, show
 from pipeline.core.patches import is_test_file
 
 FILES = {
@@ -154,6 +154,12 @@ def test_files_and_commits(history: History) -> None:
     assert sorted(list_files(clone, sha)) == ["a b.ts", "src/ü.ts"]
     assert (show(clone, sha, "a b.ts"), show(clone, sha, "none")) == ("x\n\n", None)
     assert has_commit(clone, sha) and not has_commit(clone, "0" * 40)
+
+
+def test_lines_of_a_file_with_a_line_separator_in_its_name_count(history: History) -> None:
+    base = history.commit("base", {"src/a\u2028b.ts": "one\n"})
+    head = history.commit("head", {"src/a\u2028b.ts": "two\nthree\n"})
+    assert line_counts(open_clone(history.folder), base, head) == (2, 1)
 
 
 def test_a_commit_that_is_not_there(history: History) -> None:

@@ -96,13 +96,17 @@ def test_a_clone_is_not_changed_and_followed(history: History, tmp_path: Path) -
     assert Path(first.git_dir).is_relative_to(tmp_path / "cache" / "clones")
 
 
-@pytest.mark.parametrize("form", ["bare", "packed", "detached", "work tree", "sha256", 'na"me \\ ü', "borrowed"])
+@pytest.mark.parametrize(
+    "form", ["bare", "packed", "li\u2028ne", "detached", "work tree", "sha256", 'na"me \\ ü', "borrowed"]
+)
 def test_every_form_of_a_clone(history: History, tmp_path: Path, form: str) -> None:
     folder, head = history.folder, history.git("rev-parse", "HEAD")
     if form == "bare":
         folder = tmp_path / "bare.git"
         git(tmp_path, "clone", "-q", "--bare", str(history.folder), str(folder))
-    if form == "packed":
+    if form == "li\u2028ne":
+        history.git("checkout", "-q", "-b", form)
+    if form in ("packed", "li\u2028ne"):
         history.git("pack-refs", "--all")
         history.git("gc", "-q")
     if form == "detached":

@@ -50,6 +50,13 @@ def test_names_are_read_in_every_form(tmp_path: Path) -> None:
     assert read_names("acme__ui-1, acme/ui-#2") == (UI.instance_id(1), UI.instance_id(2))
 
 
+def test_records_with_a_line_separator_name_their_instances(tmp_path: Path) -> None:
+    """U+2028 ends a line for `str.splitlines`; a patch can contain it."""
+    path = tmp_path / "lite.jsonl"
+    path.write_text('{"instance_id": "acme__web-9", "fix_patch": "a\u2028b"}\r\nacme/ui#2\n', encoding="utf-8")
+    assert read_names(str(path)) == (WEB.instance_id(9), UI.instance_id(2))
+
+
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("line", ["acme", '{"instance": "x"}', "{"])
 def test_a_line_that_names_nothing_is_said(tmp_path: Path, line: str) -> None:

@@ -68,6 +68,14 @@ def test_what_a_runner_loads_is_found_and_what_tests_load_is_not(ask: Ask) -> No
 
 
 @pytest.mark.trap("guessed-configuration")
+def test_a_name_with_a_line_separator_is_found(ask: Ask) -> None:
+    """U+2028 ends a line for `str.splitlines`, and for no program that lists files."""
+    plug = "odd/pl\u2028ug.js"
+    files = {"odd/configure.js": f'module.exports = {{ plugins: ["{plug}"] }};\n', plug: ""}
+    assert plug in ask(files).files
+
+
+@pytest.mark.trap("guessed-configuration")
 def test_the_words_of_a_command_name_files(ask: Ask) -> None:
     """And the text of a configuration does, whatever reads it."""
     files = {"odd/unit.conf": "files: ['odd/main.js', 'src/a.js']\n", "odd/main.js": 'require("./start");\n'}

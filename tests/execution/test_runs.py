@@ -29,6 +29,13 @@ def test_gold_patches_are_applied_one_by_one(plan: MakePlan, patch: Patch) -> No
     assert run_gold(plan(), [test, fix]).results == {OPENS: Status.PASSED, NAMED: Status.PASSED}
 
 
+def test_a_file_with_a_line_separator_in_its_name_exists(plan: MakePlan, patch: Patch) -> None:
+    """U+2028 ends a line for `str.splitlines`, and not for `ls`."""
+    name = "src/New\u2028.test.js"
+    run = run_patch(plan((name,)), "", "", patch({name: "is new | src/Menu.js | <nav\n"}))
+    assert run.results == {f"{name} > is new": Status.PASSED}
+
+
 @pytest.mark.trap("two-patches-one-apply")
 def test_the_patch_that_does_not_apply_is_named(plan: MakePlan, patch: Patch) -> None:
     """Multi-SWE-bench gives two patches to one `git apply`; whose fault a failure is, nobody knows."""
