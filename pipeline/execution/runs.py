@@ -97,10 +97,17 @@ def run_patch(
 
 
 @contextmanager
-def prepared(plan: Plan, patch: str, fix_patch: str, test_patch: str) -> Iterator[tuple[Workspace, Applied]]:
-    """A workspace with a patch applied by `prepare`, and what applying it did. Raises PatchFailed, OverLimit."""
+def prepared(
+    plan: Plan, patch: str, fix_patch: str, test_patch: str, also: Callable[[str], bool] = lambda path: False
+) -> Iterator[tuple[Workspace, Applied]]:
+    """A workspace with a patch applied by `prepare`, and what applying it did. Files of which `also` is true are
+    protected, too. Raises PatchFailed, OverLimit."""
+    is_named = protection(plan.protected)
+
+    def is_protected(path: str) -> bool:
+        return is_named(path) or also(path)
+
     with plan.sandbox.open(plan.image, cache="use", limits=plan.limits) as workspace:
-        is_protected = protection(plan.protected)
         applied = prepare(workspace, patch, fix_patch, test_patch, is_protected)
         if plan.environment.prepare:
             applied = applied._replace(

@@ -106,6 +106,32 @@ def test_what_decides_the_tests_is_put_back(plan: MakePlan, patch: Patch, files:
     assert run.faults == ()
 
 
+_HUNK = "@@ -1 +1 @@\n-opens | src/Menu.js | <nav\n+opens | src/Menu.js |\n"
+_HEADER = "diff --git a/src/Menu.js b/src/Menu.js\n"
+_TEST = "--- a/src/Menu.test.js\n+++ b/src/Menu.test.js\n"
+
+
+@pytest.mark.trap("graded-with-its-own-edits")
+@pytest.mark.rule("restore")
+@pytest.mark.parametrize(
+    "edit",
+    [
+        _HEADER + _TEST + _HUNK,
+        "diff --git a/src/Menu.test.js b/src/Menu.js\nrename from src/Menu.test.js\nrename to src/Mine.js\n",
+        _HEADER + '--- "a/src/Menu.test.js"\n+++ "b/src/Menu\\056test.js"\n' + _HUNK,
+        "diff --git a/src/Menu.js b/other.js\n" + _TEST + _HUNK,
+        "diff --git a/src/Menu.test.js b/src/Menu.test.js\n" + _TEST + _HUNK + "rename to src/Menu.js\n",
+        _TEST + _HUNK,
+    ],
+    ids=["header", "rename", "quoted", "no-name", "after-the-hunk", "no-header"],
+)
+def test_the_name_in_a_header_hides_no_test(plan: MakePlan, patch: Patch, edit: str) -> None:
+    """Git takes the name in `+++`: what is put back follows from the changed files, and not from the patch's text."""
+    run = run_patch(plan(), patch({"src/New.js": "x\n"}) + edit, "", patch(MENU_TEST))
+    assert run.restored == ("src/Menu.test.js",)
+    assert run.results == {OPENS: Status.PASSED, NAMED: Status.FAILED}
+
+
 @pytest.mark.invariant(7)
 def test_a_name_that_is_not_utf_8_is_listed_as_records_can_hold_it(plan: MakePlan, patch: Patch) -> None:
     """No record holds such a name: writing the verdict would end the whole step, for all other patches too."""

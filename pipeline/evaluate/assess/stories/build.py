@@ -13,16 +13,13 @@ from typing import NamedTuple
 from pydantic import Base64Bytes
 
 from pipeline.core.errors import InfrastructureError
-from pipeline.core.patches import select
-from pipeline.ecosystems.protection import protection
 from pipeline.evaluate.assess.stories import script
 from pipeline.execution import runs
-from pipeline.execution.applying import apply
 from pipeline.execution.runs import Plan
 from pipeline.sandbox.base import Completed, Workspace
 
 #: raised whenever stories are built differently: older ones are stale
-VERSION = 1
+VERSION = 2
 _STORY = re.compile(r"\.(?:stories|story)\.[^/]+$|(?:^|/)(?:\.storybook|stories|__stories__)/")
 
 
@@ -41,11 +38,7 @@ def is_story(path: str) -> bool:
 
 def run_build(plan: Plan, candidate: str, fix_patch: str, test_patch: str) -> Built:
     """Build the stories with a candidate. Raises PatchFailed, InfrastructureError."""
-    sources = select(candidate, lambda path: not is_story(path))
-    with runs.prepared(plan, sources, fix_patch, test_patch) as (workspace, _):
-        is_protected = protection(plan.protected)
-        gold = select(fix_patch, lambda path: is_story(path) and not is_protected(path))
-        apply(workspace, gold, "gold stories")
+    with runs.prepared(plan, candidate, fix_patch, test_patch, also=is_story) as (workspace, _):
         return _built(workspace, plan)
 
 

@@ -16,6 +16,7 @@ from pipeline.sandbox.scripted import Files, ScriptedSandbox
 
 MANIFEST = json.dumps({"scripts": {"build-storybook": "any program"}}).encode()
 ARCHIVE = "/scratch/stories.tar.gz"
+HEADER = "diff --git a/src/A.tsx b/src/A.tsx"
 
 
 def part(path: str, text: str = "after") -> str:
@@ -29,12 +30,18 @@ class Place:
         self.files, self.build, self.archive = files, build, archive
         self.sandbox = ScriptedSandbox(tmp_path, self.respond)
         self.applied: list[str] = []
+        self.changed: list[str] = []
+        self.restored: list[str] = []
 
     def respond(self, argv: tuple[str, ...], files: Files) -> Completed:
         if applies := argv[0] == "sh" and "git apply" in argv[2]:
             self.applied.append(files[argv[3]].decode())
         if argv[0] == "git" or applies:
             files |= self.files
+        if argv[:3] == ("git", "diff", "--name-only"):
+            return Completed(0, "".join(f"{path}\0" for path in self.changed).encode(), 0)
+        if "checkout" in argv:
+            self.restored = files["/scratch/restore"].decode().split("\0")
         if argv[0] == "npm":
             return self.build
         if argv[0] == "tar" and self.archive is not None:
@@ -72,9 +79,20 @@ def test_a_package_has_its_own_script_before_the_repositorys(place) -> None:
 def test_stories_are_golds_whatever_the_patch_does_to_them(place) -> None:
     """A patch could hide a fault by changing its story, or the configuration that shows it."""
     here = place()
-    mine, golds = part("src/A.tsx"), part("src/A.stories.tsx", "gold")
-    here.run(mine + part("src/A.stories.tsx") + part(".storybook/preview.js"), part("src/B.tsx") + golds)
+    mine, golds = part("src/A.tsx") + part("src/A.stories.tsx"), part("src/A.stories.tsx", "gold")
+    here.changed = ["src/A.tsx", "src/A.stories.tsx", ".storybook/preview.js"]
+    here.run(mine, part("src/B.tsx") + golds)
     assert here.applied == [mine, golds]
+    assert here.restored == ["src/A.stories.tsx", ".storybook/preview.js"]
+
+
+@pytest.mark.trap("graded-with-its-own-edits")
+def test_a_header_that_names_another_file_hides_no_story(place) -> None:
+    """`git apply` takes the name in `+++` for the file; our first version went by the header."""
+    here = place()
+    here.changed = ["src/A.stories.tsx"]
+    here.run(part("src/A.stories.tsx").replace("diff --git a/src/A.stories.tsx b/src/A.stories.tsx", HEADER))
+    assert here.restored == ["src/A.stories.tsx"]
 
 
 @pytest.mark.parametrize(
