@@ -64,9 +64,15 @@ def adjusted(p_values: Sequence[float]) -> list[float]:
 
 def pass_at_k(samples: int, resolved: int, k: int) -> float:
     """The unbiased estimate of the probability that at least one of k attempts resolves an instance (Chen et al. 2021,
-    arXiv 2107.03374). Raises UserError for a k above the number of attempts, for which there is no estimate.
+    arXiv 2107.03374). Raises UserError for a k above the number of attempts, for which there is no estimate, for a k
+    below 1, and for more resolved attempts than there are.
     """
-    if not 1 <= k <= samples:
+    if k < 1:
+        raise UserError(f"pass@{k} is not defined", field="k", hint="give a k of at least 1")
+    if not 0 <= resolved <= samples:
+        hint = "the counts are wrong: count each attempt once"
+        raise UserError(f"{resolved} of {samples} attempts cannot be resolved", field="resolved", hint=hint)
+    if k > samples:
         hint = f"there are {samples} attempts at some instance; give more with --samples"
         raise UserError(f"pass@{k} needs at least {k} attempts", field="k", hint=hint)
     return 1 - comb(samples - resolved, k) / comb(samples, k)

@@ -62,10 +62,19 @@ def test_pass_at_k_is_the_share_of_choices_with_a_resolved_one():
     assert statistics.pass_at_k(5, 5, 1) == 1 and statistics.pass_at_k(5, 0, 5) == 0
 
 
-@pytest.mark.parametrize("k", [0, 4])
-def test_more_attempts_than_there_are_is_refused(k):
-    with pytest.raises(UserError, match=f"pass@{k} needs at least"):
-        statistics.pass_at_k(3, 1, k)
+@pytest.mark.parametrize(
+    ("resolved", "k", "message"),
+    [
+        (1, 4, "pass@4 needs at least 4 attempts"),
+        (1, 0, "pass@0 is not defined"),
+        (1, -1, "pass@-1 is not defined"),
+        (4, 1, "4 of 3 attempts cannot be resolved"),
+        (-1, 1, "-1 of 3 attempts cannot be resolved"),
+    ],
+)
+def test_attempts_that_cannot_be_are_refused(resolved, k, message):
+    with pytest.raises(UserError, match=message):
+        statistics.pass_at_k(3, resolved, k)
 
 
 def test_kappa_is_agreement_beyond_chance():
