@@ -92,9 +92,9 @@ def join_small(dask: Dask, small: Path) -> None:
 def test_units_that_do_not_fit_on_a_worker_are_performed_elsewhere(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Until its disk is full, the worker performs some; what came from it stays."""
+    """Until its disk is full, the worker performs some; what came from it stays. Even a slow one gets enough units."""
     heard: list[Event] = []
-    requests = [Keep(number, UNIT) for number in range(10)]
+    requests = [Keep(number, UNIT) for number in range(100)]
     with Dask(tmp_path, workers=1) as dask:
         monkeypatch.setenv(cluster.ADDRESS, dask.address)
         join_small(dask, small)
