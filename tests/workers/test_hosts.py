@@ -85,7 +85,8 @@ def test_a_cable_that_is_loose_for_a_moment_is_not_noticed(site: Site) -> None:
 def test_the_units_of_a_host_whose_disk_is_full_are_performed_elsewhere(site: Site) -> None:
     store, host = site.store("full"), site.workers[0]
     until(lambda: joined(host))
-    shutil.rmtree(host.folder / "cache/instances", ignore_errors=True)  # what an instance has there needs no environment
+    # a kept instance needs no environment, so the worker would not write to the full disk
+    shutil.rmtree(host.folder / "cache/instances", ignore_errors=True)
     environments = host.folder / "cache/environments"
     environments.mkdir(exist_ok=True)
     host.run("mount", "-t", "tmpfs", "-o", "size=16k", "full", str(environments))
