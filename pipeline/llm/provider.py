@@ -184,8 +184,6 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(body, fault)
         except Refusal as refusal:
             self._send(refusal.status, {"error": {"message": str(refusal), "type": "scripted"}}, fault.retry_after)
-        finally:
-            self.speaker.answered()
 
     def _answer(self, body: Body, fault: Fault) -> None:
         if fault.status != 200:
@@ -212,16 +210,20 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(data)))
         if retry_after is not None:
             self.send_header("Retry-After", str(retry_after))
+        self.speaker.answered()  # the client goes on as soon as it has the last byte
         self.end_headers()
         self.wfile.write(data)
 
     def _stream(self, events: Iterable[Body], ended: bool) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-        for event in events:
-            self._chunk(f"data: {json.dumps(event)}\n\n".encode())
+        try:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            for event in events:
+                self._chunk(f"data: {json.dumps(event)}\n\n".encode())
+        finally:
+            self.speaker.answered()
         if ended:
             self._chunk(b"data: [DONE]\n\n")
             self._chunk(b"")

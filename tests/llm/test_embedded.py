@@ -19,6 +19,7 @@ from llm.test_gateway import COST, THOUSAND, TRIES, booked
 from magentless.inputs import Provider
 from magentless.provider import Ask, ChatModel
 from magentless.wire import Endpoint, Wire
+from namespaces import until
 
 from pipeline.core.errors import UserError
 from pipeline.llm.embedded import EmbeddedGateway
@@ -170,6 +171,7 @@ class Watch:
             time.sleep(0.02)
 
     def __enter__(self) -> Watch:
+        until(lambda: not self._upstream.in_flight)  # a client of another test went away, its request did not
         self._thread.start()
         return self
 
