@@ -7,7 +7,7 @@ failed, S skipped, N none), ` snapshot` behind them where a fixed test failed by
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipeline.core.names import Repo
@@ -26,6 +26,7 @@ from pipeline.core.records import (
     Verdict,
 )
 from pipeline.core.store import digest
+from pipeline.sandbox.base import Completed
 
 REPO = Repo("acme", "ui")
 TESTS = {"src/Menu.test.tsx > Menu > has a name": "PFP", "src/Menu.test.tsx > Menu > opens": "PPP"}
@@ -146,3 +147,12 @@ def _pull_request(number: int, repo: Repo) -> dict[str, Any]:
         "merged_at": "2024-05-06T07:08:09Z",
         "resolved_issues": (issue,),
     }
+
+
+def own_command(argv: Sequence[str], *changed: str) -> Completed:
+    """The result of one of our own commands in a double: what patches changed are these files, other scripts list
+    nothing."""
+    script, listing = " ".join(argv), "".join(f"{path}\0" for path in changed)
+    if "git ls-files" in script:
+        return Completed(0, f"{listing}\0\0\0\0".encode(), 0)
+    return Completed(0, b"\0\0" if "git apply --numstat" in script else b"", 0)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pipeline.core import patches
 from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.ecosystems.protection import is_protected
-from pipeline.execution.generated import UNTRACKED, made_in
+from pipeline.execution.generated import LISTING, UNTRACKED
 from pipeline.sandbox.base import Completed, Workspace
 
 #: never patched: installed packages, since git does not track those files and could not undo a change, and files that
@@ -33,16 +33,16 @@ _WHY = 2000
 
 #: applies a patch and removes its file: code under test could tell the runs of an evaluation apart by it
 _APPLY = ("sh", "-c", 'git apply --whitespace=nowarn "$@" "$0"; code=$?; rm -f -- "$0"; exit $code')
-#: lists the files that differ from the commit
-_CHANGED = ("git", "diff", "--name-only", "-z", "--no-renames", "HEAD")
+#: lists a patch's files as they are called afterwards, then as before, each list ended by an empty name
+_NUMSTAT = ("sh", "-ec", 'for way in "" -R; do git apply --numstat -z $way "$@" "$0" 2> /dev/null; printf "\\0"; done')
+#: lists what a patch changed
+_STATE = ("sh", "-ec", files(__package__).joinpath("state.sh").read_text(encoding="utf-8"))
 #: gives files one time, and the process number of what starts next another distance
 _SETTLE = ("sh", "-ec", files(__package__).joinpath("settle.sh").read_text(encoding="utf-8"))
 #: one more than the most processes that are started for that
 _PROCESSES = 200
 #: how a file takes another module's name: Jest before 24 prefers it to an installed package
 _CLAIM = "@provides(Module)?[[:blank:]]"
-#: lists which of the files named in a list match a pattern
-_MATCHING = ("sh", "-c", 'xargs -0 -r grep -lZsE -e "$1" -- < "$0" || :')
 #: removes the files named in a list
 _REMOVE = ("sh", "-c", 'xargs -0 rm -rf -- < "$0"')
 
@@ -64,41 +64,50 @@ class Applied(NamedTuple):
     changed: tuple[str, ...] = ()
 
 
+class State(NamedTuple):
+    """What patches changed: files that differ from the commit, files that it does not have, and those of them that take
+    another module's name. Files that were made for the image are not among the last two."""
+
+    changed: list[str]
+    added: list[str]
+    claiming: list[str]
+
+
 def prepare(
     workspace: Workspace, patch: str, fix_patch: str, test_patch: str, protected: Callable[[str], bool] = is_protected
 ) -> Applied:
-    """Apply a patch, then put every protected file, and every file that gold's tests change, into gold's state. Files
-    that take another module's name are put into the base's.
+    """Apply a patch, then `put_back` what no patch decides.
 
     Raises PatchFailed, with the name `predicted` if the agent's patch does not apply.
     """
     merged = apply(workspace, patch, "predicted", *(f"--exclude={pattern}" for pattern in _UNPATCHED), merge=True)
-    made = made_in(workspace)
-    reverted = restore(workspace, _claiming(workspace, made).__contains__, made)
-    reverted += put_back(workspace, fix_patch, test_patch, protected, made)
+    reverted = put_back(workspace, fix_patch, test_patch, protected)
     return Applied(tuple(sorted({shown(path) for path in (*_unpatched(workspace, patch), *reverted)})), merged)
 
 
-def _claiming(workspace: Workspace, made: Collection[str]) -> frozenset[str]:
-    """The files of a patch that take another module's name, such as a package's that tests import. None if the base
-    has such files: there it is how modules are named."""
-    written = {*listed(workspace, *_CHANGED), *listed(workspace, *UNTRACKED)}.difference(made)
-    listing = f"{workspace.scratch}/written"
-    workspace.write(listing, "".join(f"{path}\0" for path in sorted(written)).encode(errors="surrogateescape"))
-    found = frozenset(listed(workspace, *_MATCHING, listing, _CLAIM))
-    is_usual = found and workspace.run(["git", "grep", "-qE", _CLAIM, "HEAD", "--"]).code == 0
-    return frozenset() if is_usual else found
-
-
-def put_back(
-    workspace: Workspace, fix_patch: str, test_patch: str, protected: Callable[[str], bool], made: Collection[str]
-) -> list[str]:
-    """Put protected files, and files that gold's tests change, into gold's state, except for those that were `made` for
-    the image. Return the paths of those that were not in the base's. Raises PatchFailed."""
-    reverted = restore(workspace, golds(protected, test_patch), made)
+def put_back(workspace: Workspace, fix_patch: str, test_patch: str, protected: Callable[[str], bool]) -> list[str]:
+    """Put every protected file, and every file that gold's tests change, into gold's state, and files that take another
+    module's name into the base's. Return the paths of those that were not in the base's. Raises PatchFailed."""
+    state, is_golds = _state(workspace), golds(protected, test_patch)
+    claiming = _claiming(workspace, state)
+    reverted = _restore(workspace, state, lambda path: path in claiming or is_golds(path))
     apply(workspace, patches.select(fix_patch, protected), "gold configuration")
     apply(workspace, test_patch, "test")
     return reverted
+
+
+def _state(workspace: Workspace) -> State:
+    """What differs from the commit. Raises InfrastructureError."""
+    command = (*_STATE, _CLAIM, LISTING, f"{workspace.scratch}/state")
+    changed, others, made, claiming = _lists(must(workspace, *command))
+    return State(changed, sorted({*others}.difference(made)), sorted({*claiming}.difference(made)))
+
+
+def _claiming(workspace: Workspace, state: State) -> Collection[str]:
+    """The files that take another module's name, such as a package's that tests import. None if the base has such
+    files: there it is how modules are named."""
+    is_usual = state.claiming and workspace.run(["git", "grep", "-qE", _CLAIM, "HEAD", "--"]).code == 0
+    return frozenset() if is_usual else frozenset(state.claiming)
 
 
 def golds(protected: Callable[[str], bool], test_patch: str) -> Callable[[str], bool]:
@@ -149,8 +158,8 @@ def _unpatched(workspace: Workspace, patch: str) -> list[str]:
         return []
     path = f"{workspace.scratch}/unpatched.patch"
     workspace.write(path, patch.encode())
-    numstat = ("git", "apply", "--numstat", "-z", *(f"--include={pattern}" for pattern in _UNPATCHED), path)
-    after, before = (_numbered(listed(workspace, *numstat, *direction)) for direction in ((), ("--reverse",)))
+    output = must(workspace, *_NUMSTAT, path, *(f"--include={pattern}" for pattern in _UNPATCHED))
+    after, before = map(_numbered, _lists(output))
     if moved := sorted(set(before) - set(after)):
         raise PatchFailed("predicted", f"it moves {shown(moved[0])}")
     return after
@@ -165,24 +174,33 @@ def changed_by(workspace: Workspace, patch: str) -> list[str]:
     return [line.split("\t", 2)[-1] for line in listed(workspace, "git", "apply", "--numstat", "-z", path)]
 
 
+def _lists(output: bytes) -> list[list[str]]:
+    """The lists of a script that ends each name with a zero byte and each list with an empty name."""
+    lists: list[list[str]] = [[]]
+    for name in output.decode(errors="surrogateescape").split("\0")[:-1]:
+        if name:
+            lists[-1].append(name)
+        else:
+            lists.append([])
+    return lists[:-1]
+
+
 def _numbered(lines: Iterable[str]) -> list[str]:
     return [line.split("\t", 2)[2] for line in lines]
 
 
-def restore(
-    workspace: Workspace, protected: Callable[[str], bool] = is_protected, made: Collection[str] = ()
-) -> list[str]:
+def restore(workspace: Workspace, protected: Callable[[str], bool] = is_protected) -> list[str]:
     """Undo every change to protected files, and remove links that replace a folder of them, except for files that were
-    `made`. Return their paths.
+    made for the image. Return their paths.
 
     Files that the patch tells git to ignore are found, too."""
+    return _restore(workspace, _state(workspace), protected)
 
-    def chosen(paths: Iterable[str]) -> list[str]:
-        return [path for path in paths if protected(path) or protected(f"{path}/")]
 
-    changed = chosen(listed(workspace, *_CHANGED))
-    untracked = set(listed(workspace, *UNTRACKED))
-    added = sorted(chosen(untracked.difference(made)))
+def _restore(workspace: Workspace, state: State, protected: Callable[[str], bool]) -> list[str]:
+    changed, added = (
+        [path for path in paths if protected(path) or protected(f"{path}/")] for paths in (state.changed, state.added)
+    )
     remove(workspace, added)
     if changed:
         listing = f"{workspace.scratch}/restore"
@@ -207,13 +225,8 @@ def shown(path: str) -> str:
 
 def settle(workspace: Workspace) -> None:
     """Hide in which order patches were applied, and how many: no file's time and no process number tells the runs of an
-    evaluation apart."""
-    written = sorted({*listed(workspace, *_CHANGED), *listed(workspace, *UNTRACKED)})
-    folders = {str(folder) for path in written for folder in PurePosixPath(path).parents}
-    lists = {f"{workspace.scratch}/{name}": names for name, names in (("written", written), ("folders", folders))}
-    for path, names in lists.items():
-        workspace.write(path, "".join(f"{name}\0" for name in sorted(names)).encode(errors="surrogateescape"))
-    must(workspace, *_SETTLE, *lists, workspace.scratch, str(secrets.randbelow(_PROCESSES)))
+    evaluation apart. Raises InfrastructureError."""
+    must(workspace, *_SETTLE, workspace.scratch, str(secrets.randbelow(_PROCESSES)))
 
 
 def every_file(workspace: Workspace) -> list[str]:

@@ -2,8 +2,9 @@
 
 The runner and the code under test share a process. Code of a patch can replace assertions, swallow exceptions, or write
 the runner's report or test files that have not run yet. Code that makes all tests pass also makes the control pass: a
-test that must fail, at the end of every test file. It calls each matcher that the files use with values for which every
-matcher fails, and fails unless one of them passes. Its title is derived from the patch, so the patch cannot contain it.
+test that must fail, at the end of every test file. It calls each matcher that the file uses with values for which every
+matcher fails, and fails unless one of them passes. Its title is derived from gold, which no agent sees, so a patch
+cannot contain it. A file with its control is the same for every patch, so runners find it in their caches.
 
 Not covered: code that tells tests apart, for example by reading what gold's tests expect while they run, and runners
 without a control.
@@ -13,13 +14,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from string import Template
 from typing import NamedTuple
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Status
 from pipeline.ecosystems import parser as named
-from pipeline.execution.applying import shown
+from pipeline.execution.applying import must, shown
 from pipeline.sandbox.base import Workspace
 
 #: matchers in use, and calls that keep other tests of a file from running
@@ -32,8 +34,10 @@ _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 #: _MISSING if some are not there
 _DIGESTS = ("sh", "-c", 'xargs -0 -r sha256sum -z -- < "$0" 2> /dev/null')
 _MISSING = 123
-#: appends the first file to the others
-_APPEND = ("sh", "-c", 'for file; do cat "$0" >> "$file" || exit; done')
+#: lists the files that exist, then, after an empty line, what matches in them
+_SURVEY = ("sh", "-c", 'ls -1d -- "$@" 2> /dev/null; echo; grep -HoE -e "$0" -- "$@" 2> /dev/null || :')
+#: appends a text to each file: FILE TEXT FILE TEXT ...
+_APPEND = ("sh", "-ec", 'while [ $# -gt 0 ]; do printf %s "$2" >> "$1"; shift 2; done', "sh")
 
 
 class Control(NamedTuple):
@@ -68,14 +72,15 @@ class Control(NamedTuple):
 def plant(workspace: Workspace, parser: str, tests: Sequence[str], title: str) -> Control:
     """Append the control to these test files, except where some tests keep others from running."""
     scripts = [file for file in tests if _SCRIPT.search(file)] if named(parser).control else []
-    matches = workspace.run(["grep", "-HoE", _GREP, "--", *scripts]).output.decode(errors="replace") if scripts else ""
+    if not scripts:
+        return Control(title)
+    present, _, matches = must(workspace, *_SURVEY, _GREP, *scripts).decode(errors="replace").partition("\n\n")
     uses = _USED.findall(matches)
     alone = {file for file, _, only in uses if only}
-    chosen = tuple(file for file in scripts if file not in alone)
-    if chosen:
-        path = f"{workspace.scratch}/control"
-        workspace.write(path, text(parser, {name for _, name, _ in uses if name}, title).encode())
-        workspace.run([*_APPEND, path, *chosen])
+    chosen = tuple(file for file in scripts if file in present.split("\n") and file not in alone)
+    texts = {file: text(parser, {name for used, name, _ in uses if name and used == file}, title) for file in chosen}
+    if texts:
+        must(workspace, *_APPEND, *chain.from_iterable(texts.items()))
     return Control(title, chosen)
 
 
@@ -83,7 +88,7 @@ def text(parser: str, matchers: Collection[str], title: str) -> str:
     """The control as it is appended: `control.js` in one line that type checks ignore, after a semicolon that the file
     may lack.
 
-    `matchers` are names that follow a dot in the test files.
+    `matchers` are names that follow a dot in the test file.
     """
     names = ", ".join(f'"{name}"' for name in sorted(matchers) if not _NO_MATCHERS.fullmatch(name))
     folder = named(parser)

@@ -52,7 +52,7 @@ def renewed(
         return ()
     _unpack(workspace, git)
     remove(workspace, added())
-    put_back(workspace, fix_patch, test_patch, is_protected, made)
+    put_back(workspace, fix_patch, test_patch, is_protected)
     return (*changed(workspace, before), *map(shown, added()))
 
 

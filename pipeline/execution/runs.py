@@ -37,6 +37,9 @@ _ENDS: dict[Limit, End] = {
     "processes": "process_limit",
 }
 
+#: lists the files that exist; it never fails, since a sandbox looks into each failure for a limit that was reached
+_EXISTING = ("sh", "-c", 'ls -1d -- "$@" 2> /dev/null || :', "sh")
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -84,11 +87,9 @@ def run_patch(
         with prepared(plan, patch, fix_patch, test_patch) as (workspace, applied):
             if alter:
                 alter(workspace)
-            present = sorted(existing(workspace, sorted({*tests, *gold, *plan.protected})))
-            title = digest(patch, test_patch)[:16]
-            control = plant(workspace, parser, [path for path in present if path in tests], title)
+            control = plant(workspace, parser, sorted(tests), digest(fix_patch, test_patch)[:16])
             settle(workspace)
-            before = digests(workspace, present)
+            before = digests(workspace, sorted({*tests, *gold, *plan.protected}))
             run = _executed(workspace, plan)
             changed_files = (*applied.changed, *changed(workspace, before)) if run.end == "ran" else ()
     except generated.OverLimit as over:
@@ -177,5 +178,5 @@ def _variables(workspace: Workspace, environment: Environment, values: Mapping[s
 
 def existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:
     """Those of the paths that exist, in one command."""
-    output = workspace.run(["ls", "-1d", "--", *paths]).output if paths else b""
+    output = workspace.run([*_EXISTING, *paths]).output if paths else b""
     return set(paths).intersection(output.decode(errors="replace").split("\n"))

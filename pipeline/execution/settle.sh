@@ -1,13 +1,20 @@
-# Gives all files that patches wrote one time, so that their order does not tell which run this is. $0 lists them, $1
-# their folders, each name ended by a zero byte; $2 is the scratch folder. $3 processes are started and end at once, since
-# the number of the next one would tell how many there were. What a patch made unreachable stays as it is: a link in place
-# of a folder must not end the evaluation.
+# Gives all files that patches wrote, their folders and the scratch folder $0 one time, so that their order does not tell
+# which run this is. $1 processes are started and end at once, since the number of the next one would tell how many there
+# were. What a patch made unreachable stays as it is: a link in place of a folder must not end the evaluation.
 now=$(date +%s)
-xargs -0 -r touch -chd "@$now" -- < "$0" || :
-xargs -0 -r touch -chd "@$now" -- < "$1" || :
-find "$2" -exec touch -chd "@$now" {} + || :
+written=$0/written
+git diff --name-only -z --no-renames HEAD > "$written"
+git ls-files -z --others --exclude=node_modules >> "$written"
+while [ -s "$written" ]; do
+  xargs -0 touch -chd "@$now" -- < "$written" || :
+  xargs -0 dirname -z -- < "$written" | sort -zu | grep -azvx '\.' > "$written.above" || :
+  mv "$written.above" "$written"
+done
+touch -chd "@$now" .
+rm -f -- "$written"
+find "$0" -exec touch -chd "@$now" {} + || :
 n=0
-while [ "$n" -lt "$3" ]; do
+while [ "$n" -lt "$1" ]; do
   (:)
   n=$((n + 1))
 done

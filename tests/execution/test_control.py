@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Status
-from pipeline.execution.control import Control, changed, digests, text
+from pipeline.execution.control import Control, changed, digests, plant, text
 from pipeline.execution.reading import read
 from pipeline.execution.run import TestRun
 from pipeline.execution.runs import Plan, run_patch
@@ -100,14 +100,28 @@ def test_a_control_that_a_failure_keeps_from_running_proves_nothing() -> None:
 
 
 @pytest.mark.rule("negative-control")
-def test_the_title_follows_from_the_patch(plan: MakePlan, patch: Patch) -> None:
-    """So it cannot be written into the patch, and a second run gives the same bytes."""
-    runs = [
-        run_patch(plan(), patch({"src/Menu.js": text}), "", patch({TEST: NAMED}), [TEST]).report
-        for text in ("<nav a>\n", "<nav a>\n", "<nav b>\n")
-    ]
-    titles = [report.split(b'"title":"')[-1].split(b'"')[0] for report in runs]
-    assert titles[0] == titles[1] != titles[2]
+def test_the_title_follows_from_gold(plan: MakePlan, patch: Patch) -> None:
+    """Who could write it into a patch has gold. A test file is the same for every patch, so runners find it cached."""
+
+    def planted(source: str, gold: str) -> bytes:
+        run = run_patch(plan(), patch({"src/Menu.js": source}), gold, patch({TEST: NAMED}), [TEST])
+        return run.report.split(b'"title":"')[-1].split(b'"')[0]
+
+    assert planted("<nav a>\n", "") == planted("<nav b>\n", "") != planted("<nav a>\n", patch(FIX))
+
+
+@pytest.mark.rule("negative-control")
+def test_a_control_tries_the_matchers_of_its_own_file(plan: MakePlan) -> None:
+    """So its text does not depend on which other files are run. Files that do not exist get none."""
+    names = {"src/A.test.js": "expect(a).toBe(1)\n", "src/B.test.js": "expect(b).toBeChecked()\n", "src/C.test.js": ""}
+    with plan().sandbox.open("image") as workspace:
+        for name, content in names.items():
+            workspace.write(f"{workspace.root}/{name}", content.encode())
+        planted = plant(workspace, "jest-json", [*names, "src/Gone.test.js"], "c0")
+        texts = [(workspace.read(f"{workspace.root}/{name}") or b"").decode() for name in names]
+    assert planted == Control("c0", tuple(names))
+    controls = [text("jest-json", used, "c0") for used in ({"toBe"}, {"toBeChecked"}, set[str]())]
+    assert texts == [content + control for content, control in zip(names.values(), controls, strict=True)]
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_protected_files_that_were_made_are_not_taken_back(checkouts: Checkouts)
     add(checkouts, MAKE)
     with checkouts.open() as workspace:
         Path(workspace.root, "packages/ui/b.test.js").write_text("the patch's own\n")
-        assert restore(workspace, made=generated.made_in(workspace)) == ["packages/ui/b.test.js"]
+        assert restore(workspace) == ["packages/ui/b.test.js"]
         assert Path(workspace.root, "packages/icons/dist/icons.test.js").exists()
 
 

@@ -132,6 +132,17 @@ def test_the_name_in_a_header_hides_no_test(plan: MakePlan, patch: Patch, edit: 
     assert run.results == {OPENS: Status.PASSED, NAMED: Status.FAILED}
 
 
+@pytest.mark.trap("graded-with-its-own-edits")
+@pytest.mark.rule("restore")
+def test_line_ends_hide_no_file(plan: MakePlan, patch: Patch, library: History) -> None:
+    """Where attributes normalize line ends, git warns of a file with others; that warning became part of its name, and
+    the patch's own configuration stayed."""
+    library.commit("attributes", {".gitattributes": "* text=auto\n"})
+    given = patch(FIX | {"jest.config.js": "module.exports = mine\n"}).replace("mine\n", "mine\r\n")
+    run = run_patch(plan(), given, "", patch(MENU_TEST))
+    assert (run.restored, run.results[NAMED]) == (("jest.config.js",), Status.PASSED)
+
+
 @pytest.mark.invariant(7)
 def test_a_name_that_is_not_utf_8_is_listed_as_records_can_hold_it(plan: MakePlan, patch: Patch) -> None:
     """No record holds such a name: writing the verdict would end the whole step, for all other patches too."""

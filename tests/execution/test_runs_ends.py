@@ -28,13 +28,16 @@ def commands(plan: Plan) -> list[tuple[str, ...]]:
     return plan.sandbox.commands
 
 
+def own(argv: tuple[str, ...]) -> Completed:
+    """What our own commands print if there is one test file and nothing differs from the commit."""
+    return Completed(0, b"a.test.js\n", 0) if "ls -1d" in " ".join(argv) else factories.own_command(argv)
+
+
 def scripted(tmp_path: Path, limit: Limit | None = None) -> Plan:
-    """A plan whose test command ends like this; git and ls succeed."""
+    """A plan whose test command ends like this; our own commands succeed."""
 
     def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
-        if argv[0] == "ls":
-            return Completed(0, b"a.test.js\n", 0)
-        return Completed(0, b"", 0) if argv[0] == "git" else Completed(-9, b"the log", 3, limit)
+        return own(argv) if argv[0] in ("git", "sh") else Completed(-9, b"the log", 3, limit)
 
     return Plan(
         ScriptedSandbox(tmp_path, respond), "image", factories.make_environment(), ("a.test.js", "gone.test.js")
@@ -106,10 +109,8 @@ def test_what_the_tests_print_blames_no_machine(tmp_path: Path) -> None:
     """A patch that printed ENOSPC and wrote no report was not evaluated, and left the denominator."""
 
     def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
-        if argv[0] == "ls":
-            return Completed(0, b"a.test.js\n", 0)
         said = b"Error: ENOSPC: no space left on device\nEAI_AGAIN\nETIMEDOUT\n"
-        return Completed(1, said, 3) if argv[0] == "npx" else Completed(0, b"", 0)
+        return Completed(1, said, 3) if argv[0] == "npx" else own(argv)
 
     plan = Plan(ScriptedSandbox(tmp_path, respond), "image", factories.make_environment(), ("a.test.js",))
     assert run_patch(plan, factories.FIX_PATCH, "", factories.TEST_PATCH).end == "no_report"
@@ -156,7 +157,7 @@ def test_a_broken_workspace_is_no_verdict(tmp_path: Path) -> None:
     """Where git itself fails, the machine is to blame and not the patch."""
 
     def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
-        return Completed(128, b"fatal: no space left", 0) if argv[:2] == ("git", "diff") else Completed(0, b"", 0)
+        return Completed(128, b"fatal: no space left", 0) if "git ls-files" in " ".join(argv) else own(argv)
 
     plan = Plan(ScriptedSandbox(tmp_path, respond), "image", factories.make_environment(), ("a.test.js",))
     with pytest.raises(InfrastructureError) as error:
@@ -175,7 +176,7 @@ def test_making_files_again_has_limits_too(tmp_path: Path, limit: Limit, end: st
             files[argv[-1]] = b"what git knows"
         if argv[0] == "make":
             return Completed(-9, b"still making", 3, limit)
-        return Completed(0, b"1\t1\tsrc/Menu.tsx\0" if "--numstat" in argv else b"", 0)
+        return Completed(0, b"1\t1\tsrc/Menu.tsx\0", 0) if "--numstat" in argv else own(argv)
 
     environment = factories.make_environment(prepare=(("make",),))
     plan = Plan(ScriptedSandbox(tmp_path, respond), "image", environment, ("a.test.js",))

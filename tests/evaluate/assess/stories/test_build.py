@@ -34,19 +34,18 @@ class Place:
         self.restored: list[str] = []
 
     def respond(self, argv: tuple[str, ...], files: Files) -> Completed:
-        if applies := argv[0] == "sh" and "git apply" in argv[2]:
-            self.applied.append(files[argv[3]].decode())
-        if argv[0] == "git" or applies:
+        if argv[0] == "sh":
             files |= self.files
-        if argv[:3] == ("git", "diff", "--name-only"):
-            return Completed(0, "".join(f"{path}\0" for path in self.changed).encode(), 0)
+            if "git apply --whitespace" in argv[2]:
+                self.applied.append(files[argv[3]].decode())
         if "checkout" in argv:
             self.restored = files["/scratch/restore"].decode().split("\0")
         if argv[0] == "npm":
             return self.build
         if argv[0] == "tar" and self.archive is not None:
             files[ARCHIVE] = self.archive
-        return Completed(1 if argv[0] == "tar" and self.archive is None else 0, b"", 0)
+            return Completed(0, b"", 0)
+        return Completed(1, b"", 0) if argv[0] == "tar" else factories.own_command(argv, *self.changed)
 
     def run(self, candidate: str = "", fix: str = "", folder: str = "") -> Built:
         plan = Plan(self.sandbox, "image", factories.make_environment(folder=folder), None)
