@@ -62,13 +62,13 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Interrupte
         while len(model.requests) < 2:
             assert process.poll() is None, (folder / "said").read_text()[-3000:]
             time.sleep(0.05)
-        proxy = _proxy(process)
+        proxy, left = _proxy(process), left_by(process)
         process.kill()
         process.wait()
         while alive(proxy):
             time.sleep(0.1)
         run = resume(batch.store, predictor.experiment)
-        answered, left = [one not in run.missing() for one in run.instances], left_by(process)
+        answered = [one not in run.missing() for one in run.instances]
         predictions = predictor.predict()
         asked = [json.loads(request.body["messages"][0]["content"])["instance_id"] for request in model.requests]
         yield Interrupted(batch, answered, left, left_by(process), asked, predictions)

@@ -9,6 +9,7 @@ import subprocess
 import tarfile
 import uuid
 from collections.abc import Iterator
+from ipaddress import ip_network
 from pathlib import Path
 
 import docker
@@ -209,7 +210,8 @@ def test_a_registry_that_the_engine_does_not_trust_is_said(
 ) -> None:
     """Engines trust any registry on the loopback, so this one is at the address of the engine's own network."""
     layer_registry.require()
-    address = library.engine.api.inspect_network("bridge")["IPAM"]["Config"][0]["Gateway"]
+    network = library.engine.api.inspect_network("bridge")["IPAM"]["Config"][0]
+    address = network.get("Gateway") or str(next(ip_network(network["Subnet"]).hosts()))  # unnamed until a restart
     command = "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=test -keyout key -out certificate"
     subprocess.run(command.split(), cwd=tmp_path, check=True, capture_output=True)
     with (
