@@ -403,7 +403,16 @@ class _Qualification:
         instance = judge(self.candidate, ran, runs_by_name)
         ran = self._with_protected(ran, target)
         self.tell(Event(self.request.name, data=Lessons(lessons(state.steps))))
-        return judge(self.candidate, ran, runs_by_name, self._counter_results(self._plan(ran, target), instance))
+        plan = self._plan(ran, target)
+        self._warm(plan, instance)
+        return judge(self.candidate, ran, runs_by_name, self._counter_results(plan, instance))
+
+    def _warm(self, plan: Plan, instance: Instance) -> None:
+        """Evaluate an empty patch, so that the cache that patches begin with has the test files with their controls.
+        This decides nothing, and nothing is kept of it."""
+        self.say("filling the runner's cache")
+        gold = (instance.fix_patch, instance.test_patch)
+        runs.run_patch(plan, "", *gold, instance.expected_files, cache="fill")
 
     def _counter_results(self, plan: Plan, instance: Instance) -> CounterResults:
         """Make and store gold's counter-runs, except those that could show nothing."""

@@ -77,14 +77,16 @@ def run_patch(
     test_patch: str,
     tests: Collection[str] = (),
     alter: Callable[[Workspace], None] | None = None,
+    *,
+    cache: Cache = "use",
 ) -> TestRun:
     """Run the tests on a patch (evaluation), with a control in each of the test files `tests`. A counter-run may
-    first `alter` gold's tests. Raises PatchFailed, as `prepared` does."""
+    first `alter` gold's tests. Only the empty patch may fill the `cache`. Raises PatchFailed, as `prepared` does."""
     is_protected = protection(plan.protected)
     gold = [*patches.paths(test_patch), *(path for path in patches.paths(fix_patch) if is_protected(path))]
     parser = plan.environment.parser
     try:
-        with prepared(plan, patch, fix_patch, test_patch) as (workspace, applied):
+        with prepared(plan, patch, fix_patch, test_patch, cache=cache) as (workspace, applied):
             if alter:
                 alter(workspace)
             control = plant(workspace, parser, sorted(tests), digest(fix_patch, test_patch)[:16])
@@ -99,7 +101,13 @@ def run_patch(
 
 @contextmanager
 def prepared(
-    plan: Plan, patch: str, fix_patch: str, test_patch: str, also: Callable[[str], bool] = lambda path: False
+    plan: Plan,
+    patch: str,
+    fix_patch: str,
+    test_patch: str,
+    also: Callable[[str], bool] = lambda path: False,
+    *,
+    cache: Cache = "use",
 ) -> Iterator[tuple[Workspace, Applied]]:
     """A workspace with a patch applied by `prepare`, and what applying it did. Files of which `also` is true are
     protected, too. Raises PatchFailed, OverLimit."""
@@ -108,7 +116,7 @@ def prepared(
     def is_protected(path: str) -> bool:
         return is_named(path) or also(path)
 
-    with plan.sandbox.open(plan.image, cache="use", limits=plan.limits) as workspace:
+    with plan.sandbox.open(plan.image, cache=cache, limits=plan.limits) as workspace:
         applied = prepare(workspace, patch, fix_patch, test_patch, is_protected)
         if plan.environment.prepare:
             applied = applied._replace(

@@ -38,7 +38,7 @@ from pipeline.evaluate.runs import How, PatchRuns, patch_runs
 from pipeline.execution import images
 from pipeline.execution.control import Control
 from pipeline.execution.run import PatchRun, TestRun
-from pipeline.execution.runs import run_gold
+from pipeline.execution.runs import run_gold, run_patch
 from pipeline.sandbox.base import DEFAULT
 from pipeline.sandbox.docker.sandbox import DockerSandbox
 
@@ -105,10 +105,13 @@ def _evaluated(data: Path, repo: Repo, instances: int, models: int, jobs: int) -
 
 
 def _warm(patches: PatchRuns, instance: Instance, hear: Tell) -> float:
-    """Seconds of the test command alone, with gold, in a workspace whose cache is filled."""
+    """Seconds of the test command alone, with gold, in a workspace whose cache is filled, as by a build and with
+    gold."""
     plan, _ = patches.request(instance, instance.fix_patch).plan(hear)
+    gold = (instance.fix_patch, instance.test_patch)
     steps = [("test", instance.test_patch), ("fix", instance.fix_patch)]
     run_gold(plan, steps, cache="fill")
+    run_patch(plan, "", *gold, instance.expected_files, cache="fill")
     return min(run_gold(plan, steps, cache="use").seconds for _ in range(2))
 
 

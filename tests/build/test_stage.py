@@ -6,12 +6,15 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import factories
 import pytest
-from tiny_library import LIMITS, Bench, instance_id
+from tiny_library import LIMITS, Bench, WatchedSandbox, instance_id
 
 from pipeline.build import plan, stage
 from pipeline.build.qualify import Settings, recipe
@@ -21,13 +24,15 @@ from pipeline.core.errors import UserError
 from pipeline.core.git import open_clone
 from pipeline.core.records import Instance, Rejection, Review
 from pipeline.core.reviews import decide_finally
-from pipeline.core.store import Store, read_records, write_records
+from pipeline.core.store import Store, digest, read_records, write_records
 from pipeline.execution import images
-from pipeline.sandbox.base import Completed
+from pipeline.sandbox.base import Completed, Workspace
 from pipeline.sandbox.scripted import ScriptedSandbox, succeed
 
 REPO = factories.REPO
 SOME = ("menu", "badge", "toggle", "icon")
+#: workspaces of an instance: three runs, one that is looked at, an empty patch's and two counter-runs
+PER_INSTANCE = 7
 
 
 @pytest.fixture
@@ -73,8 +78,32 @@ def test_a_broken_machine_costs_its_own_instance_only(bench: Bench) -> None:
     bench.sandbox.opened.clear()
     again = bench.build("menu", "badge", "toggle")
     assert all(isinstance(one, Instance) for one in again.values())
-    assert len(bench.sandbox.opened) == 12, "three runs, one that is looked at and two counter-runs for each of the two"
+    assert len(bench.sandbox.opened) == 2 * PER_INSTANCE
     assert rejections(bench.store) == {}
+
+
+class FilledSandbox(WatchedSandbox):
+    """Keeps the text of a test file at the end of each run that fills the cache."""
+
+    def __init__(self, cache: Path, path: str) -> None:
+        super().__init__(cache)
+        self.path, self.filled = path, list[str]()
+
+    @contextmanager
+    def open(self, digest: str, **options: Any) -> Iterator[Workspace]:
+        with super().open(digest, **options) as workspace:
+            yield workspace
+            if options.get("cache") == "fill":
+                self.filled.append((workspace.read(f"{workspace.root}/{self.path}") or b"").decode())
+
+
+def test_patches_begin_with_a_cache_that_knows_the_controls(tiny: Bench, tmp_path: Path) -> None:
+    """A runner that had seen gold's test files without controls only had to transform each of them again."""
+    bench, sandbox = tiny.copy(tmp_path), FilledSandbox(tiny.cache, "src/menu.test.js")
+    bench.build("menu", settings=Settings(sandbox, repeats=2, limits=LIMITS))
+    instance = bench.instance("menu")
+    title = digest(instance.fix_patch, instance.test_patch)[:16]
+    assert [title in text for text in sandbox.filled] == [False] * 4 + [True]
 
 
 def test_the_sources_of_the_next_are_added_while_tests_run(bench: Bench, tmp_path: Path) -> None:
@@ -143,7 +172,7 @@ def test_a_stale_unit_is_done_again_and_kept_in_the_archive(tiny: Bench, tmp_pat
     """Other repeats are another question; the old answer with its logs is displaced, not lost."""
     bench = tiny.copy(tmp_path)
     bench.build("menu", settings=Settings(bench.sandbox, repeats=2, limits=LIMITS))
-    assert len(bench.sandbox.opened) == 9
+    assert len(bench.sandbox.opened) == PER_INSTANCE + 3
     assert bench.instance("menu").repeats == 2
     old = next(bench.store.archive_root.glob(f"*/02_dataset/*/units/{instance_id('menu')}"))
     runs = ("run.1", "test.1", "fix.1", "counter.disguised")
@@ -258,7 +287,7 @@ def test_another_law_of_running_runs_anew(tiny: Bench, tmp_path: Path, monkeypat
         plan, "of_run", lambda *chapters, parser: "another" if "running" in chapters else law(*chapters, parser=parser)
     )
     bench.build("menu")
-    assert len(bench.sandbox.opened) == 6
+    assert len(bench.sandbox.opened) == PER_INSTANCE
 
 
 @pytest.mark.rule("law")
