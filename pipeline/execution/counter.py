@@ -10,8 +10,8 @@
 The disguised run takes place in a folder of another name if gold passes there, too. Command, titles, control and test
 files are those of the run before. The material is made once per instance, with gold (`made`), and kept in its record,
 so nothing is parsed when a patch is evaluated. `build.judge` and `evaluate.grade` say what the runs mean. The disguised
-run hides a runner's globals from sources only (`askers.cjs`). Does not cover where packages are installed, and traces
-of the disguise.
+run hides a runner's globals from sources only (`askers.cjs`), gives them a document like a browser's (`browser.cjs`),
+and tells them nothing of the machine (`machine.cjs`). Does not cover traces of the disguise.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ _DIFF = (
 _SNAPSHOTS = re.compile(r"(?:(.*)/)?__snapshots__/([^/]+)\.snap$")
 #: copies a repository to a new folder and prints its path
 _MOVE = ("sh", "-ec", files(__package__).joinpath("move.sh").read_text(encoding="utf-8"))
+#: what hides that tests run; a test file loads the first
+DISGUISE = ("begin.cjs", "askers.cjs", "browser.cjs", "machine.cjs")
 #: how code uses a runner, for `git grep`
 _OF_TESTS = r"(^|[^.[:alnum:]_$])(expect|describe|(before|after)(Each|All)) ?\(|\b(jest|vi)\.(fn|mock|spyOn|use)"
 #: what may precede the first statement of a file, and what makes a file a module
@@ -153,10 +155,11 @@ def run(
         if kind != "disguised":
             apply(workspace, false, "falsified")
             return
+        former = workspace.root if moved else ""
         if moved:
             _move(workspace)
         askers = _askers(workspace, protection(plan.protected), {*tests, *patches.paths(test_patch)})
-        _disguise(workspace, tests, askers)
+        _disguise(workspace, tests, askers, former)
 
     if kind == "disguised":
         plan = replace(plan, environment=_disguised(plan.environment))
@@ -226,12 +229,12 @@ def _askers(workspace: Workspace, is_protected: Callable[[str], bool], gold: Col
     return [path for path in every_file(workspace) if path in using or path in gold or is_protected(path)]
 
 
-def _disguise(workspace: Workspace, tests: Collection[str], askers: Sequence[str]) -> None:
-    """Make every test file begin by hiding what the runner reveals."""
+def _disguise(workspace: Workspace, tests: Collection[str], askers: Sequence[str], former: str) -> None:
+    """Make every test file begin by hiding what the runner reveals, and the `former` folder of a moved repository."""
     folder = f"{workspace.scratch}/begin"
-    about = {"root": workspace.root, "files": list(askers)}
+    about = {"root": workspace.root, "former": former, "files": list(askers)}
     workspace.write(f"{folder}/askers.json", json.dumps(about).encode())
-    for name in ("begin.cjs", "askers.cjs"):
+    for name in DISGUISE:
         workspace.write(f"{folder}/{name}", files(__package__).joinpath(name).read_bytes())
     for number, path in enumerate(sorted(tests)):
         if _SCRIPT.search(path) and (text := _read(workspace, path)) is not None:

@@ -129,9 +129,9 @@ def begin(tmp_path: Path) -> Path:
     """What a disguised test file loads first, for a repository in which one file may know of tests."""
     folder = tmp_path / "scratch" / "begin"
     folder.mkdir(parents=True)
-    for name in ("begin.cjs", "askers.cjs"):
+    for name in counter.DISGUISE:
         shutil.copy(Path(counter.__file__).with_name(name), folder)
-    about = {"root": str(tmp_path / "repo"), "files": ["Menu.test.cjs"]}
+    about = {"root": str(tmp_path / "repo"), "former": str(tmp_path / "former"), "files": ["Menu.test.cjs"]}
     (folder / "askers.json").write_text(json.dumps(about))
     (tmp_path / "repo").mkdir()
     return folder / "begin.cjs"
@@ -197,6 +197,21 @@ def test_the_disguise_needs_nothing_that_old_versions_of_node_lack(tmp_path: Pat
         "Object.getOwnPropertyNames(require.cache).length > 0",
         "Object.keys(module.constructor._pathCache).length > 0",
         '"expect" in Object.getOwnPropertyDescriptors(globalThis)',
+        'globalThis.hasOwnProperty("expect") || Reflect.has(globalThis, "expect")',
+        'Object.getOwnPropertyDescriptor(globalThis, "expect") !== undefined',
+        'safely(() => fs.copyFileSync(__dirname + "/Menu.test.cjs", __dirname + "/copy") || 1) !== undefined',
+        'safely(() => fs.chmodSync(__dirname + "/Menu.test.cjs", 0o644) || 1) !== undefined',
+        'safely(() => fs.realpathSync.native(__dirname + "/Menu.test.cjs")) !== undefined',
+        'safely(() => fs.symlinkSync(__dirname, __dirname + "/link") || 1) !== undefined',
+        'fs.existsSync(__dirname + "/again/Menu.test.cjs")',
+        'fs.existsSync(__dirname + "/../former/menu.cjs")',
+        "safely(() => fs.opendirSync(__dirname).closeSync() || 1) !== undefined",
+        'safely(() => require.resolve("./Menu.test.cjs")) !== undefined',
+        'Boolean(module.constructor._findPath("./Menu.test.cjs", [__dirname]))',
+        'safely(() => require("os").userInfo()) !== undefined',
+        "/start.cjs/.test(process.mainModule && process.mainModule.filename)",
+        "process.versions.node !== undefined || Boolean(process.version)",
+        "!/menu.cjs/.test(new Error().stack) || /Menu.test/.test(new Error().stack)",
     ],
 )
 def test_what_tells_of_tests_and_is_hidden_in_disguise(tmp_path: Path, begin: Path, told: str) -> None:
@@ -207,6 +222,9 @@ def test_what_tells_of_tests_and_is_hidden_in_disguise(tmp_path: Path, begin: Pa
     (repo / "__snapshots__" / "Menu.test.cjs.snap").touch()
     (repo / "node_modules" / "mocha").mkdir(parents=True)
     (repo / "node_modules" / "mocha" / "index.js").touch()
+    (repo / "again").symlink_to(".")
+    (tmp_path / "former").mkdir()
+    (tmp_path / "former" / "menu.cjs").touch()
     safely = "const safely = (act) => { try { return act(); } catch (error) { return undefined; } };"
     (repo / "menu.cjs").write_text(f'const fs = require("fs"); {safely} module.exports = () => {told};')
     hides = f"require({json.dumps(str(begin))})(__filename);"

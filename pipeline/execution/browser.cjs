@@ -1,0 +1,114 @@
+// What the document tells sources in a disguised run where a browser tells something else: its name, boxes of elements,
+// media, and whether people cause an event. Tests, runners and libraries are told the truth, and what tests replace
+// stays replaced. All boxes are the same one, so that sources that compare them do what they do without a layout.
+"use strict";
+const { isAskedBySource } = require("./askers.cjs");
+
+const BOX = { x: 8, y: 8, width: 120, height: 24, top: 8, right: 128, bottom: 32, left: 8 };
+const SIZES = {};
+["offset", "client", "scroll"].forEach((kind) =>
+  Object.assign(SIZES, { [`${kind}Height`]: BOX.height, [`${kind}Width`]: BOX.width }));
+const OF_DOCUMENTS = /[\\/]node_modules[\\/]jsdom[\\/]/;
+//: what is global where this file runs; Node before 12 has no name for it
+const world = new Function("return this")();
+//: tests may have made only a part of the document's window global
+const view = world.document && world.document.defaultView;
+
+/** Replace what a class has under a name by what `make` makes of its getter or function. */
+function replace(type, name, make) {
+  const owner = (view || world)[type] && (view || world)[type].prototype;
+  const own = owner && Object.getOwnPropertyDescriptor(owner, name);
+  const key = own && (own.get ? "get" : "value");
+  if (!own || !own.configurable || typeof own[key] !== "function") return;
+  Object.defineProperty(owner, name, Object.assign({}, own, { [key]: make(own[key]) }));
+}
+
+/** Whether a browser would show an element. */
+function isShown(element) {
+  const page = element.ownerDocument && element.ownerDocument.defaultView;
+  if (!page || !element.ownerDocument.contains(element)) return false;
+  for (let one = element; one; one = one.parentElement)
+    if (page.getComputedStyle(one).display === "none") return false;
+  return true;
+}
+
+const isMissing = (element, told) => !told && isAskedBySource() && isShown(element);
+
+function giveSizes() {
+  Object.keys(SIZES).forEach(function (name) {
+    const type = /^offset/.test(name) ? "HTMLElement" : "Element";
+    replace(type, name, (real) =>
+      function () {
+        const told = real.call(this);
+        return isMissing(this, told) ? SIZES[name] : told;
+      });
+  });
+  replace("HTMLElement", "offsetParent", (real) =>
+    function () {
+      const told = real.call(this);
+      const body = this.ownerDocument && this.ownerDocument.body;
+      return this !== body && this.parentElement && isMissing(this, told) ? body : told;
+    });
+}
+
+function giveBoxes() {
+  const box = () => Object.assign(Object.create(null, { toJSON: { value: () => BOX } }), BOX);
+  replace("Element", "getBoundingClientRect", (real) =>
+    function () {
+      const told = real.call(this);
+      return isMissing(this, told.width || told.height) ? box() : told;
+    });
+  replace("Element", "getClientRects", (real) =>
+    function () {
+      const told = real.call(this);
+      return isMissing(this, told.length) ? Object.assign([box()], { item: () => box() }) : told;
+    });
+}
+
+function giveMedia() {
+  const calls = "addListener removeListener addEventListener removeEventListener dispatchEvent".split(" ");
+  const matchMedia = function (media) {
+    const list = { media, matches: false, onchange: null };
+    calls.forEach((name) => (list[name] = function () {}));
+    return list;
+  };
+  new Set([world, view]).forEach(function (owner) {
+    if (!view || !owner || owner.matchMedia) return;
+    if ((Object.getOwnPropertyDescriptor(owner, "matchMedia") || { configurable: true }).configurable === false) return;
+    let own;
+    const get = () => (own === undefined && isAskedBySource() ? matchMedia : own);
+    const set = (other) => (own = other);
+    Object.defineProperty(owner, "matchMedia", { configurable: true, enumerable: false, get, set });
+  });
+}
+
+/** Events that tests dispatch are trusted as those of people are. */
+function giveTrust() {
+  if (!view || !view.Event) return;
+  const event = new view.Event("x");
+  const symbol = Object.getOwnPropertySymbols(event).find((one) => String(one) === "Symbol(impl)");
+  let owner = symbol && event[symbol];
+  while (owner && !Object.prototype.hasOwnProperty.call(owner, "initEvent")) owner = Object.getPrototypeOf(owner);
+  if (!owner || Object.prototype.hasOwnProperty.call(owner, "isTrusted")) return;
+  const trusted = new WeakMap();
+  const get = function () {
+    return trusted.get(this) || isAskedBySource(OF_DOCUMENTS);
+  };
+  const set = function (told) {
+    trusted.set(this, told);
+  };
+  Object.defineProperty(owner, "isTrusted", { configurable: true, enumerable: true, get, set });
+}
+
+function giveName() {
+  replace("Navigator", "userAgent", (real) =>
+    function () {
+      return real.call(this).replace(/(?:jsdom|HappyDOM)\/\S+/, "Chrome/126.0.0.0 Safari/537.36");
+    });
+}
+
+giveSizes();
+giveBoxes();
+giveMedia();
+giveTrust();
+giveName();

@@ -1,0 +1,248 @@
+// What the machine tells sources in a disguised run: which files there are, who runs, and what Node knows of the
+// program. Loaded once in each process, outside of what a runner gives tests. Gives a function for each process that
+// tests see, and one that hides a file.
+"use strict";
+const fs = require("fs");
+const path = require("path");
+const { root, former, isSource, isAskedBySource } = require("./askers.cjs");
+const VARIABLES = ["JEST_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_POOL_ID", "VITEST_WORKER_ID", "TEST"];
+//: packages that tests alone use, also as folders of installed packages
+const OF_TESTS = /^(?:@jest|@vitest|@testing-library|jest|vitest|mocha|chai|karma|jasmine|jsdom|happy-dom)(?![a-z0-9])/;
+const INSTALLED = /^[^]*[\\/]node_modules[\\/](?:\.(?:bin|pnpm)[\\/])?/;
+//: what of Node's own modules, and of a process, looks at the running program from outside
+const OF_NODE = {
+  child_process: "exec execFile execFileSync execSync fork spawn spawnSync",
+  cluster: "fork",
+  fs: "glob globSync link linkSync opendir opendirSync readdir symlink symlinkSync",
+  "fs/promises": "glob link opendir readdir symlink",
+  inspector: "Session open",
+  os: "homedir hostname networkInterfaces tmpdir uptime userInfo",
+  util: "getCallSite getCallSites",
+  v8: "getHeapSnapshot writeHeapSnapshot",
+  vm: "Script compileFunction createContext runInContext runInNewContext runInThisContext",
+  worker_threads: "Worker",
+};
+const OF_PROCESS =
+  "_getActiveHandles _getActiveRequests _linkedBinding binding config dlopen execPath features " +
+  "getActiveResourcesInfo getuid mainModule moduleLoadList pid ppid release report uptime version versions";
+//: what bundlers for browsers give programs in place of some of these
+const IN_BROWSERS = { version: "", versions: {} };
+
+const define = Object.defineProperty;
+const scratch = path.dirname(__dirname);
+//: how the system names a file, whatever links lead to it
+const realpath = fs.realpathSync.native || fs.realpathSync;
+const hidden = new Set();
+const done = new WeakSet();
+
+/** Whether a name or a path is that of a package for tests. */
+function isOfTests(name) {
+  const isRelative = /^(?:\.|[\\/])/.test(name) && !INSTALLED.test(name);
+  return !isRelative && OF_TESTS.test(name.replace(INSTALLED, ""));
+}
+
+/** A function or class that sources cannot use. */
+function refusing(real) {
+  const given = function (...words) {
+    if (isAskedBySource()) throw Object.assign(new Error("not available"), { code: "ENOENT" });
+    if (!new.target) return real.apply(this, words);
+    return Reflect.construct(real, words, new.target === given ? real : new.target);
+  };
+  given.prototype = real.prototype;
+  return Object.setPrototypeOf(given, real);
+}
+
+/** As in a browser, sources have no other programs, threads and realms, and nothing that describes this one. */
+function hideNode() {
+  Object.keys(OF_NODE).forEach(function (name) {
+    let own;
+    try {
+      own = require(name);
+    } catch (error) {
+      return; // this Node has none
+    }
+    OF_NODE[name].split(" ").forEach(function (method) {
+      if (typeof own[method] === "function") own[method] = refusing(own[method]);
+    });
+  });
+}
+
+function hideReports(own) {
+  OF_PROCESS.split(" ").forEach(function (name) {
+    const real = own[name];
+    const { configurable } = Object.getOwnPropertyDescriptor(own, name) || { configurable: true };
+    const kept = { configurable: true, enumerable: true };
+    if (typeof real === "function") Object.assign(kept, { value: refusing(real), writable: true });
+    else kept.get = () => (isAskedBySource() ? IN_BROWSERS[name] : real);
+    if (real && configurable) define(own, name, kept);
+  });
+}
+
+/** Compilers are told what they compile for; sources are not. */
+function hideCompiling(own) {
+  const isHidden = (name) => name === "BABEL_ENV" && isAskedBySource();
+  own.env = new Proxy(own.env, {
+    get: (env, name) => (isHidden(name) ? undefined : env[name]),
+    getOwnPropertyDescriptor: (env, name) => (isHidden(name) ? undefined : Object.getOwnPropertyDescriptor(env, name)),
+    has: (env, name) => name in env && !isHidden(name),
+    ownKeys: (env) => Reflect.ownKeys(env).filter((name) => !isHidden(name)),
+    set: function (env, name, value) {
+      env[name] = value;
+      return true;
+    },
+  });
+}
+
+/** What it was started with, which the system knows by its title, too. */
+function hideStart(own) {
+  const { VITEST, MODE } = own.env;
+  if (VITEST) delete own.env.BABEL_ENV; // its compilers are in another process
+  if (VITEST && MODE) own.env.MODE = "development";
+  VARIABLES.forEach(function (name) {
+    delete own.env[name];
+  });
+  const options = (own.env.NODE_OPTIONS || "").replace(/ *--require (?:"[^"]*|\S*)\/hooks\.cjs"?/, "");
+  if (options) own.env.NODE_OPTIONS = options;
+  else delete own.env.NODE_OPTIONS;
+  own.argv = own.argv.slice(0, 1);
+  own.execArgv = [];
+  try {
+    own.title = "node";
+  } catch (error) {
+    return; // a thread has no title of its own
+  }
+}
+
+/** Who asked for a module, and which ones are there already; runners with modules of their own tell neither. */
+function hideModules() {
+  const Module = module.constructor;
+  if (!Module._cache || Module._cache !== require.cache) return;
+  const hide = function (name) {
+    const own = Object.getOwnPropertyDescriptor(Module._cache, name);
+    if (own && own.configurable) define(Module._cache, name, { enumerable: false });
+  };
+  Object.keys(Module._cache).forEach(hide);
+  const { _findPath, _resolveFilename } = Module;
+  Module._findPath = function () {
+    const found = _findPath.apply(this, arguments);
+    return found && isHiddenFile(found) && isAskedBySource() ? false : found;
+  };
+  Module._resolveFilename = function (name, from, ...words) {
+    if (isOfTests(String(name)) && isAskedBySource()) throw missing(name);
+    return _resolveFilename.call(this, name, from, ...words);
+  };
+  Module._pathCache = new Proxy(Module._pathCache, { ownKeys: () => [] });
+  const parent = { id: ".", filename: "", exports: {}, children: [], paths: [], loaded: true };
+  const { load } = Module.prototype;
+  Module.prototype.load = function (...words) {
+    this.parent = parent;
+    hide(this.id);
+    return load.apply(this, words);
+  };
+}
+
+function missing(name) {
+  return Object.assign(new Error(`Cannot find module '${name}'`), { code: "MODULE_NOT_FOUND" });
+}
+
+/** Whether a file is not there: those of tests that have begun, and what the system tells of processes; for sources,
+ * also files of ours, and the folder that the repository was moved from. */
+function isHiddenFile(name) {
+  let file = name;
+  try {
+    file = realpath(name);
+  } catch (error) {
+    // it is not there
+  }
+  const isOurs = [name, file].some(function (one) {
+    const isFormer = former && isWithin(one, former) && !INSTALLED.test(`${one}${path.sep}`);
+    return isWithin(one, scratch) || isFormer || isOfTests(one);
+  });
+  return hidden.has(name) || hidden.has(file) || /^\/proc(?:\/|$)/.test(file) || (isOurs && isAskedBySource());
+}
+
+const isWithin = (name, folder) => `${name}${path.sep}`.startsWith(`${folder}${path.sep}`) && !isWithinRoot(name);
+const isWithinRoot = (name) => `${name}${path.sep}`.startsWith(`${root}${path.sep}`);
+
+/** Hide files from everything that takes a path. */
+function hideFiles() {
+  const elsewhere = function (file) {
+    let name = file;
+    if (file && file.protocol === "file:") name = file.pathname;
+    if (typeof name !== "string" && !Buffer.isBuffer(name)) return file;
+    name = path.resolve(String(name));
+    return isHiddenFile(name) ? `${name}~` : file;
+  };
+  const passing = function (real) {
+    const given = Object.assign(function (file, ...words) {
+      return real.call(this, elsewhere(file), ...words);
+    }, real);
+    if (real.native) given.native = passing(real.native);
+    return given;
+  };
+  const readdirSync = fs.readdirSync;
+  [fs, fs.promises].forEach(function (owner) {
+    Object.keys(owner || {}).forEach(function (name) {
+      if (/^[a-z]/.test(name) && typeof owner[name] === "function") owner[name] = passing(owner[name]);
+    });
+  });
+  const kept = function (folder, found) {
+    const isHidden = (name) => hidden.has(name) || (isOfTests(name) && isAskedBySource());
+    return found.filter((one) => !isHidden(path.resolve(String(folder), String(one.name || one))));
+  };
+  fs.readdirSync = function (folder, ...words) {
+    return kept(folder, readdirSync.call(this, elsewhere(folder), ...words));
+  };
+  const { syncBuiltinESMExports } = require("module");
+  if (syncBuiltinESMExports) syncBuiltinESMExports();
+}
+
+/** Jest gives every module an object of its own; a source gets none. */
+function hideJest(own) {
+  const cache = own.mainModule && own.mainModule.constructor._cache;
+  const names = Object.getOwnPropertyNames(cache || {});
+  const runtimes = names.filter((name) => /[\\/]jest-runtime[\\/]build[\\/]index\.js$/.test(name));
+  runtimes.forEach(function (name) {
+    const { prototype } = cache[name].exports.default || cache[name].exports;
+    const create = prototype._createJestObjectFor;
+    if (!create || create.isHiding) return;
+    prototype._createJestObjectFor = function (from) {
+      return isSource(String(from.filename || from)) ? undefined : create.apply(this, arguments);
+    };
+    prototype._createJestObjectFor.isHiding = true;
+    ["_requireResolve", "requireModuleOrMock"].forEach(function (method) {
+      const real = prototype[method];
+      prototype[method] = function (from, name) {
+        const file = path.resolve(path.dirname(String(from)), String(name));
+        const isHidden = isOfTests(String(name)) || [file, `${file}.js`].some((one) => hidden.has(one));
+        if (isHidden && isSource(String(from))) throw missing(name);
+        return real.apply(this, arguments);
+      };
+    });
+  });
+}
+
+/** Only runners listen to a process of tests. */
+function hideListeners(own) {
+  const asked = { eventNames: [], listenerCount: 0, listeners: [], rawListeners: [] };
+  Object.keys(asked).forEach(function (method) {
+    const real = own[method];
+    const value = function () {
+      return isAskedBySource() ? asked[method] : real.apply(this, arguments);
+    };
+    if (real) define(own, method, { configurable: true, enumerable: false, value, writable: true });
+  });
+}
+
+hideModules();
+hideNode();
+hideFiles();
+
+module.exports = {
+  hideProcess: function (own) {
+    if (done.has(own)) return;
+    done.add(own);
+    [hideJest, hideStart, hideListeners, hideReports, hideCompiling].forEach((hide) => hide(own));
+  },
+  hide: (file) => hidden.add(file),
+};
