@@ -5,7 +5,10 @@ Writes only the workspace. `ecosystems.protection` says which files are protecte
 
 from __future__ import annotations
 
+import posixpath
+import re
 import secrets
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib.resources import files
 from pathlib import PurePosixPath
@@ -43,6 +46,9 @@ _SETTLE = ("sh", "-ec", files(__package__).joinpath("settle.sh").read_text(encod
 _PROCESSES = 200
 #: how a file takes another module's name: Jest before 24 prefers it to an installed package
 _CLAIM = "@provides(Module)?[[:blank:]]"
+#: extensions that an import may leave out, which programs try in different orders
+_SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
+_DECLARED = re.compile(r"\.d\.[cm]?ts$")
 #: removes the files named in a list
 _REMOVE = ("sh", "-c", 'xargs -0 rm -rf -- < "$0"')
 
@@ -76,21 +82,32 @@ class State(NamedTuple):
 def prepare(
     workspace: Workspace, patch: str, fix_patch: str, test_patch: str, protected: Callable[[str], bool] = is_protected
 ) -> Applied:
-    """Apply a patch, then `put_back` what no patch decides.
+    """Apply a patch, then put every protected file, and every file that gold's tests change, into gold's state. Files
+    that take another module's name are put into the base's state.
 
     Raises PatchFailed, with the name `predicted` if the agent's patch does not apply.
     """
     merged = apply(workspace, patch, "predicted", *(f"--exclude={pattern}" for pattern in _UNPATCHED), merge=True)
-    reverted = put_back(workspace, fix_patch, test_patch, protected)
+    state = _state(workspace)
+    taking = _claiming(workspace, state) | _doubling(workspace, state, patches.paths(fix_patch))
+    reverted = put_back(workspace, fix_patch, test_patch, protected, state=state, others=taking)
     return Applied(tuple(sorted({shown(path) for path in (*_unpatched(workspace, patch), *reverted)})), merged)
 
 
-def put_back(workspace: Workspace, fix_patch: str, test_patch: str, protected: Callable[[str], bool]) -> list[str]:
-    """Put every protected file, and every file that gold's tests change, into gold's state, and files that take another
-    module's name into the base's. Return the paths of those that were not in the base's. Raises PatchFailed."""
-    state, is_golds = _state(workspace), golds(protected, test_patch)
-    claiming = _claiming(workspace, state)
-    reverted = _restore(workspace, state, lambda path: path in claiming or is_golds(path))
+def put_back(
+    workspace: Workspace,
+    fix_patch: str,
+    test_patch: str,
+    protected: Callable[[str], bool],
+    *,
+    state: State | None = None,
+    others: Collection[str] = (),
+) -> list[str]:
+    """Put protected files, and files that gold's tests change, into gold's state, and the `others` into the base's.
+    Files that were made for the image stay. `state` is what differs from the commit, if it is known. Return the paths
+    of the files that were not in the base's state. Raises PatchFailed."""
+    is_golds = golds(protected, test_patch)
+    reverted = _restore(workspace, state or _state(workspace), lambda path: path in others or is_golds(path))
     apply(workspace, patches.select(fix_patch, protected), "gold configuration")
     apply(workspace, test_patch, "test")
     return reverted
@@ -103,11 +120,30 @@ def _state(workspace: Workspace) -> State:
     return State(changed, sorted({*others}.difference(made)), sorted({*claiming}.difference(made)))
 
 
-def _claiming(workspace: Workspace, state: State) -> Collection[str]:
+def _claiming(workspace: Workspace, state: State) -> frozenset[str]:
     """The files that take another module's name, such as a package's that tests import. None if the base has such
     files: there it is how modules are named."""
     is_usual = state.claiming and workspace.run(["git", "grep", "-qE", _CLAIM, "HEAD", "--"]).code == 0
     return frozenset() if is_usual else frozenset(state.claiming)
+
+
+def _doubling(workspace: Workspace, state: State, free: Collection[str]) -> frozenset[str]:
+    """The new scripts of a patch that differ from a script of the base in their extension only: which of the two an
+    import means depends on the program, so tests could load another one than users. None that are `free`, and none in
+    folders where the base has such pairs."""
+    added = {path: module for path in state.added if path not in free and (module := _module(path))}
+    if not added:
+        return frozenset()
+    gone = set(listed(workspace, "git", "ls-files", "-z", "--deleted"))
+    tracked = (path for path in listed(workspace, "git", "ls-files", "-z") if path not in gone)
+    names = Counter(filter(None, map(_module, tracked)))
+    usual = {posixpath.dirname(name) for name, count in names.items() if count > 1}
+    return frozenset(path for path, module in added.items() if names[module] and posixpath.dirname(module) not in usual)
+
+
+def _module(path: str) -> str:
+    """A script's path without its extension; empty for other files, and for declarations of types."""
+    return "" if _DECLARED.search(path) or not _SCRIPT.search(path) else _SCRIPT.sub("", path)
 
 
 def golds(protected: Callable[[str], bool], test_patch: str) -> Callable[[str], bool]:

@@ -1,7 +1,8 @@
 """Asking a runner which files it reads: the tests of an instance run once more in gold's state, under observation.
 
 Every process of the run loads `reads.cjs`, and the runner's own `reads.*` if it has one; texts tell the rest (which
-file refers to which by a relative path). Works in a sandbox and writes nothing; `execution.closure` concludes from it.
+file refers to which by a relative path, and which files import libraries for tests: these are helpers of tests, by
+whatever name). Works in a sandbox and writes nothing; `execution.closure` concludes from it.
 Does not cover what programs other than Node read, and what a configuration computes for them.
 """
 
@@ -33,6 +34,11 @@ PROBE = "reads.cjs"
 _TEXTS = ("*.[cm][jt]s", "*.[jt]s", "*.[jt]sx", "*.vue", "*.svelte", "*.json", "*.json5", "*.yml", "*.yaml", "*rc")
 _RELATIVE = r"""['"`]\.\.?(/[^'"`]*)?['"`]"""
 _NAME = r"""^ *"name": *"[^"]+\""""
+#: how a file loads a library that only tests use, for `git grep`
+_HELPING = (
+    r"""\b(from|import|require ?\() ?['"](@testing-library/|@vue/test-utils|@jest/|enzyme|react-test-renderer"""
+    r"""|p?react(-dom)?/test-utils|vitest|chai|sinon|jest-|node:test|@open-wc/testing|@storybook/(test|jest))"""
+)
 _CODE = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte|es6|coffee)$")
 _QUOTED = re.compile(r"""['"`]([^'"`\n]+)['"`]""")
 
@@ -63,7 +69,9 @@ def ask(plan: Plan, steps: Sequence[tuple[str, str]], fix_patch: str) -> Observe
         loaded_tests = filter(scope.is_test, seen.loaded - seen.named - mentioned)
         ran = {*tests, *loaded_tests} - seen.named
         decisive = closure(seen, written, tests=ran, sources=sources, packages=packages)
-        kept = sorted(set(decisive) - _changed(workspace, end, decisive))
+        helpers = {path for path in _helping(workspace) if path in tree - sources and not is_protected(path)}
+        found = sorted({*decisive, *helpers})
+        kept = sorted(set(found) - _changed(workspace, end, found))
         return Observed(tuple(kept), bool(lines) and end == "ran")
 
 
@@ -158,6 +166,12 @@ def _written(workspace: Workspace, tree: Collection[str]) -> Iterator[tuple[str,
         if path in tree and not is_manifest(path):
             files = targets(reference.strip("'\"`"), posixpath.dirname(path), tree)
             yield from ((path, file) for file in files if _CODE.search(path) or not _CODE.search(file))
+
+
+def _helping(workspace: Workspace) -> list[str]:
+    """The tracked files that load a library for tests."""
+    found = workspace.run(["git", "grep", "-IlzE", _HELPING]).output.decode(errors="surrogateescape")
+    return [path for path in found.split("\0") if path]
 
 
 def _packages(workspace: Workspace) -> dict[str, str]:

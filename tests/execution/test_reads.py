@@ -84,6 +84,28 @@ def test_the_words_of_a_command_name_files(ask: Ask) -> None:
     assert "src/a.js" not in found.files
 
 
+#: helpers of tests that no name and no configuration tells
+HELPERS: dict[str, str | None] = {
+    "src/render.js": 'import { render } from "@testing-library/react";\n',
+    "src/page/draw.ts": 'const { act } = require("react-dom/test-utils");\n',
+}
+
+
+@pytest.mark.trap("guessed-configuration")
+def test_helpers_of_tests_are_told_by_the_libraries_that_they_load(ask: Ask) -> None:
+    """A patch could let a helper add to the page what a component lacks. A source may say the same words."""
+    found = ask(HELPERS | {"src/c.js": "// from the library enzyme\n"})
+    assert HELPERS.keys() <= set(found.files)
+    assert "src/c.js" not in found.files
+
+
+def test_a_helper_that_gold_changes_as_a_source_stays_free(ask: Ask) -> None:
+    header = "diff --git a/src/render.js b/src/render.js\n--- a/src/render.js\n+++ b/src/render.js\n"
+    found = ask(HELPERS, fix=f"{header}@@ -1 +1,2 @@\n {HELPERS['src/render.js']}+1;\n")
+    assert "src/page/draw.ts" in found.files
+    assert "src/render.js" not in found.files
+
+
 @pytest.mark.trap("guessed-configuration")
 @pytest.mark.parametrize(
     "variables",
