@@ -5,7 +5,7 @@
 const fs = require("fs");
 const path = require("path");
 const { isAskedBySource, ownStack } = require("./askers.cjs");
-require("./browser.cjs");
+require("./document.cjs");
 //: the words that define tests and hooks, and what else of runners and of libraries for tests is global
 const WORDS =
   "describe context suite it test specify fdescribe fit xdescribe xcontext xit xtest xspecify before after " +

@@ -10,7 +10,7 @@
 The disguised run takes place in a folder of another name if gold passes there, too. Command, titles, control and test
 files are those of the run before. The material is made once per instance, with gold (`made`), and kept in its record,
 so nothing is parsed when a patch is evaluated. `build.judge` and `evaluate.grade` say what the runs mean. The disguised
-run hides a runner's globals from sources only (`askers.cjs`), gives them a document like a browser's (`browser.cjs`),
+run hides a runner's globals from sources only (`askers.cjs`), gives them a document like a browser's (`document.cjs`),
 and tells them nothing of the machine (`machine.cjs`). Does not cover traces of the disguise.
 """
 
@@ -48,7 +48,7 @@ _SNAPSHOTS = re.compile(r"(?:(.*)/)?__snapshots__/([^/]+)\.snap$")
 #: copies a repository to a new folder and prints its path
 _MOVE = ("sh", "-ec", files(__package__).joinpath("move.sh").read_text(encoding="utf-8"))
 #: what hides that tests run; a test file loads the first
-DISGUISE = ("begin.cjs", "askers.cjs", "browser.cjs", "machine.cjs")
+DISGUISE = ("begin.cjs", "askers.cjs", "document.cjs", "machine.cjs")
 #: how code uses a runner, for `git grep`
 _OF_TESTS = r"(^|[^.[:alnum:]_$])(expect|describe|(before|after)(Each|All)) ?\(|\b(jest|vi)\.(fn|mock|spyOn|use)"
 #: what may precede the first statement of a file, and what makes a file a module

@@ -13,7 +13,7 @@ from pipeline.ecosystems.protection import patterns
 register("running", "pipeline.core", "patches.py", "test-files.toml")
 register("running", "pipeline.ecosystems", "protection.py", "runner_folder.py")
 register("running", __package__, "applying.py", "askers.cjs", "begin.cjs", "closure.py", "command.py", "control.py")
-register("running", __package__, "counter.py", "browser.cjs", "generated.py", "machine.cjs", "move.sh", "reads.cjs")
+register("running", __package__, "counter.py", "document.cjs", "generated.py", "machine.cjs", "move.sh", "reads.cjs")
 register("running", __package__, "reads.py", "renewing.py", "run.py", "runs.py", "scope.py", "settle.sh", "state.sh")
 register("running", f"{__package__}.falsified", "nodes.py", "scripts.py", "stored.py", "tokens.toml", "values.py")
 register("running", f"{__package__}.falsified", "__init__.py", "versions.py")
