@@ -49,6 +49,8 @@ CAUSES = {
     "case": "the case is at fault",
     "machine": "the runner or the machine is at fault",
 }
+#: the message of an assertion that passes on a page that is not about its case, and fails therefore
+OFF_TASK = "the page is not about the case"
 #: who is to blame for a doubtful end
 Doubt = Literal["page", "case"]
 
@@ -88,16 +90,25 @@ def verdict_of(seen: Observed, about: PageVerdict, apart: Sequence[str] = APART,
     """The record of a verdict; `about` has the page's model, case and law."""
     result, cause, detail = judge(seen, apart, doubt)
     counted = counting(seen.violations, apart)
+    held = _none_held(seen.assertions) if cause == "off_task" else seen.assertions
     return about.model_copy(
         update={
             "result": result,
             "cause": cause,
             "detail": detail,
-            "assertions": seen.assertions,
+            "assertions": held,
             "violations": counted,
             "advice": tuple(violation for violation in seen.violations if violation not in counted),
             "incidents": tuple(sorted(set(seen.incidents) - {"console"})),
         }
+    )
+
+
+def _none_held(assertions: Sequence[Assertion]) -> tuple[Assertion, ...]:
+    """The assertions on a page that is not about their case: what passes there says nothing."""
+    failed = {"status": "fail", "message": OFF_TASK}
+    return tuple(
+        assertion.model_copy(update=failed) if assertion.status == "pass" else assertion for assertion in assertions
     )
 
 

@@ -65,10 +65,16 @@ def test_the_record_keeps_what_counts_and_what_is_apart() -> None:
     assert (verdict.holds("R"), verdict.holds("BP")) == (True, False)
 
 
+@pytest.mark.rule("on-task")
 def test_of_a_page_off_task_nothing_holds() -> None:
+    """Neither the kinds as a whole nor any assertion, in tables by assertion, too."""
     about = PageVerdict(case="a", model="m", sample=0, result="error")
-    verdict = verdict_of(Observed(assertions=(R,), off_task="the page is empty"), about)
-    assert (verdict.result, verdict.holds("R"), verdict.holds("BP")) == ("failed", False, None)
+    verdict = verdict_of(Observed(assertions=(R, ADVICE), off_task="the page is empty"), about)
+    assert (verdict.result, verdict.holds("R"), verdict.holds("BP")) == ("failed", False, False)
+    assert [(one.status, one.message) for one in verdict.assertions] == [
+        ("fail", "the page is not about the case"),
+        ("fail", ""),
+    ]
 
 
 @pytest.mark.parametrize("end", [{"ended": "time"}, {"ended": "network"}, {"threw": "no"}])
