@@ -2,10 +2,11 @@
 
 `just bench apg --clone CLONE [--driver CHROMEDRIVER] [--page WORD] [--broken KIND] [--only-ours] [--json FILE]`, with a
 clone of w3c/aria-practices (bare or not), a browser, npm, and Debian's chromium-driver for their tests. Ours run in the
-engine of the track, on the page with its own scripts and styles in it; theirs as they are, in the same browser.
-apg.toml says which case is about which page, by which words, and why a side finds a fault where there should be none. A
-page may also be broken first, in a way that both must notice. Exit code 1: something differs that is not explained, or
-is explained and does not differ. Their tests run as the user nobody: name a clone that you trust.
+engine of the track, on the page with its own scripts and styles in it; theirs as they are, in the same browser. With
+`--load`, all example pages of the clone are loaded and audited in the engine, and nothing else. apg.toml says which
+case is about which page, by which words, and why a side finds a fault where there should be none. A page may also be
+broken first, in a way that both must notice. Exit code 1: something differs that is not explained, or is explained and
+does not differ. Their tests run as the user nobody: name a clone that you trust.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ CHROME = Path(__file__).with_name("apg_chrome.cjs")
 PATTERNS, PACKAGES = PurePosixPath("content", "patterns"), ("ava", "selenium-webdriver")
 #: seconds for their tests of one page
 PATIENCE = 900
+#: seconds for ours of one page
+PATIENT = Limits(page=240, load=60)
 #: bytes of a picture at most: the view of the source that their pages have takes minutes with a larger one in it
 LARGEST = 200_000
 #: ways to break a page: what of its markup and scripts is written otherwise. None changes what is seen
@@ -103,9 +106,16 @@ def failed(said: Mapping[str, str]) -> list[str]:
 @click.option("--page", "wanted", multiple=True, help="Pages whose path has this word [default: all].")
 @click.option("--broken", type=click.Choice(sorted(BROKEN)), help="Break the pages first: both must find a fault.")
 @click.option("--only-ours", is_flag=True, help="Without their tests: they are taken to find nothing wrong.")
+@click.option("--load", is_flag=True, help="Only load all example pages of the clone in the engine.")
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Where to write what was found.")
 def main(
-    clone: Path, driver: str, wanted: tuple[str, ...], broken: str | None, only_ours: bool, path: Path | None
+    clone: Path,
+    driver: str,
+    wanted: tuple[str, ...],
+    broken: str | None,
+    only_ours: bool,
+    load: bool,
+    path: Path | None,
 ) -> None:
     """Compare our cases with the tests of w3c/aria-practices on their example pages."""
     pages = [one for one in read_pages() if not wanted or any(word in one.path for word in wanted)]
@@ -113,6 +123,8 @@ def main(
         folder = Path(made)
         folder.chmod(0o755)
         export(clone, folder)
+        if load:
+            raise SystemExit(_load(folder, wanted))
         if broken:
             break_pages(folder, pages, broken)
         if not only_ours:
@@ -135,6 +147,17 @@ def _found(folder: Path, page: Page, driver: str, broken: str | None, only_ours:
     told = f"ours {_count(made.ours)}, theirs {_count(made.theirs)}"
     say(f"{page.path}{f' without {broken}' if broken else ''}: {told} {made.trouble}".rstrip())
     return made
+
+
+def _load(folder: Path, wanted: Sequence[str]) -> int:
+    """Load the example pages, and show those that do not load; 1 if there are any, or no page at all."""
+    names = [one.relative_to(folder / PATTERNS) for one in sorted((folder / PATTERNS).glob("*/examples/*.html"))]
+    chosen = [one for one in names if not wanted or any(word in str(one) for word in wanted)]
+    lost = [(str(one), why) for one in chosen if (why := unloaded(folder / PATTERNS / one))]
+    if lost:
+        table("Pages that do not load", ("page", "why"), lost)
+    say(f"{len(chosen) - len(lost)} of {len(chosen)} example pages load and are audited")
+    return int(bool(lost) or not chosen)
 
 
 def _show(found: Sequence[Found], broken: str | None) -> None:
@@ -179,11 +202,17 @@ def ours(folder: Path, page: Page) -> dict[str, str]:
     text = inlined(folder / PATTERNS / page.path)
     files = {"test.js": adapted(page).encode()}
     code = Code(digest(files["test.js"]), files, False, {"selectors": [], "words": []})
-    seen = look(Job(text, code, limits=Limits(page=240, load=60))).observed
+    seen = look(Job(text, code, limits=PATIENT)).observed
     if seen.ended or seen.fault or seen.threw or seen.machine or seen.off_task:
         why = seen.machine or seen.fault or seen.threw or seen.off_task or f"{seen.ended}: {seen.detail}"
         raise InfrastructureError(f"{page.path}: {why}", cause="browser")
     return {one.name: (one.message or "it fails") if one.status == "fail" else "" for one in seen.assertions}
+
+
+def unloaded(path: Path) -> str:
+    """Why the engine cannot load and audit a page; nothing if it can."""
+    seen = look(Job(inlined(path), limits=PATIENT)).observed
+    return "" if seen.audits and not seen.ended else seen.machine or f"{seen.ended}: {seen.detail}"
 
 
 def adapted(page: Page) -> str:

@@ -72,3 +72,12 @@ def test_what_differs_is_explained_or_said() -> None:
     assert both.unexplained == ["theirs"] and not both.one_sided
     assert apg.Found(page, {"told": ""}, {"theirs": "no"}).one_sided
     assert apg.Found(page, trouble="no driver").differs == ["no driver"]
+
+
+@pytest.mark.engine("browser")
+def test_a_page_that_does_not_load_is_told(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<!doctype html><title>a</title><h1>a</h1><script src='https://elsewhere.example/a.js'></script>")
+    assert apg.unloaded(page) == ""
+    page.write_text("<script>location = 'about:blank'</script>")
+    assert apg.unloaded(page).startswith("left")
