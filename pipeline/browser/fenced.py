@@ -22,8 +22,10 @@ from pipeline.core.errors import InfrastructureError, UserError
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Playwright
 
-#: requests that we do not answer, even those to this machine, go to a proxy that does not exist
+#: requests that we do not answer, even those to this machine, go to a proxy that does not exist; there are no shared
+#: workers, since their requests belong to no page
 ARGUMENTS = (
+    "--disable-shared-workers",
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",

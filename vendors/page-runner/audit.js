@@ -4,8 +4,8 @@
 const MOST = { nodes: 50, html: 300 };
 const OF_PAGES = ["document-title", "html-has-lang"];
 
-// A script for the isolated world of each new document: axe-core is loaded at its first use, with its functions available
-// to the case, unless an audit comes first.
+// A script for the isolated world of each new document: axe-core is loaded at its first use, with its functions
+// available to the case, unless an audit comes first.
 const lazily = (source) => `Object.defineProperty(globalThis, "axe", { configurable: true, get() {
   delete globalThis.axe;
   (function () { ${source} }).call(globalThis);
@@ -23,25 +23,49 @@ const RUN = async ({ top, ofPages, most }) => {
   globalThis.auditing = true;
   const { axe } = globalThis;
   const rules = {};
-  if (!top) axe._audit.rules.filter((one) => one.pageLevel || ofPages.includes(one.id)).forEach((one) => (rules[one.id] = { enabled: false }));
+  const left = top ? [] : axe._audit.rules.filter((one) => one.pageLevel || ofPages.includes(one.id));
+  for (const one of left) rules[one.id] = { enabled: false };
   const was = Boolean(axe._tree);
   if (was) axe.teardown();
   const found = await axe.run(document, { resultTypes: ["violations"], iframes: false, preload: false, rules });
   if (was) axe.setup();
   globalThis.auditing = false;
-  const node = ({ html, target }) => ({ html: html.slice(0, most.html), target: target.map((one) => String(one).slice(0, most.html)) });
+  const short = (text) => String(text).slice(0, most.html);
+  const node = ({ html, target }) => ({ html: short(html), target: target.map(short) });
   return found.violations.map(({ id, impact, description, help, helpUrl, tags, nodes }) => {
-    return { id, impact: impact || "", description, help, helpUrl, tags, count: nodes.length, nodes: nodes.slice(0, most.nodes).map(node) };
+    const shown = nodes.slice(0, most.nodes).map(node);
+    return { id, impact: impact || "", description, help, helpUrl, tags, count: nodes.length, nodes: shown };
   });
 };
 
-// From now on the world records whether its document was changed. It cannot see inside frames and shadow roots.
+// From now on the world records whether its document was changed. It cannot see inside frames and shadow roots. Returns
+// what the document tells the browser to connect to in advance.
 const WATCH = () => {
   const touched = () => (globalThis.touched = true);
   const all = { subtree: true, childList: true, attributes: true, characterData: true };
   new MutationObserver(touched).observe(document, all);
-  for (const kind of ["focusin", "focusout", "input", "change", "toggle", "scroll"]) document.addEventListener(kind, touched, true);
+  const kinds = ["focusin", "focusout", "input", "change", "toggle", "scroll"];
+  for (const kind of kinds) document.addEventListener(kind, touched, true);
   globalThis.touched = Boolean([...document.querySelectorAll("*")].some((one) => one.shadowRoot));
+  const hints = "link[rel~=preconnect i], link[rel~=dns-prefetch i], script[type=speculationrules i]";
+  return [...document.querySelectorAll(hints)].map(({ rel, href, type }) => (rel ? `${rel} ${href}` : type));
+};
+
+// The violations in axe-core's results that a case made by itself, in our form.
+const madeByCase = (found) => {
+  const listed = found && Array.isArray(found.violations) ? found.violations : [];
+  const text = (value, most) => String(value === undefined || value === null ? "" : value).slice(0, most);
+  const list = (value) => (Array.isArray(value) ? value : []);
+  const short = (value) => text(value, MOST.html);
+  const node = ({ html, target }) => ({ html: short(html), target: list(target).map(short) });
+  const names = ["id", "impact", "description", "help", "helpUrl"];
+  return listed.map((one) => ({
+    ...Object.fromEntries(names.map((name) => [name, text(one[name], 1000)])),
+    tags: list(one.tags).map((tag) => text(tag, 100)),
+    frame: Number.isInteger(one.frame) ? one.frame : 0,
+    count: list(one.nodes).length,
+    nodes: list(one.nodes).slice(0, MOST.nodes).map(node),
+  }));
 };
 
 // Whether a page is unchanged since its first audit.
@@ -65,9 +89,8 @@ const openRoots = async (page, devtools) => {
   const world = await page._connection.toImpl(page).mainFrame().context("utility");
   const executionContextId = world.delegate._contextId;
   for (const pair of closed) {
-    const [host, shadow] = await Promise.all(
-      pair.map(async (backendNodeId) => (await devtools.send("DOM.resolveNode", { backendNodeId, executionContextId })).object.objectId),
-    );
+    const resolve = (backendNodeId) => devtools.send("DOM.resolveNode", { backendNodeId, executionContextId });
+    const [host, shadow] = (await Promise.all(pair.map(resolve))).map(({ object }) => object.objectId);
     await devtools.send("Runtime.callFunctionOn", {
       objectId: host,
       functionDeclaration: `function (root) { (globalThis.kept ||= []).push(this);
@@ -82,23 +105,24 @@ const TRIES = 3;
 
 const audited = async ({ page, devtools }, source) => {
   const violations = [];
+  let hints = [];
   await openRoots(page, devtools);
   for (const [place, frame] of page.frames().entries()) {
     if (frame.url().startsWith("chrome-error:")) continue;
     await injectAxe(frame, source);
     const found = await frame.evaluate(RUN, { top: place === 0, ofPages: OF_PAGES, most: MOST });
     violations.push(...found.map((one) => ({ ...one, frame: place })));
-    if (place === 0) await frame.evaluate(WATCH);
+    if (place === 0) hints = await frame.evaluate(WATCH);
   }
-  return violations;
+  return { violations, hints };
 };
 
-// {violations}, or {broken} with the reason if the audit failed. Violations have the number of their frame; 0 is the page
-// itself. A page that is navigating is audited again.
+// {violations, hints}, or {broken} with the reason if the audit failed. Violations have the number of their frame; 0 is
+// the page itself. A page that is navigating is audited again.
 const audit = async (watched, source) => {
   for (let tries = 1; ; tries++) {
     try {
-      return { violations: await audited(watched, source) };
+      return await audited(watched, source);
     } catch (error) {
       if (tries === TRIES || !AGAIN.test(error.message)) return { broken: error.message };
       await watched.page.waitForLoadState("load").catch(() => {});
@@ -106,4 +130,4 @@ const audit = async (watched, source) => {
   }
 };
 
-module.exports = { audit, isUntouched, lazily };
+module.exports = { audit, isUntouched, lazily, madeByCase };

@@ -81,7 +81,9 @@ const asserting = (seconds, release) => {
 // The return value of `run`, in the older form.
 const returned = (found) =>
   Array.isArray(found && found.assertions)
-    ? found.assertions.slice(0, MOST.assertions).map((one) => assertion(one.name, one.status === "pass", one.message, one.type))
+    ? found.assertions
+        .slice(0, MOST.assertions)
+        .map((one) => assertion(one.name, one.status === "pass", one.message, one.type))
     : [];
 
 module.exports = { TOO_LONG, asserting, cut, load, returned, said, within };

@@ -1,9 +1,9 @@
 "use strict";
 // One page in a fresh context: isolated, watched, run through its case, audited, and closed in any case.
-// Everything that a case evaluates "in the page" is evaluated in an isolated world, which has the document, and axe-core if
-// the case names it, but nothing that the page's scripts define. A page can therefore fake neither.
+// Everything that a case evaluates "in the page" is evaluated in an isolated world, which has the document and, if the
+// case names it, axe-core, but nothing that the page's scripts define. A page can therefore fake neither.
 const { TOO_LONG, asserting, cut, load, returned, said, within } = require("./case.js");
-const { audit, isUntouched, lazily } = require("./audit.js");
+const { audit, isUntouched, lazily, madeByCase } = require("./audit.js");
 
 const ORIGIN = "https://pages.invalid/";
 const VIEW = { width: 1280, height: 800 };
@@ -17,7 +17,16 @@ const CONTEXT = {
   timezoneId: "UTC",
 };
 // The number of incidents of one kind that ends a page, and how many of them are reported.
-const MOST = { popup: 20, dialog: 100, reload: 50, navigation: 100, download: 20, network: 5000, console: 10000, error: 5000 };
+const MOST = {
+  popup: 20,
+  dialog: 100,
+  reload: 50,
+  navigation: 100,
+  download: 20,
+  network: 5000,
+  console: 10000,
+  error: 5000,
+};
 const TOLD = 10;
 const CONSOLE_TOLD = 50;
 // Seconds for what should take no time: closing a page, stopping its script.
@@ -25,7 +34,25 @@ const PROMPTLY = 5;
 // The maximum size of a screenshot.
 const TALLEST = 4000;
 
-// A page's unrequested actions; too many of one kind end it.
+// Attempts to connect that are not requests: their constructors, in the page's own world, print what was attempted.
+const MARK = "a11y-bench saw ";
+const CONNECTING = ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"];
+const ANNOUNCE = ({ mark, names }) => {
+  const { construct } = Reflect;
+  const { debug } = console;
+  const announced = (name) => ({
+    construct(made, given, target) {
+      debug(`${mark}${name}`);
+      return construct(made, given, target);
+    },
+  });
+  for (const name of names) if (self[name]) self[name] = new Proxy(self[name], announced(name));
+};
+// What Playwright prints in place of a service worker.
+const NO_SERVICE_WORKER = "Service Worker registration blocked by Playwright";
+
+// A page's unrequested actions; too many of one kind end it. Examples are the first of each kind, and of each type of
+// console message.
 class Incidents {
   constructor(trip) {
     this.counts = {};
@@ -36,7 +63,8 @@ class Incidents {
   note(kind, text, told = TOLD) {
     this.counts[kind] = (this.counts[kind] || 0) + 1;
     const list = (this.told[kind] = this.told[kind] || []);
-    if (list.length < told) list.push(typeof text === "string" ? cut(text, 300) : text);
+    const alike = list.filter((one) => one.type === text.type);
+    if (alike.length < told) list.push(typeof text === "string" ? cut(text, 300) : text);
     if (this.counts[kind] > (MOST[kind] || 1000)) this.trip(kind);
   }
 }
@@ -101,11 +129,13 @@ class Watched {
         this.awaited = false;
         return route.fulfill({ contentType: "text/html; charset=utf-8", body: this.html });
       }
-      this.incidents.note(main ? "navigation" : "network", `${request.method()} ${request.resourceType()} ${request.url()}`);
+      const kind = main ? "navigation" : "network";
+      this.incidents.note(kind, `${request.method()} ${request.resourceType()} ${request.url()}`);
       if (main && !this.used) this.trip("left"); // nothing has used it yet, so it leaves by itself
       return route.abort(main ? "aborted" : "internetdisconnected"); // an aborted navigation leaves the page as it is
     };
     await this.context.route("**/*", (route) => answer(route).catch(() => {}));
+    await this.context.addInitScript(ANNOUNCE, { mark: MARK, names: CONNECTING });
   }
 
   _watch() {
@@ -123,8 +153,10 @@ class Watched {
     page.on("websocket", (socket) => incidents.note("network", `websocket ${socket.url()}`));
     page.on("pageerror", (error) => incidents.note("error", said(error)));
     page.on("console", (message) => {
-      const known = { type: message.type(), text: cut(message.text(), 300) };
-      incidents.note("console", known, CONSOLE_TOLD);
+      const text = cut(message.text(), 300);
+      if (text === NO_SERVICE_WORKER) return incidents.note("service worker", "register");
+      if (text.startsWith(MARK)) return incidents.note("network", text.slice(MARK.length));
+      incidents.note("console", { type: message.type(), text }, CONSOLE_TOLD);
     });
     page.on("framenavigated", (frame) => {
       if (frame !== page.mainFrame()) return;
@@ -173,7 +205,8 @@ const ON_TASK = ({ selectors, words }) => {
   const gone = selectors.filter((one) => !document.querySelector(one));
   if (gone.length) return `there is no ${gone.join(", ")}, which the prompt names`;
   const text = document.documentElement.outerHTML.toLowerCase();
-  return !words.length || words.some((word) => text.includes(word)) ? "" : "nothing that the prompt speaks of is on the page";
+  if (!words.length || words.some((word) => text.includes(word))) return "";
+  return "nothing that the prompt speaks of is on the page";
 };
 
 const onTask = async (found, { page, utils, gate }) => {
@@ -202,9 +235,10 @@ const steps = async (watched, job, tools, seen) => {
       seen.detail = cut(found.broken, 300);
       return watched.trip("unaudited"), new Promise(() => {});
     }
+    if (!seen.audits) found.hints.forEach((hint) => watched.incidents.note("network", hint));
     seen.audits += 1;
     found.violations.forEach((one) => add(seen.violations, one));
-    return found;
+    return { violations: found.violations };
   };
   try {
     await timed("load", () => watched.load());
@@ -234,7 +268,10 @@ const steps = async (watched, job, tools, seen) => {
     await timed("case", settle);
     collected.push(...returned(gives));
     if (!(await isUntouched(page))) await audited();
-    if (typeof found.runAxe === "function") await timed("case", () => found.runAxe({ page, utils }));
+    if (typeof found.runAxe === "function") {
+      const more = await timed("case", () => found.runAxe({ page, utils }));
+      madeByCase(more).forEach((one) => add(seen.violations, one));
+    }
   } catch (error) {
     seen.threw = said(error);
     await timed("case", settle);
@@ -255,7 +292,8 @@ const add = (violations, one) => {
 
 const runPage = async (browser, job, tools) => {
   const since = performance.now();
-  const seen = { ended: "", detail: "", threw: "", fault: "", off_task: "", assertions: [], violations: [], audits: 0, seconds: {} };
+  const texts = { ended: "", detail: "", threw: "", fault: "", off_task: "" };
+  const seen = { ...texts, assertions: [], violations: [], audits: 0, seconds: {} };
   const opened = await within(PROMPTLY * 2, Watched.of(browser, job, tools.axe));
   if (opened === TOO_LONG) return { ...seen, broken: "the browser opens no page", sound: false };
   const late = new Promise((resolve) => setTimeout(resolve, job.limits.page * 1000, "time").unref());
@@ -266,7 +304,8 @@ const runPage = async (browser, job, tools) => {
   seen.ended = await Promise.race([opened.tripped, late, working]);
   const done = JSON.parse(JSON.stringify(seen));
   if (seen.ended === "broken") Object.assign(done, { ended: "", broken: seen.detail });
-  const sound = (await opened.close()) && seen.ended !== "time"; // a page that keeps running would slow down the next one
+  // A page that keeps running would slow down the next one.
+  const sound = (await opened.close()) && seen.ended !== "time";
   const { counts, told: examples } = opened.incidents;
   done.seconds.total = (performance.now() - since) / 1000;
   done.seconds.waits = opened.waited / 1000;

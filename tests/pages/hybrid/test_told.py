@@ -1,5 +1,6 @@
-"""docs/pages.md tells the formulas, the weights and our cases as they are."""
+"""docs/pages.md tells the formulas, the weights, our cases and the kinds of hostile pages as they are."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -23,3 +24,9 @@ def test_the_row_of_a_case(case):
     (row,) = [line for line in DOCS.splitlines() if line.startswith(f"| `{case.name}` |")]
     counts = [int(cell) for cell in row.split("|")[3:6]]
     assert counts == [len(case.examples[0].expected) - best, best, len(case.examples)]
+
+
+def test_how_many_kinds_of_pages_and_tests_misbehave():
+    kinds = tomllib.loads((Path(__file__).parents[1] / "hostile.toml").read_text(encoding="utf-8"))
+    pages, cases = len(kinds["page"]), len(kinds["case"])
+    assert f"has {pages} kinds of pages and {cases} kinds of tests that misbehave" in DOCS

@@ -1,0 +1,106 @@
+"""What a case's test.js can use, and what the engine tells of a page, in a real browser."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from pages_bench import look_at, make_case, page
+
+from pipeline.pages.cases import load_case
+from pipeline.pages.checking import check
+from pipeline.pages.records import Observed
+from pipeline.pages.verdict import judge
+
+pytestmark = pytest.mark.engine("browser")
+
+
+def seen(folder: Path, test: str, **more: str) -> Observed:
+    return look_at(page(**more), make_case(folder, test)).observed
+
+
+def test_assertions_may_be_returned(tmp_path: Path) -> None:
+    """The older form of a test, which the public harness documents."""
+    test = """
+      module.exports.run = async ({ page }) => {
+        const found = await page.$$eval("h1", (all) => all.length);
+        return { assertions: [
+          { name: "one heading", status: found === 1 ? "pass" : "fail", type: "R" },
+          { name: "two headings", status: found === 2 ? "pass" : "fail", type: "bp", message: `${found} of 2` },
+          { name: "no type", status: "fail" },
+        ] };
+      };"""
+    told = seen(tmp_path / "older", test)
+    assert [(one.name, one.status, one.type, one.message) for one in told.assertions] == [
+        ("one heading", "pass", "R", ""),
+        ("two headings", "fail", "BP", "1 of 2"),
+        ("no type", "fail", "R", ""),
+    ]
+
+
+def test_the_helpers_of_a_test(tmp_path: Path) -> None:
+    test = """
+      module.exports.run = async ({ page, assert, utils }) => {
+        const ferry = page.locator(".ferry");
+        await assert("reload brings back the page as it was", async () => {
+          await ferry.click();
+          await utils.reload();
+          return { pass: (await ferry.getAttribute("aria-pressed")) === "false", message: "it is still pressed" };
+        });
+        await assert("merge is deep, and joins lists", () => {
+          const both = utils.merge({ a: { b: [1] }, c: 1 }, { a: { b: [2], d: 3 } });
+          return JSON.stringify(both) === JSON.stringify({ a: { b: [1, 2], d: 3 }, c: 1 });
+        });
+        await assert("an audit tells what it found", async () => {
+          await page.evaluate(() => document.querySelector("main").append(document.createElement("img")));
+          return (await utils.runAxeOnPage()).violations.map(({ id }) => id).includes("image-alt");
+        });
+        await assert("an object that says no", () => ({ pass: 0, message: "no" }), { type: "BP" });
+      };"""
+    told = seen(tmp_path / "helped", test)
+    assert [(one.status, one.type) for one in told.assertions] == [*[("pass", "R")] * 3, ("fail", "BP")], told
+    assert told.assertions[-1].message == "no"
+    assert "image-alt" in [one.id for one in told.violations]
+
+
+RETURNED = """
+  module.exports.run = async ({ assert }) => { await assert("it is there", () => true); };
+  module.exports.runAxe = async ({ page, utils }) => GIVES;"""
+
+
+@pytest.mark.parametrize(
+    ("gives", "rules"),
+    [
+        ("page.evaluate(() => (document.body.append(new Image()), window.axe.run()))", {"image-alt": 1}),
+        ("({ violations: [{ id: 'own-rule', tags: ['wcag2a'], nodes: [{}, {}] }] })", {"own-rule": 2}),
+        ("utils.merge(await utils.runAxeOnPage(), await utils.runAxeOnPage())", {}),
+        ("({ violations: 'none' })", {}),
+        ("undefined", {}),
+    ],
+)  # fmt: skip
+def test_violations_that_run_axe_returns_count(gives: str, rules: dict[str, int], tmp_path: Path) -> None:
+    """The public harness merges them into its own; a test may have run axe-core by itself."""
+    told = seen(tmp_path / "returning", RETURNED.replace("GIVES", gives))
+    assert {one.id: one.count for one in told.violations if "best-practice" not in one.tags} == rules, told
+    assert judge(told).result == ("failed" if rules else "passed")
+
+
+def test_messages_of_each_type_are_told_whatever_a_page_logs_before(tmp_path: Path) -> None:
+    """The hybrid score counts errors and warnings among them."""
+    script = "for (let i = 0; i < 200; i++) console.log(i); console.error('late'); console.warn('later')"
+    told = seen(tmp_path / "harbour", RETURNED.replace("GIVES", "undefined"), script=script)
+    types = Counter(one["type"] for one in told.examples["console"])
+    assert (told.incidents["console"], types) == (202, {"log": 50, "error": 1, "warning": 1})
+
+
+def test_a_page_of_the_older_form_says_only_whether_it_passes(tmp_path: Path) -> None:
+    case = make_case(tmp_path / "harbour")
+    for folder in ("example-pass", "example-fail"):
+        (case.folder / folder).mkdir()
+        (case.folder / folder / "good.html").write_text(page())
+        (case.folder / folder / "bad.html").write_text(page(body="<img src='data:,'>"))
+    (case.folder / "examples" / "good.html").unlink()
+    found = check([load_case(case.folder)])
+    assert {one.where for one in found.findings} == {"example-pass/bad.html", "example-fail/good.html"}
+    assert (found.examples, found.expectations) == (4, 0)
