@@ -161,6 +161,7 @@ def test_everything_is_escaped_and_nothing_else_may_run(report: Path) -> None:
     assert shown.select_one("pre").get_text("\n").startswith("<!doctype html>")
     assert shown.select_one("figure img")["src"].startswith("data:image/png;base64,")
     assert "network: 3" in shown.get_text() and "paid by" in shown.get_text()
+    assert "0.00000001" in [one.get_text() for one in shown.select(".facts dd")], "money is never in powers of ten"
 
 
 def test_other_cases_may_judge_the_same_answers(evaluation: Evaluation, tmp_path: Path) -> None:
