@@ -47,7 +47,7 @@ const drop = () => {
 };
 
 // Chromium reads its last --disable-features only, so ours has Playwright's, too. Without RenderDocument, the documents
-// of one page share a frame, and loading it again costs a third less.
+// of one page share a frame, which makes loading it again cheaper.
 const OFF = ["RenderDocument"];
 const features = async () => {
   const name = "--disable-features=";
