@@ -26,6 +26,7 @@ from pipeline.llm.gateway import Gateway
 from pipeline.llm.ledger import BUDGET_EXCEEDED, CACHED, CAP_REACHED, OK, UNCOUNTED, Booking, Ledger, Sent, key_hash
 from pipeline.llm.models import PRICES, PROXY_KEY, PROXY_URL, Model, ModelList
 from pipeline.llm.prices import usage_of
+from pipeline.llm.turns import PACES
 
 #: seconds for the proxy to write its log, which it does every few seconds
 WRITING_LIMIT = 120
@@ -67,8 +68,7 @@ class DeployedGateway(Gateway):
     # -- keys -------------------------------------------------------------------------------------------------------
     def _new_key(self, experiment: Experiment, holder: str, budget_usd: Decimal | None) -> str:
         for name in (experiment.model, *self._embedding_models()):
-            require_unpaced(self.models.get(name))
-        self._check(self.models.get(experiment.model))
+            self._check(self.models.get(name))
         if experiment.id not in self._teams:
             self._find(experiment)
         remaining = None if budget_usd is None else float(budget_usd - self._beside(experiment))
@@ -87,12 +87,10 @@ class DeployedGateway(Gateway):
         ]
 
     def _check(self, model: Model) -> None:
-        """Raise UserError unless the proxy serves the model of the list, at the list's prices."""
+        """Raise UserError unless the proxy serves the model of the list, at the list's prices, within its limits."""
         if model.name not in self._served:
             raise unknown("model of the LiteLLM proxy", model.name, list(self._served))
-        served = self._served[model.name]
-        listed = {"model": model.entry["litellm_params"]["model"], **_prices(model.entry["model_info"])}
-        actual = {"model": served["litellm_params"]["model"], **_prices(served["model_info"])}
+        listed, actual = _facts(model.entry), _facts(self._served[model.name])
         differing = [name for name in listed if actual.get(name) != listed[name]]
         if differing:
             hint = f"give the proxy this list, or this command the proxy's: --models; {self.models.path}"
@@ -186,9 +184,12 @@ def _sign_of_life(gateway: str) -> Path:
     return cache_root() / "gateways" / f"{gateway}.lock"
 
 
-def _prices(info: Mapping[str, Any]) -> dict[str, float]:
-    values = ((name, info.get(name)) for name in PRICES)
-    return {name: float(price) for name, price in values if price is not None}
+def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of a model's entry that the proxy must share: the provider's name of the model, its limits per minute,
+    and its prices."""
+    parameters = {name: entry["litellm_params"].get(name) for name in ("model", *PACES)}
+    prices = {name: float(entry["model_info"][name]) for name in PRICES if entry["model_info"].get(name) is not None}
+    return {**parameters, **prices}
 
 
 def _booking(row: Mapping[str, Any], model: Model) -> Booking:
@@ -203,14 +204,6 @@ def _booking(row: Mapping[str, Any], model: Model) -> Booking:
         return Booking(status, latency_ms=latency, sends=sends)
     usage = usage_of(about.get("usage_object"))
     return Booking(OK if usage.tokens_in else UNCOUNTED, usage, model.price.cost(usage), latency, sends)
-
-
-def require_unpaced(model: Model) -> None:
-    """Raise UserError for a model whose requests or tokens per minute are limited: LiteLLM refuses excess requests
-    instead of letting them wait."""
-    if paced := [name for name in ("rpm", "tpm") if name in model.limits]:
-        hint = f"unset {PROXY_URL} for the embedded proxy, which keeps it; or take it out of the list"
-        raise UserError(f"a proxy with a database does not keep '{paced[0]}' of model '{model.name}'", hint=hint)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from pipeline.core.errors import UserError, unknown
 from pipeline.core.shipped import ROOT
 from pipeline.core.texts import read_text
 from pipeline.llm.prices import Price
+from pipeline.llm.turns import NO_KEY, PACES
 
 #: the list that comes with the project, and the demo's
 SHIPPED = ROOT / "docker" / "proxy" / "models.yaml"
@@ -31,19 +32,17 @@ REASONING = "output_cost_per_reasoning_token"
 #: the same prices for requests longer than so many thousand tokens
 _TIER = re.compile(rf"(?:{'|'.join(PRICES)})(_above_(\d+)k_tokens)")
 MODES = ("chat", "embedding")
-#: in place of a key for a server that needs none
-NO_KEY = "none"
 #: the address of a LiteLLM proxy that already runs, and its master key; it has the providers' keys in its environment
 PROXY_URL, PROXY_KEY = "A11Y_BENCH_PROXY_URL", "A11Y_BENCH_PROXY_KEY"
 #: fields of `litellm_params` that do not shape answers: keys, limits and a provider's cache of prompts
 _SHAPES_NOTHING = (
-    *("api_key", "max_parallel_requests", "rpm", "tpm", "timeout", "stream_timeout", "max_retries", "num_retries"),
+    *("api_key", "max_parallel_requests", *PACES, "timeout", "stream_timeout", "max_retries", "num_retries"),
     *("weight", "order", "tags", "cache_control_injection_points"),
 )
 #: fields of `model_info` that do: what the model can be shown
 _SHAPING = ("mode", "supports_vision", "max_input_tokens")
 #: fields of `litellm_params` with a provider's limits: requests in flight, requests and tokens per minute
-LIMITS = ("max_parallel_requests", "rpm", "tpm")
+LIMITS = ("max_parallel_requests", *PACES)
 #: the field of `model_info` that says how many answers one request may ask for
 CHOICES = "max_choices"
 _VARIABLE = re.compile(r"^os\.environ/(\w+)$")

@@ -3,8 +3,7 @@
 A field that is not listed is dropped, also in nested objects, and the proxy's log names it. A value that could reach
 out, has a cost without a price, or is not in the protocol refuses the request (400) before it is sent or booked. The
 causes of missing answers are also decided here, in one place (CAUSES); a header passes them on. Runs inside the proxy's
-environment, embedded (hooks.py, fence.py) and deployed (docker/proxy/config.yaml, with this file next to the
-configuration): LiteLLM only.
+environment, embedded (hooks.py, fence.py) and deployed (paced.py): LiteLLM only.
 """
 
 from __future__ import annotations
@@ -280,6 +279,3 @@ def _own_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in metadata.items()
         if name != "requester_metadata" and (name not in sent or sent[name] != value)
     }
-
-
-policy = Policy()

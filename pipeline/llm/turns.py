@@ -3,7 +3,8 @@
 ASGI, around the embedded proxy: LiteLLM's own limits refuse excess requests instead of letting them wait. A stream
 keeps its turn until it ends, a retried request until it is answered; a minute counts the requests that began in it.
 A request's tokens are estimated as its characters / 4 plus the most tokens that it allows for its answer, as providers
-do before they answer. Also runs inside the proxy's environment: standard library only.
+do before they answer. The proxy with a database has the queues alone, for its limits per minute (paced.py). Also runs
+inside the proxies' environments: standard library only.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import asyncio
 import json
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -26,6 +27,8 @@ MINUTE = 60.0
 #: fields of a request with the most tokens of its answer
 LENGTHS = ("max_completion_tokens", "max_tokens")
 CHARS_PER_TOKEN = 4
+#: the limits per minute, by LiteLLM's names, and the word in place of a key for a server that needs none
+PACES, NO_KEY = ("rpm", "tpm"), "none"
 
 
 class Turns:
@@ -94,6 +97,26 @@ class Lane:
 
 #: for providers without limits
 FREE = Lane()
+
+
+def paced(entries: Iterable[Mapping[str, Any]], minute: float = MINUTE) -> dict[str, Lane]:
+    """The queue of each model of LiteLLM's list, for limits per minute only. Models of one provider share a queue with
+    the smallest of their numbers."""
+    limits: dict[str, dict[str, int]] = {}
+    provider_of = {}
+    for entry in entries:
+        parameters = entry["litellm_params"]
+        provider = provider_of[entry["model_name"]] = _provider(parameters)
+        own, of_provider = {name: parameters[name] for name in PACES if parameters.get(name)}, limits.get(provider, {})
+        limits[provider] = {**of_provider, **{name: min(own[name], of_provider.get(name, own[name])) for name in own}}
+    lanes = {provider: Lane(minute=minute, **numbers) for provider, numbers in limits.items()}
+    return {model: lanes[provider] for model, provider in provider_of.items()}
+
+
+def _provider(parameters: Mapping[str, Any]) -> str:
+    """Whose limits a model shares: those of its key, or of its address if it needs no key."""
+    key = parameters.get("api_key") or NO_KEY
+    return str(parameters.get("api_base") if key == NO_KEY else key)
 
 
 def requested(body: bytes) -> tuple[str, int]:

@@ -40,6 +40,9 @@ MODELS = f"""\
   - model_name: narrow
     litellm_params: {{<<: *upstream, api_base: os.environ/SCRIPTED_URL, api_key: none, max_parallel_requests: 2}}
     model_info: {{mode: chat, input_cost_per_token: "0", output_cost_per_token: "0"}}
+  - model_name: paced
+    litellm_params: {{<<: *upstream, model: openai/paced, api_key: os.environ/PACED_KEY, rpm: 2}}
+    model_info: {{mode: chat, input_cost_per_token: "0", output_cost_per_token: "0"}}
   - model_name: stubborn
     litellm_params: {{<<: *upstream, model: openai/stubborn, top_p: 0.5, additional_drop_params: [temperature]}}
     model_info: {{mode: chat, input_cost_per_token: "0", output_cost_per_token: "0"}}

@@ -46,7 +46,7 @@ def setting(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     (folder / "models.yaml").write_text(MODELS, encoding="utf-8")
     with ExitStack() as stack:
         upstream = stack.enter_context(ScriptedModel(list(ANSWERS)))
-        given = {**os.environ, **QUICK, "SCRIPTED_URL": upstream.url, "SCRIPTED_KEY": PROVIDER_KEY}
+        given = {**os.environ, **QUICK, "SCRIPTED_URL": upstream.url, "SCRIPTED_KEY": PROVIDER_KEY, "PACED_KEY": "k"}
         setting = Setting(folder, given, upstream)
         if request.param != EMBEDDED:
             url = stack.enter_context(database.database())

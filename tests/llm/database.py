@@ -1,6 +1,7 @@
 """The deployed proxy, outside of containers: a real PostgreSQL, and LiteLLM as docker/proxy/compose.yaml runs it.
 
-Command, configuration, environment and health check are the compose file's own words, but for the port and the folder.
+Command, configuration, environment and health check are the compose file's own words, but for the port, the folder and
+the length of a minute.
 PostgreSQL runs as another user than root, as it must. LiteLLM's way to it is set up by A11Y_BENCH_LITELLM_DB_SETUP, a
 script of the same arguments as docker/proxy/setup.sh, which is the default.
 """
@@ -32,6 +33,8 @@ SETUP = Path(os.environ.get("A11Y_BENCH_LITELLM_DB_SETUP", ROOT / "docker" / "pr
 #: seconds: on two idle cores it takes 30
 START_LIMIT = 600
 MASTER_KEY = "sk-canary-of-the-master"
+#: seconds of a minute in the proxy
+MINUTE = 4
 
 
 def free_port() -> int:
@@ -82,9 +85,10 @@ def proxy(url: str, models: Path, log: Path, given: Mapping[str, str]) -> Iterat
     service = _service(home / "proxy", port)
     for volume in service["volumes"]:
         source, target, _ = volume.split(":")
-        Path(target).parent.mkdir(exist_ok=True)
+        Path(target).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(COMPOSE.parent / source, target)
     shutil.copy(models, home / "proxy" / "models.yaml")
+    _shorten_minutes(home / "proxy")
     command = ["bash", "-c", '. "$0" && exec "$LITELLM" "$@"', str(folder / "env.sh"), *service["command"]]
     fixed = {name: value for name, value in service["environment"].items() if "$" not in value}
     environment = {**os.environ, **fixed, **given, "LITELLM_MASTER_KEY": MASTER_KEY}
@@ -96,6 +100,16 @@ def proxy(url: str, models: Path, log: Path, given: Mapping[str, str]) -> Iterat
     finally:
         process.terminate()
         process.wait(30)
+
+
+def _shorten_minutes(folder: Path) -> None:
+    """Let the proxy count requests over MINUTE seconds in place of sixty."""
+    text = f"from pipeline.llm.paced import Paced\n\npolicy = Paced({MINUTE})\n"
+    (folder / "short.py").write_text(text, encoding="utf-8")
+    configuration = folder / "config.yaml"
+    said = configuration.read_text(encoding="utf-8")
+    assert said.count("pipeline.llm.paced.policy") == 1
+    configuration.write_text(said.replace("pipeline.llm.paced.policy", "short.policy"), encoding="utf-8")
 
 
 def _service(folder: Path, port: int) -> dict[str, Any]:

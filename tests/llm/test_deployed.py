@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 
@@ -9,12 +11,13 @@ import httpx
 import pytest
 from llm.bench import MODELS, Bench
 from llm.conftest import DEPLOYED, Setting, opened
+from llm.database import MINUTE
 from llm.test_gateway import COST, THOUSAND
 
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.store import Store
 from pipeline.llm.admin import Admin
-from pipeline.llm.deployed import DeployedGateway, require_unpaced
+from pipeline.llm.deployed import DeployedGateway
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.ledger import CAP_REACHED, Ledger
 from pipeline.llm.models import PROXY_KEY, PROXY_URL, SHIPPED, load_models
@@ -145,12 +148,26 @@ def test_a_proxy_that_is_not_there(tmp_path: Path, given: dict, error: type[Exce
         pass
 
 
+@deployed
 @pytest.mark.rule("provider-limit")
-@pytest.mark.parametrize("limit", ["rpm", "tpm"])
-def test_a_limit_that_is_not_kept_here_is_refused(tmp_path: Path, limit: str) -> None:
-    """It was taken silently, and the provider was asked as fast as it answered."""
-    (tmp_path / "models.yaml").write_text(MODELS.replace("api_key: none,", f"api_key: none, {limit}: 9,"))
-    models = load_models(tmp_path / "models.yaml").models
-    require_unpaced(models["scripted"])
-    with pytest.raises(UserError, match=f"does not keep '{limit}' of model 'narrow'"):
-        require_unpaced(models["narrow"])
+def test_what_is_too_much_for_a_minute_waits_here_too(bench: Bench) -> None:
+    """LiteLLM has no queue: a model with these limits could not be asked through this proxy."""
+    key = bench.key(Experiment("o/r", "paced", "agent", "minutes"))
+    begun = time.monotonic()
+    with ThreadPoolExecutor(3) as threads:
+        answers = list(threads.map(lambda _: bench.chat(key, model="paced").status_code, range(3)))
+    assert answers == [200] * 3
+    assert time.monotonic() - begun > MINUTE
+
+
+@deployed
+@pytest.mark.rule("provider-limit")
+@pytest.mark.parametrize(("limits", "other"), [("rpm: 3", "rpm"), ("rpm: 2, tpm: 900", "tpm"), ("timeout: 9", "rpm")])
+def test_a_proxy_of_other_limits_is_refused(setting: Setting, tmp_path: Path, limits: str, other: str) -> None:
+    """It keeps its own limits, and not those of the list."""
+    models = tmp_path / "models.yaml"
+    models.write_text(MODELS.replace("rpm: 2", limits), encoding="utf-8")
+    how = {"say": print, "log": tmp_path / "log", "environ": setting.given}
+    refused = pytest.raises(UserError, match=f"has another {other} for 'paced'")
+    with open_gateway(models, tmp_path / "ledger", **how) as gateway, refused:
+        gateway.issue_key(Experiment("o/r", "paced", "agent", "limits"), "o__r-1")

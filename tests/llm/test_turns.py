@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.llm.turns import Turns, requested
+from pipeline.llm.turns import Turns, paced, requested
 
 MINUTE = 0.3
 
@@ -70,3 +70,30 @@ def test_what_is_too_much_for_a_minute_waits(limits: dict[str, int], request_: A
 )
 def test_what_a_request_takes(body: bytes, expected: tuple[str, int]) -> None:
     assert requested(body) == expected
+
+
+def entry(name: str, **parameters: object) -> dict[str, Any]:
+    return {"model_name": name, "litellm_params": {"model": f"openai/{name}", **parameters}}
+
+
+@pytest.mark.rule("provider-limit")
+def test_models_of_one_provider_share_the_queue_of_the_smallest_numbers() -> None:
+    """The proxy with a database has its model list in LiteLLM's form alone; free servers are told by their address."""
+    entries = [
+        entry("a", api_key="k", rpm=5),
+        entry("b", api_key="k", rpm=1, tpm=None),
+        entry("c", api_key="none", api_base="http://c", rpm=1),
+        entry("d", api_key="none", api_base="http://d"),
+    ]
+    lanes = paced(entries, MINUTE)
+    assert lanes["a"] is lanes["b"] and len({id(lane) for lane in lanes.values()}) == 3
+
+    async def waited(*models: str) -> bool:
+        begun = time.monotonic()
+        for model in models:
+            async with lanes[model].turn(0):
+                pass
+        return time.monotonic() - begun >= MINUTE
+
+    assert asyncio.run(waited("a", "b"))
+    assert not asyncio.run(waited("c", "d", "d"))
