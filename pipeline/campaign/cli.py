@@ -31,7 +31,7 @@ def command(file: Path, only_plan: bool, as_json: bool, trust_local: bool, store
     from pipeline.core.console import say
 
     conduct = Conduct(store, file, trust_local, only_plans=only_plan or as_json)
-    steps = conduct.plan()
+    steps = [*conduct.plan(), *conduct.plan_of_lists()]
     if as_json:
         click.echo(json.dumps(described(steps), indent=2))
     else:
@@ -53,7 +53,7 @@ def _show(conduct: Any, steps: list[Any]) -> None:
     from pipeline.core.console import clock, table
 
     for repo in conduct.unbuilt():
-        click.echo(f"{repo}: its list is rebuilt first; then --plan shows the plan", err=True)
+        click.echo(f"{repo}: its list is rebuilt first; the plan counts all its instances as missing", err=True)
     everything = sums(steps, conduct.left)
     rows = [
         (step.repo, step.label, step.model, step.wanted, step.there, step.asked)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
@@ -153,6 +154,18 @@ def load_campaign(path: Path) -> Campaign:
     return campaign
 
 
+@contextmanager
+def at(path: Path, *loc: str | int) -> Iterator[None]:
+    """Give the errors in this block the file, line and field of a place in the file, unless they are about another
+    file."""
+    try:
+        yield
+    except UserError as error:
+        if error.path is not None:
+            raise
+        raise _wrong(path, read_text(path), loc, error.message, error.hint) from None
+
+
 def _resolved(value: Any, folder: Path, key: str = "") -> Any:
     """The same values, with paths relative to the working directory."""
     if isinstance(value, dict):
@@ -179,7 +192,7 @@ def _choices(loc: Sequence[str | int]) -> str:
     return f"available: {', '.join(kind.model_fields)}; see docs/campaigns.md"
 
 
-def _wrong(path: Path, text: str, loc: Sequence[str | int], message: str, hint: str) -> UserError:
+def _wrong(path: Path, text: str, loc: Sequence[str | int], message: str, hint: str | None) -> UserError:
     field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).removeprefix(".")
     return UserError(message, path=path, line=_line(text, loc), field=field or None, hint=hint)
 
@@ -247,8 +260,11 @@ def names_of(store: Store, dataset: Dataset, folder: Path) -> tuple[str, ...] | 
         return None
     if not isinstance(value, str):
         return read_names(",".join(value))
-    files = (folder / value, store.subset(value))
-    return read_names(next((str(file) for file in files if file.is_file()), value))
+    files = [file for file in (folder / value, store.subset(value)) if file.is_file()]
+    if not files and re.fullmatch(r"\w+", value):
+        hint = f"write it with just dataset-subset {value}, or name a file or instances"
+        raise UserError(f"there is no subset '{value}'", hint=hint)
+    return read_names(str(files[0]) if files else value)
 
 
 def subset_of(store: Store, dataset: Dataset, folder: Path, built: Sequence[Instance]) -> Subset:
@@ -259,7 +275,28 @@ def subset_of(store: Store, dataset: Dataset, folder: Path, built: Sequence[Inst
         return Subset(plain.numbers, plain.names, dataset.limit)
     listed = _listed(dataset.lock) if dataset.lock else {instance.instance_id for instance in built}
     admitted = (instance.instance_id for instance in plain.of(built) if dataset.filter.admits(instance))
-    return Subset(names=tuple(name for name in admitted if name in listed), limit=dataset.limit)
+    names = tuple(name for name in admitted if name in listed)
+    if built and not names:
+        raise UserError("no instance is selected", hint="see pr, instances, filter and lock of this dataset")
+    return Subset(names=names, limit=dataset.limit)
+
+
+def count_listed(store: Store, dataset: Dataset, folder: Path) -> int:
+    """The number of instances that a dataset will select once its list is rebuilt; at most, since a list has neither
+    languages nor dates. Raises UserError."""
+    from pipeline.dataset.rebuild import read_list
+
+    repo, entries = read_list(dataset.lock or Path())
+    plain, sources = Subset(dataset.pr, names_of(store, dataset, folder)), dataset.filter.statement_source
+    pulls = None if plain.is_all else {repo.instance_id(number) for number in plain.pulls(repo)}
+    chosen = [entry for entry in entries if pulls is None or entry.instance_id in pulls]
+    return len([entry for entry in chosen if not sources or entry.statement_source in sources][: dataset.limit])
+
+
+def selecting(dataset: Dataset) -> str:
+    """The field that selects instances, the narrowest one if there are several."""
+    fields = {"pr": dataset.pr, "instances": dataset.instances, "filter": dataset.filter != Filter()}
+    return next((name for name, value in fields.items() if value), "lock" if dataset.lock else "repo")
 
 
 def _listed(lock: Path) -> set[str]:

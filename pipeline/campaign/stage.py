@@ -16,14 +16,25 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.campaign.file import Agent, Campaign, Dataset, Pages, load_campaign, repo_of, subset_of
+from pipeline.campaign.file import (
+    Agent,
+    Campaign,
+    Dataset,
+    Pages,
+    at,
+    count_listed,
+    load_campaign,
+    repo_of,
+    selecting,
+    subset_of,
+)
 from pipeline.campaign.lists import differing
 from pipeline.campaign.plan import History, Step
 from pipeline.campaign.steps import evaluate_and_say, say_stage
 from pipeline.core.cache import cache_root
 from pipeline.core.console import say
 from pipeline.core.dataset import read_dataset
-from pipeline.core.errors import A11yBenchError
+from pipeline.core.errors import A11yBenchError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.options import REFERENCES
 from pipeline.core.retry import Patience
@@ -32,12 +43,13 @@ from pipeline.core.subset import ALL, Subset
 from pipeline.llm.costs import committed, requests
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.gateway import Gateway
-from pipeline.llm.models import SHIPPED, Model, load_models
+from pipeline.llm.models import SHIPPED, Model, ModelList, load_models
 from pipeline.llm.opening import open_gateway
 from pipeline.llm.prices import total
+from pipeline.predict.agents import load_agent
 from pipeline.predict.run import Wanted, view
 from pipeline.predict.stage import Predictor
-from pipeline.sandbox import open_sandbox
+from pipeline.sandbox import SANDBOXES, open_sandbox
 from pipeline.sandbox.base import Limits, Sandbox
 
 if TYPE_CHECKING:
@@ -65,10 +77,26 @@ class Conduct:
         if self.only_plans:
             unset = [name for model in listed.models.values() for name in model.missing(self.environ)]
             self.environ = {**self.environ, **dict.fromkeys(unset, "unset")}
-        for name in sorted({name for pages in self.campaign.pages for name in pages.models or self.campaign.models}):
-            listed.ready(name, self.environ, "chat")
-        if self.campaign.evaluate.judge:
-            listed.ready(self.campaign.evaluate.judge, self.environ, "chat")
+        self._check(listed)
+
+    def _check(self, listed: ModelList) -> None:
+        """Raise UserError, with the place in the file, for an unknown sandbox or agent, and for a model that cannot be
+        asked."""
+        campaign = self.campaign
+        if campaign.sandbox not in SANDBOXES:
+            with at(self.path, "sandbox"):
+                raise unknown("sandbox", campaign.sandbox, [name for name in SANDBOXES if name != "scripted"])
+        for table, parts in {"agents": campaign.agents, "pages": campaign.pages}.items():
+            for number, part in enumerate(parts):
+                with at(self.path, *((table, number) if part.models else ()), "models"):
+                    for name in part.models or campaign.models:
+                        listed.ready(name, self.environ, "chat")
+        for number, agent in enumerate(campaign.agents):
+            with at(self.path, "agents", number, "agent"):
+                load_agent(agent.agent, agent.settings)
+        if campaign.evaluate.judge:
+            with at(self.path, "evaluate", "judge"):
+                listed.ready(campaign.evaluate.judge, self.environ, "chat")
 
     @cached_property
     def campaign(self) -> Campaign:
@@ -76,7 +104,11 @@ class Conduct:
 
     @cached_property
     def repos(self) -> list[tuple[Repo, Dataset]]:
-        return [(repo_of(dataset), dataset) for dataset in self.campaign.datasets]
+        return [(self._repo(number, dataset), dataset) for number, dataset in enumerate(self.campaign.datasets)]
+
+    def _repo(self, number: int, dataset: Dataset) -> Repo:
+        with at(self.path, "datasets", number, "lock" if dataset.lock else "repo"):
+            return repo_of(dataset)
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -84,7 +116,14 @@ class Conduct:
 
     # -- the work ---------------------------------------------------------------------------------------------------
     def subset(self, repo: Repo, dataset: Dataset) -> Subset:
-        return subset_of(self.store, dataset, self.path.parent, read_dataset(self.store, repo))
+        """The instances that a dataset of the file selects. Raises UserError with the place in the file."""
+        number = self.campaign.datasets.index(dataset)
+        with at(self.path, "datasets", number, "repo"):
+            built = read_dataset(self.store, repo)
+        with at(self.path, "datasets", number, selecting(dataset)):
+            subset = subset_of(self.store, dataset, self.path.parent, built)
+            subset.of(built)
+            return subset
 
     def predictors(self, gateway: Gateway | None = None) -> Iterator[tuple[Predictor, Agent]]:
         """A predictor per experiment, in the order of the file: repositories, agents, models."""
@@ -157,6 +196,21 @@ class Conduct:
             shared.update(*missing.values())
         return steps
 
+    def plan_of_lists(self) -> list[Step]:
+        """The same of datasets that are rebuilt first: no answer counts as existing."""
+        history, unbuilt = History(self.store), self.unbuilt()
+        return [
+            self._listed_step(self._predictor(repo, *asked, ALL, None), dataset, number, history)
+            for number, (repo, dataset) in enumerate(self.repos)
+            if repo in unbuilt
+            for asked in self._asked
+        ]
+
+    def _listed_step(self, predictor: Predictor, dataset: Dataset, number: int, history: History) -> Step:
+        with at(self.path, "datasets", number, selecting(dataset)):
+            count = predictor.attempts * count_listed(self.store, dataset, self.path.parent)
+        return self._step_of(predictor, count, count, history)
+
     def _pages_step(self, generation: Generation, model: str, missing: int, history: History) -> Step:
         experiment = generation.experiment(model)
         count = len(generation.cases) * generation.asked.samples
@@ -181,10 +235,12 @@ class Conduct:
         return None if seconds is None else count * seconds / self.campaign.jobs
 
     def _step(self, predictor: Predictor, history: History) -> Step:
-        experiment = predictor.experiment
         wanted = Wanted(predictor.subset, predictor.attempts, chooses=bool(predictor.tester))
-        run = view(self.store, experiment, wanted)
-        count, missing = len(run.instances) * run.attempts, len(run.unanswered())
+        run = view(self.store, predictor.experiment, wanted)
+        return self._step_of(predictor, len(run.instances) * run.attempts, len(run.unanswered()), history)
+
+    def _step_of(self, predictor: Predictor, count: int, missing: int, history: History) -> Step:
+        experiment = predictor.experiment
         likely: tuple[Decimal | None, float | None] = (None, None) if missing else (Decimal(0), 0)
         if not predictor.reference:
             likely = self._likely(history, experiment, predictor.model, missing)

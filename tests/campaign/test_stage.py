@@ -121,9 +121,15 @@ def test_a_failed_reference_does_not_stop_the_others(bench: Bench, tmp_path: Pat
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('models = ["scripted"]', 'models = ["scripted", "gpt-0"]', "unknown model 'gpt-0'"),
-        ('agent = "magentless"', 'agent = "nobody"', "unknown agent 'nobody'"),
-        ("limit = 2", 'instances = ["acme/ui#999"]', "unknown instance 'acme__ui-999'"),
+        ('models = ["scripted"]', 'models = ["scripted", "gpt-0"]', "2: field 'models': unknown model 'gpt-0'"),
+        ('sandbox = "local"', 'sandbox = "podman"', "3: field 'sandbox': unknown sandbox 'podman'"),
+        ('repo = "acme/ui"', 'repo = "acme"', r"7: field 'datasets\[0\].repo': 'acme' is not a repository"),
+        ('repo = "acme/ui"', 'repo = "acme/no"', r"7: field 'datasets\[0\].repo': acme/no has no dataset"),
+        ("limit = 2", 'instances = ["acme/ui#999"]', r"8: field 'datasets\[0\].instances': unknown instance"),
+        ("limit = 2", 'instances = "lite"', r"8: field 'datasets\[0\].instances': there is no subset 'lite'"),
+        ("limit = 2", 'filter = {lang = ["py"]}', r"8: field 'datasets\[0\].filter': no instance is selected"),
+        ('agent = "magentless"', 'agent = "nobody"', r"11: field 'agents\[0\].agent': unknown agent 'nobody'"),
+        ("attempts = 2", 'models = ["gpt-0"]', r"13: field 'agents\[0\].models': unknown model 'gpt-0'"),
     ],
 )
 def test_what_can_not_be_asked_is_refused_before_anything_is_written(
@@ -135,6 +141,27 @@ def test_what_can_not_be_asked_is_refused_before_anything_is_written(
     with pytest.raises(UserError, match=said):
         Conduct(bench.store, path, environ=GIVEN).plan()
     assert sorted(bench.store.root.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("selected", "count"),
+    [("", 2), ("limit = 1", 1), ("pr = [9]", 1), ('instances = ["acme/web#1", "acme/web#9"]', 2)]
+    + [('filter = {statement_source = ["pull_request"]}', 1), ('filter = {lang = ["vue"]}', 2)],
+)
+def test_what_a_list_has_not_given_yet_is_in_the_plan(bench: Bench, tmp_path: Path, selected: str, count: int) -> None:
+    """Whoever starts from published lists wants to know the bill before anything is built. Nothing is there yet."""
+    facts = [
+        {**_lock(bench), "instance_id": "acme__web-1", "statement_source": "issue"},
+        {**_lock(bench), "instance_id": "acme__web-9", "statement_source": "pull_request"},
+    ]
+    (tmp_path / "web.jsonl").write_text("".join(f"{Lock.model_validate(one).model_dump_json()}\n" for one in facts))
+    (tmp_path / "campaign.toml").write_text(f'{FILE}cap = 0.25\n[[datasets]]\nlock = "web.jsonl"\n{selected}\n')
+    said = plan(bench, tmp_path)
+    assert "acme/web: its list is rebuilt first; the plan counts all its instances as missing" in said.output
+    ui, web = json.loads(plan(bench, tmp_path, "--json").stdout)
+    assert (ui["repo"], web["repo"]) == ("acme/ui", "acme/web")
+    assert (web["wanted"], web["there"], web["asked"]) == (2 * count, 0, 2 * count)
+    assert (Decimal(web["worst"]), web["likely"]) == (Decimal("0.5") * count, None)
 
 
 def test_what_a_list_has_not_given_yet_is_said_and_planned_later(bench: Bench, tmp_path: Path) -> None:
