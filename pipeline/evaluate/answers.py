@@ -31,6 +31,11 @@ class Subject:
         """The folder of the verdicts on this attempt."""
         return of_attempt(store.evaluation(self.repo, self.agent, self.model), self.attempt)
 
+    def command(self, recipe: str) -> str:
+        """The command that predicts or evaluates it, for hints."""
+        agent, _, name = self.agent.partition("@")
+        return f"just {recipe} {self.repo} {self.model} --agent {agent}" + (f" --name {name}" if name else "")
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -59,7 +64,7 @@ def read_answers(store: Store, subject: Subject) -> Answers:
     runs = sorted(path.parent.name for path in folder.glob("*/predictions.jsonl"))
     if not runs:
         available = ", ".join(f"{agent} with {model}" for agent, model in store.predicted(subject.repo)) or "none"
-        hint = f"available: {available}; or run: just agt-run {subject.repo} {subject.model} --agent {subject.agent}"
+        hint = f"available: {available}; or run: {subject.command('agt-run')}"
         raise UserError(f"no predictions of {subject.agent} with {subject.model}", path=folder, hint=hint)
     run = subject.run or runs[-1]
     if run not in runs:

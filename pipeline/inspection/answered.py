@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pipeline.core.assessment import Spoken
+from pipeline.core.options import REFERENCES
 from pipeline.core.records import Instance
 from pipeline.core.store import Store
 from pipeline.inspection.reading import Run, seen_runs
@@ -40,10 +41,31 @@ class Answer:
 
 
 def newest_answers(store: Store, gold: Instance, agent: str, model: str, attempt: int) -> list[Answer]:
-    """The answers of the newest runs: those of one agent and one model only, if these are not empty."""
-    newest = {run.folder.parent: run for run in seen_runs(store) if run.repo == gold.repository}
-    chosen = [run for run in newest.values() if agent in ("", run.agent) and model in ("", run.model)]
+    """The answers of the newest runs: those of one agent and one model only, if these are not empty. References, whose
+    answers say nothing new, must be named."""
+    runs = [run for run in _newest(store, gold) if agent in ("", run.agent) and model in ("", run.model)]
+    chosen = [run for run in runs if agent or model or run.agent not in REFERENCES]
     return [_answer(store, run, gold, attempt) for run in chosen if gold.instance_id in run.predictions(attempt)]
+
+
+def why_none(store: Store, gold: Instance) -> str:
+    """Why there is no such answer, with the answers that there are."""
+    available = {
+        f"{run.agent} with {run.model}": attempts for run in _newest(store, gold) if (attempts := _of(run, gold))
+    }
+    if not available:
+        return "no answer yet"
+    return "no such answer; available: " + ", ".join(f"{who} (attempt {tries})" for who, tries in available.items())
+
+
+def _newest(store: Store, gold: Instance) -> list[Run]:
+    """The newest run of each agent and model on the instance's repository."""
+    return list({run.folder.parent: run for run in seen_runs(store) if run.repo == gold.repository}.values())
+
+
+def _of(run: Run, gold: Instance) -> str:
+    """The attempts of a run at an instance."""
+    return ", ".join(str(attempt) for attempt in run.attempts if gold.instance_id in run.predictions(attempt))
 
 
 def _answer(store: Store, run: Run, gold: Instance, attempt: int) -> Answer:

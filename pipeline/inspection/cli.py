@@ -62,7 +62,7 @@ def show(run: str, store: Any) -> None:
 @data_option
 def compare(first: str, second: str, store: Any) -> None:
     """Show the instances that ended differently in two runs, and how the runs' settings differ."""
-    from pipeline.core.console import table
+    from pipeline.core.console import counted, table
     from pipeline.inspection.reading import find_run
 
     first_run, second_run = find_run(store, first), find_run(store, second)
@@ -74,7 +74,7 @@ def compare(first: str, second: str, store: Any) -> None:
     ]
     table("Different outcomes", ("instance", first_run.address, second_run.address), rows)
     alike = len(first_outcomes.keys() | second_outcomes.keys()) - len(rows)
-    click.echo(f"{len(rows)} instances ended differently, {alike} the same")
+    click.echo(f"{counted(len(rows), 'instance')} ended differently, {alike} the same")
     before, after = (_lines(run.metadata) for run in (first_run, second_run))
     for line in difflib.unified_diff(before, after, first_run.address, second_run.address, lineterm="", n=1):
         click.echo(line)

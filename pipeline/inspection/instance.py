@@ -24,17 +24,19 @@ def command(
 ) -> None:
     """Show INSTANCE: its statement, and the gold patch beside each answer of the newest runs.
 
+    The answers of oracle and nop are only shown with --agent.
+
     --browser writes 05_analysis/shown/INSTANCE.html, one self-contained page, and opens it.
 
     Example: a11y-bench show grommet/grommet#7428 --model GLM-4.6 --trajectory
     """
-    from pipeline.inspection.answered import newest_answers
+    from pipeline.inspection.answered import newest_answers, why_none
 
     if only_print and not browser:
         raise click.UsageError("--print is for the page: add --browser")
     gold = _instance(store, instance)
     answers = newest_answers(store, gold, agent, model, attempt)
-    missing = "" if answers else "no such answer" if agent or model else "no answer yet"
+    missing = "" if answers else why_none(store, gold)
     if browser:
         _open(store, gold, answers, missing, only_print)
     else:
@@ -74,7 +76,7 @@ def _show(gold: Any, answers: list[Any], missing: str, with_trajectory: bool) ->
         if with_trajectory:
             _show_trajectories(answer)
     if missing:
-        click.echo(f"{gold.fix_patch}\n{missing}" if missing == "no answer yet" else missing)
+        click.echo(f"{gold.fix_patch}\n{missing}")
 
 
 def _show_beside_gold(answer: Any, gold: Any) -> None:

@@ -68,10 +68,13 @@ class Run:
         answered = {name: f"answered ({prediction.outcome})" for name, prediction in self.predictions(attempt).items()}
         return answered | {name: str(verdict.outcome) for name, verdict in self.verdicts(attempt).items()}
 
-    def cost(self, sent: Iterable[Request]) -> Decimal:
-        """USD of its answers, with all attempts and tries, and of requests shared by the whole experiment."""
+    def cost(self, sent: Iterable[Request]) -> Decimal | None:
+        """USD of its answers, with all attempts and tries, and of requests shared by the whole experiment; None for
+        predictions made elsewhere."""
         predictions = (prediction for attempt in self.attempts for prediction in self.predictions(attempt).values())
-        answers = {prediction.answer for prediction in predictions} - {""}
+        answers = {prediction.answer for prediction in predictions}
+        if "" in answers:
+            return None
         shared = SHARED, self.metadata.get("experiment")
         own = (
             request for request in sent if request.answer in answers or (request.holder, request.experiment) == shared
@@ -84,8 +87,9 @@ class Run:
         resolved = sum(verdict.outcome is Outcome.RESOLVED for verdict in verdicts.values())
         judged = f"{resolved} of {len(verdicts)}" if verdicts else "-"
         owner = str(self.repo), self.agent, self.model
-        counts = len(self.predictions()), len(self.attempts)
-        return *owner, self.name + ("" if newest else " (older)"), *counts, judged, f"{self.cost(sent):.4f}"
+        counts, cost = (len(self.predictions()), len(self.attempts)), self.cost(sent)
+        shown_cost = "-" if cost is None else f"{cost:.4f}"
+        return *owner, self.name + ("" if newest else " (older)"), *counts, judged, shown_cost
 
 
 def seen_runs(store: Store) -> list[Run]:

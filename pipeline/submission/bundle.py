@@ -29,7 +29,7 @@ from pipeline.core.names import parse_repo
 from pipeline.core.records import Outcome, Prediction, Record, Verdict
 from pipeline.core.store import Store, digest, now, of_attempt, read_json, read_records, write_json
 from pipeline.evaluate import kept
-from pipeline.evaluate.answers import Subject, attempts
+from pipeline.evaluate.answers import Subject, attempts, read_answers
 from pipeline.evaluate.regrade import regrade as give_anew
 from pipeline.llm.costs import requests
 from pipeline.llm.experiment import SHARED
@@ -82,13 +82,12 @@ class Submission(Record):
 
 
 def pack(store: Store, subject: Subject, folder: Path, *, draft: bool = False) -> Submission:
-    """Write the bundle of a run. Raises UserError if the folder is not empty, nothing was evaluated, or an instance has
-    no verdict and it is no draft."""
+    """Write the bundle of a run. Raises UserError if the folder is not empty, there is no such run, nothing was
+    evaluated, or an instance has no verdict and it is no draft."""
     if folder.exists() and any(folder.iterdir()):
         raise UserError("the folder is not empty", path=folder, hint="name another folder")
+    read_answers(store, subject)
     tries = attempts(store, subject)
-    if not tries:
-        raise UserError(f"no run of {subject.agent} with {subject.model} on {subject.repo}")
     sources = list(_sources(store, tries))
     if not draft:
         _require_complete(store, tries)
@@ -168,16 +167,9 @@ def _require_complete(store: Store, tries: list[Subject]) -> None:
             first, which = missing[0], f" in attempt {attempt.attempt}" if len(tries) > 1 else ""
             share = f"{len(missing)} of {counted(len(verdicts), 'instance')}"
             message = f"the run is incomplete: {share} not evaluated{which}, as {first.instance_id}: {first.cause}"
-            again = f"{_evaluation(attempt)} (just agt-run first, if answers are missing)"
+            again = f"{attempt.command('eval-run')} (just agt-run first, if answers are missing)"
             hint = f"evaluate it again: {again}; or add --draft"
             raise UserError(message, path=attempt.folder(store) / "verdicts.jsonl", hint=hint)
-
-
-def _evaluation(subject: Subject) -> str:
-    """The command that evaluates a run."""
-    agent, _, name = subject.agent.partition("@")
-    words = [f"just eval-run {subject.repo} {subject.model} --agent {agent}", f"--name {name}" if name else ""]
-    return " ".join(filter(None, words))
 
 
 def _sources(store: Store, tries: list[Subject]) -> Iterator[Path]:
@@ -188,7 +180,7 @@ def _sources(store: Store, tries: list[Subject]) -> Iterator[Path]:
         folder = attempt.folder(store)
         for name in ("verdicts.jsonl", "final_report.json", "runs.json"):
             if not (folder / name).exists():
-                raise UserError("nothing was evaluated", path=folder / name, hint=f"run: {_evaluation(attempt)}")
+                raise UserError("nothing was evaluated", path=folder / name, hint=f"run: {attempt.command('eval-run')}")
             yield folder / name
         for name in dict.fromkeys(read_json(folder / "runs.json").values()):
             stored = kept.unit_of(store.root, attempt.repo, name)
@@ -225,10 +217,10 @@ def _verdicts(store: Store, subject: Subject) -> list[Verdict]:
 
 def _cost(store: Store, subject: Subject) -> Decimal | None:
     """USD of the first attempts, with all tries and work that several answers share, as tables count it; None without a
-    ledger."""
-    if not store.ledger.exists():
+    ledger, and for predictions made elsewhere."""
+    answers = {prediction.answer for prediction in _predictions(store, subject)}
+    if "" in answers or not store.ledger.exists():
         return None
-    answers = {prediction.answer for prediction in _predictions(store, subject)} - {""}
     shared = (SHARED, read_json(_run(store, subject) / "run.json").get("experiment"))
     rows = requests(store.ledger)
     return total(row.cost_usd for row in rows if row.answer in answers or (row.holder, row.experiment) == shared)

@@ -51,10 +51,11 @@ def verify(folders: tuple[Path, ...]) -> None:
 
     Exit code: 0 no problems, 1 problems.
     """
-    from pipeline.core.console import say
+    from pipeline.core.console import counted, say
     from pipeline.submission import bundle
 
-    _end([f"{folder}: {line}" for folder in folders for line in bundle.verify(folder)], say, len(folders))
+    _end([f"{folder}: {line}" for folder in folders for line in bundle.verify(folder)])
+    say(f"{counted(len(folders), 'bundle')}: complete, unchanged and consistent")
 
 
 @command.command()
@@ -65,12 +66,13 @@ def regrade(folders: tuple[Path, ...], store: Any) -> None:
 
     Exit code: 0 all verdicts are as claimed, 1 some are not.
     """
-    from pipeline.core.console import say
+    from pipeline.core.console import counted, say
     from pipeline.submission import bundle
 
     wrong = [f"{folder}: {line}" for folder in folders for line in bundle.verify(folder)]
     wrong = wrong or [f"{folder}: {line}" for folder in folders for line in bundle.regrade(folder, store.root)]
-    _end(wrong, say, len(folders))
+    _end(wrong)
+    say(f"{counted(len(folders), 'bundle')}: the stored test runs give the same verdicts")
 
 
 @command.command()
@@ -83,20 +85,23 @@ def leaderboard(folders: tuple[Path, ...], output: Path) -> None:
     Drafts and bundles with instances that were not evaluated are listed without rank and rate.
     Exit code: 0 all bundles are on it, 1 some are not.
     """
-    from pipeline.core.console import say
+    from pipeline.core.console import counted, say
     from pipeline.core.store import write_bytes
     from pipeline.submission import bundle
     from pipeline.submission.leaderboard import render
 
     found = {folder: bundle.verify(folder) for folder in folders}
     write_bytes(output, render([bundle.load(folder) for folder, wrong in found.items() if not wrong]).encode())
-    say(f"leaderboard: {output}")
-    _end([f"{folder}: {line}" for folder, wrong in found.items() for line in wrong], say, len(folders))
+    left_out = sum(map(bool, found.values()))
+    say(f"{output}: {counted(len(found) - left_out, 'bundle')}" + (f", {left_out} left out" if left_out else ""))
+    _end([f"{folder}: {line}" for folder, wrong in found.items() for line in wrong])
 
 
-def _end(wrong: list[str], say: Any, count: int) -> None:
+def _end(wrong: list[str]) -> None:
+    """Print what is wrong, and end with exit code 1 if anything is."""
+    from pipeline.core.console import say
+
     for line in wrong:
         say(line)
     if wrong:
         raise SystemExit(1)
-    say(f"{count} of {count} hold")

@@ -7,11 +7,11 @@ from decimal import Decimal
 
 import pytest
 from click.testing import CliRunner
-from factories import REPO, make_instance
+from factories import REPO, make_instance, make_prediction
 from inspection.conftest import SPOKEN, TIME
 
 from pipeline.core.errors import UserError
-from pipeline.core.store import Store, write_bytes
+from pipeline.core.store import Store, write_bytes, write_records
 from pipeline.inspection import cli, instance, report
 from pipeline.llm.ledger import Booking, Key, Ledger
 from pipeline.llm.prices import Usage
@@ -34,6 +34,14 @@ def test_runs_are_listed_with_what_they_cost(store: Store) -> None:
     ]
 
 
+def test_predictions_made_elsewhere_have_no_cost(store: Store) -> None:
+    """What the ledger knows nothing of was "0.0000", like an answer that is free."""
+    prediction = make_prediction(1, agent="theirs", run=TIME)
+    write_records(store.predictions(REPO, "theirs", "model-a") / TIME / "predictions.jsonl", [prediction])
+    rows = json.loads(said(cli.command, store, "list", "--json"))
+    assert [row["USD"] for row in rows if row["agent"] == "theirs"] == ["-"]
+
+
 def test_a_run_says_what_shaped_it(store: Store) -> None:
     shown = said(cli.command, store, "show", "magentless@greedy")
     assert "top = 1" in shown and "resolved" in shown
@@ -41,7 +49,7 @@ def test_a_run_says_what_shaped_it(store: Store) -> None:
 
 def test_two_runs_are_compared(store: Store) -> None:
     text = said(cli.command, store, "compare", "magentless", "magentless@greedy")
-    assert "1 instances ended differently, 0 the same" in text
+    assert "1 instance ended differently, 0 the same" in text
     assert "top = 5" in text and "top = 1" in text
 
 
@@ -71,8 +79,22 @@ def test_gold_and_answers_side_by_side(store: Store) -> None:
     assert "greedy" not in shown
     with pytest.raises(UserError, match="unknown instance"):
         said(instance.command, store, "acme/ui#9")
-    assert "no such answer" in said(instance.command, store, "acme/ui#1", "--agent", "nobody")
     assert "no answer yet" in said(instance.command, store, "acme/ui#2")
+
+
+def test_an_answer_that_is_not_there_is_said_with_those_that_are(store: Store) -> None:
+    """A second attempt that nobody made was "no answer yet"."""
+    available = "available: magentless with model-a (attempt 1), magentless@greedy with model-a (attempt 1)"
+    for words in (("--agent", "nobody"), ("--attempt", "2")):
+        assert f"no such answer; {available}" in said(instance.command, store, "acme/ui#1", *words)
+
+
+def test_references_are_shown_if_they_are_named(store: Store) -> None:
+    """Beside gold, the gold patch and an empty one say nothing new."""
+    prediction = make_prediction(1, agent="oracle", model_name_or_path="oracle", run=TIME)
+    write_records(store.predictions(REPO, "oracle", "oracle") / TIME / "predictions.jsonl", [prediction])
+    assert "oracle" not in said(instance.command, store, "acme/ui#1")
+    assert "oracle/acme__ui/oracle" in said(instance.command, store, "acme/ui#1", "--agent", "oracle")
 
 
 def test_the_report_is_opened_where_there_is_one(store: Store) -> None:

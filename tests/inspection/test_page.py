@@ -69,7 +69,7 @@ def test_a_page_shows_only_the_answers_that_are_chosen(store: Store) -> None:
     page = parsed(shown(store, "--agent", "magentless@greedy"))
     assert [head.get_text() for head in page.select("section > h2")] == ["magentless@greedy with model-a: resolved"]
     page = parsed(shown(store, "--agent", "nobody"))
-    assert "No such answer." in page.get_text() and len(page.find_all("pre")) == 1
+    assert "No such answer; available: magentless with" in page.get_text() and len(page.find_all("pre")) == 1
 
 
 @pytest.mark.invariant(5)

@@ -87,6 +87,9 @@ def test_its_cost_is_what_tables_say(bench: Bench, tmp_path: Path) -> None:
     ledger.close()
     packed = bundle.pack(made.store, Subject(REPO, "oracle", "oracle"), tmp_path / "bundle")
     assert answer and packed.cost_usd == 11
+    rewrite(run.with_name("predictions.jsonl"), answer="")
+    made_elsewhere = bundle.pack(made.store, Subject(REPO, "oracle", "oracle"), tmp_path / "elsewhere")
+    assert made_elsewhere.cost_usd is None, "a leaderboard would call it free"
 
 
 @pytest.mark.parametrize(
@@ -140,7 +143,7 @@ def test_a_verdict_that_the_stored_run_does_not_give_is_found(bench: Bench, copy
 def test_what_can_not_be_packed_or_judged_is_said(bench: Bench, packed: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not empty"):
         bundle.pack(bench.store, Subject(REPO, "oracle", "oracle"), packed)
-    with pytest.raises(UserError, match="no run of"):
+    with pytest.raises(UserError, match="no predictions of"):
         bundle.pack(bench.store, Subject(REPO, "magentless", "GLM-4.6"), tmp_path / "x")
     with pytest.raises(UserError, match="no dataset to regrade with"):
         bundle.regrade(packed, tmp_path)
@@ -201,6 +204,11 @@ def test_a_bundle_from_before_drafts_holds(copy: Path) -> None:
 
 def test_the_commands_say_how_it_went(bench: Bench, packed: Path, copy: Path) -> None:
     fine = CliRunner().invoke(command, ["regrade", str(packed), "--data", str(bench.store.root)])
-    assert (fine.exit_code, "1 of 1 hold" in fine.output) == (0, True)
+    assert (fine.exit_code, "1 bundle: the stored test runs give the same verdicts" in fine.output) == (0, True)
+    whole = CliRunner().invoke(command, ["verify", str(packed)])
+    assert (whole.exit_code, "1 bundle: complete, unchanged and consistent" in whole.output) == (0, True)
     next(copy.rglob("runs.json")).unlink()
     assert CliRunner().invoke(command, ["verify", str(copy)]).exit_code == 1
+    ranked = ["leaderboard", str(packed), str(copy), "--output", str(copy.parent / "board.html")]
+    board = CliRunner().invoke(command, ranked)
+    assert (board.exit_code, "board.html: 1 bundle, 1 left out" in board.output) == (1, True)
