@@ -21,10 +21,10 @@ def evaluate_and_say(store: Any, repo: Any, agent: str, model: str, sandbox: Any
     """
     from pipeline.core.console import say
     from pipeline.core.errors import A11yBenchError
-    from pipeline.dataset.references import REQUIRED
     from pipeline.evaluate.answers import Subject, attempts
     from pipeline.evaluate.cli import summary
     from pipeline.evaluate.stage import NOT_CHOSEN, evaluate
+    from pipeline.predict.references import REQUIRED
 
     say_stage("04 evaluate", model)
     for subject in attempts(store, Subject(repo, agent, model)):

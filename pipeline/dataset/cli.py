@@ -68,8 +68,8 @@ def check(
     from pipeline.core.dataset import built
     from pipeline.dataset import present
     from pipeline.dataset.examine import RunOptions, examine
-    from pipeline.dataset.references import REQUIRED
     from pipeline.dataset.stress import stress
+    from pipeline.predict.references import REQUIRED
     from pipeline.sandbox import open_sandbox
 
     if quick and repeats:

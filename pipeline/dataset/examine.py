@@ -18,10 +18,10 @@ from pipeline.core.records import Instance
 from pipeline.core.retry import PATIENT, Patience
 from pipeline.core.store import Store
 from pipeline.dataset.check import CHECKS, Checked, Finding, check
-from pipeline.dataset.references import REQUIRED
 from pipeline.evaluate.stage import Subject, evaluate
 from pipeline.execution.images import source
 from pipeline.llm.models import SHIPPED
+from pipeline.predict.references import REQUIRED
 from pipeline.predict.stage import Predictor
 from pipeline.sandbox.base import Sandbox
 

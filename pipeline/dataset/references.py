@@ -12,14 +12,12 @@ from collections.abc import Iterator, Sequence
 from pipeline.core.console import counted, say
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
-from pipeline.core.records import Instance, Outcome, Verdict
+from pipeline.core.records import Instance, Verdict
 from pipeline.core.store import Store, digest, each_record, read_json
 from pipeline.evaluate import kept
 from pipeline.evaluate.answers import Subject
 from pipeline.execution.law import of_run
-
-#: reference -> its required outcome on every instance
-REQUIRED = {"oracle": Outcome.RESOLVED, "nop": Outcome.EMPTY}
+from pipeline.predict.references import REQUIRED
 
 
 def require(store: Store, repo: Repo, instances: Sequence[Instance], *, unchecked: bool = False) -> None:

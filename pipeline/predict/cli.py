@@ -83,6 +83,7 @@ def command(
     attempt). With more instances, other limits or other prices, existing answers are used again. Answers with other
     settings are stored beside them (--name).
     Agents that run code work in containers, which needs an engine. docs/agents.md says how to bring your own.
+    Warns about instances on which oracle and nop were not evaluated: no patch may resolve them.
     \b
     Examples: a11y-bench predict grommet/grommet GLM-4.6
               a11y-bench predict grommet/grommet GLM-4.6 --agent mini-swe-agent
@@ -107,12 +108,27 @@ def command(
     options |= {"name": name, "subset": subset, "attempts": attempts, "cap": cap}
     tester = open_sandbox("docker", cache_root()) if filter_tests else None
     predictor = Predictor(store, repo, agent, model, **options, tester=tester)
+    if model not in REFERENCES and step in (None, "runtime"):
+        _warn_of_unchecked(store, repo, subset)
     if step == "preprocess":
         click.echo(predictor.preprocess(fresh=fresh).folder)
     elif step == "runtime":
         predictor.runtime()
     else:
         _report(predictor, predictor.postprocess() if step else predictor.predict(fresh=fresh))
+
+
+def _warn_of_unchecked(store: Any, repo: Any, subset: Any) -> None:
+    """Say if a model is about to be asked for instances that the references were not evaluated on."""
+    from pipeline.core.console import counted, say
+    from pipeline.core.dataset import read_dataset
+    from pipeline.predict.references import unchecked
+
+    instances = subset.of(read_dataset(store, repo))
+    if names := unchecked(store, repo, instances):
+        share = f"{len(names)} of {counted(len(instances), 'instance')}, as {names[0]}"
+        text = f"warning: no verdicts show that oracle resolves and nop does not resolve {share}"
+        say(f"{text}; check the dataset before you pay for answers: just dataset-check {repo}")
 
 
 def _report(predictor: Any, predictions: list[Any]) -> None:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from pipeline.core.cache import cache_root
 from pipeline.core.console import log_file
 from pipeline.core.dataset import read_dataset
+from pipeline.core.errors import UserError
 from pipeline.core.git import Clone, require_commit
 from pipeline.core.names import Repo
 from pipeline.core.progress import Progress
@@ -30,7 +31,7 @@ from pipeline.execution.images import source
 from pipeline.llm.experiment import SHARED, Experiment
 from pipeline.llm.gateway import Gateway
 from pipeline.llm.ledger import BUDGET_EXCEEDED, CAP_REACHED, key_hash
-from pipeline.llm.models import DEMO, Model, load_models
+from pipeline.llm.models import DEMO, Model, ModelList, load_models
 from pipeline.llm.opening import open_gateway
 from pipeline.predict import encodings, host, regression
 from pipeline.predict.agents import Agent, load_agent
@@ -115,8 +116,17 @@ class Predictor:
         further model except for embeddings. Raises UserError."""
         listed = load_models(self.models)
         model = listed.ready(name, self.environ, "chat")
-        self.further = [listed.ready(other, self.environ, "embedding") for other in self.agent.further(name)]
+        self.further = [self._named(listed, other) for other in self.agent.further(name)]
         return model
+
+    def _named(self, listed: ModelList, name: str) -> Model:
+        """A further model that the settings name."""
+        try:
+            return listed.ready(name, self.environ, "embedding")
+        except UserError as error:
+            raise UserError(
+                f"{error.message}, which is named here", path=self.agent.settings, hint=error.hint
+            ) from None
 
     def _settings(self) -> str:
         """A digest of the agent, its settings, and the part of the models' entries that shapes answers; references have
@@ -127,7 +137,7 @@ class Predictor:
         return digest(self.agent.digest, self.agent.settings_digest, *shaping)
 
     def _about(self) -> dict[str, Any]:
-        """Further information on a run for people: the settings, versions and the model's entry, without secrets."""
+        """Further information on a run for people: the settings, versions and the models' entries, without secrets."""
         if self.reference:
             return {}
         text = self.agent.settings.read_text(encoding="utf-8", errors="replace")
@@ -136,6 +146,7 @@ class Predictor:
             "agent_digest": self.agent.digest,
             "settings_text": text,
             "model": self.model.entry,
+            "further_models": [model.entry for model in self.further],
         }
 
     @property

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import factories
 import pytest
+from click.testing import CliRunner
 from tiny_library import QUALIFIED, Bench
 
-from pipeline.core.records import Prediction
-from pipeline.core.store import read_records
-from pipeline.llm.models import SHIPPED
-from pipeline.predict.references import answer
+from pipeline.core.errors import UserError
+from pipeline.core.records import Outcome, Prediction
+from pipeline.core.store import read_records, write_records
+from pipeline.llm.models import DEMO, SHIPPED
+from pipeline.predict.cli import command
+from pipeline.predict.references import REQUIRED, answer, unchecked
 from pipeline.predict.stage import Predictor
+
+GIVEN = {"A11Y_BENCH_SCRIPTED_URL": "http://127.0.0.1:9", "A11Y_BENCH_SCRIPTED_KEY": "none"}
 
 
 @pytest.mark.invariant(2)
@@ -32,3 +37,26 @@ def test_a_reference_answers_everything_without_a_model(bench: Bench, name: str)
     assert read_records(path, Prediction) == predictions
     assert {one.run for one in predictions} == {path.parent.name}
     assert bench.store.costs.read_text().count("\n") == 1, "a header and no row: nothing was spent"
+
+
+@pytest.mark.invariant(2)
+def test_who_asks_a_model_is_told_what_the_references_did_not_check(bench: Bench) -> None:
+    """Answers were paid for on instances that not even gold resolves."""
+    repo, dataset = factories.REPO, [bench.instance(name) for name in QUALIFIED]
+    first, *others = [instance.instance_id for instance in dataset]
+    words = [str(repo), "scripted", "--models", str(DEMO), "--settings", str(DEMO.with_name("magentless.toml"))]
+    words += ["--step", "runtime", "--data", str(bench.store.root)]
+    said = CliRunner().invoke(command, words, env=GIVEN)
+    assert isinstance(said.exception, UserError), "there is no run to continue"
+    count = len(dataset)
+    assert f"oracle resolves and nop does not resolve {count} of {count} instances, as {first}" in said.output
+    for name, outcome in REQUIRED.items():
+        predictions = [
+            factories.make_prediction(instance.number, agent=name, model_name_or_path=name) for instance in dataset
+        ]
+        ends = [Outcome.CRASHED if name == "oracle" and one.instance_id == first else outcome for one in predictions]
+        verdicts = [factories.make_verdict(one, end) for one, end in zip(predictions, ends, strict=True)]
+        write_records(bench.store.evaluation(repo, name, name) / "verdicts.jsonl", verdicts)
+    assert unchecked(bench.store, repo, dataset) == [first]
+    assert unchecked(bench.store, repo, dataset[1:]) == []
+    assert "warning" not in CliRunner().invoke(command, [*words, "--instances", ",".join(others)], env=GIVEN).output

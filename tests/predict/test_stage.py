@@ -183,7 +183,7 @@ def test_every_model_that_settings_name_is_looked_at_first(bench: Bench, tmp_pat
     """Embeddings, too: a run must not fail at them after it has paid for the first steps."""
     mine = tmp_path / "mine.toml"
     mine.write_text('[retrieval]\nmodel = "no-such-embedding"\n')
-    with pytest.raises(UserError, match="unknown model 'no-such-embedding'"):
+    with pytest.raises(UserError, match=r"mine\.toml: unknown model 'no-such-embedding', which is named here"):
         magentless(bench, mine)
     mine.write_text("[samples]\nsets = 1\n")
     with pytest.raises(UserError, match="unknown model 'Qwen3-Embedding-4B'"):
