@@ -12,7 +12,7 @@ from factories import make_instance, make_prediction, make_verdict
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from pipeline import analyze
-from pipeline.analyze.plots import FIGURES
+from pipeline.analyze.plots import FIGURES, dataset
 from pipeline.analyze.plots.cost import pareto_front
 from pipeline.analyze.plots.models import LARGEST_GRID, MARKS, PATTERNS
 from pipeline.core.errors import UserError
@@ -176,6 +176,15 @@ def test_bars_of_the_funnel_show_the_drop(plots):
     assert axes.get_xscale() == "linear"
     widths = [bar.get_width() for bar in axes.patches]
     assert widths == [8, 6, 6, *widths[3:]]
+
+
+@pytest.mark.parametrize(("kept", "shown"), [(4, True), (3, True), (2, False), (pd.NA, False)])
+def test_triage_is_a_step_of_the_funnel_only_if_it_decided_what_is_built(kept, shown):
+    """More instances than candidates that were kept were "175 %" of the step before."""
+    qualification = pd.DataFrame({"kept": [kept], "qualified": [3]})
+    total = pd.DataFrame({"total": [8], "tests": [6], "sample": [5], "without_issue": [0]})
+    _, said = dataset.funnel(None, {"funnel": total, "qualification": qualification})
+    assert ("kept in triage" in said) == shown and "instances: 3 (" in said and " 150 %" not in said
 
 
 def test_one_repository_is_not_shown_twice(frames):

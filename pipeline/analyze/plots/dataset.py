@@ -48,7 +48,8 @@ def _steps(tables: Mapping[str, pd.DataFrame]) -> dict[str, int]:
     }
     if "qualification" in tables:
         built = tables["qualification"].iloc[-1]
-        counts |= {"kept in triage": built["kept"], "instances": built["qualified"]}
+        is_step = pd.isna(built["kept"]) or built["kept"] >= built["qualified"]  # else more was built than kept
+        counts |= ({"kept in triage": built["kept"]} if is_step else {}) | {"instances": built["qualified"]}
     return {step: int(count) for step, count in counts.items() if not pd.isna(count)}
 
 

@@ -94,7 +94,10 @@ def _chapters(tables: Mapping[str, pd.DataFrame], plots: list[Plot]) -> list[dic
 
 
 def is_informative(table: Table, data: pd.DataFrame) -> bool:
-    """Whether a table by classes has more than one class; with only one it repeats the leaderboard."""
+    """Whether a table by classes has more than one class, and pass@k more than one attempt; with only one it repeats
+    the leaderboard."""
+    if "k" in data and (data["k"] <= 1).all():
+        return False
     classes = [name for name in table.by if name not in ("model", "agent", "kind")]
     return not classes or any(data[data[name] != ALL][name].nunique() > 1 for name in classes)
 

@@ -67,3 +67,9 @@ def test_a_table_by_classes_with_one_class_is_left_out(store):
         assert is_informative(about, table) == (table[column].nunique() > 1)
         assert not is_informative(about, table[table[column] == table[column].iloc[0]])
     assert is_informative(definition("leaderboard"), made["leaderboard"])
+
+
+def test_pass_at_k_is_left_out_where_nobody_tried_twice(store):
+    about, table = definition("pass_at_k"), analyze.tables(analyze.load(store))["pass_at_k"]
+    once, twice = (table.head(1).assign(k=k) for k in (1, 2))
+    assert not is_informative(about, once) and is_informative(about, twice)
