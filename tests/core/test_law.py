@@ -29,7 +29,15 @@ def test_chapters_are_laws_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(law, "_registered", {})
     law.register("reading", "pipeline.core", "verdict.py")
     law.register("running", "pipeline.core", "patches.py")
-    assert len({law.law("running"), law.law("reading"), law.law("running", "reading"), law.law("grading")}) == 4
+    assert len({law.law("running"), law.law("reading"), law.law("running", "reading")}) == 3
+
+
+def test_a_chapter_that_nobody_registered_has_no_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the module that registers it was not imported, every verdict looked outdated."""
+    monkeypatch.setattr(law, "_registered", {})
+    law.register("running", "pipeline.core", "patches.py")
+    with pytest.raises(LookupError, match="no file of the chapter 'grading' is registered"):
+        law.law("running", "grading")
 
 
 def test_a_digest_is_made_once_and_follows_what_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:

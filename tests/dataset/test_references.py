@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -32,6 +34,12 @@ def checked(tiny: Bench, tmp_path_factory: pytest.TempPathFactory) -> Bench:
 @pytest.fixture
 def store(checked: Bench, tmp_path: Path) -> Store:
     return checked.copy(tmp_path).store
+
+
+def test_a_process_that_only_publishes_knows_the_whole_law() -> None:
+    """`dataset lock` imports nothing that grades: each verdict was "outdated", and no dataset could be published."""
+    code = "import pipeline.dataset.references; from pipeline.core.law import law; law('running', 'reading', 'grading')"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def instances(store: Store) -> list[Instance]:
