@@ -108,13 +108,16 @@ def export(repos: Any, form: str, output: Path, subset: Any, force: bool, store:
     Exports contain other people's code and the solutions: use them yourself, do not publish them.
     Example: a11y-bench dataset export grommet/grommet --format harbor --output tasks --limit 10
     """
-    from pipeline.core.console import say
+    from pipeline.core.console import counted, say
     from pipeline.core.dataset import built, read_dataset
+    from pipeline.core.errors import unknown
     from pipeline.dataset.files import write_new
     from pipeline.dataset.foreign.folders import FOLDERS, write_folder
-    from pipeline.dataset.forms import lines
+    from pipeline.dataset.forms import FORMATS, lines
     from pipeline.dataset.references import require
 
+    if form not in (*FORMATS, *FOLDERS):
+        raise unknown("format", form, [*FORMATS, *FOLDERS])
     chosen = {repo: subset.of(read_dataset(store, repo)) for repo in built(store, repos)}
     for repo, records in chosen.items():
         require(store, repo, records, unchecked=True)
@@ -123,7 +126,7 @@ def export(repos: Any, form: str, output: Path, subset: Any, force: bool, store:
         write_folder(form, instances, output, replace=force)
     else:
         write_new(output, lines(form, instances), replace=force)
-    say(f"{len(instances)} instances: {output}")
+    say(f"{counted(len(instances), 'instance')}: {output}")
 
 
 @command.command()

@@ -116,7 +116,11 @@ def test_rebuild_says_where_it_differs_by_its_exit_code(tiny: Bench, tmp_path: P
         (("check", "--quick"), "no dataset is built"),
         (("stats", "acme/none"), "acme/none has no dataset"),
         (("lock", "nothing"), "write it as org/repo"),
-        (("export", "--format", "parquet", "--output", "x", "acme/none"), "acme/none has no dataset"),
+        (("export", "--format", "harbor", "--output", "x", "acme/none"), "acme/none has no dataset"),
+        (
+            ("export", "--format", "parquet", "--output", "x"),
+            "available: harbor, hugging-face, inspect, multi-swe-bench",
+        ),
         (("rebuild", "gone.jsonl"), "the list is missing"),
     ],
 )

@@ -45,9 +45,10 @@ class Grader:
         how.sandbox.images.serve(Directory.here(store.root))
 
     def instance(self, name: str) -> Instance:
-        """The instance of this name. Raises UserError for an unknown one."""
-        repo, _ = parse_instance_id(name)
-        instance = next((record for record in read_dataset(self._store, repo) if record.instance_id == name), None)
+        """The instance of this name, in any form. Raises UserError for an unknown one."""
+        repo, number = parse_instance_id(name)
+        wanted = repo.instance_id(number)
+        instance = next((record for record in read_dataset(self._store, repo) if record.instance_id == wanted), None)
         if instance is None:
             raise UserError(f"{name} is not in the dataset of {repo}")
         return instance
@@ -59,7 +60,8 @@ class Grader:
         clone = images.source(self._store, instance.repository)
         require_commit(clone, instance.base.sha)
         require_trust(self._how.sandbox.name, self._trust_local, instance.base.sha, trusted_patch=False)
-        prediction = Prediction(instance_id=name, model_name_or_path=WHO[1], model_patch=patch, agent=WHO[0])
+        about = {"instance_id": instance.instance_id, "model_name_or_path": WHO[1], "agent": WHO[0]}
+        prediction = Prediction(**about, model_patch=patch)
         graded = without_run(prediction)
         if graded is None:
             with self._turns:

@@ -48,6 +48,13 @@ def test_gold_is_resolved_and_nothing_is_empty(bench: Bench, address: str) -> No
     assert (found.status_code, found.json()["outcome"], found.json()["resolved"]) == (200, "empty", False)
 
 
+def test_an_instance_may_be_named_as_people_see_it(bench: Bench) -> None:
+    grader = Grader(bench.store, How(bench.sandbox, LIMITS, IMPATIENT), trust_local=True)
+    names = [form.format(bench.instance("menu").number) for form in ("acme/ui#{}", "acme/ui-#{}", "acme/ui:{}")]
+    verdicts = [grader.grade(name, "") for name in names]
+    assert {verdict.instance_id for verdict in verdicts} == {bench.instance("menu").instance_id}
+
+
 def test_a_patch_is_run_once(bench: Bench, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is kept of stage 04 is taken, and kept for it."""
     one = bench.instance("menu")
