@@ -86,7 +86,8 @@ class Conduct:
         if campaign.sandbox not in SANDBOXES:
             with at(self.path, "sandbox"):
                 raise unknown("sandbox", campaign.sandbox, [name for name in SANDBOXES if name != "scripted"])
-        for table, parts in {"agents": campaign.agents, "pages": campaign.pages}.items():
+        tables: dict[str, tuple[Agent | Pages, ...]] = {"agents": campaign.agents, "pages": campaign.pages}
+        for table, parts in tables.items():
             for number, part in enumerate(parts):
                 with at(self.path, *((table, number) if part.models else ()), "models"):
                     for name in part.models or campaign.models:

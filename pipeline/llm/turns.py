@@ -103,7 +103,7 @@ def paced(entries: Iterable[Mapping[str, Any]], minute: float = MINUTE) -> dict[
     """The queue of each model of LiteLLM's list, for limits per minute only. Models of one provider share a queue with
     the smallest of their numbers."""
     limits: dict[str, dict[str, int]] = {}
-    provider_of = {}
+    provider_of: dict[str, str] = {}
     for entry in entries:
         parameters = entry["litellm_params"]
         provider = provider_of[entry["model_name"]] = _provider(parameters)
