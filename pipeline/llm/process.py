@@ -20,8 +20,8 @@ from urllib.request import urlopen
 import pipeline
 from pipeline.core.errors import InfrastructureError
 
-#: seconds for the proxy to start and to end
-START_LIMIT, STOP_LIMIT = 120, 10
+#: seconds for the proxy to start (15 on an idle machine, minutes on a busy one) and to end
+START_LIMIT, STOP_LIMIT = 300, 10
 #: seconds between messages during a slow start
 MESSAGE_EVERY = 5
 
@@ -35,6 +35,7 @@ def running_proxy(
     *,
     say: Callable[[str], None],
     log: Path,
+    start_limit: float = START_LIMIT,
     stop_limit: float = STOP_LIMIT,
 ) -> Iterator[str]:
     """Run a proxy during the block; yields its address. Raises InfrastructureError if it does not start."""
@@ -53,7 +54,7 @@ def running_proxy(
             start_new_session=True,
         )
     try:
-        _wait(process, f"http://127.0.0.1:{port}/health/liveliness", say, log)
+        _wait(process, f"http://127.0.0.1:{port}/health/liveliness", start_limit, say, log)
         yield f"http://127.0.0.1:{port}"
     finally:
         _end(process, stop_limit)
@@ -71,15 +72,15 @@ def _free_port() -> int:
         return probe.getsockname()[1]
 
 
-def _wait(process: subprocess.Popen[bytes], health: str, say: Callable[[str], None], log: Path) -> None:
+def _wait(process: subprocess.Popen[bytes], health: str, limit: float, say: Callable[[str], None], log: Path) -> None:
     began = time.monotonic()
     last_message = 0.0
     while not _answers(health):
         elapsed = time.monotonic() - began
-        if process.poll() is not None or elapsed > START_LIMIT:
-            raise InfrastructureError(
-                f"the LiteLLM proxy did not start:\n{_tail(log)}\n(all of it: {log})", cause="proxy"
-            )
+        if process.poll() is not None or elapsed > limit:
+            within = f" within {limit:g} s" if process.poll() is None else ""
+            text = f"the LiteLLM proxy did not start{within}:\n{_tail(log)}\n(all of it: {log})"
+            raise InfrastructureError(text, cause="proxy")
         if elapsed - last_message >= MESSAGE_EVERY:
             last_message = elapsed
             say(f"the LiteLLM proxy is starting ({elapsed:.0f} s)")

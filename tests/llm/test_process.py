@@ -47,6 +47,18 @@ def test_a_proxy_that_dies_shows_the_end_of_its_log(tmp_path: Path) -> None:
     assert caught.value.cause == "proxy"
 
 
+def test_a_proxy_that_never_answers_is_given_up(tmp_path: Path) -> None:
+    """On a machine with a load of fifteen it took more than two minutes; the error named neither time nor limit."""
+    (tmp_path / "home").mkdir()
+    python = program(tmp_path, "import time; time.sleep(60)")
+    how = {"say": print, "log": tmp_path / "proxy.log", "start_limit": 0.2}
+    with (
+        pytest.raises(InfrastructureError, match=r"did not start within 0\.2 s"),
+        running_proxy(python, tmp_path / "home", {}, {}, **how),
+    ):
+        pass
+
+
 def test_nothing_of_it_stays(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
