@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -50,3 +51,10 @@ def test_incomplete_submissions_and_drafts_have_no_rank_and_no_rate() -> None:
 def test_other_instances_have_a_table_of_their_own() -> None:
     fewer = submission("few", {"resolved": 1}, instances=NAMES[:1])
     assert render([submission("all", {"resolved": 2}), fewer]).count("<table") == 2
+
+
+def test_no_level_of_headings_is_skipped() -> None:
+    """axe-core: a table's heading followed the page's title, one level too deep."""
+    page = render([submission("all", {"resolved": 2})])
+    levels = [int(level) for level in re.findall(r"<h(\d)", page)]
+    assert levels[0] == 1 and all(after - before <= 1 for before, after in pairwise(levels))
