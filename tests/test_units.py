@@ -100,6 +100,13 @@ def test_requests_and_results_survive_cloudpickle(
     survives(make(tiny.copy(tmp_path), tmp_path))
 
 
+@pytest.mark.parametrize("make", [qualify, run_patch, ask, choose, examine])
+def test_a_request_names_its_clone(tiny: Bench, tmp_path: Path, make: Callable[[Bench, Path], Request[Any]]) -> None:
+    """A worker without it is sent its objects."""
+    made: Any = make(tiny.copy(tmp_path), tmp_path)
+    assert made.clone == str(open_clone(tiny.library).place)
+
+
 def test_so_do_the_samples_of_a_question(tmp_path: Path) -> None:
     with convened(tmp_path) as court:
         here = court(3, 2, "no rating")

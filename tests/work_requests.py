@@ -123,3 +123,46 @@ class Read:
 
     def failed(self, error: Exception) -> str:
         return f"{type(error).__name__}: {error}"
+
+
+@dataclass(frozen=True)
+class Reads:
+    """A request whose clone is named by another one in it, as evidence names that of its runs."""
+
+    read: Read
+
+    @property
+    def name(self) -> str:
+        return self.read.name
+
+    @property
+    def affinity(self) -> str:
+        return ""
+
+    @property
+    def clone(self) -> str:
+        return self.read.clone
+
+    def perform(self, tell: Tell) -> tuple[str, str, str]:
+        return self.read.perform(tell)
+
+    def failed(self, error: Exception) -> str:
+        return self.read.failed(error)
+
+
+@dataclass(frozen=True)
+class Call:
+    """Asks the model gateway, or would."""
+
+    base_url: str
+    affinity: str = ""
+
+    @property
+    def name(self) -> str:
+        return "call"
+
+    def perform(self, tell: Tell) -> str:
+        return "asked"
+
+    def failed(self, error: Exception) -> str:
+        return f"{getattr(error, 'cause', '')} {error}"

@@ -4,7 +4,8 @@ Reads A11Y_BENCH_SCHEDULER, the scheduler's address. The scheduler transports re
 the workers. This module decides which worker gets a unit: one unit per slot, where its environment was made if there is
 room. Received results are written. Losing a worker or the scheduler costs only the work in progress there, which is
 performed elsewhere. A unit that TRIES workers did not survive is not tried again: it is not evaluated, with that cause.
-A worker whose disk is full gets no work for a while, as long as there are others.
+A worker whose disk is full, or that does not reach the model gateway, gets no work for a while, as long as there are
+others.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import uuid
 from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipeline.core import packs, slot
 from pipeline.core.console import say
@@ -31,15 +32,34 @@ from pipeline.core.store import digest
 from pipeline.core.work import Request, Tell
 
 ADDRESS = "A11Y_BENCH_SCHEDULER"
-#: workers that may end under one unit, or lack the disk space for it
+#: workers that may fail a unit
 TRIES = 3
 #: seconds: between two listings of the workers; to wait for a slot where a unit's environment is; to wait for a lost
-#: scheduler; to wait for a message that was announced; without work for a worker whose disk is full
+#: scheduler; to wait for a message that was announced; without work for a worker that needs a person
 LOOK, NEAR, PATIENCE, LATE, REST = 0.5, 30.0, 900.0, 60.0, 120.0
-#: how a worker fails a unit -> the cause of the unit that is given up, what its workers did, and what to do
+
+
+class Failure(NamedTuple):
+    """How workers fail a unit: the cause of one that is given up, what they did, and what a person can do about it."""
+
+    cause: str
+    what: str
+    hint: str = ""
+
+    @property
+    def advice(self) -> str:
+        return f"; {self.hint}" if self.hint else ""
+
+
+#: by the kind of `Returned`
 FAILURES = {
-    "died": ("worker", "workers ended while they performed it", ""),
-    "full": ("disk", "workers had no disk space for it", f"; {HINT}"),
+    "died": Failure("worker", "workers ended while they performed it"),
+    "full": Failure("disk", "workers had no disk space for it", HINT),
+    "apart": Failure(
+        "gateway",
+        "workers did not reach the model gateway",
+        "on other machines, they need the proxy with a database at an address that they reach (A11Y_BENCH_PROXY_URL)",
+    ),
 }
 #: workers that delay the next listing by a second: each takes 2 KB
 MANY = 200
@@ -57,7 +77,6 @@ class RemoteWorker:
 
     def perform(self, request: Request[Any], tell: Tell) -> Any:
         failures: list[str] = []
-        kind = ""
         while len(failures) < TRIES:
             address = self._cluster.take(request.affinity)
             try:
@@ -69,19 +88,20 @@ class RemoteWorker:
             if returned.kind == "broken":
                 return request.failed(returned.value)
             if returned.kind in FAILURES:
-                kind = returned.kind
-                failures.append(f"{address}: {returned.value.removesuffix(f'; {HINT}')}")
+                failure = FAILURES[returned.kind]
+                failures.append(f"{address}: {returned.value.removesuffix(failure.advice)}")
                 log.warning("%s: %s", request.name, failures[-1])
-            if returned.kind == "full":
-                self._cluster.rest(address, failures[-1])
-        cause, what, hint = FAILURES[kind]
-        return request.failed(InfrastructureError(f"{TRIES} {what}: {'; '.join(failures)}{hint}", cause=cause))
+                if failure.hint:
+                    self._cluster.rest(address, f"{failures[-1]}{failure.advice}")
+        message = f"{TRIES} {failure.what}: {'; '.join(failures)}{failure.advice}"
+        return request.failed(InfrastructureError(message, cause=failure.cause))
 
     def _perform_on(self, request: Request[Any], address: str, tell: Tell) -> Returned:
         """Perform a request on one worker, which is sent the objects that it asks for."""
         cluster, data = self._cluster, None
         clone = getattr(request, "clone", "")
         order = Order("", cluster.topic, pickle.dumps(request), slot.code(), slot.places(), clone)
+        order = order._replace(gateway=getattr(request, "base_url", ""))
         if clone:
             order = order._replace(key=digest(socket.gethostname(), clone))
         for _ in range(3):
@@ -268,10 +288,10 @@ class _Cluster:
                 raise UserError("all workers run another version of this program", hint=hint)
 
     def rest(self, address: str, why: str) -> None:
-        """Send a worker whose disk is full no work for a while."""
+        """Send a worker that needs a person no work for a while."""
         with self.changed:
             if self.resting.get(address, 0) < time.monotonic():
-                say(f"a worker gets no work for {REST:.0f} s: {why}; {HINT}")
+                say(f"a worker gets no work for {REST:.0f} s: {why}")
             self.resting[address] = time.monotonic() + REST
 
     def packed(self, clone: Path, commits: tuple[str, ...], without: tuple[str, ...]) -> bytes:

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+import socket
 import subprocess
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from pipeline.core import packs
 from pipeline.core.cache import cache_root
@@ -25,12 +28,15 @@ from pipeline.core.work import Event, Request, Spawned, Tell
 
 #: bytes; a result up to this size is sent with the messages, which saves one transfer
 MOST = 1 << 16
+#: default ports, and seconds for a connection to the model gateway
+PORTS, CONNECT = {"http": 80, "https": 443}, 5
 PROJECT = Path(__file__).parents[2]
 
 
 class Order(NamedTuple):
     """A unit as it is sent: the topic for its messages, the pickled request, and the sender's code digest and paths.
-    `commits` are the commits that it needs of the clone, once a worker has asked for them."""
+    `commits` are the commits that it needs of the clone, once a worker has asked for them; `gateway` is the URL of the
+    model gateway that it asks, if any."""
 
     unit: str
     topic: str
@@ -40,12 +46,13 @@ class Order(NamedTuple):
     clone: str = ""
     key: str = ""
     commits: tuple[str, ...] | None = None
+    gateway: str = ""
 
 
 class Returned(NamedTuple):
-    """The end of a unit. `kind` is `result` (`value`: the pickled result), `died` (how), `full` (which disk), `lacks`
-    (the commits that are here, when objects are missing) or `other_code`. `messages` is the number of messages sent
-    before."""
+    """The end of a unit. `kind` is `result` (`value`: the pickled result), `died` (how), `full` (which disk), `apart`
+    (which gateway cannot be reached from here), `lacks` (the commits that are here, when objects are missing) or
+    `other_code`. `messages` is the number of messages sent before."""
 
     kind: str
     value: Any
@@ -68,6 +75,8 @@ def perform(order: Order, data: bytes | None = None) -> Returned:
 
     if order.code != code():
         return Returned("other_code", str(worker.address))
+    if order.gateway and not _reaches(order.gateway):
+        return Returned("apart", order.gateway)
     try:
         clone = _clone(order, data)
     except (OSError, subprocess.CalledProcessError) as error:
@@ -76,14 +85,22 @@ def perform(order: Order, data: bytes | None = None) -> Returned:
         raise
     if clone is None:
         return Returned("lacks", packs.held(packs.copy_of(order.key)))
-    request = _moved(pickle.loads(order.request), dict(zip(order.places, places(), strict=True)))
-    if clone:
-        request = dataclasses.replace(request, clone=clone)
+    moves = ({order.clone: clone} if clone else {}) | dict(zip(order.places, places(), strict=True))
+    request = _moved(pickle.loads(order.request), moves)
     kind, value = _slots.perform(order.unit, request, send)
     if len(value) > MOST:
         return Returned(kind, value, sent)
     send("returned", Returned(kind, value, sent))
     return Returned("told", None, sent)
+
+
+def _reaches(url: str) -> bool:
+    """Whether anything answers at the address of a URL."""
+    parts = urlsplit(url)
+    port = parts.port or PORTS[parts.scheme]
+    with suppress(OSError), socket.create_connection((parts.hostname, port), CONNECT):
+        return True
+    return False
 
 
 def _clone(order: Order, data: bytes | None) -> str | None:
@@ -153,7 +170,7 @@ def places() -> tuple[str, ...]:
 
 
 def _moved(value: Any, moves: dict[str, str]) -> Any:
-    """Plain data, with paths below each source moved below its target."""
+    """Plain data, with paths below each source moved below its target; the first source that fits counts."""
     if all(source == target for source, target in moves.items()):
         return value
     if isinstance(value, str | Path):

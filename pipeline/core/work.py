@@ -51,7 +51,8 @@ Tell = Callable[[Event], None]
 
 class Request(Protocol[R]):
     """A unit of work: plain data that survives pickling. Units of the same affinity share what the first one makes;
-    a unit with an empty affinity shares nothing."""
+    a unit with an empty affinity shares nothing. One that reads a clone names it as `clone`, and one that asks the
+    model gateway names that as `base_url`: workers on other machines need both."""
 
     @property
     def name(self) -> str: ...

@@ -87,6 +87,11 @@ class Sample(Generic[Q]):
     def affinity(self) -> str:
         return ""
 
+    @property
+    def base_url(self) -> str:
+        """The gateway that a worker has to reach."""
+        return self.request.base_url
+
     def perform(self, tell: Tell) -> tuple[Answer, ...]:
         """The answers in order. After a failure, no more are asked for."""
         tell(Event(self.name, f"asking {self.request.model}"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 import time
 from collections import Counter
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 from dask_double import Dask
 from histories import History
-from work_requests import Read, Slow, Square
+from work_requests import Call, Read, Reads, Slow, Square
 
 from pipeline.core import cluster, slot
 from pipeline.core.errors import UserError
@@ -180,9 +181,11 @@ def test_the_end_at_once_ends_what_runs_on_workers(dask: Dask, tmp_path: Path) -
 def test_a_clone_that_a_worker_lacks_comes_by_content(
     dask: Dask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also one that a request in the request names, such as the runs that evidence is about."""
     history = History(tmp_path / "clone")
     commits = [history.commit(f"{number}", {"file.txt": f"{number}"}) for number in range(4)]
-    requests = [Read(str(history.folder / ".git"), commit, "file.txt") for commit in commits[1:]]
+    reads = [Read(str(history.folder / ".git"), commit, "file.txt") for commit in commits]
+    requests = [*reads[1:], Reads(reads[0])]
     before = dict(each(requests, jobs=1))
     hidden = history.folder.rename(tmp_path / "elsewhere")
     monkeypatch.setattr(cluster, "Path", lambda _: hidden / ".git")
@@ -220,3 +223,17 @@ def test_a_large_result_arrives(dask: Dask, tmp_path: Path) -> None:
     """It comes another way than with the messages."""
     request = Slow(1, str(tmp_path), size=2 * slot.MOST)
     assert performed([request]) == {request: b"x" * request.size}
+
+
+@pytest.mark.invariant(4)
+def test_a_unit_whose_workers_do_not_reach_the_gateway_says_what_to_do(
+    dask: Dask, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An embedded gateway listens on the coordinator's own loopback."""
+    with socket.create_server(("127.0.0.1", 0)) as gateway:
+        url = f"http://127.0.0.1:{gateway.getsockname()[1]}/v1"
+        assert performed([Call(url)]) == {Call(url): "asked"}
+    (told,) = performed([Call(url)]).values()
+    assert told.startswith(f"gateway {cluster.TRIES} workers did not reach the model gateway: tcp://")
+    assert url in told and "A11Y_BENCH_PROXY_URL" in told
+    assert "gets no work for" in capsys.readouterr().err

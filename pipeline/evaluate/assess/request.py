@@ -92,6 +92,11 @@ class Examine:
     def affinity(self) -> str:
         return self.assessed.instance.environment_digest
 
+    @property
+    def clone(self) -> str:
+        """The clone whose objects a worker needs."""
+        return self.runs.clone
+
     def perform(self, tell: Tell) -> Examined:
         """Collect these parts of the evidence. A part without a result has a note under its name."""
         examination = Examination(self, tell)
