@@ -20,6 +20,7 @@ from typing import Any
 from pipeline.core.briefing import prompt
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.git import CLEAN, opened_clone
+from pipeline.core.retry import patiently
 from pipeline.core.store import write_bytes, write_json
 from pipeline.execution.images import ensure, recipe
 from pipeline.predict import reported
@@ -55,7 +56,8 @@ def run(ask: Ask, folder: Path, say: Say) -> int:
     image_recipe = recipe(clone, room.environment, ask.base, room.manifests)
     ensure(sandbox, clone, image_recipe, say)
     limits = replace(DEFAULT, seconds=call.seconds + 2 * GRACE)
-    connections: dict[str, Any] = {"tools": Path(room.tools), "reach": ask.base_url}
+    tools = patiently(lambda: sandbox.images.tools(room.kit, say), say)
+    connections: dict[str, Any] = {"tools": tools, "reach": ask.base_url}
     try:
         with sandbox.open(image_recipe.image, cache="none", limits=limits, **connections) as workspace:
             return _worked(ask, workspace, folder, say)
@@ -88,7 +90,7 @@ def _brief(room: Workspace, ask: Ask) -> dict[str, str]:
     files = {
         "task": ("task.json", ask.task.model_dump_json(indent=2).encode()),
         "prompt": ("prompt.md", instructions.encode()),
-        "settings": ("settings.toml", ask.agent.settings.read_bytes()),
+        "settings": ("settings.toml", ask.settings),
     }
     for name, data in files.values():
         room.write(f"{room.scratch}/{name}", data)

@@ -19,6 +19,8 @@ from pipeline.predict import encodings
 from pipeline.predict.request import Ask, Say
 from pipeline.sandbox.local.process import Running, started
 
+#: the name of an agent's settings file, wherever it comes from
+SETTINGS = "settings.toml"
 #: our files next to an agent's own
 OURS = shutil.ignore_patterns("agent.log", "manifest.json")
 #: the agents that this process runs, to be ended at once
@@ -39,6 +41,7 @@ def run(ask: Ask, folder: Path, say: Say) -> int:
         say("checking out")
         checkout(opened_clone(ask.clone), ask.base, workplace / "checkout")
         write_bytes(workplace / "task.json", ask.task.model_dump_json(indent=2).encode())
+        write_bytes(workplace / SETTINGS, ask.settings)
         (workplace / "out").mkdir()
         for name, data in ask.pictures.items():
             write_bytes(workplace / "pictures" / name, data)
@@ -61,7 +64,7 @@ def _run(ask: Ask, workplace: Path, log_path: Path) -> int:
         "contexts": json.dumps(ask.contexts),
         "choices": str(ask.choices),
         "answer": ask.answer,
-        "settings": str(ask.agent.settings.absolute()),
+        "settings": str(workplace / SETTINGS),
         "agent": str(ask.agent.folder),
         "base_url": ask.base_url,
         "key": ask.key,

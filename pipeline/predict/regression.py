@@ -108,11 +108,16 @@ def request(
 
 
 def choose(
-    run: Run, requests: Sequence[Choose], progress: Progress, jobs: int, interrupts: Interrupts = DEFAULT
+    run: Run,
+    requests: Sequence[Choose],
+    progress: Progress,
+    jobs: int,
+    interrupts: Interrupts = DEFAULT,
+    engine: str = "threads",
 ) -> None:
     """Write the choices. Failures are shown, and the next run tries again."""
     instances = {instance.instance_id: instance for instance in run.instances}
-    for proposed, choice in each(requests, jobs=jobs, hear=progress.hear, interrupts=interrupts):
+    for proposed, choice in each(requests, jobs=jobs, engine=engine, hear=progress.hear, interrupts=interrupts):
         if isinstance(choice, str):
             progress.finish(proposed.name, f"nothing chosen: {choice}")
             continue

@@ -11,17 +11,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from socket import gethostname
 from tempfile import TemporaryDirectory
 from traceback import format_exc
 from typing import NamedTuple
 
 from pipeline.core.concealed import conceal, conceal_text
-from pipeline.core.errors import A11yBenchError
+from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.core.records import Environment, Task
 from pipeline.core.work import Event, Tell
 from pipeline.predict import reported
 from pipeline.predict.agents import Agent
 from pipeline.sandbox.handle import Handle
+from pipeline.sandbox.images import Kit
 
 log = logging.getLogger(__name__)
 Say = Callable[[str], None]
@@ -39,10 +41,10 @@ class AgentFailed(A11yBenchError):
 
 
 class Room(NamedTuple):
-    """Where an agent that runs code works: what its instance's image is made of, and the agent's tools."""
+    """Where an agent that runs code works: what its instance's image and the agent's tools are made of."""
 
     sandbox: Handle
-    tools: str
+    kit: Kit
     environment: Environment
     manifests: str
 
@@ -55,7 +57,8 @@ class Ask:
     `cache` is a folder in which an agent keeps results for the run's other tasks; they can be made again, at the same
     cost. `contexts` are the models' context lengths in tokens, if the list has them, `choices` is the largest number of
     answers to one request, and `answer` the name under which the answer is stored. `pictures` are the statement's, by
-    name, for models with vision.
+    name, for models with vision. `settings` is the content of the agent's settings file, and `version` the digest of
+    its own files: a worker must have the same. An empty one is not checked.
     """
 
     agent: Agent
@@ -73,6 +76,8 @@ class Ask:
     contexts: Mapping[str, int] = field(default_factory=dict)
     choices: int = 1
     answer: str = ""
+    settings: bytes = b""
+    version: str = ""
 
     @property
     def name(self) -> str:
@@ -83,17 +88,26 @@ class Ask:
         return ""
 
     def perform(self, tell: Tell) -> AgentResult:
-        run: Callable[[Ask, Path, Say], int] = import_module(RUNNERS[self.agent.runs_code]).run
         with TemporaryDirectory(prefix="a11y-bench-") as temporary:
             folder, failure, code = Path(temporary), None, 0
             try:
-                code = run(self, folder, lambda text: tell(Event(self.name, text)))
+                code = self._run(folder, lambda text: tell(Event(self.name, text)))
             except Exception as error:  # the agent's files are kept all the same
                 failure = failed(error)
                 log.error("%s: %s", self.name, conceal_text(format_exc(), (self.key, self.shared_key)))
             keys = (self.key, self.shared_key)
             concealed = failure and failure._replace(message=conceal_text(failure.message, keys))
             return AgentResult(_files(folder, keys), code, concealed)
+
+    def _run(self, folder: Path, say: Say) -> int:
+        """Let the agent work; returns its exit code. Raises InfrastructureError if another agent is here."""
+        if self.version and self.version != self.agent.digest:
+            hint = "bring the same version there: just remote-push HOST --without-data"
+            raise InfrastructureError(
+                f"the agent '{self.agent.name}' is another one on {gethostname()}; {hint}", cause="worker"
+            )
+        run: Callable[[Ask, Path, Say], int] = import_module(RUNNERS[self.agent.runs_code]).run
+        return run(self, folder, say)
 
     def failed(self, error: Exception) -> AgentResult:
         return AgentResult(failure=failed(error))

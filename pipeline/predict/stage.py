@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,10 +55,10 @@ NOT_CHOSEN = "not_chosen"
 
 
 class Rooms(NamedTuple):
-    """Where agents that run code work, with this agent's tools."""
+    """Where agents that run code work, and what this agent's tools are made of."""
 
     sandbox: Sandbox
-    tools: Path
+    kit: Kit
 
 
 class Predictor:
@@ -111,6 +112,11 @@ class Predictor:
             raise ValueError("a reference asks no model")
         return self._model
 
+    @cached_property
+    def _version(self) -> str:
+        """The digest of the agent's own files."""
+        return self.agent.digest
+
     def _ready(self, name: str) -> Model:
         """The model, once it and all further models of the agent's settings are known to be usable: a key opens no
         further model except for embeddings. Raises UserError."""
@@ -134,7 +140,7 @@ class Predictor:
         if self.reference:
             return ""
         shaping = [model.shaping for model in (self.model, *self.further)]
-        return digest(self.agent.digest, self.agent.settings_digest, *shaping)
+        return digest(self._version, self.agent.settings_digest, *shaping)
 
     def _about(self) -> dict[str, Any]:
         """Further information on a run for people: the settings, versions and the models' entries, without secrets."""
@@ -143,7 +149,7 @@ class Predictor:
         text = self.agent.settings.read_text(encoding="utf-8", errors="replace")
         return {
             "version": self.agent.version,
-            "agent_digest": self.agent.digest,
+            "agent_digest": self._version,
             "settings_text": text,
             "model": self.model.entry,
             "further_models": [model.entry for model in self.further],
@@ -269,7 +275,8 @@ class Predictor:
             for instance in regression.missing(run, attempt)
         ]
         with log_file(run.folder / "run.log"), Progress("choosing", len(requests)) as progress:
-            regression.choose(run, requests, progress, self.jobs, Interrupts(progress.stopping, tester.abort))
+            interrupts = Interrupts(progress.stopping, tester.abort)
+            regression.choose(run, requests, progress, self.jobs, interrupts, self.engine)
 
     def request(
         self,
@@ -284,7 +291,7 @@ class Predictor:
         the provider for their own end: for these, the ledger decides."""
         name = run.answer(instance, attempt)
         key = gateway.issue_key(self.experiment, instance.instance_id, self.budget, answer=name, cap_usd=self.cap)
-        room = rooms and Room(handle(rooms.sandbox), str(rooms.tools), instance.environment, instance.manifests)
+        room = rooms and Room(handle(rooms.sandbox), rooms.kit, instance.environment, instance.manifests)
         task = instance.task()
         shown_pictures = pictures(self.store, task) if self.model.sees else {}
         return Ask(
@@ -302,14 +309,18 @@ class Predictor:
             contexts={model.name: model.context for model in (self.model, *self.further) if model.context},
             choices=gateway.choices(self.model),
             answer=name,
+            settings=self.agent.settings.read_bytes(),
+            version=self._version,
         )
 
     def rooms(self, say: Callable[[str], None]) -> Rooms:
-        """Where agents that run code work. Raises UserError if there is no engine, or the agent's install fails."""
+        """Where agents that run code work; their tools are made here first. Raises UserError if there is no engine, or
+        the agent's install fails."""
         sandbox = open_sandbox(AGENTS_WORK_IN, cache_root())
         sandbox.images.serve(Directory.here(self.store.root))
-        kit = Kit(self.agent.folder, self.agent.digest, self.agent.call.install)
-        return Rooms(sandbox, patiently(lambda: sandbox.images.tools(kit, say), say))
+        kit = Kit(self.agent.folder, self._version, self.agent.call.install)
+        patiently(lambda: sandbox.images.tools(kit, say), say)
+        return Rooms(sandbox, kit)
 
     @staticmethod
     def _say(progress: Progress) -> Callable[[str], None]:

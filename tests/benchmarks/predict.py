@@ -136,7 +136,9 @@ def _request(gateway: Gateway, place: Place, run: Run, instance: Instance) -> As
         "shared_key": gateway.issue_key(experiment, SHARED),
     }
     clone, task = str(open_clone(place.clone).place), instance.task()
-    return Ask(agent, "guide", task, instance.base.sha, clone, gateway.base_url, cache=str(run.cache), **keys)
+    keys |= {"cache": str(run.cache)}
+    settings = agent.settings.read_bytes()
+    return Ask(agent, "guide", task, instance.base.sha, clone, gateway.base_url, settings=settings, **keys)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from pipeline.predict import container
 from pipeline.predict.container import _patch
 from pipeline.predict.request import AgentFailed
 from pipeline.sandbox.base import Completed, Limits
+from pipeline.sandbox.images import Kit
 from pipeline.sandbox.local.workspace import LocalWorkspace, copy
 from pipeline.sandbox.scripted import ScriptedSandbox
 
@@ -68,17 +70,39 @@ def test_a_disk_that_is_full_is_the_agents_where_there_is_room_without_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, error: type[Exception]
 ) -> None:
     """Files that are deleted and still open fill the engine's disk, and no limit sees them."""
-    sandbox = ScriptedSandbox(tmp_path, lambda argv, files: Completed(code, b"", 0))
-    room = SimpleNamespace(sandbox=SimpleNamespace(sandbox=lambda: sandbox), environment=None, manifests="", tools="")
-    call = SimpleNamespace(seconds=60)
-    ask: Any = SimpleNamespace(agent=SimpleNamespace(call=call), room=room, clone="", base="", base_url="")
 
     def fill(*_: object) -> int:
         raise InfrastructureError("the engine's disk is full", cause="disk")
 
+    sandbox = ScriptedSandbox(tmp_path, lambda argv, files: Completed(code, b"", 0))
+    ask = ask_in(sandbox, tmp_path, monkeypatch, fill)
+    with pytest.raises(error, match="disk is full"):
+        container.run(ask, tmp_path, print)
+
+
+def test_an_agents_tools_are_made_on_the_machine_where_it_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of the coordinator are not on a worker's disk."""
+    sandbox, made = ScriptedSandbox(tmp_path), list[Kit]()
+
+    def make(kit: Kit, say: object) -> Path:
+        made.append(kit)
+        return tmp_path
+
+    monkeypatch.setattr(sandbox.images, "tools", make)
+    ask = ask_in(sandbox, tmp_path, monkeypatch, lambda *_: 0)
+    assert container.run(ask, tmp_path, print) == 0
+    assert made == [ask.room.kit]
+
+
+def ask_in(sandbox: ScriptedSandbox, folder: Path, monkeypatch: pytest.MonkeyPatch, work: Callable[..., int]) -> Any:
+    """A request for an agent that does this in a sandbox whose images are there."""
     monkeypatch.setattr(container, "opened_clone", lambda _: None)
     monkeypatch.setattr(container, "recipe", lambda *_: SimpleNamespace(image="image"))
     monkeypatch.setattr(container, "ensure", lambda *_: None)
-    monkeypatch.setattr(container, "_worked", fill)
-    with pytest.raises(error, match="disk is full"):
-        container.run(ask, tmp_path, print)
+    monkeypatch.setattr(container, "_worked", work)
+    handle, kit = SimpleNamespace(sandbox=lambda: sandbox), Kit(folder, "the agent's", "")
+    room = SimpleNamespace(sandbox=handle, environment=None, manifests="", kit=kit)
+    agent = SimpleNamespace(call=SimpleNamespace(seconds=60))
+    return SimpleNamespace(agent=agent, room=room, clone="", base="", base_url="")

@@ -91,7 +91,7 @@ def test_an_agent_sees_one_commit_and_no_solution(seen: dict, bench: Bench) -> N
 @pytest.mark.invariant(1)
 def test_a_task_is_all_that_it_is_told(seen: dict, bench: Bench) -> None:
     assert json.loads(seen["task"]) == bench.instance("menu").task().model_dump(mode="json")
-    assert seen["around"] == ["checkout", "out", "task.json"]
+    assert seen["around"] == ["checkout", "out", "settings.toml", "task.json"]
     assert seen["model"] == "model-a"
 
 
@@ -122,6 +122,28 @@ def test_an_answer_is_finished_with_all_that_the_agent_left(job: MakeJob) -> Non
     assert made.is_answered
     assert (unit.folder / "agent.log").read_text() == "working\n"
     assert (unit.folder / "trajectory.jsonl").exists()
+
+
+def test_the_settings_come_with_the_request(job: MakeJob) -> None:
+    """A worker on another machine has no file of the user's."""
+    ask = job("answer(pathlib.Path(os.environ['SETTINGS']).read_text())").ask
+    call = ask.agent.call.model_copy(update={"environment": {"SETTINGS": "{settings}"}})
+    away = ask.agent._replace(call=call, settings=Path("/nowhere/settings.toml"))
+    result = replace(ask, agent=away, settings=b"samples = 3\n").perform(silent)
+    assert result.files["patch.diff"] == b"samples = 3\n"
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.rule("run-identity")
+def test_another_agent_of_the_same_name_is_not_started(job: MakeJob) -> None:
+    """A worker's machine may have an older one: its answers are not those of the experiment."""
+    made = job("answer('a patch')")
+    ask = replace(made.ask, version=made.ask.agent.digest)
+    assert ask.perform(silent).failure is None
+    (made.ask.agent.folder / "agent.py").write_text("raise SystemExit(3)")
+    failure = ask.perform(silent).failure
+    assert failure and failure.cause == "worker"
+    assert "'fake' is another one on" in failure.message and "just remote-push" in failure.message
 
 
 @pytest.mark.invariant(4)
