@@ -41,17 +41,21 @@ class Server:
         self.folder.mkdir()
         for name in ("host", "user"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.folder / name], check=True)
-        for name, text in (("sshd_config", SERVER), ("ssh_config", CLIENT)):
-            (self.folder / name).write_text(text.format(folder=self.folder, name=NAME, port=self._port))
-        with (self.folder / "sshd_config").open("a") as configuration:
-            pairs = (f'"{name}={value}"' for name, value in self.environment.items())
-            configuration.write(f"SetEnv {' '.join(pairs)}\n" if self.environment else "")
+        self.configure()
         client = self.folder / "ssh"
         client.write_text(f'#!/bin/sh\nexec /usr/bin/ssh -F {self.folder}/ssh_config "$@"\n')
         client.chmod(0o755)
         Path("/run/sshd").mkdir(exist_ok=True)  # where it separates its rights; Debian's service makes it
         self.start()
         return self
+
+    def configure(self) -> None:
+        """Write the configuration; a server that runs reads it when it is started again."""
+        for name, text in (("sshd_config", SERVER), ("ssh_config", CLIENT)):
+            (self.folder / name).write_text(text.format(folder=self.folder, name=NAME, port=self._port))
+        with (self.folder / "sshd_config").open("a") as configuration:
+            pairs = (f'"{name}={value}"' for name, value in self.environment.items())
+            configuration.write(f"SetEnv {' '.join(pairs)}\n" if self.environment else "")
 
     def start(self) -> None:
         command = ["/usr/sbin/sshd", "-D", "-p", str(self._port), "-f", self.folder / "sshd_config"]

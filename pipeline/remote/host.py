@@ -20,6 +20,16 @@ from pipeline.core.retry import Patience, patiently
 SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", "-o", "ServerAliveInterval=15")
 #: exit codes of rsync after which the same transfer may resume: sockets, streams, time limits, vanished files
 PASSING = (10, 12, 24, 30, 35, 255)
+#: the shell's exit code for a program that is missing
+MISSING = 127
+#: what ssh says when another attempt cannot help, and what can
+FINAL = (
+    ("Name or service not known", "check the name, or describe the server in ~/.ssh/config"),
+    ("Permission denied (", "no password is asked for: give the server your key (ssh-copy-id {name})"),
+    ("Too many authentication failures", "name its key in ~/.ssh/config (IdentityFile, IdentitiesOnly yes)"),
+    ("Host key verification failed", "connect yourself once, and compare the server's key: ssh {name}"),
+    ("Bad configuration option", "correct ~/.ssh/config"),
+)
 #: folders of programs that a non-login shell would not find
 PATHS = 'export PATH="$HOME/.local/bin:/usr/local/bin:$PATH"'
 #: seconds before the second attempt
@@ -43,13 +53,18 @@ class Host:
             raise UserError(f"'{self.folder}' is not a folder", hint="name one with --folder")
 
     def run(self, script: str, stdin: bytes = b"") -> str:
-        """Run a shell script there with `stdin` as input; returns its output. Raises A11yBenchError,
+        """Run a shell script there with `stdin` as input; returns its output. Raises UserError, A11yBenchError,
         InfrastructureError."""
         return self._with_retries(lambda: self._run(script, stdin))
 
     def in_project(self, *command: str) -> str:
         """The shell script that runs a command in the project's folder there."""
-        return f"{PATHS}; cd {shlex.quote(self.folder)} && {shlex.join(command)}"
+        return f"{PATHS}; cd {shlex.quote(self.folder)} 2>/dev/null {or_exit(self.absent)}; {shlex.join(command)}"
+
+    @property
+    def absent(self) -> str:
+        """The message if the project is not there."""
+        return f"the project is not in {self.folder} there: just remote-push {self.name} (or name another --folder)"
 
     def bench(self, *arguments: str) -> str:
         """Run `a11y-bench` there; returns its output."""
@@ -78,7 +93,9 @@ class Host:
 
     def _transfer(self, command: Sequence[str]) -> None:
         result = _execute(command, b"")
-        if result.returncode in PASSING:
+        if result.returncode in (*PASSING, MISSING):
+            if b"(0 bytes received so far)" in result.stderr:
+                self._run(f"{PATHS}; command -v rsync || exit {MISSING}", b"")
             raise self._lost(result)
         if result.returncode:
             raise A11yBenchError(f"rsync with {self.name} ended with {result.returncode}: {_last_output(result)}")
@@ -87,15 +104,28 @@ class Host:
         result = _execute([*SSH, self.name, script], stdin)
         if result.returncode == 255:
             raise self._lost(result)
+        if result.returncode == MISSING:
+            what = _last_output(result) or "rsync"
+            raise UserError(f"a program is missing on {self.name}: {what}", hint=f"just remote-setup {self.name}")
         if result.returncode:
             raise A11yBenchError(f"on {self.name} (exit code {result.returncode}): {_last_output(result)}")
         return result.stdout.decode(errors="replace")
 
-    def _lost(self, result: subprocess.CompletedProcess[bytes]) -> InfrastructureError:
-        return InfrastructureError(f"no connection to {self.name}: {_last_output(result)}", cause="network")
+    def _lost(self, result: subprocess.CompletedProcess[bytes]) -> A11yBenchError:
+        """The error of a connection that failed: a person's to mend, or one that another attempt may find well."""
+        message = f"no connection to {self.name}: {_last_output(result)}"
+        for text, hint in FINAL:
+            if text in message:
+                return UserError(message, hint=hint.format(name=self.name))
+        return InfrastructureError(message, cause="network")
 
     def _with_retries(self, work: Callable[[], str | None]) -> str:
         return patiently(work, say, self.patience) or ""
+
+
+def or_exit(message: str) -> str:
+    """The end of a shell command that ends the script with this message if it fails."""
+    return f"|| {{ printf '%s\\n' {shlex.quote(message)} >&2; exit 1; }}"
 
 
 def _rsync_source(source: Path) -> str:

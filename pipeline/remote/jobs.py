@@ -5,19 +5,22 @@ A job is started only once, even if the connection is lost while it starts: its 
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 from typing import NamedTuple
 
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.store import new_stamp
-from pipeline.remote.host import Host
+from pipeline.remote.host import Host, or_exit
 
 FOLDER = ".remote/jobs"
 SCRIPT = "pipeline/remote/job.sh"
 LOCAL_SCRIPT = Path(__file__).with_name("job.sh")
 #: lines of a log, by default
 LINES = 50
+#: the name of a recipe
+RECIPE = re.compile(r"[a-z][a-z0-9-]*")
 
 
 class Job(NamedTuple):
@@ -36,7 +39,7 @@ def begin(host: Host, recipe: str) -> str:
         words = shlex.split(recipe)
     except ValueError as error:
         raise UserError(f"not a recipe: {error}", hint="quote it whole: remote-run HOST 'build-run org/repo'") from None
-    if not words or words[0].startswith("-"):
+    if not words or not RECIPE.fullmatch(words[0]):
         raise UserError("no recipe is given", hint="name one: remote-run HOST 'build-run org/repo'")
     name, command = new_stamp(), shlex.join(words)
     job = f"{FOLDER}/{name}"
@@ -44,8 +47,10 @@ def begin(host: Host, recipe: str) -> str:
     start = (
         f"mkdir -p {FOLDER} && if mkdir {job} 2>/dev/null; then printf '%s\\n' {shlex.quote(command)} > {job}/command"
     )
-    missing = "{ echo 'the project is not there: just remote-push' >&2; exit 1; }"
-    check = f"{host.in_project('test', '-e', SCRIPT)} || {missing}"
+    check = f"{host.in_project('test', '-e', SCRIPT)} {or_exit(host.absent)}"
+    recipe_files = "justfile pipeline/*/*.just docker/*.just"
+    unknown_recipe = or_exit(f"there is no recipe '{words[0]}' there: just --list")
+    check += f"; grep -qsE '^{words[0]}([ :]|$)' {recipe_files} {unknown_recipe}"
     host.run(f"{check}; {start}; setsid {run} </dev/null >/dev/null 2>&1 & fi")
     return name
 

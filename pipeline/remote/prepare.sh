@@ -166,8 +166,11 @@ END
 # A running engine is restarted only if no container runs in it.
 engine() {
     [[ -z $ROOT ]] || return 0
-    if ! docker version >/dev/null 2>&1; then
-        if [[ -d /run/systemd/system ]]; then do_it "the engine starts" as_root systemctl enable --now docker
+    local error
+    if ! error=$(docker version 2>&1 >/dev/null); then
+        if [[ $error == *'permission denied'* ]]; then
+            tell todo "this user may not use the engine: sudo usermod -aG docker $(id -un) (it then has root's rights)"
+        elif [[ -d /run/systemd/system ]]; then do_it "the engine starts" as_root systemctl enable --now docker
         else tell todo "start the engine: just engine-start"; fi
     elif [[ ! $RESTART ]]; then tell ok "the engine answers"
     elif [[ $(docker ps --quiet | wc -l) != 0 ]]; then tell todo "containers run: start the engine again when they ended"

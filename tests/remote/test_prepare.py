@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -89,3 +90,18 @@ def prepare_with_errors(root: Path) -> list[tuple[str, str]]:
     command = ["bash", "-s", "--", "--root", str(root), "--folder", str(root / "bench")]
     done = subprocess.run(command, input=SCRIPT.read_text(), capture_output=True, text=True, check=True)
     return [(state, what.strip()) for state, _, what in (line.partition(" ") for line in done.stdout.splitlines())]
+
+
+def test_a_user_whom_the_engine_refuses_is_told_what_to_do(tmp_path: Path) -> None:
+    """It was started anew each time, without effect."""
+    engine = tmp_path / "bin/docker"
+    engine.parent.mkdir()
+    engine.write_text("#!/bin/sh\necho 'permission denied while trying to connect to the docker API' >&2\nexit 1\n")
+    engine.chmod(0o755)
+    command = ["bash", "-s", "--", "--dry-run", "--folder", str(tmp_path / "bench")]
+    environment = os.environ | {"PATH": f"{engine.parent}:{os.environ['PATH']}"}
+    done = subprocess.run(
+        command, input=SCRIPT.read_text(), capture_output=True, text=True, check=True, env=environment
+    )
+    assert "todo  this user may not use the engine: sudo usermod -aG docker " in done.stdout
+    assert "the engine starts" not in done.stdout

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import random
 import shutil
+import signal
+import subprocess
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from factories import REPO, make_instance, make_prediction, make_verdict
 from histories import History
+from namespaces import until
 from remote.conftest import Laptop, until_it_answers
 from ssh_double import NAME
 
 from pipeline.core import clones
-from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.errors import A11yBenchError, InfrastructureError, UserError
 from pipeline.core.record import Record
 from pipeline.core.records import Instance, Verdict
 from pipeline.core.retry import Patience
@@ -113,11 +118,17 @@ def test_words_of_a_recipe_are_no_commands(laptop: Laptop, project: Path) -> Non
     assert job.command == "slow '0; touch /tmp/no'"
     with pytest.raises(UserError, match="no recipe is given"):
         jobs.begin(laptop.host, "--version")
+    with pytest.raises(A11yBenchError, match="there is no recipe 'slowly' there: just --list"):
+        jobs.begin(laptop.host, "slowly 1")
+    assert len(jobs.jobs(laptop.host)) == 1
 
 
 def test_nothing_runs_where_nothing_was_sent(laptop: Laptop) -> None:
-    with pytest.raises(Exception, match="the project is not there: just remote-push"):
+    with pytest.raises(A11yBenchError, match="the project is not in .*: just remote-push"):
         jobs.begin(laptop.host, "slow 1")
+    shutil.rmtree(laptop.there)
+    with pytest.raises(A11yBenchError, match="the project is not in .*: just remote-push"):
+        jobs.jobs(laptop.host)
 
 
 @pytest.mark.invariant(6)
@@ -249,6 +260,87 @@ def test_a_server_is_looked_at(laptop: Laptop, tmp_path: Path) -> None:
     found = dict(reversed(row) for row in prepare(laptop.host, dry_run=True, root=str(tmp_path / "root")))
     assert found["/etc/docker/daemon.json"] == "would"
     assert {"load", "disk", "engine"} <= dict(jobs.machine(laptop.host)).keys()
+
+
+@pytest.mark.rule("bad-input")
+def test_what_is_missing_there_is_named_at_once(laptop: Laptop, tmp_path: Path) -> None:
+    """A server without rsync looked like a lost connection, and was waited for."""
+    impatient = Host(NAME, laptop.host.folder, Patience(tries=2, seconds=600))
+    (tmp_path / "home/.local/bin/uv").unlink()
+    path = laptop.there / "bin"
+    path.mkdir()
+    for program in ("bash", "mkdir", "sh"):
+        (path / program).symlink_to(shutil.which(program) or "")
+    laptop.server.stop()
+    laptop.server.environment = {**laptop.server.environment, "PATH": str(path)}
+    laptop.server.configure()
+    laptop.server.start()
+    until_it_answers(laptop)
+    with pytest.raises(UserError, match="(?s)a program is missing on .*rsync.*just remote-setup"):
+        impatient.send(laptop.store.root.parent, "anything/")
+    with pytest.raises(UserError, match="(?s)a program is missing on .*uv.*just remote-setup"):
+        impatient.bench("--help")
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("said", "hint"),
+    [
+        ("ssh: Could not resolve hostname x: Name or service not known", "~/.ssh/config"),
+        ("me@x: Permission denied (publickey,password).", "ssh-copy-id server"),
+        ("Host key verification failed.", "ssh server"),
+    ],
+)
+def test_what_no_second_try_mends_is_said_at_once(
+    tmp_path: Path, said: str, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for program in ("ssh", "rsync"):  # rsync hands on what its ssh says
+        (tmp_path / program).write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 255\n")
+        (tmp_path / program).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    host = Host("server", patience=Patience(tries=2, seconds=600))
+    for attempt in (lambda: host.run("true"), lambda: host.send(tmp_path, "")):
+        with pytest.raises(UserError) as error:
+            attempt()
+        assert said in error.value.message and hint in (error.value.hint or "")
+
+
+def test_a_transfer_that_breaks_goes_on_where_it_was(laptop: Laptop, tmp_path: Path) -> None:
+    """The connection ends while a large file is under way: its first part is not sent again."""
+    wrapper, log = laptop.server.folder / "rsync", tmp_path / "partial"
+    find = f"find {laptop.store.root} -path '*.rsync-partial/*' -size +1M >> {log}"
+    wrapper.write_text(f'#!/bin/sh\n{find}\nexec /usr/bin/rsync --bwlimit=4m "$@"\n')
+    wrapper.chmod(0o755)
+    laptop.remote.begin()
+    content = random.Random(18).randbytes(8_000_000)
+    write_bytes(laptop.remote.root / "02_dataset/large.log", content)
+
+    def cut() -> None:
+        until(lambda: any(size > 2**21 for size in sizes(laptop.store.root, ".large.log.*")))
+        for process in connections(laptop.server.folder):
+            os.kill(process, signal.SIGKILL)
+
+    cutting = threading.Thread(target=cut)
+    cutting.start()
+    assert pull(laptop.host, laptop.store) == {"new": 1}
+    cutting.join()
+    assert (laptop.store.root / "02_dataset/large.log").read_bytes() == content
+    assert "large.log" in log.read_text()
+
+
+def connections(folder: Path) -> list[int]:
+    """The processes of the `ssh` in this folder."""
+    listed = subprocess.run(["pgrep", "--full", f"^/usr/bin/ssh -F {folder}"], capture_output=True, text=True)
+    return [int(process) for process in listed.stdout.split()]
+
+
+def sizes(folder: Path, pattern: str) -> list[int]:
+    """The sizes of files that may vanish."""
+    found = []
+    for path in folder.rglob(pattern):
+        with suppress(FileNotFoundError):
+            found.append(path.stat().st_size)
+    return found
 
 
 @pytest.mark.parametrize("name", ["", "-oProxyCommand=touch /tmp/no", "a b"])
