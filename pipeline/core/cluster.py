@@ -22,6 +22,7 @@ from collections import defaultdict
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from pipeline.core import packs, slot
 from pipeline.core.console import say
@@ -32,11 +33,14 @@ from pipeline.core.store import digest
 from pipeline.core.work import Request, Tell
 
 ADDRESS = "A11Y_BENCH_SCHEDULER"
+NAME = f"name it: {ADDRESS}=tcp://HOST:8786"
 #: workers that may fail a unit
 TRIES = 3
 #: seconds: between two listings of the workers; to wait for a slot where a unit's environment is; to wait for a lost
 #: scheduler; to wait for a message that was announced; without work for a worker that needs a person
 LOOK, NEAR, PATIENCE, LATE, REST = 0.5, 30.0, 900.0, 60.0, 120.0
+#: seconds for a connection to the scheduler
+CONNECT = 10
 
 
 class Failure(NamedTuple):
@@ -49,6 +53,14 @@ class Failure(NamedTuple):
     @property
     def advice(self) -> str:
         return f"; {self.hint}" if self.hint else ""
+
+
+def endpoint(address: str) -> tuple[str, int]:
+    """Host and port of a scheduler's address (tcp://HOST:PORT). Raises ValueError."""
+    parts = urlsplit(address)
+    if not parts.hostname or not parts.port:
+        raise ValueError("host or port is missing")
+    return parts.hostname, parts.port
 
 
 #: by the kind of `Returned`
@@ -149,8 +161,7 @@ class _Cluster:
         """The existing connection, or a new one. Raises UserError, InfrastructureError."""
         address = os.environ.get(ADDRESS, "")
         if not address:
-            hint = f"start one (a11y-bench scheduler) and name it: {ADDRESS}=tcp://HOST:8786"
-            raise UserError("no scheduler is named", field=ADDRESS, hint=hint)
+            raise UserError("no scheduler is named", field=ADDRESS, hint=f"start one (a11y-bench scheduler) and {NAME}")
         with cls._joining:
             cluster = cls._joined.get(address)
             if cluster is None or cluster.closed:
@@ -173,15 +184,20 @@ class _Cluster:
         try:
             self.client = self._connected()
         except OSError as error:
-            hint = "start one: a11y-bench scheduler"
-            raise UserError(f"no scheduler answers: {error}", field=ADDRESS, hint=hint) from None
+            hint = f"start one (a11y-bench scheduler), and {NAME}"
+            raise UserError(f"no scheduler answers at {address}: {error}", field=ADDRESS, hint=hint) from None
+        except ValueError as error:
+            raise UserError(f"'{address}' is no scheduler's address: {error}", field=ADDRESS, hint=NAME) from None
         threading.Thread(target=self._watch, daemon=True).start()
 
     def _connected(self) -> Any:
+        """A client. Raises OSError at once where nothing answers, and ValueError for an address of no scheduler."""
         from distributed import Client
 
+        with socket.create_connection(endpoint(self.address), CONNECT):
+            pass
         logging.getLogger("distributed").setLevel(logging.WARNING)
-        client: Any = Client(self.address, timeout=10, set_as_default=False, name="a11y-bench")
+        client: Any = Client(self.address, timeout=CONNECT, set_as_default=False, name="a11y-bench")
         client.subscribe_topic(self.topic, self._hear)
         return client
 

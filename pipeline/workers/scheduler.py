@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from pipeline.workers.serving import own_address, run
+
 #: settings of dask.distributed, unless the environment has others: a host that was cut off is noticed within a minute;
 #: coordinators count what workers end
 SETTINGS = {
@@ -24,7 +26,7 @@ def settings() -> dict[str, Any]:
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--host", default="127.0.0.1", show_default=True, callback=own_address, help="The address to listen on.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8786, show_default=True, help="The port; 0 takes any free one."
 )
@@ -34,9 +36,7 @@ def command(host: str, port: int) -> None:
     Anyone who can reach the port can run code on the workers. Make it reachable only through an ssh tunnel or a private
     network, or set up TLS (docs/remote.md).
     """
-    import asyncio
-
-    asyncio.run(_serve(host, port))
+    run(lambda: _serve(host, port))
 
 
 async def _serve(host: str, port: int) -> None:
@@ -45,8 +45,18 @@ async def _serve(host: str, port: int) -> None:
     import dask
     from distributed import Scheduler
 
+    from pipeline.core.errors import UserError
+
     logging.getLogger("distributed").setLevel(logging.WARNING)
     with dask.config.set(settings()):
-        async with Scheduler(host=host, port=port, dashboard=False, dashboard_address=f"{host}:0") as scheduler:
+        scheduler = Scheduler(host=host, port=port, dashboard=False, dashboard_address=f"{host}:0")
+        try:
+            await scheduler
+        except RuntimeError as error:
+            hint = "another scheduler may run there; name a free one with --port (0 takes any)"
+            raise UserError(f"cannot listen on {host}:{port}: {error.__cause__}", field="--port", hint=hint) from None
+        try:
             click.echo(scheduler.address)
             await scheduler.finished()
+        finally:
+            await scheduler.close()

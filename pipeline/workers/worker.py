@@ -6,17 +6,18 @@ from contextlib import suppress
 
 import click
 
+from pipeline.workers.serving import own_address, run
+
 #: seconds between two tries to reach a scheduler
 WAIT = 2.0
 
 
 def _address(context: click.Context, parameter: click.Parameter, value: str) -> str:
-    from urllib.parse import urlsplit
+    from pipeline.core.cluster import endpoint
 
-    parts = urlsplit(value)
-    with suppress(ValueError):  # the port is no number
-        if parts.hostname and parts.port:
-            return value
+    with suppress(ValueError):
+        endpoint(value)
+        return value
     raise click.BadParameter(f"'{value}' is not the address of a scheduler, such as tcp://server:8786")
 
 
@@ -28,6 +29,7 @@ def _address(context: click.Context, parameter: click.Parameter, value: str) -> 
 @click.option(
     "--host",
     default=None,
+    callback=own_address,
     help="The address to listen on, under which the scheduler reaches this machine [default: the one from which this "
     "machine reaches the scheduler].",
 )
@@ -39,9 +41,7 @@ def command(address: str, slots: int, host: str | None) -> None:
     worker waits for it, and work in progress is repeated.
     Example: a11y-bench worker tcp://server:8786 --slots 4
     """
-    import asyncio
-
-    asyncio.run(_serve(address, slots, host))
+    run(lambda: _serve(address, slots, host))
 
 
 async def _serve(address: str, slots: int, host: str | None) -> None:

@@ -200,6 +200,22 @@ def test_a_batch_without_a_scheduler_says_what_to_do(monkeypatch: pytest.MonkeyP
         performed([Square(1)])
 
 
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("server", "'server' is no scheduler's address"),
+        ("tcp://server:port", "'tcp://server:port' is no scheduler's address"),
+        ("tcp://127.0.0.1:1", "no scheduler answers at tcp://127.0.0.1:1: .*refused"),
+    ],
+)
+def test_an_address_without_a_scheduler_is_said(monkeypatch: pytest.MonkeyPatch, address: str, said: str) -> None:
+    monkeypatch.setenv(cluster.ADDRESS, address)
+    with pytest.raises(UserError, match=said) as error:
+        performed([Square(1)])
+    assert "tcp://HOST:8786" in (error.value.hint or "")
+
+
 def test_another_version_of_the_program_gets_nothing(dask: Dask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slot, "code", lambda: "another")
     with pytest.raises(UserError, match="all workers run another version"):

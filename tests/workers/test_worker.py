@@ -1,7 +1,8 @@
-"""Where a worker can be reached: whoever reaches it can run code on its machine."""
+"""Where scheduler and workers can be reached, and how they end: whoever reaches one can run code on its machine."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from click.testing import CliRunner
 from dask_double import Dask
 from namespaces import until
 
-from pipeline.workers.worker import command
+from pipeline.core.errors import UserError
+from pipeline.workers import scheduler, worker
 
 #: the state of a listening socket in /proc/net/tcp
 LISTENS = "0A"
@@ -35,5 +37,34 @@ def test_scheduler_and_worker_listen_on_the_loopback_unless_told(tmp_path: Path)
 
 @pytest.mark.parametrize("address", ["server", "server:8786", "tcp://server", "tcp://server:port", "tcp://:8786"])
 def test_an_address_without_host_or_port_is_refused(address: str) -> None:
-    result = CliRunner().invoke(command, [address])
+    result = CliRunner().invoke(worker.command, [address])
     assert (result.exit_code, "such as tcp://server:8786" in result.output) == (2, True)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("words", [[scheduler.command], [worker.command, "tcp://127.0.0.1:8786"]])
+def test_an_address_of_another_machine_is_refused(words: list) -> None:
+    """192.0.2.0/24 is for documentation."""
+    result = CliRunner().invoke(words[0], [*words[1:], "--host", "192.0.2.77"])
+    assert result.exit_code == 2 and "'192.0.2.77' is not an address of this machine" in result.output
+
+
+@pytest.mark.engine("git")
+@pytest.mark.rule("bad-input")
+def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
+    with Dask(tmp_path, workers=0) as dask:
+        result = CliRunner().invoke(scheduler.command, ["--port", str(dask.port)])
+    assert isinstance(result.exception, UserError)
+    assert "already in use" in result.exception.message and "--port" in (result.exception.hint or "")
+
+
+@pytest.mark.engine("git")
+def test_who_is_asked_to_end_closes_down(tmp_path: Path) -> None:
+    """Slurm and `remote-stop` ask so; it printed what looked like a fault."""
+    with Dask(tmp_path, workers=1) as dask:
+        log = tmp_path / "dask.log"
+        until(lambda: "working for" in log.read_text())
+        for process in (*dask.workers, dask.scheduler):
+            process.terminate()
+            assert process.wait(30) == 130
+        assert not re.search("Traceback|never awaited|destroyed", log.read_text())
