@@ -1,0 +1,58 @@
+"""What a coordinator has to reach: the scheduler's port, and nothing else. It is on a host of its own here."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from dask_double import TESTS, Dask
+from histories import History
+from lacking import lack
+from layer_registry import Gate
+from namespaces import Network, lacking, until
+
+from pipeline.core import slot
+from pipeline.core.cluster import ADDRESS
+
+#: performs a unit with a clone that the worker lacks, and one with a large result
+COORDINATOR = """\
+import sys
+from pathlib import Path
+from pipeline.core import cluster
+from pipeline.core.work import each
+from work_requests import Read, Slow
+clone, commit, begun, size = sys.argv[1:]
+requests = [Read(f"{clone}/.git", commit, "file.txt"), Slow(1, begun, size=int(size))]
+cluster.Path = lambda _: Path(clone, "hidden")  # the worker shares this machine's files
+read, large = (result for _, result in sorted(each(requests, jobs=1, engine="dask"), key=lambda done: done[0].name))
+print(read[0], "/objects/" in read[2], len(large))
+"""
+
+
+@pytest.mark.engine("git")
+def test_a_coordinator_reaches_the_scheduler_alone(tmp_path: Path) -> None:
+    if reason := lacking():
+        lack(reason)
+    history = History(tmp_path / "clone")
+    commit = history.commit("first", {"file.txt": "content"})
+    (history.folder / ".git").rename(history.folder / "hidden")
+    for name in ("begun", "hosts"):
+        (tmp_path / name).mkdir()
+    with Dask(tmp_path, workers=1) as dask, Network(tmp_path / "hosts", "far") as network:
+        (host,) = network.hosts
+        host.start(["sleep", "600"], {})
+        with Gate(scheduler_of(dask), until(host.processes)[0]):
+            environment = {ADDRESS: dask.address, "PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent)])}
+            script = [sys.executable, "-c", COORDINATOR, str(history.folder), commit, str(tmp_path / "begun")]
+            coordinator = host.start([*script, str(2 * slot.MOST)], environment, tmp_path / "output")
+            assert coordinator.wait(60) == 0, (tmp_path / "output").read_text()
+    assert (tmp_path / "output").read_text().splitlines()[-1] == f"content True {2 * slot.MOST}"
+
+
+def scheduler_of(dask: Dask) -> Any:
+    """Something with a port to which a gate can lead."""
+    return SimpleNamespace(port=dask.port)
