@@ -79,6 +79,11 @@ def setup(host: Any, dry_run: bool, root: str, data_root: str) -> None:
 @repos_option
 @prefer_option
 @click.option("--with-secrets", is_flag=True, help="Also send the keys that are set here.")
+@click.option(
+    "--models",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The model list that names these keys, in LiteLLM's format [default: docker/proxy/models.yaml].",
+)
 @click.option("--without-clones", is_flag=True, help="Do not send clones.")
 @click.option("--without-data", is_flag=True, help="Send only the project.")
 @new_data_option
@@ -89,6 +94,7 @@ def push(
     repos: Sequence[Any],
     prefer: str | None,
     with_secrets: bool,
+    models: Path | None,
     **without: bool,
 ) -> None:
     """Send the project, the data and the clones; new data on the server are kept.
@@ -97,11 +103,17 @@ def push(
     Only differences are sent. Exit code: 2 if both sides changed the same data; nothing is written.
     """
     from pipeline.core.console import say
+    from pipeline.llm.models import SHIPPED, load_models
     from pipeline.remote import push as pushing
 
+    if models and not with_secrets:
+        raise click.UsageError("--models names the keys of --with-secrets, which is not given")
+    if without["without_data"] and (stages or repos or prefer):
+        raise click.UsageError("--without-data sends no data, so --stage, --repo and --prefer have no effect")
+    load_models(models or SHIPPED)  # a wrong list ends this before anything is sent
     say(f"the project: {pushing.push_project(host)} files")
     if with_secrets:
-        say(f"keys: {', '.join(pushing.push_secrets(host)) or 'none set here'}")
+        say(f"keys: {', '.join(pushing.push_secrets(host, models or SHIPPED)) or 'none set here'}")
     if without["without_data"]:
         return
     _print_counts(pushing.push_data(host, store, stages, repos, prefer or ""))

@@ -14,6 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from factories import REPO, make_instance, make_prediction, make_verdict
 from histories import History
 from namespaces import until
@@ -29,6 +30,7 @@ from pipeline.core.store import Store, Unit, read_records, write_bytes, write_js
 from pipeline.llm.ledger import OK, Booking, Key, Ledger, Sent
 from pipeline.remote import jobs
 from pipeline.remote import push as pushing
+from pipeline.remote.cli import command
 from pipeline.remote.host import Host
 from pipeline.remote.prepare import prepare
 from pipeline.remote.pull import pull
@@ -280,6 +282,21 @@ def test_what_is_missing_there_is_named_at_once(laptop: Laptop, tmp_path: Path) 
         impatient.send(laptop.store.root.parent, "anything/")
     with pytest.raises(UserError, match="(?s)a program is missing on .*uv.*just remote-setup"):
         impatient.bench("--help")
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--models", "mine.yaml"], "--with-secrets, which is not given"),
+        (["--with-secrets", "--models", "nowhere.yaml"], "nowhere.yaml"),
+        (["--without-data", "--repo", "acme/ui"], "have no effect"),
+    ],
+)
+def test_options_that_do_not_fit_send_nothing(words: list[str], said: str) -> None:
+    result = CliRunner().invoke(command, ["push", "no-such-server", *words])
+    assert result.exit_code and said in f"{result.output}{result.exception}"
+    assert "no-such-server" not in f"{result.output}{result.exception}"
 
 
 @pytest.mark.rule("bad-input")
