@@ -146,14 +146,15 @@ def pull(host: Any, store: Any, stages: Sequence[str], repos: Sequence[Any], pre
 def run(host: Any, recipe: str, follow: bool) -> None:
     """Start a recipe on a server ('build-run org/repo --jobs 8') and print the job's name.
 
-    The job continues if the connection ends.
+    \b
+    The job continues if the connection ends. Exit code: with --follow, that of the recipe.
     """
     from pipeline.remote import jobs
 
     name = jobs.begin(host, recipe)
     click.echo(name)
     if follow:
-        jobs.log(host, jobs.find(host, name), follow=True)
+        raise SystemExit(jobs.follow(host, name))
 
 
 @command.command()

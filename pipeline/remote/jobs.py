@@ -80,6 +80,13 @@ def log(host: Host, job: Job, *, lines: int = LINES, follow: bool = False) -> in
     return host.follow(host.in_project("sh", "-c", f'exec tail -n {lines} -f --pid="$(cat {folder}/pid)" {folder}/log'))
 
 
+def follow(host: Host, name: str) -> int:
+    """Show a job's log until it ends; returns the job's exit code, or 1 if it is not known here."""
+    log(host, find(host, name), follow=True)
+    job = find(host, name)
+    return int(job.code) if job.code else 1
+
+
 def stop(host: Host, job: Job) -> None:
     """Ask a job to end. The same recipe resumes its work."""
     host.run(host.in_project("bash", "-s", "--", "stop", f"{FOLDER}/{job.name}"), LOCAL_SCRIPT.read_bytes())

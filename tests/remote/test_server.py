@@ -101,6 +101,8 @@ def test_a_recipe_goes_on_when_the_connection_is_lost(laptop: Laptop, project: P
 
 def test_a_recipe_that_fails_says_so(laptop: Laptop, project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     pushing.push_project(laptop.host, project)
+    assert jobs.follow(laptop.host, jobs.begin(laptop.host, "wrong")) == 4
+    assert "it broke" in capfd.readouterr().out
     job = wait_for(laptop, jobs.begin(laptop.host, "wrong"), "ended")
     assert (job.code, job.command) == ("4", "wrong")
     assert jobs.log(laptop.host, job) == 0
