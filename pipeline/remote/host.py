@@ -6,6 +6,7 @@ Network failures are retried, and transfers resume. Writes no files of its own.
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 from collections.abc import Callable, Sequence
@@ -22,10 +23,10 @@ SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", "-o", "ServerAli
 PASSING = (10, 12, 24, 30, 35, 255)
 #: the shell's exit code for a program that is missing
 MISSING = 127
-#: what ssh says when another attempt cannot help, and what can
+#: what ssh says when another attempt cannot help (rsync's own errors have numbers in parentheses), and what can
 FINAL = (
     ("Name or service not known", "check the name, or describe the server in ~/.ssh/config"),
-    ("Permission denied (", "no password is asked for: give the server your key (ssh-copy-id {name})"),
+    (r"Permission denied \([a-z]", "no password is asked for: give the server your key (ssh-copy-id {name})"),
     ("Too many authentication failures", "name its key in ~/.ssh/config (IdentityFile, IdentitiesOnly yes)"),
     ("Host key verification failed", "connect yourself once, and compare the server's key: ssh {name}"),
     ("Bad configuration option", "correct ~/.ssh/config"),
@@ -114,8 +115,8 @@ class Host:
     def _lost(self, result: subprocess.CompletedProcess[bytes]) -> A11yBenchError:
         """The error of a connection that failed: a person's to mend, or one that another attempt may find well."""
         message = f"no connection to {self.name}: {_last_output(result)}"
-        for text, hint in FINAL:
-            if text in message:
+        for pattern, hint in FINAL:
+            if re.search(pattern, message):
                 return UserError(message, hint=hint.format(name=self.name))
         return InfrastructureError(message, cause="network")
 
