@@ -116,6 +116,7 @@ def push(
         say(f"keys: {', '.join(pushing.push_secrets(host, models or SHIPPED)) or 'none set here'}")
     if without["without_data"]:
         return
+    say("merging the data there; the first time, this installs the program's packages, which takes minutes")
     _print_counts(pushing.push_data(host, store, stages, repos, prefer or ""))
     if not without["without_clones"]:
         say(f"clones: {', '.join(map(str, pushing.push_clones(host, store, repos))) or 'none'}")

@@ -37,9 +37,12 @@ from pipeline.remote.pull import pull
 
 pytestmark = pytest.mark.engine("rsync")
 JUSTFILE = """\
-# waits, and says so
-slow SECONDS:
-    @echo begun; sleep {{ SECONDS }}; echo ended
+# waits for a file, and says so
+wait FILE:
+    @echo begun; until [ -e "{{ FILE }}" ]; do sleep 0.1; done; echo ended
+
+say TEXT:
+    @echo "{{ TEXT }}"
 
 keys:
     @echo "${GITHUB_TOKEN:-}"
@@ -88,13 +91,14 @@ def test_this_project_works_there(laptop: Laptop) -> None:
 
 def test_a_recipe_goes_on_when_the_connection_is_lost(laptop: Laptop, project: Path) -> None:
     pushing.push_project(laptop.host, project)
-    name = jobs.begin(laptop.host, "slow 2")
+    name = jobs.begin(laptop.host, "wait there")
     assert jobs.find(laptop.host).state == "running"
     laptop.server.stop()
     with pytest.raises(InfrastructureError, match=f"no connection to {NAME}"):
         jobs.jobs(laptop.host)
     laptop.server.start()
     until_it_answers(laptop)
+    (laptop.there / "there").touch()
     assert wait_for(laptop, name, "ended")[:3] == (name, "ended", "0")
     assert (laptop.there / jobs.FOLDER / name / "log").read_text() == "begun\nended\n"
 
@@ -111,25 +115,28 @@ def test_a_recipe_that_fails_says_so(laptop: Laptop, project: Path, capfd: pytes
 
 def test_a_log_is_followed_to_its_end(laptop: Laptop, project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     pushing.push_project(laptop.host, project)
-    name = jobs.begin(laptop.host, "slow 1")
-    jobs.log(laptop.host, wait_for(laptop, name, "running"), follow=True)
+    name = jobs.begin(laptop.host, "wait there")
+    job = wait_for(laptop, name, "running")
+    threading.Timer(1, (laptop.there / "there").touch).start()
+    jobs.log(laptop.host, job, follow=True)
     assert capfd.readouterr().out.splitlines()[-1] == "ended"
 
 
 def test_words_of_a_recipe_are_no_commands(laptop: Laptop, project: Path) -> None:
     pushing.push_project(laptop.host, project)
-    job = wait_for(laptop, jobs.begin(laptop.host, "slow '0; touch /tmp/no'"), "ended")
-    assert job.command == "slow '0; touch /tmp/no'"
+    job = wait_for(laptop, jobs.begin(laptop.host, "say 'a; touch no'"), "ended")
+    assert job.command == "say 'a; touch no'"
+    assert (laptop.there / jobs.FOLDER / job.name / "log").read_text() == "a; touch no\n"
     with pytest.raises(UserError, match="no recipe is given"):
         jobs.begin(laptop.host, "--version")
-    with pytest.raises(A11yBenchError, match="there is no recipe 'slowly' there: just --list"):
-        jobs.begin(laptop.host, "slowly 1")
+    with pytest.raises(A11yBenchError, match="there is no recipe 'waits' there: just --list"):
+        jobs.begin(laptop.host, "waits 1")
     assert len(jobs.jobs(laptop.host)) == 1
 
 
 def test_nothing_runs_where_nothing_was_sent(laptop: Laptop) -> None:
     with pytest.raises(A11yBenchError, match="the project is not in .*: just remote-push"):
-        jobs.begin(laptop.host, "slow 1")
+        jobs.begin(laptop.host, "wait there")
     shutil.rmtree(laptop.there)
     with pytest.raises(A11yBenchError, match="the project is not in .*: just remote-push"):
         jobs.jobs(laptop.host)
