@@ -50,7 +50,7 @@ def begin(host: Host, recipe: str) -> str:
     check = f"{host.in_project('test', '-e', SCRIPT)} {or_exit(host.absent)}"
     recipe_files = "justfile pipeline/*/*.just docker/*.just"
     unknown_recipe = or_exit(f"there is no recipe '{words[0]}' there: just --list")
-    check += f"; grep -qsE '^{words[0]}([ :]|$)' {recipe_files} {unknown_recipe}"
+    check += f"; grep -qsE '^(@|alias )?{words[0]}([ :]|$)' {recipe_files} {unknown_recipe}"
     host.run(f"{check}; {start}; setsid {run} </dev/null >/dev/null 2>&1 & fi")
     return name
 

@@ -44,6 +44,8 @@ wait FILE:
 say TEXT:
     @echo "{{ TEXT }}"
 
+alias tell := say
+
 keys:
     @echo "${GITHUB_TOKEN:-}"
 
@@ -124,8 +126,8 @@ def test_a_log_is_followed_to_its_end(laptop: Laptop, project: Path, capfd: pyte
 
 def test_words_of_a_recipe_are_no_commands(laptop: Laptop, project: Path) -> None:
     pushing.push_project(laptop.host, project)
-    job = wait_for(laptop, jobs.begin(laptop.host, "say 'a; touch no'"), "ended")
-    assert job.command == "say 'a; touch no'"
+    job = wait_for(laptop, jobs.begin(laptop.host, "tell 'a; touch no'"), "ended")
+    assert job.command == "tell 'a; touch no'"
     assert (laptop.there / jobs.FOLDER / job.name / "log").read_text() == "a; touch no\n"
     with pytest.raises(UserError, match="no recipe is given"):
         jobs.begin(laptop.host, "--version")
