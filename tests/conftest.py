@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,31 @@ from typing import Any
 import pytest
 from lacking import lack
 
-from pipeline.doctor import CHECKS
+from pipeline.core.errors import InfrastructureError
+from pipeline.core.vendors import vendor_python
+from pipeline.doctor import CHECKS, Check
+from pipeline.llm.models import PROXY_URL
 
 TESTS = Path(__file__).parent
 #: a file system in memory, and the bytes that it must have left
 MEMORY, ENOUGH = Path("/dev/shm"), 8 << 30
 
 
+def _root() -> str | None:
+    return None if os.geteuid() else "root"
+
+
+#: the parts of `doctor`, and what only tests need
+PARTS = (*CHECKS, Check("root", "mounts, namespaces and services of tests", False, _root, "run the tests as root"))
+
+
 @cache
 def missing(part: str) -> str:
-    """What to do about a part that this machine lacks, empty where it is there; the parts are those of `doctor`."""
-    check = next(check for check in CHECKS if check.name == part)
+    """What to do about a part that this machine lacks; empty if it has it. The embedded gateway is made first."""
+    if part == "LLM gateway" and not os.environ.get(PROXY_URL):
+        with suppress(InfrastructureError):
+            vendor_python("litellm", print)
+    check = next(check for check in PARTS if check.name == part)
     return "" if check.find() else f"this machine has no {part}: {check.remedy}"
 
 

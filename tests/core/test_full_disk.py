@@ -63,8 +63,8 @@ def test_a_full_disk_is_explained() -> None:
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Path]:
     """A small file system in memory."""
-    if os.geteuid() or sys.platform != "linux":
-        lack("needs root on Linux")
+    if sys.platform != "linux":
+        lack("needs Linux")
     folder = tmp_path / "small"
     folder.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "a11y-bench", folder], check=True)
@@ -72,7 +72,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", folder], check=True)
 
 
-@pytest.mark.engine("git")
+@pytest.mark.engine("git", "root")
 @pytest.mark.parametrize("engine", ["threads", "processes"])
 def test_a_unit_says_that_this_disk_is_full(small: Path, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A11Y_BENCH_CACHE", str(small))
@@ -87,7 +87,7 @@ def join_small(dask: Dask, small: Path) -> None:
     dask.join("small", environment={"A11Y_BENCH_CACHE": str(small / "cache"), "TMPDIR": str(small)})
 
 
-@pytest.mark.engine("git")
+@pytest.mark.engine("git", "root")
 @pytest.mark.invariant(4)
 def test_units_that_do_not_fit_on_a_worker_are_performed_elsewhere(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -115,7 +115,7 @@ def cluster_is_there(workers: int) -> None:
     worker.end()
 
 
-@pytest.mark.engine("git")
+@pytest.mark.engine("git", "root")
 def test_a_clone_that_does_not_fit_on_a_worker_is_said(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,7 +131,7 @@ def test_a_clone_that_does_not_fit_on_a_worker_is_said(
     assert told.count("free space there, or set A11Y_BENCH_CACHE") == 1
 
 
-@pytest.mark.engine("git")
+@pytest.mark.engine("git", "root")
 @pytest.mark.invariant(4)
 @pytest.mark.rule("not-evaluated-is-retried")
 def test_a_build_on_a_worker_that_is_full_is_finished_by_another(

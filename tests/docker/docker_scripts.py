@@ -5,18 +5,19 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
+from lacking import lack
 
 DOCKER = Path(__file__).resolve().parents[2] / "docker"
 START, STOP = DOCKER / "engine/start.sh", DOCKER / "engine/stop.sh"
 BUILD, MIRRORS, BOOTSTRAP = (DOCKER / "base" / f"{name}.sh" for name in ("build", "mirrors", "from-debootstrap"))
 
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 
-
-def needs(program: str) -> pytest.MarkDecorator:
-    """Skip where `program` is not installed."""
-    return pytest.mark.skipif(not shutil.which(program), reason=f"needs {program}")
+def need(*programs: str, root: bool = False) -> None:
+    """Skip the test that runs if programs are not installed, or if it is not run as root; fail it in CI."""
+    missing = [program for program in programs if not shutil.which(program)]
+    missing += ["root"] if root and os.geteuid() else []
+    if missing:
+        lack(f"needs {', '.join(missing)}")
 
 
 def run(*command: str | Path, **env: str) -> subprocess.CompletedProcess[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from docker_scripts import START, STOP, needs, needs_root, run
+from docker_scripts import START, STOP, need, run
 
 pytestmark = pytest.mark.engine
 
@@ -39,10 +39,9 @@ def own_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, s
     run(STOP, **env)
 
 
-@needs_root
-@needs("dockerd")
 def test_an_engine_of_our_own_starts_once_and_stops(own_engine: dict[str, str]) -> None:
     """In a network namespace of its own, since two engines take the bridge docker0 from each other."""
+    need("dockerd", root=True)
     other = engine_in_use()
     first, second = (run("unshare", "--net", START, **own_engine) for _ in range(2))
     assert "engine up" in first.stderr
@@ -53,9 +52,8 @@ def test_an_engine_of_our_own_starts_once_and_stops(own_engine: dict[str, str]) 
     assert engine_in_use() == other
 
 
-@needs_root
-@needs("dockerd")
 def test_start_shows_the_log_when_the_engine_does_not_come_up(own_engine: dict[str, str]) -> None:
+    need("dockerd", root=True)
     failed = run("unshare", "--net", START, **own_engine, A11Y_BENCH_DOCKER_ARGS="--nonsense")
     assert failed.returncode == 1
     assert "unknown flag: --nonsense" in failed.stderr

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from docker_scripts import BOOTSTRAP, BUILD, DOCKER, MIRRORS, START, STOP, needs, needs_root, run
+from docker_scripts import BOOTSTRAP, BUILD, DOCKER, MIRRORS, START, STOP, need, run
 
 SCRIPTS = sorted(DOCKER.glob("*/*.sh"))
 PARTS = {"common.sh", "inside.sh"}  # sourced or passed into the image, never run
@@ -18,8 +18,8 @@ def test_syntax_is_valid(script: Path) -> None:
     assert run("bash", "-n", script).stderr == ""
 
 
-@needs("shellcheck")
 def test_shellcheck_finds_nothing() -> None:
+    need("shellcheck")
     assert run("shellcheck", "-x", "-P", "SCRIPTDIR", *SCRIPTS).stdout == ""
 
 
@@ -89,7 +89,6 @@ def apt_sources(folder: Path, name: str, text: str) -> dict[str, str]:
     return {"APT_CONFIG": str(config)}
 
 
-@needs("apt-get")
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -101,22 +100,22 @@ def apt_sources(folder: Path, name: str, text: str) -> dict[str, str]:
     ],
 )
 def test_mirrors_reads_both_forms_of_apt_sources(tmp_path: Path, name: str, text: str) -> None:
+    need("apt-get")
     found = run(MIRRORS, "bookworm", **apt_sources(tmp_path, name, text))
     assert found.stdout.split() == ["http://mirror.example/debian", "http://deb.debian.org/debian"]
 
 
-@needs("apt-get")
 def test_mirrors_passes_over_other_suites(tmp_path: Path) -> None:
+    need("apt-get")
     sources = apt_sources(tmp_path, "other.list", "deb http://mirror.example/debian trixie main\n")
     assert run(MIRRORS, "bookworm", **sources).stdout.split() == ["http://deb.debian.org/debian"]
 
 
-@needs("apt-get")
-@needs_root
-@needs("debootstrap")
+@pytest.mark.engine("root")
 @pytest.mark.invariant(6)
 def test_the_password_of_a_mirror_is_not_printed(tmp_path: Path) -> None:
     """A private mirror's address can hold one. The suite is one that no server has any more, so this ends at once."""
+    need("apt-get", "debootstrap")
     sources = apt_sources(tmp_path, "private.list", "deb http://me:hunter2@127.0.0.1:9/debian potato main\n")
     failed = run(BOOTSTRAP, "potato", "git", TMPDIR=str(tmp_path), **sources)
     assert failed.returncode == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pipeline import __version__
 ROOT = Path(__file__).parents[2]
 CHECK = Path(sys.executable).with_name("check-jsonschema")
 SUBJECT = ROOT / ".ci/commit-subject"
+WORKFLOW = ROOT / ".github/workflows/ci.yml"
 
 
 def text(name: str) -> str:
@@ -48,3 +50,37 @@ def test_what_github_reads_follows_its_schema(schema: str, pattern: str) -> None
 def test_the_hook_refuses_a_long_subject(tmp_path: Path, length: int, code: int) -> None:
     (tmp_path / "message").write_text("x" * length + "\n\nbody\n")
     assert subprocess.run([SUBJECT, tmp_path / "message"]).returncode == code
+
+
+def test_every_hook_is_installed_by_the_documented_command() -> None:
+    """`pre-commit install` alone leaves out all stages but the first, so long subjects went through."""
+    settings = yaml.safe_load(text(".pre-commit-config.yaml"))
+    hooks = [hook for repo in settings["repos"] for hook in repo["hooks"]]
+    stages = {stage for hook in hooks for stage in hook.get("stages", ["pre-commit"])}
+    assert stages == {"pre-commit", "commit-msg"} == set(settings["default_install_hook_types"])
+
+
+def steps() -> list[str]:
+    """The commands of all jobs of the workflow."""
+    jobs = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"]
+    return [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
+
+
+def test_the_workflow_runs_checks_tests_coverage_audit_and_engine() -> None:
+    commands = "\n".join(steps())
+    called = set(re.findall(r"uv run just ([\w-]+)", commands))
+    assert called == {"check", "test", "coverage", "audit-dependencies"}
+    scripts = [ROOT / script for script in re.findall(r"(?<!\S)(?:\.ci|docker)/\S+", commands)]
+    assert ROOT / ".ci/run" in scripts and all(os.access(script, os.X_OK) for script in scripts)
+
+
+def test_the_workflow_runs_uv_as_one_user() -> None:
+    """What root has installed into .venv, the next step's user cannot change."""
+    assert [command for command in steps() if "sudo" in command and re.search(r"\buv run", command)] == []
+
+
+def test_the_workflow_tries_every_supported_version_of_python() -> None:
+    matrix = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"]["tests"]["strategy"]["matrix"]["python"]
+    oldest = tomllib.loads(text("pyproject.toml"))["project"]["requires-python"].removeprefix(">=")
+    assert matrix[0] == oldest
+    assert f"wheels for Python {matrix[0]} to {matrix[-1]}" in " ".join(text("docs/dependencies.md").split())

@@ -18,7 +18,7 @@ from namespaces import Host, lacking, until
 
 from pipeline.core.store import Store
 
-pytestmark = [pytest.mark.engine("git"), pytest.mark.invariant(3), pytest.mark.invariant(4)]
+pytestmark = [pytest.mark.engine("git", "root"), pytest.mark.invariant(3), pytest.mark.invariant(4)]
 #: scheduler and workers notice within seconds that a host was cut off
 QUICK = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "5s", "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "11s"}
 #: seconds for a command, which takes ten on an idle machine

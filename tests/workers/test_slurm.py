@@ -111,10 +111,8 @@ def free_port() -> int:
 
 @pytest.fixture
 def slurm(tmp_path: Path) -> Iterator[Slurm]:
-    lacking = [program for program in PROGRAMS if not shutil.which(program)]
-    if lacking or os.geteuid():
-        reason = f"needs root and {', '.join(lacking)}: {PACKAGES}"
-        lack(reason)
+    if missing := [program for program in PROGRAMS if not shutil.which(program)]:
+        lack(f"needs {', '.join(missing)}: {PACKAGES}")
     with Slurm(tmp_path / "slurm") as slurm:
         yield slurm
 
@@ -136,7 +134,7 @@ def script() -> str:
     return text
 
 
-@pytest.mark.engine("git")
+@pytest.mark.engine("git", "root")
 def test_workers_of_a_batch_script_join_and_join_again_when_it_is_requeued(
     slurm: Slurm, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
