@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
+import click
 import pytest
 from factories import REPO, make_instance
 
@@ -20,7 +23,7 @@ Run = Callable[..., tuple[int, str, str]]
 GROUPS = {
     "triage": ("serve", "list", "rate", "ask", "import", "export"),
     "images": ("push", "pull"),
-    "dataset": ("check", "export", "stats", "lock", "rebuild", "agree", "audit", "grade"),
+    "dataset": ("check", "export", "stats", "lock", "rebuild", "agree", "audit", "grade", "show", "subset"),
     "submission": ("pack", "verify", "regrade", "leaderboard"),
     "pages": ("check", "run", "eval", "report", "hybrid", "demo"),
     "handcheck": ("export", "import"),
@@ -93,6 +96,30 @@ def test_help_is_there_and_light(command: list[str]) -> None:
     assert marker == "MODULES"
     assert set(imported) & HEAVY == set()
     assert ("--data" in done.stdout and "A11Y_BENCH_DATA" in done.stdout) is (command not in WITHOUT_DATA)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_is_complete(name: str) -> None:
+    """Every option has its line, no sentence is cut off, and no mark of the help's own markup is shown."""
+    command = import_module(COMMANDS[name][0]).command
+    for words, part in commands_of(command):
+        text = part.get_help(click.Context(part, info_name=" ".join(["a11y-bench", name, *words]), terminal_width=80))
+        options = [option for option in part.params if isinstance(option, click.Option)]
+        assert [option.name for option in options if not option.help] == []
+        assert "\\b" not in text and not re.search(r"[a-z]\.\.\.$", text, re.MULTILINE)
+
+
+def commands_of(command: click.Command, *words: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """A command and those below it, with their names."""
+    yield words, command
+    for name, below in getattr(command, "commands", {}).items():
+        yield from commands_of(below, *words, name)
+
+
+def test_the_groups_of_these_tests_are_those_of_the_program() -> None:
+    modules = {name: import_module(module).command for name, (module, _) in COMMANDS.items()}
+    groups = {name: set(command.commands) for name, command in modules.items() if isinstance(command, click.Group)}
+    assert {name: set(below) for name, below in GROUPS.items()} == groups
 
 
 def test_the_overview_lists_every_command(run: Run) -> None:

@@ -62,10 +62,11 @@ def command(
 ) -> None:
     """Make frames, tables, figures and one HTML report from all data. Missing data are named and left out.
 
-    \\b
+    \b
     Reads 00_viewer, 01_raw, 02_dataset, 03_predictions, 04_evaluation, costs.csv and the ledger.
     Writes 05_analysis: frames (Parquet, CSV) with columns.csv, tables (CSV, Markdown, LaTeX), figures (SVG, PNG),
-    report.html. Exit code: 0 done, 2 for broken, duplicate or contradictory records.
+    report.html.
+    Exit code: 0 done, 2 for broken, duplicate or contradictory records.
     Example: a11y-bench analyze --repo grommet/grommet --cutoff GLM-4.6=2024-10-31
     """
     present(store, repo, issues_only=issues_only, cutoffs=cutoffs, samples=samples, out=out)

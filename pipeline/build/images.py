@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 import click
 
-from pipeline.core.options import Decorator, data_option, repos_argument, sandbox_option, subset_options
+from pipeline.core.options import Decorator, Group, data_option, repos_argument, sandbox_option, subset_options
 
 registry_argument: Decorator = click.argument("registry")
 json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Share the images of datasets through an image registry, so that each is built once.
 

@@ -14,6 +14,18 @@ import click
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+class Group(click.Group):
+    """A group of commands, whose overview shows the whole first sentence of each, however narrow the terminal."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.get_short_help_str(limit=1000)) for name, command in self._listed(ctx)])
+
+    def _listed(self, ctx: click.Context) -> list[tuple[str, click.Command]]:
+        commands = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        return [(name, command) for name, command in commands if command]
+
+
 class Usd(click.ParamType):  # type: ignore[type-arg]  # generic in the stubs alone
     """An amount of USD, as an exact decimal."""
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from pipeline.core.options import (
+    Group,
     data_option,
     engine_option,
     jobs_option,
@@ -24,7 +25,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 force_option = click.option("--force", is_flag=True, help="Replace a file with different content.")
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Check, export, measure and publish datasets. REPOS are org/repo [default: all]."""
 
@@ -245,7 +246,14 @@ def subset(name: str, repos: Any, size: int, seed: int, store: Any) -> None:
 
 @command.command()
 @repos_argument
-@click.option("--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "csv", "json"]),
+    default="table",
+    show_default=True,
+    help="A table for people, or all counts for programs.",
+)
 @data_option
 def stats(repos: Any, form: str, store: Any) -> None:
     """Show what datasets consist of.

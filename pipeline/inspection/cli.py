@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import data_option
+from pipeline.core.options import Group, data_option
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """List, show, compare and remove runs of predictions.
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import Decorator, Usd, data_option, engine_option, jobs_option, new_data_option
+from pipeline.core.options import Decorator, Group, Usd, data_option, engine_option, jobs_option, new_data_option
 from pipeline.pages.cli_hybrid import hybrid
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """The page track: can a model write an accessible page? Cases with prompts, run in a real browser."""
 
@@ -218,7 +218,7 @@ def report(name: str, against: str, ks: tuple[int, ...], store: Any) -> None:
     help="The data directory of the demo.",
 )
 def demo(jobs: int | None, data: Path) -> None:
-    """Generation, evaluation and report with a scripted model and a real browser; needs no tokens or keys.
+    """Run the whole track with a scripted model and a real browser; needs no tokens or keys.
 
     \b
     The model's answers are examples of our cases, so the right results are known.

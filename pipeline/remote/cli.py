@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import new_data_option
+from pipeline.core.options import Group, new_data_option
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Work on a server: HOST is a name that `ssh` knows (docs/remote.md)."""
 

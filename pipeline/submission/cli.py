@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import agent_option, data_option, model_argument, name_option, repo_argument
+from pipeline.core.options import Group, agent_option, data_option, model_argument, name_option, repo_argument
 
 FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Pack, verify, regrade and rank submissions."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import Usd, data_option, engine_option, jobs_option, repo_argument
+from pipeline.core.options import Group, Usd, data_option, engine_option, jobs_option, repo_argument
 
 list_option = click.option(
     "--list", "path", type=click.Path(path_type=Path, dir_okay=False), help="The model list [default: ours]."
@@ -15,7 +15,7 @@ list_option = click.option(
 PRINCIPLES = ("perceivable", "operable", "understandable", "robust")
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Group, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> None:
     """Rate candidates before they are built, with WCAG 2.2 criteria; `build --reviewed` takes those rated super.
@@ -77,7 +77,9 @@ def list_(repo: Any, store: Any) -> None:
 @click.option("--by", "rater", required=True, help="The rater.")
 @click.option("--criterion", "criteria", multiple=True, help="A WCAG success criterion, such as 4.1.2.")
 @click.option("--principle", "principles", multiple=True, type=click.Choice(PRINCIPLES), help="A WCAG principle.")
-@click.option("--difficulty", type=click.Choice(["easy", "medium", "difficult", "no-clue"]))
+@click.option(
+    "--difficulty", type=click.Choice(["easy", "medium", "difficult", "no-clue"]), help="How hard the task is to solve."
+)
 @click.option("--note", default="", help="The reason.")
 @data_option
 def rate(instance: str, store: Any, **fields: Any) -> None:
@@ -143,7 +145,14 @@ def ask(repo: Any, models: tuple[str, ...], store: Any, path: Path | None, budge
 )
 @click.option("--repo", default="", help="One repository, as org/repo.")
 @click.option("--group", type=click.Choice(["repo", "status", "difficulty"]), default=None, help="Group by this field.")
-@click.option("--format", "form", type=click.Choice(["python", "json", "csv", "metadata"]), default="python")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["python", "json", "csv", "metadata"]),
+    default="python",
+    show_default=True,
+    help="metadata: whole ratings, as the thesis's metadata.json; others: identifiers.",
+)
 @click.option("--with-errors", is_flag=True, help="Include candidates that could not be built.")
 @data_option
 def export(store: Any, group: str | None, **options: Any) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import data_option
+from pipeline.core.options import Group, data_option
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Check patches by hand: export a blinded sample, rate it, import the ratings.
 
