@@ -59,6 +59,12 @@ def test_an_unknown_license_is_reported(audit: Any) -> None:
     assert audit.unknown_licenses(rows) == ["b: unknown license: Proprietary", "c: unknown license: "]
 
 
+def test_everything_that_is_installed_may_be_used_and_passed_on(audit: Any) -> None:
+    """Advisories need the network; licenses do not, so every run of the tests checks them."""
+    rows = audit.output_of(*audit.LICENSES)
+    assert len(rows) > 100 and audit.unknown_licenses(rows) == []
+
+
 FLAWED = {"name": "a", "version": "1.0", "vulns": [{"id": "GHSA-1", "fix_versions": ["1.1"]}]}
 SOUND, SKIPPED = {"name": "a", "version": "1.0", "vulns": []}, {"name": "b", "skip_reason": "not found on PyPI"}
 OURS = {"name": "a11y-bench", "skip_reason": "distribution marked as editable"}

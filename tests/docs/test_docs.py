@@ -122,6 +122,15 @@ def test_places_in_the_project_exist(path: Path) -> None:
     none("places that do not exist", {place for place in named if not (ROOT / place).exists()})
 
 
+@pytest.mark.parametrize("path", sorted({*DOCS, *READMES}), ids=lambda path: str(path.relative_to(ROOT)))
+def test_rows_of_a_table_have_as_many_cells_as_its_head(path: Path) -> None:
+    """Two rows on one line are one row with its second half cut off."""
+    plain = re.sub(r"^```.*?^```", "", text(path), flags=re.DOTALL | re.MULTILINE)
+    tables = re.findall(r"(?:^\|.*\n)+", plain, re.MULTILINE)
+    cells = [[len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()] for table in tables]
+    assert [table.splitlines()[0] for table, counts in zip(tables, cells, strict=True) if len(set(counts)) > 1] == []
+
+
 # -- environment variables -------------------------------------------------------------------------------------------
 def test_every_variable_is_documented_and_used() -> None:
     """In the README, or in that of a folder."""
