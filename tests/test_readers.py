@@ -6,9 +6,11 @@ The files are bytes, any JSON, TOML or YAML, and files of ours with a part repla
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -17,31 +19,36 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pipeline.analyze.handcheck import sheet
+from pipeline.analyze.handcheck.records import patch_key
 from pipeline.analyze.reading import spent
 from pipeline.build import overrides
 from pipeline.campaign.file import load_campaign
 from pipeline.collect.patterns import load_patterns
 from pipeline.collect.selection import load_list
 from pipeline.collect.sources.dataset import reading
-from pipeline.core import journal
+from pipeline.core import clones, journal
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
-from pipeline.core.records import Candidate, Instance, Issue, Prediction, Verdict
-from pipeline.core.store import Store, read_json, read_records
+from pipeline.core.records import Candidate, CostRow, Funnel, Instance, Issue, Prediction, Verdict
+from pipeline.core.store import Store, read_json, read_object, read_record, read_records, shown_by
 from pipeline.core.subset import read_names
-from pipeline.core.texts import read_text, read_toml
+from pipeline.core.texts import read_table, read_text, read_toml
 from pipeline.core.vendors import VENDORS
 from pipeline.dataset.rebuild import read_list
 from pipeline.evaluate import foreign
 from pipeline.evaluate.assess.settings import SHIPPED as ASSESSMENT
 from pipeline.evaluate.assess.settings import load_settings
+from pipeline.llm import spending
 from pipeline.llm.ledger import Ledger
 from pipeline.llm.models import load_models
 from pipeline.llm.scripted import load_answers
 from pipeline.pages.cases import load_case
 from pipeline.pages.cli import models_of
 from pipeline.pages.hybrid import suite as suites
-from pipeline.predict.agents import load_agent
+from pipeline.predict.agents import Manifest, load_agent
+from pipeline.predict.agents import _read as read_manifest
+from pipeline.submission import bundle
 from pipeline.triage import exchange
 
 REPO = Repo("acme", "ui")
@@ -82,6 +89,21 @@ def _costs(path: Path) -> object:
     return spent._costs(Store(path.parent))
 
 
+def _sums(path: Path) -> object:
+    return spending._written(Store(path.parent))
+
+
+def _clones(path: Path) -> object:
+    """The list of clones in the user's configuration."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(path.parents[1]))
+        return clones._listed()
+
+
+def _source(path: Path) -> object:
+    return clones.adopt_clone_path(Store(path.parents[2]), REPO)
+
+
 def _ledger(path: Path) -> object:
     ledger = Ledger(path)
     try:
@@ -97,11 +119,23 @@ model_list:
   model_info: {mode: chat, input_cost_per_token: "0.1", output_cost_per_token: "0.2"}
 """
 AGENT = load_agent("magentless")
+#: what a sheet of patches to check by hand is about
+FRAMES: Any = SimpleNamespace(patches={("magentless", "m", "acme__ui-1"): "diff"})
+SHEET = f"check,instance_id,rating,note\n{patch_key('acme__ui-1', 'diff')},acme__ui-1,correct,\n"
 PREDICTIONS = '{"instance_id": "acme__ui-1", "model_name_or_path": "m", "model_patch": ""}\n'
 READERS = (
     Reader("any.txt", read_text),
     Reader("any.toml", read_toml),
     Reader("any.json", read_json),
+    Reader("any.csv", read_table),
+    Reader("object.json", lambda path: read_object(path, "a", "b"), '{"a": 1, "b": 2}', ("a", "b")),
+    Reader("sheet.csv", lambda path: sheet.read(path, FRAMES, "me"), SHEET),
+    Reader("a11y-bench/clones.json", _clones, '{"acme/ui": ["/clones/ui"]}', ("acme/ui",)),
+    Reader("data/01_raw/acme__ui/source.json", _source, '{"kind": "git", "commit": "HEAD"}', ("commit", "file")),
+    Reader("funnel.json", partial(read_record, kind=Funnel), "", tuple(Funnel.model_fields)),
+    Reader("run.json", lambda path: shown_by(path.parent), '{"instances": null}', ("instances",)),
+    Reader("submission.json", lambda path: bundle.load(path.parent), "", tuple(bundle.Submission.model_fields)),
+    Reader("agent.toml", partial(read_manifest, kind=Manifest), VENDORS / "command/agent.toml", ("command", "seconds")),
     Reader("models.yaml", load_models, ONE_MODEL, ("model_list", "model_name", "litellm_params", "model_info")),
     Reader("more.yaml", models_of, "models:\n- name: a\n", ("models", "name", "model_list", "model_name")),
     Reader("campaign.toml", load_campaign, 'models = ["a"]\n[[datasets]]\nrepo = "acme/ui"\n', ("datasets", "agents")),
@@ -124,8 +158,11 @@ READERS = (
     Reader("locks.jsonl", read_list, "", ("instance_id", "base", "schema_version")),
     Reader("prompt.md", _case, "Write a page.\n"),
     Reader("costs.csv", _costs, "track,repo,model,agent\nrepair,acme/ui,m,a\n"),
+    Reader("data/costs.csv", _sums, ",".join(CostRow.model_fields) + "\nrepair,acme/ui,m,a,,1,1,0,0,0,0\n"),
     Reader("ledger.sqlite", _ledger),
     Reader("suite.yaml", suites.load_suite, "tests: []\n", ("tests", "name", "prompt")),
+    Reader("hybrid.yaml", suites.load_configuration, "timeout: 5\n", tuple(suites.Configuration.model_fields)),
+    Reader("results.json", suites._rows, "", ("test_name", "model", "response")),
     *(
         Reader(f"{kind.__name__}.jsonl", partial(read_records, kind=kind), "", tuple(kind.model_fields))
         for kind in (Candidate, Instance, Issue, Prediction, Verdict)
@@ -166,10 +203,16 @@ def _bytes(text: bytes | str) -> bytes:
     return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
 
 
+def _place(folder: Path, reader: Reader) -> Path:
+    path = folder / reader.name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
 def test_what_people_write_is_read_or_refused(reader: Reader, tmp_path: Path) -> None:
     """A traceback says nothing of the file and its line, and ends a command halfway."""
-    path = tmp_path / reader.name
+    path = _place(tmp_path, reader)
 
     @settings(
         max_examples=40,
@@ -191,7 +234,7 @@ def test_what_people_write_is_read_or_refused(reader: Reader, tmp_path: Path) ->
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
 def test_a_file_that_is_not_utf_8_is_refused(reader: Reader, tmp_path: Path) -> None:
-    path = tmp_path / reader.name
+    path = _place(tmp_path, reader)
     path.write_bytes(b"\xff\xfe\x00\xe9\n")
-    with pytest.raises(UserError, match=path.name):
+    with pytest.raises(UserError, match=re.escape(path.name)):
         reader.read(path)

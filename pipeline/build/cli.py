@@ -110,7 +110,7 @@ def command(
     from pipeline.core.cache import cache_root
     from pipeline.core.console import say
     from pipeline.core.retry import Patience
-    from pipeline.core.store import read_json
+    from pipeline.core.store import read_object
     from pipeline.execution.images import source
     from pipeline.sandbox import open_sandbox
     from pipeline.sandbox.base import Limits
@@ -144,7 +144,7 @@ def command(
     for repo in repos:
         say(f"== {repo}")
         build(store, repo, settings, **options)
-        figures = read_json(store.qualification(repo) / "summary.json")
+        figures = read_object(store.qualification(repo) / "summary.json", "counts")
         show(repo, figures)
         say(f"written to {store.dataset(repo)} and {store.qualification(repo)}")
         failed += figures["counts"].get(NOT_EVALUATED, 0)

@@ -24,7 +24,7 @@ from pipeline.core.console import say
 from pipeline.core.decisions import decide, decided, fold, words
 from pipeline.core.names import Repo, parse_instance_id
 from pipeline.core.records import Decision, Funnel
-from pipeline.core.store import Store, digest, read_json
+from pipeline.core.store import Store, digest, read_record
 
 
 class Collected:
@@ -108,7 +108,7 @@ class Collected:
         """Write the files, unless they are up to date."""
         path = self.folder / "funnel.json"
         if not self.database.get("unfinished") and len(digests(self.folder)) == len(FILES) and path.exists():
-            return Funnel.model_validate(read_json(path))
+            return read_record(path, Funnel)
         for name, standing in self.standings.items():
             for line in conflicts(self.database.source_record(parse_instance_id(name)[1]), standing):
                 say(line)

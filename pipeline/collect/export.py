@@ -20,7 +20,7 @@ from pipeline.collect.funnel import counts
 from pipeline.core.cache import lock
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, Funnel, Rejection
-from pipeline.core.store import Store, read_json, write_bytes, write_json, writing
+from pipeline.core.store import Store, read_record, write_bytes, write_json, writing
 
 R = TypeVar("R", Candidate, Rejection)
 #: file -> the record of its lines; other stages read both files, and people may edit them
@@ -57,7 +57,7 @@ def write_funnels(store: Store) -> None:
     with lock(store.root / ".locks" / "funnel.lock"):
         remove_strays(folder)
         paths = (store.raw(repo) / "funnel.json" for repo in store.repositories("01_raw"))
-        table.writerows(Funnel.model_validate(read_json(path)).model_dump() for path in paths if path.exists())
+        table.writerows(read_record(path, Funnel).model_dump() for path in paths if path.exists())
         write_bytes(folder / "funnel.csv", text.getvalue().encode())
 
 

@@ -16,7 +16,7 @@ from pipeline.core.decisions import Standing, make
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Decision, Funnel
-from pipeline.core.store import Store, digest, read_json, write_bytes, write_json
+from pipeline.core.store import Store, digest, read_object, write_bytes, write_json
 
 log = logging.getLogger(__name__)
 
@@ -123,8 +123,8 @@ def _note_source(store: Store, repo: Repo, source: Source) -> None:
     """Record in `source.json` what was collected from. If this source has no clone, that of an earlier run is kept."""
     path = store.raw(repo) / "source.json"
     adopt_clone_path(store, repo)
-    before = read_json(path) if path.exists() else {}
-    clone = {key: before[key] for key in ("remote", "commit") if key in before}
+    before = read_object(path) if path.exists() else {}
+    clone: dict[str, str] = {key: before[key] for key in ("remote", "commit") if key in before}
     if source.clone:
         remember(repo, source.clone.place)
         clone = describe(source.clone)

@@ -10,14 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from pipeline.core.cache import lock
 from pipeline.core.errors import UserError
 from pipeline.core.git import Clone, has_commit, open_clone
 from pipeline.core.names import Repo
-from pipeline.core.store import Store, read_json, write_json
+from pipeline.core.store import Store, is_list_of_texts, read_object, write_json
 
 
 def describe(clone: Clone) -> dict[str, str]:
@@ -58,7 +57,7 @@ def find(store: Store, repo: Repo) -> Clone:
         hint = f"collected: {collected}; run: just collect-run {repo} --path CLONE"
         raise UserError(f"{repo} is not collected", hint=hint)
     adopt_clone_path(store, repo)
-    commit, attempts = read_json(path).get("commit", "HEAD"), ["looked at:"]
+    commit, attempts = read_object(path).get("commit", "HEAD"), ["looked at:"]
     for folder in _folders(store, repo):
         found = _open(folder, commit)
         if isinstance(found, Clone):
@@ -79,7 +78,9 @@ def adopt_clone_path(store: Store, repo: Repo) -> bool:
     path = store.raw(repo) / "source.json"
     if not path.exists():
         return False
-    before: dict[str, Any] = read_json(path)
+    before = read_object(path)
+    if wrong := [field for field in ("path", "file") if not isinstance(before.get(field, ""), str)]:
+        raise UserError("not a text", path=path, field=wrong[0], hint=f"collect again: just collect-run {repo}")
     about = dict(before)
     if "path" in about:
         folder = Path(about.pop("path"))
@@ -123,4 +124,8 @@ def _list_path() -> Path:
 
 def _listed() -> dict[str, list[str]]:
     path = _list_path()
-    return read_json(path) if path.exists() else {}
+    listed = read_object(path) if path.exists() else {}
+    for name, folders in listed.items():
+        if not is_list_of_texts(folders):
+            raise UserError("not a list of folders", path=path, field=name, hint="correct or remove this entry")
+    return listed

@@ -134,17 +134,38 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_bytes())
     except FileNotFoundError:
         raise UserError("no such file", path=path) from None
-    except ValueError as error:  # broken JSON, or not UTF-8, which has no line
+    except (ValueError, RecursionError) as error:  # broken JSON; not UTF-8, which has no line; nested too deeply
         line = getattr(error, "lineno", None)
         raise UserError(f"invalid JSON: {error}", path=path, line=line, hint="correct or remove the file") from None
 
 
+def read_object(path: Path, *fields: str) -> dict[str, Any]:
+    """Read a JSON object that has these fields. Raises UserError with file and field."""
+    value, hint = read_json(path), "correct the file, or remove it and run its stage again"
+    if not isinstance(value, dict):
+        raise UserError("not a JSON object", path=path, hint=hint)
+    if missing := [field for field in fields if field not in value]:
+        raise UserError("it is missing", path=path, field=missing[0], hint=hint)
+    return value
+
+
+def read_record(path: Path, kind: type[R]) -> R:
+    """Read the one record of a JSON file. Raises UserError with file and field."""
+    try:
+        return kind.model_validate(read_object(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UserError(fault(first), path=path, field=".".join(map(str, first["loc"])) or None) from None
+
+
+def is_list_of_texts(value: Any) -> bool:
+    """Whether a value of a JSON file is a list of texts."""
+    return isinstance(value, list) and all(isinstance(part, str) for part in value)
+
+
 def read_field(path: Path, field: str) -> Any:
     """One field of a JSON object. Raises UserError with file and field."""
-    value = read_json(path)
-    if not isinstance(value, dict) or field not in value:
-        raise UserError("it is missing", path=path, field=field, hint="remove the file and run its stage again")
-    return value[field]
+    return read_object(path, field)[field]
 
 
 def new_stamp() -> str:
@@ -410,7 +431,9 @@ def of_attempt(folder: Path, attempt: int) -> Path:
 def shown_by(run: Path) -> frozenset[str] | None:
     """The instances that a run of predictions is about, from its `run.json`; None for all."""
     path = run / "run.json"
-    names = read_json(path).get("instances") if path.exists() else None
+    names = read_object(path).get("instances") if path.exists() else None
+    if names is not None and not is_list_of_texts(names):
+        raise UserError("not a list of instances", path=path, field="instances", hint="correct it, or remove the run")
     return None if names is None else frozenset(names)
 
 

@@ -199,6 +199,7 @@ def grade(
     from pipeline.core.cache import cache_root
     from pipeline.core.console import say
     from pipeline.core.retry import Patience
+    from pipeline.core.texts import read_text
     from pipeline.dataset.foreign.grader import Grader, described, server
     from pipeline.evaluate.runs import How
     from pipeline.sandbox import open_sandbox
@@ -216,7 +217,7 @@ def grade(
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
         raise click.BadParameter(f"'{address}' is not HOST:PORT", param_hint="--address")
-    with server(grader, host, int(port), token_file.read_text(encoding="utf-8").strip()) as serving:
+    with server(grader, host, int(port), read_text(token_file).strip()) as serving:
         say(f"grading at http://{host}:{serving.server_address[1]} (Ctrl-C stops it)")
         serving.serve_forever()
 

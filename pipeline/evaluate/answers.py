@@ -9,7 +9,7 @@ from pathlib import Path
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Prediction
-from pipeline.core.store import Store, attempts_in, each_record, of_attempt, read_json, shown_by, unique
+from pipeline.core.store import Store, attempts_in, each_record, of_attempt, read_object, shown_by, unique
 from pipeline.llm.ledger import CAP_REACHED
 
 #: causes of a missing answer for which the agent is to blame; for all others, the machine or the provider is
@@ -77,7 +77,7 @@ def read_answers(store: Store, subject: Subject) -> Answers:
         for prediction in unique(each_record(path, Prediction), path)
     }
     metadata = path.with_name("metadata.json")
-    unanswered = read_json(metadata).get("unanswered", {}) if metadata.exists() else {}
+    unanswered = read_object(metadata).get("unanswered", {}) if metadata.exists() else {}
     failures = {name: cause for name, cause in unanswered.items() if cause not in OWN_FAULTS}
     return Answers(run, path, by_id, failures, shown_by(folder / run))
 

@@ -15,7 +15,7 @@ from pipeline.core.assessment import Assessment
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.records import REPAIR, Outcome, Prediction, Verdict
-from pipeline.core.store import Store, attempts_in, of_attempt, read_json, read_records, whose_run
+from pipeline.core.store import Store, attempts_in, of_attempt, read_object, read_records, whose_run
 from pipeline.llm.costs import requests
 from pipeline.llm.experiment import SHARED
 from pipeline.llm.ledger import Request
@@ -33,7 +33,7 @@ class Run:
             raise UserError("the folder is not named after a repository", path=folder.parents[1])
         self.repo = repo
         about = folder / "run.json"
-        self.metadata: dict[str, Any] = read_json(about) if about.exists() else {}
+        self.metadata = read_object(about) if about.exists() else {}
 
     @property
     def name(self) -> str:

@@ -1,7 +1,7 @@
 """The conversation of agent and model that is stored with an answer.
 
 Reads the trajectory of an answer: JSON or JSON Lines whose entries have `messages`, each with role and content, and
-perhaps a `reply`. Other formats have no messages here. Writes nothing.
+perhaps a `reply`. Other formats have no messages here: an agent may write anything. Writes nothing.
 """
 
 from __future__ import annotations
@@ -28,23 +28,29 @@ class Trajectory(NamedTuple):
 
 def trajectories(folder: Path) -> list[Trajectory]:
     """The trajectories of an answer."""
-    return [Trajectory(path, list(_messages(path))) for path in sorted(folder.glob("*traj*"))]
+    return [Trajectory(path, list(_messages(path))) for path in sorted(folder.glob("*traj*")) if path.is_file()]
 
 
 def _messages(path: Path) -> Iterator[Message]:
     try:
         data = path.read_bytes()
-        entries = [json.loads(text) for text in (data.splitlines() if path.suffix == ".jsonl" else [data])]
-    except ValueError:
+        texts = data.split(b"\n") if path.suffix == ".jsonl" else [data]
+        entries = [json.loads(text) for text in texts if text.strip()]
+    except (ValueError, RecursionError):
         return
-    for entry in entries:
-        for message in entry.get("messages") or () if isinstance(entry, dict) else ():
-            yield Message(message.get("role", ""), _text(message.get("content")))
-        if isinstance(entry, dict) and (reply := entry.get("reply") or entry.get("answer")):
+    for entry in filter(_is_object, entries):
+        messages = entry.get("messages")
+        for message in filter(_is_object, messages if isinstance(messages, list) else ()):
+            yield Message(_text(message.get("role")), _text(message.get("content")))
+        if reply := entry.get("reply") or entry.get("answer"):
             yield Message("reply", _text(reply))
 
 
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
 def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    return json.dumps(content, ensure_ascii=False) if content else ""
+    """The content as a text that can be printed: an agent may write half an emoji."""
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False) if content else ""
+    return text.encode(errors="replace").decode()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from itertools import groupby
@@ -12,7 +10,7 @@ from typing import Any, NamedTuple
 from pipeline.core.errors import A11yBenchError, UserError
 from pipeline.core.records import CostRow
 from pipeline.core.store import Store
-from pipeline.core.texts import read_text
+from pipeline.core.texts import read_table
 from pipeline.llm.costs import requests
 from pipeline.llm.experiment import SHARED
 from pipeline.llm.ledger import CACHED, OK, UNCOUNTED, Request, per_holder
@@ -97,11 +95,8 @@ def check(store: Store, spent: list[Spending]) -> None:
 def _written(store: Store) -> Decimal:
     if not store.costs.exists():
         return Decimal(0)
-    rows = csv.DictReader(io.StringIO(read_text(store.costs), newline=""))
-    lacking = [name for name in CostRow.model_fields if name not in (rows.fieldnames or ())]
-    if lacking:
-        raise UserError("no such column", path=store.costs, line=1, field=lacking[0], hint=DERIVED)
-    return total(_amount(store, line, row, name) for line, row in enumerate(rows, 2) for name in AMOUNTS)
+    rows = read_table(store.costs, CostRow.model_fields, hint=DERIVED)
+    return total(_amount(store, line, row, name) for line, row in rows for name in AMOUNTS)
 
 
 def _amount(store: Store, line: int, row: Mapping[str, str | None], name: str) -> Decimal:

@@ -17,7 +17,7 @@ from pipeline.core.console import log_file
 from pipeline.core.errors import UserError
 from pipeline.core.law import law, register
 from pipeline.core.progress import Progress
-from pipeline.core.store import Unit, digest, read_field, read_json, read_records, write_bytes, write_json
+from pipeline.core.store import Unit, digest, read_field, read_object, read_records, write_bytes, write_json
 from pipeline.core.work import Interrupts, each
 from pipeline.pages.engine import MERGE, RUNNER, Limits, Looked
 from pipeline.pages.records import Observed, PageAnswer, PageVerdict
@@ -165,7 +165,7 @@ def evaluated(run: Run) -> tuple[Evaluation, list[PageVerdict]]:
     path = run.evaluated / "verdicts.jsonl"
     if not path.exists():
         raise UserError("this run has no verdicts", path=path, hint=f"run: just pages-eval --run {run.name}")
-    settings = read_json(run.evaluated / "settings.json")
+    settings = read_object(run.evaluated / "settings.json", "axe", "limits")
     run = with_cases(run, run.evaluated / "cases") if (run.evaluated / "cases").exists() else run
     verdicts = read_records(path, PageVerdict)
     laws = {verdict.law for verdict in verdicts} or {page_law()}

@@ -20,7 +20,7 @@ from typing import Any
 
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import folder_name
-from pipeline.core.store import Store, Unit, digest, now, read_json, read_records, write_bytes, write_json
+from pipeline.core.store import Store, Unit, digest, now, read_field, read_object, read_records, write_bytes, write_json
 from pipeline.pages.cases import Case, load_cases
 from pipeline.pages.records import PageAnswer
 
@@ -128,7 +128,7 @@ def open_run(store: Store, case_set: str, cases: list[Case], asked: Asked, entri
     A complete run of fresh answers is not resumed. Raises UserError for the name of a different run.
     """
     key = digest(asdict(asked), [(case.name, case.prompt, case.digest) for case in cases], entries)
-    existing = {folder.name: read_json(folder / "run.json") for folder in _folders(store)}
+    existing = {folder.name: read_object(folder / "run.json", "digest") for folder in _folders(store)}
     if name in existing and existing[name]["digest"] != key:
         hint = "give another --run, or none"
         raise UserError("a different run has this name", path=store.pages(name) / "run.json", hint=hint)
@@ -150,13 +150,13 @@ def open_run(store: Store, case_set: str, cases: list[Case], asked: Asked, entri
 
 def load_run(store: Store, name: str = "") -> Run:
     """A run, by default the newest. Raises UserError if there is none."""
-    runs = sorted((read_json(folder / "run.json")["started"], folder.name) for folder in _folders(store))
+    runs = sorted((read_field(folder / "run.json", "started"), folder.name) for folder in _folders(store))
     if not runs:
         raise UserError("there is no page run", path=store.pages(), hint="run: just pages-run MODEL")
     chosen = name or runs[-1][1]
     if chosen not in {run_name for _, run_name in runs}:
         raise unknown("run of pages", name, [run_name for _, run_name in runs])
-    about = read_json(store.pages(chosen) / "run.json")
+    about = read_object(store.pages(chosen) / "run.json", "asked", "case_set", "cases")
     described: dict[str, Any] = {
         field: tuple(value) if isinstance(value, list) else value for field, value in about["asked"].items()
     }

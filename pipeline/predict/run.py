@@ -19,7 +19,7 @@ from pipeline.core.cache import cache_root
 from pipeline.core.dataset import read_dataset
 from pipeline.core.errors import UserError
 from pipeline.core.records import Instance, Prediction
-from pipeline.core.store import Store, Unit, digest, now, of_attempt, read_field, read_json, read_records, write_json
+from pipeline.core.store import Store, Unit, digest, now, of_attempt, read_field, read_object, read_records, write_json
 from pipeline.core.subset import ALL, Subset
 from pipeline.llm.experiment import Experiment
 
@@ -124,7 +124,7 @@ def open_run(store: Store, experiment: Experiment, wanted: Wanted = PLAIN) -> Ru
     """
     dataset, key = read_dataset(store, experiment.repository), run_digest(experiment, wanted.chooses)
     chosen, latest = wanted.subset.of(dataset), newest(store, experiment)
-    before = read_json(latest / "run.json") if latest and not wanted.fresh else {}
+    before = read_object(latest / "run.json") if latest and not wanted.fresh else {}
     if latest and before and before.get("digest") != key and experiment.name:
         hint = "give another --name, or --fresh; `a11y-bench runs remove` takes a run away"
         raise UserError(
@@ -172,7 +172,7 @@ def _described(experiment: Experiment, wanted: Wanted) -> dict[str, Any]:
 def record_served(run: Run, served: Sequence[tuple[str, str]]) -> None:
     """Record in `run.json` the providers' names of the models that answered, with their fingerprints."""
     path = run.folder / "run.json"
-    about = read_json(path)
+    about = read_object(path, "served_by")
     served_by = [{"model": model, "fingerprint": fingerprint} for model, fingerprint in served]
     if about["served_by"] != served_by:
         write_json(path, about | {"served_by": served_by})
@@ -186,7 +186,7 @@ def _both(before: Mapping[str, Any], names: list[str] | None) -> list[str] | Non
 
 def _run(store: Store, experiment: Experiment, folder: Path, dataset: tuple[Instance, ...]) -> Run:
     """The run of a folder, as described in its `run.json`."""
-    about = read_json(folder / "run.json")
+    about = read_object(folder / "run.json", "instances", "digest", "attempts", "fresh")
     shown = about["instances"]
     instances = tuple(instance for instance in dataset if shown is None or instance.instance_id in shown)
     answers = store.answers(experiment.repository, "")

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from pipeline.core.errors import UserError
 from pipeline.core.records import Verdict
-from pipeline.core.store import Store, new_stamp, read_json, read_records, schema_of, write_bytes, write_json
+from pipeline.core.store import Store, new_stamp, read_object, read_records, schema_of, write_bytes, write_json
 from pipeline.evaluate.final_report import final_report
 from pipeline.llm.costs import write_costs
 from pipeline.llm.ledger import Ledger
@@ -55,7 +55,7 @@ def merge(store: Store, incoming: Path, known: Path, prefer: str = "") -> Counte
     _require_schema(store, incoming)
     store.begin()
     with store.still():
-        plan = _Plan(store, incoming, read_json(known) if known.exists() else {}, prefer)
+        plan = _Plan(store, incoming, read_object(known) if known.exists() else {}, prefer)
         steps = plan.steps()
         for step in sorted(steps, key=lambda step: not step.unit):
             plan.do(step)

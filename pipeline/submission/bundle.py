@@ -20,14 +20,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from pipeline import __version__
 from pipeline.core.console import counted
-from pipeline.core.errors import A11yBenchError, UserError, fault
+from pipeline.core.errors import A11yBenchError, UserError
 from pipeline.core.names import parse_repo
 from pipeline.core.records import Outcome, Prediction, Record, Verdict
-from pipeline.core.store import Store, digest, now, of_attempt, read_json, read_records, write_json
+from pipeline.core.store import Store, digest, now, of_attempt, read_object, read_record, read_records, write_json
 from pipeline.evaluate import kept
 from pipeline.evaluate.answers import Subject, attempts, read_answers
 from pipeline.evaluate.regrade import regrade as give_anew
@@ -105,7 +105,7 @@ def pack(store: Store, subject: Subject, folder: Path, *, draft: bool = False) -
         instances=tuple(verdict.instance_id for verdict in verdicts),
         outcomes=_counted(verdicts),
         cost_usd=_cost(store, tries[0]),
-        settings=read_json(_run(store, tries[0]) / "run.json").get("settings", ""),
+        settings=read_object(_run(store, tries[0]) / "run.json").get("settings", ""),
         law=tuple(sorted({verdict.law for verdict in verdicts})),
         files=_digests(folder),
         draft=draft,
@@ -117,11 +117,7 @@ def pack(store: Store, subject: Subject, folder: Path, *, draft: bool = False) -
 
 def load(folder: Path) -> Submission:
     """What a bundle claims. Raises UserError for an invalid bundle."""
-    try:
-        return Submission.model_validate(read_json(folder / ABOUT))
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise UserError(fault(first), path=folder / ABOUT, field=".".join(map(str, first["loc"]))) from None
+    return read_record(folder / ABOUT, Submission)
 
 
 def verify(folder: Path) -> list[str]:
@@ -182,7 +178,7 @@ def _sources(store: Store, tries: list[Subject]) -> Iterator[Path]:
             if not (folder / name).exists():
                 raise UserError("nothing was evaluated", path=folder / name, hint=f"run: {attempt.command('eval-run')}")
             yield folder / name
-        for name in dict.fromkeys(read_json(folder / "runs.json").values()):
+        for name in dict.fromkeys(read_object(folder / "runs.json").values()):
             stored = kept.unit_of(store.root, attempt.repo, name)
             yield from (path for path in (stored.folder, stored.path) if path.exists())
         for prediction in _predictions(store, attempt):
@@ -221,7 +217,7 @@ def _cost(store: Store, subject: Subject) -> Decimal | None:
     answers = {prediction.answer for prediction in _predictions(store, subject)}
     if "" in answers or not store.ledger.exists():
         return None
-    shared = (SHARED, read_json(_run(store, subject) / "run.json").get("experiment"))
+    shared = (SHARED, read_object(_run(store, subject) / "run.json").get("experiment"))
     rows = requests(store.ledger)
     return total(row.cost_usd for row in rows if row.answer in answers or (row.holder, row.experiment) == shared)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from docker_scripts import needs
+from docker_scripts import need
 from faulty_batch import PAIR, Batch, breaking
 from own_engine import OwnEngine, Way
 from ssh_double import Server
@@ -113,8 +113,8 @@ def test_a_way_that_is_cut_under_a_command_is_seen(elsewhere: Way, tmp_path: Pat
     assert caught.value.cause == "engine"
 
 
-@needs("sshd")
 def test_an_engine_behind_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    need("sshd")
     with Server(tmp_path) as server:
         monkeypatch.setenv("PATH", f"{server.folder}{os.pathsep}{os.environ['PATH']}")
         monkeypatch.setenv("DOCKER_HOST", server.address)

@@ -22,9 +22,11 @@ from pipeline.analyze.reading.rows import Statement
 from pipeline.core import journal
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store, now, write_bytes
-from pipeline.core.texts import read_text
+from pipeline.core.texts import read_table
 
 HEADER = ("check", "instance_id", "rating", "note")
+#: the columns that an import reads
+COLUMNS = ("check", "rating", "note")
 
 
 class Check(NamedTuple):
@@ -85,12 +87,11 @@ def _page(checks: list[Check]) -> str:
 def read(path: Path, frames: Frames, rater: str) -> list[HandCheck]:
     """The ratings of a sheet, without rows that have none.
 
-    Raises UserError, with the line, for an unknown rating, an unknown patch and a duplicate.
+    Raises UserError, with the line, for a missing column, an unknown rating, an unknown patch and a duplicate.
     """
     known = {patch_key(name, patch): name for (_, _, name), patch in frames.patches.items()}
     checks: dict[str, HandCheck] = {}
-    lines = io.StringIO(read_text(path, "utf-8-sig"), newline="")
-    for line, row in enumerate(csv.DictReader(lines), 2):
+    for line, row in read_table(path, COLUMNS, "utf-8-sig", "save the sheet as CSV, with commas between its columns"):
         cells = {name: (row.get(name) or "").strip() for name in HEADER}
         if cells["rating"]:
             _require_valid(path, line, cells, known, checks)

@@ -14,7 +14,7 @@ from pipeline.analyze.reading.rows import KnownInstance, Rows, Who
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Prediction
-from pipeline.core.store import Store, attempts_in, each_record, of_attempt, read_json, shown_by, unique, whose_run
+from pipeline.core.store import Store, attempts_in, each_record, of_attempt, read_object, shown_by, unique, whose_run
 
 
 class Run(NamedTuple):
@@ -121,7 +121,4 @@ def _metadata(store: Store, repo: Repo, prediction: Prediction, path: Path) -> P
 
 def _optional(path: Path) -> dict[str, Any]:
     """A JSON object, empty if the file is missing. Raises UserError for anything else."""
-    value = read_json(path) if path.exists() else {}
-    if not isinstance(value, dict):
-        raise UserError("not a JSON object", path=path, hint="correct or remove the file")
-    return value
+    return read_object(path) if path.exists() else {}

@@ -6,13 +6,12 @@ Reads the `run.json` of the runs that are shown. An imported or older run record
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pipeline.analyze.reading.answered import Run
 from pipeline.analyze.reading.judged import Verdicts
 from pipeline.analyze.reading.rows import Rows, Who
 from pipeline.core.names import Repo
-from pipeline.core.store import read_json
+from pipeline.core.store import read_object
 
 #: characters of a digest that are shown
 SHOWN = 12
@@ -28,7 +27,7 @@ def read(rows: Rows, runs: Mapping[tuple[Who, Repo], Run], verdicts: Verdicts) -
         laws.setdefault(((agent, model), rows.known[name].repo), set()).add(verdict.law[:SHOWN])
     for ((agent, model), repo), run in sorted(runs.items(), key=lambda pair: pair[0]):
         path = run.path.with_name("run.json")
-        record: dict[str, Any] = read_json(path) if path.exists() else {}
+        record = read_object(path) if path.exists() else {}
         made_by = record.get("shaped_by") or {}
         info = (made_by.get("model") or {}).get("model_info") or {}
         rows.add(

@@ -5,8 +5,6 @@ Only the ledger distinguishes requests and instances. A `costs.csv` without a le
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -19,7 +17,7 @@ from pipeline.analyze.reading.rows import Rows, Who
 from pipeline.core.names import Repo, parse_repo
 from pipeline.core.records import REPAIR, CostRow, Prediction
 from pipeline.core.store import Store, unique
-from pipeline.core.texts import read_text
+from pipeline.core.texts import read_table
 from pipeline.llm.experiment import SHARED
 from pipeline.llm.ledger import Ledger, Request
 from pipeline.llm.prices import EXACT, total
@@ -126,8 +124,7 @@ def _is_repair_of(rows: Rows) -> Callable[[CostRow | Request], bool]:
 def _costs(store: Store) -> list[CostRow]:
     if not store.costs.exists():
         return []
-    lines = io.StringIO(read_text(store.costs), newline="")
-    rows = [checks.valid(CostRow, row, store.costs, line) for line, row in enumerate(csv.DictReader(lines), 2)]
+    rows = [checks.valid(CostRow, row, store.costs, line) for line, row in read_table(store.costs)]
     return list(unique(rows, store.costs, ("track", "repo", "model", "agent", "embed")))
 
 
