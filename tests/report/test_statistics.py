@@ -5,9 +5,13 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pipeline.core.errors import UserError
 from pipeline.report import statistics
+
+FAST = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
 
 @pytest.mark.parametrize(
@@ -111,3 +115,60 @@ def test_the_mean_of_pass_at_k_over_subjects_with_its_interval():
         statistics.mean_pass_at_k([(5, 1), (4, 1)], 5)
     with pytest.raises(UserError, match="needs samples"):
         statistics.mean_pass_at_k([], 1)
+
+
+# -- properties ------------------------------------------------------------------------------------------------------
+@FAST
+@given(st.integers(1, 400), st.data())
+def test_an_interval_holds_its_share_and_narrows_with_more_of_the_same(of: int, data: st.DataObject) -> None:
+    hits = data.draw(st.integers(0, of))
+    low, high = statistics.wilson(hits, of)
+    assert 0 <= low <= hits / of <= high <= 1
+    more = statistics.wilson(4 * hits, 4 * of)
+    assert more[1] - more[0] < high - low
+    assert statistics.wilson(of - hits, of) == pytest.approx((1 - high, 1 - low)), "failures mirror successes"
+
+
+@FAST
+@given(st.integers(1, 7), st.data())
+def test_pass_at_k_is_what_counting_all_choices_gives(samples: int, data: st.DataObject) -> None:
+    resolved, k = data.draw(st.integers(0, samples)), data.draw(st.integers(1, samples))
+    choices = list(combinations([True] * resolved + [False] * (samples - resolved), k))
+    assert statistics.pass_at_k(samples, resolved, k) == pytest.approx(sum(map(any, choices)) / len(choices))
+    rising = [statistics.pass_at_k(samples, resolved, attempts) for attempts in range(1, samples + 1)]
+    assert rising == sorted(rising) and rising[0] == pytest.approx(resolved / samples)
+
+
+@FAST
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1, max_size=12))
+def test_kappa_does_not_depend_on_who_is_first_or_on_names(pairs: list[tuple[str, str]]) -> None:
+    first, second = zip(*pairs, strict=True)
+    found, other = statistics.kappa(first, second), statistics.kappa(second, first)
+    assert (found is None) == (other is None)
+    if found is None or other is None:
+        assert set(first) == set(second) and len(set(first)) == 1, "chance alone would give full agreement"
+        return
+    assert found == pytest.approx(other) and -1 - 1e-9 <= found <= 1 + 1e-9
+    names = {"a": 1, "b": (2,), "c": None}
+    assert statistics.kappa([names[one] for one in first], [names[one] for one in second]) == pytest.approx(found)
+    assert (found == pytest.approx(1)) == (first == second)
+
+
+@FAST
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_mcnemar_is_a_probability_that_does_not_depend_on_who_is_first(one: int, other: int) -> None:
+    assert statistics.mcnemar(one, other) == pytest.approx(statistics.mcnemar(other, one))
+    assert 0 < statistics.mcnemar(one, other) <= 1
+    assert statistics.mcnemar(one, one) == pytest.approx(1), "an even split is no evidence"
+    assert statistics.mcnemar(one, one + other + 1) >= statistics.mcnemar(one, one + other + 2), (
+        "a more uneven one is more"
+    )
+
+
+@FAST
+@given(st.lists(st.floats(0, 1), max_size=8))
+def test_adjusted_probabilities_only_grow_and_keep_their_order(values: list[float]) -> None:
+    found = statistics.adjusted(values)
+    assert all(before <= after <= 1 for before, after in zip(values, found, strict=True))
+    ranked = [after for _, after in sorted(zip(values, found, strict=True))]
+    assert ranked == sorted(ranked)

@@ -103,6 +103,14 @@ def test_a_word_that_is_no_rating_is_refused_with_its_line(store, exported):
     assert exported.read_text(encoding="utf-8").splitlines()[error.line - 1].startswith(FIRST)
 
 
+@pytest.mark.rule("bad-input")
+def test_a_sheet_with_other_separators_is_refused(store, exported):
+    """Its ratings were skipped without a word, as if no row had one."""
+    exported.write_text(exported.read_text(encoding="utf-8").replace(",", ";"), encoding="utf-8")
+    error = refusal(store, exported)
+    assert (error.line, error.field) == (1, "check") and "commas" in error.hint
+
+
 def test_a_patch_that_is_no_prediction_any_more_is_refused(store, exported):
     fill(exported, {FIRST: "no"})
     for path in store.root.glob("03_predictions/repair/*/acme__ui/*/*/predictions.jsonl"):

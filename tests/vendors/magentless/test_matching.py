@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from magentless.causes import Ended
 from magentless.edits import Edit
-from magentless.matching import apply_edit
+from magentless.matching import NUMBERED, WAYS, apply_edit, find
 
+#: lines that are like others in all but their white space, and lines that are not
+LINES = st.sampled_from(["", " ", "a", "  a", "a ", "a  b", "a b", "\ta", "b", "é", "a\x0cb"])
+ENDS = st.sampled_from(["\n", "\r\n"])
 TEXT = "<ul>\n  <li>\n    one\n  </li>\n</ul>\n"
 
 
@@ -119,3 +124,45 @@ def test_copied_line_numbers_are_left_out_where_they_do_not_occur(search, replac
 
 def test_numbers_that_are_the_files_own_stay():
     assert applied("1: a\n2: b\n", "1: a", "1: c") == ("1: c\n2: b\n", "exact")
+
+
+@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@given(st.lists(LINES, min_size=1, max_size=6), st.data())
+def test_only_the_lines_that_were_searched_change(lines: list[str], data: st.DataObject) -> None:
+    """Whatever the lines are: those before and after stay, byte by byte, and so does a missing end of the file."""
+    end, is_ended = data.draw(ENDS), data.draw(st.booleans())
+    start = data.draw(st.integers(0, len(lines) - 1))
+    stop = data.draw(st.integers(start + 1, len(lines)))
+    replace = data.draw(st.lists(LINES, max_size=3))
+    assume(any(line.strip() for line in lines[start:stop]))
+    text = end.join(lines) + (end if is_ended else "")
+    assume((is_ended or lines[-1]) and (end in text or end == "\n"))
+    edit = Edit("a.tsx", tuple(lines[start:stop]), tuple(replace))
+    try:
+        changed = apply_edit(text, edit)
+    except Ended as error:
+        assert "occur" in str(error) and lines.count(lines[start]) > 1
+        return
+    assert changed.way == "exact"
+    wanted = [*lines[:start], *replace, *lines[stop:]]
+    is_open = not is_ended and (stop < len(lines) or bool(replace))
+    assert changed.text == "".join(line + end for line in wanted).removesuffix(end if is_open else "")
+
+
+@settings(max_examples=100, deadline=None, derandomize=True, database=None)
+@given(st.lists(LINES, max_size=8), st.lists(LINES, min_size=1, max_size=3), st.lists(st.booleans(), max_size=8))
+def test_a_match_is_the_only_one_of_its_way(lines: list[str], search: list[str], seen: list[bool]) -> None:
+    """Where several places fit, an edit is refused: a guess would change the wrong one."""
+    shown = [*seen, *[False] * len(lines)][: len(lines)]
+    try:
+        found = find(lines, Edit("a.tsx", tuple(search), ()), shown)
+    except Ended:
+        return
+    same = dict(WAYS)[found.way.removesuffix(NUMBERED)]
+    fits = [
+        start
+        for start in range(len(lines) - len(search) + 1)
+        if [*map(same, lines[start : start + len(search)])] == [*map(same, search)]
+    ]
+    visible = [start for start in fits if all(shown[start : start + len(search)])]
+    assert found.start in fits and (visible == [found.start] or fits == [found.start])

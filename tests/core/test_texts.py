@@ -1,0 +1,85 @@
+"""Reading files that people write: tables, TOML and plain text, and what is wrong with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.core.errors import UserError
+from pipeline.core.texts import read_table, read_text, read_toml
+
+
+def written(folder: Path, text: str | bytes, name: str = "file") -> Path:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+# -- tables ----------------------------------------------------------------------------------------------------------
+def test_a_row_knows_its_line_even_after_cells_of_several_lines(tmp_path: Path) -> None:
+    """A note on a sheet may have paragraphs; an error must not point to a line of another row."""
+    path = written(tmp_path, 'name,note\na,"one\n\ntwo"\nb,\n')
+    assert [(line, row["name"]) for line, row in read_table(path)] == [(4, "a"), (5, "b")]
+
+
+def test_a_table_without_rows_is_empty(tmp_path: Path) -> None:
+    assert read_table(written(tmp_path, "name,note\n"), ["name", "note"]) == []
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    "text", ["", "\n", "name\n", "name;note\na;b\n"], ids=["empty", "blank", "short", "semicolons"]
+)
+def test_a_missing_column_is_refused(tmp_path: Path, text: str) -> None:
+    """Spreadsheets of some languages save semicolons: every row then looked as if it had no rating."""
+    with pytest.raises(UserError) as caught:
+        read_table(written(tmp_path, text), ["name", "note"], hint="save it with commas")
+    assert (
+        caught.value.line == 1 and caught.value.field in ("name", "note") and caught.value.hint == "save it with commas"
+    )
+
+
+@pytest.mark.rule("bad-input")
+def test_a_cell_that_is_too_long_for_the_reader_is_refused_with_its_line(tmp_path: Path) -> None:
+    """A quotation mark that is never closed makes one cell of the rest of the file."""
+    path = written(tmp_path, f'name,note\na,b\nc,"{"x" * 200_000}\n')
+    with pytest.raises(UserError, match="invalid CSV") as caught:
+        read_table(path)
+    assert caught.value.line is not None and caught.value.line >= 3
+
+
+def test_a_mark_of_the_byte_order_is_no_part_of_the_first_column(tmp_path: Path) -> None:
+    path = written(tmp_path, b"\xef\xbb\xbfname,note\na,b\n")
+    assert read_table(path, ["name"], "utf-8-sig")[0][1] == {"name": "a", "note": "b"}
+
+
+# -- texts and TOML --------------------------------------------------------------------------------------------------
+@pytest.mark.rule("bad-input")
+def test_the_line_of_the_first_wrong_byte_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="not UTF-8") as caught:
+        read_text(written(tmp_path, b"one\ntwo\n\xe9t\xe9\n"))
+    assert caught.value.line == 3
+
+
+@pytest.mark.rule("bad-input")
+def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot be read: Is a directory"):
+        read_text(tmp_path)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("text", ["a = ", "a = 1\na = 2", "day = 2024-13-45", f"a = {'[' * 5000}"])
+def test_toml_that_no_parser_takes_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UserError, match="invalid TOML"):
+        read_toml(written(tmp_path, text))
+
+
+@settings(max_examples=30, deadline=None, derandomize=True, database=None)
+@given(st.text())
+def test_a_text_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    """Line ends are not changed, and no character is lost."""
+    path = written(tmp_path_factory.getbasetemp(), text.encode("utf-8", "replace"), "any.txt")
+    assert read_text(path) == text.encode("utf-8", "replace").decode()
