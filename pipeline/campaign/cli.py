@@ -56,12 +56,12 @@ def _show(conduct: Any, steps: list[Any]) -> None:
         click.echo(f"{repo}: its list is rebuilt first; the plan counts all its instances as missing", err=True)
     everything = sums(steps, conduct.left)
     rows = [
-        (step.repo, step.label, step.model, step.wanted, step.there, step.asked)
+        (step.repo, step.label, step.model, step.wanted, step.existing, step.asked)
         + (_usd(step.spent), _usd(step.likely, "unknown") if step.asked else "0", _usd(step.worst, "no limit"))
         + ("unknown" if step.seconds is None else clock(step.seconds),)
         for step in [*steps, *([everything] if len(steps) > 1 else [])]
     ]
-    columns = ("repository or cases", "agent", "model", "answers", "there", "to ask")
+    columns = ("repository or cases", "agent", "model", "answers", "existing", "to ask")
     header = (*columns, "spent USD", "likely USD", "worst USD", "time")
     if rows:
         table(f"{conduct.campaign.name}: what is there, and what will be asked", header, rows)

@@ -41,7 +41,7 @@ class Step(NamedTuple):
     label: str
     model: str
     wanted: int
-    there: int
+    existing: int
     spent: Decimal
     limit: Decimal | None
     likely: Decimal | None
@@ -51,7 +51,7 @@ class Step(NamedTuple):
 
     @property
     def asked(self) -> int:
-        return self.wanted - self.there
+        return self.wanted - self.existing
 
     @property
     def worst(self) -> Decimal | None:
@@ -142,7 +142,7 @@ def sums(steps: Sequence[Step], left: Decimal | None = None) -> Step:
     most = _sum([within, _at_worst(step for step in steps if step.track != REPAIR)])
     spent = total(step.spent for step in steps)
     limit = None if most is None else spent + most
-    counts = sum(step.wanted for step in steps), sum(step.there for step in steps)
+    counts = sum(step.wanted for step in steps), sum(step.existing for step in steps)
     return Step("", "all", "", *counts, spent, limit, likely, seconds, testing=_seconds_of_tests(steps))
 
 

@@ -75,12 +75,12 @@ def planned(store: Store, text: str, *words: str) -> Any:
 
 def test_a_plan_says_which_pages_are_there_and_what_the_others_will_cost(store: Store) -> None:
     (step,) = json.loads(planned(store, HARBOUR + "budget = 3\n", "--json").stdout)
-    assert (step["track"], step["label"], step["wanted"], step["there"], step["asked"]) == ("pages", "page", 4, 0, 4)
+    assert (step["track"], step["label"], step["wanted"], step["existing"], step["asked"]) == ("pages", "page", 4, 0, 4)
     assert (step["likely"], step["seconds"], step["worst"]) == (None, None, "3")
     assert not store.root.exists(), "a plan writes nothing"
     keep(generation(store, HARBOUR), ("pier", "one", 0))
     (step,) = json.loads(planned(store, HARBOUR + "budget = 3\n", "--json").stdout)
-    assert (step["there"], step["asked"], step["spent"]) == (1, 3, "0.25")
+    assert (step["existing"], step["asked"], step["spent"]) == (1, 3, "0.25")
     assert (step["likely"], step["seconds"], step["worst"]) == ("0.75", 6.0, "2.75"), "two are asked at once"
     shown = planned(store, HARBOUR).stdout
     assert "harbour-" in shown and "0.7500" in shown and "no limit" in shown

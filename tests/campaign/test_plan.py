@@ -56,6 +56,6 @@ def test_the_time_of_tests_is_that_of_the_repositorys_earlier_runs(tmp_path: Pat
 def test_the_time_of_all_tests_is_unknown_if_one_is() -> None:
     known = Step(str(REPO), "magentless", "one", 4, 0, Decimal(0), None, None, None, testing=60.0)
     pages = known._replace(track="pages", testing=None)
-    answered = known._replace(there=4, testing=None)
+    answered = known._replace(existing=4, testing=None)
     assert sums([known, known, pages, answered]).testing == 120.0
     assert sums([known, known._replace(testing=None)]).testing is None

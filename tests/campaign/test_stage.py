@@ -63,13 +63,13 @@ def experiment(bench: Bench, folder: Path) -> Experiment:
 def test_the_plan_says_what_is_there_and_what_will_be_asked(bench: Bench, tmp_path: Path) -> None:
     before = sorted(bench.store.root.rglob("*"))
     (step,) = json.loads(plan(bench, tmp_path, "--json").stdout)
-    assert (step["wanted"], step["there"], step["asked"]) == (4, 0, 4)
+    assert (step["wanted"], step["existing"], step["asked"]) == (4, 0, 4)
     assert (step["worst"], step["likely"]) == ("3", None)
     assert sorted(bench.store.root.rglob("*")) == before, "a plan writes nothing"
     run = view(bench.store, experiment(bench, tmp_path), Wanted(attempts=2))
     finish(run, run.instances[0], Answer("", "DONE"), 2)
     (step,) = json.loads(plan(bench, tmp_path, "--json").stdout)
-    assert (step["there"], step["asked"]) == (1, 3)
+    assert (step["existing"], step["asked"]) == (1, 3)
     shown = plan(bench, tmp_path).stdout
     assert "what is there, and what will be asked" in shown and "tests: those" not in shown
     earlier = {"inputs": {}, "finished": "", "result": {"seconds": {"tests": 60}}}

@@ -17,7 +17,20 @@ from pipeline.core import store as files
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Issue, Rejection
-from pipeline.core.store import Store, Unit, digest, read_json, read_records, write_bytes, write_json, write_records
+from pipeline.core.store import (
+    Store,
+    Unit,
+    digest,
+    read_field,
+    read_json,
+    read_object,
+    read_record,
+    read_records,
+    shown_by,
+    write_bytes,
+    write_json,
+    write_records,
+)
 
 REPO = factories.REPO
 
@@ -311,3 +324,53 @@ def test_digests_keep_parts_apart() -> None:
 def test_times_are_utc_to_the_second() -> None:
     assert len(files.now()) == 20 and files.now().endswith("Z")
     assert json.loads(json.dumps(files.now())) == files.now()
+
+
+# -- JSON files of another form --------------------------------------------------------------------------------------
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("value", [[], "text", 3, None, True], ids=repr)
+def test_a_file_that_is_no_object_is_refused(tmp_path: Path, value: object) -> None:
+    write_json(tmp_path / "run.json", value)
+    with pytest.raises(UserError, match="not a JSON object") as caught:
+        read_object(tmp_path / "run.json")
+    assert caught.value.path == tmp_path / "run.json" and "stage again" in str(caught.value.hint)
+
+
+@pytest.mark.rule("bad-input")
+def test_the_first_field_that_is_missing_is_named(tmp_path: Path) -> None:
+    write_json(tmp_path / "run.json", {"a": None})
+    assert read_object(tmp_path / "run.json", "a") == {"a": None}, "a value may be null"
+    with pytest.raises(UserError) as caught:
+        read_object(tmp_path / "run.json", "a", "b", "c")
+    assert caught.value.field == "b"
+    with pytest.raises(UserError, match="field 'c'"):
+        read_field(tmp_path / "run.json", "c")
+
+
+@pytest.mark.rule("bad-input")
+def test_json_that_is_nested_too_deeply_is_refused(tmp_path: Path) -> None:
+    path = line(tmp_path / "deep.json", "[" * 100_000)
+    with pytest.raises(UserError, match="invalid JSON"):
+        read_json(path)
+
+
+@pytest.mark.rule("bad-input")
+def test_a_record_in_a_file_of_its_own_is_refused_with_its_field(tmp_path: Path) -> None:
+    write_json(tmp_path / "issue.json", {"number": 1, "title": "Menu"})
+    assert read_record(tmp_path / "issue.json", Issue) == Issue(number=1, title="Menu")
+    write_json(tmp_path / "issue.json", {"number": "many", "title": "Menu"})
+    with pytest.raises(UserError) as caught:
+        read_record(tmp_path / "issue.json", Issue)
+    assert (caught.value.field, caught.value.path) == ("number", tmp_path / "issue.json")
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("names", ["acme__ui-1", [1], {"acme__ui-1": 1}], ids=repr)
+def test_a_run_of_something_else_than_instances_is_refused(tmp_path: Path, names: object) -> None:
+    """A text was taken for a set of its letters, so a run showed no instance at all."""
+    assert shown_by(tmp_path) is None
+    write_json(tmp_path / "run.json", {"instances": names})
+    with pytest.raises(UserError, match="not a list of instances"):
+        shown_by(tmp_path)
+    write_json(tmp_path / "run.json", {"instances": ["acme__ui-1"]})
+    assert shown_by(tmp_path) == {"acme__ui-1"}

@@ -38,9 +38,9 @@ class Project(NamedTuple):
 
 def project(tree: Tree, files: Sequence[str]) -> Project | None:
     """The project with tests whose folder is the nearest above the first of these files; None if there is none."""
-    found = [one for one in _projects(tree) if one.builder]
-    fitting = [one for one in found if not files or not one.folder or files[0].startswith(f"{one.folder}/")]
-    return max(fitting, key=lambda one: len(one.folder), default=None)
+    tested = [listed for listed in _projects(tree) if listed.builder]
+    above = [listed for listed in tested if not files or not listed.folder or files[0].startswith(f"{listed.folder}/")]
+    return max(above, key=lambda listed: len(listed.folder), default=None)
 
 
 def require_report(tree: Tree, files: Sequence[str]) -> None:
