@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 import tomllib
+from importlib.metadata import packages_distributions, requires
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/dependencies.md").read_text(encoding="utf-8")
@@ -44,6 +48,40 @@ def test_a_package_of_one_author_is_imported_in_one_module(package: str, door: s
     wanted = re.compile(rf"^\s*(?:import|from) {package}\b", re.MULTILINE)
     found = [str(path.relative_to(ROOT)) for path in paths if wanted.search(path.read_text(encoding="utf-8"))]
     assert found == [door]
+
+
+#: modules of other environments: the proxy's, and that of a harness that runs an export
+ELSEWHERE = {"fastapi", "litellm", "inspect_ai"}
+#: packages that we import but do not declare -> the package that brings them and has them in its own interface
+BROUGHT = {
+    "dask": "distributed",
+    "markupsafe": "jinja2",
+    "pydantic-core": "pydantic",
+    "requests": "docker",
+    "werkzeug": "flask",
+}
+
+
+def imported(source: str) -> set[str]:
+    """The packages outside the standard library and this project that a module imports, at any place."""
+    nodes = [*ast.walk(ast.parse(source))]
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) and not node.level}
+    return {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"pipeline"} - ELSEWHERE
+
+
+def test_the_wheel_declares_everything_that_it_imports() -> None:
+    """The tests' environment has more: with a package of theirs, only an installed wheel would fail."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    declared = {canonicalize_name(name_of(one)) for group in groups for one in group}
+    modules = set().union(*(imported(path.read_text(encoding="utf-8")) for path in (ROOT / "pipeline").rglob("*.py")))
+    providers = packages_distributions()
+    used = {canonicalize_name(providers[module][0]) for module in modules}
+    assert used - declared == BROUGHT.keys()
+    for package, bringer in BROUGHT.items():
+        assert bringer in declared
+        assert package in {canonicalize_name(name_of(one)) for one in requires(bringer) or ()}
 
 
 @pytest.fixture
