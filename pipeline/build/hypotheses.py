@@ -13,9 +13,10 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import NamedTuple
 
-from pipeline.build.infer import Tree, Unsupported, infer, jobs, place, scripts
+from pipeline.build.infer import Tree, Unsupported, infer, jobs, place
 from pipeline.build.infer.tree import above
 from pipeline.build.infer.uses import Use
+from pipeline.build.infer.words import commands as commands_of
 from pipeline.build.missing import Missing, missing_from, own_packages
 from pipeline.build.observe import Command, Observation
 from pipeline.build.remedies import LINES, Situation, nearest
@@ -253,7 +254,7 @@ def _leading(tree: Tree, folder: str) -> tuple[tuple[str, ...], ...]:
     manifest = tree.manifest(folder)
     script = manifest.table("scripts").get("test", "") if manifest else ""
     before = script.rpartition("&&")[0].strip()
-    return (_shell(before, folder),) if before and len(list(scripts.commands(script))) > 1 else ()
+    return (_shell(before, folder),) if before and len(list(commands_of(script))) > 1 else ()
 
 
 def _script(folder: str, name: str) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from pipeline.collect.kinds import KINDS
 from pipeline.collect.links import Link, linked, resolve, unresolved
 from pipeline.collect.patterns import Patterns
 from pipeline.collect.sources import Merged, Source, Unavailable
+from pipeline.core.patches import is_picture, paths
 from pipeline.core.records import Candidate, Evidence, Funnel, Issue, Rejection
 
 #: the closed list of reasons, in the order of the funnel -> what it means to a person
@@ -86,11 +87,13 @@ def _filters(merged: Merged, patterns: Patterns) -> dict[str, bool]:
 
 
 def _path_filters(merged: Merged, patterns: Patterns) -> dict[str, bool]:
-    """The filters of paths. If the source gives the patches, they decide which files are tests."""
+    """The filters of paths. If the source gives the patches, they decide which files are tests. Pictures are none."""
     if merged.patches:
-        return {"no_source_changes": bool(merged.patches.fix), "no_test_changes": bool(merged.patches.test)}
-    tests = sum(map(patterns.tests, merged.files))
-    return {"no_source_changes": tests < len(merged.files), "no_test_changes": bool(tests)}
+        tests, has_sources = paths(merged.patches.test), bool(merged.patches.fix)
+    else:
+        tests = list(filter(patterns.tests, merged.files))
+        has_sources = len(tests) < len(merged.files)
+    return {"no_source_changes": has_sources, "no_test_changes": not all(map(is_picture, tests))}
 
 
 def _decide(

@@ -19,6 +19,10 @@ _MOVED = re.compile(r"^(?:rename|copy) to (.+?)\r?$", re.MULTILINE)
 #: an escape in a quoted path; `"` and `\\` stand for themselves
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _ESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
+#: a picture: as a baseline of screenshots it is no test
+_PICTURE = re.compile(r"\.(?:png|jpe?g|gif|webp|avif|bmp)$", re.IGNORECASE)
+#: a bundler's configuration for tests, which is named like a test of it
+_SETTINGS = re.compile(r"(?:^|/)(?:webpack|rollup|vite|babel|postcss|karma)[.-]conf(?:ig)?\.tests?\.\w+$")
 #: a test file with code; one named like a test; one in a folder of helpers, or named like one
 _CODE = re.compile(r"\.(?:[cm]?[jt]sx?|coffee)$", re.IGNORECASE)
 _CALLED = re.compile(r"(?:[-_.](?:tests?|specs?|cy|e2e|pw|itest)|[a-z0-9](?:Tests?|Specs?))(?:\.\w+)*\.\w+$")
@@ -67,8 +71,14 @@ def is_test_file(path: str) -> bool:
 
 
 def is_runnable(path: str) -> bool:
-    """Whether a runner runs a file as a test: a helper, fixture or mock is not run."""
-    return bool(is_test_file(path) and _CODE.search(path) and (_CALLED.search(path) or not _HELPER.search(path)))
+    """Whether a runner runs a file as a test: a helper, fixture, mock or a bundler's configuration is not run."""
+    is_code = is_test_file(path) and _CODE.search(path) and not _SETTINGS.search(path)
+    return bool(is_code and (_CALLED.search(path) or not _HELPER.search(path)))
+
+
+def is_picture(path: str) -> bool:
+    """Whether a file is a picture by its name."""
+    return bool(_PICTURE.search(path))
 
 
 def sections(patch: str) -> Iterator[tuple[str, str]]:

@@ -30,8 +30,6 @@ from pipeline.ecosystems import folders
 from pipeline.ecosystems.folders import Folder, Table
 from pipeline.ecosystems.reports import Report, ReportError
 
-#: the name of a project in a configuration
-_NAMED = re.compile(r"\bname:\s*['\"`]([^'\"`$]+)['\"`]")
 #: a module that exports an empty configuration
 _NO_CONFIGURATION = "data:text/javascript,export default {}"
 
@@ -218,21 +216,23 @@ class Parser(Table):
 
 
 class Projects(Table):
-    """How a configuration's projects for browsers that the image lacks are left out: `others` is a pattern of such
-    projects, `word` the argument that selects the project `{name}`."""
+    """How a configuration's projects for browsers that the image lacks are left out: `named` is a pattern of the names
+    of projects, `others` one of such projects, `word` the argument that selects the project `{name}`."""
 
+    named: str = r"\bname:\s*['\"`]([^'\"`$]+)['\"`]"
     others: str
     word: str
 
     def words(self, text: str) -> tuple[str, ...]:
         """The arguments that select the remaining projects of a configuration; empty if no project is left out.
 
-        A project is the text from one `name` to the next. Does not cover computed names.
+        A project is the text from one name to the next. Does not cover computed names.
         """
-        parts = _NAMED.split(text)[1:]
+        parts = re.split(self.named, text)[1:]
         projects = list(zip(parts[::2], parts[1::2], strict=True))
         kept = [name for name, options in projects if not re.search(self.others, name + options)]
-        return tuple(self.word.format(name=name) for name in kept) if kept and len(kept) < len(projects) else ()
+        words = dict.fromkeys(self.word.format(name=name) for name in kept)
+        return tuple(words) if kept and len(kept) < len(projects) else ()
 
 
 class Logged(Table):
@@ -253,6 +253,8 @@ class Runner(Folder):
     key: str = Field(default="", description="its field in package.json")
     aggregate: str = Field(default="", description="what a configuration says that runs the packages' tests")
     imports: str = Field(default="", description="pattern of how tests name it")
+    tests: str = Field(default="", description="pattern of how its configuration names the folder of its tests")
+    adapter: str = Field(default="", description="the package that makes another {runner} its framework")
     command: str = Field(default="", description="the first word of a call that tests")
     keep: tuple[str, ...] = Field(default=(), description="arguments of a script that shape how tests run")
     flags: tuple[str, ...] = Field(default=(), description="those that take no value")

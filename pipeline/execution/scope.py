@@ -18,13 +18,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
-from pipeline.core.patches import is_runnable, is_test_file, paths
+from pipeline.core.patches import is_picture, is_runnable, is_test_file, paths
 from pipeline.ecosystems.protection import is_configuration, is_protected
 
 SCOPES = ("touched", "full")
 
 #: raised when the selection changes: earlier decisions become stale
-VERSION = 3
+VERSION = 4
 
 _HEIGHT = 2
 #: folders whose names say nothing about their content
@@ -53,13 +53,18 @@ def touched(tree: Collection[str], test_patch: str, manifest: str | None = None)
     changed = paths(test_patch)
     code = {_test_of(path) for path in changed if _CODE.search(_test_of(path)) and not _sets_up(path)}
     code = set(filter(is_runnable, code)) or code
-    data = [path for path in changed if is_test_file(path) and not _CODE.search(path) and not path.endswith(".snap")]
+    data = [path for path in changed if is_test_file(path) and not _CODE.search(path) and not _is_stored(path)]
     return tuple(sorted(code | _readers({*tree, *code}, data, code, named_tests(manifest))))
 
 
 def _sets_up(path: str) -> bool:
     """Whether a file is configuration or set-up by its name (`setupTests.js`), and therefore not a test."""
     return is_configuration(path) and not re.search(r"[.\-_](?:test|spec|cy)\.", PurePosixPath(path).name)
+
+
+def _is_stored(path: str) -> bool:
+    """Whether a file of tests is what a test stored: a snapshot, or a screenshot, which is no test."""
+    return path.endswith(".snap") or is_picture(path)
 
 
 def _readers(tree: Collection[str], data: Iterable[str], code: Collection[str], named: Collection[str]) -> set[str]:

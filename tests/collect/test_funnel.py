@@ -62,6 +62,12 @@ def test_a_candidate_has_both_patches_and_evidence(history: History) -> None:
     [
         ("Test aria (#1)", TEST, "no_source_changes", "src/Menu.test.tsx"),
         ("Add aria (#1)", SOURCE, "no_test_changes", "src/Menu.tsx"),
+        (
+            "Add aria (#1)",
+            SOURCE | {"e2e/__screenshots__/a.png": b"\x89"},
+            "no_test_changes",
+            "e2e/__screenshots__/a.png",
+        ),
         ("Add a name (#1)", SOURCE | TEST, "no_a11y_evidence", "src/Menu.test.tsx; src/Menu.tsx"),
         ("Aria (#1)", TEST | {"src/Menu.tsx": b"caf\xe9\n"}, "not_utf8", "byte 0xe9"),
         ("Nothing (#1)", {}, "no_source_changes", ""),

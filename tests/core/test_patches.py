@@ -153,6 +153,9 @@ def test_names_that_runners_call_tests(path: str, expected: bool) -> None:
         ("cypress/support/commands.js", False),
         ("src/Menu/__snapshots__/Menu-test.js.snap", False),
         ("test/menu.html", False),
+        ("webpack.config.test.js", False),
+        ("config/karma.conf.test.js", False),
+        ("src/tailwind.config.test.ts", True),
         ("src/Menu/Menu.js", False),
     ],
 )

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, partial
 
 from pipeline.build.infer import angular, uses, workspaces
-from pipeline.build.infer.scripts import commands, program
+from pipeline.build.infer.scripts import starts_task
 from pipeline.build.infer.tree import Found, Manifest, Tree, Unsupported, above, table
 from pipeline.build.infer.uses import Use
+from pipeline.build.infer.words import commands, program
 from pipeline.ecosystems.runner_folder import all_runners, runner
 
-#: programs that start others by configurations or scripts of their own
-_TASKS = {"gulp", "grunt", "node", "babel-node", "ts-node", "tsx", "make", "nx", "turbo", "lerna", "wireit"}
 #: folder -> the uses of its package, the likeliest first
 Known = Callable[[str], list[Use]]
 
@@ -34,7 +33,7 @@ def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str
     named = workspaces.patterns(tree, manifest)
     is_sure = partial(_is_sure, tree, imported)
     nearest = [use for file in tests or ["package.json"] if (use := _nearest(known, file, named, is_sure))]
-    if not nearest and (use := uses.brought(tree) if _starts_task(manifest) else None):
+    if not nearest and (use := uses.brought(tree) if _starts_something(manifest) else None):
         return use, "the root"
     if not nearest:
         raise Unsupported("runner_unsupported", _nothing(manifest))
@@ -93,11 +92,9 @@ def _nearest(known: Known, file: str, named: dict[str, str], is_sure: Callable[[
 
 def _is_sure(tree: Tree, imported: Collection[str], use: Use) -> bool:
     """Whether more than a dependency speaks for a runner that starts browsers. A package may only bring helpers."""
-    spec, start = runner(use.runner), f"{use.folder}/" if use.folder else ""
-    if use.call.program or not spec.browser or use.runner in imported:
-        return True
-    inside = (path.removeprefix(start) for path in tree.paths if path.startswith(start))
-    return any(re.search(spec.configuration, path) for path in inside)
+    spec = runner(use.runner)
+    is_started = use.call.program or not spec.browser or use.runner in imported
+    return bool(is_started) or uses.is_configured(tree, use.folder, spec)
 
 
 def _fixed(known: Known, fixed: dict[str, Found]) -> tuple[Use, str]:
@@ -111,18 +108,28 @@ def _fixed(known: Known, fixed: dict[str, Found]) -> tuple[Use, str]:
     return next((use for use in found if use.runner == wanted.value), bare), folder.evidence
 
 
-def _starts_task(manifest: Manifest) -> bool:
-    """Whether the test command starts a program that may start any runner: the base's own log and probe say more."""
-    words = commands(manifest.table("scripts").get("test", ""))
-    return any(program(word) in _TASKS for command in words for word in command)
+def _starts_something(manifest: Manifest) -> bool:
+    """Whether the test command starts a task, or a program that is no runner and may bring one along."""
+    return starts_task(manifest) or bool(_programs(manifest) and not _foreign(manifest, ("test",)))
+
+
+def _programs(manifest: Manifest) -> set[str]:
+    """The first words of the test command's commands that are programs of packages, by the manifest's dependencies."""
+    first = {program(words[0]) for words in commands(manifest.table("scripts").get("test", ""))}
+    return first & {name.rpartition("/")[2] for name in manifest.dependencies}
+
+
+def _foreign(manifest: Manifest, names: Iterable[str]) -> list[dict[str, str]]:
+    """The rows of the tools that scripts of these names call."""
+    scripts = manifest.table("scripts")
+    called = {program(word) for name in names for words in commands(scripts.get(name, "")) for word in words}
+    return [row for row in table("foreign.toml")["foreign"] if called.intersection(row["programs"])]
 
 
 def _nothing(manifest: Manifest) -> str:
     script = manifest.table("scripts").get("test")
     script_note = f"; scripts.test is '{script}'" if script else "; it has no scripts.test"
-    scripts = manifest.table("scripts").values()
-    called = {program(word) for text in scripts for words in commands(text) for word in words}
-    foreign = [row for row in table("foreign.toml")["foreign"] if called.intersection(row["programs"])]
+    foreign = _foreign(manifest, manifest.table("scripts"))
     calls = "".join(f"; its scripts call {row['tool']}: {row['why']}" for row in foreign)
     return f"package.json names none of: {', '.join(all_runners())}{script_note}{calls}"
 

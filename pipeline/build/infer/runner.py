@@ -8,16 +8,23 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from pipeline.build.infer import angular, place, uses
 from pipeline.build.infer.tree import Found, Manifest, Tree
 from pipeline.build.infer.uses import Use
+from pipeline.build.infer.words import is_unknown
 from pipeline.ecosystems import versions
 from pipeline.ecosystems.manager_folder import all_managers
 from pipeline.ecosystems.runner_folder import Runner as Spec
 from pipeline.ecosystems.runner_folder import Words
 from pipeline.ecosystems.runner_folder import runner as spec_of
+from pipeline.execution.scope import is_test
+
+#: options that name a configuration
+_OPTIONS = ("--config", "-c", "--opts")
+_OPTIONS_WITH_VALUE = tuple(f"{option}=" for option in _OPTIONS)
 
 
 class Runner(NamedTuple):
@@ -61,12 +68,21 @@ def find(
         entries=tuple(_entries(tree, use, spec, {*uses.wrappers(package), *uses.wrappers(manifest)})),
         test=("node", *start, *kept, "{files}"),
         selection=merged.selection or (),
-        everything=tests,
+        everything=tests or _everything(tree, use, spec),
         env={name: value.replace("{configuration}", configuration.value) for name, value in env.items()},
         parser=merged.parser,
         browser=_browser(spec, package, manifest),
         evidence=f"{use.runner} {version.value}; {use.evidence}",
     )
+
+
+def _everything(tree: Tree, use: Use, spec: Spec) -> tuple[str, ...]:
+    """All tests in the folder of a runner whose script picks them while it runs (`mocha $(find …)`)."""
+    if not spec.positional or not any(map(is_unknown, use.call.words)):
+        return ()
+    start = f"{use.folder}/" if use.folder else ""
+    found = (path for path in tree.matching(is_test) if path.startswith(start) and not place.tool_of(tree, path))
+    return tuple(path.removeprefix(start) for path in found)
 
 
 def _version(tree: Tree, nearest: Manifest, root: Manifest, spec: Spec) -> Found:
@@ -106,7 +122,7 @@ def _configured(spec: Spec, configuration: Found, kept: Sequence[str]) -> tuple[
 
 def _projects(tree: Tree, use: Use, spec: Spec, configuration: str, kept: Sequence[str]) -> tuple[str, ...]:
     """The words that leave out projects for missing browsers, unless the call chooses projects itself."""
-    if spec.projects is None or any(word.startswith("--project") for word in kept):
+    if spec.projects is None or any(word.startswith(spec.projects.word.partition("=")[0]) for word in kept):
         return ()
     return spec.projects.words(tree.text(posixpath.normpath(posixpath.join(use.folder, configuration))))
 
@@ -115,8 +131,8 @@ def _configuration(tree: Tree, use: Use, manifest: Manifest, spec: Spec) -> Foun
     """The runner's configuration: its wrapper's, the one that its call names, a file in its folder, or package.json."""
     if use.wrapper and use.wrapper.words and use.wrapper.file:
         return Found(use.wrapper.file, use.evidence)
-    for path in use.call.words:
-        if posixpath.normpath(posixpath.join(use.folder, path)) in tree.paths and "conf" in path:
+    for path in _configurations(use, spec):
+        if posixpath.normpath(posixpath.join(use.folder, path)) in tree.paths:
             return Found(path, use.evidence)
     start = f"{use.folder}/" if use.folder else ""
     inside = [path.removeprefix(start) for path in tree.paths if path.startswith(start)]
@@ -125,6 +141,18 @@ def _configuration(tree: Tree, use: Use, manifest: Manifest, spec: Spec) -> Foun
     if spec.key in manifest.data:
         return Found(manifest.path, f"its field {spec.key}")
     return Found("", "none: its defaults")
+
+
+def _configurations(use: Use, spec: Spec) -> Iterator[str]:
+    """The words of a call that may be paths of configurations: values of such options, then words that are named like
+    one and belong to no option."""
+    pairs = list(pairwise(("", *use.call.words)))
+    yield from (word.partition("=")[2] for _, word in pairs if word.startswith(_OPTIONS_WITH_VALUE))
+    yield from (word for option, word in pairs if option in _OPTIONS)
+    for option, word in pairs:
+        name = posixpath.basename(word)
+        if option not in spec.keep and not word.startswith("-") and ("conf" in name or spec.name in name):
+            yield word
 
 
 def _entries(tree: Tree, use: Use, spec: Spec, brought: set[str]) -> Iterator[str]:

@@ -1,27 +1,33 @@
 """What the scripts of a package.json call when they test: through other scripts, launchers, and shell files.
 
-A script is read as words, never run. Does not cover shell control flow: a shell file is searched for the programs'
-names.
+A script is read as words (`words`), never run. Variables, folders (`cd ../..`) and words that a script hands to another
+one go with the call. Does not cover shell control flow: the lines of a shell file are read one by one, and if none of
+them calls a program, the file is searched for the programs' names.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from pipeline.build.infer import shell
 from pipeline.build.infer.tree import Manifest, Tree
+from pipeline.build.infer.words import assigned, commands, is_closed, program
 from pipeline.ecosystems.manager_folder import all_managers
 
 #: the scripts that are read, in this order
 NAMES = ("test", "test:unit", "unit", "test-unit", "test:ci", "test:jest", "jest", "test:vitest", "vitest", "test:ct")
 #: names of other scripts that may test
 _TESTS = re.compile(r"test|spec|unit|jest|vitest|mocha|karma|jasmine")
-#: programs that call scripts by name, beside the package managers
-_CALLERS = ("run-s", "run-p", "npm-run-all")
+_OTHERS = re.compile(r"^(?:pre|post)|watch|update|debug|coverage|e2e|visual|lint|typ(?:es|ings|e-?[Cc]heck)")
+#: programs that start others by configurations or scripts of their own
+TASKS = frozenset({"gulp", "grunt", "node", "babel-node", "ts-node", "tsx", "make", "nx", "turbo", "lerna", "wireit"})
+#: programs that call scripts by name, beside the package managers; the last one also runs commands
+_CALLERS = ("run-s", "run-p", "npm-run-all", "concurrently")
+_NAMED = re.compile(r"^(?:npm|yarn|pnpm|bun|node):(.+)$")
 #: programs that load something into Node and start another program: the options of Node that do the same. The first
 #: package that the manifest depends on decides; the last one needs none
 _LOADERS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
@@ -30,81 +36,163 @@ _LOADERS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     "ts-node-esm": (("", ("--loader", "ts-node/esm")),),
     "tsx": (("", ("--import", "tsx")),),
 }
-#: how scripts call the folder of programs
-_PROGRAMS = re.compile(r"\$\((?:npm|yarn|pnpm) bin\)|`(?:npm|yarn|pnpm) bin`")
 _MAKEFILE = "Makefile"
-_OPERATORS = re.compile(r"^[&|;()]+$")
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+#: words for the arguments of a shell file
+_ARGUMENTS = ("$@", "$*", "${@}", "${*}")
+#: commands that name programs and do not start them
+_IDLE = re.compile(r"(?:echo|printf|rm|mkdir|cp|mv|which) |(?:npm|yarn|pnpm|bun) (?:-\S+ )*(?:install|i|add|ci)\b")
 
 
 class Call(NamedTuple):
-    """One program as a script calls it: its name (`jest`), the words after it, variables, options of Node."""
+    """One program as a script calls it: its name (`jest`), the words after it, variables, options of Node. `folder` is
+    where the script calls it; None: the folder of its package."""
 
     program: str
     words: tuple[str, ...]
     env: dict[str, str]
     node: tuple[str, ...]
     evidence: str
+    folder: str | None = None
+
+
+class _Way(NamedTuple):
+    """How reading came to a script: its folder, the variables set so far, the scripts before it as text and by name."""
+
+    folder: str
+    env: dict[str, str]
+    trail: str
+    seen: tuple[str, ...] = ()
+
+
+class _Reader(NamedTuple):
+    """What is read, and for which programs. `manifest` is the one of the package in `home`."""
+
+    tree: Tree
+    home: str
+    manifest: Manifest
+    programs: Sequence[str]
+
+    def scripts(self, folder: str) -> Mapping[str, str]:
+        manifest = self.manifest if folder == self.home else self.tree.manifest(folder)
+        return manifest.table("scripts") if manifest else {}
 
 
 def calls(
     tree: Tree, folder: str, manifest: Manifest, programs: Sequence[str], script_names: Sequence[str] = NAMES
 ) -> Iterator[Call]:
     """The calls of these programs by the scripts that test, in order."""
-    scripts = manifest.table("scripts")
+    reader = _Reader(tree, folder, manifest, programs)
     for name in script_names:
-        if name in scripts:
-            for call in _of_script(tree, folder, scripts, name, programs, f"{manifest.path}: scripts.{name}", ()):
+        if name in manifest.table("scripts"):
+            way = _Way(folder, {}, f"{manifest.path}: scripts.{name}")
+            for call in _of_script(reader, name, way):
                 yield call._replace(node=_loaded(call.node, manifest))
 
 
 def names(manifest: Manifest) -> list[str]:
     """All scripts that may test, the likeliest first, without those that npm runs by itself or that watch."""
     others = [name for name in manifest.table("scripts") if _TESTS.search(name) and name not in NAMES]
-    follows = re.compile(r"^(?:pre|post)|watch|update|debug|coverage|e2e|visual|lint|typ(?:es|ings|e-?[Cc]heck)").search
     return [
         *(name for name in NAMES if name in manifest.table("scripts")),
-        *(name for name in others if not follows(name)),
+        *(name for name in others if not _OTHERS.search(name)),
     ]
 
 
-def _of_script(
-    tree: Tree,
-    folder: str,
-    scripts: Mapping[str, str],
-    name: str,
-    programs: Sequence[str],
-    trail: str,
-    seen: tuple[str, ...],
-) -> Iterator[Call]:
-    for words in commands(scripts[name]):
-        index = next((i for i, word in enumerate(words) if program(word) in programs and program(word) != "node"), None)
-        calling = next((i for i, word in enumerate(words) if word in (*all_managers(), *_CALLERS)), len(words))
-        named = (callee for word in words[calling:] for callee in _callees(word, scripts))
-        callees = [callee for callee in named if callee not in (*seen, name)]
-        if callees:
-            for callee in callees:
-                further = f"{trail} -> {callee}"
-                yield from _of_script(tree, folder, scripts, callee, programs, further, (*seen, name))
-        elif "node" in words and "--test" in words and "node" in programs:
-            yield _call(words, words.index("node"), trail)
-        elif index is not None:
-            yield _call(words, index, trail)
-        elif target := _target(tree, folder, words, (*seen, name)):
-            recipes = {**scripts, target: _recipe(tree, folder, target)}
-            yield from _of_script(tree, folder, recipes, target, programs, f"{trail} -> {target}", (*seen, name))
+def starts_task(manifest: Manifest) -> bool:
+    """Whether the test command starts a program that may start any runner: the base's own log and probe say more."""
+    return bool(_task(manifest))
+
+
+def task_variables(manifest: Manifest) -> dict[str, str]:
+    """The variables that the test command sets for such a program, and so for the runner."""
+    return assigned(_task(manifest))
+
+
+def _task(manifest: Manifest) -> list[str]:
+    found = commands(manifest.table("scripts").get("test", ""))
+    return next((words for words in found if any(program(word) in TASKS for word in words)), [])
+
+
+def _of_script(reader: _Reader, name: str, way: _Way, extra: Sequence[str] = ()) -> Iterator[Call]:
+    """The calls of a script; its last command gets the `extra` words."""
+    inside = way._replace(seen=(*way.seen, f"{way.folder}:{name}"))
+    yield from _of_text(reader, reader.scripts(way.folder)[name], inside, extra)
+
+
+def _of_text(reader: _Reader, text: str, way: _Way, extra: Sequence[str] = ()) -> Iterator[Call]:
+    """The calls of commands, in the folder and with the variables that the ones before them set."""
+    found = list(commands(text))
+    for index, words in enumerate(found):
+        if words[0] in ("cd", "pushd") and len(words) > 1:
+            way = way._replace(folder=_entered(words[1], way.folder))
+        elif words[0] in ("export", "set"):
+            way = way._replace(env=way.env | assigned(words[1:]))
         else:
-            yield from _of_file(tree, folder, words, programs, trail)
+            yield from _of_command(reader, [*words, *(extra if index == len(found) - 1 else ())], way)
 
 
-def _target(tree: Tree, folder: str, words: Sequence[str], seen: Sequence[str]) -> str:
+def _entered(path: str, folder: str) -> str:
+    """The folder after `cd`; the same one if the other is outside the repository or unknown."""
+    moved = shell.inside(path, folder)
+    return folder if moved is None else moved
+
+
+def _of_command(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Call]:
+    scripts, programs = reader.scripts(way.folder), reader.programs
+    index = next((i for i, word in enumerate(words) if program(word) in programs and program(word) != "node"), None)
+    callees = list(_callees(words, scripts, way))
+    if callees:
+        variables = way.env | assigned(words)
+        for callee, extra in callees:
+            further = way._replace(env=variables, trail=f"{way.trail} -> {callee}")
+            yield from _of_script(reader, callee, further, extra)
+    elif any(" " in word for word in words) and "concurrently" in map(program, words):
+        for text in filter(lambda word: " " in word, words):
+            yield from _of_text(reader, text, way)
+    elif "node" in words and "--test" in words and "node" in programs:
+        yield _call(words, words.index("node"), reader, way)
+    elif index is not None:
+        yield _call(words, index, reader, way)
+    elif target := _target(reader.tree, words, way):
+        further = way._replace(trail=f"{way.trail} -> {target}", seen=(*way.seen, target))
+        yield from _of_text(reader, _recipe(reader.tree, way.folder, target), further)
+    else:
+        yield from _of_file(reader, words, way)
+
+
+def _callees(words: Sequence[str], scripts: Mapping[str, str], way: _Way) -> Iterator[tuple[str, Sequence[str]]]:
+    """The scripts that a command calls, each with the words that it hands on. A manager hands on what follows."""
+    start = next((i for i, word in enumerate(words) if word in (*all_managers(), *_CALLERS)), len(words))
+    found = [
+        (index, name)
+        for index, word in enumerate(words[start:], start)
+        for name in _matching(word, scripts)
+        if f"{way.folder}:{name}" not in way.seen
+    ]
+    single = len(found) == 1 and words[start] in all_managers()
+    for index, name in found:
+        rest = list(words[index + 1 :]) if single else []
+        yield name, rest[1:] if rest[:1] == ["--"] else rest
+
+
+def _matching(word: str, scripts: Mapping[str, str]) -> list[str]:
+    """The scripts that a word calls: the one of this name, or those of a pattern (`test:*`, without further colons)."""
+    name = match[1] if (match := _NAMED.match(word)) and word not in scripts else word
+    if name in scripts or "*" not in name:
+        return [name] if name in scripts else []
+    pattern = re.escape(name).replace(r"\*\*", ".*").replace(r"\*", "[^:]*")
+    return [script for script in scripts if re.fullmatch(pattern, script)]
+
+
+def _target(tree: Tree, words: Sequence[str], way: _Way) -> str:
     """`make` and the target that these words make, the first one by default; empty for other words."""
-    called = [word for word in words if not _ASSIGNMENT.fullmatch(word) and not word.startswith("-")]
+    called = [word for word in words if not assigned([word]) and not word.startswith("-")]
     if called[:1] != ["make"]:
         return ""
-    first = re.search(r"^(?!\.)([\w.-]+)\s*:(?!=)", tree.text(posixpath.join(folder, _MAKEFILE)), re.MULTILINE)
+    text = tree.text(posixpath.join(way.folder, _MAKEFILE))
+    first = re.search(r"^(?!\.)([\w.-]+)\s*:(?!=)", text, re.MULTILINE)
     target = f"make {called[1]}" if called[1:] else f"make {first[1]}" if first else ""
-    return target if target not in seen else ""
+    return target if target not in way.seen else ""
 
 
 def _recipe(tree: Tree, folder: str, target: str) -> str:
@@ -115,52 +203,23 @@ def _recipe(tree: Tree, folder: str, target: str) -> str:
     rule = re.search(rf"^{name}\s*:(?!=)([^\n#]*)((?:\n\t[^\n]*|\n[ \t]*(?=\n))*)", text, re.MULTILINE)
     if not rule:
         return ""
-    commands = [line.strip().lstrip("@-+ ") for line in rule[2].splitlines() if line.strip()]
-    plain = (re.sub(r"\$[({]\w+[)}]/?", "", line.replace("$(MAKE)", "make")) for line in commands)
+    lines = [line.strip().lstrip("@-+ ") for line in rule[2].splitlines() if line.strip()]
+    plain = (re.sub(r"\$[({]\w+[)}]/?", "", line.replace("$(MAKE)", "make")) for line in lines)
     return " && ".join([*(f"make {word}" for word in rule[1].split()), *plain])
 
 
-def _callees(word: str, scripts: Mapping[str, str]) -> list[str]:
-    """The scripts that a word calls: the one of this name, or those of a pattern (`test:*`, without further colons)."""
-    if word in scripts or "*" not in word:
-        return [word] if word in scripts else []
-    pattern = re.escape(word).replace(r"\*\*", ".*").replace(r"\*", "[^:]*")
-    return [name for name in scripts if re.fullmatch(pattern, name)]
-
-
-def commands(script: str) -> Iterator[list[str]]:
-    """The commands of a script, each as its words, up to the first that cannot be read."""
-    reader = shlex.shlex(_PROGRAMS.sub("node_modules/.bin", script), posix=True, punctuation_chars=True)
-    reader.whitespace_split, reader.commenters = True, ""
-    words: list[str] = []
-    try:
-        for word in reader:
-            if not _OPERATORS.match(word):
-                words.append(word)
-            elif words:
-                yield words
-                words = []
-    except ValueError:  # a quote that is never closed
-        return
-    if words:
-        yield words
-
-
-def program(word: str) -> str:
-    """The name of the program that a word may stand for: `./node_modules/.bin/jest`, `mocha/bin/_mocha`, `jest.js`."""
-    return re.sub(r"\.(?:[cm]?js|cmd)$", "", posixpath.basename(word)).removeprefix("_")
-
-
-def _call(words: Sequence[str], index: int, trail: str) -> Call:
+def _call(words: Sequence[str], index: int, reader: _Reader, way: _Way) -> Call:
     before = words[:index]
-    env = {match[1]: match[2] for match in map(_ASSIGNMENT.fullmatch, before) if match}
+    env = way.env | assigned(before)
     node = before[before.index("node") + 1 :] if "node" in before else []
     loader = next((index for index, word in enumerate(before) if program(word) in _LOADERS), None)
     if loader is not None:
         node = [program(before[loader])]
         projects = [value for word, value in pairwise(before[loader:]) if word in ("--project", "-P")]
         env |= {"TS_NODE_PROJECT": projects[0]} if projects else {}
-    return Call(program(words[index]), tuple(words[index + 1 :]), env, tuple(node), f"{trail}: {' '.join(words)}")
+    evidence = f"{way.trail}: {' '.join(words)}"
+    folder = None if way.folder == reader.home else way.folder
+    return Call(program(words[index]), tuple(words[index + 1 :]), env, tuple(node), evidence, folder)
 
 
 def _loaded(node: tuple[str, ...], manifest: Manifest) -> tuple[str, ...]:
@@ -169,12 +228,30 @@ def _loaded(node: tuple[str, ...], manifest: Manifest) -> tuple[str, ...]:
     return next((options for package, options in rows if not package or package in manifest.dependencies), node)
 
 
-def _of_file(tree: Tree, folder: str, words: Sequence[str], programs: Sequence[str], trail: str) -> Iterator[Call]:
-    """The call of a program that a shell file names; its words are unknown."""
-    for word in words:
-        path = posixpath.normpath(posixpath.join(folder, word))
-        if path in tree.paths and posixpath.splitext(path)[1] in ("", ".sh"):
-            named = re.findall(rf"(?<![\w./-])({'|'.join(map(re.escape, programs))})(?![\w-])", tree.text(path))
-            found = [name for name in named if name != "node"]
-            if found:
-                yield Call(found[0], (), {}, (), f"{trail}: {path} names {found[0]}")
+def _of_file(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Call]:
+    """The calls of shell files that a command starts. They run where the command does."""
+    for index, word in enumerate(words):
+        path = posixpath.normpath(posixpath.join(way.folder, word))
+        if path in reader.tree.paths and posixpath.splitext(path)[1] in ("", ".sh") and path not in way.seen:
+            env = way.env | assigned(words[:index])
+            further = way._replace(env=env, trail=f"{way.trail}: {path}", seen=(*way.seen, path))
+            text = reader.tree.text(path)
+            yield from list(_of_lines(reader, text, words[index + 1 :], further)) or _by_name(reader, text, further)
+
+
+def _of_lines(reader: _Reader, text: str, handed: Sequence[str], way: _Way) -> Iterator[Call]:
+    """The calls of a shell file's lines, each read as a script. The words that the file was `handed` stand for its
+    arguments."""
+    lines = [line.strip() for line in re.sub(r"\\\n\s*", " ", text).splitlines()]
+    useful = [line for line in lines if line and not line.startswith("#") and not _IDLE.match(line) and is_closed(line)]
+    for call in _of_text(reader, " ; ".join(useful), way):
+        filled = [other for word in call.words for other in (handed if word in _ARGUMENTS else (word,))]
+        yield call._replace(words=tuple(filled))
+
+
+def _by_name(reader: _Reader, text: str, way: _Way) -> Iterator[Call]:
+    """The call of the first program that a shell file names; its words are unknown."""
+    named = re.findall(rf"(?<![\w./-])({'|'.join(map(re.escape, reader.programs))})(?![\w-])", text)
+    found = [name for name in named if name != "node"]
+    if found:
+        yield Call(found[0], (), way.env, (), f"{way.trail} names {found[0]}")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-import shlex
 from typing import NamedTuple
 
 from pipeline.build.infer.tree import table
+from pipeline.build.infer.words import is_closed
 
 _WHOLE = re.compile(r"^\s*(?:if|for|while|until|case|function)\b|^\s*[({]|<<|\w\s*\(\)\s*\{", re.MULTILINE)
 _CONTINUED = re.compile(r"[ \t]*\\\n\s*")
@@ -60,17 +60,9 @@ def _parts(text: str) -> list[str]:
         return [text]
     lines = [line.strip() for line in text.splitlines()]
     found = [part for line in lines if line and not line.startswith("#") for part in _joined(line)]
-    return found if all(map(_is_closed, found)) else [text]
+    return found if all(map(is_closed, found)) else [text]
 
 
 def _joined(line: str) -> list[str]:
     parts = [part.strip() for part in line.split("&&")]
-    return [part for part in parts if part] if "||" not in line and all(map(_is_closed, parts)) else [line]
-
-
-def _is_closed(text: str) -> bool:
-    try:
-        shlex.split(text)
-    except ValueError:
-        return False
-    return True
+    return [part for part in parts if part] if "||" not in line and all(map(is_closed, parts)) else [line]

@@ -1,4 +1,4 @@
-"""Which runners a package uses, by its scripts, its dependencies and the imports of its tests."""
+"""Which runners a package uses: by its scripts, its dependencies, and its tests (imports, snapshots, folder)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from pipeline.build.infer import scripts
 from pipeline.build.infer.scripts import Call
-from pipeline.build.infer.tree import Found, Manifest, Tree
+from pipeline.build.infer.tree import Found, Manifest, Tree, above
+from pipeline.build.infer.words import is_unknown
 from pipeline.ecosystems import locks
 from pipeline.ecosystems.manager_folder import all_managers
 from pipeline.ecosystems.runner_folder import Runner, Wrapper, all_runners
@@ -27,21 +28,23 @@ class Use(NamedTuple):
 
 
 def of_package(tree: Tree, folder: str, runners: Collection[str], tests: Sequence[str] = ()) -> list[Use]:
-    """The package's uses, the likeliest first: by imports of its tests, by its scripts, by its dependencies. Of several
-    scripts, the one that names these tests comes first, and one that names only others last."""
+    """The package's uses, the likeliest first: by imports and snapshots of its tests, by its scripts, by its
+    dependencies. Of several scripts, the one that names these tests comes first, and one that names only others last.
+    """
     manifest = tree.manifest(folder)
     if manifest is None:
         return []
-    found = [*_by_scripts(tree, folder, manifest), *_by_dependencies(tree, folder, manifest)]
+    found = [*of_scripts(tree, folder), *_by_dependencies(tree, folder, manifest)]
     if "node" in runners:
         found.append(Use(folder, "node", "the tests import node:test"))
-    return sorted(found, key=lambda use: (use.runner not in runners, _fit(use, tests)))
+    wanted = {*runners, *_with_snapshots(tree, tests)}
+    return sorted(found, key=lambda use: (use.runner not in wanted, _fit(use, tests)))
 
 
 def of_scripts(tree: Tree, folder: str) -> list[Use]:
-    """The uses by all scripts of a package that may test."""
+    """The uses by all scripts of a package that may test, the likeliest first."""
     manifest = tree.manifest(folder)
-    return list(_by_scripts(tree, folder, manifest, scripts.names(manifest))) if manifest else []
+    return list(_by_scripts(tree, folder, manifest)) if manifest else []
 
 
 def of_call(folder: str, name: str, call: Call) -> Use:
@@ -63,7 +66,7 @@ def arguments(use: Use) -> tuple[tuple[str, ...], tuple[str, ...]]:
             kept += [word, *([value] if (value := next(words, None)) else [])]
         elif not word.startswith("-"):
             tests.append(word)
-    return tuple(kept), tuple(tests) if spec.positional else ()
+    return tuple(kept), tuple(word for word in tests if not is_unknown(word)) if spec.positional else ()
 
 
 def _fit(use: Use, tests: Sequence[str]) -> int:
@@ -71,7 +74,7 @@ def _fit(use: Use, tests: Sequence[str]) -> int:
     if not use.call.program:
         return 3
     named = [word for word in arguments(use)[1] if re.search(r"[/.*]", word)]
-    if not named or not tests or any(re.search(r"[$`]", word) for word in named):
+    if not named or not tests or any(map(is_unknown, use.call.words)):
         return 1
     ran = [test for test in tests if any(_names(use.folder, word, test) for word in named)]
     return 0 if len(ran) * 2 >= len(tests) else 2
@@ -93,7 +96,41 @@ def imported(tree: Tree, files: Iterable[str]) -> frozenset[str]:
     """The runners that these tests import by name, if they exist before the patch."""
     patterns = {name: runner.imports for name, runner in all_runners().items() if runner.imports}
     texts = [tree.text(file) for file in files]
-    return frozenset(name for text in texts for name, imports in patterns.items() if re.search(imports, text))
+    found = frozenset(name for text in texts for name, imports in patterns.items() if re.search(imports, text))
+    return found or frozenset(runner.name for runner in all_runners().values() if _claims(tree, runner, files))
+
+
+def is_configured(tree: Tree, folder: str, runner: Runner) -> bool:
+    """Whether a folder, or one below it, has a configuration of a runner."""
+    start = f"{folder}/" if folder else ""
+    inside = (path.removeprefix(start) for path in tree.paths if path.startswith(start))
+    return any(re.search(runner.configuration, path) for path in inside)
+
+
+def _claims(tree: Tree, runner: Runner, files: Iterable[str]) -> bool:
+    """Whether a configuration of a runner above one of these tests names a folder of tests that they are in."""
+    if not runner.tests:
+        return False
+    folders = {folder for file in files for folder in above(file)}
+    texts = {
+        posixpath.dirname(path): tree.text(path)
+        for path in tree.paths
+        if posixpath.dirname(path) in folders and re.search(runner.configuration, posixpath.basename(path))
+    }
+    named = [
+        posixpath.normpath(posixpath.join(folder, match[1]))
+        for folder, text in texts.items()
+        if (match := re.search(runner.tests, text))
+    ]
+    return any(file.startswith(f"{folder}/") for folder in named for file in files)
+
+
+def _with_snapshots(tree: Tree, tests: Iterable[str]) -> set[str]:
+    """The runners that keep snapshots beside tests, if there are any beside these."""
+    paths = (posixpath.join(posixpath.dirname(test), "__snapshots__", posixpath.basename(test)) for test in tests)
+    if not any(f"{path}.snap" in tree.paths for path in paths):
+        return set()
+    return {runner.name for runner in all_runners().values() if runner.parsers[runner.parser].snapshots}
 
 
 def locked(tree: Tree, package: str, wanted: str = "") -> Found | None:
@@ -123,28 +160,39 @@ def wrappers(manifest: Manifest) -> list[str]:
     return [wrapper.package for _, wrapper in _wrappers() if wrapper.package in manifest.dependencies]
 
 
-def _by_scripts(tree: Tree, folder: str, manifest: Manifest, names: Collection[str] = scripts.NAMES) -> Iterator[Use]:
-    for call in scripts.calls(tree, folder, manifest, tuple(programs()), tuple(names)):
+def _by_scripts(tree: Tree, folder: str, manifest: Manifest) -> Iterator[Use]:
+    for call in scripts.calls(tree, folder, manifest, tuple(programs()), scripts.names(manifest)):
         runner, wrapper = programs()[call.program]
         command = (wrapper or runner).command
         includes = not wrapper or _includes(tree, folder, wrapper)
         if includes and (not command or command in call.words[:1]):
-            yield Use(folder, runner.name, call.evidence, call, wrapper)
+            yield Use(folder if call.folder is None else call.folder, runner.name, call.evidence, call, wrapper)
 
 
 def _by_dependencies(tree: Tree, folder: str, manifest: Manifest) -> Iterator[Use]:
-    """The uses by dependencies. A wrapper that a file asks for comes before its runner, which cannot do without it."""
+    """The uses by dependencies. A wrapper that a file asks for comes before its runner, which cannot do without it; a
+    runner that another one has for a framework comes after that one."""
+    call = Call("", (), scripts.task_variables(manifest), (), "")
     included = [
         Use(folder, runner.name, f"{manifest.path}: depends on {wrapper.package}", wrapper=wrapper)
         for runner, wrapper in _wrappers()
         if wrapper.package in manifest.dependencies and _includes(tree, folder, wrapper)
     ]
     yield from (use for use in included if use.wrapper and use.wrapper.file)
-    for runner in all_runners().values():
+    for runner in sorted(all_runners().values(), key=lambda runner: _is_framework(tree, folder, manifest, runner)):
         for package in runner.packages:
             if package in manifest.dependencies:
-                yield Use(folder, runner.name, f"{manifest.path}: depends on {package}")
+                yield Use(folder, runner.name, f"{manifest.path}: depends on {package}", call)
     yield from (use for use in included if use.wrapper and not use.wrapper.file)
+
+
+def _is_framework(tree: Tree, folder: str, manifest: Manifest, runner: Runner) -> bool:
+    """Whether a runner is the framework of another one (`karma-mocha`) that has a configuration here."""
+    others = (other for other in all_runners().values() if other.adapter and other.name != runner.name)
+    return any(
+        other.adapter.format(runner=runner.name) in manifest.dependencies and is_configured(tree, folder, other)
+        for other in others
+    )
 
 
 def _includes(tree: Tree, folder: str, wrapper: Wrapper) -> bool:

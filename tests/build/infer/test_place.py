@@ -68,3 +68,77 @@ def test_a_runner_that_a_task_of_another_package_starts(script: str, runner: str
     else:
         with pytest.raises(Unsupported):
             read(made, "src/menu.test.js")
+
+
+def test_a_package_is_tested_by_a_script_of_any_name_that_tests() -> None:
+    """The package's configuration is in its folder and Jest is the root's; `test` starts a file of its own."""
+    package_json = package(scripts={"test": "node run.js", "test:unix": "cross-env NODE_ENV=test jest"})
+    files = {"packages/ui/package.json": package_json, "packages/ui/jest.config.js": "", "jest.config.js": ""}
+    found = read(tree(files, workspaces=["packages/*"]), "packages/ui/src/Menu.spec.js")
+    assert (found.runner, found.folder, found.test_env) == ("jest", "packages/ui", {"NODE_ENV": "test"})
+
+
+@pytest.mark.parametrize(
+    ("packages", "files", "runner"),
+    [
+        (("mocha", "karma", "karma-mocha"), {"karma.conf.js": ""}, "karma"),
+        (("mocha", "karma", "karma-mocha"), {"test/karma.config.js": ""}, "karma"),
+        (("mocha", "karma", "karma-mocha"), {}, "mocha"),
+        (("mocha", "karma", "karma-jasmine"), {"karma.conf.js": ""}, "mocha"),
+        (("mocha",), {"karma.conf.js": ""}, "mocha"),
+    ],
+)
+def test_a_runner_that_is_the_framework_of_another_one(
+    packages: tuple[str, ...], files: dict[str, str], runner: str
+) -> None:
+    """A task started Karma, and Mocha ran its tests without a browser; the task's variable was lost."""
+    scripts = {"test": "NODE_ENV=test grunt travis"}
+    found = read(tree(files, devDependencies=dict.fromkeys(packages, "1.0.0"), scripts=scripts), "test/menu_test.js")
+    assert (found.runner, found.test_env["NODE_ENV"]) == (runner, "test")
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "runner"), [("ui/__snapshots__/menu.test.jsx.snap", "jest"), ("ui/__snapshots__/a.snap", "karma")]
+)
+def test_tests_with_snapshots_are_not_those_of_karma(snapshot: str, runner: str) -> None:
+    """Karma ran the tests of behavior, and Jest those with snapshots, in the same folders."""
+    scripts = {"test": "karma start && jest"}
+    made = tree({snapshot: ""}, devDependencies={"jest": "^23.0.0", "karma": "^1.7.0"}, scripts=scripts)
+    assert read(made, "ui/menu.test.jsx").runner == runner
+
+
+@pytest.mark.parametrize(
+    ("configuration", "test", "runner"),
+    [
+        ("{ testDir: './test-e2e' }", "test-e2e/menu.spec.ts", "playwright"),
+        ("{ testDir: './test-e2e' }", "test/menu.spec.ts", "vitest"),
+        ("{ testDir: './test-e2e', testMatch: '*.pw.ts' }", "test-e2e/menu.spec.ts", "vitest"),
+        ("{ testDir: '.' }", "test-e2e/menu.spec.ts", "vitest"),
+    ],
+)
+def test_the_folder_that_a_configuration_names_for_its_tests(configuration: str, test: str, runner: str) -> None:
+    """Vitest got Playwright's tests: they import it through a helper."""
+    packages = {"vitest": "^2.0.0", "@playwright/test": "^1.46.0"}
+    scripts = {"test": "vitest run", "test:all": "playwright test"}
+    made = tree({"playwright.config.ts": configuration}, devDependencies=packages, scripts=scripts)
+    assert read(made, test).runner == runner
+
+
+@pytest.mark.parametrize(("script", "found"), [("toolbox test", True), ("ava", False), ("unknown test", False)])
+def test_a_runner_that_an_unknown_program_brings_along(script: str, found: bool) -> None:
+    """A company's tool started Jest. What the base's own command starts shows how."""
+    lock = YARN_1 + '\njest@^20.0.0:\n  version "20.0.4"\n'
+    packages = {"@acme/toolbox": "1", "ava": "1"}
+    files = {"package.json": package(scripts={"test": script}, devDependencies=packages), "yarn.lock": lock}
+    if found:
+        assert read(of(files), "src/menu.test.js").runner_version == "20.0.4"
+    else:
+        with pytest.raises(Unsupported):
+            read(of(files), "src/menu.test.js")
+
+
+@pytest.mark.parametrize(("script", "tool"), [("wtr --group a", "Web Test Runner"), ("casperjs x.js", "browser")])
+def test_a_tool_without_a_folder_is_named(script: str, tool: str) -> None:
+    made = tree(devDependencies={"lit": "3"}, scripts={"test": script})
+    with pytest.raises(Unsupported, match=tool):
+        read(made, "src/menu.test.js")

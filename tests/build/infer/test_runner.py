@@ -171,7 +171,7 @@ def test_a_runner_that_only_a_wrapper_has_is_found_in_it() -> None:
     """Installed flat, or for the wrapper alone: which of the files is there is seen when the tests are run."""
     files = {"scripts/test.sh": 'node "$(yarn bin jest)" --ci\n'}
     found = read(tree(files, scripts={"test": "./scripts/test.sh"}, devDependencies={"tsdx": "^0.14.1"}))
-    assert found.evidence["runner"] == "package.json: scripts.test: scripts/test.sh names jest"
+    assert found.evidence["runner"] == "package.json: scripts.test: scripts/test.sh: node node_modules/.bin/jest --ci"
     assert found.entries == (
         "node_modules/jest/bin/jest.js",
         "node_modules/jest-cli/bin/jest.js",
@@ -348,3 +348,50 @@ def test_a_configuration_that_the_runner_does_not_find_is_handed_to_it(
     asked = {"devDependencies": {"@playwright/experimental-ct-react": "1.40.0"}, "scripts": {"test": script}}
     found = read(tree({file: ""}, **asked))
     assert [word for word in found.test if "config" in word] == words
+
+
+@pytest.mark.parametrize(
+    ("script", "configuration"),
+    [
+        ("karma start --single-run tests/karma.config.js", "tests/karma.config.js"),
+        ("karma start tests/karma.js", "tests/karma.js"),
+        ("karma start", "karma.conf.js"),
+        ("mocha --require ./config/dom.js", ".mocharc.js"),
+        ("mocha --config config/unit.js", "config/unit.js"),
+        ("jest --config=config/unit.js", "config/unit.js"),
+        ("jest -c config/unit.js", "config/unit.js"),
+    ],
+)
+def test_the_configuration_that_a_call_names(script: str, configuration: str) -> None:
+    """`./config/dom.js`, which Mocha loads, was taken for its configuration, and `karma.config.js` for none."""
+    names = ("tests/karma.config.js", "tests/karma.js", "karma.conf.js", "config/dom.js", "config/unit.js",
+             ".mocharc.js", "jest.config.js")  # fmt: skip
+    packages = {"karma": "^6.0.0", "mocha": "^10.0.0", "jest": "^29.0.0"}
+    made = tree(dict.fromkeys(names, ""), scripts={"test": script}, devDependencies=packages)
+    assert read(made, "src/menu.test.js").configuration == configuration
+
+
+def test_all_tests_if_a_script_picks_them_while_it_runs() -> None:
+    paths = ("src/a.test.js", "src/b.test.js", "src/c.js", "cypress/integration/d.spec.js")
+    scripts = {"test": "mocha $(find src -name '*.test.js') --exit"}
+    made = tree(dict.fromkeys(paths, ""), scripts=scripts, devDependencies={"mocha": "^5.0.0"})
+    found = read(made, "src/a.test.js")
+    assert found.everything == ("src/a.test.js", "src/b.test.js") and "--exit" in found.test
+
+
+@pytest.mark.parametrize(
+    ("instances", "word"),
+    [
+        ("[{ browser: 'chromium' }, { browser: 'webkit' }]", "--browser.name=chromium"),
+        ("[{ browser: 'chrome' }, { browser: 'firefox' }]", "--browser.name=chrome"),
+        ("[{ browser: 'chromium' }]", ""),
+        ("[{ browser: 'firefox' }]", ""),
+    ],
+)
+def test_instances_of_vitest_for_missing_browsers_are_left_out(instances: str, word: str) -> None:
+    """One instance for a browser that the image lacks ended all of them."""
+    files = {"vitest.config.ts": f"export default {{ test: {{ browser: {{ instances: {instances} }} }} }}"}
+    packages = {"vitest": "^3.0.0", "@vitest/browser": "^3.0.0"}
+    made = tree(files, devDependencies=packages, scripts={"test": "vitest --project=browser"})
+    found = [argument for argument in read(made, "src/a.test.ts").test if argument.startswith("--browser")]
+    assert found == ([word] if word else [])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.build.infer.scripts import calls, commands
+from pipeline.build.infer.scripts import calls, starts_task, task_variables
 from pipeline.build.infer.tree import Manifest, Tree
+from pipeline.build.infer.words import commands
 
 PROGRAMS = ("jest", "mocha", "node", "karma")
 
@@ -51,8 +52,94 @@ def test_a_shell_file_is_searched() -> None:
     assert called({"test": "scripts/lint.sh && scripts/none.sh"}, files) == []
 
 
+SHELL = """#!/bin/sh
+export BABEL_ENV=test
+cd ..
+if [ -n "$CI" ]; then
+  echo "run karma"
+  NODE_ENV=test node_modules/.bin/karma start "$@" \\
+    --no-auto-watch
+fi
+"""
+
+
+def test_a_shell_file_is_read_line_by_line() -> None:
+    """Karma was called by its path, and got its configuration and browsers from the script: Mocha was taken for it."""
+    files = {"scripts/test": SHELL}
+    manifest = Manifest("package.json", {"scripts": {"test": "A=1 scripts/test unit.conf.js --browsers Firefox"}})
+    (call,) = calls(Tree(files, files.get), "", manifest, PROGRAMS)
+    assert call.words == ("start", "unit.conf.js", "--browsers", "Firefox", "--no-auto-watch")
+    assert call.env == {"A": "1", "BABEL_ENV": "test", "NODE_ENV": "test"}
+    assert call.evidence.startswith("package.json: scripts.test: scripts/test: NODE_ENV=test node_modules/.bin/karma")
+
+
+@pytest.mark.parametrize("line", ["echo jest", "npm install --no-save jest", "rm -rf .cache/jest", "yarn add jest"])
+def test_lines_that_name_a_program_and_do_not_start_it(line: str) -> None:
+    files = {"test.sh": f"{line}\nmocha\n"}
+    assert called({"test": "sh test.sh"}, files) == ["mocha"]
+
+
 def test_commands_are_parted_and_quotes_are_kept() -> None:
     assert list(commands("A=1 a 'b c' && (d || e); f")) == [["A=1", "a", "b c"], ["d"], ["e"], ["f"]]
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("mocha $(find src -name '*.test.js') --exit", ["mocha", "$(find src -name '*.test.js')", "--exit"]),
+        ('mocha `ls "a b"/*.js` x', ["mocha", '`ls "a b"/*.js`', "x"]),
+        ('mocha "$(ls test)" x', ["mocha", "$(ls test)", "x"]),
+        ("node $(which mocha) x", ["node", "node_modules/.bin/mocha", "x"]),
+        ("echo '$(a' && b", ["echo", "$(a"]),
+    ],
+)
+def test_a_substitution_is_one_word(script: str, words: list[str]) -> None:
+    """The words after it were lost (`--exit`), and `$` alone was taken for the name of a test."""
+    assert next(commands(script)) == words
+
+
+HANDED = [
+    ("yarn base --config unit.js", ("--config", "unit.js"), {}),
+    ("npm run base -- --config unit.js", ("--config", "unit.js"), {}),
+    ("cross-env MODE=jsdom pnpm base -i", ("-i",), {"MODE": "jsdom"}),
+    ("export MODE=jsdom && pnpm base", (), {"MODE": "jsdom"}),
+    ("yarn both --ci", (), {}),
+    ("run-s base --silent", (), {}),
+    ('concurrently "npm:lint" "npm:base"', (), {}),
+    ('concurrently -k "eslint ." "MODE=jsdom yarn base -i"', ("-i",), {"MODE": "jsdom"}),
+]
+
+
+@pytest.mark.parametrize(("script", "words", "env"), HANDED)
+def test_what_a_script_hands_to_another_one(script: str, words: tuple[str, ...], env: dict[str, str]) -> None:
+    """Without its variable, a configuration started a browser; without `--config`, tests had no configuration."""
+    scripts = {"test": script, "base": "jest", "both": "jest && eslint", "lint": "eslint ."}
+    (call,) = calls(Tree({}, {}.get), "", Manifest("package.json", {"scripts": scripts}), PROGRAMS)
+    assert (call.program, call.words, call.env) == ("jest", words, env)
+
+
+@pytest.mark.parametrize(
+    ("script", "folder"),
+    [
+        ("cd ../../ && mocha 'packages/ui/**/*.test.js'", ""),
+        ("cd ../../packages/all && npm test", "packages/all"),
+        ("cd $HOME && mocha", None),
+        ("cd ../../.. && mocha", None),
+        ("mocha", None),
+    ],
+)
+def test_a_script_that_changes_the_folder(script: str, folder: str | None) -> None:
+    """Mocha did not find the root's configuration from the folder of the package."""
+    files = {"packages/all/package.json": '{"scripts": {"test": "mocha"}}'}
+    manifest = Manifest("packages/ui/package.json", {"scripts": {"test": script}})
+    (call,) = calls(Tree(files, files.get), "packages/ui", manifest, PROGRAMS)
+    assert (call.program, call.folder) == ("mocha", folder)
+
+
+def test_variables_of_a_task() -> None:
+    manifest = Manifest("package.json", {"scripts": {"test": "npm run lint && NODE_ENV=test grunt travis"}})
+    assert (starts_task(manifest), task_variables(manifest)) == (True, {"NODE_ENV": "test"})
+    assert not starts_task(Manifest("package.json", {"scripts": {"test": "NODE_ENV=test jest"}}))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,69 @@
+"""Shell texts as words: the commands of a script, and the program that a word stands for. Nothing is run or expanded.
+
+A substitution (`$(find src -name '*.test.js')`) is one word, which is known only when the script runs.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+
+#: how scripts call the folder of programs, and a program in it
+_FOLDER = re.compile(r"\$\((?:npm|yarn|pnpm) bin\)|`(?:npm|yarn|pnpm) bin`")
+_IN_FOLDER = re.compile(r"\$\((?:yarn bin|npm bin|pnpm bin|which|command -v) ([\w.-]+)\)")
+#: a quoted text; a substitution outside of quotes
+_SUBSTITUTION = re.compile(
+    r"""(?P<quoted>'[^']*'|"(?:\\.|[^"\\])*")|(?P<open>\$\((?:[^()'"]|'[^']*'|"[^"]*")*\)|`[^`]*`)"""
+)
+_OPERATORS = re.compile(r"^[&|;()]+$")
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+
+
+def commands(script: str) -> Iterator[list[str]]:
+    """The commands of a script, each as its words, up to the first that cannot be read."""
+    known = _IN_FOLDER.sub(r"node_modules/.bin/\1", _FOLDER.sub("node_modules/.bin", script))
+    reader = shlex.shlex(_SUBSTITUTION.sub(_one_word, known), posix=True, punctuation_chars=True)
+    reader.whitespace_split, reader.commenters = True, ""
+    words: list[str] = []
+    try:
+        for word in reader:
+            if not _OPERATORS.match(word):
+                words.append(word)
+            elif words:
+                yield words
+                words = []
+    except ValueError:  # a quote that is never closed
+        return
+    if words:
+        yield words
+
+
+def program(word: str) -> str:
+    """The name of the program that a word may stand for: `./node_modules/.bin/jest`, `mocha/bin/_mocha`, `jest.js`."""
+    return re.sub(r"\.(?:[cm]?js|cmd)$", "", posixpath.basename(word)).removeprefix("_")
+
+
+def assigned(words: Sequence[str]) -> dict[str, str]:
+    """The variables that words assign (`NODE_ENV=test`)."""
+    return {match[1]: match[2] for match in map(_ASSIGNMENT.fullmatch, words) if match}
+
+
+def is_closed(text: str) -> bool:
+    """Whether every quote of a text is closed in it."""
+    try:
+        shlex.split(text)
+    except ValueError:
+        return False
+    return True
+
+
+def is_unknown(word: str) -> bool:
+    """Whether a word has a variable or a substitution, so that its value is known only when the script runs."""
+    return bool(re.search(r"[$`]", word))
+
+
+def _one_word(match: re.Match[str]) -> str:
+    text = match["open"]
+    return match[0] if text is None else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
