@@ -67,6 +67,10 @@ _FORMS = (
 )
 _BUMP = re.compile(rf"{_PREFIX}(?:{'|'.join(_FORMS)})", re.IGNORECASE)
 _BUMP_BY_SCOPE = re.compile(r"\s*(?:(?:chore|build|fix|ci)\(deps(?:-dev)?\)|chore\(release\))!?:", re.IGNORECASE)
+#: a component that got a new version of its design is work (`feat: update menu to v3`)
+_WORK = re.compile(
+    r"\s*(?:feat|refactor|perf)(?:\((?!deps)[^)]*\))?!?:\s*(?:update|upgrade)[sd]?\s+[\w-]+\s+to\b", re.IGNORECASE
+)
 #: a design's quantities and its standards: what follows them can look like a version
 _QUANTITY = re.compile(
     r"(?<![\w@/-])(?:contrast|ratio|opacity|line-height|size|spacing|width|height|duration|delay|wcag|aria"
@@ -98,7 +102,8 @@ def is_bump(pull: PullRequest) -> bool:
     """Whether it only changes versions: of dependencies, or its own for a release."""
     if _BUMP_BY_SCOPE.match(pull.title):
         return True
-    return bool(_BUMP.match(pull.title)) and not _QUANTITY.search(pull.title)
+    is_work = _WORK.match(pull.title) or _QUANTITY.search(pull.title)
+    return bool(_BUMP.match(pull.title)) and not is_work
 
 
 #: the funnel's reason -> the function that recognizes it
