@@ -373,7 +373,7 @@ def decides() -> str:
     """The digest of everything that decides hypotheses: when it changes, a rejected candidate may qualify."""
     sources = (
         "missing.py", "hypotheses.py", "observe.py", "observe.toml", "probe.cjs", "infer/jobs.py", "infer/shell.py",
-        "infer/ci.toml",
+        "infer/ci.toml", "infer/place.py", "infer/runner.py", "infer/scripts.py", "infer/uses.py", "infer/words.py",
     )  # fmt: skip
     texts = (files(__package__).joinpath(name).read_text(encoding="utf-8") for name in sources)
     return digest(

@@ -57,6 +57,7 @@ def test_a_candidate_has_both_patches_and_evidence(history: History) -> None:
 
 
 @pytest.mark.rule("funnel")
+@pytest.mark.rule("screenshots-are-no-tests")
 @pytest.mark.parametrize(
     ("message", "files", "reason", "detail"),
     [
