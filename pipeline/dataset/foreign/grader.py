@@ -60,8 +60,10 @@ class Grader:
         clone = images.source(self._store, instance.repository)
         require_commit(clone, instance.base.sha)
         require_trust(self._how.sandbox.name, self._trust_local, instance.base.sha, trusted_patch=False)
-        about = {"instance_id": instance.instance_id, "model_name_or_path": WHO[1], "agent": WHO[0]}
-        prediction = Prediction(**about, model_patch=patch)
+        agent, model = WHO
+        prediction = Prediction(
+            instance_id=instance.instance_id, model_name_or_path=model, agent=agent, model_patch=patch
+        )
         graded = without_run(prediction)
         if graded is None:
             with self._turns:
