@@ -21,7 +21,7 @@ def run_tests(*words: str, **given: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.rule("skipped-loudly-never-in-ci")
-@pytest.mark.parametrize("test", ["build/test_engine.py", "docker"])
+@pytest.mark.parametrize("test", ["build/test_engine.py", "docker/test_base_image.py"])
 def test_what_a_machine_lacks_is_skipped_loudly(test: str) -> None:
     done = run_tests("-m", "engine", str(TESTS / test), **NO_ENGINE)
     assert done.returncode == 0, done.stdout

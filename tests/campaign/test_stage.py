@@ -160,7 +160,7 @@ def test_what_a_list_has_not_given_yet_is_in_the_plan(bench: Bench, tmp_path: Pa
     assert "acme/web: its list is rebuilt first; the plan counts all its instances as missing" in said.output
     ui, web = json.loads(plan(bench, tmp_path, "--json").stdout)
     assert (ui["repo"], web["repo"]) == ("acme/ui", "acme/web")
-    assert (web["wanted"], web["there"], web["asked"]) == (2 * count, 0, 2 * count)
+    assert (web["wanted"], web["existing"], web["asked"]) == (2 * count, 0, 2 * count)
     assert (Decimal(web["worst"]), web["likely"]) == (Decimal("0.5") * count, None)
 
 
