@@ -104,22 +104,3 @@ def test_a_page_of_the_older_form_says_only_whether_it_passes(tmp_path: Path) ->
     found = check([load_case(case.folder)])
     assert {one.where for one in found.findings} == {"example-pass/bad.html", "example-fail/good.html"}
     assert (found.examples, found.expectations) == (4, 0)
-
-
-def test_chromium_gets_playwrights_switches_and_ours(tmp_path: Path) -> None:
-    """It reads the last --disable-features only."""
-    test = """
-      const fs = require("fs");
-      const words = (process) => {
-        try { return fs.readFileSync(`/proc/${process}/cmdline`, "utf8").split("\\0"); } catch { return []; }
-      };
-      module.exports.run = async ({ assert }) => {
-        const all = fs.readdirSync("/proc").filter((one) => /^\\d+$/.test(one)).map(words);
-        const profile = `--user-data-dir=${process.env.HOME}`;
-        const own = all.find((one) => one.includes("--headless") && one.some((word) => word.startsWith(profile)));
-        const off = own.filter((word) => word.startsWith("--disable-features=")).pop();
-        await assert("Playwright's", () => ({ pass: off.includes("PaintHolding"), message: off }));
-        await assert("ours", () => ({ pass: off.includes("RenderDocument"), message: off }));
-      };"""
-    told = seen(tmp_path / "switches", test)
-    assert [one.status for one in told.assertions] == ["pass", "pass"], told

@@ -85,7 +85,6 @@ const openRoots = async (page, devtools) => {
     }
     walk.push(...(node.children || []));
   }
-  await devtools.send("DOM.disable");
   if (!closed.length) return;
   const world = await page._connection.toImpl(page).mainFrame().context("utility");
   const executionContextId = world.delegate._contextId;

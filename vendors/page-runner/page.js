@@ -69,27 +69,17 @@ class Incidents {
   }
 }
 
-const replace = (object, name, by) => {
-  if (typeof object[name] !== "function") throw new Error(`this playwright-core has no ${name}`);
-  object[name] = by(object[name]);
-};
-
-// Changes the server part of Playwright, which is in the same process: it uses its isolated world instead of the main
-// one, and sends no messages that change nothing for a case.
-let adapted = false;
-const adapt = async (page) => {
-  if (adapted) return;
-  const implementation = (object) => Object.getPrototypeOf(page._connection.toImpl(object));
-  const frame = page._connection.toImpl(page).mainFrame();
-  const { delegate } = await frame.context("utility");
-  const element = await page.evaluateHandle(() => document);
-  replace(Object.getPrototypeOf(frame), "context", (context) => function (world) {
+// Makes Playwright use its isolated world instead of the main one, in the server part of the same process.
+let isolated = false;
+const isolate = (page) => {
+  if (isolated) return;
+  const Frame = Object.getPrototypeOf(page._connection.toImpl(page).mainFrame());
+  const context = Frame.context;
+  if (typeof context !== "function") throw new Error("this playwright-core has no worlds to choose from");
+  Frame.context = function (world) {
     return context.call(this, world === "main" ? "utility" : world);
-  });
-  // A document's objects end with the document, and a description of an element is only for Playwright's own logs.
-  replace(Object.getPrototypeOf(delegate), "releaseHandle", () => async () => {});
-  replace(implementation(element), "_initializePreview", () => async () => {});
-  adapted = true;
+  };
+  isolated = true;
 };
 
 const isOwn = (url) => {
@@ -107,7 +97,7 @@ class Watched {
   static async of(browser, { html, limits, axe }, source) {
     const context = await browser.newContext(CONTEXT);
     const page = await context.newPage();
-    await adapt(page);
+    isolate(page);
     const watched = new Watched(context, page, html, limits);
     watched.devtools = await context.newCDPSession(page);
     if (axe) await watched._offerAxe(source);

@@ -9,9 +9,7 @@ const settings = JSON.parse(process.argv[4]);
 const { chromium } = require(settings.playwright);
 const { runPage } = require("./page.js");
 const merge = require(settings.merge);
-// In ASCII, its texts take half the memory and time on their way to the browser.
-const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-const axe = fs.readFileSync(settings.axe, "utf8").replace(/[^\x00-\x7f]/g, escaped);
+const axe = fs.readFileSync(settings.axe, "utf8");
 
 const NOBODY = 65534;
 let current = null;
@@ -46,22 +44,12 @@ const drop = () => {
   }
 };
 
-// Chromium reads its last --disable-features only, so ours has Playwright's, too. Without RenderDocument, the documents
-// of one page share a frame, which makes loading it again cheaper.
-const OFF = ["RenderDocument"];
-const features = async () => {
-  const name = "--disable-features=";
-  const theirs = await chromium._connection.toImpl(chromium).defaultArgs({ headless: true }, false, "");
-  const off = theirs.filter((one) => one.startsWith(name)).map((one) => one.slice(name.length));
-  return name + [...off, ...OFF].join();
-};
-
 const main = async () => {
   drop();
   const quiet = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
   const browser = await chromium.launch({
     executablePath: settings.browser,
-    args: [...settings.arguments, await features()],
+    args: settings.arguments,
     chromiumSandbox: true,
     ...quiet,
   });
