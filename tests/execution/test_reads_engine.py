@@ -101,7 +101,8 @@ def test_configuration_by_any_name_is_not_the_patchs(
     library = libraries[runner]
     patch = library.attack(attack)
     bought, run = library.run(patch), library.run(patch, *library.asked.files)
-    assert bought.restored or bought.results.get(NAMED) is Status.PASSED  # a few are put back by their name alone
+    if bought.restored != tuple(attack["files"]):  # a script beside one of its name is put back without the closure
+        assert bought.results.get(NAMED) is Status.PASSED and not bought.restored
     assert (run.end, run.results, run.faults) == ("ran", {NAMED: Status.FAILED, OPENS: Status.PASSED}, ())
     touched = {*attack.get("files", ()), *attack.get("deleted", ()), *attack.get("links", ())}
     assert run.restored == tuple(sorted(attack.get("restored", touched)))
