@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import signal
 import sys
 from importlib import import_module
@@ -15,6 +16,8 @@ from pipeline.core.errors import A11yBenchError, UserError
 from pipeline.core.recipes import runnable
 from pipeline.core.shipped import ROOT
 
+#: objects that are made before Python looks for garbage, 700 by default: readers make hundreds of thousands of records
+GARBAGE = 100_000
 #: sub-command -> (module with `command`, the line that the overview shows), in the order of the pipeline
 COMMANDS = {
     "demo": ("pipeline.demo.cli", "Run all stages on the embedded benchmark and check every outcome."),
@@ -114,6 +117,7 @@ def main() -> None:
     SIGTERM is handled like Ctrl-C, so that nothing is left behind.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    gc.set_threshold(GARBAGE)
     try:
         sys.exit(program.main(standalone_mode=False))
     except click.ClickException as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from collections.abc import Sequence
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -21,8 +22,10 @@ from pipeline.report.diff import marked
 Text = tuple[str, str]
 
 
+@cache
 def environment(package: str) -> jinja2.Environment:
-    """The templates of a package and of this one. Values are escaped, and an undefined name is an error."""
+    """The templates of a package and of this one, each compiled once. Values are escaped, and an undefined name is an
+    error."""
     loaders = [jinja2.PackageLoader(name, "") for name in (package, __package__)]
     templates = jinja2.Environment(
         loader=jinja2.ChoiceLoader(loaders),
@@ -30,6 +33,7 @@ def environment(package: str) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        auto_reload=False,
     )
     templates.filters |= {"diff": marked, "words": words, "percent": percent, "counted": counted}
     return templates

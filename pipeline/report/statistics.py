@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from functools import cache
 from math import comb, isclose
 from statistics import fmean
 from typing import NamedTuple
@@ -26,6 +27,7 @@ class Interval(NamedTuple):
     high: float
 
 
+@cache
 def wilson(hits: int, of: int) -> Interval | None:
     """Wilson's score interval of a share (Wilson 1927); None if there is nothing to count."""
     from scipy.stats import binomtest

@@ -45,6 +45,15 @@ class Group:
             costs = costs[costs[name] == self.key[name]]
         return costs
 
+    @cached_property
+    def samples(self) -> pd.DataFrame:
+        """The attempts of the group's agent and model at its instances."""
+        samples = self.frames.samples
+        own = samples["instance_id"].isin(self.rows["instance_id"])
+        for name in set(WHO) & set(self.key):
+            own &= samples[name] == self.key[name]
+        return samples.loc[own, ["instance_id", "resolved"]]
+
 
 def attempts(frames: Frames, need: str = "judged", *, references: bool = False) -> pd.DataFrame:
     """Predictions with the classes of their instances, of the agents and models that have a row in which `need` is

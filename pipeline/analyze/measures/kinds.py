@@ -39,7 +39,7 @@ def summed(column: str) -> Metric:
 
 def mean(column: str, where: str = "") -> Metric:
     """The mean of the column over the rows in which it, or the column `where`, is known."""
-    return lambda group: number(group.rows.dropna(subset=where or column)[column].mean())
+    return lambda group: number(group.rows[column][group.rows[where or column].notna()].mean())
 
 
 def median(column: str) -> Metric:
@@ -74,8 +74,8 @@ def per(cost: Metric, whole: Metric) -> Metric:
 
 def by_repo(group: Group, column: str) -> Any:
     """A boolean column as 0 and 1, by repository."""
-    rows = group.rows.dropna(subset=column)
-    return rows[column].astype(float).groupby(rows["repo"])
+    known_values = group.rows[column].dropna()
+    return known_values.astype(float).groupby(group.rows["repo"])
 
 
 def number(value: Any) -> float | None:

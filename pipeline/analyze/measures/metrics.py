@@ -62,7 +62,7 @@ def incomplete(group: Group) -> bool:
 
 def attempts(group: Group) -> int | None:
     """The smallest number of verdicts on an instance, for one agent and model."""
-    counts = _samples(group).groupby("instance_id").size()
+    counts = group.samples.groupby("instance_id").size()
     return int(counts.min()) if len(counts) else None
 
 
@@ -71,17 +71,9 @@ def pass_at_all(group: Group) -> float | None:
     k = attempts(group)
     if not k or k < 2:
         return None
-    counts = _samples(group).groupby("instance_id")["resolved"].agg(["size", "sum"])
+    counts = group.samples.groupby("instance_id")["resolved"].agg(["size", "sum"])
     estimates = [statistics.pass_at_k(int(n), int(c), k) for n, c in counts.itertuples(index=False)]
     return share(sum(estimates), instances(group))
-
-
-def _samples(group: Group) -> pd.DataFrame:
-    """The attempts of one agent and model at the group's instances."""
-    samples = group.frames.samples
-    for name in (name for name in ("agent", "model") if name in group.key):
-        samples = samples[samples[name] == group.key[name]]
-    return samples[samples["instance_id"].isin(group.rows["instance_id"])]
 
 
 # -- patches -----------------------------------------------------------------------------------------------------------

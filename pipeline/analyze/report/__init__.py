@@ -71,10 +71,11 @@ def render(frames: Frames, tables: Mapping[str, pd.DataFrame], plots: list[Plot]
         ),
     )
     names = [instance_page.row.instance_id for instance_page in instance_pages]
-    for number, instance_page in enumerate(instance_pages if apart else ()):
-        before, after = names[number - 1] if number else None, dict(enumerate(names)).get(number + 1)
-        context = {"page": instance_page, "before": before, "after": after, "marks": MARKS, "repos": repos}
-        yield f"{INSTANCES}/{names[number]}.html", page("alone.html.j2", **context, first=FIRST)
+    if not apart:
+        return
+    context = {"marks": MARKS, "repos": repos, "first": FIRST}
+    for instance_page, before, name, after in zip(instance_pages, [None, *names], names, [*names[1:], None], strict=False):
+        yield f"{INSTANCES}/{name}.html", page("alone.html.j2", page=instance_page, before=before, after=after, **context)
 
 
 def page(name: str, **context: Any) -> str:

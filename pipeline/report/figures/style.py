@@ -114,9 +114,10 @@ def styled() -> Iterator[None]:
 
 
 def laid_out(figure: Figure) -> Figure:
-    """The figure with its layout computed once, for all formats."""
+    """The figure with its layout computed once. A figure that keeps an engine is drawn twice for each format."""
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    with mpl.rc_context({"figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)
     return figure
 
 
