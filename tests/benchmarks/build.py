@@ -4,7 +4,7 @@
 itself, one job at a time, with nothing made before but Node and the package managers; theirs is `one_by_one`, for the
 instances that ours qualified. Both take one engine, the same limits, test files, repeats, manifests and commands, but
 ours switches coverage off (`--same-command`: so do both). Writes a temporary folder; the images that it makes are
-removed at the end.
+removed at the end. `--keep DIR` keeps ours, as the data directory DIR for `just bench evaluate --data DIR`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from pipeline.sandbox.installation import Installation
 
 
 class FreshImages(DockerImages):
-    """Images of which none was made before: the layers have names of their own."""
+    """Images of which none was made before: the layers have names of their own, unless `mark` is empty."""
 
     def __init__(self, engine: Engine, cache: Path, mark: str) -> None:
         super().__init__(engine, cache)
@@ -52,8 +52,9 @@ class FreshImages(DockerImages):
 
     def named(self, name: str) -> str:
         """What a digest is called here."""
-        self.names.add(digest(self.mark, name))
-        return digest(self.mark, name)
+        known = digest(self.mark, name) if self.mark else name
+        self.names.add(known)
+        return known
 
     def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> Installed:
         return super().environment(spec, self.named(digest), manifests, say)
@@ -110,33 +111,47 @@ class Theirs(NamedTuple):
 @click.option("--repeats", type=int, default=1, show_default=True, help="Times that each run is repeated.")
 @click.option("--full", is_flag=True, help="Run all tests of every instance, too: the scope `full`.")
 @click.option("--same-command", is_flag=True, help="Switch coverage off one by one, too, as ours does.")
+@click.option("--one-by-one", "most", type=click.IntRange(min=1), help="Take only N one by one, of all environments.")
+@click.option("--keep", type=click.Path(path_type=Path), help="Keep our dataset here, and its images.")
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Where to write the figures.")
 def main(
-    clone: Path, repo: str, numbers: Sequence[int], repeats: int, full: bool, same_command: bool, path: Path | None
+    clone: Path,
+    repo: str,
+    numbers: Sequence[int],
+    repeats: int,
+    full: bool,
+    same_command: bool,
+    most: int | None,
+    keep: Path | None,
+    path: Path | None,
 ) -> None:
     """Measure stage 02 against its goals."""
-    with TemporaryDirectory() as folder, fresh_sandbox() as sandbox:
-        store, name = Store(Path(folder, "data")), parse_repo(repo)
+    with TemporaryDirectory() as folder, fresh_sandbox("" if keep else now()) as sandbox:
+        store, name = Store(keep or Path(folder, "data")), parse_repo(repo)
         collect(store, name, clone, numbers=numbers)
+        before = {one.digest for one in sandbox.images.kept()}
         _make_tools(store, name, clone, sandbox)
         ours = _ours(store, name, Settings(sandbox, repeats))
+        if known := sorted(before & {one.environment_digest for one in ours.instances}):
+            raise click.ClickException(f"environments were installed before: {', '.join(known)}; remove them (gc)")
         layers = {(one.kind, one.digest): one for one in sandbox.images.own()}
-        whole = _ours(Store(Path(folder, "data")), name, Settings(sandbox, repeats, scope="full")) if full else None
-        others = ours.instances if same_command else [as_the_project(one) for one in ours.instances]
+        whole = _ours(Store(store.root), name, Settings(sandbox, repeats, scope="full")) if full else None
+        others = _of_all_environments(ours.instances)[:most]
+        others = others if same_command else [as_the_project(one) for one in others]
         theirs = [_theirs(clone, one, _tools(sandbox, layers, one), repeats) for one in others]
         sizes = [_additional(sandbox, layers, one) for one in ours.instances]
         report("build", [*_figures(ours, theirs, sizes), *(_of_scope(ours, whole) if whole else ())], path)
 
 
 @contextmanager
-def fresh_sandbox() -> Iterator[FreshSandbox]:
-    """A sandbox whose layers are removed at the end."""
-    sandbox = FreshSandbox(cache_root(), now())
+def fresh_sandbox(mark: str) -> Iterator[FreshSandbox]:
+    """A sandbox whose layers have names of their own, from `mark`, and are removed at the end; not without a mark."""
+    sandbox = FreshSandbox(cache_root(), mark)
     sandbox.check()
     try:
         yield sandbox
     finally:
-        for one in least_useful(sandbox.images.own(), ()):
+        for one in least_useful(sandbox.images.own(), ()) if mark else ():
             sandbox.images.remove(one)
 
 
@@ -168,6 +183,13 @@ def _further(store: Store, repo: Repo, instances: Sequence[Instance]) -> Iterato
         seen.add(one.environment_digest)
 
 
+def _of_all_environments(instances: Sequence[Instance]) -> list[Instance]:
+    """The instances, one of each environment first, in the order in which they were merged."""
+    ordered = sorted(instances, key=lambda one: one.merged_at)
+    firsts = list({one.environment_digest: one for one in reversed(ordered)}.values())[::-1]
+    return [*firsts, *(one for one in ordered if one not in firsts)]
+
+
 def _theirs(clone: Path, instance: Instance, tools: str, repeats: int) -> Theirs:
     def tell(text: str) -> None:
         say(f"  one by one, {instance.instance_id}: {text}")
@@ -193,15 +215,16 @@ def _additional(sandbox: FreshSandbox, layers: dict[tuple[str, str], Kept], inst
 
 
 def _figures(ours: Ours, theirs: Sequence[Theirs], sizes: Sequence[int]) -> Iterator[Figure]:
-    each, other = ours.total / len(theirs), mean(one.total for one in theirs)
+    each, other = ours.total / len(ours.instances), mean(one.total for one in theirs)
     size, image = mean(sizes) / 2**20, mean(one.size for one in theirs) / 2**20
     environments = len({one.environment_digest for one in ours.instances})
-    yield Figure("instances", len(theirs), "")
+    yield Figure("instances", len(ours.instances), "")
+    yield Figure("of these one by one", len(theirs), "")
     yield Figure("environments", environments, "")
     yield Figure("time of an instance, ours", each, "s")
     yield Figure("time of an instance, one by one", other, "s")
     yield Figure("one by one takes, in time", other / each, "times", ("at least", 4))
-    yield Figure("of it test processes, ours", ours.seconds["tests"] / len(theirs), "s")
+    yield Figure("of it test processes, ours", ours.seconds["tests"] / len(ours.instances), "s")
     yield Figure("of it test processes, one by one", mean(one.tests for one in theirs), "s")
     yield Figure("of ours installs, all together", ours.seconds["install"], "s")
     yield Figure("of ours overhead", ours.overhead * 100, "%", ("at most", 10))
