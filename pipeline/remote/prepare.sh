@@ -50,8 +50,12 @@ install_packages() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 --no-install-recommends "$@"
 }
 
+# Whether Python is among the packages that a real run installs first.
+python_is_coming() { [[ $DRY ]] && ! have python3; }
+
 python_is() {
-    if python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then tell ok "Python"
+    if python_is_coming; then tell would "Python, with the packages"
+    elif python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then tell ok "Python"
     else tell todo "Python 3.11 or later (uv python install 3.11, where it may download)"; fi
 }
 
@@ -108,10 +112,11 @@ fs.inotify.max_user_instances = 1024
 fs.file-max = 2097152
 END
     [[ -z $ROOT ]] || return 0
-    local pair
-    for pair in fs/inotify/max_user_watches=524288 fs/inotify/max_user_instances=1024 fs/file-max=2097152; do
-        if (($(cat "/proc/sys/${pair%=*}") >= ${pair#*=})) 2>/dev/null; then tell ok "kernel: ${pair%=*}"
-        else do_it "kernel: ${pair%=*} = ${pair#*=}" as_root sysctl --write "${pair/\//.}"; fi
+    local setting key value
+    for setting in fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=1024 fs.file-max=2097152; do
+        key=${setting%=*} value=${setting#*=}
+        if (($(cat "/proc/sys/${key//.//}") >= value)) 2>/dev/null; then tell ok "kernel: $key"
+        else do_it "kernel: $key = $value" as_root sysctl --quiet --write "$setting"; fi
     done
 }
 
@@ -129,6 +134,7 @@ END
 # logs are cut at 20 MB.
 engine_configuration() {
     local merged path=$ROOT/etc/docker/daemon.json
+    if python_is_coming; then tell would /etc/docker/daemon.json; return; fi
     if ! merged=$(python3 - "$path" "$DATA_ROOT" <<'END'
 import json, pathlib, sys
 path, data_root = pathlib.Path(sys.argv[1]), sys.argv[2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -54,6 +55,15 @@ def test_limits_are_those_of_the_thesis(tmp_path: Path) -> None:
         "fs.file-max": "2097152",
     }
     assert "* hard nofile 1048576" in (tmp_path / "etc/security/limits.d/90-a11y-bench.conf").read_text()
+
+
+def test_limits_of_the_running_kernel_are_set_by_names_that_it_has(tmp_path: Path) -> None:
+    """A name that mixes points and slashes is refused by sysctl."""
+    command = ["bash", str(SCRIPT), "--dry-run", "--folder", str(tmp_path / "bench")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    names = re.findall(r"kernel: ([^ \n]+)", done.stdout)
+    assert names == ["fs.inotify.max_user_watches", "fs.inotify.max_user_instances", "fs.file-max"]
+    assert all(Path("/proc/sys", *name.split(".")).exists() for name in names)
 
 
 def test_the_engines_configuration_keeps_what_others_set(tmp_path: Path) -> None:
