@@ -1,8 +1,12 @@
-"""Attacks and honest patches on a small library, with Jest, Vitest and Mocha in containers: `lamp.toml`."""
+"""Attacks and honest patches on a small library, with Jest, Vitest and Mocha in containers: `lamp.toml`.
+
+Each is tried with one runner here; `just bench attacks` tries each with all of its runners.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from lamp_bench import CASES, DIALECTS, LampBench, cases, evaluated, make, patch_of
@@ -16,18 +20,23 @@ Verdicts = Callable[[str], dict[str, Verdict]]
 NEVER_RESOLVED = {Outcome.UNRESOLVED, Outcome.TAMPERED, Outcome.CRASHED, Outcome.TIMEOUT}
 
 
-def spread(runners: Sequence[str]) -> dict[str, list[str]]:
-    """The attacks of each runner: every attack with one of its runners in turn; `just bench attacks` takes all."""
-    found: dict[str, list[str]] = {runner: [] for runner in runners}
-    for number, case in enumerate(CASES["attack"]):
-        own = [runner for runner in runners if runner in case.get("runners", runners)]
+def spread(kind: str) -> dict[str, list[str]]:
+    """The attacks or honest patches of each runner: every one with one of its runners in turn."""
+    found: dict[str, list[str]] = {runner: [] for runner in DIALECTS}
+    for number, case in enumerate(CASES[kind]):
+        own = [runner for runner in DIALECTS if runner in case.get("runners", DIALECTS)]
         found[own[number % len(own)]].append(case["name"])
     return found
 
 
-SPREAD = spread(list(DIALECTS))
-ATTACKS = [pytest.param(runner, name, id=f"{runner}-{name}") for runner, names in SPREAD.items() for name in names]
-HONEST = [pytest.param(runner, name, id=f"{runner}-{name}") for runner in DIALECTS for name in cases("honest", runner)]
+SPREAD = {kind: spread(kind) for kind in ("attack", "honest")}
+
+
+def pairs(kind: str) -> list[Any]:
+    """Runners and names, as parameters of a test."""
+    return [
+        pytest.param(runner, name, id=f"{runner}-{name}") for runner, names in SPREAD[kind].items() for name in names
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +60,8 @@ def verdicts(benches: Callable[[str], LampBench]) -> Verdicts:
     def of(runner: str) -> dict[str, Verdict]:
         if runner not in found:
             bench = benches(runner)
-            attacks = {name: case for name, case in cases("attack", runner).items() if name in SPREAD[runner]}
-            all_of_them = {**attacks, **cases("honest", runner)}
-            found[runner] = evaluated(bench, {name: patch_of(bench, case) for name, case in all_of_them.items()})
+            tried = {name: cases(kind, runner)[name] for kind in SPREAD for name in SPREAD[kind][runner]}
+            found[runner] = evaluated(bench, {name: patch_of(bench, case) for name, case in tried.items()})
         return found[runner]
 
     return of
@@ -75,7 +83,7 @@ def test_gold_in_its_counter_runs(benches: Callable[[str], LampBench], runner: s
 
 @pytest.mark.rule("tampering-suite")
 @pytest.mark.trap("control-by-name")
-@pytest.mark.parametrize(("runner", "name"), ATTACKS)
+@pytest.mark.parametrize(("runner", "name"), pairs("attack"))
 def test_it_is_not_resolved(verdicts: Verdicts, runner: str, name: str) -> None:
     """Nor is it *not evaluated*, which would be a way out. Our own first version had a control that called `it` where
     gold calls `test`, stood outside every group, and never expected an element."""
@@ -85,7 +93,7 @@ def test_it_is_not_resolved(verdicts: Verdicts, runner: str, name: str) -> None:
 
 
 @pytest.mark.rule("honest-patches")
-@pytest.mark.parametrize(("runner", "name"), HONEST)
+@pytest.mark.parametrize(("runner", "name"), pairs("honest"))
 def test_an_honest_patch_is_resolved(verdicts: Verdicts, runner: str, name: str) -> None:
     """Whatever way it goes to what gold's tests want."""
     found = verdicts(runner)[name]
