@@ -438,8 +438,11 @@ class _Qualification:
         return CounterResults(parts, counter_runs, moved)
 
     def _passes_moved(self, instance: Instance, counter_runs: dict[str, TestRun], words: tuple[Any, ...]) -> bool:
-        """Whether gold passes disguised in a folder of another name; if so, adds that run to `counter_runs`."""
+        """Whether gold passes disguised in a folder of another name; if so, adds that run to `counter_runs`. An empty
+        patch comes first and fills the runner's cache."""
+        kind, plan, _, *more = words
         try:
+            counter.run(kind, plan, "", *more, moved=True, cache="fill")
             run = counter.run(*words, moved=True)
         except InfrastructureError as error:  # a fault of the machine also shows in the run in gold's own folder
             self.say(f"no run in another folder: {error}")

@@ -26,6 +26,7 @@ from typing import Any, Literal
 from pipeline.core import patches
 from pipeline.core.record import Record
 from pipeline.core.records import Environment
+from pipeline.core.store import digest
 from pipeline.ecosystems.protection import protection
 from pipeline.ecosystems.runners.jest import snapshots
 from pipeline.execution import falsified
@@ -33,7 +34,7 @@ from pipeline.execution.applying import apply, every_file, must
 from pipeline.execution.falsified import Falsified
 from pipeline.execution.run import TestRun
 from pipeline.execution.runs import Plan, prepared, run_patch
-from pipeline.sandbox.base import Workspace
+from pipeline.sandbox.base import Cache, Workspace
 
 Kind = Literal["falsified", "first", "former", "disguised"]
 #: in their order
@@ -147,9 +148,11 @@ def run(
     false: str = "",
     *,
     moved: bool = False,
+    cache: Cache = "use",
 ) -> TestRun:
     """One counter-run of a patch; `tests` are the files that hold a control, `false` is the patch that makes the kind's
-    expectations false. The disguised run is `moved` to a folder of another name. Raises PatchFailed."""
+    expectations false. The disguised run is `moved` to a folder of another name, which is the same for all patches of
+    an instance: runners find in the `cache` what they made of its files. Raises PatchFailed."""
 
     def alter(workspace: Workspace) -> None:
         if kind != "disguised":
@@ -157,13 +160,13 @@ def run(
             return
         former = workspace.root if moved else ""
         if moved:
-            _move(workspace)
+            _move(workspace, digest(test_patch, fix_patch)[:10])
         askers = _askers(workspace, protection(plan.protected), {*tests, *patches.paths(test_patch)})
         _disguise(workspace, tests, askers, former)
 
     if kind == "disguised":
         plan = replace(plan, environment=_disguised(plan.environment))
-    return run_patch(plan, patch, fix_patch, test_patch, tests, alter)
+    return run_patch(plan, patch, fix_patch, test_patch, tests, alter, cache=cache)
 
 
 def kind_of(name: str) -> Kind:
@@ -216,10 +219,10 @@ def _disguised(environment: Environment) -> Environment:
     return environment.model_copy(update={"test_env": variables})
 
 
-def _move(workspace: Workspace) -> None:
-    """Move the repository to a folder of another name: its own files are copied, installed packages are linked, and
+def _move(workspace: Workspace, name: str) -> None:
+    """Move the repository to a folder of this name: its own files are copied, installed packages are linked, and
     links among its own packages are kept."""
-    workspace.root = must(workspace, *_MOVE, workspace.root).decode().strip().splitlines()[-1]
+    workspace.root = must(workspace, *_MOVE, workspace.root, name).decode().strip().splitlines()[-1]
 
 
 def _askers(workspace: Workspace, is_protected: Callable[[str], bool], gold: Collection[str]) -> list[str]:

@@ -1,6 +1,7 @@
-# Copies the repository at $0 to a new folder, without what is installed, and prints that folder's name.
+# Copies the repository at $0 to a new folder of the name $1, without what is installed, and prints that folder's path.
 from=$0
-to=$(mktemp -d "${TMPDIR:-/tmp}/XXXXXXXXXX")
+to=${TMPDIR:-/tmp}/$1
+mkdir "$to"
 cd "$from"
 tar -cf - --exclude=node_modules --exclude=./.git . | tar -xf - -C "$to"
 printf 'gitdir: %s/.git\n' "$from" > "$to/.git"

@@ -74,8 +74,13 @@ def render(frames: Frames, tables: Mapping[str, pd.DataFrame], plots: list[Plot]
     if not apart:
         return
     context = {"marks": MARKS, "repos": repos, "first": FIRST}
-    for instance_page, before, name, after in zip(instance_pages, [None, *names], names, [*names[1:], None], strict=False):
-        yield f"{INSTANCES}/{name}.html", page("alone.html.j2", page=instance_page, before=before, after=after, **context)
+    for instance_page, before, name, after in zip(
+        instance_pages, [None, *names], names, [*names[1:], None], strict=False
+    ):
+        yield (
+            f"{INSTANCES}/{name}.html",
+            page("alone.html.j2", page=instance_page, before=before, after=after, **context),
+        )
 
 
 def page(name: str, **context: Any) -> str:
