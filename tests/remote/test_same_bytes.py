@@ -31,19 +31,19 @@ from pipeline.remote.pull import pull
 
 TRUSTED = ("--sandbox", "local", "--trust-local")
 BUILT = ("menu", "badge", "toggle", "alert")
-#: the file that a model wants to change for a pull request, and how: a fix, a patch that fixes nothing, half a fix
+#: the file that a model wants to change for a pull request, and how: a fix, a patch that fixes nothing, a fix
 EDITS = {
-    "menu": ("src/menu.js", "old", "old brand new"),
-    "badge": ("src/menu.js", "old", "old and other"),
+    "menu": ("src/menu.js", "old", "old, brand, new"),
+    "badge": ("src/menu.js", "old new", "old, new, other"),
     "toggle": ("src/toggle.js", 'class="old"', 'class="new"'),
 }
 REPAIR = "```\n### {}\n<<<<<<< SEARCH\n{}\n=======\n{}\n>>>>>>> REPLACE\n```\n"
 SETTINGS = 'samples = {sets = 1, per_set = 1}\nretrieval = {model = ""}\n'
 RECIPES = {"build": "build-run", "predict": "agt-run", "evaluate": "eval-run"}
-OUTCOMES = {"menu": Outcome.RESOLVED, "badge": Outcome.UNRESOLVED, "toggle": Outcome.UNRESOLVED}
+OUTCOMES = {"menu": Outcome.RESOLVED, "badge": Outcome.UNRESOLVED, "toggle": Outcome.RESOLVED}
 #: what says when something was done, and how long it took
 VARYING = ("trajectory.jsonl",)
-STAMP = re.compile(r"\d{8}T\d{6}Z")
+STAMP = re.compile(r"\d{8}T\d{6,12}Z")
 
 
 def replies() -> Iterator[Answer]:
