@@ -114,7 +114,7 @@ def _all_at_once(patches: PatchRuns, asked: Sequence[tuple[Instance, str]], jobs
     """Seconds for the patches of these models, `jobs` side by side."""
     started = time.monotonic()
     with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(lambda pair: _graded(patches, *pair, hear), asked))
+        list(pool.map(lambda pair: _graded(patches, pair[0], pair[1], hear), asked))
     return time.monotonic() - started
 
 
