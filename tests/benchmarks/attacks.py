@@ -1,6 +1,6 @@
 """All attacks and honest patches of `tests/evaluate/tampering/lamp.toml`, with every runner that each is for.
 
-`just bench attacks [--runner NAME ...] [--json FILE]`. The tests try each of them with one runner. Says by runner and
+`just bench attacks [--runner NAME ...] [--json FILE]`. The tests try most of them with one runner. Says by runner and
 way of attack how many are resolved or not evaluated (none may be), how many honest patches are refused, and what the
 counter-runs cost. Writes a temporary folder. Needs an engine and the npm registry.
 """
