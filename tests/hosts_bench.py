@@ -65,8 +65,8 @@ class Site:
     def start_scheduler(self) -> None:
         self.scheduler = self._start(self.center, "scheduler", "--host", self.center.address)
 
-    def start_worker(self, host: Host) -> None:
-        self._start(host, "worker", self.address, "--host", host.address)
+    def start_worker(self, host: Host, slots: int = 1) -> None:
+        self._start(host, "worker", self.address, "--host", host.address, "--slots", str(slots))
 
     def store(self, name: str, *stages: str) -> Store:
         """A new data directory with what was collected, and these stages of the batch in threads."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shutil
 import socket
 import subprocess
 
@@ -20,6 +21,9 @@ def is_full(error: BaseException) -> bool:
         return isinstance(output, bytes) and any(text in output for text in TEXTS)
     if isinstance(error, InfrastructureError):
         return error.cause == "disk"
+    if isinstance(error, shutil.Error):  # of a copied tree: source, target and error of each file, the last one as text
+        starts = tuple(f"[Errno {code}]" for code in FULL)
+        return any(str(why).startswith(starts) for _, _, why in error.args[0])
     return isinstance(error, OSError) and error.errno in FULL
 
 

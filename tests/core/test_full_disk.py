@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -42,6 +43,8 @@ def failed(stderr: bytes | str | None) -> subprocess.CalledProcessError:
         (OSError(errno.EACCES, "Permission denied"), False),
         (InfrastructureError("the engine's disk is full", cause="disk"), True),
         (InfrastructureError("the engine is gone", cause="engine"), False),
+        (shutil.Error([("a", "b", "[Errno 28] No space left on device: 'a' -> 'b'")]), True),
+        (shutil.Error([("[Errno 28]", "b", "[Errno 13] Permission denied: '[Errno 28]' -> 'b'")]), False),
         (failed(b"fatal: write error: No space left on device\n"), True),
         (failed(b"fatal: pack has bad object\n"), False),
         (failed(None), False),
