@@ -31,7 +31,7 @@ from pipeline.remote.pull import pull
 
 TRUSTED = ("--sandbox", "local", "--trust-local")
 BUILT = ("menu", "badge", "toggle", "alert")
-#: the file that a model wants to change for a pull request, and how: a fix, a patch that fixes nothing, a fix
+#: pull request -> the file that a model changes, and how; the change for `badge` fixes nothing
 EDITS = {
     "menu": ("src/menu.js", "old", "old, brand, new"),
     "badge": ("src/menu.js", "old new", "old, new, other"),
@@ -41,8 +41,8 @@ REPAIR = "```\n### {}\n<<<<<<< SEARCH\n{}\n=======\n{}\n>>>>>>> REPLACE\n```\n"
 SETTINGS = 'samples = {sets = 1, per_set = 1}\nretrieval = {model = ""}\n'
 RECIPES = {"build": "build-run", "predict": "agt-run", "evaluate": "eval-run"}
 OUTCOMES = {"menu": Outcome.RESOLVED, "badge": Outcome.UNRESOLVED, "toggle": Outcome.RESOLVED}
-#: what says when something was done, and how long it took
-VARYING = ("trajectory.jsonl",)
+#: the file that says when each request was sent, and how long it took
+TRAJECTORY = "trajectory.jsonl"
 STAMP = re.compile(r"\d{8}T\d{6,12}Z")
 
 
@@ -84,7 +84,7 @@ def run_there(laptop: Laptop, commands: Sequence[Sequence[str]]) -> None:
 def written(store: Store) -> dict[str, bytes]:
     """What people compare: datasets, environments, verdicts, predictions and costs, whenever the run began."""
     paths = [path for path in store.root.glob("0[234]_*/**/*") if path.suffix in (".jsonl", ".toml")]
-    paths = [path for path in paths if path.name not in VARYING]
+    paths = [path for path in paths if path.name != TRAJECTORY]
     return {STAMP.sub("RUN", str(path.relative_to(store.root))): timeless(path) for path in (*paths, store.costs)}
 
 
@@ -127,6 +127,7 @@ def test_a_batch_gives_the_same_bytes_in_threads_on_workers_and_on_a_server(
     (verdicts,) = threads.root.glob("04_evaluation/**/verdicts.jsonl")
     outcomes = {one.instance_id: one.outcome for one in read_records(verdicts, Verdict)}
     assert outcomes == {instance_id(name): outcome for name, outcome in OUTCOMES.items()}
-    assert {path.rpartition("/")[2] for path in expected} >= {f"{REPO.slug}.jsonl", "predictions.jsonl", "costs.csv"}
+    names = {path.rpartition("/")[2] for path in expected}
+    assert names >= {f"{REPO.slug}.jsonl", "predictions.jsonl", "verdicts.jsonl", "costs.csv"}
     assert written(workers) == expected
     assert written(laptop.store) == expected
