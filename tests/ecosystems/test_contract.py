@@ -122,6 +122,8 @@ def test_a_hook_that_fails_is_told_alike_by_every_runner(name: str, version: str
     cases = [(test.partition(" > ")[0], test, status) for test, status in report.tests.items() if "/" in test]
     assert bool(cases) == ("test_files" not in runner(name).lacks())
     for file, test, status in cases:
+        if file in wanted and "-each" in file:
+            continue  # its report does not name the hook: the file has failed
         if "-each" in file and "Menu" in test:
             assert status is Status.FAILED, f"{test}: a hook of each test is that test's failure"
         elif "before-all" not in file and name != "playwright" or "Tabs" in test and "-file" not in file:
@@ -217,6 +219,7 @@ def test_what_a_parser_lacks_is_said(name: str) -> None:
         ("vitest", "1.0.0", ()),
         ("node", "20", ("negative_control", "updated_snapshots", "documents")),
         ("karma", "6.0.0", ("negative_control", "test_files", "updated_snapshots", "documents")),
+        ("wtr", "0.18.0", ("updated_snapshots", "documents")),
         ("playwright", "1.40.0", ("negative_control", "announced_report", "updated_snapshots", "documents")),
     ],
 )

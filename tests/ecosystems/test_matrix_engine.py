@@ -25,6 +25,8 @@ from pipeline.sandbox.docker.sandbox import DockerSandbox
         ("mocha", "12.0.3"),
         ("karma", "6.4.4"),
         ("playwright", "1.62.1"),
+        ("wtr", "0.13.31"),
+        ("wtr", "1.0.0"),
     ],
 )
 def test_a_runner_is_spoken_to_in_the_words_of_its_version(tmp_path: Path, name: str, version: str) -> None:

@@ -64,7 +64,7 @@ def arguments(use: Use) -> tuple[tuple[str, ...], tuple[str, ...]]:
             kept.append(word)
         elif word in spec.keep:
             kept += [word, *([value] if (value := next(words, None)) else [])]
-        elif not word.startswith("-"):
+        elif not word.startswith("-") and not re.search(spec.configuration, word):
             tests.append(word)
     return tuple(kept), tuple(word for word in tests if not is_unknown(word)) if spec.positional else ()
 

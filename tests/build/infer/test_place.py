@@ -137,7 +137,7 @@ def test_a_runner_that_an_unknown_program_brings_along(script: str, found: bool)
             read(of(files), "src/menu.test.js")
 
 
-@pytest.mark.parametrize(("script", "tool"), [("wtr --group a", "Web Test Runner"), ("casperjs x.js", "browser")])
+@pytest.mark.parametrize(("script", "tool"), [("ava --serial", "AVA"), ("casperjs x.js", "browser")])
 def test_a_tool_without_a_folder_is_named(script: str, tool: str) -> None:
     made = tree(devDependencies={"lit": "3"}, scripts={"test": script})
     with pytest.raises(Unsupported, match=tool):

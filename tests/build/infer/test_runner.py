@@ -134,6 +134,22 @@ def test_node_runs_itself() -> None:
     assert found.everything == ("test/*.ts",)
 
 
+def test_web_test_runner_gets_files_and_our_configuration() -> None:
+    """A script may hand it a configuration, which is no test."""
+    script = "wtr --config wtr.config.mjs 'src/**/*.test.js' --node-resolve --coverage"
+    found = read(
+        tree(
+            {"wtr.config.mjs": "", "web-test-runner.config.js": ""},
+            devDependencies={"@web/test-runner": "^0.18.0"},
+            scripts={"test": script},
+        ),
+        "src/menu.test.js",
+    )
+    assert (found.runner, found.browser, found.everything) == ("wtr", "chromium", ("src/**/*.test.js",))
+    assert (found.configuration, found.test_env["WTR_CONFIG"]) == ("wtr.config.mjs", "wtr.config.mjs")
+    assert found.test == ("node", "{entry}", "--config", "{reporter}", "--node-resolve", "{files}")
+
+
 def test_karma_runs_its_whole_bundle() -> None:
     """The browser gets one bundle: files cannot be selected."""
     files = {"config/karma.conf.js": "", "src/karma.conf.js": ""}

@@ -1,0 +1,10 @@
+describe("Menu", () => {
+  beforeEach(() => {
+    throw new Error("not this one");
+  });
+  it("opens", () => {});
+  it("closes", () => {});
+});
+describe("Tabs", () => {
+  it("opens", () => {});
+});

@@ -1,0 +1,3 @@
+describe("Tabs", () => {
+  it("opens", () => {});
+});

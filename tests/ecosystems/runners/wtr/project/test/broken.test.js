@@ -1,0 +1,2 @@
+import "./not-there.js";
+it("opens", () => {});

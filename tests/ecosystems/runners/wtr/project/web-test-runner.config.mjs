@@ -1,0 +1,1 @@
+export default { files: "test/*.test.js", browsers: [], groups: [{ name: "others", files: "none/*.js" }] };
