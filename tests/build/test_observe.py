@@ -96,6 +96,18 @@ def test_an_executor_of_a_workspace_in_a_process_of_its_own(tmp_path: Path) -> N
     assert (use.runner, use.folder, use.call.words) == ("jest", "", ("--config", "packages/ui/jest.config.js"))
 
 
+def test_a_program_that_writes_the_configuration_itself(tmp_path: Path) -> None:
+    """Without it, no file loaded: it transforms them. The folder of a run has another name."""
+    configuration = (
+        '{rootDir: process.cwd(), setupFiles: [process.cwd() + "/node_modules/box/set-up.js"], testMatch: ["**/*.js"]}'
+    )
+    box = f'#!/usr/bin/env node\nrequire("jest").runCLI({{ config: JSON.stringify({configuration}) }}, ["."]);\n'
+    (use,) = uses(tmp_path, repository({"test": "box"}, program("box", box), program("jest", "", JEST)))
+    option, written = use.call.words
+    wanted = {"setupFiles": ["<rootDir>/node_modules/box/set-up.js"], "testMatch": ["**/*.js"]}
+    assert (option, json.loads(written)) == ("--config", wanted)
+
+
 def test_a_program_that_starts_karma_with_a_configuration_of_its_own(tmp_path: Path) -> None:
     """Angular's `ng test` loads Karma, which stands on no command line. The script that starts it is known, too."""
     ng = 'const { config } = require("karma");\nconfig.parseConfig(process.cwd() + "/src/karma.conf.js", {});\n'

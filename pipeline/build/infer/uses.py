@@ -155,6 +155,23 @@ def brought(tree: Tree) -> Use | None:
     )
 
 
+def hinted(tree: Tree, manifest: Manifest, tests: Iterable[str]) -> Use | None:
+    """The use of a runner that neither a manifest nor a lock file names, by what belongs to it: snapshots beside the
+    tests, its configuration at the root, packages named after it (`babel-jest`, `@types/mocha`)."""
+    runners = [runner for runner in all_runners().values() if runner.entries]
+    snapshots = _with_snapshots(tree, tests)
+    hints: list[tuple[Runner, str]] = [
+        *((runner, "snapshots beside the tests") for runner in runners if runner.name in snapshots),
+        *((runner, path) for path in sorted(tree.paths) for runner in runners if re.search(runner.configuration, path)),
+        *((runner, f"{manifest.path}: {name}") for runner in runners for name in _named_after(manifest, runner.name)),
+    ]
+    return next((Use("", runner.name, f"{hint}, a sign of {runner.name}") for runner, hint in hints), None)
+
+
+def _named_after(manifest: Manifest, runner: str) -> list[str]:
+    return [name for name in sorted(manifest.dependencies) if runner in re.split(r"[/-]", name)]
+
+
 def wrappers(manifest: Manifest) -> list[str]:
     """The dependencies of this package that contain a runner."""
     return [wrapper.package for _, wrapper in _wrappers() if wrapper.package in manifest.dependencies]
