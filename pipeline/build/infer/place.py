@@ -6,6 +6,7 @@ the tests of packages, or if the tests are in several packages. Does not cover r
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -116,12 +117,27 @@ def _fixed(known: Known, fixed: dict[str, Found]) -> tuple[Use, str]:
 
 def _started(tree: Tree, manifest: Manifest, tests: Sequence[str]) -> Use | None:
     """The use of a runner that the test command may start, although no manifest names it."""
-    return (uses.brought(tree) or uses.hinted(tree, manifest, tests)) if _starts_something(manifest) else None
+    if not _starts_something(tree, manifest):
+        return None
+    return uses.marked(tree, tests) or uses.brought(tree) or uses.hinted(manifest)
 
 
-def _starts_something(manifest: Manifest) -> bool:
-    """Whether the test command starts a task, or a program that is no runner and may bring one along."""
-    return starts_task(manifest) or bool(starters(manifest) and not _foreign(manifest, ("test",)))
+def _starts_something(tree: Tree, manifest: Manifest) -> bool:
+    """Whether the test command starts a task, or a program that is no runner and may bring one along: a dependency's
+    or one of the repository's own packages."""
+    first = {words[0] for words in commands(manifest.table("scripts").get("test", ""))}
+    is_started = starters(manifest) or any(first.intersection(_programs(tree, path)) for path in _manifests(tree))
+    return starts_task(manifest) or bool(is_started and not _foreign(manifest, ("test",)))
+
+
+def _manifests(tree: Tree) -> list[str]:
+    return tree.matching(lambda path: path.rpartition("/")[2] == "package.json" and "node_modules/" not in path)
+
+
+def _programs(tree: Tree, path: str) -> Collection[str]:
+    """The programs of a package, by name, if it has more than one or names them."""
+    manifest = tree.manifest(posixpath.dirname(path))
+    return manifest.table("bin") if manifest else ()
 
 
 def starters(manifest: Manifest) -> set[str]:
