@@ -32,6 +32,9 @@ const executor = require("child_process").fork(__dirname + "/executor.js", ["pac
 executor.on("exit", (code) => process.exit(code));
 """
 EXECUTOR = 'require("jest").runCLI({ config: process.argv[2] + "/jest.config.js", ci: true }, [process.cwd()]);\n'
+SEALED = """
+Object.defineProperty(exports, "runCLI", { enumerable: true, get: () => () => { throw new Error("the tests ran"); } });
+"""
 JEST = 'module.exports = { runCLI() { throw new Error("the tests ran"); } };\n'
 
 
@@ -96,13 +99,15 @@ def test_an_executor_of_a_workspace_in_a_process_of_its_own(tmp_path: Path) -> N
     assert (use.runner, use.folder, use.call.words) == ("jest", "", ("--config", "packages/ui/jest.config.js"))
 
 
-def test_a_program_that_writes_the_configuration_itself(tmp_path: Path) -> None:
-    """Without it, no file loaded: it transforms them. The folder of a run has another name."""
+@pytest.mark.parametrize("jest", [JEST, SEALED])
+def test_a_program_that_writes_the_configuration_itself(tmp_path: Path, jest: str) -> None:
+    """Without it, no file loaded: it transforms them. The folder of a run has another name. Jest 24 and later let no
+    one change their functions, and were not seen."""
     configuration = (
         '{rootDir: process.cwd(), setupFiles: [process.cwd() + "/node_modules/box/set-up.js"], testMatch: ["**/*.js"]}'
     )
     box = f'#!/usr/bin/env node\nrequire("jest").runCLI({{ config: JSON.stringify({configuration}) }}, ["."]);\n'
-    (use,) = uses(tmp_path, repository({"test": "box"}, program("box", box), program("jest", "", JEST)))
+    (use,) = uses(tmp_path, repository({"test": "box"}, program("box", box), program("jest", "", jest)))
     option, written = use.call.words
     wanted = {"setupFiles": ["<rootDir>/node_modules/box/set-up.js"], "testMatch": ["**/*.js"]}
     assert (option, json.loads(written)) == ("--config", wanted)
