@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from pipeline.build.faults import END, LINE
@@ -20,8 +20,17 @@ _MISSING = re.compile(
             r" ['\"`]?((?:@|\.{0,2}/)?[\w@$.~-][^'\"`\s:,()\n]*)['\"`]?",
             r"ENOENT: no such file or directory, \w+ ['\"]([^'\"\n]+)['\"]",
             r"Module not found: [^\n]*?['\"]([^'\"\n]+)['\"]",
+            # as Jest calls what its configuration names
+            r"Module ([\w@./-]+) in the \w+ option was not found",
+            r"Preset ([\w@./-]+) not found\.",
         )
     )
+)
+#: how Babel 6 and Jest report a part of their configuration by its short name, and how the package's name begins
+_SHORT_NAMES = (
+    (re.compile(r"Couldn't find preset \"([\w./@-]+)\" relative to directory"), "babel-preset-"),
+    (re.compile(r"Unknown plugin \"([\w./@-]+)\" specified in"), "babel-plugin-"),
+    (re.compile(r"Test environment ['\"]?([\w@./-]+?)['\"]? cannot be found"), "jest-environment-"),
 )
 _BUILTIN = re.compile(
     r"^(?:node:|data:|https?:|virtual:|\0"
@@ -43,7 +52,8 @@ class Missing(NamedTuple):
 def missing_from(log: str, packages: Collection[str], root: str = "/workspace/repo") -> Missing:
     """What a log reports as missing, in its order and without repeats; `packages` are the repository's own names."""
     text = "\n".join(line[:LINE] for line in log[-END:].splitlines())
-    specifiers = dict.fromkeys(next(filter(None, match.groups())) for match in _MISSING.finditer(text))
+    named = (next(filter(None, match.groups())) for match in _MISSING.finditer(text))
+    specifiers = dict.fromkeys((*named, *_by_short_name(text)))
     own, paths, foreign = list[str](), list[str](), list[str]()
     for specifier in specifiers:
         inside = specifier.rpartition("/node_modules/")[2] if "/node_modules/" in specifier else ""
@@ -56,6 +66,13 @@ def missing_from(log: str, packages: Collection[str], root: str = "/workspace/re
         else:
             paths.append(posixpath.normpath(specifier.removeprefix(f"{root}/")))
     return Missing(*(tuple(dict.fromkeys(found)) for found in (own, paths, foreign)))
+
+
+def _by_short_name(text: str) -> Iterator[str]:
+    """The packages that a log names by short names; a name with a path or a scope is whole."""
+    for pattern, start in _SHORT_NAMES:
+        names = (match[1] for match in pattern.finditer(text))
+        yield from (name if "/" in name or name.startswith(start) else f"{start}{name}" for name in names)
 
 
 def own_packages(tree: Tree) -> dict[str, str]:

@@ -167,12 +167,24 @@ def _relative(words: Sequence[str], cwd: str, root: str) -> list[str]:
     """Words with paths of the workspace made relative to the folder of the command."""
 
     def shortened(word: str) -> str:
+        if word.startswith("{"):
+            return _portable(word, cwd)
         if not word.startswith(f"{root}/"):
             return word.replace(f"={root}/", f"={posixpath.relpath(root, cwd)}/")
         path = posixpath.relpath(word, cwd)
         return path if path.startswith(".") else f"./{path}"
 
     return [shortened(word) for word in words]
+
+
+def _portable(text: str, cwd: str) -> str:
+    """A configuration that a script wrote as JSON (Jest's), without the path of the folder in which it ran."""
+    found = next(objects(text.replace("\n", " ").encode()), None)
+    if found is None:
+        return text
+    if found.get("rootDir") == cwd:
+        del found["rootDir"]  # by default the folder of the command
+    return json.dumps(found, ensure_ascii=False).replace(f'"{cwd}/', '"<rootDir>/')
 
 
 def _covers(use: Use, tests: Collection[str]) -> bool:

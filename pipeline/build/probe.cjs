@@ -83,17 +83,20 @@ if (process.env.A11Y_PROBE && !global[marker]) {
     };
     own.prototype[method][marker] = true;
   }
+  // a module like `own`, whose functions that test are ours; newer releases seal theirs, so it is another object
   function calls(name, own) {
+    if (!own || typeof own !== "object" || own[marker]) return own;
+    const members = {};
+    Object.getOwnPropertyNames(own).forEach((key) => (members[key] = Object.getOwnPropertyDescriptor(own, key)));
     for (const method of ["run", "runCLI"]) {
-      const before = own && own[method];
-      if (typeof before !== "function" || before[marker]) continue;
+      if (!members[method]) continue;
       const instead = function (argv, projects) {
         const words = Array.isArray(argv) ? argv : [];
         stop({ runner: name, how: "library", words, options: plain(Array.isArray(argv) ? {} : argv || {}, 0), projects: plain(projects || [], 0) });
       };
-      instead[marker] = true;
-      try { Object.defineProperty(own, method, { value: instead, configurable: true, enumerable: true }); } catch (error) { /* sealed */ }
+      members[method] = { value: instead, configurable: true, enumerable: true, writable: true };
     }
+    return Object.defineProperty(Object.create(Object.getPrototypeOf(own), members), marker, { value: true });
   }
   // every Karma reads its configuration before it starts, whatever program it is a part of (Angular's `ng test`)
   function reads(own) {
@@ -113,7 +116,7 @@ if (process.env.A11Y_PROBE && !global[marker]) {
     if (Object.prototype.hasOwnProperty.call(watched, request) || /node_modules[\\/](?:mocha|jasmine|jest|jest-cli)(?:[\\/](?:index|lib[\\/](?:mocha|jasmine))(?:\.js)?)?$/.test(request)) {
       const found = /(?:^|[\\/])(@jest[\\/]core|mocha|jasmine|jest-cli|jest)(?:[\\/](?:index|lib[\\/]\w+)(?:\.js)?)?$/.exec(request);
       watching = found ? found[1] : request;
-      try { watched[watching](own); } catch (error) { /* another form than is known */ }
+      try { return watched[watching](own) || own; } catch (error) { /* another form than is known */ }
     }
     return own;
   };

@@ -223,6 +223,15 @@ def manager_asked(diagnosis: Diagnosis) -> Environment | None:
     return diagnosis.environment.model_copy(update={"manager_version": new})
 
 
+def manager_newer(diagnosis: Diagnosis) -> Environment | None:
+    """Take the next major version of the manager, if it reads the lock file and runs on this Node."""
+    before, spec, texts = diagnosis.environment, manager(diagnosis.environment.manager), diagnosis.situation.files
+    lock = texts.get(spec.lock_of(texts), b"").decode(errors="replace")
+    found = spec.neighbors(before.manager_version, before.node, lock)
+    newer = [version for version in found if versions.major(version) > versions.major(before.manager_version)]
+    return before.model_copy(update={"manager_version": newer[0]}) if newer else None
+
+
 def node_asked(diagnosis: Diagnosis) -> Environment | None:
     """Take the line of Node that the repository asks for and that is nearest to the current one."""
     current = versions.major(diagnosis.environment.node)
@@ -330,7 +339,7 @@ REMEDIES: dict[str, Remedy] = {
     remedy.__name__: remedy
     for remedy in (
         substitute, drop, prune, from_registry, rehost, reseal, unset, thaw, peers_left, whole, option, undated,
-        install_env, test_env, manager_asked, node_asked, node,
+        install_env, test_env, manager_asked, manager_newer, node_asked, node,
         without, browser, rebuild, platform,
     )
 }  # fmt: skip

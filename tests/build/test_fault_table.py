@@ -201,6 +201,7 @@ INSTALL = [
         ' ERR_PNPM_UNSUPPORTED_ENGINE  Unsupported environment\n\nYour Node version is incompatible with "a".\n\n'
         "Expected version: >=20\nGot: v18.20.8",
     ),
+    ("settings-of-a-newer-manager", {}, " ERROR  packages field missing or empty\nFor help, run: pnpm help install"),
     ("manager-rules", {}, " ERR_PNPM_BAD_PM_VERSION  This project is configured to use v8.6.0 of pnpm."),
     ("release-age", {}, " ERR_PNPM_NO_MATURE_MATCHING_VERSION  Version 1.0.1 of a does not meet the minimumReleaseAge"),
     ("build-rules", {}, " ERR_PNPM_IGNORED_BUILDS  Ignored build scripts: esbuild"),

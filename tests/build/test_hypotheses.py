@@ -284,6 +284,12 @@ def test_tests_that_are_read_at_last_ask_for_what_is_made_before_them() -> None:
         ("Cannot find package 'lodash' imported from /workspace/repo/a.mjs", (), (), ("lodash",)),
         ("Cannot find module '/workspace/repo/node_modules/@acme/ui/dist/index.js'", ("@acme/ui",), (), ()),
         ("Cannot find module 'node:test'", (), (), ()),
+        ("Couldn't find preset \"env\" relative to directory \"/repo\"", (), (), ("babel-preset-env",)),
+        ('Unknown plugin "transform-x" specified in ".babelrc" at 0', (), (), ("babel-plugin-transform-x",)),
+        ("Couldn't find preset \"@acme/ui/preset\" relative to directory \"/repo\"", ("@acme/ui",), (), ()),
+        ("Module ts-node/register in the setupFiles option was not found.", (), (), ("ts-node",)),
+        ("  Preset ts-jest/presets/js-with-ts not found.", (), (), ("ts-jest",)),
+        ("  Test environment jsdom cannot be found. Make sure", (), (), ("jest-environment-jsdom",)),
         ("expected element to be found", (), (), ()),
     ],
 )  # fmt: skip

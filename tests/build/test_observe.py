@@ -32,6 +32,9 @@ const executor = require("child_process").fork(__dirname + "/executor.js", ["pac
 executor.on("exit", (code) => process.exit(code));
 """
 EXECUTOR = 'require("jest").runCLI({ config: process.argv[2] + "/jest.config.js", ci: true }, [process.cwd()]);\n'
+SEALED = """
+Object.defineProperty(exports, "runCLI", { enumerable: true, get: () => () => { throw new Error("the tests ran"); } });
+"""
 JEST = 'module.exports = { runCLI() { throw new Error("the tests ran"); } };\n'
 
 
@@ -94,6 +97,20 @@ def test_an_executor_of_a_workspace_in_a_process_of_its_own(tmp_path: Path) -> N
     nx = program("nx", NX) | {"node_modules/nx/executor.js": EXECUTOR}
     (use,) = uses(tmp_path, repository({"test": "nx test ui"}, nx, program("jest", "", JEST)), "packages/ui/a.test.js")
     assert (use.runner, use.folder, use.call.words) == ("jest", "", ("--config", "packages/ui/jest.config.js"))
+
+
+@pytest.mark.parametrize("jest", [JEST, SEALED])
+def test_a_program_that_writes_the_configuration_itself(tmp_path: Path, jest: str) -> None:
+    """Without it, no file loaded: it transforms them. The folder of a run has another name. Jest 24 and later let no
+    one change their functions, and were not seen."""
+    configuration = (
+        '{rootDir: process.cwd(), setupFiles: [process.cwd() + "/node_modules/box/set-up.js"], testMatch: ["**/*.js"]}'
+    )
+    box = f'#!/usr/bin/env node\nrequire("jest").runCLI({{ config: JSON.stringify({configuration}) }}, ["."]);\n'
+    (use,) = uses(tmp_path, repository({"test": "box"}, program("box", box), program("jest", "", jest)))
+    option, written = use.call.words
+    wanted = {"setupFiles": ["<rootDir>/node_modules/box/set-up.js"], "testMatch": ["**/*.js"]}
+    assert (option, json.loads(written)) == ("--config", wanted)
 
 
 def test_a_program_that_starts_karma_with_a_configuration_of_its_own(tmp_path: Path) -> None:

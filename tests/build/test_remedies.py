@@ -299,6 +299,17 @@ def test_the_manager_that_developers_ask_for(wanted: str, version: str | None) -
     assert (after and after.manager_version) == version
 
 
+@pytest.mark.parametrize(
+    ("version", "node", "newer"), [("9.15.9", "22", "10.34.8"), ("10.34.8", "22", None), ("8.15.9", "16", None)]
+)
+def test_the_next_major_version_of_the_manager(version: str, node: str, newer: str | None) -> None:
+    """pnpm 9 refused the file of a workspace that had settings for pnpm 10 alone."""
+    before = npm(node=node).model_copy(update={"manager": "pnpm", "manager_version": version})
+    there = Situation({"pnpm-lock.yaml": b"lockfileVersion: '9.0'\n"}, lambda name: [])
+    after = REMEDIES["manager_newer"](Diagnosis(before, {}, {}, there))
+    assert (after and after.manager_version) == newer
+
+
 @pytest.mark.parametrize(("wanted", "node"), [("^22", "22"), (">=18 <21", None), (">=8 <12", "10"), ("^99", None)])
 def test_the_node_that_developers_ask_for(wanted: str, node: str | None) -> None:
     after = REMEDIES["node_asked"](Diagnosis(npm(node="20"), {"wanted": wanted}, {}, situation({})))

@@ -6,6 +6,7 @@ the tests of packages, or if the tests are in several packages. Does not cover r
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -33,7 +34,7 @@ def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str
     named = workspaces.patterns(tree, manifest)
     is_sure = partial(_is_sure, tree, imported)
     nearest = [use for file in tests or ["package.json"] if (use := _nearest(known, file, named, is_sure))]
-    if not nearest and (use := uses.brought(tree) if _starts_something(manifest) else None):
+    if not nearest and (use := _started(tree, manifest, tests)):
         return use, "the root"
     if not nearest:
         raise Unsupported("runner_unsupported", _nothing(manifest))
@@ -79,8 +80,14 @@ def tool_of(tree: Tree, file: str) -> dict[str, str]:
 
 
 def _belongs(tree: Tree, file: str, row: dict[str, str]) -> bool:
-    by_name = "files" in row and re.search(row["files"], file)
+    by_name = "files" in row and re.search(row["files"], file) and _is_used(tree, file, row.get("package", ""))
     return bool(by_name or "imports" in row and re.search(row["imports"], tree.text(file)))
+
+
+def _is_used(tree: Tree, file: str, package: str) -> bool:
+    """Whether a package above a file depends on this one; true if there is none to depend on."""
+    manifests = filter(None, map(tree.manifest, above(file)))
+    return not package or any(package in manifest.dependencies for manifest in manifests)
 
 
 def _nearest(known: Known, file: str, named: dict[str, str], is_sure: Callable[[Use], bool]) -> Use | None:
@@ -108,15 +115,35 @@ def _fixed(known: Known, fixed: dict[str, Found]) -> tuple[Use, str]:
     return next((use for use in found if use.runner == wanted.value), bare), folder.evidence
 
 
-def _starts_something(manifest: Manifest) -> bool:
-    """Whether the test command starts a task, or a program that is no runner and may bring one along."""
-    return starts_task(manifest) or bool(_programs(manifest) and not _foreign(manifest, ("test",)))
+def _started(tree: Tree, manifest: Manifest, tests: Sequence[str]) -> Use | None:
+    """The use of a runner that the test command may start, although no manifest names it."""
+    if not _starts_something(tree, manifest):
+        return None
+    return uses.marked(tree, tests) or uses.brought(tree) or uses.hinted(manifest)
 
 
-def _programs(manifest: Manifest) -> set[str]:
-    """The first words of the test command's commands that are programs of packages, by the manifest's dependencies."""
+def _starts_something(tree: Tree, manifest: Manifest) -> bool:
+    """Whether the test command starts a task, or a program that is no runner and may bring one along: a dependency's
+    or one of the repository's own packages."""
+    first = {words[0] for words in commands(manifest.table("scripts").get("test", ""))}
+    is_started = starters(manifest) or any(first.intersection(_programs(tree, path)) for path in _manifests(tree))
+    return starts_task(manifest) or bool(is_started and not _foreign(manifest, ("test",)))
+
+
+def _manifests(tree: Tree) -> list[str]:
+    return tree.matching(lambda path: path.rpartition("/")[2] == "package.json" and "node_modules/" not in path)
+
+
+def _programs(tree: Tree, path: str) -> Collection[str]:
+    """The programs of a package, by name, if it has more than one or names them."""
+    manifest = tree.manifest(posixpath.dirname(path))
+    return manifest.table("bin") if manifest else ()
+
+
+def starters(manifest: Manifest) -> set[str]:
+    """The dependencies of a package whose programs the commands of its test command start: their first words."""
     first = {program(words[0]) for words in commands(manifest.table("scripts").get("test", ""))}
-    return first & {name.rpartition("/")[2] for name in manifest.dependencies}
+    return {name for name in manifest.dependencies if name.rpartition("/")[2] in first}
 
 
 def _foreign(manifest: Manifest, names: Iterable[str]) -> list[dict[str, str]]:

@@ -65,7 +65,7 @@ def find(
         version=version,
         folder=Found(use.folder, why),
         configuration=configuration,
-        entries=tuple(_entries(tree, use, spec, {*uses.wrappers(package), *uses.wrappers(manifest)})),
+        entries=tuple(_entries(tree, use, spec, _bringers(use, spec, package, manifest))),
         test=("node", *start, *kept, "{files}"),
         selection=merged.selection or (),
         everything=tests or _everything(tree, use, spec),
@@ -153,6 +153,13 @@ def _configurations(use: Use, spec: Spec) -> Iterator[str]:
         name = posixpath.basename(word)
         if option not in spec.keep and not word.startswith("-") and ("conf" in name or spec.name in name):
             yield word
+
+
+def _bringers(use: Use, spec: Spec, *manifests: Manifest) -> set[str]:
+    """The packages that may contain the runner: wrappers, and if nothing names it, what the test command starts."""
+    is_named = use.call.program or any(name in one.dependencies for one in manifests for name in spec.packages)
+    starters = (place.starters(manifest) for manifest in manifests if not is_named)
+    return {name for names in (*map(uses.wrappers, manifests), *starters) for name in names}
 
 
 def _entries(tree: Tree, use: Use, spec: Spec, brought: set[str]) -> Iterator[str]:

@@ -155,6 +155,40 @@ def brought(tree: Tree) -> Use | None:
     )
 
 
+def marked(tree: Tree, tests: Iterable[str]) -> Use | None:
+    """The use of a runner that no manifest names, by files that only it has: snapshots beside the tests, its
+    configuration at the root."""
+    runners = [runner for runner in all_runners().values() if runner.entries]
+    snapshots = _with_snapshots(tree, tests)
+    signs: list[tuple[Runner, str]] = [
+        *((runner, "snapshots beside the tests") for runner in runners if runner.name in snapshots),
+        *((runner, path) for path in _at_root(tree) for runner in runners if re.search(runner.configuration, path)),
+    ]
+    return _by_sign(signs)
+
+
+def hinted(manifest: Manifest) -> Use | None:
+    """The use of a runner that no manifest names, by dependencies that are named after it (`babel-jest`,
+    `@types/mocha`)."""
+    runners = [runner for runner in all_runners().values() if runner.entries]
+    return _by_sign(
+        (runner, f"{manifest.path}: {name}") for runner in runners for name in _named_after(manifest, runner.name)
+    )
+
+
+def _by_sign(signs: Iterable[tuple[Runner, str]]) -> Use | None:
+    return next((Use("", runner.name, f"{sign}, a sign of {runner.name}") for runner, sign in signs), None)
+
+
+def _at_root(tree: Tree) -> list[str]:
+    """The files at the root, and in its folder of tests."""
+    return tree.matching(lambda path: path.count("/") == 0 or path.startswith("test/") and path.count("/") == 1)
+
+
+def _named_after(manifest: Manifest, runner: str) -> list[str]:
+    return [name for name in sorted(manifest.dependencies) if runner in re.split(r"[/-]", name)]
+
+
 def wrappers(manifest: Manifest) -> list[str]:
     """The dependencies of this package that contain a runner."""
     return [wrapper.package for _, wrapper in _wrappers() if wrapper.package in manifest.dependencies]

@@ -70,6 +70,41 @@ def test_a_runner_that_a_task_of_another_package_starts(script: str, runner: str
             read(made, "src/menu.test.js")
 
 
+@pytest.mark.parametrize(
+    ("files", "packages", "runner", "sign"),
+    [
+        ({}, {"@types/node": "20", "@types/jest": "29"}, "jest", "package.json: @types/jest"),
+        ({"src/__snapshots__/menu.test.js.snap": ""}, {}, "jest", "snapshots beside the tests"),
+        ({"vitest.config.ts": ""}, {"babel-jest": "29"}, "vitest", "vitest.config.ts"),
+        ({}, {"@types/node": "20"}, "", ""),
+    ],
+)
+def test_a_runner_behind_an_unknown_program_without_a_lock_file(
+    files: dict[str, str], packages: dict[str, str], runner: str, sign: str
+) -> None:
+    """The program brought Jest along, and all of a family of repositories were rejected before an install."""
+    manifest = package(scripts={"test": "toolbox test"}, devDependencies={"toolbox": "1"} | packages)
+    made = of({"package.json": manifest} | files)
+    if runner:
+        found = read(made, "src/menu.test.js")
+        assert (found.runner, found.evidence["runner"]) == (runner, f"{sign}, a sign of {runner}")
+        assert "node_modules/toolbox/node_modules/jest/bin/jest.js" in found.entries or runner != "jest"
+    else:
+        with pytest.raises(Unsupported):
+            read(made, "src/menu.test.js")
+
+
+def test_a_program_of_the_repository_itself_may_start_a_runner() -> None:
+    """Its own package of scripts started Karma, whose configuration was at the root; the lock file had Jest, too."""
+    lock = YARN_1 + '\njest@^20.0.0:\n  version "20.0.4"\n\nkarma@^4.0.0:\n  version "4.4.1"\n'
+    own = package(name="@acme/scripts", bin={"acme-test": "bin/test.js"})
+    root = package(scripts={"test": "acme-test --all"}, devDependencies={"eslint": "7"})
+    made = {"package.json": root, "packages/scripts/package.json": own, "yarn.lock": lock}
+    found = read(of(made | {"karma.conf.js": ""}), "packages/ui/menu.test.js")
+    assert (found.runner, found.runner_version, found.configuration) == ("karma", "4.4.1", "karma.conf.js")
+    assert read(of(made), "packages/ui/menu.test.js").runner == "jest"
+
+
 def test_a_package_is_tested_by_a_script_of_any_name_that_tests() -> None:
     """The package's configuration is in its folder and Jest is the root's; `test` starts a file of its own."""
     package_json = package(scripts={"test": "node run.js", "test:unix": "cross-env NODE_ENV=test jest"})

@@ -320,6 +320,14 @@ def test_what_can_not_be_run_says_so_before_an_install(files: list[str], manifes
     assert end.value.reason == "runner_unsupported"
 
 
+def test_a_file_name_alone_is_no_sign_of_a_tool_that_nothing_depends_on() -> None:
+    """Playwright's tests were called Detox's."""
+    playwright = {"devDependencies": {"@playwright/test": "1.40.0"}, "scripts": {"e2e": "playwright test"}}
+    assert read(tree(**playwright), "e2e/menu.e2e.ts").runner == "playwright"
+    with pytest.raises(Unsupported, match="Detox"):
+        read(tree(devDependencies={"detox": "20", "jest": "29"}), "e2e/menu.e2e.ts")
+
+
 CONFIGURED = """
 export default defineConfig({
   projects: [
