@@ -39,7 +39,8 @@ STATUSES = {
 #: messages of a failure by screenshot: jest-image-snapshot, Playwright, Vitest 4, tools that count pixels
 SCREENSHOT = re.compile(
     r"to(?:MatchImageSnapshot|HaveScreenshot|MatchScreenshot)\b|Screenshot comparison failed"
-    r"|Expected image to (?:match|be the same size)|Visual diff failed|\bDifference: \d+ ?px\b|\d pixels? (?:\(ratio|are different)"
+    r"|Expected image to (?:match|be the same size)|Visual diff failed"
+    r"|\bDifference: \d+ ?px\b|\d pixels? (?:\(ratio|are different)"
 )
 
 
