@@ -32,6 +32,8 @@ _SHORT_NAMES = (
     (re.compile(r"Unknown plugin \"([\w./@-]+)\" specified in"), "babel-plugin-"),
     (re.compile(r"Test environment ['\"]?([\w@./-]+?)['\"]? cannot be found"), "jest-environment-"),
 )
+#: how Web Test Runner lists the files of the repository that a page asked for in vain
+_REQUESTS = re.compile(r"404 network requests:((?:\n\s*- \S+)+)")
 _BUILTIN = re.compile(
     r"^(?:node:|data:|https?:|virtual:|\0"
     r"|(?:assert|async_hooks|buffer|child_process|cluster|console|constants|crypto|dgram|diagnostics_channel|dns|domain"
@@ -53,7 +55,7 @@ def missing_from(log: str, packages: Collection[str], root: str = "/workspace/re
     """What a log reports as missing, in its order and without repeats; `packages` are the repository's own names."""
     text = "\n".join(line[:LINE] for line in log[-END:].splitlines())
     named = (next(filter(None, match.groups())) for match in _MISSING.finditer(text))
-    specifiers = dict.fromkeys((*named, *_by_short_name(text)))
+    specifiers = dict.fromkeys((*named, *_by_short_name(text), *_requested(text)))
     own, paths, foreign = list[str](), list[str](), list[str]()
     for specifier in specifiers:
         inside = specifier.rpartition("/node_modules/")[2] if "/node_modules/" in specifier else ""
@@ -73,6 +75,12 @@ def _by_short_name(text: str) -> Iterator[str]:
     for pattern, start in _SHORT_NAMES:
         names = (match[1] for match in pattern.finditer(text))
         yield from (name if "/" in name or name.startswith(start) else f"{start}{name}" for name in names)
+
+
+def _requested(text: str) -> Iterator[str]:
+    """The files that pages asked for in vain, relative to the folder of the tests."""
+    for block in _REQUESTS.findall(text):
+        yield from (f"./{path}" for path in re.findall(r"- (\S+)", block))
 
 
 def own_packages(tree: Tree) -> dict[str, str]:

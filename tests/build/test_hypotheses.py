@@ -290,6 +290,7 @@ def test_tests_that_are_read_at_last_ask_for_what_is_made_before_them() -> None:
         ("Module ts-node/register in the setupFiles option was not found.", (), (), ("ts-node",)),
         ("  Preset ts-jest/presets/js-with-ts not found.", (), (), ("ts-jest",)),
         ("  Test environment jsdom cannot be found. Make sure", (), (), ("jest-environment-jsdom",)),
+        ("404 network requests:\n    - dist/ui.css\n    - dist/ui.js\n\n", (), ("dist/ui.css", "dist/ui.js"), ()),
         ("expected element to be found", (), (), ()),
     ],
 )  # fmt: skip

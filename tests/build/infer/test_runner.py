@@ -135,8 +135,8 @@ def test_node_runs_itself() -> None:
 
 
 def test_web_test_runner_gets_files_and_our_configuration() -> None:
-    """A script may hand it a configuration, which is no test."""
-    script = "wtr --config wtr.config.mjs 'src/**/*.test.js' --node-resolve --coverage"
+    """A script may hand it a configuration, which is no test. It refuses `--playwright` beside browsers of ours."""
+    script = "wtr --config wtr.config.mjs 'src/**/*.test.js' --node-resolve --coverage --playwright"
     found = read(
         tree(
             {"wtr.config.mjs": "", "web-test-runner.config.js": ""},
