@@ -22,9 +22,8 @@ from pipeline.ecosystems.runner_folder import Words
 from pipeline.ecosystems.runner_folder import runner as spec_of
 from pipeline.execution.scope import is_test
 
-#: options that name a configuration
-_OPTIONS = ("--config", "-c", "--opts")
-_OPTIONS_WITH_VALUE = tuple(f"{option}=" for option in _OPTIONS)
+#: the same with their values in one word
+_OPTIONS_WITH_VALUE = tuple(f"{option}=" for option in uses.CONFIGURING)
 
 
 class Runner(NamedTuple):
@@ -148,7 +147,7 @@ def _configurations(use: Use, spec: Spec) -> Iterator[str]:
     one and belong to no option."""
     pairs = list(pairwise(("", *use.call.words)))
     yield from (word.partition("=")[2] for _, word in pairs if word.startswith(_OPTIONS_WITH_VALUE))
-    yield from (word for option, word in pairs if option in _OPTIONS)
+    yield from (word for option, word in pairs if option in uses.CONFIGURING)
     for option, word in pairs:
         name = posixpath.basename(word)
         if option not in spec.keep and not word.startswith("-") and ("conf" in name or spec.name in name):

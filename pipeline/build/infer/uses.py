@@ -16,6 +16,9 @@ from pipeline.ecosystems import locks
 from pipeline.ecosystems.manager_folder import all_managers
 from pipeline.ecosystems.runner_folder import Runner, Wrapper, all_runners
 
+#: options that name a configuration
+CONFIGURING = ("--config", "-c", "--opts")
+
 
 class Use(NamedTuple):
     """One way of running the tests of the package in `folder`; `wrapper` is the package around the runner, if any."""
@@ -64,7 +67,9 @@ def arguments(use: Use) -> tuple[tuple[str, ...], tuple[str, ...]]:
             kept.append(word)
         elif word in spec.keep:
             kept += [word, *([value] if (value := next(words, None)) else [])]
-        elif not word.startswith("-") and not re.search(spec.configuration, word):
+        elif word in CONFIGURING:
+            next(words, None)
+        elif not word.startswith("-"):
             tests.append(word)
     return tuple(kept), tuple(word for word in tests if not is_unknown(word)) if spec.positional else ()
 

@@ -136,17 +136,17 @@ def test_node_runs_itself() -> None:
 
 def test_web_test_runner_gets_files_and_our_configuration() -> None:
     """A script may hand it a configuration, which is no test. It refuses `--playwright` beside browsers of ours."""
-    script = "wtr --config wtr.config.mjs 'src/**/*.test.js' --node-resolve --coverage --playwright"
+    script = "wtr --config wtr-unit.config.mjs 'src/**/*.test.js' --node-resolve --coverage --playwright"
     found = read(
         tree(
-            {"wtr.config.mjs": "", "web-test-runner.config.js": ""},
+            {"wtr-unit.config.mjs": "", "web-test-runner.config.js": ""},
             devDependencies={"@web/test-runner": "^0.18.0"},
             scripts={"test": script},
         ),
         "src/menu.test.js",
     )
     assert (found.runner, found.browser, found.everything) == ("wtr", "chromium", ("src/**/*.test.js",))
-    assert (found.configuration, found.test_env["WTR_CONFIG"]) == ("wtr.config.mjs", "wtr.config.mjs")
+    assert (found.configuration, found.test_env["WTR_CONFIG"]) == ("wtr-unit.config.mjs",) * 2
     assert found.test == ("node", "{entry}", "--config", "{reporter}", "--node-resolve", "{files}")
 
 
