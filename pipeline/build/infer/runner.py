@@ -22,7 +22,7 @@ from pipeline.ecosystems.runner_folder import Words
 from pipeline.ecosystems.runner_folder import runner as spec_of
 from pipeline.execution.scope import is_test
 
-#: the same with their values in one word
+#: how a word begins that names one with its path
 _OPTIONS_WITH_VALUE = tuple(f"{option}=" for option in uses.CONFIGURING)
 
 
