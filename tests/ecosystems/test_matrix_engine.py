@@ -25,7 +25,6 @@ from pipeline.sandbox.docker.sandbox import DockerSandbox
         ("mocha", "12.0.3"),
         ("karma", "6.4.4"),
         ("playwright", "1.62.1"),
-        ("wtr", "0.13.31"),
         ("wtr", "1.0.0"),
     ],
 )
