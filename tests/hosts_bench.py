@@ -55,6 +55,7 @@ class Site:
     def __enter__(self) -> Site:
         self.network.__enter__()
         self.start_scheduler()
+        until(lambda: self.address in (self.center.folder / "log").read_text())
         for host in self.workers:
             self.start_worker(host)
         return self
