@@ -163,7 +163,7 @@ def brought(tree: Tree) -> Use | None:
 def marked(tree: Tree, tests: Iterable[str]) -> Use | None:
     """The use of a runner that no manifest names, by files that only it has: snapshots beside the tests, its
     configuration at the root."""
-    runners = [runner for runner in all_runners().values() if runner.entries]
+    runners = _from_packages()
     snapshots = _with_snapshots(tree, tests)
     signs: list[tuple[Runner, str]] = [
         *((runner, "snapshots beside the tests") for runner in runners if runner.name in snapshots),
@@ -175,10 +175,16 @@ def marked(tree: Tree, tests: Iterable[str]) -> Use | None:
 def hinted(manifest: Manifest) -> Use | None:
     """The use of a runner that no manifest names, by dependencies that are named after it (`babel-jest`,
     `@types/mocha`)."""
-    runners = [runner for runner in all_runners().values() if runner.entries]
     return _by_sign(
-        (runner, f"{manifest.path}: {name}") for runner in runners for name in _named_after(manifest, runner.name)
+        (runner, f"{manifest.path}: {name}")
+        for runner in _from_packages()
+        for name in _named_after(manifest, runner.name)
     )
+
+
+def _from_packages() -> list[Runner]:
+    """The runners that packages contain: all but Node's own."""
+    return [runner for runner in all_runners().values() if runner.entries]
 
 
 def _by_sign(signs: Iterable[tuple[Runner, str]]) -> Use | None:
