@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -60,6 +61,10 @@ class Server:
     def start(self) -> None:
         command = ["/usr/sbin/sshd", "-D", "-p", str(self._port), "-f", self.folder / "sshd_config"]
         self._server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        until = time.monotonic() + 30
+        while socket.socket().connect_ex(("127.0.0.1", self._port)):
+            assert time.monotonic() < until
+            time.sleep(0.02)
 
     def stop(self) -> None:
         """No connection is taken any more; those that are there stay."""

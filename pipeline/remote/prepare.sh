@@ -18,7 +18,8 @@ NODE=20 NPM=10 FREE_GB=100
 
 tell() { printf '%-5s %s\n' "$1" "$2"; }
 
-# Runs a command, or with --dry-run only reports it: do_it WHAT COMMAND...
+# Runs a command, or with --dry-run only reports it: do_it WHAT COMMAND... In a function that it runs, `set -e` has no
+# effect, so its commands are joined by `&&`.
 do_it() {
     local what=$1
     shift
@@ -46,8 +47,8 @@ packages() {
 }
 
 install_packages() {
-    as_root apt-get update --quiet=2
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 --no-install-recommends "$@"
+    as_root apt-get update --quiet=2 &&
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 --no-install-recommends "$@"
 }
 
 # Whether Python is among the packages that a real run installs first.
@@ -65,17 +66,17 @@ uv_is() {
 }
 
 install_uv() {
-    python3 -m venv "$HOME/.local/share/a11y-bench-uv"
-    "$HOME/.local/share/a11y-bench-uv/bin/pip" install --quiet uv
-    mkdir -p "$HOME/.local/bin"
-    ln -sf "$HOME/.local/share/a11y-bench-uv/bin/uv" "$HOME/.local/bin/uv"
+    python3 -m venv "$HOME/.local/share/a11y-bench-uv" &&
+        "$HOME/.local/share/a11y-bench-uv/bin/pip" install --quiet uv &&
+        mkdir -p "$HOME/.local/bin" &&
+        ln -sf "$HOME/.local/share/a11y-bench-uv/bin/uv" "$HOME/.local/bin/uv"
 }
 
 node_major() { PATH="$HOME/.local/bin:$PATH" node --version 2>/dev/null | sed -nE 's/^v([0-9]+).*/\1/p'; }
 
 node_is() {
     local found
-    found=$(node_major)
+    found=$(node_major) || found=''
     if ((${found:-0} >= NODE)); then tell ok "Node $found"; return; fi
     do_it "Node $NODE, in ~/.local" install_node
 }
@@ -84,11 +85,11 @@ node_is() {
 install_node() {
     local arch=x64 path=$HOME/.local/share/a11y-bench-node
     [[ $(uname -m) != aarch64 ]] || arch=arm64
-    mkdir -p "$path" "$HOME/.local/bin"
-    npm install --silent --no-audit --no-fund --prefix "$path" "node-linux-$arch@$NODE" "npm@$NPM"
-    ln -sf "$path/node_modules/node-linux-$arch/bin/node" "$HOME/.local/bin/node"
-    ln -sf "$path/node_modules/npm/bin/npm-cli.js" "$HOME/.local/bin/npm"
-    ln -sf "$path/node_modules/npm/bin/npx-cli.js" "$HOME/.local/bin/npx"
+    mkdir -p "$path" "$HOME/.local/bin" &&
+        npm install --loglevel=error --no-audit --no-fund --prefix "$path" "node-linux-$arch@$NODE" "npm@$NPM" &&
+        ln -sf "$path/node_modules/node-linux-$arch/bin/node" "$HOME/.local/bin/node" &&
+        ln -sf "$path/node_modules/npm/bin/npm-cli.js" "$HOME/.local/bin/npm" &&
+        ln -sf "$path/node_modules/npm/bin/npx-cli.js" "$HOME/.local/bin/npx"
 }
 
 # -- limits and the engine's configuration --------------------------------------------------------------------------
@@ -220,7 +221,7 @@ main() {
     trap 'rm -f "$ERRORS"' EXIT
     [[ $ROOT ]] || packages
     python_is
-    [[ $ROOT ]] || { node_is && uv_is; }
+    [[ $ROOT ]] || { node_is; uv_is; }
     kernel
     open_files
     engine_configuration

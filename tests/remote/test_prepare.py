@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from pipeline.remote.prepare import SCRIPT, STATES
+
+BASH = str(shutil.which("bash"))
 
 
 def prepare(root: Path, *arguments: str) -> list[tuple[str, str]]:
@@ -115,3 +118,19 @@ def test_a_user_whom_the_engine_refuses_is_told_what_to_do(tmp_path: Path) -> No
     )
     assert "todo  this user may not use the engine: sudo usermod -aG docker " in done.stdout
     assert "the engine starts" not in done.stdout
+
+
+@pytest.mark.parametrize(("subject", "program"), [("node_is", "npm"), ("uv_is", "python3"), ("packages", "apt-get")])
+def test_what_cannot_be_installed_is_left_to_a_person(tmp_path: Path, subject: str, program: str) -> None:
+    """The links to programs that were never installed were made, and reported as done."""
+    failing = tmp_path / "bin" / program
+    failing.parent.mkdir()
+    failing.write_text("#!/bin/sh\necho 'the registry is away' >&2\nexit 1\n")
+    failing.chmod(0o755)
+    for name in ("mkdir", "mktemp", "ln", "uname", "sed", "tail", "env"):
+        (failing.parent / name).symlink_to(str(shutil.which(name)))
+    script = SCRIPT.read_text().replace('\nmain "$@"\n', f"\nERRORS=$(mktemp)\nas_root() {{ \"$@\"; }}\n{subject}\n")
+    environment = {"HOME": str(tmp_path), "PATH": str(failing.parent)}
+    done = subprocess.run([BASH, "-s"], input=script, capture_output=True, text=True, check=True, env=environment)
+    assert re.fullmatch(r"todo  .+: the registry is away\n", done.stdout)
+    assert not list((tmp_path / ".local/bin").glob("*"))
