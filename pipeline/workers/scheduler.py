@@ -10,12 +10,17 @@ import click
 from pipeline.workers.serving import own_address, run
 
 #: settings of dask.distributed, unless the environment has others: a host that was cut off is noticed within a minute;
-#: coordinators count what workers end
+#: coordinators count the workers that end, and choose the worker of each unit; nobody reads dask's profiles and logs of
+#: messages, which take time for each unit and keep the last 100,000 results in memory
 SETTINGS = {
     "distributed.scheduler.worker-ttl": "60s",
     "distributed.scheduler.allowed-failures": 100,
     "distributed.comm.timeouts.connect": "10s",
     "distributed.comm.timeouts.tcp": "30s",
+    "distributed.scheduler.work-stealing": False,
+    "distributed.scheduler.active-memory-manager.start": False,
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.low-level-log-length": 0,
 }
 
 
