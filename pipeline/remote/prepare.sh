@@ -15,6 +15,8 @@ set -euo pipefail
 
 DRY='' ROOT='' FOLDER=a11y-bench DATA_ROOT=/var/lib/docker
 NODE=20 NPM=10 FREE_GB=100
+# npm ends with where its log is
+NO_REASON='/^npm (ERR!|error) *$/d; /A complete log of this run|_logs\//d'
 
 tell() { printf '%-5s %s\n' "$1" "$2"; }
 
@@ -25,7 +27,7 @@ do_it() {
     shift
     if [[ $DRY ]]; then tell would "$what"; return; fi
     if "$@" >/dev/null 2>"$ERRORS"; then tell 'done' "$what"; else
-        tell todo "$what: $(tail -n 1 "$ERRORS")"
+        tell todo "$what: $(sed -E "$NO_REASON" "$ERRORS" | tail -n 1)"
     fi
 }
 
