@@ -102,9 +102,9 @@ class Ask:
     def _run(self, folder: Path, say: Say) -> int:
         """Let the agent work; returns its exit code. Raises InfrastructureError if another agent is here."""
         if self.version and self.version != self.agent.digest:
-            hint = "bring the same version there: just remote-push HOST --without-data"
+            hint = "send the same version there: just remote-push HOST --without-data"
             raise InfrastructureError(
-                f"the agent '{self.agent.name}' is another one on {gethostname()}; {hint}", cause="worker"
+                f"the agent '{self.agent.name}' has another version on {gethostname()}; {hint}", cause="worker"
             )
         run: Callable[[Ask, Path, Say], int] = import_module(RUNNERS[self.agent.runs_code]).run
         return run(self, folder, say)
