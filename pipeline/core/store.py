@@ -90,7 +90,7 @@ def _hold_the_same(path: Path, records: Sequence[Record]) -> bool:
 
 
 def read_records(path: Path, kind: type[R]) -> list[R]:
-    """Read JSON Lines; a missing file is no records. Raises UserError with file, line and field."""
+    """Read JSON Lines; a missing file has no records. Raises UserError with file, line and field."""
     return list(each_record(path, kind))
 
 

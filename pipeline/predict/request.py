@@ -1,7 +1,7 @@
 """One task for one agent as a unit of work: the input and the result of both ways of running an agent.
 
 Neither contains gold. The result is data in every case: the agent's files and how it ended, or why it could not work. A
-failure of the provider is no empty patch: the instance stays unanswered, with its cause, and a resume asks again.
+failure of the provider is not an empty patch: the instance stays unanswered, with its cause, and a resume asks again.
 """
 
 from __future__ import annotations
