@@ -60,7 +60,7 @@ WRONG = [
     ({"solvable_from_issue_and_repo": False}, "solvable"),
     ({"insufficient_evidence": True}, "sufficient evidence"),
     ({"status": "reworked"}, "needs a problem statement"),
-    ({"status": "accepted", "has_unit_test": False, "unit_test_validates_change": True}, "none can validate the change"),
+    ({"status": "accepted", "has_unit_test": False, "unit_test_validates_change": True}, "none can validate"),
     ({"status": "rejected", "has_unit_test": True, "test_quality": "Missing Tests"}, "exclude each other"),
     ({"statement": "x" * 901}, "at most 900"),
     ({"note": "x" * 801}, "at most 800"),
