@@ -11,6 +11,7 @@ import click
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
     """Print the JSON Schema of record NAME, or the names of all records."""
+    from pipeline.analyze.handcheck.records import HandCheck
     from pipeline.core.assessment import Assessment
     from pipeline.core.audit import VerdictAudit
     from pipeline.core.errors import unknown
@@ -20,7 +21,7 @@ def command(name: str | None) -> None:
     from pipeline.pages.hybrid.records import Hybrid
     from pipeline.pages.records import PageAnswer, PageVerdict
 
-    others = (Assessment, Hybrid, Lock, PageAnswer, PageVerdict, ReviewAnswer, ReviewRequest, VerdictAudit)
+    others = (Assessment, HandCheck, Hybrid, Lock, PageAnswer, PageVerdict, ReviewAnswer, ReviewRequest, VerdictAudit)
     kinds = {kind.__name__: kind for kind in (*PUBLISHED, *others)}
     if name is None:
         click.echo("\n".join(kinds))

@@ -93,7 +93,7 @@ def test_what_a_reference_does_not_read_must_be_there_too(
         (LATIN, "costs.csv:1: the file is not UTF-8"),
         (b"track,repo\n", "costs.csv:1: field 'model': no such column"),
         (b"track,repo,model,agent,embed,req_llm,tok_llm,cost_llm_usd,req_emb,tok_emb,cost_emb_usd\n"
-         b"repair,a/b,m,a,,1,1,much,0,0,0\n", "costs.csv:2: field 'cost_llm_usd': 'much' is no amount"),
+         b"repair,a/b,m,a,,1,1,much,0,0,0\n", "costs.csv:2: field 'cost_llm_usd': 'much' is not an amount"),
     ],
 )  # fmt: skip
 def test_broken_sums_are_refused(run: Run, data: Path, text: bytes, says: str) -> None:

@@ -41,7 +41,7 @@ from pipeline.core.options import (
 @click.option(
     "--jobs",
     type=click.IntRange(1),
-    help="Instances in parallel [default: one per processor with 4 GB of memory]. One extra environment is made early.",
+    help="Instances in parallel [default: one per processor with 4 GB of memory]; one environment is made in advance.",
 )
 @click.option(
     "--explain",

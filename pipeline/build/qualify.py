@@ -298,7 +298,7 @@ class _Qualification:
             decided = end.stage == "run" and self.health and self.health.well
             if decided or not any(step.stage == end.stage for step in start.steps):
                 raise
-        self.say("what was learned from neighbors does not help; starting again without it")
+        self.say("what other candidates taught does not help; starting again without it")
         return repair.repaired(Repair(inferred.environment), situation, attempt, self.keep)
 
     # -- sick bases ---------------------------------------------------------------------------------------------------
@@ -445,12 +445,12 @@ class _Qualification:
             counter.run(kind, plan, "", *more, moved=True, cache="fill")
             run = counter.run(*words, moved=True)
         except InfrastructureError as error:  # a fault of the machine also shows in the run in gold's own folder
-            self.say(f"no run in another folder: {error}")
+            self.say(f"no disguised run in another folder: {error}")
             return False
         if passes(instance, run):
             counter_runs["disguised"] = run
             return True
-        self.say("gold disguised, in its own folder")
+        self.say("gold disguised, in the repository's own folder")
         return False
 
     def _ran(self, target: images.Recipe, ran: Identity, deviations: tuple[str, ...]) -> Ran:

@@ -57,7 +57,7 @@ def build(
     in processes (`engine`, a row of `core.work`). Layers take at most `disk` bytes (see Budget). `repeats` overrides
     the settings for single pull requests. Failures of the machine are retried with `patience`. `setup` names a model
     that may propose environments for rejected candidates (setup_agent). Returns every outcome of the repository, old
-    and new. Raises UserError before any work on bad input: a number that is no candidate, a commit that the clone
+    and new. Raises UserError before any work on bad input: a number that is not a candidate, a commit that the clone
     lacks. Raises InfrastructureError when the machine does not answer at all.
     """
     clone, candidates = source(store, repo), candidates_of(store, repo, numbers, reviewed)

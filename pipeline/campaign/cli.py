@@ -18,7 +18,7 @@ from pipeline.core.options import new_data_option, trust_local_option
 @trust_local_option
 @new_data_option
 def command(file: Path, only_plan: bool, as_json: bool, trust_local: bool, store: Any) -> None:
-    """Run everything that FILE asks for: datasets, agents, models, attempts, page sets; then the report.
+    """Run everything that FILE asks for: datasets, agents, models, attempts, pages; then write the report.
 
     \b
     Prints the plan first: existing and missing answers, worst and likely cost, time, disk. The same command resumes;

@@ -222,7 +222,7 @@ def _check(path: Path, text: str, campaign: Campaign) -> None:
             "the file asks for nothing", path=path, field="datasets", hint="write [[datasets]] or [[pages]]"
         )
     if campaign.agents and not campaign.datasets:
-        raise _wrong(path, text, ("agents", 0), "there is no dataset for it", "write [[datasets]]")
+        raise _wrong(path, text, ("agents", 0), "there is no dataset for this agent", "write [[datasets]]")
     for number, agent in enumerate(campaign.agents):
         if not (agent.models or campaign.models):
             raise _wrong(path, text, ("agents", number, "models"), "no model is named", "here, or for the campaign")
@@ -232,13 +232,13 @@ def _check(path: Path, text: str, campaign: Campaign) -> None:
     for number, label in enumerate(labels):
         if label in labels[:number]:
             hint = "give one of them another name: they are kept apart as AGENT@NAME"
-            raise _wrong(path, text, ("agents", number, "name"), f"{label[0]} is there twice", hint)
+            raise _wrong(path, text, ("agents", number, "name"), f"{label[0]} is listed twice", hint)
     runs = [pages.run for pages in campaign.pages]
     for number, pages in enumerate(campaign.pages):
         if not (pages.models or campaign.models):
             raise _wrong(path, text, ("pages", number, "models"), "no model is named", "here, or for the campaign")
         if pages.run and pages.run in runs[:number]:
-            raise _wrong(path, text, ("pages", number, "run"), f"{pages.run} is there twice", "give one another name")
+            raise _wrong(path, text, ("pages", number, "run"), f"{pages.run} is listed twice", "give one another name")
 
 
 def repo_of(dataset: Dataset) -> Repo:

@@ -27,7 +27,7 @@ def collect(store: Store, repo: Repo, path: Path, issues: Path | None = None, nu
     """Collect all merged pull requests of the clone at `path`, or only those with the given numbers.
 
     `issues` is a JSON Lines file of issue texts, which a clone does not have. Returns the funnel.
-    Raises UserError, before anything is written, for a folder that is no clone or a number that it does not have.
+    Raises UserError, before anything is written, for a folder that is not a clone or a number that it does not have.
     """
     return collect_from(store, repo, open_source("git", repo, Options(path, issues)), numbers)
 

@@ -15,7 +15,7 @@ from pipeline.core.records import Outcome, Record, Versioned
 
 #: gold itself; a variant that means the same; one that is harmful; gold without one of its hunks
 Kind = Literal["gold", "same", "harmful", "hunk"]
-#: who judges: the tests, or the tests with the accessibility checker
+#: who judges: the tests, or the tests with the accessibility assessment (*checker*)
 Judge = Literal["strict", "checked"]
 JUDGES: tuple[Judge, ...] = ("strict", "checked")
 
@@ -32,11 +32,13 @@ class Variant(Record):
     patch_digest: str
     outcome: Outcome | None = None
     cause: str = ""
-    checked: bool | None = Field(default=None, description="resolved with the accessibility checker; none: not asked")
-    note: str = Field(default="", description="why the checker says nothing")
+    checked: bool | None = Field(
+        default=None, description="resolved with the accessibility assessment; none: not assessed"
+    )
+    note: str = Field(default="", description="why there is no assessment")
 
     def resolved(self, judge: Judge) -> bool | None:
-        """A judge's verdict, or None if there is none. Where the checker has no opinion, the tests decide."""
+        """A judge's verdict, or None if there is none. Without an assessment, the tests decide."""
         if self.outcome in (None, Outcome.NOT_EVALUATED):
             return None
         strict = self.outcome is Outcome.RESOLVED
@@ -61,7 +63,7 @@ class VerdictAudit(Versioned):
 
     @property
     def is_checked(self) -> bool:
-        """Whether the accessibility checker was asked about any of its variants."""
+        """Whether any of its variants was assessed."""
         return any(variant.checked is not None or variant.note for variant in self.variants)
 
     def of(self, kind: Kind) -> tuple[Variant, ...]:

@@ -64,7 +64,9 @@ def find(store: Store, repo: Repo) -> Clone:
             return found
         attempts.append(f"  {folder}: {found}")
     remedy = f"name one: just collect-run {repo} --path CLONE, or a folder of clones in A11Y_BENCH_CLONES"
-    problem = f"that holds the commit {commit}" if commit != "HEAD" else "is known: it was collected without one"
+    problem = (
+        f"has the commit {commit}" if commit != "HEAD" else "is known: the repository was collected without a clone"
+    )
     raise UserError(f"no clone of {repo} {problem}", path=path, hint="\n  ".join([*attempts, remedy]))
 
 

@@ -19,7 +19,7 @@ _MOVED = re.compile(r"^(?:rename|copy) to (.+?)\r?$", re.MULTILINE)
 #: an escape in a quoted path; `"` and `\\` stand for themselves
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _ESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
-#: a picture: as a baseline of screenshots it is no test
+#: a picture: as a baseline of screenshots it is not a test
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|webp|avif|bmp)$", re.IGNORECASE)
 #: a bundler's configuration for tests, which is named like a test of it
 _SETTINGS = re.compile(r"(?:^|/)(?:webpack|rollup|vite|babel|postcss|karma)[.-]conf(?:ig)?\.tests?\.\w+$")

@@ -126,23 +126,23 @@ class Review(Versioned):
 #: (message, condition): the thesis's decision logic. A field that was not rated contradicts nothing
 _RULES: tuple[tuple[str, Callable[[Review], bool]], ...] = (
     (
-        "what is not about accessibility is rejected",
+        "a candidate that is not about accessibility must be rejected",
         lambda review: (
             (review.is_accessibility_related is False or "Missing a11y" in review.label_names)
             and review.status != "rejected"
         ),
     ),
     (
-        "what lacks a test or code patch is rejected",
+        "a candidate without a test patch or a code patch must be rejected",
         lambda review: (
             ("MTC" in review.label_names or review.test_quality == "Missing Tests") and review.status != "rejected"
         ),
     ),
     (
-        "what needs an external set-up is rejected",
+        "a candidate that needs an external set-up must be rejected",
         lambda review: review.requires_external_setup is True and review.status != "rejected",
     ),
-    ("without a unit test it is not super", lambda review: review.has_unit_test is False and review.status == "super"),
+    ("super needs a unit test", lambda review: review.has_unit_test is False and review.status == "super"),
     (
         "undisclosed test identifiers are never super",
         lambda review: review.is_explicit and review.status == "super",
@@ -165,7 +165,7 @@ _RULES: tuple[tuple[str, Callable[[Review], bool]], ...] = (
     ),
     ("reworked needs a problem statement", lambda review: review.status == "reworked" and not review.statement.strip()),
     (
-        "a unit test that is not there validates nothing",
+        "without a unit test, none can validate the change",
         lambda review: review.has_unit_test is False and review.unit_test_validates_change is True,
     ),
     (
@@ -182,7 +182,7 @@ def contradictions(review: Review) -> list[str]:
 
 def lacking(review: Review) -> list[str]:
     """The fields that a complete rating needs and this one lacks: all six booleans, S1 to S8 for `super`, and what the
-    seed's viewer requires of every rating."""
+    thesis's viewer requires of every rating."""
     fields = [*FLAGS, "difficulty", "issue_category", "test_quality", "confidence"]
     missing = [name for name in fields if getattr(review, name) is None]
     if review.status != "rejected":

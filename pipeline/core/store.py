@@ -90,7 +90,7 @@ def _hold_the_same(path: Path, records: Sequence[Record]) -> bool:
 
 
 def read_records(path: Path, kind: type[R]) -> list[R]:
-    """Read JSON Lines; a missing file is no records. Raises UserError with file, line and field."""
+    """Read JSON Lines; a missing file has no records. Raises UserError with file, line and field."""
     return list(each_record(path, kind))
 
 
@@ -416,7 +416,9 @@ def whose_run(folder: Path) -> tuple[str, str]:
         recorded = (first.agent, first.model_name_or_path) if first else ("", "")
         owner = recorded[0] or named_by(agent), recorded[1] or named_by(model)
     if None in owner:
-        raise UserError("the run does not say whose it is", path=folder, hint="add a run.json with agent and model")
+        raise UserError(
+            "the run does not state its agent and model", path=folder, hint="add a run.json with agent and model"
+        )
     if (agent_folder(owner[0]), folder_name(owner[1])) != (agent, model):
         hint = "move it to the folder of that agent and model"
         raise UserError(f"a run of {owner[0]} with {owner[1]}", path=source, field="model", hint=hint)

@@ -229,7 +229,7 @@ def grade(
 @click.option("--seed", type=int, default=20251203, show_default=True, help="The seed of the sample.")
 @data_option
 def subset(name: str, repos: Any, size: int, seed: int, store: Any) -> None:
-    """Write the named subset lite (a seeded sample) or reviewed (accepted by raters).
+    """Write the named subset lite (a seeded sample) or reviewed (rated super or reworked).
 
     \b
     Writes DATA/subsets/NAME.txt and, as a numbered version, NAME-vN.txt. If the instances change, there is a new
@@ -257,7 +257,7 @@ def subset(name: str, repos: Any, size: int, seed: int, store: Any) -> None:
 )
 @data_option
 def stats(repos: Any, form: str, store: Any) -> None:
-    """Show what datasets consist of.
+    """Show statistics of datasets.
 
     \b
     Counts tests and their classes, WCAG principles and criteria, statements, eras, years and sizes of gold patches, by
@@ -303,7 +303,7 @@ def agree(repo: Any, path: Path, as_json: bool, store: Any) -> None:
 @command.command()
 @repos_argument
 @click.option("--output", type=click.Path(path_type=Path, file_okay=False), help="The folder [default: DATA/locks].")
-@click.option("--unchecked", is_flag=True, help="Write it with a warning even if oracle or nop does not hold.")
+@click.option("--unchecked", is_flag=True, help="Write the list, with a warning, even without these verdicts.")
 @force_option
 @data_option
 def lock(repos: Any, output: Path | None, unchecked: bool, force: bool, store: Any) -> None:
@@ -343,7 +343,9 @@ def lock(repos: Any, output: Path | None, unchecked: bool, force: bool, store: A
 @click.option(
     "--issues", type=click.Path(path_type=Path, dir_okay=False), help="Issue texts for a clone, as JSON Lines."
 )
-@click.option("--dataset", type=click.Path(path_type=Path), help="The other benchmark whose records are listed.")
+@click.option(
+    "--dataset", type=click.Path(path_type=Path), help="The benchmark from which the listed records were imported."
+)
 @click.option(
     "--ratings",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -402,9 +404,11 @@ def rebuild(
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the sample.")
 @click.option(
-    "--limit", type=click.IntRange(1), help="Run only N of them, drawn by the seed; a larger N adds to the sample."
+    "--limit", type=click.IntRange(1), help="Run only N variants, drawn by the seed; a larger N adds to the sample."
 )
-@click.option("--checker/--no-checker", default=True, show_default=True, help="Also use the accessibility checker.")
+@click.option(
+    "--checker/--no-checker", default=True, show_default=True, help="Also give rates with the accessibility assessment."
+)
 @click.option("--timeout", type=click.IntRange(1), default=1800, show_default=True, help="Seconds for one test run.")
 @json_option
 @sandbox_option

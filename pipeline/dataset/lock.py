@@ -19,7 +19,7 @@ from pipeline.core.records import Candidate, Environment, Instance, StatementSou
 SEPARATOR = " > "
 #: fields that are lists: each entry is a separate fact
 LISTS = ("repairs", "files", "quarantine")
-#: fields that are no facts by themselves: about the record, compared by test, or an input of the environment
+#: fields that are not facts by themselves: about the record, compared by test, or an input of the environment
 NO_FACTS = ("schema_version", "tool", "tests", "proposed")
 
 #: file -> transition -> names

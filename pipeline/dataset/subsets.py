@@ -1,4 +1,4 @@
-"""Named subsets of the built datasets: `lite`, a seeded sample, and `reviewed`, what raters accepted.
+"""Named subsets of the built datasets: `lite`, a seeded sample, and `reviewed`, those rated super or reworked.
 
 Reads datasets and, for `reviewed`, the ratings. Writes `subsets/NAME.txt`, the newest version, and
 `subsets/NAME-vN.txt`, which never changes: the same instances stay the same version, other instances become the next.
@@ -56,7 +56,7 @@ def lite(store: Store, repos: Sequence[Repo], sampling: Sampling) -> list[str]:
 
 
 def reviewed(store: Store, repos: Sequence[Repo], sampling: Sampling) -> list[str]:
-    """The rated instances that the final rating, or all raters, accept."""
+    """The instances that the final rating, or all raters, call super or reworked."""
     accepted = []
     for repo in repos:
         standing = standings(store, repo)

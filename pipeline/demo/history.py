@@ -165,7 +165,7 @@ def _check(actual: Mapping[str, Any], trusted: Mapping[str, Any], path: Path) ->
     for name, commit in {"base": actual["base"], **actual["pulls"]}.items():
         if listed.get(name) != commit:
             raise UserError(
-                f"the files give {commit}, this file lists {listed.get(name)}",
+                f"the demo's files give commit {commit}, but this file lists {listed.get(name)}",
                 path=path,
                 field=name,
                 hint="undo the change of the demo's files, or run `python -m pipeline.demo.history --write DEMO`",

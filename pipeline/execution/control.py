@@ -100,7 +100,7 @@ def text(parser: str, matchers: Collection[str], title: str) -> str:
 
 def digests(workspace: Workspace, files: Sequence[str]) -> dict[str, str]:
     """The digest of each file by path, without those that are missing. Raises InfrastructureError if a limit or a
-    signal ended the command: that files cannot be read is no proof that they were changed."""
+    signal ended the command: unreadable files do not prove that they were changed."""
     listing = f"{workspace.scratch}/digests"
     workspace.write(listing, "\0".join(files).encode(errors="surrogateescape"))
     done = workspace.run([*_DIGESTS, listing])

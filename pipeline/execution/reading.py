@@ -49,7 +49,7 @@ def _forged(run: TestRun, report: Report, announced: bool) -> Iterator[str]:
 
 
 def _died(run: TestRun, report: Report, announced: bool) -> Iterator[str]:
-    """Signs that the runner itself broke: an unhandled or late error is no proof of a forgery."""
+    """Signs that the runner itself broke: an unhandled or late error does not prove a forgery."""
     if not announced and run.code < 0:
         yield f"the runner was killed by signal {-run.code} before it announced its report"
     yield from (f"the run ended before the negative control of {file}" for file in _unreached(run, report))

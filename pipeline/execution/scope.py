@@ -63,7 +63,7 @@ def _sets_up(path: str) -> bool:
 
 
 def _is_stored(path: str) -> bool:
-    """Whether a file of tests is what a test stored: a snapshot, or a screenshot, which is no test."""
+    """Whether a file of tests is what a test stored: a snapshot, or a screenshot, which is not a test."""
     return path.endswith(".snap") or is_picture(path)
 
 

@@ -41,7 +41,7 @@ def list_runs(as_json: bool, store: Any) -> None:
 @click.argument("run")
 @data_option
 def show(run: str, store: Any) -> None:
-    """Show what shaped the answers of RUN, and how each instance ended."""
+    """Show the settings and versions behind the answers of RUN, and the outcome of each instance."""
     from pipeline.core.console import table
     from pipeline.inspection.reading import find_run
 
@@ -61,7 +61,7 @@ def show(run: str, store: Any) -> None:
 @click.argument("second")
 @data_option
 def compare(first: str, second: str, store: Any) -> None:
-    """Show the instances that ended differently in two runs, and how the runs' settings differ."""
+    """Show the instances with different outcomes in two runs, and the differences in the settings."""
     from pipeline.core.console import counted, table
     from pipeline.inspection.reading import find_run
 
@@ -74,7 +74,7 @@ def compare(first: str, second: str, store: Any) -> None:
     ]
     table("Different outcomes", ("instance", first_run.address, second_run.address), rows)
     alike = len(first_outcomes.keys() | second_outcomes.keys()) - len(rows)
-    click.echo(f"{counted(len(rows), 'instance')} ended differently, {alike} the same")
+    click.echo(f"{counted(len(rows), 'instance')} with different outcomes, {alike} with the same")
     before, after = (_lines(run.metadata) for run in (first_run, second_run))
     for line in difflib.unified_diff(before, after, first_run.address, second_run.address, lineterm="", n=1):
         click.echo(line)
@@ -99,5 +99,5 @@ def remove(run: str, store: Any) -> None:
     with store.lock("predict", found.repo, found.agent, found.model):
         evaluated = store.evaluation(found.repo, found.agent, found.model)
         if found.verdicts():
-            say(f"{evaluated} is now {store.displace(evaluated)}")
-        say(f"{found.folder} is now {store.displace(found.folder)}")
+            say(f"moved {evaluated} to {store.displace(evaluated)}")
+        say(f"moved {found.folder} to {store.displace(found.folder)}")

@@ -102,7 +102,7 @@ class Gateway(ABC):
         failed at the last one.
 
         Empty in any other case: only failures in the ledger count. If a provider refused a request for its content,
-        this is no failure of the provider. If the key's last answer reached the budget, nothing was refused.
+        this is not a failure of the provider. If the key's last answer reached the budget, nothing was refused.
         """
         hashed = key_hash(key)
         if cause := self.ledger.refusal(hashed):

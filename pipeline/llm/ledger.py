@@ -199,7 +199,7 @@ class Ledger:
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
-        """Raise UserError for a file that is no database, or a broken one."""
+        """Raise UserError for a file that is not a database, or a broken one."""
         try:
             yield
         except sqlite3.DatabaseError as error:

@@ -132,7 +132,7 @@ def load_models(path: Path) -> ModelList:
     models = [_model(_Location(path, number, line), entry) for number, (line, entry) in enumerate(entries)]
     for number, model in enumerate(models):
         if model.name in [earlier.name for earlier in models[:number]]:
-            raise _Location(path, number, entries[number][0]).error("model_name", f"'{model.name}' is there twice")
+            raise _Location(path, number, entries[number][0]).error("model_name", f"'{model.name}' is listed twice")
     return ModelList(path, {model.name: model for model in models})
 
 
@@ -182,13 +182,13 @@ def _model(location: _Location, entry: Any) -> Model:
         raise location.error("model_info.mode", f"'{kind}' is not a mode", f"available: {', '.join(MODES)}")
     _check_key(location, parameters)
     if misplaced := next(filter(_PRICED.search, parameters), ""):
-        raise location.error(f"litellm_params.{misplaced}", "a price that is not reckoned with", "see model_info")
+        raise location.error(f"litellm_params.{misplaced}", "a price that is not used", "write it in model_info")
     matches = (_VARIABLE.match(value) for value in parameters.values() if isinstance(value, str))
     variables = tuple(match[1] for match in matches if match)
     limits = {limit: _limit(location, parameters, limit) for limit in LIMITS if parameters.get(limit) is not None}
     choices = info.get(CHOICES, 1)
     if type(choices) is not int or choices < 1:
-        raise location.error(f"model_info.{CHOICES}", f"'{choices}' is no number of answers")
+        raise location.error(f"model_info.{CHOICES}", f"'{choices}' is not a number of answers")
     return Model(name, kind, _prices(location, info), info.get("scripted") is True, variables, limits, entry)
 
 
@@ -196,14 +196,14 @@ def _check_key(location: _Location, parameters: dict[str, Any]) -> None:
     key = str(parameters.get("api_key", NO_KEY))
     if key != NO_KEY and not _VARIABLE.match(key):
         hint = f"write os.environ/NAME and put the key into that environment variable; {NO_KEY} if none is needed"
-        raise location.error("litellm_params.api_key", "a secret has no place in a file", hint)
+        raise location.error("litellm_params.api_key", "a key must not be written in this file", hint)
 
 
 def _limit(location: _Location, parameters: dict[str, Any], name: str) -> int:
     limit = parameters[name]
     if type(limit) is not int or limit < 1:
         unit = "tokens" if name == "tpm" else "requests"
-        raise location.error(f"litellm_params.{name}", f"'{limit}' is no number of {unit}")
+        raise location.error(f"litellm_params.{name}", f"'{limit}' is not a number of {unit}")
     return limit
 
 
@@ -213,7 +213,7 @@ def _prices(location: _Location, info: dict[str, Any]) -> Price:
             hint = (
                 f"available: {', '.join((*PRICES, REASONING))}, and each of the first four with _above_NUMBERk_tokens"
             )
-            raise location.error(f"model_info.{name}", "a price that is not reckoned with", hint)
+            raise location.error(f"model_info.{name}", "a price that is not used", hint)
     plain = _tier(location, info, "")
     marks = {match[1]: int(match[2]) * 1000 for match in map(_TIER.fullmatch, info) if match}
     tiers = tuple(sorted((above, _tier(location, info, mark, plain)) for mark, above in marks.items()))
@@ -245,5 +245,5 @@ def _price(location: _Location, info: dict[str, Any], name: str) -> Decimal:
     except InvalidOperation:
         price = Decimal("NaN")
     if not price.is_finite() or price < 0:
-        raise location.error(field, f"'{value}' is no price", hint)
+        raise location.error(field, f"'{value}' is not a price", hint)
     return price

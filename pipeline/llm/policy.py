@@ -191,25 +191,25 @@ def _fields(holder: str, fields: Mapping[str, Any], dropped: list[str]) -> Itera
         if check is None or (value is None and name not in NULLED):
             dropped += [f"{holder}.{name}"] if check is None and name not in UNSAID else []
         elif not check(value):
-            raise Refused(f"'{name}' in {holder} has a value that no request may have: {json.dumps(value)[:100]}")
+            raise Refused(f"'{name}' in {holder} has a value that requests may not have: {json.dumps(value)[:100]}")
         else:
             yield name, _nested(f"{holder}.{name}", value, dropped)
 
 
 def _nested(holder: str, value: Any, dropped: list[str]) -> Any:
     if holder in LISTS and not isinstance(value, list):
-        raise Refused(f"{holder} is no list")
+        raise Refused(f"{holder} is not a list")
     if holder not in FIELDS:
         return value
     if isinstance(value, dict):
         return dict(_fields(holder, value, dropped))
     if isinstance(value, list):
         if not all(isinstance(member, dict) for member in value):
-            raise Refused(f"{holder} holds what is no object")
+            raise Refused(f"{holder} has a member that is not an object")
         return [dict(_fields(holder, member, dropped)) for member in value]
     if value is None or isinstance(value, str):
         return value
-    raise Refused(f"{holder} is of no form that a request may have")
+    raise Refused(f"{holder} has a form that requests may not have")
 
 
 class Policy(CustomLogger):
@@ -229,7 +229,7 @@ class Policy(CustomLogger):
         try:
             request = allowed("embedding" if "embedding" in call_type else "chat", request_of(data), dropped)
             if request.get("n", 1) > self.choices(request["model"]):
-                raise Refused(f"several answers ('n') to one request are not taken for '{request['model']}'")
+                raise Refused(f"'{request['model']}' does not give so many answers ('n') to one request")
         except Refused as error:
             raise HTTPException(400, str(error)) from None
         if dropped:

@@ -46,7 +46,7 @@ class Samples:
         return [result["rating"] for result in self._results() if "rating" in result]
 
     def causes(self) -> tuple[str, ...]:
-        """The cause of each answer that is no rating."""
+        """The cause of each answer that is not a rating."""
         return tuple(result["missing"] for result in self._results() if "missing" in result)
 
     def silence(self) -> str:

@@ -105,5 +105,5 @@ def _amount(store: Store, line: int, row: Mapping[str, str | None], name: str) -
     except InvalidOperation:
         amount = Decimal("NaN")
     if not amount.is_finite():
-        raise UserError(f"'{row[name]}' is no amount", path=store.costs, line=line, field=name, hint=DERIVED)
+        raise UserError(f"'{row[name]}' is not an amount", path=store.costs, line=line, field=name, hint=DERIVED)
     return amount

@@ -46,7 +46,7 @@ def _require_the_same(old: Data, new: Instance) -> None:
         stated, follows = old[field], getattr(new, field)
         if stated.keys() != follows.keys() or (field == "classes" and stated != follows):
             hint = "qualify it again with the program that wrote it, or remove the line"
-            raise UserError("it does not follow from the three results", field=field, hint=hint)
+            raise UserError("the field does not follow from the results of the three test runs", field=field, hint=hint)
 
 
 def _verdict(old: Data) -> Data:

@@ -196,7 +196,7 @@ class Migration:
     def _move(self, folder: Path, target: Path) -> int:
         if target.exists():
             hint = "two folders belong to the same agent and model: remove one of them"
-            raise UserError(f"there is already {target}", path=folder, hint=hint)
+            raise UserError(f"{target} already exists", path=folder, hint=hint)
         target.parent.mkdir(parents=True, exist_ok=True)
         folder.rename(target)
         for emptied in (folder.parent, folder.parents[1], folder.parents[2]):

@@ -80,7 +80,7 @@ k_option: Decorator = click.option("--k", "ks", callback=_ks, help="The k of pas
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="A file with the system prompt [default: the public harness's].",
 )
-@click.option("--disable-cache", is_flag=True, help="Ask again even for stored answers; an interrupted run resumes.")
+@click.option("--disable-cache", is_flag=True, help="Request all answers again, in a new run, even stored ones.")
 @click.option("--budget", type=Usd(), help="The maximum that each model may ever spend on these cases, in USD.")
 @click.option("--run", "name", default="", help="A name for the run [default: its time].")
 @click.option("--jobs", type=click.IntRange(1), default=4, show_default=True, help="Requests to send in parallel.")

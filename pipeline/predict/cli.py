@@ -83,7 +83,7 @@ def command(
     attempt). With more instances, other limits or other prices, existing answers are used again. Answers with other
     settings are stored beside them (--name).
     Agents that run code work in containers, which needs an engine. docs/agents.md says how to bring your own.
-    Warns about instances on which oracle and nop were not evaluated: no patch may resolve them.
+    Warns about instances without current verdicts of oracle and nop, since it may be impossible to resolve them.
     \b
     Examples: a11y-bench predict grommet/grommet GLM-4.6
               a11y-bench predict grommet/grommet GLM-4.6 --agent mini-swe-agent
@@ -126,7 +126,7 @@ def _warn_of_unchecked(store: Any, repo: Any, subset: Any) -> None:
 
     instances = subset.of(read_dataset(store, repo))
     if names := unchecked(store, repo, instances):
-        share = f"{len(names)} of {counted(len(instances), 'instance')}, as {names[0]}"
+        share = f"{len(names)} of {counted(len(instances), 'instance')}, such as {names[0]}"
         text = f"warning: no verdicts show that oracle resolves and nop does not resolve {share}"
         say(f"{text}; check the dataset before you pay for answers: just dataset-check {repo}")
 

@@ -1,7 +1,7 @@
 """One task for one agent as a unit of work: the input and the result of both ways of running an agent.
 
 Neither contains gold. The result is data in every case: the agent's files and how it ended, or why it could not work. A
-failure of the provider is no empty patch: the instance stays unanswered, with its cause, and a resume asks again.
+failure of the provider is not an empty patch: the instance stays unanswered, with its cause, and a resume asks again.
 """
 
 from __future__ import annotations
@@ -102,9 +102,9 @@ class Ask:
     def _run(self, folder: Path, say: Say) -> int:
         """Let the agent work; returns its exit code. Raises InfrastructureError if another agent is here."""
         if self.version and self.version != self.agent.digest:
-            hint = "bring the same version there: just remote-push HOST --without-data"
+            hint = "send the same version there: just remote-push HOST --without-data"
             raise InfrastructureError(
-                f"the agent '{self.agent.name}' is another one on {gethostname()}; {hint}", cause="worker"
+                f"the agent '{self.agent.name}' has another version on {gethostname()}; {hint}", cause="worker"
             )
         run: Callable[[Ask, Path, Say], int] = import_module(RUNNERS[self.agent.runs_code]).run
         return run(self, folder, say)

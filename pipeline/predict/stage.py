@@ -102,7 +102,7 @@ class Predictor:
     def agent(self) -> Agent:
         """The agent. Raises ValueError for a reference, which is not an agent."""
         if self._agent is None:
-            raise ValueError("a reference is no agent")
+            raise ValueError("a reference is not an agent")
         return self._agent
 
     @property

@@ -83,7 +83,7 @@ class Submission(Record):
 
 def pack(store: Store, subject: Subject, folder: Path, *, draft: bool = False) -> Submission:
     """Write the bundle of a run. Raises UserError if the folder is not empty, there is no such run, nothing was
-    evaluated, or an instance has no verdict and it is no draft."""
+    evaluated, or an instance has no verdict and it is not a draft."""
     if folder.exists() and any(folder.iterdir()):
         raise UserError("the folder is not empty", path=folder, hint="name another folder")
     read_answers(store, subject)

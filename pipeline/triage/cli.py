@@ -18,9 +18,10 @@ PRINCIPLES = ("perceivable", "operable", "understandable", "robust")
 @click.group(cls=Group, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> None:
-    """Rate candidates before they are built, with WCAG 2.2 criteria; `build --reviewed` takes those rated super.
+    """Rate candidates before they are built, with WCAG 2.2 criteria.
 
-    Without a sub-command, serves the viewer, like `triage serve`.
+    `build --reviewed` builds only candidates rated super or reworked. Without a sub-command, serves the viewer, like
+    `triage serve`.
     """
     if context.invoked_subcommand is None:
         context.invoke(serve)

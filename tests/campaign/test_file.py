@@ -55,7 +55,7 @@ def test_what_a_file_says(tmp_path: Path) -> None:
         ("budget = 12.5", "bugdet = 12.5", 3, "bugdet", "there is no such field"),
         ("budget = 12.5", "budget = -1", 3, "budget", "greater than or equal to 0"),
         ("attempts = 2", "attempts = 0", 17, "agents[1].attempts", "greater than 0"),
-        ('name = "greedy"\n', "", 13, "agents[1].name", "magentless is there twice"),
+        ('name = "greedy"\n', "", 13, "agents[1].name", "magentless is listed twice"),
         ('name = "greedy"', 'settings = "none.toml"\nname = "g"', 15, "agents[1].settings", "no such file"),
         ('repo = "acme/ui"', "", 5, "datasets[0]", "either repo or lock is expected"),
         ('models = ["GLM-4.6"]', "", 10, "agents[0].models", "no model is named"),

@@ -104,7 +104,7 @@ def test_a_page_that_two_sets_share_is_asked_once(store: Store) -> None:
 @pytest.mark.rule("bad-input")
 def test_two_sets_cannot_be_one_run(store: Store) -> None:
     named = HARBOUR + 'run = "friday"\n'
-    with pytest.raises(UserError, match="friday is there twice") as error:
+    with pytest.raises(UserError, match="friday is listed twice") as error:
         conducted(store, named + named.replace("samples = 2", "samples = 3"))
     assert (error.value.line, error.value.field) == (12, "pages[1].run")
 

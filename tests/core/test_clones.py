@@ -97,7 +97,7 @@ def test_the_error_says_where_it_looked_and_what_to_do(
     with pytest.raises(UserError) as error:
         find(store, REPO)
     text = str(error.value)
-    assert f"no clone of acme/ui that holds the commit {read_json(store.raw(REPO) / 'source.json')['commit']}" in text
+    assert f"no clone of acme/ui has the commit {read_json(store.raw(REPO) / 'source.json')['commit']}" in text
     assert f"{other.folder}: it has no commit" in text
     assert f"{history.folder / '.git'}: nothing is there" in text
     assert "just collect-run acme/ui --path CLONE" in text and "A11Y_BENCH_CLONES" in text

@@ -48,10 +48,10 @@ def test_a_criterion_that_wcag_lacks_is_refused() -> None:
 
 
 WRONG = [
-    ({"is_accessibility_related": False}, "not about accessibility is rejected"),
-    ({"status": "accepted", "labels": (Label(name="MTC"),)}, "lacks a test or code patch"),
-    ({"status": "accepted", "requires_external_setup": True}, "external set-up is rejected"),
-    ({"has_unit_test": False}, "without a unit test"),
+    ({"is_accessibility_related": False}, "not about accessibility must be rejected"),
+    ({"status": "accepted", "labels": (Label(name="MTC"),)}, "without a test patch or a code patch"),
+    ({"status": "accepted", "requires_external_setup": True}, "external set-up must be rejected"),
+    ({"has_unit_test": False}, "super needs a unit test"),
     ({"labels": (Label(name="Is Explicit"),)}, "undisclosed test identifiers are never super"),
     ({"test_quality": "Is Explicit"}, "undisclosed test identifiers are never super"),
     ({"conditions": {"S7": False}}, "undisclosed test identifiers are never super"),
@@ -60,7 +60,7 @@ WRONG = [
     ({"solvable_from_issue_and_repo": False}, "solvable"),
     ({"insufficient_evidence": True}, "sufficient evidence"),
     ({"status": "reworked"}, "needs a problem statement"),
-    ({"status": "accepted", "has_unit_test": False, "unit_test_validates_change": True}, "validates nothing"),
+    ({"status": "accepted", "has_unit_test": False, "unit_test_validates_change": True}, "none can validate"),
     ({"status": "rejected", "has_unit_test": True, "test_quality": "Missing Tests"}, "exclude each other"),
     ({"statement": "x" * 901}, "at most 900"),
     ({"note": "x" * 801}, "at most 800"),

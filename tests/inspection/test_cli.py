@@ -49,7 +49,7 @@ def test_a_run_says_what_shaped_it(store: Store) -> None:
 
 def test_two_runs_are_compared(store: Store) -> None:
     text = said(cli.command, store, "compare", "magentless", "magentless@greedy")
-    assert "1 instance ended differently, 0 the same" in text
+    assert "1 instance with different outcomes, 0 with the same" in text
     assert "top = 5" in text and "top = 1" in text
 
 

@@ -82,7 +82,7 @@ def test_bad_entries_are_refused_by_field(tmp_path: Path, old: str, new: str, fi
 
 
 def test_a_name_is_there_once(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="'small' is there twice") as caught:
+    with pytest.raises(UserError, match="'small' is listed twice") as caught:
         load_models(write(tmp_path, GOOD + GOOD.partition("\n")[2]))
     assert caught.value.line == 10
 
@@ -183,7 +183,7 @@ def test_a_long_prompt_costs_what_its_tier_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["input_cost_per_image", "input_cost_per_token_above_x_tokens", "cost_per_query"])
 def test_a_price_that_is_not_reckoned_with_is_refused(tmp_path: Path, name: str) -> None:
     text = TIERED.replace("output_cost_per_reasoning_token", name)
-    with pytest.raises(UserError, match="a price that is not reckoned with") as error:
+    with pytest.raises(UserError, match="a price that is not used") as error:
         load_models(write(tmp_path, text))
     assert error.value.field == f"model_list[0].model_info.{name}"
 

@@ -260,7 +260,7 @@ def test_expectations_that_contradict_the_results_are_named(old: Path) -> None:
     first, *rest = path.read_text().splitlines(keepends=True)
     spoiled = json.loads(first) | {"p2p_tests": {}}
     path.write_text("".join([json.dumps(spoiled) + "\n", *rest]))
-    with pytest.raises(UserError, match="does not follow from the three results") as error:
+    with pytest.raises(UserError, match="does not follow from the results of the three test runs") as error:
         stage.migrate(old)
     assert (error.value.path, error.value.line, error.value.field) == (path, 1, "p2p_tests")
 

@@ -49,7 +49,7 @@ def test_who_asks_a_model_is_told_what_the_references_did_not_check(bench: Bench
     said = CliRunner().invoke(command, words, env=GIVEN)
     assert isinstance(said.exception, UserError), "there is no run to continue"
     count = len(dataset)
-    assert f"oracle resolves and nop does not resolve {count} of {count} instances, as {first}" in said.output
+    assert f"oracle resolves and nop does not resolve {count} of {count} instances, such as {first}" in said.output
     for name, outcome in REQUIRED.items():
         predictions = [
             factories.make_prediction(instance.number, agent=name, model_name_or_path=name) for instance in dataset

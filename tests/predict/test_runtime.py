@@ -143,7 +143,7 @@ def test_another_agent_of_the_same_name_is_not_started(job: MakeJob) -> None:
     (made.ask.agent.folder / "agent.py").write_text("raise SystemExit(3)")
     failure = ask.perform(silent).failure
     assert failure and failure.cause == "worker"
-    assert "'fake' is another one on" in failure.message and "just remote-push" in failure.message
+    assert "'fake' has another version on" in failure.message and "just remote-push" in failure.message
 
 
 @pytest.mark.invariant(4)

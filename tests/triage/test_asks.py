@@ -83,7 +83,7 @@ def over(job: Job) -> Job:
 
 def test_the_cost_is_said_before_anything_is_asked(client: Any, asks: Asks) -> None:
     shown = body(client.get("/ask", query_string=FORM))
-    cells = re.findall(r'<td class="number">([\d.,]+)</td>', shown.partition("what it will cost")[2])
+    cells = re.findall(r'<td class="number">([\d.,]+)</td>', shown.partition("Estimated cost")[2])
     assert cells[0] == "2" and 0 < float(cells[2]) < float(cells[3]) and float(cells[4]) == 0
     assert 'name="budget" inputmode="decimal" size="8" value="" required' in shown and asks.jobs() == []
 
@@ -103,7 +103,7 @@ def test_models_are_asked_and_the_cost_is_said_after(client: Any, post: Any, ask
     assert asking._panel.asked.budget == Decimal("0.50")
     said = body(client.get("/ask/state"))
     assert "2 of 2 candidates rated" in said and "USD now" in said and "data-busy" not in said
-    again = body(client.get("/ask", query_string=FORM)).partition("what it will cost")[2]
+    again = body(client.get("/ask", query_string=FORM)).partition("Estimated cost")[2]
     assert re.findall(r'<td class="number">([\d.,]+)</td>', again)[0] == "0", "it is not paid for twice"
 
 

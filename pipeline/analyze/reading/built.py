@@ -32,7 +32,8 @@ def read(
         stale.update(filter(None, [instance.stale]))
     for reason, count in sorted(stale.items()):
         rows.note(
-            f"02 build: {_number(count, 'instance')} of {repo} would be decided anew: {reason} (just build-run {repo})."
+            f"02 build: {_number(count, 'instance')} of {repo} must be qualified again: {reason}"
+            f" (just build-run {repo})."
         )
     rejected = store.qualification(repo) / "rejections.jsonl"
     for rejection in unique(each_record(rejected, Rejection), rejected):

@@ -62,7 +62,11 @@ def of_run(record: Prediction, who: tuple[str, str], path: Path) -> None:
 def of_folder(agent: str, model: str, folder: Path, path: Path) -> None:
     """A record has the agent and model of its folder (agent/repository/model)."""
     if (agent_folder(agent), folder_name(model)) != (folder.parents[1].name, folder.name):
-        raise UserError(f"a record of {agent}, {model}", path=path, hint="move it to the folder of that model")
+        raise UserError(
+            f"a record of {agent} with {model} is in the folder of another agent or model",
+            path=path,
+            hint="move it to the folder of that model",
+        )
 
 
 def agrees(verdict: Verdict, answer: Prediction, path: Path, answer_path: Path) -> None:

@@ -35,7 +35,9 @@ def replies(
                 yield sample["number"], number, *_reply(funnel, reply)
     except (KeyError, TypeError, ValueError, AttributeError):
         hint = "a sample has a number, and each of its replies the stage it reached; correct it, or predict again"
-        raise UserError("samples without the stages they reached", path=path, field="samples", hint=hint) from None
+        raise UserError(
+            "a sample does not state which steps it reached", path=path, field="samples", hint=hint
+        ) from None
 
 
 def _reply(funnel: Set[str], reply: Mapping[str, Any]) -> tuple[bool, bool, bool, bool, bool | None, str]:

@@ -37,7 +37,7 @@ _Texts.add_multi_constructor("!", _untagged)
 
 
 def load(text: str) -> Any:
-    """A YAML document with all scalars as texts; None for what is no YAML, or holds itself."""
+    """A YAML document with all scalars as texts; None for a text that is not YAML, or that contains itself."""
     try:
         document = _Texts(text).get_single_data()
         json.dumps(document, skipkeys=True)  # refuses what holds itself
@@ -64,7 +64,7 @@ def texts(value: Any) -> list[str]:
 
 
 def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Two mappings as one; where both have a value that is no mapping, the one above counts."""
+    """Two mappings as one; where both have a value that is not a mapping, the one above counts."""
     both = {
         key: merged(below[key], value) if isinstance(value, dict) and isinstance(below.get(key), dict) else value
         for key, value in above.items()

@@ -123,7 +123,7 @@ def _started(tree: Tree, manifest: Manifest, tests: Sequence[str]) -> Use | None
 
 
 def _starts_something(tree: Tree, manifest: Manifest) -> bool:
-    """Whether the test command starts a task, or a program that is no runner and may bring one along: a dependency's
+    """Whether the test command starts a task, or a program that is not a runner and may bring one along: a dependency's
     or one of the repository's own packages."""
     first = {words[0] for words in commands(manifest.table("scripts").get("test", ""))}
     is_started = starters(manifest) or any(first.intersection(_programs(tree, path)) for path in _manifests(tree))

@@ -41,4 +41,4 @@ def incomplete(answer: Answer, *path: str) -> set[str | int]:
 
 def missing(answer: Answer) -> InfrastructureError:
     """The error for an answer without what was asked for."""
-    return InfrastructureError(f"GitHub does not answer: {list(answer.errors)[:3]}", cause="github")
+    return InfrastructureError(f"GitHub's answer is incomplete: {list(answer.errors)[:3]}", cause="github")

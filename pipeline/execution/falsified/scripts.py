@@ -266,7 +266,7 @@ def _values(root: Node) -> Iterator[Node]:
 
 
 def _literal(node: Node, comparison: str, gold: Gold) -> Change | None:
-    """Replace a literal by another value; None if it is no literal or must not be changed this way."""
+    """Replace a literal by another value; None if it is not a literal or must not be changed this way."""
     text, exact = text_of(node), comparison == "exact"
     match node.type:
         case "string":

@@ -65,8 +65,8 @@ class Configuration(Record):
 
 
 def load_suite(path: Path) -> Suite:
-    """Load a suite; values are texts as they are written (`1.50` is no number). Raises UserError for an invalid file,
-    and for two tests of the same name."""
+    """Load a suite; values are texts as they are written (`1.50` is not a number). Raises UserError for an invalid
+    file, and for two tests of the same name."""
     hint = "write tests: and below it - name, prompt and, optionally, expected"
     suite = _read(path, Suite, hint, kinds=("null",))
     names = [folder_name(test.name) for test in suite.tests]

@@ -47,7 +47,7 @@ def test_an_instance_that_would_be_decided_anew_is_said(store):
     first, *others = read_records(path, Instance)
     write_records(path, [first.model_copy(update={"stale": "the law of running tests changed"}), *others])
     notes = "\n".join(analyze.load(store, "acme/ui").notes)
-    assert "02 build: 1 instance of acme/ui would be decided anew: the law of running tests changed" in notes
+    assert "02 build: 1 instance of acme/ui must be qualified again: the law of running tests changed" in notes
 
 
 @pytest.mark.rule("law")

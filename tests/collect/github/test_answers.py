@@ -50,6 +50,6 @@ def test_an_error_of_the_whole_is_raised(path: tuple[str | int, ...]) -> None:
 
 
 def test_a_part_that_is_missing_is_raised() -> None:
-    with pytest.raises(InfrastructureError, match="GitHub does not answer"):
+    with pytest.raises(InfrastructureError, match="GitHub's answer is incomplete"):
         part(answer(None), *NODES)
     assert part(answer([1]), *NODES) == [1]

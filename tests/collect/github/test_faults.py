@@ -111,7 +111,7 @@ def test_what_cannot_be_fetched_singly_ends_the_run(
     (page, single), asked = places, 2 if places[0] == ("i10",) else 1
     three.fault(faults.partial("repository", *page), after=asked, times=4)
     three.fault(faults.partial("repository", *single), after=asked + (single[0] == "p2"), times=4)
-    with pytest.raises(InfrastructureError, match="GitHub does not answer.*Something went wrong"):
+    with pytest.raises(InfrastructureError, match="GitHub's answer is incomplete.*Something went wrong"):
         collect_from(store, REPO, source())
     assert [request.fault for request in three.requests].count("partial") == 8
     collect_from(store, REPO, source())

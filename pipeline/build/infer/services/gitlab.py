@@ -11,7 +11,7 @@ from pipeline.build.infer.documents import mapping, merged, texts
 from pipeline.build.infer.services.job import DEPTH, Job, steps
 from pipeline.build.infer.tree import Tree
 
-#: mappings at the top that are no jobs
+#: mappings at the top that are not jobs
 _RESERVED = {"default", "include", "variables", "workflow", "image", "cache", "spec"}
 _STAGES = (".pre", "build", "test", "deploy", ".post")
 
