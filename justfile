@@ -70,7 +70,7 @@ test-engine *ARGS:
 # run one of the project's own benchmarks, such as goals, peers, growth, rehearsal or scale (tests/benchmarks/)
 [group('project')]
 bench NAME *ARGS:
-    PYTHONPATH=tests uv run --all-extras --group test python -m benchmarks.{{ NAME }} {{ ARGS }}
+    shift; PYTHONPATH=tests uv run --all-extras --group test python -m benchmarks.{{ NAME }} "$@"
 
 # check style, types and import contracts
 [group('project')]
