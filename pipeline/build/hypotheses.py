@@ -283,10 +283,13 @@ def with_modules(case: Case) -> Iterator[Hypothesis]:
 
 def _version(case: Case, name: str) -> str:
     """The newest locked version, since an older one may be installed already; else the nearest to what is requested;
-    else the registry's newest."""
-    locked = [package.version for package in case.situation.locked() if package.name == name]
+    else the registry's newest. Another package that is locked under this name is requested as an alias."""
+    packages = [package for package in case.situation.locked() if name in (package.name, package.package)]
+    source = min((package.source for package in packages if package.name == name), default="")
+    locked = [package.version for package in packages if package.package == (source or name)]
     if locked:
-        return nearest("", locked) or locked[0]
+        newest = nearest("", locked) or locked[0]
+        return f"npm:{source}@{newest}" if source else newest
     peers = (manifest.table("peerDependencies").get(name) for manifest in map(case.tree.manifest, ("",)) if manifest)
     requested = (version for _, package, version in case.situation.requested() if package == name)
     wanted = next(requested, next(filter(None, peers), ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -189,6 +190,19 @@ def test_of_locked_versions_the_newest_is_installed() -> None:
     (found,) = named(case(tree({"package-lock.json": json.dumps(lock)}), "Cannot find module 'ajv/dist/core'"),
                      "with-modules")  # fmt: skip
     assert [(one.name, one.new) for one in found.environment.edits] == [("ajv", "8.11.0")]
+
+
+ALIASES = {"yarn.lock": '# yarn lockfile v1\n\n"vue-latest@npm:vue@~2.5.16":\n  version "2.5.16"\n\n'
+                        '"width-cjs@npm:width@^4.0.0":\n  version "4.2.3"\n'}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "version"), [("vue", "2.5.16"), ("width-cjs", "npm:width@4.2.3")])
+def test_aliases_of_the_lock_file_say_which_version_is_meant(name: str, version: str) -> None:
+    """The repository tests two versions of Vue by other names: the registry's newest was installed, another Vue."""
+    one = case(tree(ALIASES), f"Cannot find module '{name}' from 'tests/setup.js'")
+    files = {"yarn.lock": ALIASES["yarn.lock"].encode()}
+    (found,) = named(replace(one, situation=Situation(files, lambda name: ["9.0.0"])), "with-modules")
+    assert [(edit.name, edit.new) for edit in found.environment.edits] == [(name, version)]
 
 
 @pytest.mark.parametrize(
