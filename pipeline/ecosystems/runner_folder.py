@@ -264,6 +264,7 @@ class Runner(Folder):
     browser: bool = Field(default=False, description="whether its tests always run in a browser")
     projects: Projects | None = Field(default=None, description="of its configuration, where they name browsers")
     reads: Reads | None = Field(default=None, description="how it tells what it reads; none: Node alone does")
+    unchecked: dict[str, str] = Field(default={}, description="variables that switch off the type checks of its tests")
     browsers: tuple[str, ...] = Field(default=(), description="packages beside which its tests start a browser")
     parser: str
     words: tuple[Words, ...]

@@ -263,6 +263,18 @@ def test_missing_packages_cast_doubt_on_the_manager_before_node() -> None:
     assert names == [["other-node", "other-node", "other-manager"], ["other-manager", "other-node", "other-node"]]
 
 
+@pytest.mark.parametrize(
+    ("runner", "variable"), [("jest", ("TS_JEST_UNCHECKED", "true")), ("mocha", ("TS_NODE_TRANSPILE_ONLY", "true"))]
+)
+def test_types_that_clash_are_left_unchecked_in_the_end(runner: str, variable: tuple[str, str]) -> None:
+    """Two versions of a package's types were installed, so that ts-jest compiled no file."""
+    made, log = tree(devDependencies={runner: "^27"}), "  src/a.test.ts:1:1 - error \x1b[90mTS2786: \x1b[0m'Portal'"
+    last = list(hypotheses.following(case(made, log), installs=True))[-1]
+    assert last.name == "unchecked-types" and variable in last.environment.test_env.items()
+    assert last.environment.install == case(made).environment.install
+    assert named(case(made, "expected 1 to be 2"), "unchecked-types") == []
+
+
 def test_a_command_that_starts_no_runner_may_start_one_on_another_node() -> None:
     """A task needed a module that only a newer Node can load: on the older one, nothing was observed."""
     call = Call("jest", ("-c", "unit.config.js"), {}, (), "observed: npm test")

@@ -17,8 +17,8 @@ from pipeline.ecosystems.locked import Locked, entries
 
 #: a string, or a trailing comma, which JSON does not allow
 _COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
-#: a location, whose last name is the group
-_END = re.compile(r"^(?:.*/)?((?:@[^/]+/)?[^/@]+)$")
+#: the last name of a location
+_LAST = re.compile(r"(?:@[^/]+/)?[^/]+$")
 _TABLES = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
 
 
@@ -30,7 +30,7 @@ def read(text: str) -> Iterator[Locked]:
         if version.startswith("workspace:"):
             continue
         ranges = requested[location]
-        alias = _END.sub(r"\1", location)
+        alias = last[0] if (last := _LAST.search(location)) else name
         package = Locked(alias, version, ranges, name if alias != name else "")
         yield package if version[:1].isdigit() else package._replace(version="", requested=(version, *ranges))
 
