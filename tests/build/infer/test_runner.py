@@ -279,6 +279,23 @@ def test_tests_of_other_tools() -> None:
         read(by_import, "e2e/modal.e2e-spec.ts")
 
 
+TARGETS = {"src/button/BUILD.bazel": "", "scripts/run-tests.js": "execute('bazel', ['test', '//src/button'])"}
+KARMA = {"karma": "^6"}
+
+
+@pytest.mark.parametrize("script", ["bazel test //src/...", "node ./scripts/run-tests.js"])
+def test_tests_that_only_bazel_compiles_belong_to_it(script: str) -> None:
+    """Karma is a dependency of Bazel's rules; an install took minutes, and nothing ran."""
+    spec, root = "src/button/button.spec.ts", {"devDependencies": KARMA, "scripts": {"test": script}}
+    with pytest.raises(Unsupported, match=r"another tool: src/button/button.spec.ts \(Bazel:"):
+        read(tree(TARGETS, **root), spec)
+    assert read(tree(TARGETS, devDependencies=KARMA, scripts={"test": "gulp test"}), spec).runner == "karma"
+    assert read(tree(**root), spec).runner == "karma"
+    jest = root | {"devDependencies": KARMA | {"jest": "^29"}}
+    assert read(tree(TARGETS | {"jest.config.js": ""}, **jest), spec).runner == "jest"
+    assert read(tree(TARGETS, jest={}, **jest), spec).runner == "jest"
+
+
 @pytest.mark.parametrize(
     ("asked", "browser"),
     [
