@@ -15,7 +15,7 @@ Reads tables and writes nothing. Whatever a folder lacks lowers the assurance of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -224,15 +224,25 @@ class Projects(Table):
     word: str
 
     def words(self, text: str) -> tuple[str, ...]:
-        """The arguments that select the remaining projects of a configuration; empty if no project is left out.
+        """The arguments that select the remaining projects of a configuration; empty if no project is left out."""
+        kept, left_out = self._split(text)
+        return tuple(dict.fromkeys(self.word.format(name=name) for name in kept)) if kept and left_out else ()
 
-        A project is the text from one name to the next. Does not cover computed names.
-        """
+    def without(self, words: Sequence[str], text: str) -> tuple[str, ...]:
+        """These arguments without those that select projects that are left out."""
+        option = self.word.partition("=")[0]
+        joined = re.sub(rf"(^|\n){re.escape(option)}\n", rf"\1{option}=", "\n".join(words)).split("\n")
+        left_out = {self.word.format(name=name) for name in self._split(text)[1]}
+        return tuple(word for word in joined if word not in left_out) if left_out.intersection(joined) else tuple(words)
+
+    def _split(self, text: str) -> tuple[list[str], list[str]]:
+        """The names of the projects that remain, and of those that do not. A project is the text from one name to the
+        next. Does not cover computed names."""
         parts = re.split(self.named, text)[1:]
-        projects = list(zip(parts[::2], parts[1::2], strict=True))
-        kept = [name for name, options in projects if not re.search(self.others, name + options)]
-        words = dict.fromkeys(self.word.format(name=name) for name in kept)
-        return tuple(words) if kept and len(kept) < len(projects) else ()
+        names: tuple[list[str], list[str]] = [], []
+        for name, options in zip(parts[::2], parts[1::2], strict=True):
+            names[bool(re.search(self.others, name + options))].append(name)
+        return names
 
 
 class Logged(Table):

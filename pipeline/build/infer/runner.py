@@ -53,7 +53,7 @@ def find(
     configuration = _configuration(tree, use, package, spec)
     kept, tests = uses.arguments(use)
     kept += _configured(spec, configuration, kept)
-    kept += _projects(tree, use, spec, configuration.value, kept)
+    kept = _projects(tree, use, spec, configuration.value, kept)
     merged = _words(tree, use, files) or spec.merged(version.value, kept)
     kept = () if use.wrapper and use.wrapper.words else kept
     start = ("{entry}", *_through(use), *merged.words) if spec.entries else (*use.call.node, *merged.words)
@@ -120,10 +120,13 @@ def _configured(spec: Spec, configuration: Found, kept: Sequence[str]) -> tuple[
 
 
 def _projects(tree: Tree, use: Use, spec: Spec, configuration: str, kept: Sequence[str]) -> tuple[str, ...]:
-    """The words that leave out projects for missing browsers, unless the call chooses projects itself."""
-    if spec.projects is None or any(word.startswith(spec.projects.word.partition("=")[0]) for word in kept):
-        return ()
-    return spec.projects.words(tree.text(posixpath.normpath(posixpath.join(use.folder, configuration))))
+    """The words of a call without projects for missing browsers; if it chooses no others, with those that remain."""
+    if spec.projects is None:
+        return tuple(kept)
+    text = tree.text(posixpath.normpath(posixpath.join(use.folder, configuration)))
+    kept = spec.projects.without(kept, text)
+    chooses = any(word.startswith(spec.projects.word.partition("=")[0]) for word in kept)
+    return (*kept, *(() if chooses else spec.projects.words(text)))
 
 
 def _configuration(tree: Tree, use: Use, manifest: Manifest, spec: Spec) -> Found:

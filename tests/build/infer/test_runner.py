@@ -361,7 +361,9 @@ export default defineConfig({
     ("text", "script", "words"),
     [
         (CONFIGURED, "playwright test", ["--project=chromium", "--project=dark"]),
-        (CONFIGURED, "playwright test --project firefox", ["--project", "firefox"]),
+        (CONFIGURED, "playwright test --project firefox", ["--project=chromium", "--project=dark"]),
+        (CONFIGURED, "playwright test --project=dark --project firefox", ["--project=dark"]),
+        (CONFIGURED, "playwright test --project dark", ["--project", "dark"]),
         (CONFIGURED.replace("firefox", "edge").replace("Firefox", "Chrome").replace("iPhone", "Pixel"), "x", []),
         ("export default { name: 'webkit' };", "playwright test", []),
         ("", "playwright test", []),
@@ -371,7 +373,7 @@ def test_projects_of_browsers_that_are_not_there_are_left_out(text: str, script:
     """They would fail with the fix, too, and gold would be rejected for it."""
     asked = {"devDependencies": {"@playwright/test": "1.50.0"}, "scripts": {"test": script}}
     found = read(tree({"playwright.config.ts": text}, **asked))
-    assert [word for word in found.test if "project" in word or word == "firefox"] == words
+    assert [word for word in found.test if "project" in word or word in ("firefox", "dark")] == words
 
 
 @pytest.mark.parametrize(
