@@ -51,6 +51,7 @@ class Wrapper(Table):
 
     With `file`, it includes this runner only if that file matches `pattern` (on one line, without blanks). With
     `words`, it takes these in place of the runner's, and none of a script's; `{project}` is its name of the project.
+    `in_browser` are further words for tests that start a browser: those of files that match `browsed`.
     """
 
     program: str
@@ -63,6 +64,12 @@ class Wrapper(Table):
     words: tuple[str, ...] = ()
     selection: tuple[str, ...] = ()
     parser: str = ""
+    browsed: str = ""
+    in_browser: tuple[str, ...] = ()
+
+    def starts_browser(self, files: Iterable[str]) -> bool:
+        """Whether it starts a browser for some of these tests."""
+        return bool(self.browsed) and any(re.search(self.browsed, file) for file in files)
 
     def includes(self, text: str) -> bool:
         """Whether it includes the runner, by the text of its file."""

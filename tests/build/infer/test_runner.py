@@ -185,6 +185,21 @@ def test_wrappers_that_bring_a_runner(manifest: dict[str, Any], entry: str, test
     assert (found.runner, found.entries[0], found.test[:4]) == ("jest", entry, test)
 
 
+@pytest.mark.parametrize(
+    ("test", "words", "browser"),
+    [("src/tabs/tabs.spec.tsx", (), ""), ("src/tabs/test/tabs.e2e.ts", ("--e2e",), "chromium")],
+)
+def test_stencil_compiles_the_components_for_jest(test: str, words: tuple[str, ...], browser: str) -> None:
+    """Jest alone could not read them. Tests in a browser need a build, which the others do not wait for."""
+    asked = {"@stencil/core": "^4.0.0", "jest": "^29"}
+    found = read(tree(devDependencies=asked, scripts={"test": "stencil test --spec --e2e"}), test)
+    assert (found.runner, found.parser, found.browser) == ("jest", "jest-json", browser)
+    assert found.entries[0] == "node_modules/@stencil/core/bin/stencil"
+    assert found.test[:4] == ("node", "{entry}", "test", "--spec")
+    assert found.test[-1 - len(words) : -1] == words
+    assert found.selection == ("--runTestsByPath", "{files}")
+
+
 def test_mocha_for_typescript_is_called_itself() -> None:
     """It loads TypeScript: Mocha alone read the tests as JavaScript."""
     found = read(tree(devDependencies={"ts-mocha": "^10", "mocha": "^9"}, scripts={"test": "ts-mocha tests/**/*.ts"}))
