@@ -309,6 +309,7 @@ def test_tests_that_are_read_at_last_ask_for_what_is_made_before_them() -> None:
         ("ENOENT: no such file or directory, open '/workspace/repo/src/x.json'", (), ("src/x.json",), ()),
         ("Cannot find package 'lodash' imported from /workspace/repo/a.mjs", (), (), ("lodash",)),
         ("Cannot find module '/workspace/repo/node_modules/@acme/ui/dist/index.js'", ("@acme/ui",), (), ()),
+        (" MISSING DEPENDENCY  Cannot find dependency 'jsdom'", (), (), ("jsdom",)),
         ("Cannot find module 'node:test'", (), (), ()),
         ("Couldn't find preset \"env\" relative to directory \"/repo\"", (), (), ("babel-preset-env",)),
         ('Unknown plugin "transform-x" specified in ".babelrc" at 0', (), (), ("babel-plugin-transform-x",)),
