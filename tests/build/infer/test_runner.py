@@ -197,7 +197,7 @@ def test_stencil_compiles_the_components_for_jest(test: str, words: tuple[str, .
     assert found.entries[0] == "node_modules/@stencil/core/bin/stencil"
     assert found.test[:4] == ("node", "{entry}", "test", "--spec")
     assert found.test[-1 - len(words) : -1] == words
-    assert found.selection == ("--runTestsByPath", "{files}")
+    assert found.selection == ("--runTestsByPath=true", "--", "{files}")
 
 
 def test_mocha_for_typescript_is_called_itself() -> None:
