@@ -13,6 +13,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import NamedTuple
 
+from pipeline.build.faults import END
 from pipeline.build.infer import Tree, Unsupported, infer, jobs, place
 from pipeline.build.infer.tree import above
 from pipeline.build.infer.uses import Use
@@ -53,6 +54,8 @@ _COMPILES = ("build:cjs", "build:js", "build:lib", "build:packages", "compile", 
 #: runs a script of a package; runs a shell text in a folder
 _NPM_RUN = ("sh", "-c", 'PATH="$PWD/node_modules/.bin:$PATH" exec npm --prefix "$0" run "$1"')
 _IN_FOLDER = ("sh", "-c", 'export PATH="$PWD/node_modules/.bin:$PATH"; cd "$0" && exec sh -ec "$1"')
+#: an error of TypeScript's, with its number
+_TYPE_ERROR = re.compile(r"TS\d{4,5}: ")
 #: projects of a Vitest workspace that need more than Node
 _BROWSERS = re.compile(r"browser|storybook|e2e|visual|playwright|webkit|firefox|chrom", re.IGNORECASE)
 
@@ -283,10 +286,13 @@ def with_modules(case: Case) -> Iterator[Hypothesis]:
 
 def _version(case: Case, name: str) -> str:
     """The newest locked version, since an older one may be installed already; else the nearest to what is requested;
-    else the registry's newest."""
-    locked = [package.version for package in case.situation.locked() if package.name == name]
+    else the registry's newest. Another package that is locked under this name is requested as an alias."""
+    packages = [package for package in case.situation.locked() if name in (package.name, package.package)]
+    source = min((package.source for package in packages if package.name == name), default="")
+    locked = [package.version for package in packages if package.package == (source or name)]
     if locked:
-        return nearest("", locked) or locked[0]
+        newest = nearest("", locked) or locked[0]
+        return f"npm:{source}@{newest}" if source else newest
     peers = (manifest.table("peerDependencies").get(name) for manifest in map(case.tree.manifest, ("",)) if manifest)
     requested = (version for _, package, version in case.situation.requested() if package == name)
     wanted = next(requested, next(filter(None, peers), ""))
@@ -338,20 +344,30 @@ def other_manager(case: Case) -> Iterator[Hypothesis]:
         yield Hypothesis("other-manager", _thawed(before.model_copy(update=update)), evidence)
 
 
-#: in the order in which they are tried; only the later ones need another install
+def unchecked_types(case: Case) -> Iterator[Hypothesis]:
+    """Leave types unchecked, if what compiles the tests refuses some: those that are installed may not fit together."""
+    variables = runner(case.environment.runner).unchecked
+    if variables and _TYPE_ERROR.search(case.log[-END:]):
+        test_env = case.environment.test_env | variables
+        environment = case.environment.model_copy(update={"test_env": test_env})
+        yield Hypothesis("unchecked-types", environment, "types that do not fit together do not fail the tests")
+
+
+#: in the order in which they are tried; only some need another install
 WITHOUT_INSTALL: tuple[Proposer, ...] = (observed, by_script, read_otherwise, one_project, prepared)
 WITH_INSTALL: tuple[Proposer, ...] = (other_peers, with_modules, other_node, other_manager)
+LAST: tuple[Proposer, ...] = (unchecked_types,)
 #: names of hypotheses that need another install
 INSTALLING = frozenset(hypothesis.__name__.replace("_", "-") for hypothesis in WITH_INSTALL)
 
 
 def following(case: Case, *, installs: bool) -> Iterator[Hypothesis]:
     """All hypotheses about a case. If generated files are missing, generating them comes first; if packages are
-    missing, the manager is doubted before Node."""
+    missing, the manager is doubted before Node. Type checks are switched off only if nothing else helps."""
     installing = sorted(WITH_INSTALL, key=lambda proposer: proposer is other_node and bool(case.missing.foreign))
     first = (prepared,) if _lacks_own_files(case) else ()
     others = (hypothesis for hypothesis in WITHOUT_INSTALL if hypothesis not in first)
-    for hypothesis in (*first, *others, *(installing if installs else ())):
+    for hypothesis in (*first, *others, *(installing if installs else ()), *LAST):
         yield from hypothesis(case)
 
 

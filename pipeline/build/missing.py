@@ -14,7 +14,7 @@ from pipeline.build.infer.tree import Tree
 _MISSING = re.compile(
     "|".join(
         (
-            r"Cannot find (?:module|package) ['\"]([^'\"\n]+)['\"]",
+            r"Cannot find (?:module|package|dependency) ['\"]([^'\"\n]+)['\"]",
             r"(?:Could not|Can't|Cannot|Unable to|Failed to) (?:resolve|load|locate|find)"
             r"(?: (?:import|module|url|entry for package|path to module|package|type definition file for))?"
             r" ['\"`]?((?:@|\.{0,2}/)?[\w@$.~-][^'\"`\s:,()\n]*)['\"`]?",
@@ -31,6 +31,12 @@ _SHORT_NAMES = (
     (re.compile(r"Couldn't find preset \"([\w./@-]+)\" relative to directory"), "babel-preset-"),
     (re.compile(r"Unknown plugin \"([\w./@-]+)\" specified in"), "babel-plugin-"),
     (re.compile(r"Test environment ['\"]?([\w@./-]+?)['\"]? cannot be found"), "jest-environment-"),
+)
+#: how programs advise to install what they miss: `npm install --save-dev jest@27.0.3 jest-cli@27.4.5`. A word after the
+#: first one is a package only if it has a version
+_ADVICE = re.compile(
+    r"(?:npm (?:install|i)|(?:yarn|pnpm) add) (?:--save-dev|--dev|-D)"
+    r"( @?[\w./-]+(?:@[\w.^~-]+)?(?: @?[\w./-]+@[\w.^~-]+)*)"
 )
 #: how Web Test Runner lists the files of the repository that a page asked for in vain
 _REQUESTS = re.compile(r"404 network requests:((?:\n\s*- \S+)+)")
@@ -55,7 +61,7 @@ def missing_from(log: str, packages: Collection[str], root: str = "/workspace/re
     """What a log reports as missing, in its order and without repeats; `packages` are the repository's own names."""
     text = "\n".join(line[:LINE] for line in log[-END:].splitlines())
     named = (next(filter(None, match.groups())) for match in _MISSING.finditer(text))
-    specifiers = dict.fromkeys((*named, *_by_short_name(text), *_requested(text)))
+    specifiers = dict.fromkeys((*named, *_by_short_name(text), *_advised(text), *_requested(text)))
     own, paths, foreign = list[str](), list[str](), list[str]()
     for specifier in specifiers:
         inside = specifier.rpartition("/node_modules/")[2] if "/node_modules/" in specifier else ""
@@ -75,6 +81,12 @@ def _by_short_name(text: str) -> Iterator[str]:
     for pattern, start in _SHORT_NAMES:
         names = (match[1] for match in pattern.finditer(text))
         yield from (name if "/" in name or name.startswith(start) else f"{start}{name}" for name in names)
+
+
+def _advised(text: str) -> Iterator[str]:
+    """The packages that a program advises to install, without their versions."""
+    for listed in _ADVICE.findall(text):
+        yield from (name for word in listed.split() if (name := word[:1] + word[1:].partition("@")[0]))
 
 
 def _requested(text: str) -> Iterator[str]:

@@ -209,8 +209,12 @@ def peers_left(diagnosis: Diagnosis) -> Environment | None:
 
 
 def whole(diagnosis: Diagnosis) -> Environment | None:
-    """Install all packages of the workspace."""
-    return diagnosis.environment.model_copy(update={"focus": ()}) if diagnosis.environment.focus else None
+    """Install all packages of the workspace, unless one is missing that is installed already: it has to be built."""
+    before = diagnosis.environment
+    present = focus.installed(diagnosis.situation.members(), before.focus).values()
+    if not before.focus or diagnosis.found.get("module") in {manifest.text("name") for manifest in present}:
+        return None
+    return before.model_copy(update={"focus": ()})
 
 
 def manager_asked(diagnosis: Diagnosis) -> Environment | None:

@@ -97,7 +97,7 @@ def _manager(files: Files) -> Manager:
 
 
 def _is_meant(edit: Edit, package: locks.Locked) -> bool:
-    return package.name == edit.name and edit.old in (package.version, *package.requested)
+    return package.package == edit.name and edit.old in (package.version, *package.requested)
 
 
 def _add(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tuple[str, str]]:

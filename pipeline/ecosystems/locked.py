@@ -8,11 +8,18 @@ from typing import Any, NamedTuple
 
 
 class Locked(NamedTuple):
-    """A locked package: its version, and the ranges or addresses by which it is requested."""
+    """A locked package: its version, and the ranges or addresses by which it is requested. Of an alias, `name` is what
+    programs import, and `source` is the package that it stands for."""
 
     name: str
     version: str
     requested: tuple[str, ...] = ()
+    source: str = ""
+
+    @property
+    def package(self) -> str:
+        """The package's own name."""
+        return self.source or self.name
 
 
 def archive(name: str, version: str, registry: str) -> str:

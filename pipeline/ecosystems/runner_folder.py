@@ -15,7 +15,7 @@ Reads tables and writes nothing. Whatever a folder lacks lowers the assurance of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -51,6 +51,7 @@ class Wrapper(Table):
 
     With `file`, it includes this runner only if that file matches `pattern` (on one line, without blanks). With
     `words`, it takes these in place of the runner's, and none of a script's; `{project}` is its name of the project.
+    `in_browser` are further words for tests that start a browser: those of files that match `browsed`.
     """
 
     program: str
@@ -63,6 +64,12 @@ class Wrapper(Table):
     words: tuple[str, ...] = ()
     selection: tuple[str, ...] = ()
     parser: str = ""
+    browsed: str = ""
+    in_browser: tuple[str, ...] = ()
+
+    def starts_browser(self, files: Iterable[str]) -> bool:
+        """Whether it starts a browser for some of these tests."""
+        return bool(self.browsed) and any(re.search(self.browsed, file) for file in files)
 
     def includes(self, text: str) -> bool:
         """Whether it includes the runner, by the text of its file."""
@@ -224,15 +231,25 @@ class Projects(Table):
     word: str
 
     def words(self, text: str) -> tuple[str, ...]:
-        """The arguments that select the remaining projects of a configuration; empty if no project is left out.
+        """The arguments that select the remaining projects of a configuration; empty if no project is left out."""
+        kept, left_out = self._split(text)
+        return tuple(dict.fromkeys(self.word.format(name=name) for name in kept)) if kept and left_out else ()
 
-        A project is the text from one name to the next. Does not cover computed names.
-        """
+    def without(self, words: Sequence[str], text: str) -> tuple[str, ...]:
+        """These arguments without those that select projects that are left out."""
+        option = self.word.partition("=")[0]
+        joined = re.sub(rf"(^|\n){re.escape(option)}\n", rf"\1{option}=", "\n".join(words)).split("\n")
+        left_out = {self.word.format(name=name) for name in self._split(text)[1]}
+        return tuple(word for word in joined if word not in left_out) if left_out.intersection(joined) else tuple(words)
+
+    def _split(self, text: str) -> tuple[list[str], list[str]]:
+        """The names of the projects that remain, and of those that do not. A project is the text from one name to the
+        next. Does not cover computed names."""
         parts = re.split(self.named, text)[1:]
-        projects = list(zip(parts[::2], parts[1::2], strict=True))
-        kept = [name for name, options in projects if not re.search(self.others, name + options)]
-        words = dict.fromkeys(self.word.format(name=name) for name in kept)
-        return tuple(words) if kept and len(kept) < len(projects) else ()
+        names: tuple[list[str], list[str]] = [], []
+        for name, options in zip(parts[::2], parts[1::2], strict=True):
+            names[bool(re.search(self.others, name + options))].append(name)
+        return names
 
 
 class Logged(Table):
@@ -264,6 +281,7 @@ class Runner(Folder):
     browser: bool = Field(default=False, description="whether its tests always run in a browser")
     projects: Projects | None = Field(default=None, description="of its configuration, where they name browsers")
     reads: Reads | None = Field(default=None, description="how it tells what it reads; none: Node alone does")
+    unchecked: dict[str, str] = Field(default={}, description="variables that switch off the type checks of its tests")
     browsers: tuple[str, ...] = Field(default=(), description="packages beside which its tests start a browser")
     parser: str
     words: tuple[Words, ...]

@@ -242,7 +242,11 @@ RUN = [
     ),
     ("node-too-old", {"node": "14"}, "error: this package requires Node.js >= 14"),
     ("node-too-new", {}, "ReferenceError: primordials is not defined"),
-    ("not-installed", {}, "FAIL src/a.test.js\n    Cannot find module '@acme/tokens' from 'src/a.js'"),
+    (
+        "not-installed",
+        {"module": "@acme/tokens"},
+        "FAIL src/a.test.js\n    Cannot find module '@acme/tokens' from 'src/a.js'",
+    ),
     # Vitest 0.10 and 3, Jest 29, Mocha 5, Playwright 1, Jasmine 5, Node 16
     ("unknown-option", {"option": "--hookTimeout"}, "CACError: Unknown option `--hookTimeout`\n    at Command.checkUn"),
     (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -191,6 +192,19 @@ def test_of_locked_versions_the_newest_is_installed() -> None:
     assert [(one.name, one.new) for one in found.environment.edits] == [("ajv", "8.11.0")]
 
 
+ALIASES = {"yarn.lock": '# yarn lockfile v1\n\n"vue-latest@npm:vue@~2.5.16":\n  version "2.5.16"\n\n'
+                        '"width-cjs@npm:width@^4.0.0":\n  version "4.2.3"\n'}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "version"), [("vue", "2.5.16"), ("width-cjs", "npm:width@4.2.3")])
+def test_aliases_of_the_lock_file_say_which_version_is_meant(name: str, version: str) -> None:
+    """The repository tests two versions of Vue by other names: the registry's newest was installed, another Vue."""
+    one = case(tree(ALIASES), f"Cannot find module '{name}' from 'tests/setup.js'")
+    files = {"yarn.lock": ALIASES["yarn.lock"].encode()}
+    (found,) = named(replace(one, situation=Situation(files, lambda name: ["9.0.0"])), "with-modules")
+    assert [(edit.name, edit.new) for edit in found.environment.edits] == [(name, version)]
+
+
 @pytest.mark.parametrize(
     ("node", "changed"),
     [("14", ("manager_version", "7")), ("20", ("install_env", {"npm_config_legacy_peer_deps": "true"}))],
@@ -249,6 +263,18 @@ def test_missing_packages_cast_doubt_on_the_manager_before_node() -> None:
     assert names == [["other-node", "other-node", "other-manager"], ["other-manager", "other-node", "other-node"]]
 
 
+@pytest.mark.parametrize(
+    ("runner", "variable"), [("jest", ("TS_JEST_UNCHECKED", "true")), ("mocha", ("TS_NODE_TRANSPILE_ONLY", "true"))]
+)
+def test_types_that_clash_are_left_unchecked_in_the_end(runner: str, variable: tuple[str, str]) -> None:
+    """Two versions of a package's types were installed, so that ts-jest compiled no file."""
+    made, log = tree(devDependencies={runner: "^27"}), "  src/a.test.ts:1:1 - error \x1b[90mTS2786: \x1b[0m'Portal'"
+    last = list(hypotheses.following(case(made, log), installs=True))[-1]
+    assert last.name == "unchecked-types" and variable in last.environment.test_env.items()
+    assert last.environment.install == case(made).environment.install
+    assert named(case(made, "expected 1 to be 2"), "unchecked-types") == []
+
+
 def test_a_command_that_starts_no_runner_may_start_one_on_another_node() -> None:
     """A task needed a module that only a newer Node can load: on the older one, nothing was observed."""
     call = Call("jest", ("-c", "unit.config.js"), {}, (), "observed: npm test")
@@ -283,6 +309,9 @@ def test_tests_that_are_read_at_last_ask_for_what_is_made_before_them() -> None:
         ("ENOENT: no such file or directory, open '/workspace/repo/src/x.json'", (), ("src/x.json",), ()),
         ("Cannot find package 'lodash' imported from /workspace/repo/a.mjs", (), (), ("lodash",)),
         ("Cannot find module '/workspace/repo/node_modules/@acme/ui/dist/index.js'", ("@acme/ui",), (), ()),
+        (" MISSING DEPENDENCY  Cannot find dependency 'jsdom'", (), (), ("jsdom",)),
+        ("  npm install --save-dev jest@27.0.3 @x/cli@27.4.5\n", (), (), ("jest", "@x/cli")),
+        ("run `yarn add --dev sass` and npm i -D less and then try again", (), (), ("sass", "less")),
         ("Cannot find module 'node:test'", (), (), ()),
         ("Couldn't find preset \"env\" relative to directory \"/repo\"", (), (), ("babel-preset-env",)),
         ('Unknown plugin "transform-x" specified in ".babelrc" at 0', (), (), ("babel-plugin-transform-x",)),

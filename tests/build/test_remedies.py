@@ -288,6 +288,14 @@ def test_all_of_a_workspace_is_installed_once() -> None:
     assert REMEDIES["whole"](Diagnosis(whole, {}, {}, situation({}))) is None
 
 
+@pytest.mark.parametrize(("module", "is_whole"), [("@x/core", False), ("@x/site", True), ("lodash", True)])
+def test_a_package_that_is_installed_and_not_built_is_no_reason_to_install_all(module: str, is_whole: bool) -> None:
+    """All of a workspace brought a second version of some types, and no test was compiled any more."""
+    there = situation({}, **{"packages/core": {"name": "@x/core"}, "site": {"name": "@x/site"}})
+    after = REMEDIES["whole"](Diagnosis(npm(focus=("packages/core",)), {"module": module}, {}, there))
+    assert (after is not None) is is_whole
+
+
 @pytest.mark.parametrize(
     ("wanted", "version"), [("^8 || ~9.1", "9.1.3"), ("10", None), ("pnpm", None), (">=11", "11.1.0")]
 )

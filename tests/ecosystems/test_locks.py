@@ -92,6 +92,53 @@ def test_how_a_package_is_asked_for_is_read() -> None:
     assert [one.name for one in locked("npm-shrinkwrap.json", json.dumps(NPM_1))] == ["e", "c"]
 
 
+ALIAS = "node_modules/vue-latest"
+PNPM_ALIASES = """\
+importers:
+  .:
+    devDependencies:
+      vue-latest:
+        specifier: npm:vue@~2.5.16
+        version: {importer}
+{table}:
+  {key}:
+    dependencies:
+      vue-nested: {nested}
+      peers: 1.0.0(react@17.0.2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("yarn.lock", '"vue-latest@npm:vue@~2.5.16", vue@^2.5.16, "vue@npm:vue@~2.5.16":\n  version "2.5.16"\n'),
+        ("yarn.lock", '"vue-latest@npm:vue@~2.5.16, vue@npm:^2.5.16":\n  version: 2.5.16\n'
+                      '  resolution: "vue@npm:2.5.16"\n'),
+        ("package-lock.json", json.dumps({"packages": {ALIAS: {"name": "vue", "version": "2.5.16"}}})),
+        ("package-lock.json", json.dumps({"dependencies": {"vue-latest": {"version": "npm:vue@2.5.16"}}})),
+        ("pnpm-lock.yaml", PNPM_ALIASES.format(importer="vue@2.5.16(react@17.0.2)", table="snapshots",
+                                               key="vue@2.5.16(react@17.0.2)", nested="vue@2.5.16")),
+        ("pnpm-lock.yaml", PNPM_ALIASES.format(importer="/vue@2.5.16", table="packages", key="/vue@2.5.16",
+                                               nested="/vue@2.5.16")),
+        ("pnpm-lock.yaml", PNPM_ALIASES.format(importer="/vue/2.5.16_react@17.0.2", table="packages",
+                                               key="/vue/2.5.16_react@17.0.2", nested="/vue/2.5.16")),
+        ("bun.lock", '{"packages": {"vue-latest": ["vue@2.5.16", "", {}, ""]}}'),
+        ("bun.lock", '{"packages": {"@x/y/vue-latest": ["vue@2.5.16", "", {}, ""]}}'),
+    ],
+)  # fmt: skip
+def test_an_alias_is_read_with_the_package_that_it_stands_for(path: str, text: str) -> None:
+    found = locked(path, text)
+    aliases = {(one.name, one.version, one.source) for one in found if one.source}
+    assert ("vue-latest", "2.5.16", "vue") in aliases
+    assert {one.package for one in found} == {"vue"}
+    assert aliases <= {("vue-latest", "2.5.16", "vue"), ("vue-nested", "2.5.16", "vue")}
+
+
+def test_an_alias_is_pinned_by_the_name_of_its_package() -> None:
+    text = '"vue-latest@npm:vue@~2.5.16":\n  version "2.5.16"\n  resolved "https://r/vue/-/vue-2.5.16.tgz"\n'
+    assert 'resolved "https://r/vue/-/vue-2.5.15.tgz"' in pin("yarn.lock", text, "vue", "2.5.16", "2.5.15", REGISTRY)
+
+
 def test_what_is_no_lock_file_holds_nothing() -> None:
     assert locked("package.json", "{}") == []
 

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, partial
+from typing import Any
 
 from pipeline.build.infer import angular, uses, workspaces
 from pipeline.build.infer.scripts import starts_task
@@ -74,14 +75,34 @@ def _own_tests(tree: Tree, files: Sequence[str]) -> list[str]:
     return [file for file in files if file not in tools]
 
 
-def tool_of(tree: Tree, file: str) -> dict[str, str]:
+def tool_of(tree: Tree, file: str) -> dict[str, Any]:
     """The row of the tool that a test file belongs to, by its name or its imports; empty if there is none."""
     return next((row for row in table("foreign.toml")["foreign"] if _belongs(tree, file, row)), {})
 
 
-def _belongs(tree: Tree, file: str, row: dict[str, str]) -> bool:
+def _belongs(tree: Tree, file: str, row: dict[str, Any]) -> bool:
     by_name = "files" in row and re.search(row["files"], file) and _is_used(tree, file, row.get("package", ""))
-    return bool(by_name or "imports" in row and re.search(row["imports"], tree.text(file)))
+    by_import = "imports" in row and re.search(row["imports"], tree.text(file))
+    return bool(by_name or by_import or "targets" in row and _is_target(tree, file, row))
+
+
+def _is_target(tree: Tree, file: str, row: dict[str, Any]) -> bool:
+    """Whether a build tool compiles and runs a test: the root's test command calls it, and no runner could instead."""
+    folders = list(above(file))
+    if not any(posixpath.join(folder, row["targets"]) in tree.paths for folder in folders):
+        return False
+    script = tree.root().table("scripts").get("test", "")
+    texts = (script, *(tree.text(posixpath.normpath(word)) for words in commands(script) for word in words))
+    calls = re.compile(rf"\b(?:{'|'.join(row['programs'])})\b")
+    return any(map(calls.search, texts)) and not _is_configured_above(tree, folders)
+
+
+def _is_configured_above(tree: Tree, folders: Collection[str]) -> bool:
+    """Whether one of these folders has a configuration of a runner that needs no browser."""
+    names = [posixpath.basename(path) for path in tree.paths if posixpath.dirname(path) in folders]
+    keys = {key for manifest in map(tree.manifest, folders) if manifest for key in manifest.data}
+    specs = [spec for spec in all_runners().values() if spec.entries and not spec.browser]
+    return any(spec.key in keys or any(re.search(spec.configuration, name) for name in names) for spec in specs)
 
 
 def _is_used(tree: Tree, file: str, package: str) -> bool:

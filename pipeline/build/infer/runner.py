@@ -53,7 +53,7 @@ def find(
     configuration = _configuration(tree, use, package, spec)
     kept, tests = uses.arguments(use)
     kept += _configured(spec, configuration, kept)
-    kept += _projects(tree, use, spec, configuration.value, kept)
+    kept = _projects(tree, use, spec, configuration.value, kept)
     merged = _words(tree, use, files) or spec.merged(version.value, kept)
     kept = () if use.wrapper and use.wrapper.words else kept
     start = ("{entry}", *_through(use), *merged.words) if spec.entries else (*use.call.node, *merged.words)
@@ -70,7 +70,7 @@ def find(
         everything=tests or _everything(tree, use, spec),
         env={name: value.replace("{configuration}", configuration.value) for name, value in env.items()},
         parser=merged.parser,
-        browser=_browser(spec, package, manifest),
+        browser=_browser(use, files, package, manifest),
         evidence=f"{use.runner} {version.value}; {use.evidence}",
     )
 
@@ -99,10 +99,13 @@ def _version(tree: Tree, nearest: Manifest, root: Manifest, spec: Spec) -> Found
     return Found("", "no file names one")
 
 
-def _browser(spec: Spec, *manifests: Manifest) -> Found:
-    """The browser that the tests need, by the runner or by a package that it depends on; empty for none."""
+def _browser(use: Use, files: Sequence[str], *manifests: Manifest) -> Found:
+    """The browser that the tests need, by the runner, its wrapper, or a package beside it; empty for none."""
+    spec = spec_of(use.runner)
     if spec.browser:
         return Found("chromium", f"{spec.name} runs its tests in one")
+    if use.wrapper and use.wrapper.starts_browser(files):
+        return Found("chromium", f"{use.wrapper.package} starts one for these tests")
     pairs = ((manifest, package) for manifest in manifests for package in spec.browsers)
     depends = (
         f"{manifest.path}: depends on {package}" for manifest, package in pairs if package in manifest.dependencies
@@ -120,10 +123,13 @@ def _configured(spec: Spec, configuration: Found, kept: Sequence[str]) -> tuple[
 
 
 def _projects(tree: Tree, use: Use, spec: Spec, configuration: str, kept: Sequence[str]) -> tuple[str, ...]:
-    """The words that leave out projects for missing browsers, unless the call chooses projects itself."""
-    if spec.projects is None or any(word.startswith(spec.projects.word.partition("=")[0]) for word in kept):
-        return ()
-    return spec.projects.words(tree.text(posixpath.normpath(posixpath.join(use.folder, configuration))))
+    """The words of a call without projects for missing browsers; if it chooses no others, with those that remain."""
+    if spec.projects is None:
+        return tuple(kept)
+    text = tree.text(posixpath.normpath(posixpath.join(use.folder, configuration)))
+    kept = spec.projects.without(kept, text)
+    chooses = any(word.startswith(spec.projects.word.partition("=")[0]) for word in kept)
+    return (*kept, *(() if chooses else spec.projects.words(text)))
 
 
 def _configuration(tree: Tree, use: Use, manifest: Manifest, spec: Spec) -> Found:
@@ -180,7 +186,8 @@ def _words(tree: Tree, use: Use, files: Sequence[str]) -> Words | None:
     if not use.wrapper or not use.wrapper.words:
         return None
     tested = angular.project(tree, files)
-    filled = (word.replace("{project}", tested.name if tested else "") for word in use.wrapper.words)
+    words = (*use.wrapper.words, *(use.wrapper.in_browser if use.wrapper.starts_browser(files) else ()))
+    filled = (word.replace("{project}", tested.name if tested else "") for word in words)
     return Words(words=tuple(filter(None, filled)), selection=use.wrapper.selection, parser=use.wrapper.parser)
 
 

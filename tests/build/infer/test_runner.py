@@ -67,10 +67,19 @@ def test_the_words_of_each_jest(version: str, has: str, lacks: str) -> None:
     assert found.selection == (("--runTestsByPath", "{files}") if version > "22" else ("{files}",))
 
 
-@pytest.mark.parametrize(("version", "off"), [("^0.34.6", "--coverage=false"), ("^2.1.0", "--coverage.enabled=false")])
+@pytest.mark.parametrize(
+    ("version", "off"),
+    [
+        ("^0.34.6", "--coverage=false"),
+        ("1.2.2", "--coverage=false"),
+        ("1.3.0", "--coverage.enabled=false"),
+        ("^2.1.0", "--coverage.enabled=false"),
+    ],
+)
 def test_the_words_of_each_vitest(version: str, off: str) -> None:
-    """`--coverage.enabled=false` switches coverage on in Vitest 0."""
-    assert off in read(tree(devDependencies={"vitest": version})).test
+    """`--coverage.enabled=false` switches coverage on before Vitest 1.3: without its package, no test ran."""
+    words = read(tree(devDependencies={"vitest": version})).test
+    assert [word for word in words if "coverage" in word] == [off]
 
 
 @pytest.mark.parametrize(
@@ -176,6 +185,21 @@ def test_wrappers_that_bring_a_runner(manifest: dict[str, Any], entry: str, test
     assert (found.runner, found.entries[0], found.test[:4]) == ("jest", entry, test)
 
 
+@pytest.mark.parametrize(
+    ("test", "words", "browser"),
+    [("src/tabs/tabs.spec.tsx", (), ""), ("src/tabs/test/tabs.e2e.ts", ("--e2e",), "chromium")],
+)
+def test_stencil_compiles_the_components_for_jest(test: str, words: tuple[str, ...], browser: str) -> None:
+    """Jest alone could not read them. Tests in a browser need a build, which the others do not wait for."""
+    asked = {"@stencil/core": "^4.0.0", "jest": "^29"}
+    found = read(tree(devDependencies=asked, scripts={"test": "stencil test --spec --e2e"}), test)
+    assert (found.runner, found.parser, found.browser) == ("jest", "jest-json", browser)
+    assert found.entries[0] == "node_modules/@stencil/core/bin/stencil"
+    assert found.test[:4] == ("node", "{entry}", "test", "--spec")
+    assert found.test[-1 - len(words) : -1] == words
+    assert found.selection == ("--runTestsByPath=true", "--", "{files}")
+
+
 def test_mocha_for_typescript_is_called_itself() -> None:
     """It loads TypeScript: Mocha alone read the tests as JavaScript."""
     found = read(tree(devDependencies={"ts-mocha": "^10", "mocha": "^9"}, scripts={"test": "ts-mocha tests/**/*.ts"}))
@@ -279,6 +303,23 @@ def test_tests_of_other_tools() -> None:
         read(by_import, "e2e/modal.e2e-spec.ts")
 
 
+TARGETS = {"src/button/BUILD.bazel": "", "scripts/run-tests.js": "execute('bazel', ['test', '//src/button'])"}
+KARMA = {"karma": "^6"}
+
+
+@pytest.mark.parametrize("script", ["bazel test //src/...", "node ./scripts/run-tests.js"])
+def test_tests_that_only_bazel_compiles_belong_to_it(script: str) -> None:
+    """Karma is a dependency of Bazel's rules; an install took minutes, and nothing ran."""
+    spec, root = "src/button/button.spec.ts", {"devDependencies": KARMA, "scripts": {"test": script}}
+    with pytest.raises(Unsupported, match=r"another tool: src/button/button.spec.ts \(Bazel:"):
+        read(tree(TARGETS, **root), spec)
+    assert read(tree(TARGETS, devDependencies=KARMA, scripts={"test": "gulp test"}), spec).runner == "karma"
+    assert read(tree(**root), spec).runner == "karma"
+    jest = root | {"devDependencies": KARMA | {"jest": "^29"}}
+    assert read(tree(TARGETS | {"jest.config.js": ""}, **jest), spec).runner == "jest"
+    assert read(tree(TARGETS, jest={}, **jest), spec).runner == "jest"
+
+
 @pytest.mark.parametrize(
     ("asked", "browser"),
     [
@@ -344,7 +385,9 @@ export default defineConfig({
     ("text", "script", "words"),
     [
         (CONFIGURED, "playwright test", ["--project=chromium", "--project=dark"]),
-        (CONFIGURED, "playwright test --project firefox", ["--project", "firefox"]),
+        (CONFIGURED, "playwright test --project firefox", ["--project=chromium", "--project=dark"]),
+        (CONFIGURED, "playwright test --project=dark --project firefox", ["--project=dark"]),
+        (CONFIGURED, "playwright test --project dark", ["--project", "dark"]),
         (CONFIGURED.replace("firefox", "edge").replace("Firefox", "Chrome").replace("iPhone", "Pixel"), "x", []),
         ("export default { name: 'webkit' };", "playwright test", []),
         ("", "playwright test", []),
@@ -354,7 +397,7 @@ def test_projects_of_browsers_that_are_not_there_are_left_out(text: str, script:
     """They would fail with the fix, too, and gold would be rejected for it."""
     asked = {"devDependencies": {"@playwright/test": "1.50.0"}, "scripts": {"test": script}}
     found = read(tree({"playwright.config.ts": text}, **asked))
-    assert [word for word in found.test if "project" in word or word == "firefox"] == words
+    assert [word for word in found.test if "project" in word or word in ("firefox", "dark")] == words
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from pipeline.ecosystems.locked import Locked, entries
 
 #: a string, or a trailing comma, which JSON does not allow
 _COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
+#: the last name of a location
+_LAST = re.compile(r"(?:@[^/]+/)?[^/]+$")
 _TABLES = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
 
 
@@ -28,7 +30,9 @@ def read(text: str) -> Iterator[Locked]:
         if version.startswith("workspace:"):
             continue
         ranges = requested[location]
-        yield Locked(name, version, ranges) if version[:1].isdigit() else Locked(name, "", (version, *ranges))
+        alias = last[0] if (last := _LAST.search(location)) else name
+        package = Locked(alias, version, ranges, name if alias != name else "")
+        yield package if version[:1].isdigit() else package._replace(version="", requested=(version, *ranges))
 
 
 def graph(text: str, manifests: Mapping[str, Mapping[str, Any]]) -> Graph:

@@ -22,9 +22,15 @@ def read(text: str) -> Iterator[Locked]:
     data = json.loads(text)
     for path, entry in entries(data, "packages").items():
         if "version" in entry and "node_modules/" in path:
-            yield Locked(_name_of(path), entry["version"], tuple(filter(None, [entry.get("resolved")])))
+            name, own = _name_of(path), entry.get("name")
+            source = own if isinstance(own, str) and own != name else ""
+            yield Locked(name, entry["version"], tuple(filter(None, [entry.get("resolved")])), source)
     for name, entry in _npm_1(data):
-        yield Locked(name, entry.get("version", ""), tuple(filter(None, [entry.get("resolved"), entry.get("from")])))
+        version, requested = str(entry.get("version", "")), (entry.get("resolved"), entry.get("from"))
+        source, _, aliased = (
+            version.removeprefix("npm:").rpartition("@") if version.startswith("npm:") else ("", "", "")
+        )
+        yield Locked(name, aliased or version, tuple(filter(None, requested)), source)
 
 
 def graph(text: str, manifests: Mapping[str, Mapping[str, Any]]) -> Graph:

@@ -15,6 +15,9 @@ from pipeline.ecosystems.locked import Locked, entries
 #: `/name@1.0.0:`, `name@1.0.0:`, `/name/1.0.0:`, each possibly followed by its peers
 _PACKAGE = r"/?((?:@[^/\s]+/)?[^/@\s']+)[@/]([^:('\s_]+)"
 _KEY = re.compile(rf"^  '?{_PACKAGE}[^:\n]*:", re.MULTILINE)
+#: a dependency under another name: `name: other@1.0.0`, among the importers with the requested range
+_NAME = r"'?((?:@[^/\s'(:]+/)?[A-Za-z][^/@\s'(:]*)'?"
+_ALIAS = re.compile(rf"^ +{_NAME}:(?: |\n +specifier: [^\n]*\n +version: )'?/?{_NAME}[@/](\d[^:('\s_]*)", re.MULTILINE)
 #: an entry of a package among the importers, then among the packages; the group is the version
 _ENTRIES = (
     r"^ +'?{name}'?:\n +specifier: [^\n]*\n +version: (\d[^\s(]*)",
@@ -25,8 +28,10 @@ _SETTINGS = "pnpm-workspace.yaml"
 
 
 def read(text: str) -> Iterator[Locked]:
-    """The packages that it holds."""
-    return (Locked(match[1], match[2]) for match in _KEY.finditer(text))
+    """The packages that it holds, and aliases of them."""
+    yield from (Locked(match[1], match[2]) for match in _KEY.finditer(text))
+    aliases = dict.fromkeys(match.groups() for match in _ALIAS.finditer(text))
+    yield from (Locked(name, version, (), source) for name, source, version in aliases if name != source)
 
 
 def graph(text: str, manifests: Mapping[str, Mapping[str, Any]]) -> Graph:

@@ -16,7 +16,8 @@ _VERSION = re.compile(r"^  version:? \"?([^\"\n]+)\"?$", re.MULTILINE)
 #: the source of an entry of yarn 2 and later: the group is the package's own name, empty for an address
 _RESOLUTION = re.compile(r"^  resolution: \"(?:((?:@[^/\"]+/)?[^@\"]+)@npm:[^:\"]+\"$)?", re.MULTILINE)
 _RESOLVED = re.compile(r"^  resolved \"([^\"]+)\"$", re.MULTILINE)
-_ALIAS = re.compile(r"((?:@[^/\s]+/)?[^@/\s:]+)@")
+#: the range of an alias, `npm:name@range`
+_ALIAS = re.compile(r"npm:((?:@[^/\s]+/)?[^@/\s:]+)@")
 #: a table of an entry, a line of it, and how yarn 2 and later mark optional packages
 _TABLE = re.compile(r"^  (?P<name>\w+):\n(?P<lines>(?:    [^\n]*(?:\n|\Z))+)", re.MULTILINE)
 _LINE = re.compile(r"^    \"?([^\s\":]+)\"?:? \"?([^\"\n]+)\"?$", re.MULTILINE)
@@ -32,8 +33,8 @@ _ENTRIES = (
 
 def read(text: str) -> Iterator[Locked]:
     """The packages that it holds, without those of the repository itself."""
-    blocks = map(_entry, _BLOCK.finditer(text))
-    return (entry for entry in blocks if entry and entry.version != _OWN)
+    for block in _BLOCK.finditer(text):
+        yield from (entry for entry in _entries(block) if entry.version != _OWN)
 
 
 def graph(text: str, manifests: Mapping[str, Mapping[str, Any]]) -> Graph:
@@ -95,8 +96,7 @@ def _fetched(entry: Locked, body: str) -> Locked:
         return entry._replace(name=berry[1] or entry.name, version=entry.version if berry[1] else "")
     if address and not is_archive(address[1]):
         return entry._replace(version="")
-    alias = _ALIAS.match(entry.requested[0]) if entry.requested else None
-    return entry._replace(name=alias[1]) if alias else entry
+    return entry._replace(name=entry.package)
 
 
 def _required(body: str) -> Iterator[tuple[str, str]]:
@@ -108,19 +108,29 @@ def _required(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _entry(block: re.Match[str]) -> Locked | None:
-    version = _VERSION.search(block["body"])
-    requests = [request.strip() for request in block["header"].replace('"', "").split(",")]
-    end = requests[0].find("@", 1)
-    if not version or end < 0:
-        return None
-    prefix = requests[0][: end + 1]
-    ranges = (request[end + 1 :].removeprefix("npm:") for request in requests if request.startswith(prefix))
-    return Locked(requests[0][:end], version[1], tuple(ranges))
+    """An entry, by the first of its names."""
+    return next(_entries(block), None)
+
+
+def _entries(block: re.Match[str]) -> Iterator[Locked]:
+    """An entry by each of its names: the requests of an alias and of its package are fulfilled by the same one."""
+    requested = defaultdict[str, list[str]](list)
+    for request in block["header"].replace('"', "").split(","):
+        end = request.strip().find("@", 1)
+        if end > 0:
+            requested[request.strip()[:end]].append(request.strip()[end + 1 :])
+    if not (version := _VERSION.search(block["body"])):
+        return
+    for name, ranges in requested.items():
+        aliased = next(filter(None, (_ALIAS.match(wanted) for wanted in ranges)), None)
+        source = aliased[1] if aliased and aliased[1] != name else ""
+        yield Locked(name, version[1], tuple(wanted.removeprefix("npm:") for wanted in ranges), source)
 
 
 def _pin_block(block: re.Match[str], name: str, old: str, new: str, registry: str) -> str:
-    entry = _entry(block)
-    if not entry or entry.name != name or old not in (entry.version, *entry.requested):
+    fitting = (entry for entry in _entries(block) if entry.package == name and old in (entry.version, *entry.requested))
+    entry = next(fitting, None)
+    if not entry:
         return block[0]
     body = re.sub(r"^  (?:integrity|checksum)\b.*\n", "", block["body"], flags=re.MULTILINE)
     body = _VERSION.sub(lambda line: line[0].replace(entry.version, new), body, count=1)
