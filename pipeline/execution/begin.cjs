@@ -159,6 +159,14 @@ function hideGlobals() {
   };
 }
 
+/** What is global in the realm of an object. */
+function realmOf(object) {
+  let root = object;
+  for (let one = object; one; one = Object.getPrototypeOf(one)) root = one;
+  const made = root.constructor && root.constructor.constructor;
+  return typeof made === "function" ? made("return this")() : world;
+}
+
 /** Stacks have frames of sources alone for sources, however many they ask for. */
 function hideFrames(errors) {
   const own = Object.getOwnPropertyDescriptor(errors, "prepareStackTrace") || { configurable: true };
@@ -182,13 +190,15 @@ const main = processes[processes.length - 1].mainModule;
 const outside = main ? main.require.bind(main) : require;
 const machine = outside(path.join(__dirname, "machine.cjs"));
 const hideTexts = outside(path.join(__dirname, "texts.cjs"));
-const worlds = Array.from(new Set([world, outer("return this")()]));
+const outermost = outer("return this")();
+//: the realms of tests, of Node, and of elements
+const worlds = Array.from(new Set([world, outermost].concat(view ? realmOf(world.document) : [])));
 machine.show(Boolean(world.document));
 processes.forEach(machine.hideProcess);
 worlds.forEach((one) => hideFrames(one.Error));
 worlds.forEach(machine.keepDefining);
 hideGlobals();
-hideTexts(world, worlds[worlds.length - 1]);
+hideTexts(world, outermost);
 if (require.main) Object.assign(require.main, { children: [], filename: "", id: ".", path: "", paths: [] });
 Error.stackTraceLimit = 0;
 const known = world[Symbol.for("$$jest-matchers-object")];
