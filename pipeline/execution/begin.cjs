@@ -11,6 +11,8 @@ const WORDS =
   "describe context suite it test specify fdescribe fit xdescribe xcontext xit xtest xspecify before after " +
   "beforeEach afterEach beforeAll afterAll run";
 const GLOBALS = "expect jest vi chai IS_REACT_ACT_ENVIRONMENT";
+//: what Node makes global, and no page has
+const OF_NODE = "Buffer setImmediate clearImmediate";
 const OF_RUNNERS = /jest|vitest|mocha|karma|jsdom|happyDOM|matchers?-object|TEST_TIMEOUT|RETRY|EVENT_HANDLERS/i;
 const OF_VALUES = {
   Object: "is keys entries getOwnPropertyNames getOwnPropertyDescriptor",
@@ -54,6 +56,7 @@ function keep(owner, names, open) {
         if (open && this !== owner)
           define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
       };
+      machine.note(owner, name, own.enumerable);
     }
     define(owner, name, kept);
   });
@@ -75,7 +78,7 @@ function keepElements() {
     function (object, name, descriptor) {
       return isKept(object, name) ? given(object) : real(object, name, descriptor);
     };
-  Object.defineProperty = passing(define, (object) => object);
+  Object.defineProperty = passing(Object.defineProperty, (object) => object);
   Reflect.defineProperty = passing(Reflect.defineProperty, () => true);
   keep(Object, ["defineProperty"], true);
   keep(Reflect, ["defineProperty"], true);
@@ -97,11 +100,13 @@ function hideWords() {
 /** What runners and libraries make global is there for them and for tests alone, and `expect` stays what it is. */
 function hideGlobals() {
   const keys = Object.getOwnPropertyNames(world).concat(Object.getOwnPropertySymbols(world));
-  const names = new Set(`${WORDS} ${GLOBALS}`.split(" ").concat(keys.filter((key) => OF_RUNNERS.test(String(key)))));
+  const ofNode = view ? OF_NODE.split(" ") : [];
+  const words = `${WORDS} ${GLOBALS}`.split(" ").concat(ofNode);
+  const names = new Set(words.concat(keys.filter((key) => OF_RUNNERS.test(String(key)))));
   names.forEach(function (name) {
     const own = Object.getOwnPropertyDescriptor(world, name) || { configurable: true };
-    if (!own.configurable || own.get) return;
-    let { value } = own;
+    if (!own.configurable || (own.get && !ofNode.includes(name))) return;
+    let value = world[name];
     const get = () => (!theirs.has(name) && isAskedBySource() ? undefined : value);
     const set = function (other) {
       if (name === "expect" && own.value) return;
@@ -112,8 +117,11 @@ function hideGlobals() {
   });
   const listing = [[Object, "getOwnPropertyNames"], [Object, "getOwnPropertySymbols"], [Reflect, "ownKeys"]];
   const modules = module.constructor._cache;
-  const isHidden = (object, key) => object === modules || names.has(key);
-  const isTelling = (object) => (object === world || (modules && object === modules)) && isAskedBySource();
+  const marks = new Set(view ? Object.getOwnPropertySymbols(world.document.createElement("i")) : []);
+  const isHidden = (object, key) => object === modules || (object === world ? names : marks).has(key);
+  const isModules = (object) => modules && object === modules;
+  const isNode = (object) => view && object instanceof view.Node;
+  const isTelling = (object) => (object === world || isModules(object) || isNode(object)) && isAskedBySource();
   listing.forEach(function ([owner, method]) {
     const real = owner[method];
     owner[method] = function (object) {
@@ -121,7 +129,8 @@ function hideGlobals() {
       return isTelling(object) ? found.filter((key) => !isHidden(object, key)) : found;
     };
   });
-  const isDenied = (object, key) => names.has(key) && !theirs.has(key) && isTelling(object);
+  const isNamed = (key) => (names.has(key) || marks.has(key)) && !theirs.has(key);
+  const isDenied = (object, key) => isNamed(key) && isTelling(object) && isHidden(object, key);
   const asking = [
     [Object, "hasOwn", false],
     [Object, "getOwnPropertyDescriptor", undefined],
@@ -130,7 +139,8 @@ function hideGlobals() {
   ];
   asking.forEach(function ([owner, method, nothing]) {
     const real = owner[method];
-    if (real) owner[method] = (object, key) => (isDenied(object, key) ? nothing : real(object, key));
+    const told = (object, key) => machine.shown(object, key, real(object, key));
+    if (real) owner[method] = (object, key) => (isDenied(object, key) ? nothing : told(object, key));
   });
   ["hasOwnProperty", "propertyIsEnumerable"].forEach(function (method) {
     const real = Object.prototype[method];
@@ -144,8 +154,17 @@ function hideGlobals() {
   Object.getOwnPropertyDescriptors = function (object) {
     const found = described(object);
     if (isTelling(object)) Reflect.ownKeys(found).forEach((key) => isHidden(object, key) && delete found[key]);
+    Reflect.ownKeys(found).forEach((key) => (found[key] = machine.shown(object, key, found[key])));
     return found;
   };
+}
+
+/** What is global in the realm of an object. */
+function realmOf(object) {
+  let root = object;
+  for (let one = object; one; one = Object.getPrototypeOf(one)) root = one;
+  const made = root.constructor && root.constructor.constructor;
+  return typeof made === "function" ? made("return this")() : world;
 }
 
 /** Stacks have frames of sources alone for sources, however many they ask for. */
@@ -160,6 +179,7 @@ function hideFrames(errors) {
   define(errors, "prepareStackTrace", { configurable: false, enumerable: true, get, set });
 }
 
+const view = world.document && world.document.defaultView;
 //: global names that sources have set: they are their own
 const theirs = new Set();
 const snapshots = [];
@@ -167,10 +187,18 @@ const snapshots = [];
 const outer = fs.readFileSync.constructor;
 const processes = Array.from(new Set([process, outer("return process")()]));
 const main = processes[processes.length - 1].mainModule;
-const machine = (main ? main.require.bind(main) : require)(path.join(__dirname, "machine.cjs"));
+const outside = main ? main.require.bind(main) : require;
+const machine = outside(path.join(__dirname, "machine.cjs"));
+const hideTexts = outside(path.join(__dirname, "texts.cjs"));
+const outermost = outer("return this")();
+//: the realms of tests, of Node, and of elements
+const worlds = Array.from(new Set([world, outermost].concat(view ? realmOf(world.document) : [])));
+machine.show(Boolean(world.document));
 processes.forEach(machine.hideProcess);
-new Set([Error, outer("return Error")()]).forEach(hideFrames);
+worlds.forEach((one) => hideFrames(one.Error));
+worlds.forEach(machine.keepDefining);
 hideGlobals();
+hideTexts(world, outermost);
 if (require.main) Object.assign(require.main, { children: [], filename: "", id: ".", path: "", paths: [] });
 Error.stackTraceLimit = 0;
 const known = world[Symbol.for("$$jest-matchers-object")];
@@ -178,6 +206,7 @@ if (known && known.matchers) keep(known.matchers, Object.keys(known.matchers));
 keepAll(OF_ELEMENTS, false);
 keepElements();
 keepAll(OF_VALUES, true);
+worlds.forEach(machine.keepRealm);
 const first = world.beforeAll || world.before;
 if (first) first(hideWords);
 

@@ -31,9 +31,10 @@ _GREP = r"\.to[A-Z][A-Za-z0-9]*|\.only\b|\bf(it|describe)\("
 _NO_MATCHERS = re.compile(r"to(?:Locale)?String|to\w*(?:Image|File)\w*")
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 #: prints a digest, two blanks and the name of each listed file that there is, with a zero byte at the end; ends with
-#: _MISSING if some are not there
-_DIGESTS = ("sh", "-c", 'xargs -0 -r sha256sum -z -- < "$0" 2> /dev/null')
-_MISSING = 123
+#: _UNREADABLE if some cannot be read. A pipe in a file's place is no file: reading it would never end
+_FILES = """xargs -0 -r sh -c 'for f; do [ ! -f "$f" ] || printf "%s\\0" "$f"; done' sh < "$0" """
+_DIGESTS = ("sh", "-c", f"{_FILES} | xargs -0 -r sha256sum -z -- 2> /dev/null")
+_UNREADABLE = 123
 #: lists the files that exist, then, after an empty line, what matches in them
 _SURVEY = ("sh", "-c", 'ls -1d -- "$@" 2> /dev/null; echo; grep -HoE -e "$0" -- "$@" 2> /dev/null || :')
 #: appends a text to each file: FILE TEXT FILE TEXT ...
@@ -104,7 +105,7 @@ def digests(workspace: Workspace, files: Sequence[str]) -> dict[str, str]:
     listing = f"{workspace.scratch}/digests"
     workspace.write(listing, "\0".join(files).encode(errors="surrogateescape"))
     done = workspace.run([*_DIGESTS, listing])
-    if done.limit or done.code not in (0, _MISSING):
+    if done.limit or done.code not in (0, _UNREADABLE):
         why = done.limit or f"exit code {done.code}"
         raise InfrastructureError(f"the files of the tests cannot be read: {why}", cause="workspace")
     lines = [line.partition("  ") for line in done.output.decode(errors="surrogateescape").split("\0")]

@@ -10,8 +10,9 @@
 The disguised run takes place in a folder of another name if gold passes there, too. Command, titles, control and test
 files are those of the run before. The material is made once per instance, with gold (`made`), and kept in its record,
 so nothing is parsed when a patch is evaluated. `build.judge` and `evaluate.grade` say what the runs mean. The disguised
-run hides a runner's globals from sources only (`askers.cjs`), gives them a document like a browser's (`document.cjs`),
-and tells them nothing of the machine (`machine.cjs`). Does not cover traces of the disguise.
+run hides a runner's globals from sources only (`askers.cjs`), gives them a document like a browser's (`document.cjs`,
+`texts.cjs`), tells them nothing of the machine (`machine.cjs`), and keeps from them what others call (`keeping.cjs`).
+Does not cover traces of the disguise.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ _SNAPSHOTS = re.compile(r"(?:(.*)/)?__snapshots__/([^/]+)\.snap$")
 #: copies a repository to a new folder and prints its path
 _MOVE = ("sh", "-ec", files(__package__).joinpath("move.sh").read_text(encoding="utf-8"))
 #: what hides that tests run; a test file loads the first
-DISGUISE = ("begin.cjs", "askers.cjs", "document.cjs", "machine.cjs")
+DISGUISE = ("begin.cjs", "askers.cjs", "document.cjs", "keeping.cjs", "machine.cjs", "texts.cjs")
 #: how code uses a runner, for `git grep`
 _OF_TESTS = r"(^|[^.[:alnum:]_$])(expect|describe|(before|after)(Each|All)) ?\(|\b(jest|vi)\.(fn|mock|spyOn|use)"
 #: what may precede the first statement of a file, and what makes a file a module
@@ -235,7 +236,8 @@ def _askers(workspace: Workspace, is_protected: Callable[[str], bool], gold: Col
 def _disguise(workspace: Workspace, tests: Collection[str], askers: Sequence[str], former: str) -> None:
     """Make every test file begin by hiding what the runner reveals, and the `former` folder of a moved repository."""
     folder = f"{workspace.scratch}/begin"
-    about = {"root": workspace.root, "former": former, "files": list(askers)}
+    stored = [path for path in askers if patches.is_test_file(path)]
+    about = {"root": workspace.root, "former": former, "files": list(askers), "tests": stored}
     workspace.write(f"{folder}/askers.json", json.dumps(about).encode())
     for name in DISGUISE:
         workspace.write(f"{folder}/{name}", files(__package__).joinpath(name).read_bytes())

@@ -1,6 +1,7 @@
 // What the document tells sources in a disguised run where a browser tells something else: its name, boxes of elements,
-// media, and whether people cause an event. Tests, runners and libraries are told the truth, and what tests replace
-// stays replaced. All boxes are the same one, so that sources that compare them do what they do without a layout.
+// media, whether people cause an event, and whether they look at it. Tests, runners and libraries are told the truth, and
+// what tests replace stays replaced. All boxes are the same one, so that sources that compare them do what they do
+// without a layout.
 "use strict";
 const { isAskedBySource } = require("./askers.cjs");
 
@@ -8,6 +9,10 @@ const BOX = { x: 8, y: 8, width: 120, height: 24, top: 8, right: 128, bottom: 32
 const SIZES = {};
 ["offset", "client", "scroll"].forEach((kind) =>
   Object.assign(SIZES, { [`${kind}Height`]: BOX.height, [`${kind}Width`]: BOX.width }));
+const SEEN = {
+  Document: { hasFocus: true, hidden: false, visibilityState: "visible" },
+  Screen: { width: 1920, height: 1080, availWidth: 1920, availHeight: 1080, colorDepth: 24, pixelDepth: 24 },
+};
 const OF_DOCUMENTS = /[\\/]node_modules[\\/]jsdom[\\/]/;
 //: what is global where this file runs; Node before 12 has no name for it
 const world = new Function("return this")();
@@ -107,8 +112,20 @@ function giveName() {
     });
 }
 
+/** A page that somebody looks at. */
+function giveView() {
+  const told = (given) => (real) =>
+    function () {
+      return isAskedBySource() ? given : real.call(this);
+    };
+  Object.keys(SEEN).forEach(function (type) {
+    Object.keys(SEEN[type]).forEach((name) => replace(type, name, told(SEEN[type][name])));
+  });
+}
+
 giveSizes();
 giveBoxes();
 giveMedia();
 giveTrust();
 giveName();
+giveView();

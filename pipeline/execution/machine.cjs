@@ -1,10 +1,11 @@
-// What the machine tells sources in a disguised run: which files there are, who runs, and what Node knows of the
-// program. Loaded once in each process, outside of what a runner gives tests. Gives a function for each process that
-// tests see, and one that hides a file.
+// What the machine tells sources in a disguised run: which files there are, who runs, and what Node knows of the program
+// and of the machine, which is nothing in a page. Loaded once in each process, outside of what a runner gives tests.
+// Gives a function for each process that tests see, one that hides a file, and one that says whether there is a page.
 "use strict";
 const fs = require("fs");
 const path = require("path");
-const { root, former, isSource, isAskedBySource } = require("./askers.cjs");
+const { root, former, tests, isSource, isAskedBySource, isAskedDirectly } = require("./askers.cjs");
+const { keepDefining, keepNode, keepProcess, keepRealm, note, shown } = require("./keeping.cjs");
 const VARIABLES = ["JEST_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_POOL_ID", "VITEST_WORKER_ID", "TEST"];
 //: packages that tests alone use, also as folders of installed packages
 const OF_TESTS = /^(?:@jest|@vitest|@testing-library|jest|vitest|mocha|chai|karma|jasmine|jsdom|happy-dom)(?![a-z0-9])/;
@@ -25,6 +26,20 @@ const OF_NODE = {
 const OF_PROCESS =
   "_getActiveHandles _getActiveRequests _linkedBinding binding config dlopen execPath features " +
   "getActiveResourcesInfo getuid mainModule moduleLoadList pid ppid release report uptime version versions";
+//: what of a process no page has
+const OF_SERVERS =
+  "allowedNodeEnvironmentFlags arch argv0 availableMemory constrainedMemory cpuUsage debugPort getegid geteuid getgid " +
+  "getgroups hrtime memoryUsage platform resourceUsage stderr stdin stdout umask";
+//: what of Node's own modules describes the machine, to sources in a page
+const OF_MACHINES = {
+  async_hooks: "executionAsyncId executionAsyncResource triggerAsyncId createHook",
+  os: "arch availableParallelism cpus endianness freemem loadavg machine platform release totalmem type version",
+  v8: "cachedDataVersionTag getHeapCodeStatistics getHeapSpaceStatistics getHeapStatistics",
+};
+const OF_SHELLS = /^(?:_|CI|HOME|HOSTNAME|LANG|LC_\w+|OLDPWD|PATH|PWD|SHELL|SHLVL|TERM|TMPDIR|TZ|USER|YARN_\w+|npm_\w+)$/;
+//: lines of Node's own functions in a stack, in its versions: those that load modules, and all of them
+const LOADER = /\((?:node:)?(?:internal\/)?modules?(?:\/|\.js)/;
+const INSIDE = /[\s(](?:node:|internal\/)|\(\w+\.js:/;
 //: what bundlers for browsers give programs in place of some of these
 const IN_BROWSERS = { version: "", versions: {} };
 
@@ -33,6 +48,9 @@ const scratch = path.dirname(__dirname);
 //: how the system names a file, whatever links lead to it
 const realpath = fs.realpathSync.native || fs.realpathSync;
 const hidden = new Set();
+const stored = new Set(tests.map((name) => path.join(root, name)));
+//: whether the test file that runs has a document: then its sources are in a page
+let isPage = false;
 const done = new WeakSet();
 
 /** Whether a name or a path is that of a package for tests. */
@@ -41,10 +59,10 @@ function isOfTests(name) {
   return !isRelative && OF_TESTS.test(name.replace(INSTALLED, ""));
 }
 
-/** A function or class that sources cannot use. */
-function refusing(real) {
+/** A function or class that sources cannot use, where `isDenied`. */
+function refusing(real, isDenied = () => true) {
   const given = function (...words) {
-    if (isAskedBySource()) throw Object.assign(new Error("not available"), { code: "ENOENT" });
+    if (isDenied() && isAskedBySource()) throw Object.assign(new Error("not available"), { code: "ENOENT" });
     if (!new.target) return real.apply(this, words);
     return Reflect.construct(real, words, new.target === given ? real : new.target);
   };
@@ -52,17 +70,18 @@ function refusing(real) {
   return Object.setPrototypeOf(given, real);
 }
 
-/** As in a browser, sources have no other programs, threads and realms, and nothing that describes this one. */
-function hideNode() {
-  Object.keys(OF_NODE).forEach(function (name) {
+/** As in a browser, sources have no other programs, threads and realms, and nothing that describes this one; in a page,
+ * nothing that describes the machine either. */
+function hideNode(table, isDenied) {
+  Object.keys(table).forEach(function (name) {
     let own;
     try {
       own = require(name);
     } catch (error) {
       return; // this Node has none
     }
-    OF_NODE[name].split(" ").forEach(function (method) {
-      if (typeof own[method] === "function") own[method] = refusing(own[method]);
+    table[name].split(" ").forEach(function (method) {
+      if (typeof own[method] === "function") own[method] = refusing(own[method], isDenied);
     });
   });
 }
@@ -76,11 +95,19 @@ function hideReports(own) {
     else kept.get = () => (isAskedBySource() ? IN_BROWSERS[name] : real);
     if (real && configurable) define(own, name, kept);
   });
+  OF_SERVERS.split(" ").forEach(function (name) {
+    const { configurable, enumerable } = Object.getOwnPropertyDescriptor(own, name) || {};
+    let real;
+    const get = () => (isPage && isAskedDirectly(INSIDE) ? undefined : real);
+    const set = (other) => (real = other);
+    if (configurable && (real = own[name]) !== undefined)
+      define(own, name, { configurable, enumerable, get, set });
+  });
 }
 
-/** Compilers are told what they compile for; sources are not. */
+/** Compilers are told what they compile for; sources are not, and a page has no variables of a shell. */
 function hideCompiling(own) {
-  const isHidden = (name) => name === "BABEL_ENV" && isAskedBySource();
+  const isHidden = (name) => (name === "BABEL_ENV" || (isPage && OF_SHELLS.test(String(name)))) && isAskedBySource();
   own.env = new Proxy(own.env, {
     get: (env, name) => (isHidden(name) ? undefined : env[name]),
     getOwnPropertyDescriptor: (env, name) => (isHidden(name) ? undefined : Object.getOwnPropertyDescriptor(env, name)),
@@ -146,7 +173,7 @@ function missing(name) {
 }
 
 /** Whether a file is not there: those of tests that have begun, and what the system tells of processes; for sources,
- * also files of ours, and the folder that the repository was moved from. */
+ * also files of ours and of tests, the folder that the repository was moved from, and in a page, all files. */
 function isHiddenFile(name) {
   let file = name;
   try {
@@ -158,7 +185,8 @@ function isHiddenFile(name) {
     const isFormer = former && isWithin(one, former) && !INSTALLED.test(`${one}${path.sep}`);
     return isWithin(one, scratch) || isFormer || isOfTests(one);
   });
-  return hidden.has(name) || hidden.has(file) || /^\/proc(?:\/|$)/.test(file) || (isOurs && isAskedBySource());
+  if (hidden.has(name) || hidden.has(file) || /^\/proc(?:\/|$)/.test(file)) return true;
+  return isOurs ? isAskedBySource() : (isPage || stored.has(name) || stored.has(file)) && isAskedDirectly(LOADER);
 }
 
 const isWithin = (name, folder) => `${name}${path.sep}`.startsWith(`${folder}${path.sep}`) && !isWithinRoot(name);
@@ -235,14 +263,21 @@ function hideListeners(own) {
 }
 
 hideModules();
-hideNode();
+hideNode(OF_NODE);
+hideNode(OF_MACHINES, () => isPage);
 hideFiles();
+keepNode();
 
 module.exports = {
   hideProcess: function (own) {
     if (done.has(own)) return;
     done.add(own);
-    [hideJest, hideStart, hideListeners, hideReports, hideCompiling].forEach((hide) => hide(own));
+    [hideJest, hideStart, hideListeners, hideReports, hideCompiling, keepProcess].forEach((hide) => hide(own));
   },
   hide: (file) => hidden.add(file),
+  keepDefining,
+  keepRealm,
+  note,
+  show: (page) => (isPage = page),
+  shown,
 };

@@ -51,11 +51,13 @@ def test_a_run_in_which_nothing_can_fail(plan: MakePlan, patch: Patch, way: str,
 @pytest.mark.rule("tampered")
 def test_files_that_cannot_be_read_are_not_changed(plan: MakePlan) -> None:
     """What a run leaves behind may use up the memory: then nothing can be read, and nothing was proved. A folder among
-    the files hides no change of the others, and a missing file has changed."""
+    the files hides no change of the others, and a missing file has changed, as has a pipe, which nobody reads."""
     with plan().sandbox.open("image") as workspace:
         before = digests(workspace, ["src", "src/Menu.js", "package.json"])
         assert set(before) == {"src/Menu.js", "package.json"} and changed(workspace, before) == ()
         workspace.run(["rm", "src/Menu.js"])
+        assert changed(workspace, before) == ("src/Menu.js",)
+        workspace.run(["mkfifo", "src/Menu.js"])
         assert changed(workspace, before) == ("src/Menu.js",)
     for done in (Completed(-9, b"", 0), Completed(1, b"", 0, "memory")):
         sandbox = ScriptedSandbox(Path(), lambda argv, files, done=done: done)

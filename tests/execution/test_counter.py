@@ -131,7 +131,12 @@ def begin(tmp_path: Path) -> Path:
     folder.mkdir(parents=True)
     for name in counter.DISGUISE:
         shutil.copy(Path(counter.__file__).with_name(name), folder)
-    about = {"root": str(tmp_path / "repo"), "former": str(tmp_path / "former"), "files": ["Menu.test.cjs"]}
+    about = {
+        "root": str(tmp_path / "repo"),
+        "former": str(tmp_path / "former"),
+        "files": ["Menu.test.cjs"],
+        "tests": ["Menu.test.cjs"],
+    }
     (folder / "askers.json").write_text(json.dumps(about))
     (tmp_path / "repo").mkdir()
     return folder / "begin.cjs"

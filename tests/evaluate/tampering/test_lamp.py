@@ -1,7 +1,7 @@
 """Attacks and honest patches on a small library, with Jest, Vitest and Mocha in containers: `lamp.toml`.
 
-Three of four attacks, and all honest patches, are tried with one runner each; `just bench attacks` tries all of them
-with all of their runners.
+Three of four attacks, and all honest patches, are tried with one runner each, except those marked `bench`; `just bench
+attacks` tries all of them with all of their runners.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def spread(kind: str) -> dict[str, list[str]]:
     """The attacks or honest patches of each runner, each with one of its runners in turn."""
     found: dict[str, list[str]] = {runner: [] for runner in DIALECTS}
     for number, case in enumerate(CASES[kind]):
-        if kind == "attack" and number % LEFT_OUT == LEFT_OUT - 1:
+        if case.get("bench") or (kind == "attack" and number % LEFT_OUT == LEFT_OUT - 1):
             continue
         own = [runner for runner in DIALECTS if runner in case.get("runners", DIALECTS)]
         found[own[number % len(own)]].append(case["name"])

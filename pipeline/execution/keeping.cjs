@@ -1,0 +1,183 @@
+// What sources cannot replace in a disguised run, because runners, libraries and tests call it, too: functions of the
+// language and of Node, and the methods by which tests read elements. Tests, runners and libraries may replace what
+// they like, unless a source makes them. Loaded once in each process; each realm is kept for itself.
+"use strict";
+const { types } = require("util");
+const { isDoneBySource } = require("./askers.cjs");
+//: what a language's functions are properties of; what fake clocks replace is left out
+const OF_LANGUAGE =
+  "Object Reflect JSON Promise Promise.prototype Array Array.prototype String.prototype RegExp.prototype Map.prototype " +
+  "Set.prototype WeakMap.prototype WeakSet.prototype Symbol.prototype Error Function.prototype";
+//: methods of them that tests of real repositories delete
+const DELETED = ["constructor", "toString"];
+const OF_ELEMENTS =
+  "getAttribute getAttributeNames getAttributeNode hasAttribute hasAttributes matches closest querySelector " +
+  "querySelectorAll getElementsByTagName getElementsByClassName contains isEqualNode";
+//: modules of Node by which reports leave a process, and what their classes inherit
+const OF_NODE = ["fs", "fs/promises", "v8", "events", "worker_threads", "util", "path", "vm"];
+const OF_PROCESS = ["emit", "send", "exit", "reallyExit", "on", "once", "addListener", "removeListener", "nextTick"];
+
+const define = Object.defineProperty;
+const described = Object.getOwnPropertyDescriptor;
+const parentOf = Object.getPrototypeOf;
+const owns = Function.prototype.call.bind(Object.prototype.hasOwnProperty);
+//: what is kept: object -> name -> whether it is listed, and a function that replaces its value
+const kept = new WeakMap();
+//: what everything inherits from: sources add nothing to it that takes part in an assignment
+const roots = new WeakSet();
+//: the window of the test file that runs; a library makes its elements in another realm
+let view = {};
+const elementsOf = new Set(OF_ELEMENTS.split(" "));
+
+const isFunction = (value) => typeof value === "function";
+
+/** Keep an object's own functions under these names, or what `isKept` chooses, from sources. */
+function keep(owner, names, isKept = isFunction) {
+  names.forEach(function (name) {
+    const own = owner && described(owner, name);
+    if (!own || !own.configurable || !isKept(own.value)) return;
+    let { value } = own;
+    const set = function (other) {
+      if (this !== owner && this !== undefined && this !== null)
+        define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
+      else if (!isDoneBySource()) value = other;
+    };
+    define(owner, name, { configurable: false, enumerable: own.enumerable, get: () => value, set });
+    note(owner, name, own.enumerable, (other) => (value = other));
+  });
+}
+
+/** Know that a property is kept; `take` replaces its value. */
+function note(owner, name, enumerable, take) {
+  if (!kept.has(owner)) kept.set(owner, new Map());
+  kept.get(owner).set(name, { enumerable, take });
+}
+
+const namesOf = (owner) => Object.getOwnPropertyNames(owner).filter((name) => !DELETED.includes(name));
+const keepAll = (owner) => owner && keep(owner, namesOf(owner));
+
+/** The value of a property that is kept. */
+const valueOf = (owner, name) => {
+  const isKept = kept.has(owner) && kept.get(owner).has(name);
+  return isKept ? described(owner, name).get() : undefined;
+};
+
+/** How sources see a property that is `found`: what is kept looks like any other. */
+function shown(object, name, found) {
+  const own = found && found.get && kept.has(object) && kept.get(object).get(name);
+  if (!own || !isDoneBySource()) return found;
+  return { configurable: true, enumerable: own.enumerable, value: found.get(), writable: true };
+}
+
+/** Whether a prototype, or one above it that no library made, answers in place of an element. */
+function isLying(object) {
+  for (let one = object; one && one !== view.Node.prototype; one = parentOf(one)) {
+    if (types.isProxy(one)) return true;
+    const made = described(one, "constructor");
+    const isLibrary = made && typeof made.value === "function" && view[made.value.name] === made.value;
+    if (!isLibrary && Object.getOwnPropertyNames(one).some((name) => elementsOf.has(name))) return true;
+  }
+  return false;
+}
+
+/** Replace the functions of a realm that define properties, by ones that sources cannot use on what is kept. */
+function keepDefining(world) {
+  if (world.document) view = world.document.defaultView || {};
+  if (roots.has(world.Object.prototype)) return;
+  const { Object: own, Reflect: reflect } = world;
+  const isNode = (object) => Boolean(view.Node) && typeof object === "object" && object instanceof view.Node;
+  const isRefused = function (object, name, descriptor) {
+    const isKept = kept.has(object) && kept.get(object).has(name);
+    const isNamed = roots.has(object) || isKept || (elementsOf.has(name) && isNode(object));
+    if (isNamed && isDoneBySource()) return true;
+    const take = isKept && kept.get(object).get(name).take;
+    if (take && descriptor && ("value" in descriptor || descriptor.get)) {
+      take("value" in descriptor ? descriptor.value : descriptor.get.call(object));
+      return true;
+    }
+    return false;
+  };
+  const { defineProperty, defineProperties, setPrototypeOf } = own;
+  const replace = (owner, name, value) =>
+    define(owner, name, { configurable: true, enumerable: false, value, writable: true });
+  replace(own, "defineProperty", (object, name, descriptor) =>
+    isRefused(object, name, descriptor) ? object : defineProperty(object, name, descriptor));
+  replace(own, "defineProperties", function (object, descriptors) {
+    const taken = {};
+    Reflect.ownKeys(descriptors).forEach(function (name) {
+      const { enumerable } = described(descriptors, name);
+      if (enumerable && !isRefused(object, name, descriptors[name]))
+        define(taken, name, { enumerable, value: descriptors[name] });
+    });
+    return defineProperties(object, taken);
+  });
+  const reflected = reflect.defineProperty;
+  replace(reflect, "defineProperty", (object, name, descriptor) =>
+    isRefused(object, name, descriptor) || reflected(object, name, descriptor));
+  ["__defineGetter__", "__defineSetter__"].forEach(function (method) {
+    const real = own.prototype[method];
+    replace(own.prototype, method, function (name, does) {
+      if (!isRefused(this, name)) real.call(this, name, does);
+    });
+  });
+  const isMoved = (object, parent) => isNode(object) && parent && isLying(parent) && isDoneBySource();
+  replace(own, "setPrototypeOf", (object, parent) =>
+    isMoved(object, parent) ? object : setPrototypeOf(object, parent));
+  const moved = reflect.setPrototypeOf;
+  replace(reflect, "setPrototypeOf", (object, parent) => isMoved(object, parent) || moved(object, parent));
+  const proto = described(own.prototype, "__proto__");
+  define(own.prototype, "__proto__", Object.assign({}, proto, {
+    set: function (parent) {
+      if (!isMoved(this, parent)) proto.set.call(this, parent);
+    },
+  }));
+  [own.prototype, world.Function.prototype].forEach((root) => roots.add(root));
+}
+
+/** Custom elements are read as other elements are. */
+function keepElements() {
+  const registry = view.customElements && parentOf(view.customElements);
+  if (!registry || !owns(registry, "define") || !described(registry, "define").configurable) return;
+  const real = registry.define;
+  registry.define = function (name, type, ...words) {
+    for (let one = type && type.prototype; one && isDoneBySource() && isLying(one); one = parentOf(one))
+      elementsOf.forEach((method) => delete one[method]);
+    return real.call(this, name, type, ...words);
+  };
+}
+
+/** Keep what a realm has. */
+function keepRealm(world) {
+  const at = (place) => place.split(".").reduce((owner, name) => owner && owner[name], world);
+  OF_LANGUAGE.split(" ").forEach((place) => keepAll(at(place)));
+  keepElements();
+  keep(world, ["document", "window"], Boolean);
+}
+
+/** Keep what Node has. */
+function keepNode() {
+  OF_NODE.forEach(function (name) {
+    let own;
+    try {
+      own = require(name);
+    } catch (error) {
+      return; // this Node has none
+    }
+    keepAll(own);
+    const classes = Object.keys(own).filter((key) => /^[A-Z]/.test(key) && isFunction(own[key]));
+    classes.forEach((key) => keepAll(own[key].prototype));
+  });
+  const { syncBuiltinESMExports } = require("module");
+  if (syncBuiltinESMExports) syncBuiltinESMExports();
+}
+
+/** Keep what a process has or inherits. */
+function keepProcess(own) {
+  OF_PROCESS.forEach(function (name) {
+    if (isFunction(own[name]) && !owns(own, name))
+      define(own, name, { configurable: true, enumerable: false, value: own[name], writable: true });
+  });
+  keep(own, OF_PROCESS);
+}
+
+module.exports = { keepDefining, keepNode, keepProcess, keepRealm, note, shown, valueOf };

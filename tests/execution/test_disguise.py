@@ -1,0 +1,184 @@
+"""What sources can see and replace in a disguised run, in a process of Node with a document in place of a page."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pipeline.execution import counter
+
+pytestmark = pytest.mark.rule("test-aware")
+
+#: a document whose elements a library has made, with methods that are no native code and a symbol of its own
+PAGE = """
+const IMPL = Symbol("impl");
+class Node {}
+class Element extends Node {
+  constructor() { super(); Object.defineProperty(this, IMPL, { value: {} }); }
+  getAttribute(name) { return "true " + name; }
+  matches() { return true; }
+}
+class Document extends Node { createElement() { return new Element(); } }
+const document = new Document();
+document.defaultView = Object.assign(globalThis, { Node, Element, Document, document });
+"""
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Path:
+    """What a disguised test file loads first."""
+    folder, repo = tmp_path / "scratch" / "begin", tmp_path / "repo"
+    folder.mkdir(parents=True)
+    (repo / "node_modules" / "library").mkdir(parents=True)
+    for name in counter.DISGUISE:
+        shutil.copy(Path(counter.__file__).with_name(name), folder)
+    tests = ["Menu.test.cjs", "Other.test.cjs"]
+    about = {"root": str(repo), "former": "", "files": tests, "tests": tests}
+    (folder / "askers.json").write_text(json.dumps(about))
+    (repo / "Other.test.cjs").touch()
+    (repo / "package.json").write_text("{}")
+    return folder / "begin.cjs"
+
+
+def said(begin: Path, source: str, test: str = "", *, page: bool = True, disguised: bool = True) -> str:
+    """What a test prints of a source: the source is a function's body, and `test` comes after it is called."""
+    repo = begin.parents[2] / "repo"
+    (repo / "menu.cjs").write_text(
+        'const fs = require("fs");\n'
+        "const safely = (act) => { try { return act(); } catch (error) { return undefined; } };\n"
+        f"module.exports = (element) => {{ {source} }};"
+    )
+    hides = f"require({json.dumps(str(begin))})(__filename);" if disguised else ""
+    show = "console.log(String(told));"
+    (repo / "Menu.test.cjs").write_text(
+        f"{hides}\nconst element = {'document.createElement()' if page else 'null'};\n"
+        f'const told = require("./menu.cjs")(element);\n{test or show}\n'
+    )
+    (repo / "start.cjs").write_text(f'{PAGE if page else ""}\nrequire("./Menu.test.cjs");')
+    env = {**os.environ, "NODE_NO_WARNINGS": "1"}
+    done = subprocess.run(["node", "start.cjs"], cwd=repo, env=env, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        'fs.existsSync("/")',
+        "fs.existsSync(__filename)",
+        'safely(() => fs.readFileSync("package.json")) !== undefined',
+        'fs.existsSync(__dirname + "/Other.test.cjs")',
+        "process.platform !== undefined",
+        'typeof process.hrtime === "function"',
+        "Boolean(process.stdout)",
+        '"PATH" in process.env',
+        'typeof Buffer === "function"',
+        'safely(() => require("os").cpus().length) > 0',
+        'safely(() => require("v8").getHeapStatistics()) !== undefined',
+        "!/native code/.test(String(element.getAttribute))",
+        "!/native code/.test(Object.getOwnPropertyNames.toString())",
+        "Object.getOwnPropertySymbols(element).length > 0",
+        "Reflect.ownKeys(element).length > 0",
+        "Reflect.ownKeys(Object.getOwnPropertyDescriptors(element)).length > 0",
+    ],
+)
+def test_a_page_has_neither_files_nor_a_machine(begin: Path, told: str) -> None:
+    """A component in a browser has none, so code that asks for them tells that tests run."""
+    if "Names" not in told:
+        assert said(begin, f"return {told};", disguised=False) == "true"
+    assert said(begin, f"return {told};") == "false"
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ('return fs.existsSync("/") && fs.existsSync(__filename) && fs.readFileSync("package.json", "utf8");', "{}"),
+        ('return fs.existsSync(__dirname + "/Other.test.cjs");', "false"),
+        ('return typeof process.platform + typeof Buffer + ("PATH" in process.env);', "stringfunctiontrue"),
+    ],
+)
+def test_a_server_has_both(begin: Path, source: str, wanted: str) -> None:
+    """Where tests have no document, sources keep files and the process, besides those of tests."""
+    assert said(begin, source, page=False) == wanted
+
+
+def test_modules_are_found_and_the_console_prints_in_a_page(begin: Path) -> None:
+    """Node itself reads files and the process for sources."""
+    repo = begin.parents[2] / "repo"
+    (repo / "roles.json").write_text('{ "role": "switch" }')
+    (repo / "parts").mkdir()
+    (repo / "parts" / "index.js").write_text('module.exports = require("../roles.json");')
+    source = 'console.warn("a warning"); console.log("printed"); return require("./parts").role;'
+    assert said(begin, source) == "printed\nswitch"
+
+
+@pytest.mark.parametrize(
+    ("source", "test"),
+    [
+        ("fs.writeFileSync = () => 'mine';", "fs.writeFileSync() === 'mine'"),
+        ("Object.defineProperty(fs, 'writeFileSync', { value: () => 'mine' });", "fs.writeFileSync() === 'mine'"),
+        ("delete fs.writeFileSync; fs.writeFileSync = () => 'mine';", "fs.writeFileSync() === 'mine'"),
+        ("Array.prototype.push = () => 'mine';", "[].push(1) === 'mine'"),
+        ("Promise.prototype.then = () => 'mine';", "Promise.prototype.then.call(null) === 'mine'"),
+        ("require('library').assign(Array.prototype, { push: () => 'mine' });", "[].push(1) === 'mine'"),
+        ("require('events').prototype.emit = () => 'mine';", "require('events').prototype.emit() === 'mine'"),
+        ("process.emit = () => 'mine';", "process.emit() === 'mine'"),
+        ("document = { createElement: () => 'mine' };", "document.createElement() === 'mine'"),
+        (
+            "Object.defineProperty(Object.prototype, 'toBe', { set() { this.mine = true; } });",
+            "Object.assign({}, { toBe: 1 }).mine",
+        ),
+        ("Object.prototype.__defineSetter__('toBe', function () { this.mine = true; });", "({}).toBe = 1, ({}).mine"),
+        ("element.__defineGetter__('getAttribute', () => () => 'mine');", "element.getAttribute() === 'mine'"),
+        (
+            "Object.defineProperties(element, { getAttribute: { value: () => 'mine' } });",
+            "element.getAttribute() === 'mine'",
+        ),
+        (
+            "Object.setPrototypeOf(element, Object.create(Element.prototype, { matches: { value: () => 'mine' } }));",
+            "element.matches() === 'mine'",
+        ),
+        (
+            "element.__proto__ = class extends Element { getAttribute() { return 'mine'; } }.prototype;",
+            "element.getAttribute() === 'mine'",
+        ),
+        (
+            "Reflect.setPrototypeOf(element, new Proxy(Element.prototype, { get: () => () => 'mine' }));",
+            "element.getAttribute() === 'mine'",
+        ),
+    ],
+)
+def test_sources_replace_nothing_that_others_call(begin: Path, source: str, test: str) -> None:
+    """Nor by a library that they call, and not what tests read an element by. A failed try may end the source."""
+    library = begin.parents[2] / "repo" / "node_modules" / "library" / "index.js"
+    library.write_text("exports.assign = (owner, given) => Object.assign(owner, given);")
+    safely = "(act) => { try { return act(); } catch (error) { return false; } }"
+    print_it = f'const fs = require("fs"); console.log(Boolean(({safely})(() => ({test}))));'
+    assert said(begin, f"safely(() => {{ {source} }});", print_it) == "false"
+
+
+def test_tests_may_replace_what_sources_may_not(begin: Path) -> None:
+    """Mocks of Node's functions, of the language's, and of the document; heirs have their own."""
+    test = """
+        const fs = require("fs");
+        fs.statSync = () => "mocked";
+        Object.defineProperty(fs, "lstatSync", { value: () => "defined", configurable: true });
+        Promise.resolve = () => "resolved";
+        console.log(fs.statSync(), fs.lstatSync(), Promise.resolve(), told);
+        document = "another";
+        console.log(document);
+    """
+    source = "return Object.assign([], { push: () => 'own' }).push(1);"
+    assert said(begin, source, test) == "mocked defined resolved own\nanother"
+
+
+def test_what_is_kept_looks_like_anything_else(begin: Path) -> None:
+    """A property that cannot be replaced would tell of the disguise."""
+    source = (
+        "const own = Object.getOwnPropertyDescriptor(Array.prototype, 'push'); return own.writable && own.value.name;"
+    )
+    assert said(begin, source) == "push"
