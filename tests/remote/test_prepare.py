@@ -125,7 +125,7 @@ def test_what_cannot_be_installed_is_left_to_a_person(tmp_path: Path, subject: s
     """The links to programs that were never installed were made, and reported as done."""
     failing = tmp_path / "bin" / program
     failing.parent.mkdir()
-    lines = ("the registry is away", "npm ERR!", "npm ERR! A complete log of this run can be found in: /root/.npm/_logs/x")
+    lines = ("the registry is away", "npm ERR!", "npm ERR! A complete log of this run can be found in: /root/_logs/x")
     failing.write_text("#!/bin/sh\n" + "".join(f"echo '{line}' >&2\n" for line in lines) + "exit 1\n")
     failing.chmod(0o755)
     for name in ("mkdir", "mktemp", "ln", "uname", "sed", "tail", "env"):
