@@ -130,7 +130,7 @@ def test_what_cannot_be_installed_is_left_to_a_person(tmp_path: Path, subject: s
     failing.chmod(0o755)
     for name in ("mkdir", "mktemp", "ln", "uname", "sed", "tail", "env"):
         (failing.parent / name).symlink_to(str(shutil.which(name)))
-    script = SCRIPT.read_text().replace('\nmain "$@"\n', f"\nERRORS=$(mktemp)\nas_root() {{ \"$@\"; }}\n{subject}\n")
+    script = SCRIPT.read_text().replace('\nmain "$@"\n', f'\nERRORS=$(mktemp)\nas_root() {{ "$@"; }}\n{subject}\n')
     environment = {"HOME": str(tmp_path), "PATH": str(failing.parent)}
     done = subprocess.run([BASH, "-s"], input=script, capture_output=True, text=True, check=True, env=environment)
     assert re.fullmatch(r"todo  .+: the registry is away\n", done.stdout)
