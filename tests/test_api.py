@@ -53,9 +53,12 @@ def test_what_is_documented_is_what_there_is() -> None:
         asked = ast.parse(f"def f({parameters}): ...").body[0]
         assert isinstance(asked, ast.FunctionDef)
         known = [one for one in inspect.signature(methods[name]).parameters.values() if one.name != "self"]
-        assert [one.arg for one in asked.args.args] == [one.name for one in known]
+        assert [one.arg for one in (*asked.args.args, *asked.args.kwonlyargs)] == [one.name for one in known]
+        named = [one.name for one in known if one.kind is inspect.Parameter.KEYWORD_ONLY]
+        assert [one.arg for one in asked.args.kwonlyargs] == named
         defaults = [one.default for one in known if one.default is not inspect.Parameter.empty]
-        assert [ast.literal_eval(one) for one in asked.args.defaults] == defaults
+        documented = [*asked.args.defaults, *filter(None, asked.args.kw_defaults)]
+        assert [ast.literal_eval(one) for one in documented] == defaults
 
 
 def test_bad_input_is_the_callers(tmp_path: Path) -> None:

@@ -32,8 +32,14 @@ _NO_MATCHERS = re.compile(r"to(?:Locale)?String|to\w*(?:Image|File)\w*")
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 #: prints a digest, two blanks and the name of each listed file that there is, with a zero byte at the end; ends with
 #: _UNREADABLE if some cannot be read. A pipe in a file's place is no file: reading it would never end
-_FILES = """xargs -0 -r sh -c 'for f; do [ ! -f "$f" ] || printf "%s\\0" "$f"; done' sh < "$0" """
-_DIGESTS = ("sh", "-c", f"{_FILES} | xargs -0 -r sha256sum -z -- 2> /dev/null")
+_DIGESTS = (
+    "sh",
+    "-c",
+    r"""xargs -0 -r sh -c '
+        for f; do shift; [ ! -f "$f" ] || set -- "$@" "$f"; done
+        [ $# = 0 ] || exec sha256sum -z -- "$@"
+    ' sh < "$0" 2> /dev/null""",
+)
 _UNREADABLE = 123
 #: lists the files that exist, then, after an empty line, what matches in them
 _SURVEY = ("sh", "-c", 'ls -1d -- "$@" 2> /dev/null; echo; grep -HoE -e "$0" -- "$@" 2> /dev/null || :')
