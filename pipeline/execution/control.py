@@ -36,7 +36,9 @@ _DIGESTS = (
     "sh",
     "-c",
     r"""xargs -0 -r sh -c '
-        for f; do shift; [ ! -f "$f" ] || set -- "$@" "$f"; done
+        odd=
+        for f; do [ -f "$f" ] || [ ! -e "$f" ] || odd=1; done
+        [ ! "$odd" ] || for f; do shift; [ ! -f "$f" ] || set -- "$@" "$f"; done
         [ $# = 0 ] || exec sha256sum -z -- "$@"
     ' sh < "$0" 2> /dev/null""",
 )
