@@ -177,9 +177,9 @@ def _browsers() -> dict[int, list[str]]:
     mains = {
         pid: args for pid, (_, args) in rows.items() if "--remote-debugging-pipe" in args and "--type=" not in args
     }
-    found = {pid: args.split() for pid, args in mains.items() if is_ours(pid)}
-    scripts = {rows[pid][0] for pid in found}  # Debian's program is a script around the browser
-    return {pid: words for pid, words in found.items() if pid not in scripts}
+    # Debian's program is a script around the browser; a process of the browser begins as a copy of it
+    found = {pid: args.split() for pid, args in mains.items() if is_ours(pid) and not args.startswith("/bin/sh ")}
+    return {pid: words for pid, words in found.items() if rows[pid][0] not in found}
 
 
 class Deadly(dict[str, bytes]):
