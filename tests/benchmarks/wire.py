@@ -7,9 +7,7 @@ real network adds its own time. Writes a temporary folder.
 
 from __future__ import annotations
 
-import io
 import os
-import tarfile
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -33,6 +31,7 @@ from pipeline.sandbox import open_sandbox
 from pipeline.sandbox.base import DEFAULT
 from pipeline.sandbox.docker.engine import Engine, put
 from pipeline.sandbox.docker.names import base_image
+from pipeline.sandbox.docker.tar import of_entries
 from pipeline.sandbox.images import Directory
 
 #: containers, and copies of so many bytes, that each way is tried with
@@ -56,7 +55,7 @@ def main(data: Path | None, repos: Sequence[str], path: Path | None) -> None:
 # -- an engine behind ssh ---------------------------------------------------------------------------------------------
 def _calls(folder: Path) -> Iterator[Figure]:
     """The same calls both ways, in turns, so that what else the machine does meets both."""
-    socket, archive = Engine(), _archive()
+    socket, archive = Engine(), of_entries({"random": os.urandom(SIZE)})
     calls = (
         ("a command in a new container", _command, CONTAINERS),
         (f"{SIZE / MB:.0f} MB, copied into a container", partial(_copy, archive=archive), COPIES),
@@ -84,15 +83,6 @@ def _copy(engine: Engine, archive: bytes) -> float:
         started = time.monotonic()
         put(container, "/tmp", archive)
         return time.monotonic() - started
-
-
-def _archive() -> bytes:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as tar:
-        entry = tarfile.TarInfo("random")
-        entry.size = SIZE
-        tar.addfile(entry, io.BytesIO(os.urandom(SIZE)))
-    return packed.getvalue()
 
 
 # -- images -----------------------------------------------------------------------------------------------------------
