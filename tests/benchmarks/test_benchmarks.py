@@ -178,7 +178,7 @@ def test_the_table_names_what_hosts_wait_for() -> None:
 @pytest.mark.engine("git")
 def test_units_are_measured_on_real_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ADDRESS, "")  # what the benchmark sets is gone afterwards
-    found = list(units.figures(tmp_path, 40, 0.2))
+    found = list(units.figures(tmp_path, 40, 2, 0.2))
     rows = goals.table({}, [figure._asdict() for figure in found], "2026-01-01")
     assert sum("2026-01-01" in row for row in rows) == 2, "the third goal is about 10,000 units"
     assert all(figure.value > 0 for figure in found)

@@ -1,6 +1,6 @@
 """Benchmark of units on workers: what coordinator and scheduler take for each, with a real scheduler and real workers.
 
-`just bench units [--units N] [--seconds S] [--json FILE]`. Needs no container engine: units return at once, so that
+`just bench units [--units N] [--slots N] [--seconds S] [--json FILE]`. Needs no container engine: units return at once, so that
 nothing but their way there and back is measured; a second batch sleeps, to compare two workers with one. All processes
 share this machine, and the clock counts what performs the units, too. Needs Linux. Writes a temporary folder.
 """
@@ -22,35 +22,36 @@ from benchmarks.goals import Figure, report
 from pipeline.core.cluster import ADDRESS, RemoteWorker
 from pipeline.core.work import each, silent
 
-#: units at a time on a worker; units one after the other, for the time of one; units that sleep
-SLOTS, ALONE, SLEEPERS = 4, 50, 24
+#: units one after the other, for the time of one; units that sleep, and how many of them a worker performs at a time
+ALONE, SLEEPERS, SLEEPING = 50, 24, 4
 
 
 @click.command()
 @click.option("--units", default=10_000, show_default=True)
+@click.option("--slots", default=8, show_default=True, help="Units at a time on each of the two workers.")
 @click.option("--seconds", default=1.0, show_default=True, help="How long each unit of the second batch sleeps.")
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Write the figures here too.")
-def main(units: int, seconds: float, path: Path | None) -> None:
+def main(units: int, slots: int, seconds: float, path: Path | None) -> None:
     """Measure what units cost on the way; exit code 1 when a goal is missed."""
     with tempfile.TemporaryDirectory() as folder:
-        report("units on workers", list(figures(Path(folder), units, seconds)), path)
+        report("units on workers", list(figures(Path(folder), units, slots, seconds)), path)
 
 
-def figures(folder: Path, units: int, seconds: float) -> Iterator[Figure]:
+def figures(folder: Path, units: int, slots: int, seconds: float) -> Iterator[Figure]:
     one = _slept(folder / "one", 1, seconds)
     with Dask(_new(folder / "two"), workers=0) as dask:
-        _join(dask, 2)
-        yield from _scheduled(dask, units)
+        _join(dask, 2, slots)
+        yield from _scheduled(dask, units, 2 * slots)
         yield Figure("one unit after the other, there and back", 1000 * _alone(), "ms", ("below", 50))
     two = _slept(folder / "three", 2, seconds)
     yield Figure("two workers against one, sleeping units", one / two, "×", ("at least", 1.7))
 
 
-def _scheduled(dask: Dask, units: int) -> Iterator[Figure]:
+def _scheduled(dask: Dask, units: int, jobs: int) -> Iterator[Figure]:
     """A batch that does nothing: the clock, and the processor time of both sides."""
     processes = dask.scheduler.pid, os.getpid()
     before, started = [_processor(process) for process in processes], time.monotonic()
-    found = dict(each([Square(number) for number in range(units)], jobs=2 * SLOTS, engine="dask"))
+    found = dict(each([Square(number) for number in range(units)], jobs=jobs, engine="dask"))
     seconds = time.monotonic() - started
     assert all(result == request.number**2 for request, result in found.items()) and len(found) == units
     took = [_processor(process) - spent for process, spent in zip(processes, before, strict=True)]
@@ -73,22 +74,21 @@ def _alone() -> float:
 def _slept(folder: Path, workers: int, seconds: float) -> float:
     """Seconds of a batch of sleeping units, once every slot has performed one."""
     with Dask(_new(folder), workers=0) as dask:
-        _join(dask, workers)
+        _join(dask, workers, SLEEPING)
         started = time.monotonic()
         units = [Slow(number, str(_new(folder / "begun")), seconds) for number in range(SLEEPERS)]
-        assert len(list(each(units, jobs=workers * SLOTS, engine="dask"))) == SLEEPERS
+        assert len(list(each(units, jobs=workers * SLEEPING, engine="dask"))) == SLEEPERS
         return time.monotonic() - started
 
 
-def _join(dask: Dask, workers: int) -> None:
+def _join(dask: Dask, workers: int, slots: int) -> None:
     """Start workers, and let every slot start its process."""
     os.environ[ADDRESS] = dask.address
     for number in range(workers):
-        dask.join(f"worker{number}", SLOTS)
-    meeting, slots = _new(dask.folder / "meeting"), workers * SLOTS
-    assert (
-        len(list(each([Slow(n, str(meeting), meets=slots) for n in range(slots)], jobs=slots, engine="dask"))) == slots
-    )
+        dask.join(f"worker{number}", slots)
+    meeting, meets = _new(dask.folder / "meeting"), workers * slots
+    units = [Slow(number, str(meeting), meets=meets) for number in range(meets)]
+    assert len(list(each(units, jobs=meets, engine="dask"))) == meets
 
 
 def _new(folder: Path) -> Path:
