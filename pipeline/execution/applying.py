@@ -123,7 +123,7 @@ def _state(workspace: Workspace) -> State:
 def _claiming(workspace: Workspace, state: State) -> frozenset[str]:
     """The files that take another module's name, such as a package's that tests import. None if the base has such
     files: there it is how modules are named."""
-    is_usual = state.claiming and workspace.run(["git", "grep", "-qE", _CLAIM, "HEAD", "--"]).code == 0
+    is_usual = state.claiming and workspace.run(["git", "grep", "-qE", _CLAIM, "HEAD", "--"], ours=True).code == 0
     return frozenset() if is_usual else frozenset(state.claiming)
 
 
@@ -178,14 +178,14 @@ def _applied(workspace: Workspace, patch: str, *options: str) -> Completed:
     """Run `git apply` on a patch. Its file has the same name in every run and is removed afterwards."""
     path = f"{workspace.scratch}/patch"
     workspace.write(path, patch.encode())
-    return workspace.run([*_APPLY, path, *options])
+    return workspace.run([*_APPLY, path, *options], ours=True)
 
 
 def _merge(workspace: Workspace, patch: str, options: Sequence[str]) -> bool:
     """Whether a patch that failed applies in a three-way merge. The result is not staged."""
-    workspace.run(["git", "update-index", "-q", "--refresh"])
+    workspace.run(["git", "update-index", "-q", "--refresh"], ours=True)
     done = _applied(workspace, patch, "--3way", *options)
-    return done.code == 0 and workspace.run(["git", "reset", "-q"]).code == 0
+    return done.code == 0 and workspace.run(["git", "reset", "-q"], ours=True).code == 0
 
 
 def _unpatched(workspace: Workspace, patch: str) -> list[str]:
@@ -277,7 +277,7 @@ def listed(workspace: Workspace, *argv: str) -> list[str]:
 
 def must(workspace: Workspace, *argv: str) -> bytes:
     """The output of one of our own commands, which must not fail. Raises InfrastructureError."""
-    done = workspace.run(argv)
+    done = workspace.run(argv, ours=True)
     if done.code:
         raise InfrastructureError(f"{' '.join(argv[:3])} failed: {done.output[-500:]!r}", cause="workspace")
     return done.output

@@ -112,7 +112,7 @@ def digests(workspace: Workspace, files: Sequence[str]) -> dict[str, str]:
     signal ended the command: unreadable files do not prove that they were changed."""
     listing = f"{workspace.scratch}/digests"
     workspace.write(listing, "\0".join(files).encode(errors="surrogateescape"))
-    done = workspace.run([*_DIGESTS, listing])
+    done = workspace.run([*_DIGESTS, listing], ours=True)
     if done.limit or done.code not in (0, _UNREADABLE):
         why = done.limit or f"exit code {done.code}"
         raise InfrastructureError(f"the files of the tests cannot be read: {why}", cause="workspace")

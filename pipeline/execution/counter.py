@@ -202,7 +202,7 @@ def _read(workspace: Workspace, path: str) -> str | None:
 
 def _at_base(workspace: Workspace, path: str) -> str:
     """The base's version of a file; empty if there is none or it is not text."""
-    shown = workspace.run(["git", "show", f"HEAD:{path}"])
+    shown = workspace.run(["git", "show", f"HEAD:{path}"], ours=True)
     return (_decoded(shown.output) or "") if shown.code == 0 else ""
 
 
@@ -228,7 +228,8 @@ def _move(workspace: Workspace, name: str) -> None:
 
 def _askers(workspace: Workspace, is_protected: Callable[[str], bool], gold: Collection[str]) -> list[str]:
     """The files that may know of tests: those that no patch decides, and those that use a runner in the base."""
-    found = workspace.run(["git", "grep", "-zlE", _OF_TESTS, "HEAD", "--"]).output.decode(errors="surrogateescape")
+    listing = workspace.run(["git", "grep", "-zlE", _OF_TESTS, "HEAD", "--"], ours=True)
+    found = listing.output.decode(errors="surrogateescape")
     using = {line.partition(":")[2] for line in found.split("\0")}
     return [path for path in every_file(workspace) if path in using or path in gold or is_protected(path)]
 

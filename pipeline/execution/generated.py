@@ -52,7 +52,7 @@ def add(sandbox: Sandbox, plain: str, commands: Sequence[Sequence[str]], sources
             raise failures[0] if failures else InstallFailed(f"{' '.join(commands[-1])} makes no file", "")
         listing, packed = f"{workspace.scratch}/made", f"{workspace.scratch}/packed"
         workspace.write(listing, _joined(made))
-        workspace.run([*_PACK, listing, packed])
+        workspace.run([*_PACK, listing, packed], ours=True)
         workspace.fetch(packed, Path(folder, "made"))
         added = list(_copied(Path(folder, "made"), sources))
     (sources / LISTING).write_bytes(_joined(added))
@@ -84,7 +84,7 @@ def renew(workspace: Workspace, environment: Environment, changed: Collection[st
     made = made_in(workspace) if environment.prepare and changed else frozenset()
     if not made or not _concerned(workspace, made, changed):
         return b""
-    workspace.run([*_REMOVE, f"{workspace.root}/{LISTING}"])
+    workspace.run([*_REMOVE, f"{workspace.root}/{LISTING}"], ours=True)
     output = b""
     for argv in environment.prepare:
         completed = workspace.run(argv)
@@ -96,7 +96,7 @@ def renew(workspace: Workspace, environment: Environment, changed: Collection[st
 
 def _concerned(workspace: Workspace, made: Collection[str], changed: Collection[str]) -> bool:
     """Whether a made file changed, or a source in a package that has made files."""
-    manifests = workspace.run(["git", "ls-files", "-z", "--", "package.json", "*/package.json"]).output
+    manifests = workspace.run(["git", "ls-files", "-z", "--", "package.json", "*/package.json"], ours=True).output
     packages = {posixpath.dirname(path) for path in manifests.decode(errors="replace").split("\0")}
     homes = {_home(path, packages) for path in made}
     return any(path in made or not is_test_file(path) and _home(path, packages) in homes for path in changed)
@@ -111,7 +111,7 @@ def _home(path: str, packages: Collection[str]) -> str:
 
 
 def _listed(workspace: Workspace, *options: str) -> list[str]:
-    listed = workspace.run([*UNTRACKED, *options]).output.decode(errors="surrogateescape").split("\0")
+    listed = workspace.run([*UNTRACKED, *options], ours=True).output.decode(errors="surrogateescape").split("\0")
     return [path for path in listed if path]
 
 

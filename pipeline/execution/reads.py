@@ -170,7 +170,7 @@ def _written(workspace: Workspace, tree: Collection[str]) -> Iterator[tuple[str,
 
 def _helping(workspace: Workspace) -> list[str]:
     """The tracked files that load a library for tests."""
-    found = workspace.run(["git", "grep", "-IlzE", _HELPING]).output.decode(errors="surrogateescape")
+    found = workspace.run(["git", "grep", "-IlzE", _HELPING], ours=True).output.decode(errors="surrogateescape")
     return [path for path in found.split("\0") if path]
 
 
@@ -182,7 +182,7 @@ def _packages(workspace: Workspace) -> dict[str, str]:
 
 def _grepped(workspace: Workspace, *arguments: str) -> Iterator[tuple[str, str]]:
     """What `git grep` finds in tracked files: path and text."""
-    output = workspace.run(["git", "grep", "-I", "-z", *arguments]).output.decode(errors="replace")
+    output = workspace.run(["git", "grep", "-I", "-z", *arguments], ours=True).output.decode(errors="replace")
     return (
         (path, text) for line in output.split("\n") for path, separator, text in [line.partition("\0")] if separator
     )

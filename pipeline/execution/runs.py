@@ -186,5 +186,5 @@ def _variables(workspace: Workspace, environment: Environment, values: Mapping[s
 
 def existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:
     """Those of the paths that exist, in one command."""
-    output = workspace.run([*_EXISTING, *paths]).output if paths else b""
+    output = workspace.run([*_EXISTING, *paths], ours=True).output if paths else b""
     return set(paths).intersection(output.decode(errors="replace").split("\n"))

@@ -83,7 +83,7 @@ def _worked(ask: Ask, workspace: Workspace, folder: Path, say: Say) -> int:
 def _brief(room: Workspace, ask: Ask) -> dict[str, str]:
     """Write the agent's instructions, and return the values of the placeholders."""
     pictures = f"{room.scratch}/pictures"
-    room.run(["mkdir", pictures])
+    room.run(["mkdir", pictures], ours=True)
     for name, data in ask.pictures.items():
         room.write(f"{pictures}/{name}", data)
     instructions = prompt(ask.agent.call.prompt, ask.task) + note(pictures, list(ask.pictures))
@@ -95,7 +95,7 @@ def _brief(room: Workspace, ask: Ask) -> dict[str, str]:
     for name, data in files.values():
         room.write(f"{room.scratch}/{name}", data)
     out = f"{room.scratch}/out"
-    room.run(["mkdir", out])
+    room.run(["mkdir", out], ours=True)
     return {
         **{placeholder: f"{room.scratch}/{name}" for placeholder, (name, _) in files.items()},
         "statement": instructions,

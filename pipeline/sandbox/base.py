@@ -117,9 +117,19 @@ class Workspace(Protocol):
     """The URL at which commands reach the address that it was opened with; empty without one."""
 
     def run(
-        self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None, folder: str = ""
+        self,
+        argv: Sequence[str],
+        *,
+        env: dict[str, str] | None = None,
+        seconds: float | None = None,
+        folder: str = "",
+        ours: bool = False,
     ) -> Completed:
-        """Run one command in the repository's root or a folder below it, without a shell, within the limits."""
+        """Run one command in the repository's root or a folder below it, without a shell, within the limits.
+
+        `ours` promises that it is a command of this project's that starts no code of the repository: a sandbox may then
+        start it in a faster way.
+        """
 
     def write(self, path: str, data: bytes) -> None:
         """Write a file; `path` is absolute, as commands see it."""

@@ -138,7 +138,13 @@ class ScriptedWorkspace:
         self.sandbox, self.files, self.url = sandbox, Files(), url
 
     def run(
-        self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None, folder: str = ""
+        self,
+        argv: Sequence[str],
+        *,
+        env: dict[str, str] | None = None,
+        seconds: float | None = None,
+        folder: str = "",
+        ours: bool = False,
     ) -> Completed:
         if self.sandbox.aborted:
             raise stopped()

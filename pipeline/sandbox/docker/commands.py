@@ -13,12 +13,12 @@ from typing import IO
 from docker.errors import NotFound
 from docker.models.containers import Container
 
-from pipeline.sandbox.base import Completed, Limits, exit_code
+from pipeline.sandbox.base import Completed, Limit, Limits, exit_code
 from pipeline.sandbox.docker import tar
 from pipeline.sandbox.docker.engine import USER
 from pipeline.sandbox.docker.faults import faults
 from pipeline.sandbox.docker.limits import died, kill, reached, watched
-from pipeline.sandbox.docker.stream import client_of, start_command
+from pipeline.sandbox.docker.stream import Attached, client_of, start_command
 
 KILLED = -9
 
@@ -32,18 +32,32 @@ def execute(
     container: Container, argv: Sequence[str], *, folder: str, env: dict[str, str], limits: Limits, user: str = USER
 ) -> Completed:
     """Run a command in a running container, as the user `bench` by default."""
-    api, started = client_of(container).api, time.monotonic()
+    started = time.monotonic()
     command = start_command(container, argv, environment=env, workdir=folder, user=user)
     with watched(container, limits, command) as watch:
         output = _read(iter(command), limits.output)
-    seconds, limit = time.monotonic() - started, watch.limit
+    return completed(container, command, limits, output, time.monotonic() - started, watch.limit)
+
+
+def completed(
+    container: Container,
+    command: Attached,
+    limits: Limits,
+    output: bytes,
+    seconds: float,
+    limit: Limit | None,
+    code: int | None = None,
+) -> Completed:
+    """What a command did whose output was read up to the limit. `limit` is what a watch ended it for; without a `code`,
+    the engine knows it."""
     if not limit and len(output) > limits.output:
         limit = "output"
         command.close()  # the engine waits for a reader, even to kill
         kill(container)
     if limit:
         return Completed(KILLED, output[: limits.output], seconds, limit)
-    code = api.exec_inspect(command.id)["ExitCode"]
+    if code is None:
+        code = client_of(container).api.exec_inspect(command.id)["ExitCode"]
     if code is None:  # the container ended during the command
         return Completed(KILLED, output, seconds, died(container))
     code = exit_code(code)

@@ -76,10 +76,10 @@ class RunnerCache:
             yield
             return
         filling = self._cache == "fill"
-        workspace.run([*(BEGIN if filling else USE), *PATHS])
+        workspace.run([*(BEGIN if filling else USE), *PATHS], ours=True)
         yield
         if filling and not workspace.is_gone:
-            workspace.run([*END, *PATHS])
+            workspace.run([*END, *PATHS], ours=True)
 
     @property
     def _environment(self) -> str:

@@ -32,7 +32,13 @@ class LocalWorkspace:
         self._limits, self._running, self._gone = limits, running, False
 
     def run(
-        self, argv: Sequence[str], *, env: dict[str, str] | None = None, seconds: float | None = None, folder: str = ""
+        self,
+        argv: Sequence[str],
+        *,
+        env: dict[str, str] | None = None,
+        seconds: float | None = None,
+        folder: str = "",
+        ours: bool = False,
     ) -> Completed:
         if self._gone:
             raise workspace_gone()

@@ -38,6 +38,35 @@ def test_nothing_that_a_command_prints_at_once_is_lost(bench: Bench) -> None:
         assert {workspace.run(["echo", "here"]).output for _ in range(20)} == {b"here\n"}
 
 
+# -- our own commands --------------------------------------------------------------------------------------------------
+def test_our_shell_has_ended_before_any_other_command(bench: Bench) -> None:
+    """Code of a repository could write into it, or read what it is told."""
+    with bench.sandbox.open(bench.instance) as workspace:
+        ours = workspace.run(["ps", "-o", "comm=", "-u", "bench"], ours=True).output.split()
+        assert ours == [b"sh", b"ps"]
+        workspace.write(f"{workspace.scratch}/file", b"one\n")
+        assert workspace.run(["ps", "-o", "comm=", "-u", "bench"]).output.split() == [b"ps"]
+        assert workspace.run(["ps", "-o", "comm=", "-u", "bench"], ours=True).output.split() == [b"ps"]
+        workspace.write(f"{workspace.scratch}/file", b"two\n")
+        assert workspace.run(["cat", f"{workspace.scratch}/file"]).output == b"two\n"
+
+
+def test_a_command_that_ends_our_shell_ends_nothing_else(bench: Bench) -> None:
+    with bench.sandbox.open(bench.instance) as workspace:
+        assert workspace.run(["sh", "-c", "kill -9 $PPID"], ours=True).code == -9
+        assert workspace.run(["echo", "here"], ours=True).output == b"here\n"
+        assert workspace.run(["echo", "here"]).output == b"here\n"
+
+
+@pytest.mark.invariant(4)
+def test_a_container_that_somebody_ends_is_no_result_of_our_commands(bench: Bench) -> None:
+    with pytest.raises(InfrastructureError) as caught, bench.sandbox.open(bench.instance) as workspace:
+        name = workspace.run(["hostname"], ours=True).output.decode().strip()
+        threading.Thread(target=kill_when, args=(docker.from_env().containers.get(name), "sleep 60")).start()
+        workspace.run(["sleep", "60"], ours=True)
+    assert caught.value.cause == "workspace_gone"
+
+
 # -- a workspace -----------------------------------------------------------------------------------------------------
 @pytest.mark.invariant(5)
 def test_there_is_no_network(bench: Bench) -> None:
@@ -58,10 +87,12 @@ def test_commands_have_no_rights(bench: Bench) -> None:
 
 
 @pytest.mark.trap("no-limits-around-tests")
-def test_memory_is_bounded_and_its_end_is_seen(bench: Bench) -> None:
+@pytest.mark.parametrize("ours", [False, True])
+def test_memory_is_bounded_and_its_end_is_seen(bench: Bench, ours: bool) -> None:
     """Systems in use score a process that the kernel killed for its memory as a model's failure."""
     hungry = "const all = []; for (;;) all.push(Buffer.alloc(2 ** 24, 1))"
-    done = shell(bench, f"node -e '{hungry}'", memory=256 * 2**20)
+    with bench.sandbox.open(bench.instance, limits=Limits(memory=256 * 2**20)) as workspace:
+        done = workspace.run(["node", "-e", hungry], ours=ours)
     assert (done.limit, done.code) == ("memory", -9)
 
 
@@ -87,8 +118,10 @@ def test_failed_command_is_not_taken_for_want_of_memory(bench: Bench) -> None:
 
 
 @pytest.mark.trap("no-limits-around-tests")
-def test_processes_are_bounded_and_their_end_is_seen(bench: Bench) -> None:
-    done = shell(bench, "for i in $(seq 200); do sleep 20 & done; wait", processes=50)
+@pytest.mark.parametrize("ours", [False, True])
+def test_processes_are_bounded_and_their_end_is_seen(bench: Bench, ours: bool) -> None:
+    with bench.sandbox.open(bench.instance, limits=Limits(processes=50)) as workspace:
+        done = workspace.run(["sh", "-c", "for i in $(seq 200); do sleep 20 & done; wait"], ours=ours)
     assert b"fork" in done.output
     assert (done.code != 0, done.limit) == (True, "processes")
 
