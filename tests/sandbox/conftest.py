@@ -82,6 +82,7 @@ def prepared(name: str, cache: Path, spec: Environment, manifests: Path, checkou
         yield bench
     finally:
         if name == "docker":
+            bench.sandbox.images.kept()  # waits for the removal of containers, which hold volumes
             _remove(bench.environment, bench.instance)
 
 
