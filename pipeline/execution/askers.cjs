@@ -8,24 +8,44 @@ const vm = require("vm");
 
 const { root, former, files, tests } = JSON.parse(fs.readFileSync(path.join(__dirname, "askers.json"), "utf8"));
 const knowing = new Set(files.map((name) => path.join(root, name)));
-//: the stack of the running functions, of a realm of its own, so that nobody else changes it; its lines name files
-const stack = vm.runInNewContext(`
-  Error.stackTraceLimit = 20;
-  Error.prepareStackTrace = function (error, sites) {
-    return sites.map(function (site) { return "\\n    at " + site; }).join("");
-  };
-  (function () { return new Error().stack; });
-`);
 const FILE = /\n\s+at (?:[^\n]*\()?((?:file:|[\\/]|\w:[\\/])[^\n]*?):\d+:\d+/g;
+//: the running functions, from a realm of its own, so that nobody else changes it: `whole` is a stack whose lines name
+//: files, `nearest` the file of the innermost function that is not of this folder, among a few. The latter is asked
+//: whenever a document is, thousands of times in a test
+const stack = vm.runInNewContext(`
+  var isWhole = true;
+  function text(sites) {
+    return sites.map(function (site) { return "\\n    at " + site; }).join("");
+  }
+  function nearest(sites) {
+    for (var i = 0; i < sites.length; i++) {
+      var file = sites[i].getFileName();
+      if (file && /^(?:file:|[\\\\/]|\\w:[\\\\/])/.test(file) && file.indexOf(folder) !== 0) return file;
+    }
+    return "";
+  }
+  Error.prepareStackTrace = function (error, sites) { return isWhole ? text(sites) : nearest(sites); };
+  function made(whole, limit) {
+    isWhole = whole;
+    Error.stackTraceLimit = limit;
+    return new Error().stack;
+  }
+  ({ whole: function () { return made(true, 20); }, nearest: function () { return made(false, 8); } });
+`, { folder: __dirname + path.sep });
 
 const nameOf = (file) => file.replace(/^file:\/\//, "").replace(/\?.*$/, "");
+//: answers of `isOwn`
+const own = new Map();
 
 /** Whether a file is the repository's own. */
 function isOwn(file) {
-  const name = nameOf(file);
-  const inside = path.relative(root, name);
-  const isWithin = !inside.startsWith("..") && !path.isAbsolute(inside);
-  return path.isAbsolute(name) && isWithin && !/(?:^|[\\/])node_modules[\\/]/.test(inside);
+  if (!own.has(file)) {
+    const name = nameOf(file);
+    const inside = path.relative(root, name);
+    const isWithin = !inside.startsWith("..") && !path.isAbsolute(inside);
+    own.set(file, path.isAbsolute(name) && isWithin && !/(?:^|[\\/])node_modules[\\/]/.test(inside));
+  }
+  return own.get(file);
 }
 
 /** Whether a file is the repository's own, and does not know of tests. */
@@ -33,16 +53,25 @@ const isSource = (file) => isOwn(file) && !knowing.has(nameOf(file));
 
 /** The running functions by their files, the innermost first; `before` is what stands above each in the stack. */
 function* running() {
-  const text = String(stack());
+  const text = String(stack.whole());
   FILE.lastIndex = 0;
   for (let found = FILE.exec(text); found; found = FILE.exec(text))
     if (path.dirname(found[1]) !== __dirname) yield { file: found[1], before: text.slice(0, found.index) };
 }
 
-/** Whether a source is running, and has called no other file but ours and those whose names match `through`. While a
- * stack is made, V8 gives another one as text. */
+/** The file of the innermost running function that is not ours. While a stack is made, V8 gives another one as text. */
+function nearest() {
+  const file = String(stack.nearest());
+  if (file && !file.includes("\n")) return file;
+  for (const one of running()) return one.file;
+  return "";
+}
+
+/** Whether a source is running, and has called no other file but ours and those whose names match `through`. */
 function isAskedBySource(through) {
-  for (const { file } of running()) if (!(through && through.test(file))) return isSource(file);
+  const file = nearest();
+  if (!through || !through.test(file)) return isSource(file);
+  for (const one of running()) if (!through.test(one.file)) return isSource(one.file);
   return false;
 }
 
@@ -60,7 +89,7 @@ function isDoneBySource() {
 
 /** A stack as sources may see it: of the functions that are running, those of sources. */
 function ownStack(error) {
-  const frames = String(stack()).split("\n").filter(function (line) {
+  const frames = String(stack.whole()).split("\n").filter(function (line) {
     FILE.lastIndex = 0;
     const found = FILE.exec(`\n${line}`);
     return found && path.dirname(found[1]) !== __dirname && isSource(found[1]);

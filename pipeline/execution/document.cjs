@@ -10,9 +10,12 @@ const SIZES = {};
 ["offset", "client", "scroll"].forEach((kind) =>
   Object.assign(SIZES, { [`${kind}Height`]: BOX.height, [`${kind}Width`]: BOX.width }));
 const SEEN = {
-  Document: { hasFocus: true, hidden: false, visibilityState: "visible" },
+  Document: { hidden: false, visibilityState: "visible" },
   Screen: { width: 1920, height: 1080, availWidth: 1920, availHeight: 1080, colorDepth: 24, pixelDepth: 24 },
 };
+//: what everybody is told, without asking who asks: jsdom asks each time that it matches a selector, and tells otherwise
+//: only until an element has been focused
+const TOLD_TO_ALL = { Document: { hasFocus: true } };
 const OF_DOCUMENTS = /[\\/]node_modules[\\/]jsdom[\\/]/;
 //: what is global where this file runs; Node before 12 has no name for it
 const world = new Function("return this")();
@@ -118,9 +121,14 @@ function giveView() {
     function () {
       return isAskedBySource() ? given : real.call(this);
     };
-  Object.keys(SEEN).forEach(function (type) {
-    Object.keys(SEEN[type]).forEach((name) => replace(type, name, told(SEEN[type][name])));
-  });
+  const toAll = (given) => () =>
+    function () {
+      return given;
+    };
+  for (const [given, make] of [[SEEN, told], [TOLD_TO_ALL, toAll]])
+    Object.keys(given).forEach(function (type) {
+      Object.keys(given[type]).forEach((name) => replace(type, name, make(given[type][name])));
+    });
 }
 
 giveSizes();
