@@ -7,7 +7,6 @@ name the file, line and field.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
@@ -21,7 +20,7 @@ from pipeline.core.names import Repo, parse_repo
 from pipeline.core.records import Instance, StatementSource
 from pipeline.core.store import Store
 from pipeline.core.subset import Subset, read_names
-from pipeline.core.texts import read_text
+from pipeline.core.texts import parse_toml, read_text
 
 Usd = Decimal
 
@@ -139,12 +138,8 @@ _PATHS = ("model_list", "lock", "clone", "issues", "settings", "cases")
 
 def load_campaign(path: Path) -> Campaign:
     """Read a file. Raises UserError with file, line and field."""
-    try:
-        text = read_text(path)
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"at line (\d+)", str(error))
-        raise UserError(f"invalid TOML: {error}", path=path, line=int(line[1]) if line else None) from None
+    text = read_text(path)
+    data = parse_toml(text, path)
     try:
         campaign = Campaign.model_validate(_resolved(data, path.parent))
     except ValidationError as error:

@@ -170,14 +170,14 @@ def _is_line(line: bytes) -> bool:
     """Whether a line is a complete object, so the file is JSON Lines."""
     try:
         return isinstance(found := json.loads(line), dict) and "instance_id" in found
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 
 def _line(path: Path, number: int, line: bytes, rater: str) -> Review:
     try:
         entry = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"invalid JSON: {error}", path=path, line=number) from None
     if isinstance(entry, dict) and ("status" in entry or "rater" in entry):
         return parse_record(path, number, json.dumps({"rater": rater} | entry).encode(), Review)

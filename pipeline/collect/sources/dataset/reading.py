@@ -70,7 +70,7 @@ def _loaded(text: Any) -> Any:
     """The parsed JSON; None if it is invalid."""
     try:
         return json.loads(text) if isinstance(text, bytes) else text
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
