@@ -9,11 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
 
 from pipeline.core.errors import UserError, fault
 from pipeline.core.names import Repo, parse_repo
@@ -29,13 +39,33 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _day(text: str) -> str:
+    """A date as it is compared: `2024-5-1` would be after every day of October."""
+    if text and not (re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII) and _is_day(text)):
+        raise ValueError(f"'{text}' is not a date like 2024-05-31")
+    return text
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return bool(date.fromisoformat(text))
+    except ValueError:
+        return False
+
+
+#: a date as text, empty for none; TOML also has dates of its own
+Day = Annotated[
+    str, BeforeValidator(lambda value: value.isoformat() if type(value) is date else value), AfterValidator(_day)
+]
+
+
 class Filter(Part):
     """A filter of instances by their records; an empty field admits all. Dates are those of the merge (2024-05-31)."""
 
     statement_source: tuple[StatementSource, ...] = ()
     lang: tuple[str, ...] = ()
-    merged_from: str = ""
-    merged_until: str = ""
+    merged_from: Day = ""
+    merged_until: Day = ""
 
     def admits(self, instance: Instance) -> bool:
         day = instance.merged_at[:10]

@@ -70,7 +70,11 @@ def read_names(text: str) -> tuple[str, ...]:
 
 def _lines(path: Path) -> list[tuple[int, str]]:
     lines = read_text(path).split("\n")
-    return [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("#")]
+    return [
+        (number, line.strip())
+        for number, line in enumerate(lines, 1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
 
 
 def _name_in(path: Path, number: int, line: str) -> str:
