@@ -53,10 +53,13 @@ def _is_day(text: str) -> bool:
         return False
 
 
-#: a date as text, empty for none; TOML also has dates of its own
-Day = Annotated[
-    str, BeforeValidator(lambda value: value.isoformat() if type(value) is date else value), AfterValidator(_day)
-]
+def _as_text(value: Any) -> Any:
+    """A date of TOML as text."""
+    return value.isoformat() if type(value) is date else value
+
+
+#: a date, empty for none
+Day = Annotated[str, BeforeValidator(_as_text), AfterValidator(_day)]
 
 
 class Filter(Part):

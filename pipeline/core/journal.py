@@ -76,8 +76,8 @@ def _mend(file: BinaryIO) -> int:
 
 
 def _is_torn(line: bytes) -> bool:
-    """Whether a last line is incomplete: it has no line end and is not valid JSON. One that is nested too deeply to tell
-    is kept."""
+    """Whether a last line is incomplete: it has no line end and is not valid JSON. One that is nested too deeply to
+    tell is kept."""
     if not line or line.endswith(b"\n"):
         return False
     try:

@@ -69,12 +69,8 @@ def read_names(text: str) -> tuple[str, ...]:
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
-    lines = read_text(path).split("\n")
-    return [
-        (number, line.strip())
-        for number, line in enumerate(lines, 1)
-        if line.strip() and not line.lstrip().startswith("#")
-    ]
+    lines = enumerate(map(str.strip, read_text(path).split("\n")), 1)
+    return [(number, line) for number, line in lines if line and not line.startswith("#")]
 
 
 def _name_in(path: Path, number: int, line: str) -> str:

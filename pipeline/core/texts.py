@@ -1,6 +1,7 @@
 """Reading text files that people write, with a UserError for any fault of the file itself.
 
-The mark with which some editors begin a file (BOM) is no part of the text. Does not cover the content: each reader checks that.
+The mark with which some editors begin a file (BOM) is no part of the text. Does not cover the content: each reader
+checks that.
 """
 
 from __future__ import annotations

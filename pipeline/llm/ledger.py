@@ -384,8 +384,8 @@ class Ledger:
             return names
 
     def absorb(self, other: Path) -> None:
-        """Add another ledger's keys, requests and refusals, all or none. Of a request in both, the row counts that knows
-        more of its end, whichever ledger is absorbed first."""
+        """Add another ledger's keys, requests and refusals, all or none. Of a request in both, the row that knows more
+        of its end counts, whichever ledger is absorbed first."""
         requests = ", ".join((*Sent._fields, *_BOOKED))
         booked = ", ".join(f"{name} = b.{name}" for name in _BOOKED)
         with self._attached(other) as db, db:
