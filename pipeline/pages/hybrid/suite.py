@@ -122,7 +122,7 @@ def extract(results: Path, folder: Path) -> list[Path]:
         if "<" not in page:
             continue
         path = folder.joinpath(*names).with_name(f"{names[1]}{f'__s{sample}' if sample else ''}.html")
-        write_bytes(path, page.encode())
+        write_bytes(path, page.encode(errors="replace"))
         written.append(path)
     return written
 

@@ -8,6 +8,7 @@ Writes nothing.
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -56,7 +57,8 @@ def _of_file(path: Path, repo: Repo) -> Iterator[Row | UserError]:
 def _texts(path: Path) -> Iterator[tuple[int, Any]]:
     """Each record with its line; those of a JSON list have the line of the list."""
     with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
+        for number, read_line in enumerate(lines, 1):
+            line = read_line.removeprefix(BOM_UTF8) if number == 1 else read_line
             if number == 1 and line.lstrip().startswith(b"["):
                 records = _loaded(line + lines.read())
                 records = records if isinstance(records, list) and records else [records]
@@ -121,7 +123,7 @@ def _yaml(path: Path, data: bytes | None) -> Any:
     """The parsed YAML, dates as text; or the error if it is invalid."""
     try:
         return yaml.load(data or b"", Loader=yaml.BaseLoader)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         return UserError(
             "invalid YAML", path=path, line=mark.line + 1 if mark else None, hint="correct or remove this task"
