@@ -40,7 +40,7 @@ DIVIDER = re.compile(r"={6,8}$")
 REPLACE = re.compile(r">{6,8}\s*(?:REPLACE|UPDATED)?$")
 #: the heading of a window in the repair prompt, and the line numbers of numbered prompts
 WINDOW = re.compile(r"\[lines \d+-\d+ of \d+\]$")
-NUMBER = re.compile(r"\s*(\d+)\s*[|:] ?")
+NUMBER = re.compile(r"\s*([0-9]{1,9})\s*[|:] ?")
 #: characters of a line that can name a file; a longer one is a model's that repeats itself
 LONGEST = 500
 

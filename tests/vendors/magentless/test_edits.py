@@ -137,6 +137,7 @@ def test_the_example_of_the_prompt_is_no_answer():
         (("5 | a", "b"), (), None),
         (("6 | a", "5 | b"), (), None),
         (("a",), (), None),
+        (("9" * 5000 + " | a",), (), None),
     ],
 )
 def test_copied_line_numbers_can_be_left_out(search, replace, expected):
