@@ -1,4 +1,4 @@
-"""All that reads patches agrees with git, and with each other, on changes of any lines: each has a reader of its own."""
+"""All that reads patches agrees with git, and with each other, on changes of any lines."""
 
 from __future__ import annotations
 

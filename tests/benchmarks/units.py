@@ -1,8 +1,8 @@
 """Benchmark of units on workers: what coordinator and scheduler take for each, with a real scheduler and real workers.
 
-`just bench units [--units N] [--slots N] [--seconds S] [--json FILE]`. Needs no container engine: units return at once, so that
-nothing but their way there and back is measured; a second batch sleeps, to compare two workers with one. All processes
-share this machine, and the clock counts what performs the units, too. Needs Linux. Writes a temporary folder.
+`just bench units [--units N] [--slots N] [--seconds S] [--json FILE]`. Needs no container engine: units return at once,
+so that nothing but their way there and back is measured; a second batch sleeps, to compare two workers with one. All
+processes share this machine, and the clock counts what performs the units, too. Needs Linux. Writes a temporary folder.
 """
 
 from __future__ import annotations

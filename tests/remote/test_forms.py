@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +71,9 @@ def dumped(records: Records) -> bytes:
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
-def merged(before: str | None, ours: str | None, theirs: str | None, prefer: str) -> str | None:
-    """What becomes of one record, by its values; `?` if nothing decides."""
+def merged(values: Sequence[str | None], prefer: str) -> str | None:
+    """What becomes of one record, by its values before, here and there; `?` if nothing decides."""
+    before, ours, theirs = values
     if ours == theirs or (before is not None and before == theirs):
         return ours
     if before is not None and before == ours:
@@ -86,7 +88,7 @@ def test_records_are_merged_one_by_one(put: Any, before: Records, ours: Records,
     known = rows_of(INSTANCE, Path("before"), dumped(before))
     data, conflicts = INSTANCE(put(dumped(ours), dumped(theirs), known, prefer))
     values = [{number: value for number, (value, _) in side.items()} for side in (before, ours, theirs)]
-    wanted = {number: merged(*(side.get(number) for side in values), prefer) for number in {**ours, **theirs}}
+    wanted = {number: merged([side.get(number) for side in values], prefer) for number in {**ours, **theirs}}
     assert set(conflicts) == {f"acme__ui-{number}" for number, value in wanted.items() if value == "?"}
     found = {json.loads(line)["instance_id"]: json.loads(line)["v"] for line in data.splitlines()}
     assert found == {f"acme__ui-{number}": value for number, value in wanted.items() if value not in ("?", None)}
