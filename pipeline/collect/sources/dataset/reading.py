@@ -85,11 +85,14 @@ class _Files(NamedTuple):
 
 
 def _files(path: Path) -> _Files:
-    """The files of a folder on the disk, or of a bare clone's HEAD."""
+    """The files of a folder on the disk, or of a bare clone's HEAD. Links that lead out of a folder are none of its
+    files: their texts would be shown to models."""
     if (path / "HEAD").is_file() and (path / "objects").is_dir():
         clone = open_clone(path)
         return _Files(list_files(clone, "HEAD"), lambda names: dict(read_contents(clone, "HEAD", names)))
-    below = [str(file.relative_to(path)) for file in path.rglob("*") if ".git" not in file.parts and file.is_file()]
+    root = path.resolve()
+    inside = (file for file in path.rglob("*") if file.is_file() and file.resolve().is_relative_to(root))
+    below = [str(file.relative_to(path)) for file in inside if ".git" not in file.parts]
     return _Files(sorted(below), lambda names: {name: (path / name).read_bytes() for name in names})
 
 

@@ -250,6 +250,23 @@ def test_pictures_and_hints_reach_the_task(store: Store, tmp_path: Path) -> None
     assert (candidate.hints, len(candidate.pictures)) == ("It is a nav.", 2)
 
 
+@pytest.mark.rule("foreign-benchmarks")
+def test_a_link_out_of_a_folder_is_none_of_its_files(tmp_path: Path) -> None:
+    """A statement that is a link to somebody's key would be sent to a provider."""
+    folder = tasks(
+        tmp_path / "folder", odd={"problem_statement.md": None, "hints.md": None, "problem_assets/0-menu-1.png": None}
+    )
+    put(tmp_path / "secret", "a key")
+    (folder / "tasks" / "odd" / "problem_statement.md").symlink_to(tmp_path / "secret")
+    (folder / "tasks" / "odd" / "hints.md").symlink_to(folder / "tasks" / "menu" / "hints.md")
+    found, problems = rows(folder)
+    assert [one.number for one in found] == [8] and "field 'problem_statement'" in problems[0]
+    (folder / "tasks" / "odd" / "problem_statement.md").unlink()
+    put(folder / "tasks" / "odd" / "problem_statement.md", "Menu")
+    found, problems = rows(folder)
+    assert ([one.hints_text for one in found], problems) == (["It is a nav.", "It is a nav."], [])
+
+
 def test_a_folder_that_only_looks_like_a_clone(tmp_path: Path) -> None:
     (tmp_path / "objects").mkdir()
     (tmp_path / "HEAD").write_text("nothing")
