@@ -53,7 +53,7 @@ def _after_thought(text: str) -> str:
     ends = [end.end() for end in _THOUGHT_END.finditer(text)]
     after = text[ends[-1] :] if ends else ""
     has_page = _begin(after) is not None or (_TAG.search(after) and not _END.search(after))
-    return after if has_page else text
+    return after.strip() if has_page else text
 
 
 def _begin(text: str, start: int = 0) -> int | None:
