@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from decimal import Decimal
 from fractions import Fraction
+from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -73,7 +74,7 @@ def test_a_price_is_handed_on_as_it_is(price: Price) -> None:
 
 @FAST
 @given(st.lists(st.integers(-(10**24), 10**24).map(lambda n: Decimal(n).scaleb(-15)), max_size=12), st.randoms())
-def test_a_sum_does_not_depend_on_the_order(amounts: list[Decimal], chance: object) -> None:
+def test_a_sum_does_not_depend_on_the_order(amounts: list[Decimal], chance: Random) -> None:
     shuffled = list(amounts)
     chance.shuffle(shuffled)
     assert total(shuffled) == total(amounts)
