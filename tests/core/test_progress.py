@@ -14,9 +14,9 @@ from pipeline.core.work import Event
 
 def shown(progress: Progress, width: int = 100) -> list[str]:
     """The lines of the view on a terminal, without blanks at their ends."""
-    console = Console(file=io.StringIO(), force_terminal=True, color_system=None, width=width)
-    console.print(view(progress))
-    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+    text = io.StringIO()
+    Console(file=text, force_terminal=True, color_system=None, width=width).print(view(progress))
+    return [line.rstrip() for line in text.getvalue().splitlines()]
 
 
 def test_the_view_counts_and_names_what_is_under_way() -> None:
