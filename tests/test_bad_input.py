@@ -87,6 +87,38 @@ def test_what_a_reference_does_not_read_must_be_there_too(
 
 
 @pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("option", ["--budget", "--cap"])
+@pytest.mark.parametrize("amount", ["", "much", "-1", "nan", "inf", "1,5", "$5", "1 USD"])
+def test_what_is_no_amount_is_no_limit(run: Run, data: Path, option: str, amount: str) -> None:
+    """A budget that nothing exceeds is none."""
+    code, said = run("predict", "a/b", "m", option, amount, "--data", data)
+    assert (code, f"Invalid value for '{option}': '{amount}' is not an amount in USD" in said) == (2, True), said
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("triage", "serve", "--port", "65536"), "is not in the range"),
+        (("triage", "export", "--status", "good"), "unknown status good; available: super, accepted"),
+        (("build", "a/b", "--disk", "much"), "'much' is not a size"),
+        (("predict", "a/b", "oracle", "--limit", "0"), "is not in the range"),
+        (("show", "a/b"), "'a/b' is not an instance"),
+        (("show", "a/b#1"), "a/b has no dataset"),
+        (("schema", "Nothing"), "unknown record 'Nothing'"),
+        (("remote", "pull", ""), "'' is not a host"),
+        (("decide", "a/b", "--pr", "1", "--exclude", "x"), "a/b#1 is not collected"),
+        (("submission", "verify", "none"), "Directory 'none' does not exist"),
+    ],
+    ids=lambda one: " ".join(one) if isinstance(one, tuple) else "",
+)
+def test_what_a_command_can_not_use_is_said(run: Run, data: Path, words: tuple[str, ...], says: str) -> None:
+    options = () if words[0] in ("schema", "submission") else ("--data", data)
+    code, said = run(*words, *options)
+    assert (code, says in said) == (2, True), said
+
+
+@pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
     ("text", "says"),
     [

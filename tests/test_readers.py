@@ -238,3 +238,38 @@ def test_a_file_that_is_not_utf_8_is_refused(reader: Reader, tmp_path: Path) -> 
     path.write_bytes(b"\xff\xfe\x00\xe9\n")
     with pytest.raises(UserError, match=re.escape(path.name)):
         reader.read(path)
+
+
+#: JSON, TOML and YAML that parsers give up on, each in its own way
+EXCESSIVE = {
+    ".toml": ("x = " + "[" * 2000, "x = " + "9" * 5000, "x = 2024-02-30", "x.y = 1\nx.y.z = 2"),
+    ".yaml": ("[" * 500, "x: " + "9" * 5000, "x: 2024-02-30", "x: &a [*a, *a]", "x: !!python/name:os.system"),
+    ".json": ("[" * 5000, '{"a":' * 5000, "9" * 5000, "NaN", '"\\ud800"'),
+}
+
+
+@pytest.mark.parametrize("reader", [one for one in READERS if one.read != _override], ids=lambda reader: reader.name)
+def test_what_is_nested_too_deeply_or_too_long_is_read_or_refused(reader: Reader, tmp_path: Path) -> None:
+    """Parsers raise other errors for such files than for wrong ones: once they ended commands in a traceback."""
+    path = _place(tmp_path, reader)
+    for text in EXCESSIVE.get(path.suffix, EXCESSIVE[".json"]):
+        path.write_text(text, encoding="utf-8")
+        try:
+            reader.read(path)
+        except UserError as error:
+            assert path.name in str(error), "it says which file"
+
+
+@pytest.mark.parametrize("reader", [one for one in READERS if one.like], ids=lambda reader: reader.name)
+def test_editors_of_windows_begin_files_with_a_mark(reader: Reader, tmp_path: Path) -> None:
+    """A byte order mark is invisible: what is refused because of it looks right to its author."""
+    path = _place(tmp_path, reader)
+    text = reader.like.read_text() if isinstance(reader.like, Path) else reader.like
+    said = []
+    for encoding in ("utf-8", "utf-8-sig"):
+        path.write_text(text, encoding=encoding)
+        try:
+            said.append(re.sub("0x[0-9a-f]+", "", str(reader.read(path))))
+        except UserError as error:  # of a file that is only like one that it takes
+            said.append(str(error))
+    assert said[0] == said[1]

@@ -7,21 +7,30 @@ name the file, line and field.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
 
 from pipeline.core.errors import UserError, fault
 from pipeline.core.names import Repo, parse_repo
 from pipeline.core.records import Instance, StatementSource
 from pipeline.core.store import Store
 from pipeline.core.subset import Subset, read_names
-from pipeline.core.texts import read_text
+from pipeline.core.texts import parse_toml, read_text
 
 Usd = Decimal
 
@@ -30,13 +39,36 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _day(text: str) -> str:
+    """A date as it is compared: `2024-5-1` would be after every day of October."""
+    if text and not (re.fullmatch(r"\d{4}-\d\d-\d\d", text, re.ASCII) and _is_day(text)):
+        raise ValueError(f"'{text}' is not a date like 2024-05-31")
+    return text
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return bool(date.fromisoformat(text))
+    except ValueError:
+        return False
+
+
+def _as_text(value: Any) -> Any:
+    """A date of TOML as text."""
+    return value.isoformat() if type(value) is date else value
+
+
+#: a date, empty for none
+Day = Annotated[str, BeforeValidator(_as_text), AfterValidator(_day)]
+
+
 class Filter(Part):
     """A filter of instances by their records; an empty field admits all. Dates are those of the merge (2024-05-31)."""
 
     statement_source: tuple[StatementSource, ...] = ()
     lang: tuple[str, ...] = ()
-    merged_from: str = ""
-    merged_until: str = ""
+    merged_from: Day = ""
+    merged_until: Day = ""
 
     def admits(self, instance: Instance) -> bool:
         day = instance.merged_at[:10]
@@ -139,12 +171,8 @@ _PATHS = ("model_list", "lock", "clone", "issues", "settings", "cases")
 
 def load_campaign(path: Path) -> Campaign:
     """Read a file. Raises UserError with file, line and field."""
-    try:
-        text = read_text(path)
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"at line (\d+)", str(error))
-        raise UserError(f"invalid TOML: {error}", path=path, line=int(line[1]) if line else None) from None
+    text = read_text(path)
+    data = parse_toml(text, path)
     try:
         campaign = Campaign.model_validate(_resolved(data, path.parent))
     except ValidationError as error:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from unidiff import PatchSet, UnidiffParseError
 
 from pipeline.core.names import is_of_commit
-from pipeline.core.patches import paths
+from pipeline.core.patches import sections
 from pipeline.core.records import Candidate, Evidence, Issue, Record, Versioned
 
 _SITE = "https://github.com"
@@ -67,12 +67,11 @@ def _url(candidate: Candidate) -> str:
 
 
 def _changes(patch: str, *, test: bool) -> Iterator[Change]:
-    """The files of a patch with their numbers of lines; only the paths if unidiff cannot parse it."""
-    try:
-        parsed = {file.path: file for file in PatchSet(io.StringIO(patch, newline="\n"))}
-    except UnidiffParseError:
-        parsed = {}
-    for path in paths(patch):
-        file = parsed.get(path)
-        counted = {"added": file.added, "removed": file.removed} if file and not file.is_binary_file else {}
-        yield Change(path=path, test=test, **counted)
+    """The files of a patch with their numbers of lines, without those that unidiff cannot parse."""
+    for path, part in sections(patch):
+        try:
+            parsed = list(PatchSet(io.StringIO(part, newline="\n")))
+        except UnidiffParseError:
+            parsed = []
+        counted = [{"added": file.added, "removed": file.removed} for file in parsed if not file.is_binary_file]
+        yield Change(path=path, test=test, **(counted[0] if counted else {}))

@@ -25,6 +25,10 @@ _FORMAT = "%x00%x01%x00%H%x00%P%x00%an%x00%cI%x00%s%x00%b%x00"
 _RARE = 5
 
 
+#: a number of a pull request: no host has larger ones, and a message may contain any digits
+_NUMBER = r"(?P<number>[0-9]{1,9})(?![0-9])"
+
+
 class Form(NamedTuple):
     """How a host writes a merge: an example for people, and the pattern of the subject. Without a group for the title,
     the title begins the body."""
@@ -34,7 +38,7 @@ class Form(NamedTuple):
 
 
 def _form(example: str, subject: str) -> Form:
-    return Form(example, re.compile(subject.replace("NUMBER", r"(?P<number>\d+)"), re.DOTALL))
+    return Form(example, re.compile(subject.replace("NUMBER", _NUMBER), re.DOTALL))
 
 
 #: what may follow the number of a squash merge: directives for machines, which are not a part of the title
@@ -48,7 +52,7 @@ FORMS = (
     _form("Pull request #12: Title", r"(?:Pull request #|Merged PR )NUMBER: (?P<title>.+)"),
     _form("Merge #12, Auto merge of #12 (bors)", r"(?:Merge|Auto merge of) #NUMBER(?: - .*)?"),
 )
-_GITLAB = re.compile(r"^See merge request (?:\S*)!(?P<number>\d+)\s*$", re.MULTILINE)
+_GITLAB = re.compile(rf"^See merge request (?:\S*)!{_NUMBER}\s*$", re.MULTILINE)
 #: the examples of all forms, for messages
 LOOKED_FOR = "; ".join([*(form.example for form in FORMS), "See merge request group/project!12 (GitLab)"])
 
@@ -204,5 +208,5 @@ def _title(subject: str, body: str) -> tuple[int, str, str]:
 def _of_body(subject: str, body: str) -> tuple[str, str]:
     """Title and body from a merge commit's body: the title is its first line, or the subject if the body is empty."""
     title, _, text = _COMMIT_LINE.sub("", body.strip(), count=1).strip().partition("\n")
-    bors = _BORS.match(title)
-    return (bors["title"] if bors else title) or subject, text.strip()
+    bors = _BORS.match(title.rstrip())
+    return (bors["title"] if bors else title.rstrip()) or subject, text.strip()

@@ -31,9 +31,10 @@ _REACH = 60
 #: how much larger than the pull request's number an issue's number can be
 _YOUNGER = 2000
 
+#: with the marks of bold and italic text around it
 _KEYWORD = re.compile(
-    r"\b(?:close[sd]?|closing|fix(?:e[sd])?|fixing|resolve[sd]?|resolving)\b(?:\s*:\s*|\s+for\s+|\s+)"
-    r"(?:(?:the\s+)?(?:issues?|bugs?|prs?|gh)[\s/#:-]*)?[(\[#<]*$",
+    r"(?<!\w)[*_]{0,3}(?:close[sd]?|closing|fix(?:e[sd])?|fixing|resolve[sd]?|resolving)(?:\b|(?=_))"
+    r"[*_]{0,3}(?:\s*:[*_]{0,3}\s*|\s+for\s+|\s+)(?:(?:the\s+)?(?:issues?|bugs?|prs?|gh)[\s/#:-]*)?[*_(\[#<]*$",
     re.IGNORECASE,
 )
 #: words before a reference that make it more than a mention
@@ -41,7 +42,11 @@ _NAMED = re.compile(
     r"\b(?:address(?:es|ed)?|re|refs?|references?|see|see also|part of|implements?)(?:[\s:]+)[(\[#<]*$", re.IGNORECASE
 )
 #: text between two references of a list
-_LIST = re.compile(r"[)\]>]*\s*(?:[,&+/;]|,?\s*\b(?:and|or)\b)\s*(?:(?:issues?|bugs?|gh)\b)?[\s(\[<#-]*", re.IGNORECASE)
+_LIST = re.compile(
+    r"[*_)\]>]*\s*(?:[,&+/;]|,?\s*\b(?:and|or)\b)\s*(?:(?:issues?|bugs?|gh)\b)?[\s*_(\[<#-]*", re.IGNORECASE
+)
+#: text between a link's text and its address, which are one reference
+_LINK = "]("
 
 #: text after digits that are not a reference: the rest of a word, a fraction, a share; or the thing that is counted
 _PART = re.compile(r"[\w%]|\.\d|,\d{3}\b|-[a-z]", re.IGNORECASE)
@@ -117,8 +122,8 @@ def _find(text: str, pull: PullRequest, patterns: Patterns) -> list[_Reference]:
         for pattern in (_QUALIFIED, _ADDRESS):
             unmatched = pattern.sub(lambda match: " " * len(match[0]), unmatched)
     for _, match in patterns.reference.find([unmatched]):
-        start, end = match.span(match.re.groups)
-        digits = unmatched[max(start, 0) : end].lstrip("#")
+        start, end = match.span(match.lastindex or 0)
+        digits = unmatched[start:end].lstrip("#")
         if (
             digits
             and not _is_count(unmatched, end - len(digits), end)
@@ -133,7 +138,8 @@ def _ranked(text: str, found: list[_Reference]) -> Iterator[tuple[int, _Referenc
     closed_end = -1
     for reference in found:
         before = text[max(0, reference.start - _REACH) : reference.start]
-        if _KEYWORD.search(before) or (closed_end >= 0 and _LIST.fullmatch(text, closed_end, reference.start)):
+        between = text[closed_end : reference.start] if closed_end >= 0 else ""
+        if _KEYWORD.search(before) or between == _LINK or _LIST.fullmatch(between):
             closed_end = reference.end
             yield _CLOSED, reference
         else:

@@ -52,18 +52,25 @@ class Row(NamedTuple):
 def load_list(path: Path | None = None) -> list[Listed]:
     """The list in `path`, or the thesis's. Raises UserError with file and field."""
     list_path = path or Path("repositories.toml")
+    tables = read_toml(path or Path(str(files("pipeline.collect") / "repositories.toml"))).get("repository")
+    if not isinstance(tables, list):
+        hint = "[[repository]] name = 'org/repo'"
+        raise UserError("not a list of repositories", path=list_path, field="repository", hint=hint)
+    return [_row(list_path, number, table) for number, table in enumerate(tables)]
+
+
+def _row(path: Path, number: int, table: Any) -> Listed:
+    """An entry of the list, which is numbered from 0. Raises UserError."""
+    entry = f"repository[{number}]"
     try:
-        tables = read_toml(path or Path(str(files("pipeline.collect") / "repositories.toml"))).get("repository")
-        if not isinstance(tables, list):
-            hint = "[[repository]] name = 'org/repo'"
-            raise UserError("not a list of repositories", path=list_path, field="repository", hint=hint)
-        rows = [Listed.model_validate(row) for row in tables]
+        row = Listed.model_validate(table)
+        parse_repo(row.name)
     except ValidationError as error:
         problem = error.errors()[0]
-        raise UserError(fault(problem), path=list_path, field=".".join(map(str, problem["loc"]))) from None
-    for row in rows:
-        parse_repo(row.name)
-    return rows
+        raise UserError(fault(problem), path=path, field=".".join([entry, *map(str, problem["loc"])])) from None
+    except UserError as error:
+        raise UserError(error.message, path=path, field=f"{entry}.name", hint=error.hint) from None
+    return row
 
 
 def select(rest: Rest, listed: Sequence[Listed], now: datetime | None = None) -> Iterator[Row]:

@@ -26,12 +26,16 @@ def describe(clone: Clone) -> dict[str, str]:
 
 
 def public_url(url: str) -> str:
-    """A remote's address without user, password and query; empty for a folder on some machine."""
-    parts = urlsplit(url)
+    """A remote's address without user, password and query; empty for a folder on some machine, and for what is no
+    address."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
     if parts.scheme in ("http", "https", "ssh", "git"):
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
     host, colon, path = url.partition(":")
-    is_scp = bool(colon) and "/" not in host and not path.startswith("//")
+    is_scp = bool(colon) and "/" not in host and not path.startswith(("//", ":")) and "@" not in path
     return f"{host.rpartition('@')[2]}:{path}" if is_scp else ""
 
 

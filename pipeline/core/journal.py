@@ -76,11 +76,14 @@ def _mend(file: BinaryIO) -> int:
 
 
 def _is_torn(line: bytes) -> bool:
-    """Whether a last line is incomplete: it has no line end and is not valid JSON."""
+    """Whether a last line is incomplete: it has no line end and is not valid JSON. One that is nested too deeply to
+    tell is kept."""
     if not line or line.endswith(b"\n"):
         return False
     try:
         json.loads(line)
     except ValueError:
         return True
+    except RecursionError:
+        pass
     return False

@@ -19,7 +19,9 @@ _REPO = re.compile(rf"({_OWNER})(?:/|__)((?!\.+$){_OWNED})")
 _ORG = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]|_(?!_|$))*")
 #: a repository that can follow it, and whose folder never has the name of another one's file
 _NAME = re.compile(r"(?!\.+$)(?!.*\.jsonl$)[A-Za-z0-9._-]+")
-_INSTANCE = re.compile(rf"({_OWNER})(?:/|__)((?!\.+{_SEPARATOR}\d+$){_OWNED}?){_SEPARATOR}(\d+)")
+#: the number of a pull request or of a commit, which is below 2 ** 53
+_NUMBER = r"[0-9]{1,16}"
+_INSTANCE = re.compile(rf"({_OWNER})(?:/|__)((?!\.+{_SEPARATOR}[0-9]+$){_OWNED}?){_SEPARATOR}({_NUMBER})")
 
 
 class Repo(NamedTuple):

@@ -146,7 +146,7 @@ def _whole(progress: Progress) -> Table:
     parts += [f"{name} {text}" for name, text in progress.notes.items()]
     row = Table.grid(padding=(0, 2))
     bar = ProgressBar(total=max(1, progress.total), completed=progress.done, width=16)
-    row.add_row(progress.what, bar, _line(" · ".join(filter(None, parts))))
+    row.add_row(_line(progress.what), bar, _line(" · ".join(filter(None, parts))))
     return row
 
 
@@ -155,7 +155,7 @@ def _under_way(progress: Progress) -> Table:
 
     rows = Table.grid(padding=(0, 2))
     for unit, step in progress.lines().items():
-        rows.add_row(f"  {unit}", clock(time.monotonic() - step.since), _line(step.text))
+        rows.add_row(_line(f"  {unit}"), clock(time.monotonic() - step.since), _line(step.text))
     return rows
 
 

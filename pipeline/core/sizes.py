@@ -12,7 +12,7 @@ UNITS = ("", "K", "M", "G", "T")
 
 def parse_size(text: str) -> int:
     """A size in bytes. Raises UserError for an invalid one."""
-    match = re.fullmatch(rf"\s*(\d+(?:\.\d+)?)\s*([{''.join(UNITS)}]?)(i?)B?\s*", text, re.IGNORECASE)
+    match = re.fullmatch(rf"\s*([0-9]{{1,15}}(?:\.[0-9]+)?)\s*([{''.join(UNITS)}]?)(i?)B?\s*", text, re.IGNORECASE)
     if not match:
         raise UserError(f"'{text}' is not a size", hint="write it like 60GB, 512MiB or 1.5T")
     number, unit, binary = match.groups()

@@ -69,14 +69,14 @@ def read_names(text: str) -> tuple[str, ...]:
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:
-    lines = read_text(path).split("\n")
-    return [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
+    lines = enumerate(map(str.strip, read_text(path).split("\n")), 1)
+    return [(number, line) for number, line in lines if line and not line.startswith("#")]
 
 
 def _name_in(path: Path, number: int, line: str) -> str:
     try:
         return _canonical(str(json.loads(line)["instance_id"]) if line.startswith("{") else line)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise UserError("no instance_id in this line", path=path, line=number) from None
     except UserError as error:
         raise UserError(error.message, path=path, line=number, hint=error.hint) from None

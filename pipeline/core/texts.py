@@ -1,12 +1,14 @@
 """Reading text files that people write, with a UserError for any fault of the file itself.
 
-Does not cover the content: each reader checks that.
+The mark with which some editors begin a file (BOM) is no part of the text. Does not cover the content: each reader
+checks that.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 import tomllib
 from collections.abc import Collection
 from pathlib import Path
@@ -15,7 +17,7 @@ from typing import Any
 from pipeline.core.errors import UserError
 
 
-def read_text(path: Path, encoding: str = "utf-8", hint: str | None = None) -> str:
+def read_text(path: Path, hint: str | None = None) -> str:
     """The text of a file. Raises UserError for one that is missing, not readable, or not UTF-8 (with the line)."""
     try:
         data = path.read_bytes()
@@ -24,18 +26,18 @@ def read_text(path: Path, encoding: str = "utf-8", hint: str | None = None) -> s
     except OSError as error:
         raise UserError(f"cannot be read: {error.strerror}", path=path, hint=hint) from None
     try:
-        return data.decode(encoding)
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise UserError("the file is not UTF-8", path=path, line=line, hint="save it as UTF-8") from None
 
 
 def read_table(
-    path: Path, columns: Collection[str] = (), encoding: str = "utf-8", hint: str | None = None
+    path: Path, columns: Collection[str] = (), hint: str | None = None
 ) -> list[tuple[int, dict[str, str | None]]]:
     """The rows of a CSV file, each with the line on which it ends. Raises UserError as `read_text` does, for a column
     that is missing, and for invalid CSV."""
-    rows = csv.DictReader(io.StringIO(read_text(path, encoding, hint), newline=""))
+    rows = csv.DictReader(io.StringIO(read_text(path, hint), newline=""))
     try:
         if missing := [column for column in columns if column not in (rows.fieldnames or ())]:
             raise UserError("no such column", path=path, line=1, field=missing[0], hint=hint)
@@ -45,8 +47,15 @@ def read_table(
 
 
 def read_toml(path: Path, hint: str | None = None) -> dict[str, Any]:
-    """The tables of a TOML file. Raises UserError as `read_text` does, and for invalid TOML."""
+    """The tables of a TOML file. Raises UserError as `read_text` does, and for invalid TOML, with the line."""
+    return parse_toml(read_text(path, hint), path, hint)
+
+
+def parse_toml(text: str, path: Path, hint: str | None = None) -> dict[str, Any]:
+    """The tables of a TOML file's text. Raises UserError with the line."""
     try:
-        return tomllib.loads(read_text(path, hint=hint))
-    except (ValueError, RecursionError) as error:  # tomllib raises these for bad dates and deep nesting
-        raise UserError(f"invalid TOML: {error}", path=path, hint=hint) from None
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # tomllib also raises these for long numbers and deep nesting
+        line = re.search(r"at line (\d+)", str(error))
+        message = f"invalid TOML: {error}"
+        raise UserError(message, path=path, line=int(line[1]) if line else None, hint=hint) from None

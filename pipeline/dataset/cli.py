@@ -195,9 +195,11 @@ def grade(
     Exit code: 0 resolved, 1 not resolved, 75 not evaluated.
     """
     import json
+    import re
 
     from pipeline.core.cache import cache_root
     from pipeline.core.console import say
+    from pipeline.core.errors import UserError
     from pipeline.core.retry import Patience
     from pipeline.core.texts import read_text
     from pipeline.dataset.foreign.grader import Grader, described, server
@@ -210,14 +212,20 @@ def grade(
     how = How(open_sandbox(sandbox, cache_root()), DEFAULT, Patience(tries))
     grader = Grader(store, how, trust_local=trust_local, jobs=jobs)
     if instance and not serve:
-        verdict = described(grader.grade(instance, patch.read().decode()))
+        try:
+            text = patch.read().decode()
+        except UnicodeDecodeError:
+            raise UserError("the patch is not UTF-8", path=patch.name, hint="make it with: git diff --binary") from None
+        verdict = described(grader.grade(instance, text))
         click.echo(json.dumps(verdict, indent=2))
         raise SystemExit(0 if verdict["resolved"] else 75 if verdict["outcome"] == "not_evaluated" else 1)
     assert token_file is not None  # checked above
     host, _, port = address.rpartition(":")
-    if not host or not port.isdigit():
+    if not host or not re.fullmatch("[0-9]{1,5}", port) or int(port) > 65535:
         raise click.BadParameter(f"'{address}' is not HOST:PORT", param_hint="--address")
-    with server(grader, host, int(port), read_text(token_file).strip()) as serving:
+    if not (token := read_text(token_file).strip()):
+        raise UserError("the file is empty, and anybody could ask", path=token_file, hint="export the folder again")
+    with server(grader, host, int(port), token) as serving:
         say(f"grading at http://{host}:{serving.server_address[1]} (Ctrl-C stops it)")
         serving.serve_forever()
 

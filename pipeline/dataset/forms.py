@@ -63,7 +63,8 @@ FORMATS: dict[str, Callable[[Instance], dict[str, Any]]] = {
 
 
 def lines(form: str, instances: Iterable[Instance]) -> bytes:
-    """The instances as JSON Lines of a format. Raises UserError for an unknown format."""
+    """The instances as JSON Lines of a format, in ASCII: SWE-bench also ends lines at U+2028, which patches contain.
+    Raises UserError for an unknown format."""
     if form not in FORMATS:
         raise unknown("format", form, list(FORMATS))
-    return "".join(json.dumps(FORMATS[form](instance), ensure_ascii=False) + "\n" for instance in instances).encode()
+    return "".join(json.dumps(FORMATS[form](instance)) + "\n" for instance in instances).encode()

@@ -101,6 +101,7 @@ def _by_file(instance: Instance) -> Tests:
     grouped: Tests = {}
     for name in sorted(instance.expected):
         file, _, title = name.partition(SEPARATOR)
+        file = file if title else name  # a test without a title is not its file
         kind = instance.tests[name]
         grouped.setdefault(file, {}).setdefault(kind, ())
         grouped[file][kind] += (title,)

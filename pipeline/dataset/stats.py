@@ -6,24 +6,23 @@ Reads instances, reviews and audits, writes nothing. `GROUPS` are the categories
 
 from __future__ import annotations
 
-import io
 import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from unidiff import PatchSet
-
 from pipeline.core.audit import VerdictAudit
 from pipeline.core.dataset import read_dataset
 from pipeline.core.names import Repo
-from pipeline.core.patches import paths
+from pipeline.core.patches import diff_counts, paths
 from pipeline.core.records import Instance, Review
 from pipeline.core.reviews import newest_reviews
 from pipeline.core.store import Store, read_records
 from pipeline.core.wcag import PRINCIPLES
 
+#: the beginning of a hunk: every line in one begins with another character
+_HUNK = re.compile(r"^@@ -", re.MULTILINE)
 TOTAL = "total"
 UNASSIGNED = "unassigned"
 
@@ -102,9 +101,7 @@ MEASURES: dict[str, Callable[[Sequence[float]], float]] = {
 
 
 def _sizes(patch: str) -> Mapping[str, int]:
-    changed = PatchSet(io.StringIO(patch, newline="\n"))
-    hunks, lines = sum(map(len, changed)), sum(file.added + file.removed for file in changed)
-    return {"files": len(paths(patch)), "hunks": hunks, "lines": lines}
+    return {"files": len(paths(patch)), "hunks": len(_HUNK.findall(patch)), "lines": sum(diff_counts(patch))}
 
 
 def numbers(rated: Sequence[Rated]) -> Numbers:

@@ -124,10 +124,10 @@ def _instance(path: Path, position: int, value: Mapping[str, Any]) -> str:
 
 def _values(path: Path) -> Iterator[tuple[int, Any]]:
     """The values of a file (JSON Lines, a list, or an object by instance), each with its line or number."""
-    text = read_text(path, "utf-8-sig")
+    text = read_text(path)
     try:
         whole = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         yield from _of_lines(path, text)
         return
     if isinstance(whole, dict) and not {"instance_id", "id", "org"} & whole.keys():
@@ -143,7 +143,7 @@ def _of_lines(path: Path, text: str) -> Iterator[tuple[int, Any]]:
         if line.strip():
             try:
                 yield number, json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise UserError(
                     f"invalid JSON: {error}", path=path, line=number, hint="correct or remove the line"
                 ) from None

@@ -69,8 +69,17 @@ def _completion(reply: httpx.Response) -> Completion:
     try:
         answer = reply.json()
         choice, usage = answer["choices"][0], usage_of(answer.get("usage"))
-        text = choice["message"].get("content") or ""
+        text = _text(choice["message"].get("content"))
         is_counted = usage.tokens_in and (usage.tokens_out or not text)
         return Completion(text, choice.get("finish_reason") or "", usage if is_counted else None)
-    except (ValueError, LookupError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise InfrastructureError("the gateway's answer is not a chat completion", cause="gateway") from None
+
+
+def _text(content: Any) -> str:
+    """The text of a message, which some providers give in parts, next to parts with reasoning. Raises TypeError."""
+    if isinstance(content, list):
+        return "".join(part["text"] for part in content if part.get("type", "text") == "text")
+    if not isinstance(content, str | None):
+        raise TypeError("neither a text nor parts")
+    return content or ""

@@ -308,8 +308,8 @@ class Ledger:
         """Complete an open, lost or cut request; one that is already booked stays as it is. One that `is_paid`,
         although it has no answer, keeps its highest possible cost, once for each time that it was sent."""
         with self._transaction() as db:
-            query = f"UPDATE requests SET {_SET} WHERE id = ? AND status IN (?, ?, ?)"
-            if not db.execute(query, (*_values(booking), request, OPEN, LOST, CUT_OFF)).rowcount:
+            query = f"UPDATE requests SET {_SET} WHERE id = ? AND status IN ({_marks(len(_UNBOOKED))})"
+            if not db.execute(query, (*_values(booking), request, *_UNBOOKED)).rowcount:
                 return
             _add(db, request, booking.cost_usd)
             if is_paid:
@@ -363,14 +363,14 @@ class Ledger:
 
     # -- another ledger's rows ----------------------------------------------------------------------------------------
     def differing(self, other: Path) -> list[str]:
-        """The ids of keys and requests that differ between both ledgers. A request that only one of them has booked is
+        """The ids of keys and requests that differ between both ledgers. A request whose end only one of them knows is
         no difference."""
         pairs = {
             "keys": ("key_hash", (*Key._fields, "created"), ""),
             "requests": (
                 "id",
                 (*Sent._fields, *_BOOKED),
-                f"AND a.status NOT IN {_UNBOOKED} AND b.status NOT IN {_UNBOOKED}",
+                f"AND {_known('a')} = {_BOOKED_RANK} AND {_known('b')} = {_BOOKED_RANK}",
             ),
         }
         with self._attached(other) as db:
@@ -384,8 +384,8 @@ class Ledger:
             return names
 
     def absorb(self, other: Path) -> None:
-        """Add another ledger's keys, requests and refusals, all or none. A request that is booked there and open or
-        lost here becomes booked."""
+        """Add another ledger's keys, requests and refusals, all or none. Of a request in both, the row that knows more
+        of its end counts, whichever ledger is absorbed first."""
         requests = ", ".join((*Sent._fields, *_BOOKED))
         booked = ", ".join(f"{name} = b.{name}" for name in _BOOKED)
         with self._attached(other) as db, db:
@@ -396,14 +396,14 @@ class Ledger:
             )
             db.execute(query)
             db.execute(f"""UPDATE main.requests SET {booked} FROM other.requests b
-                           WHERE b.id = main.requests.id AND main.requests.status IN {_UNBOOKED}
-                                 AND b.status NOT IN {_UNBOOKED}""")
+                           WHERE b.id = main.requests.id AND {_known("b")} > {_known("main.requests")}""")
             names = "key_hash, cause"
             db.execute(f"INSERT OR IGNORE INTO main.refusals ({names}) SELECT {names} FROM other.refusals")
             db.execute("INSERT OR IGNORE INTO main.served SELECT * FROM other.served")
-            db.execute("INSERT OR IGNORE INTO main.worst SELECT * FROM other.worst")
-            db.execute(f"""DELETE FROM main.worst WHERE id NOT IN (SELECT id FROM other.worst)
-                           AND id IN (SELECT id FROM other.requests WHERE status NOT IN {_UNBOOKED})""")
+            db.execute("""INSERT OR REPLACE INTO main.worst SELECT w.* FROM other.worst w
+                          JOIN other.requests b USING (id) JOIN main.requests a USING (id) WHERE a.status = b.status""")
+            db.execute(f"""DELETE FROM main.worst WHERE id NOT IN (SELECT id FROM other.worst) AND id IN
+                           (SELECT id FROM other.requests b WHERE {_known("b")} = {_BOOKED_RANK})""")
             db.execute("DELETE FROM main.spent")
 
     @contextmanager
@@ -537,8 +537,16 @@ def _marks(count: int) -> str:
 
 #: the columns of a booking, and how they are set
 _BOOKED = (*Usage._fields, "cost_usd", "latency_ms", "status", "sends")
-_UNBOOKED = f"('{OPEN}', '{LOST}')"
+#: statuses of requests that are not booked for good, by how much of their end is known, and the rank of all others
+_UNBOOKED = (OPEN, LOST, CUT_OFF)
+_BOOKED_RANK = len(_UNBOOKED)
 _SET = ", ".join(f"{name} = ?" for name in _BOOKED)
+
+
+def _known(table: str) -> str:
+    """SQL for how much the rows of a table know of the ends of their requests."""
+    cases = " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(_UNBOOKED))
+    return f"(CASE {table}.status {cases} ELSE {_BOOKED_RANK} END)"
 
 
 def _values(booking: Booking) -> tuple[int | str, ...]:

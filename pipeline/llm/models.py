@@ -7,7 +7,7 @@ mode, and no secret in the file. Writes nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -45,6 +45,8 @@ _SHAPING = ("mode", "supports_vision", "max_input_tokens")
 LIMITS = ("max_parallel_requests", *PACES)
 #: the field of `model_info` that says how many answers one request may ask for
 CHOICES = "max_choices"
+#: fields of `model_info` with the most tokens of a prompt and of an answer
+TOKENS = ("max_input_tokens", "max_output_tokens", "max_tokens")
 _VARIABLE = re.compile(r"^os\.environ/(\w+)$")
 #: a name of a price
 _PRICED = re.compile("cost|pric")
@@ -151,8 +153,29 @@ def _entries(path: Path) -> list[tuple[int, Any]]:
     if not isinstance(content, dict) or list(content) != ["model_list"] or not isinstance(content["model_list"], list):
         hint = "the gateway makes LiteLLM's other settings itself; those of one model go into its litellm_params"
         raise UserError("a list `model_list` is expected, and nothing else", path=path, field="model_list", hint=hint)
+    for key, earlier in _repeated(root):
+        line, message = key.start_mark.line + 1, f"'{key.value}' is also in line {earlier.start_mark.line + 1}"
+        raise UserError(message, path=path, line=line, field=key.value, hint="only one of them would count")
     lines = [node.start_mark.line + 1 for node in root.value[0][1].value] if root else []
     return list(zip(lines, content["model_list"], strict=True))
+
+
+def _repeated(root: Any) -> Iterator[tuple[Any, Any]]:
+    """The keys that are in one table twice, each with its first place: YAML takes the last value without a word."""
+    pending, seen = [root], set()
+    while pending:
+        node = pending.pop()
+        if id(node) in seen or node.id == "scalar":
+            continue
+        seen.add(id(node))
+        if node.id == "sequence":
+            pending += node.value
+            continue
+        first: dict[str, Any] = {}
+        for key, value in node.value:
+            pending.append(value)
+            if key.id == "scalar" and first.setdefault(key.value, key) is not key:
+                yield key, first[key.value]
 
 
 @dataclass(frozen=True)
@@ -180,7 +203,12 @@ def _model(location: _Location, entry: Any) -> Model:
     kind = location.text(info, "mode", "model_info.mode")
     if kind not in MODES:
         raise location.error("model_info.mode", f"'{kind}' is not a mode", f"available: {', '.join(MODES)}")
+    for table, fields in (("litellm_params", parameters), ("model_info", info)):
+        if wrong := [field for field in fields if not isinstance(field, str)]:
+            raise location.error(table, f"'{wrong[0]}' is not the name of a field")
     _check_key(location, parameters)
+    if "api_base" in parameters:
+        location.text(parameters, "api_base", "litellm_params.api_base")
     if misplaced := next(filter(_PRICED.search, parameters), ""):
         raise location.error(f"litellm_params.{misplaced}", "a price that is not used", "write it in model_info")
     matches = (_VARIABLE.match(value) for value in parameters.values() if isinstance(value, str))
@@ -189,6 +217,9 @@ def _model(location: _Location, entry: Any) -> Model:
     choices = info.get(CHOICES, 1)
     if type(choices) is not int or choices < 1:
         raise location.error(f"model_info.{CHOICES}", f"'{choices}' is not a number of answers")
+    for length in TOKENS:
+        if info.get(length) is not None and (type(info[length]) is not int or info[length] < 1):
+            raise location.error(f"model_info.{length}", f"'{info[length]}' is not a number of tokens", "write 128000")
     return Model(name, kind, _prices(location, info), info.get("scripted") is True, variables, limits, entry)
 
 

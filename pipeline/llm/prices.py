@@ -105,16 +105,20 @@ def total(amounts: Iterable[Decimal]) -> Decimal:
     return result
 
 
-def usage_of(reported: Mapping[str, Any] | None) -> Usage:
+def usage_of(reported: Any) -> Usage:
     """The usage of an OpenAI-compatible answer, from the field that LiteLLM normalizes for every provider. A report
     that contradicts itself is none."""
-    reported = reported or {}
-    details = reported.get("prompt_tokens_details") or {}
+    reported = _table(reported)
+    details = _table(reported.get("prompt_tokens_details"))
     usage = Usage(
         tokens_in=reported.get("prompt_tokens") or 0,
         tokens_out=reported.get("completion_tokens") or 0,
         tokens_cached=details.get("cached_tokens") or 0,
         tokens_stored=details.get("cache_creation_tokens") or 0,
-        tokens_reasoning=(reported.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0,
+        tokens_reasoning=_table(reported.get("completion_tokens_details")).get("reasoning_tokens") or 0,
     )
     return usage if usage.is_possible else Usage()
+
+
+def _table(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

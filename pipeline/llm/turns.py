@@ -124,11 +124,11 @@ def requested(body: bytes) -> tuple[str, int]:
     try:
         request = json.loads(body)
         model = str(request["model"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return "", 0
     lengths = [request[name] for name in LENGTHS if type(request.get(name)) is int]
     count = request["n"] if type(request.get("n")) is int else 1
-    return model, len(body) // CHARS_PER_TOKEN + max([0, *lengths]) * count
+    return model, len(body) // CHARS_PER_TOKEN + max([0, *lengths]) * max(1, count)
 
 
 async def read_body(receive: Receive) -> bytes:

@@ -21,6 +21,7 @@ _TAG = re.compile(r"<[a-z][^<>]*>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n`]*$", re.MULTILINE)
 #: the reasoning that some models print before the answer
 _THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THOUGHT_END = re.compile(r"^[ \t]*</think(?:ing)?>[ \t]*$", re.MULTILINE | re.IGNORECASE)
 #: languages of fences that may contain a page
 _HTML = ("html", "htm", "xhtml", "")
 
@@ -35,6 +36,7 @@ def page_of(answer: str) -> str:
     text = _THOUGHT.sub("", answer.lstrip("\ufeff")).strip()
     if _begin(text) == 0:
         return _whole(text)
+    text = _after_thought(text)
     blocks = list(_blocks(text))
     fenced = next((block.text for block in blocks if _begin(block.text) is not None), None)
     if fenced is not None:
@@ -43,6 +45,15 @@ def page_of(answer: str) -> str:
         return _whole(text)
     parts = [block.text for block in blocks if block.language in _HTML and _TAG.search(block.text)]
     return max(parts, key=len).strip() if parts else text
+
+
+def _after_thought(text: str) -> str:
+    """The text after reasoning that ends with its mark but does not begin with it: some servers drop the first mark.
+    Only if a page or a part of one follows: a page can contain the mark."""
+    ends = [end.end() for end in _THOUGHT_END.finditer(text)]
+    after = text[ends[-1] :] if ends else ""
+    has_page = _begin(after) is not None or (_TAG.search(after) and not _END.search(after))
+    return after.strip() if has_page else text
 
 
 def _begin(text: str, start: int = 0) -> int | None:

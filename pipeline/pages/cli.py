@@ -148,7 +148,7 @@ def models_of(path: Path) -> list[str]:
         data = yaml.safe_load(read_text(path))
         entries = data.get("models") or data.get("model_list")
         return [entry.get("name") or entry["model_name"] for entry in entries]
-    except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
+    except (yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         hint = "write 'models:' and, below it, '- name: NAME' for each model"
         raise UserError(f"not a list of models: {error}", path=path, hint=hint) from None
 

@@ -55,5 +55,5 @@ def _of(folder: str, repos: Sequence[Repo]) -> list[str]:
         return [f"--include=/{folder}/**"]
     included = [f"--include=/{folder}/**/{repo.slug}/***" for repo in repos]
     included += [f"--include=/{folder}/{repo.slug}/***" for repo in repos]
-    included += [f"--include=/{folder}/**{repo.slug}.jsonl" for repo in repos]
+    included += [f"--include=/{folder}/{parent}{repo.slug}.jsonl" for repo in repos for parent in ("", "**/")]
     return [*included, f"--include=/{folder}/**/", f"--exclude=/{folder}/**"]

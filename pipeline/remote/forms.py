@@ -83,7 +83,7 @@ def _rows(path: Path, data: bytes, keys: tuple[str, ...]) -> dict[str, bytes]:
         try:
             record = json.loads(line)
             key = " ".join(str(_value(record, field)) for field in keys)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise UserError(f"not such a record: {error}", path=path, line=number, field=keys[0]) from None
         if key in lines:
             raise UserError(f"{key} is listed twice", path=path, line=number, field=keys[0], hint="keep one of them")
@@ -153,7 +153,7 @@ def _whole_lines(data: bytes) -> list[bytes]:
     whole = [line for line in lines if line.strip()]
     try:
         return [*whole, last] if last.strip() and json.loads(last) else whole
-    except ValueError:
+    except (ValueError, RecursionError):
         return whole
 
 
@@ -161,7 +161,7 @@ def _time(line: bytes) -> str:
     """When a record was written; a record without a time counts as the oldest."""
     try:
         return str(json.loads(line).get("time") or "")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return ""
 
 

@@ -7,7 +7,6 @@ records that the other side removed and this side did not change are removed. An
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sqlite3
@@ -25,7 +24,7 @@ from pipeline.core.store import Store, new_stamp, read_object, read_records, sch
 from pipeline.evaluate.final_report import final_report
 from pipeline.llm.costs import write_costs
 from pipeline.llm.ledger import Ledger
-from pipeline.remote.forms import form_of, rows_of
+from pipeline.remote.forms import INSTANCE, form_of, rows_of
 from pipeline.remote.sides import Sides
 from pipeline.remote.units import same, sha256, walk
 
@@ -190,8 +189,10 @@ def _both_ways(plan: _Plan, steps: list[Step]) -> Iterator[str]:
         dataset = f"{Path(rejections).parent}.jsonl"
         if dataset not in by_path:
             continue
-        ours, theirs = ([_ids(_read(side / path)) for path in (dataset, rejections)] for side in plan.sides)
-        after = [_ids(plan.after(by_path[path])) for path in (dataset, rejections)]
+        ours, theirs = (
+            [_ids(side / path, _read(side / path)) for path in (dataset, rejections)] for side in plan.sides
+        )
+        after = [_ids(plan.store.root / path, plan.after(by_path[path])) for path in (dataset, rejections)]
         for name in sorted((after[0] & after[1]) - (ours[0] & ours[1]) - (theirs[0] & theirs[1])):
             yield f"{dataset}: {name} is an instance on one side and a rejection on the other"
 
@@ -200,8 +201,9 @@ def _read(path: Path) -> bytes:
     return path.read_bytes() if path.exists() else b""
 
 
-def _ids(data: bytes) -> set[str]:
-    return {json.loads(line)["instance_id"] for line in data.splitlines() if line.strip()}
+def _ids(path: Path, data: bytes) -> set[str]:
+    """The instances of a file's records. Raises UserError with file and line."""
+    return set(rows_of(INSTANCE, path, data))
 
 
 def _differing(ours: Path, theirs: Path) -> list[str]:

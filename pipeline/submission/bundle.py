@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -20,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from pipeline import __version__
 from pipeline.core.console import counted
@@ -41,6 +42,13 @@ ABOUT, DATA = "submission.json", "data"
 LOCAL = ("gateway.log", "run.log", "tasks.jsonl", "cache")
 
 
+def _segment(name: str) -> str:
+    """A name that is one part of a path: a bundle's run is in the bundle."""
+    if name in ("", ".", "..") or re.search(r"[/\\\0]", name):
+        raise ValueError(f"{name!r} does not name a folder of runs")
+    return name
+
+
 class Submission(Record):
     """What a bundle claims. `outcomes` are those of the first attempts; `files` are digests (SHA-256) by path. A
     `draft` may lack verdicts; no leaderboard ranks it."""
@@ -51,7 +59,7 @@ class Submission(Record):
     repo: str
     agent: str
     model: str
-    run: str
+    run: Annotated[str, AfterValidator(_segment)]
     attempts: Annotated[int, Field(ge=1)] = 1
     instances: tuple[str, ...]
     outcomes: dict[str, int]
@@ -116,7 +124,9 @@ def pack(store: Store, subject: Subject, folder: Path, *, draft: bool = False) -
 
 
 def load(folder: Path) -> Submission:
-    """What a bundle claims. Raises UserError for an invalid bundle."""
+    """What a bundle claims. Raises UserError for an invalid bundle, or one whose data are elsewhere."""
+    if (folder / DATA).is_symlink():
+        raise UserError("the data of a bundle are a link", path=folder / DATA, hint="ask for the bundle itself")
     return read_record(folder / ABOUT, Submission)
 
 
@@ -137,9 +147,14 @@ def regrade(folder: Path, dataset: Path) -> list[str]:
     with TemporaryDirectory(prefix="a11y-bench-") as scratch:
         store = Store(Path(scratch) / "data")
         store.begin()
-        shutil.copytree(folder / DATA, store.root, dirs_exist_ok=True)
+        shutil.copytree(folder / DATA, store.root, dirs_exist_ok=True, ignore=_links)
         _copy(Store(dataset).dataset(subject.repo), store.dataset(subject.repo))
         return [line for attempt in attempts(store, subject) for line in _differing(store, claimed, attempt)]
+
+
+def _links(folder: str, names: list[str]) -> list[str]:
+    """The links in a folder: a bundle is foreign, and what they lead to is this machine's. No record is one."""
+    return [name for name in names if Path(folder, name).is_symlink()]
 
 
 def _differing(store: Store, claimed: Store, subject: Subject) -> Iterator[str]:

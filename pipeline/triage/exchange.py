@@ -154,10 +154,10 @@ def read(path: Path, rater: str = "") -> list[Review]:
         raise UserError("no such file", path=path)
     lines = path.read_bytes().splitlines()
     first = next((line for line in lines if line.strip()), b"")
-    content = [] if _is_line(first) else read_json(path)
-    if not content:
+    if _is_line(first):
         found = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
         return [_line(path, number, line, rater) for number, line in found]
+    content = read_json(path)
     ratings = list(content.values()) if isinstance(content, dict) else content
     if not isinstance(ratings, list) or not all(isinstance(rating, dict) for rating in ratings):
         raise UserError("a list or an object of ratings is expected", path=path)
@@ -170,14 +170,14 @@ def _is_line(line: bytes) -> bool:
     """Whether a line is a complete object, so the file is JSON Lines."""
     try:
         return isinstance(found := json.loads(line), dict) and "instance_id" in found
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 
 def _line(path: Path, number: int, line: bytes, rater: str) -> Review:
     try:
         entry = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"invalid JSON: {error}", path=path, line=number) from None
     if isinstance(entry, dict) and ("status" in entry or "rater" in entry):
         return parse_record(path, number, json.dumps({"rater": rater} | entry).encode(), Review)
@@ -217,13 +217,13 @@ def _foreign(path: Path, number: int, entry: Mapping[str, Any], rater: str) -> R
 
 def _seed(entry: Mapping[str, Any]) -> dict[str, Any]:
     """A rating in the thesis's export or prompt, under our names, without criteria that WCAG 2.2 removed."""
-    codes = entry.get("wcag_codes") or entry.get("wcag") or entry.get("wcag_categories") or ()
+    codes = _listed(entry.get("wcag_codes") or entry.get("wcag") or entry.get("wcag_categories"))
     found = [str(code.get("code", "") if isinstance(code, Mapping) else code).split(" ")[0] for code in codes]
     labels = [
         Label(name=label["name"], hover_text=label.get("hoverText", ""))
         if isinstance(label, Mapping)
         else Label(name=str(label))
-        for label in entry.get("labels") or ()
+        for label in _listed(entry.get("labels"))
     ]
     values = {name: entry[name] for name in (*FLAGS, "difficulty", "issue_category", "test_quality", "confidence")
              if entry.get(name) is not None}  # fmt: skip
@@ -239,6 +239,15 @@ def _seed(entry: Mapping[str, Any]) -> dict[str, Any]:
         "build_error": bool(entry.get("build_error")),
         "by": "model" if entry.get("model") else "person",
     }
+
+
+def _listed(value: Any) -> list[Any]:
+    """A list, or a text with commas between its parts. Raises TypeError."""
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    if not isinstance(value, list | None):
+        raise TypeError(f"{value!r} is not a list")
+    return value or []
 
 
 def _annotation(entry: Mapping[str, Any]) -> dict[str, Any]:

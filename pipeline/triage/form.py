@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any, get_args
@@ -17,6 +18,7 @@ from pipeline.core.ratings import (
     STATUSES,
     Category,
     Difficulty,
+    Label,
     Review,
     TestQuality,
 )
@@ -43,6 +45,8 @@ TEXTS = {
     "evaluation_note": ("Notes on the evaluation", NOTE),
 }
 _ANSWERS = {"yes": True, "no": False}
+#: a label whose name contains a colon
+_QUOTED = re.compile(r'"([^"]*:[^"]*)"\s*(?::(.*))?')
 
 
 def template_data(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,10 +73,8 @@ def values(review: Review | None) -> dict[str, Any]:
     fields |= {name: "yes" if holds else "no" for name, holds in review.conditions.items()}
     fields |= {name: getattr(review, name) or "" for name in (*CHOICES, *TEXTS, "status")}
     lists = {name: list(getattr(review, name)) for name in ("success_criteria", "principles")}
-    labels = "\n".join(
-        f"{label.name}: {label.hover_text}" if label.hover_text else label.name for label in review.labels
-    )
-    confidence = "" if review.confidence is None else f"{review.confidence:g}"
+    labels = "\n".join(map(_label_line, review.labels))
+    confidence = "" if review.confidence is None else str(review.confidence).removesuffix(".0")
     return fields | lists | {"labels": labels, "confidence": confidence, "build_error": review.build_error}
 
 
@@ -101,12 +103,19 @@ def review(values: Mapping[str, Any], **about: str) -> Review | list[str]:
         return [_words(fault) for fault in error.errors()]
 
 
+def _label_line(label: Label) -> str:
+    """A label as a line; a name with a colon is in quotation marks."""
+    name = f'"{label.name}"' if ":" in label.name else label.name
+    return f"{name}: {label.hover_text}" if label.hover_text else name
+
+
 def _labels(text: str) -> list[dict[str, str]]:
     """Labels, one per line, each with its tooltip after a colon; known labels have a tooltip already."""
     labels = []
-    for line in filter(None, map(str.strip, text.splitlines())):
-        name, _, hover = (part.strip() for part in line.partition(":"))
-        labels.append({"name": name, "hover_text": hover or LABELS.get(name, "")})
+    for line in filter(None, map(str.strip, text.split("\n"))):
+        quoted = _QUOTED.fullmatch(line)
+        name, hover = (quoted[1], quoted[2] or "") if quoted else line.partition(":")[::2]
+        labels.append({"name": name.strip(), "hover_text": hover.strip() or LABELS.get(name.strip(), "")})
     return labels
 
 

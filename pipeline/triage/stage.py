@@ -17,11 +17,14 @@ from pipeline.triage import exchange
 
 
 def add(store: Store, repo: Repo, reviews: Iterable[Review]) -> list[Review]:
-    """Append ratings, and report changed ones; a rating equal to the same rater's last one is not appended.
+    """Append ratings, and report changed ones. A rating equal to the same rater's last one is not appended, nor is one
+    that was appended before: a file may be imported again.
 
     Returns those that count. Raises UserError for an instance that is not a candidate; then nothing is written.
     """
-    new = [rating if rating.time else rating.model_copy(update={"time": now()}) for rating in reviews]
+    existing = set(map(_content, all_reviews(store, repo)))
+    fresh = (rating for rating in reviews if _content(rating) not in existing)
+    new = [rating if rating.time else rating.model_copy(update={"time": now()}) for rating in fresh]
     known = {rating.instance_id for rating in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
     for rating in new:
         if rating.instance_id not in known:
@@ -74,13 +77,18 @@ def _undoing(history: Sequence[Review]) -> list[Review]:
     standing: list[Review] = []
     for review in history:
         if review.undo:
-            standing.pop()
+            del standing[-1:]  # a file that was imported may lack what was undone
         else:
             standing.append(review)
     if not standing:
         return []
     before = standing[-2] if len(standing) > 1 else standing[-1].model_copy(update={"withdrawn": True})
     return [before.model_copy(update={"undo": True, "time": now()})]
+
+
+def _content(review: Review) -> str:
+    """A rating with its time, whichever version of the program wrote it."""
+    return review.model_dump_json(exclude={"tool", "schema_version"})
 
 
 def _same(new: Review, old: Review | None) -> bool:

@@ -66,6 +66,10 @@ def test_what_a_file_says(tmp_path: Path) -> None:
             "datasets[0].filter.source",
             "there is no such field",
         ),
+        ('"2024-01-01"', '"2024-1-1"', 5, "datasets[0].filter.merged_from", "'2024-1-1' is not a date"),
+        ('"2024-01-01"', '"2024-02-30"', 5, "datasets[0].filter.merged_from", "'2024-02-30' is not a date"),
+        ('"2024-01-01"', '"01.01.2024"', 5, "datasets[0].filter.merged_from", "is not a date like 2024-05-31"),
+        ('"2024-01-01"', "2024-01-01T00:00:00Z", 5, "datasets[0].filter.merged_from", "a valid string"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(
@@ -82,6 +86,15 @@ def test_what_is_wrong_is_said_with_its_place(
 def test_a_file_that_asks_for_nothing_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(UserError):
         load(tmp_path, text)
+
+
+@pytest.mark.parametrize("day", ["2024-05-31", '"2024-05-31"'])
+def test_a_day_is_a_text_or_a_date_of_toml(tmp_path: Path, day: str) -> None:
+    """What was merged on both days at the ends is admitted."""
+    text = f'models = ["m"]\n[[datasets]]\nrepo = "acme/ui"\nfilter = {{ merged_from = {day}, merged_until = {day} }}\n'
+    (dataset,) = load(tmp_path, text).datasets
+    merged = {day: make_instance(merged_at=f"{day}T23:59:59Z") for day in ("2024-05-30", "2024-05-31", "2024-06-01")}
+    assert [day for day, one in merged.items() if dataset.filter.admits(one)] == ["2024-05-31"]
 
 
 def test_instances_by_a_named_subset_and_a_filter(tmp_path: Path) -> None:

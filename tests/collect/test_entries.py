@@ -30,6 +30,14 @@ def test_files_are_there_where_lines_can_not_be_counted() -> None:
     assert [one.path for one in shown] == ["logo.png", "x"]
 
 
+def test_a_name_that_unidiff_divides_costs_no_other_file_its_numbers() -> None:
+    """A folder `a b` in a header looks like two names; names with letters of any language are quoted there."""
+    odd = RETURN.replace("a.ts", "a b/a.ts").replace("a b/a.ts\n@@", "a b/a.ts\t\n@@")
+    quoted = RETURN.replace("a/a.ts", r'"a/Men\303\274.ts"').replace("b/a.ts", r'"b/Men\303\274.ts"')
+    shown = {one.path: one.added for one in entry(make_candidate(fix_patch=odd + quoted + RETURN, test_patch="")).files}
+    assert shown == {"a b/a.ts": None, "Menü.ts": 2, "a.ts": 2}
+
+
 def test_a_commit_without_a_number_is_shown_as_a_commit() -> None:
     sha = "0123456789abcdef" + "0" * 24
     assert entry(make_candidate(7)).url == "https://github.com/acme/ui/pull/7"

@@ -82,9 +82,13 @@ def test_the_shipped_list_is_the_seeds() -> None:
     [
         ("[[repository", "list.toml: invalid TOML"),
         ("a = 1", "not a list of repositories"),
-        ("[[repository]]\nname = 1", "field 'name'"),
-        ("[[repository]]\nname = 'a/b'\nstars = 1", "field 'stars'"),
-        ("[[repository]]\nname = 'ab'", "'ab' is not a repository"),
+        ("repository = ['a/b']", r"list.toml: field 'repository\[0\]': "),
+        ("[[repository]]\nname = 1", r"field 'repository\[0\].name'"),
+        ("[[repository]]\nname = 'a/b'\nstars = 1", r"field 'repository\[0\].stars'"),
+        (
+            "[[repository]]\nname = 'a/b'\n[[repository]]\nname = 'ab'",
+            r"list.toml: field 'repository\[1\].name': 'ab' is not a repository",
+        ),
     ],
 )
 def test_a_broken_list_is_refused(tmp_path: Path, text: str, says: str) -> None:

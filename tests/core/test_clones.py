@@ -149,6 +149,12 @@ def test_places_that_are_gone_leave_the_list(machine: Path, tmp_path: Path) -> N
         ("file:///home/ann/clones/ui", ""),
         ("../ui", ""),
         ("", ""),
+        ("HTTPS://ann:ghp_secret@github.com/acme/ui", "https://github.com/acme/ui"),
+        ("http://ann:ghp_secret@[::1]:8080/acme/ui", "http://[::1]:8080/acme/ui"),
+        ("https://[github.com/acme/ui", ""),
+        ("git+ssh://ann:ghp_secret@github.com/acme/ui", ""),
+        ("ann:ghp_secret@github.com:acme/ui", ""),
+        ("ext::sh -c ghp_secret", ""),
     ],
 )
 def test_a_remote_has_no_credentials_and_is_no_place(url: str, said: str) -> None:

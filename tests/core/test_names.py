@@ -94,7 +94,8 @@ def test_numbers_in_a_repositorys_name(text: str, expected: tuple[Repo, int]) ->
 
 @pytest.mark.parametrize(
     "text",
-    ["", "a/b", "a__b", "a__b-x", "b-1", "../b-1", "a/../b-1", "a/b#-1", "a/b#1.5", "a/b#1 x", "a/..#1", "a__..-1"],
+    ["", "a/b", "a__b", "a__b-x", "b-1", "../b-1", "a/../b-1", "a/b#-1", "a/b#1.5", "a/b#1 x", "a/..#1", "a__..-1"]
+    + ["a/b#" + "9" * 17, "a__b-" + "9" * 5000, "a/b#\u0663"],
 )
 def test_what_is_no_instance(text: str) -> None:
     with pytest.raises(UserError, match="is not an instance"):

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
 from pathlib import Path
 from subprocess import PIPE
+from typing import Any
 
 import factories
 import pytest
+from factories import make_prediction
 
 from pipeline.core import store as files
 from pipeline.core.errors import UserError
-from pipeline.core.names import Repo
+from pipeline.core.names import Repo, folder_name
 from pipeline.core.records import Issue, Rejection
 from pipeline.core.store import (
     Store,
@@ -27,6 +30,7 @@ from pipeline.core.store import (
     read_record,
     read_records,
     shown_by,
+    whose_run,
     write_bytes,
     write_json,
     write_records,
@@ -374,3 +378,61 @@ def test_a_run_of_something_else_than_instances_is_refused(tmp_path: Path, names
         shown_by(tmp_path)
     write_json(tmp_path / "run.json", {"instances": ["acme__ui-1"]})
     assert shown_by(tmp_path) == {"acme__ui-1"}
+
+
+RUN = "03_predictions/repair/magentless/acme__ui/m/20240506T070809Z"
+
+
+def run_of(store: Store, about: dict[str, Any] | None, agent: str = "", model: str = "m", folder: str = RUN) -> Path:
+    """A run with one prediction; `about` is its run.json, none for a run of another harness."""
+    path = store.root / folder
+    if about is not None:
+        write_json(path / "run.json", about)
+    write_records(path / "predictions.jsonl", [make_prediction(1, agent=agent, model_name_or_path=model)])
+    return path
+
+
+@pytest.mark.trap("verdict-of-another-model")
+@pytest.mark.parametrize(
+    ("about", "agent", "model", "folder"),
+    [
+        ({"agent": "magentless", "model": "m"}, "", "", RUN),
+        (None, "magentless", "m", RUN),
+        (None, "", "m", RUN),
+        (None, "magentless@greedy", "m", RUN.replace("magentless", "magentless@greedy")),
+        (None, "", "a/b", RUN.replace("/m/", f"/{folder_name('a/b')}/")),
+    ],
+)
+def test_whose_a_run_is(tmp_path: Path, about: dict[str, Any] | None, agent: str, model: str, folder: str) -> None:
+    """Its records say it; SWE-bench's format names no agent, so there the folder does."""
+    store = Store(tmp_path / "data")
+    owner = whose_run(run_of(store, about, agent, model, folder))
+    assert owner == (agent or "magentless", model or "m")
+    assert store.predicted(REPO) == [owner]
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.trap("verdict-of-another-model")
+@pytest.mark.parametrize(
+    ("about", "agent", "model", "folder", "says"),
+    [
+        (
+            {"agent": "magentless", "model": "other"},
+            "",
+            "m",
+            RUN,
+            "run.json: field 'model': a run of magentless with other",
+        ),
+        ({"agent": "other", "model": "m"}, "", "m", RUN, "run.json: field 'model': a run of other with m"),
+        (None, "other", "m", RUN, "predictions.jsonl: field 'model': a run of other with m"),
+        ({"model": "m"}, "", "m", RUN, "run.json: field 'agent': it is missing"),
+        (None, "", "m", RUN.replace("magentless", folder_name("a/b")), "the run does not state its agent and model"),
+    ],
+)
+def test_a_run_in_anothers_folder_is_refused(
+    tmp_path: Path, about: dict[str, Any] | None, agent: str, model: str, folder: str, says: str
+) -> None:
+    store = Store(tmp_path / "data")
+    run_of(store, about, agent, model, folder)
+    with pytest.raises(UserError, match=re.escape(says)):
+        store.predicted(REPO)

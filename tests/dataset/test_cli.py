@@ -113,6 +113,35 @@ def test_rebuild_says_where_it_differs_by_its_exit_code(tiny: Bench, tmp_path: P
 @pytest.mark.parametrize(
     ("words", "says"),
     [
+        (("acme__ui-1",), "name an INSTANCE and a PATCH, or --serve"),
+        (("acme__ui-1", "latin.diff"), "latin.diff: the patch is not UTF-8"),
+        (("acme__ui-9", "empty"), "acme__ui-9 is not in the dataset of acme/ui"),
+        (("acme", "empty"), "'acme' is not an instance"),
+        (("--serve",), "name an INSTANCE and a PATCH, or --serve"),
+        (("acme__ui-1", "empty", "--serve", "--token-file", "token"), "name an INSTANCE and a PATCH, or --serve"),
+        *((("--serve", "--token-file", "token", "--address", address), f"'{address}' is not HOST:PORT")
+          for address in ("8765", ":8765", "here:", "here:port", "here:99999", "here:\u00b2", "here:-1")),
+        (("--serve", "--token-file", "empty", "--address", "127.0.0.1:0"), "empty: the file is empty, and anybody"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_graded_is_no_verdict(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], says: str
+) -> None:
+    """Exit code 1 means *not resolved*, so a traceback was one; and with an empty token, everybody was answered."""
+    monkeypatch.chdir(tmp_path)
+    for name, data in (("latin.diff", "Zo\u00eb".encode("latin-1")), ("empty", b"\n"), ("token", b"secret\n")):
+        (tmp_path / name).write_bytes(data)
+    result = call(store, "grade", *words, "--sandbox", "local", cache=tmp_path / "cache")
+    if isinstance(result.exception, UserError):
+        assert says in str(result.exception)
+    else:
+        assert result.exit_code == 2 and says in " ".join(result.output.split())
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
         (("check", "--quick"), "no dataset is built"),
         (("stats", "acme/none"), "acme/none has no dataset"),
         (("lock", "nothing"), "write it as org/repo"),

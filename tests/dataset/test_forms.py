@@ -51,6 +51,17 @@ def test_multi_swe_bench_has_its_words_and_our_fields() -> None:
 
 
 @pytest.mark.rule("export")
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\x1e", "\x0c", "\r"])
+def test_an_instance_is_one_line_whoever_divides_lines(form: str, mark: str) -> None:
+    """SWE-bench reads a file with `str.splitlines`, which divides at more than line ends."""
+    instance = make_instance(title=f"Menu{mark}mute", fix_patch=make_instance().fix_patch + f"+a{mark}b\n")
+    (line,) = lines(form, [instance]).decode().splitlines()
+    row = json.loads(line)
+    assert row["fix_patch" if form == "multi-swe-bench" else "patch"] == instance.fix_patch
+
+
+@pytest.mark.rule("export")
 def test_swe_bench_has_its_fields() -> None:
     (row,) = export("swe-bench", make_instance(7, tests=TESTS))
     assert (row["instance_id"], row["repo"], row["base_commit"]) == ("acme__ui-7", "acme/ui", "b" * 40)

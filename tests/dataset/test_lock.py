@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from factories import FIX_PATCH, TEST_PATCH, make_environment, make_instance
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from leaks import ADDED
 from tiny_library import QUALIFIED, Bench
 
@@ -36,6 +38,26 @@ def test_an_entry_holds_facts() -> None:
 
 
 @pytest.mark.rule("lists-not-datasets")
+@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@given(
+    st.dictionaries(
+        st.lists(st.sampled_from(["a.test.ts", "b.ts", "", " ", ">", "menu", "a > b"]), min_size=1, max_size=4)
+        .map(" > ".join)
+        .filter(str.strip),
+        st.sampled_from(["PFP", "PFP snapshot", "NFP", "NNP", "PPP", "SSP"]),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_every_expected_test_is_in_it_under_its_own_name(tests: dict[str, str]) -> None:
+    """Also one without a title, which was listed as its file; what fails by its snapshot alone is told apart."""
+    instance = make_instance(tests=tests)
+    listed = transitions(lock(instance).tests)
+    assert listed == {name: kind for name, kind in tests.items() if name in instance.expected}
+    again = Lock.model_validate_json(lines([instance]))
+    assert facts(again) == facts(lock(instance))
+
+
 def test_a_reworked_statement_is_a_digest() -> None:
     """Reviewers quote what others wrote: their text is not published, and is still told apart from another one."""
     text = "Arrow keys do not move the focus."

@@ -6,6 +6,7 @@ import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from decimal import Decimal
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from pipeline.llm.ledger import (
     BUDGET_EXCEEDED,
     CAP_REACHED,
+    CUT_OFF,
     LOST,
     OK,
     UNCOUNTED,
@@ -279,6 +281,69 @@ def test_the_unknown_costs_of_another_ledger_come_along(ledger: Ledger, tmp_path
     other.book(booked, Booking(OK, cost_usd=Decimal(1)))
     ledger.absorb(tmp_path / "other.sqlite")
     assert ledger.committed("exp") == 4
+
+
+def told(path: Path) -> tuple[list[tuple], Decimal, list[tuple[str, str]]]:
+    """What a ledger tells of its requests, of what counts towards the budget, and of who answered."""
+    with closing(Ledger(path)) as ledger:
+        rows = [(row.id, row.status, row.cost_usd, row.sends, row.unknown) for row in ledger.rows()]
+        return sorted(rows), ledger.committed("exp"), ledger.served("exp")
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Copies of a ledger, made while its requests were under way, lost, cut off and booked; the last knows most."""
+    folder = tmp_path_factory.mktemp("story")
+    ledger, copies = Ledger(folder / "ledger.sqlite"), []
+    hashed = issue(ledger, "i-1", Decimal(100))
+    worsts = {"booked": 1, "paid": 2, "uncounted": 4, "cut": 8, "lost": 16, "told late": 32}
+    ids = {name: ledger.open(hashed, "m", "llm", Decimal(worst)) for name, worst in worsts.items()}
+
+    def copy() -> None:
+        copies.append(folder / f"{len(copies)}.sqlite")
+        with closing(sqlite3.connect(copies[-1])) as target:
+            ledger._db.backup(target)
+
+    copy()
+    ledger.book(ids["cut"], Booking(CUT_OFF, sends=1), is_paid=True)
+    ledger.book(ids["told late"], Booking(CUT_OFF, sends=1), is_paid=True)
+    copy()
+    ledger.book(ids["booked"], Booking(OK, Usage(1, 1), Decimal("0.25"), sends=1))
+    ledger.book(ids["paid"], Booking("408", sends=3), is_paid=True)
+    ledger.book(ids["uncounted"], Booking(UNCOUNTED, sends=1))
+    ledger.serve(hashed, "m-1", "fp")
+    copy()
+    ledger.lose("exp")
+    ledger.book(ids["told late"], Booking(OK, Usage(1, 1), Decimal("0.5"), sends=1))
+    ledger.close()
+    return [*copies, folder / "ledger.sqlite"]
+
+
+@pytest.mark.rule("budget")
+@pytest.mark.rule("money-exact")
+@pytest.mark.parametrize("order", permutations(range(4)), ids=lambda order: "".join(map(str, order)))
+def test_ledgers_come_together_in_any_order(tmp_path: Path, story: list[Path], order: tuple[int, ...]) -> None:
+    """A pull in the middle of a run, and an old copy after a new one: a request that was booked became one of unknown
+    cost again, and what may have been paid three times counted once."""
+    path = tmp_path / "ledger.sqlite"
+    for place in order:
+        with closing(Ledger(path)) as ledger:
+            assert ledger.differing(story[place]) == [], "they tell of the same requests"
+            ledger.absorb(story[place])
+    assert told(path) == told(story[-1])
+    assert told(path)[1] == Decimal("0.75") + 3 * 2 + 4 + 8 + 16
+
+
+def test_ledgers_that_contradict_each_other_are_told_apart(tmp_path: Path, story: list[Path]) -> None:
+    """One request that was booked with two costs, and one key of two experiments: nothing decides which is right."""
+    with closing(sqlite3.connect(story[-1])) as source, closing(sqlite3.connect(tmp_path / "other.sqlite")) as target:
+        source.backup(target)
+        target.execute("UPDATE requests SET cost_usd = '9' WHERE status = 'ok' AND cost_usd = '0.25'")
+        target.execute("UPDATE requests SET cost_usd = '9' WHERE status = 'lost'")
+        target.execute("UPDATE keys SET experiment = 'another'")
+        target.commit()
+    with closing(Ledger(story[-1])) as ledger:
+        assert [one.split()[0] for one in ledger.differing(tmp_path / "other.sqlite")] == ["keys", "requests"]
 
 
 @pytest.mark.rule("money-exact")

@@ -72,6 +72,13 @@ def test_zero_is_a_price(tmp_path: Path) -> None:
         ("model_list:", "router_settings: {}\nmodel_list:", "model_list"),
         ("os.environ/SMALL_KEY", "sk-canary", f"{PARAMETERS}.api_key"),
         ("api_key: os.", "max_parallel_requests: 0\n      api_key: os.", f"{PARAMETERS}.max_parallel_requests"),
+        ("api_key: os.", "api_base: 8000\n      api_key: os.", f"{PARAMETERS}.api_base"),
+        ("api_key: os.", "8000: x\n      api_key: os.", PARAMETERS),
+        ("mode: chat", "mode: chat\n      8000: x", "model_list[0].model_info"),
+        ("mode: chat", "mode: chat\n      max_input_tokens: 128k", "model_list[0].model_info.max_input_tokens"),
+        ("mode: chat", "mode: chat\n      max_input_tokens: 1e6", "model_list[0].model_info.max_input_tokens"),
+        ("mode: chat", "mode: chat\n      max_output_tokens: 0", "model_list[0].model_info.max_output_tokens"),
+        ("mode: chat", "mode: chat\n      max_tokens: true", "model_list[0].model_info.max_tokens"),
     ],
 )
 def test_bad_entries_are_refused_by_field(tmp_path: Path, old: str, new: str, field: str) -> None:
@@ -85,6 +92,32 @@ def test_a_name_is_there_once(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="'small' is listed twice") as caught:
         load_models(write(tmp_path, GOOD + GOOD.partition("\n")[2]))
     assert caught.value.line == 10
+
+
+@pytest.mark.rule("prices-known")
+@pytest.mark.parametrize(
+    ("line", "field", "says"),
+    [
+        ("      output_cost_per_token: 0.1\n", "output_cost_per_token", "is also in line 9"),
+        ("      mode: embedding\n", "mode", "is also in line 7"),
+        ("model_list: []\n", "model_list", "is also in line 1"),
+    ],
+)
+def test_a_field_is_written_once(tmp_path: Path, line: str, field: str, says: str) -> None:
+    """YAML takes the last one without a word: which of two prices a person meant, nobody knows."""
+    with pytest.raises(UserError, match=says) as caught:
+        load_models(write(tmp_path, GOOD + line))
+    assert (caught.value.line, caught.value.field) == (10, field)
+
+
+def test_models_may_share_what_they_have_in_common(tmp_path: Path) -> None:
+    """An anchor is one place with two names; a field that is given beside `<<` counts."""
+    shared = GOOD.replace("model_info:", "model_info: &info") + (
+        "  - model_name: twin\n    litellm_params: {model: openai/twin, api_key: none}\n"
+        "    model_info:\n      <<: *info\n      output_cost_per_token: 3\n"
+    )
+    models = load_models(write(tmp_path, shared))
+    assert [models.get(name).price.output for name in ("small", "twin")] == [Decimal("0.0000016"), 3]
 
 
 def test_broken_yaml_says_the_line(tmp_path: Path) -> None:

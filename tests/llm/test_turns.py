@@ -66,9 +66,15 @@ def test_what_is_too_much_for_a_minute_waits(limits: dict[str, int], request_: A
         (b'{"model": "m", "max_tokens": 10}', ("m", 18)),
         (b'{"model": "m", "max_tokens": "10"}', ("m", 8)),
         (b'{"model": "m", "max_tokens": 10, "n": 4}', ("m", 50)),
+        (b'{"model": "m", "max_tokens": 10, "n": -4}', ("m", 20)),
+        (b'{"model": "m", "max_tokens": -10, "n": 4}', ("m", 10)),
+        (b'{"model": "m", "max_tokens": 10, "max_completion_tokens": 20}', ("m", 35)),
+        (b"[" * 5000, ("", 0)),
+        (b"3", ("", 0)),
     ],
 )
 def test_what_a_request_takes(body: bytes, expected: tuple[str, int]) -> None:
+    """Never less than nothing, which would make room for others: agents write these."""
     assert requested(body) == expected
 
 

@@ -10,6 +10,7 @@ PAGE = "<!DOCTYPE html>\n<html lang='en'><head><title>a</title></head><body><p>b
 OTHER = PAGE.replace("<p>b</p>", "<p>other</p>")
 FENCED = PAGE.replace("<p>b</p>", "<pre>\n```\ncode\n```\n</pre>")
 SCRIPT = PAGE.replace("<p>b</p>", "<script>const page = '<html></html>';\n</script><p>b</p>")
+THINKING = PAGE.replace("<p>b</p>", "<pre>\n</think>\n<b>b</b></pre>")
 COMMENTED = f"<!-- a page -->\n{PAGE}"
 LATE = f"{PAGE}\n<!-- late -->\n<script>\nlet a = 1;\n</script>"
 
@@ -36,6 +37,17 @@ ANSWERS = {
     "a part of a page": ("```html\n<button>a</button>\n```", "<button>a</button>"),
     "the largest part": ("```html\n<p>a\n```\n```html\n<button>a</button>\n```", "<button>a</button>"),
     "thoughts": (f"<think>An <html> page?\n```html\n<p>\n```</think>\n{PAGE}", PAGE),
+    "thoughts without their first mark": (
+        f"I could write <html><body>, or:\n```html\n<p>\n```\n</think>\n{PAGE}",
+        PAGE,
+    ),
+    "thoughts without it, and a fence": (f"An <html> page.\n</think>\n\nHere:\n```html\n{PAGE}\n```\nDone.", PAGE),
+    "thoughts without it, and a part": (
+        "An <html>?\n</thinking>\n```html\n<button>a</button>\n```",
+        "<button>a</button>",
+    ),
+    "a page about thoughts": (THINKING, THINKING),
+    "talk, and a page about thoughts": (f"Sure:\n{THINKING}", THINKING),
     "no page": ("I can not do that.", "I can not do that."),
     "nothing": ("", ""),
 }

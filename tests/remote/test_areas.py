@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
 import pytest
 from factories import REPO
 
@@ -29,6 +34,51 @@ def test_what_others_are_made_of_travels(path: str, does: bool) -> None:
 def test_subsets_travel_with_every_stage(stages: tuple[str, ...]) -> None:
     """A campaign on a server did not find its subset."""
     assert "--include=/subsets/***" in filters(stages, [REPO])
+
+
+FOLDERS = ("00_viewer", "00_viewer/decisions", "00_viewer/final", "02_dataset")
+HELD = [
+    *("schema.json", "costs.csv", "subsets/lite.txt", "subsets/.lite.txt.abcdefgh", "locks/acme__ui.jsonl"),
+    *("00_viewer/handchecks.jsonl", "03_predictions/responses/cache.db", "05_analysis/report.html", ".locks/a.lock"),
+    *(f"{folder}/{slug}.jsonl" for folder in FOLDERS for slug in ("acme__ui", "big-acme__ui", "acme__ui-kit")),
+    *(f"01_raw/{slug}/{name}" for slug in ("acme__ui", "big-acme__ui", "acme__.github") for name in
+      ("candidates.jsonl", "collect.sqlite", "collect.sqlite-wal", "pictures/abc", ".keep.lock", ".pages.half")),
+    *("02_dataset/acme__ui/audit.jsonl", "02_dataset/big-acme__ui/audit.jsonl", "02_dataset/acme__ui/.a.json.abcdefgh"),
+    *(f"03_predictions/repair/magentless/{slug}/m/r/predictions.jsonl" for slug in ("acme__ui", "acme__ui-kit")),
+    *("03_predictions/answers/acme__ui/acme__ui-1/x/manifest.json", "03_predictions/pages/r/answers.jsonl"),
+    *("04_evaluation/repair/magentless/acme__ui/m/verdicts.jsonl", "04_evaluation/pages/r/verdicts.jsonl"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("held")
+    for name in HELD:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    return folder
+
+
+def sent(held: Path, target: Path, *selection: Sequence[Any]) -> set[str]:
+    """What rsync transfers with these filters."""
+    subprocess.run(["rsync", "-a", *filters(*selection), f"{held}/", f"{target}/"], check=True)
+    return {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
+
+
+@pytest.mark.engine("rsync")
+def test_filters_and_names_agree(held: Path, tmp_path: Path) -> None:
+    """What is fetched is what a merge looks at: neither a file too many, nor one that is lost on the way."""
+    assert sent(held, tmp_path / "all") == {name for name in HELD if travels(name)}
+
+
+@pytest.mark.engine("rsync")
+def test_only_one_repositorys_files_travel(held: Path, tmp_path: Path) -> None:
+    """Of `acme/ui`, not of `big-acme/ui`: a part of another repository's files makes that inconsistent."""
+    files = sent(held, tmp_path / "one", (), [REPO]) - {"schema.json", "subsets/lite.txt"}
+    ours = {name for name in HELD if "/acme__ui/" in name or name.endswith("/acme__ui.jsonl")}
+    assert files == {name for name in ours if travels(name)}
+    built = sent(held, tmp_path / "built", ("build",), [REPO]) - {"schema.json", "subsets/lite.txt"}
+    assert built == {"02_dataset/acme__ui.jsonl", "02_dataset/acme__ui/audit.jsonl"}
 
 
 @pytest.mark.rule("bad-input")

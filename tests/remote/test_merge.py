@@ -153,6 +153,16 @@ def test_a_broken_line_is_named(pair: Pair) -> None:
         pair.pull()
 
 
+def test_a_broken_line_among_rejections_is_named(pair: Pair) -> None:
+    """Also where both sides have the same file, which nothing else would have read."""
+    for number, side in enumerate((pair.ours, pair.theirs), 1):
+        write_bytes(side.dataset(REPO), b'{"instance_id": "acme__ui-1"}\n{"instance_id"\n')
+        rejection = Rejection(instance_id=f"acme__ui-{number}", stage="build", reason="no_tests_run")
+        write_records(side.qualification(REPO) / "rejections.jsonl", [rejection])
+    with pytest.raises(UserError, match=r"acme__ui\.jsonl:2: field 'instance_id': not such a record"):
+        pair.pull()
+
+
 def test_the_final_report_counts_all_verdicts(pair: Pair) -> None:
     for number, side in enumerate((pair.ours, pair.theirs), 1):
         folder = side.evaluation(REPO, "magentless", "model-a")

@@ -140,6 +140,29 @@ def test_a_verdict_that_the_stored_run_does_not_give_is_found(bench: Bench, copy
 
 
 @pytest.mark.rule("bad-input")
+def test_links_of_a_foreign_bundle_lead_nowhere(bench: Bench, copy: Path, tmp_path: Path) -> None:
+    """To judge one, its data are copied: a link to `/` was all of this machine."""
+    outside = tmp_path / "outside"
+    (outside / "secret").mkdir(parents=True)
+    (copy / "data" / "loop").symlink_to(copy)
+    (copy / "data" / "03_predictions" / "more").symlink_to(outside)
+    signed_again(copy)
+    assert bundle.verify(copy) == [] and bundle.regrade(copy, bench.store.root) == []
+    assert [path.name for path in outside.rglob("*")] == ["secret"]
+    (copy / "data").rename(tmp_path / "moved")
+    (copy / "data").symlink_to(tmp_path / "moved")
+    with pytest.raises(UserError, match="the data of a bundle are a link"):
+        bundle.verify(copy)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("run", ["", ".", "..", "../../../../x", "/etc", "a\\b", "a\0b"])
+def test_a_run_outside_the_bundle_is_refused(copy: Path, run: str) -> None:
+    rewrite(copy / bundle.ABOUT, run=run)
+    with pytest.raises(UserError, match="field 'run': .* does not name a folder of runs"):
+        bundle.load(copy)
+
+
 def test_what_can_not_be_packed_or_judged_is_said(bench: Bench, packed: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not empty"):
         bundle.pack(bench.store, Subject(REPO, "oracle", "oracle"), packed)

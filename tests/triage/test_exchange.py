@@ -69,6 +69,56 @@ def test_the_seeds_export_is_imported(store: Store, tmp_path: Path, form: str) -
 
 
 @pytest.mark.parametrize(
+    ("fields", "criteria", "labels"),
+    [
+        ({"wcag_codes": "4.1.2"}, ("4.1.2",), ()),
+        ({"wcag_codes": "4.1.2, 2.4.3"}, ("4.1.2", "2.4.3"), ()),
+        ({"wcag_codes": ["4.1.2 Name, Role, Value", {"code": "4.1.2"}]}, ("4.1.2",), ()),
+        ({"wcag": None, "wcag_categories": ["2.4.3"]}, ("2.4.3",), ()),
+        ({"labels": "Is Explicit"}, (), ("Is Explicit",)),
+        ({"labels": "one, two,"}, (), ("one", "two")),
+        ({"labels": ["one", {"name": "two"}]}, (), ("one", "two")),
+        ({"labels": None}, (), ()),
+    ],
+)
+def test_a_list_may_be_a_text(
+    store: Store, tmp_path: Path, fields: dict[str, Any], criteria: tuple[str, ...], labels: tuple[str, ...]
+) -> None:
+    """The label `MTC` became M, T and C, which nothing knows."""
+    entry = {"instance_id": "acme__ui-1", "review_status": "accepted", **fields}
+    (one,) = imported(tmp_path, store, json.dumps([entry]))
+    assert (one.success_criteria, tuple(label.name for label in one.labels)) == (criteria, labels)
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", " [ ]\n"])
+def test_an_export_of_nothing_is_nothing(store: Store, tmp_path: Path, text: str) -> None:
+    assert imported(tmp_path, store, text) == []
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("text", "place", "says"),
+    [
+        ("", ":1", "invalid JSON"),
+        ("3", "", "a list or an object of ratings is expected"),
+        ('[["acme__ui-1"]]', "", "a list or an object of ratings is expected"),
+        ('{"acme__ui-1": "accepted"}', "", "a list or an object of ratings is expected"),
+        ('{"instance_id": "acme__ui-1", "review_status": "accepted"}\n3\n', ":2: field 'instance_id'", "is missing"),
+        ('{"instance_id": "acme__ui-1", "review_status": "accepted"}\n{\n', ":2", "invalid JSON"),
+        ('[{"instance_id": "acme__ui-1"}]', ":1: field 'review_status'", "is missing"),
+        ('[{"instance_id": "acme", "review_status": "accepted"}]', ":1: field 'instance_id'", "is not an instance"),
+        ('[{"instance_id": "acme__ui-1", "review_status": "accepted", "labels": {"a": 1}}]', ":1", "is not a list"),
+        ('[{"instance_id": "acme__ui-1", "false_negative": "bad"}]', ":1", "not a rating of a known format"),
+        ('{"instance_id": "acme__ui-1", "rater": "a", "status": "fine"}', ":1: field 'status'", "Input should be"),
+    ],
+)
+def test_a_file_of_another_form_says_where(store: Store, tmp_path: Path, text: str, place: str, says: str) -> None:
+    with pytest.raises(UserError, match=says) as error:
+        imported(tmp_path, store, text)
+    assert f"metadata.json{place}: " in str(error.value) and not store.reviews(REPO).exists()
+
+
+@pytest.mark.parametrize(
     ("grades", "status", "difficulty"),
     [
         ({"underspecified": 0, "false_negative": 1, "difficulty": "<15 min fix"}, "accepted", "easy"),

@@ -68,6 +68,9 @@ def test_a_model_rates_by_the_same_fields_as_people(store: Store, speaker: Speak
         (GOOD | {"review_status": "reworked"}, "only people"),
         ({name: value for name, value in GOOD.items() if name != "has_unit_test"}, "has_unit_test"),
         (GOOD | {"custom_problem_statement": "x" * 901}, "custom_problem_statement"),
+        (GOOD | {"labels": [{"name": ""}]}, "String should have at least 1 character"),
+        (GOOD | {"labels": ["menu"]}, "labels"),
+        (GOOD | {"wcag_codes": "4.1.2"}, "wcag_codes"),
     ],
     ids=lambda one: one if isinstance(one, str) and len(one) < 40 else "",
 )

@@ -12,7 +12,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.records import Review
 from pipeline.core.reviews import newest_reviews
 from pipeline.core.store import Store, read_records, write_records
-from pipeline.triage.stage import add, import_file
+from pipeline.triage.stage import add, import_file, undo
 
 REPO = factories.REPO
 
@@ -64,6 +64,36 @@ def test_the_same_words_once_more_add_nothing(store: Store) -> None:
     before = store.reviews(REPO).read_bytes()
     add(store, REPO, [factories.make_review(1)])
     assert store.reviews(REPO).read_bytes() == before
+
+
+@pytest.mark.rule("reviews-append-only")
+def test_a_file_that_is_imported_again_adds_nothing(store: Store, tmp_path: Path) -> None:
+    """Colleagues send each other whole files; all ratings but each rater's last one were appended each time."""
+    ratings = [
+        factories.make_review(1, status=status, time=f"2025-01-0{day}T00:00:00Z", undo=day == 3)
+        for day, status in enumerate(("accepted", "super", "accepted"), 1)
+    ]
+    write_records(tmp_path / "theirs.jsonl", ratings)
+    for _ in range(3):
+        import_file(store, REPO, tmp_path / "theirs.jsonl")
+        assert read_records(store.reviews(REPO), Review) == ratings
+    assert kept(store) == [("acme__ui-1", "ann", "accepted")]
+
+
+def test_what_was_said_before_may_be_said_again(store: Store) -> None:
+    """Also within one second: the last one counts."""
+    for status in ("super", "rejected", "super"):
+        add(store, REPO, [factories.make_review(1, status=status)])
+    assert kept(store) == [("acme__ui-1", "ann", "super")]
+
+
+def test_an_undoing_without_what_it_undoes_ends_nothing(store: Store, tmp_path: Path) -> None:
+    """A part of somebody's file: to undo once more ended the viewer's page in a traceback."""
+    write_records(tmp_path / "part.jsonl", [factories.make_review(1, undo=True, time="2025-01-01T00:00:00Z")])
+    import_file(store, REPO, tmp_path / "part.jsonl")
+    assert not undo(store, REPO, "acme__ui-1", "ann") and kept(store) == [("acme__ui-1", "ann", "super")]
+    add(store, REPO, [factories.make_review(1, status="rejected")])
+    assert undo(store, REPO, "acme__ui-1", "ann") and kept(store) == []
 
 
 @pytest.mark.rule("bad-input")

@@ -35,12 +35,15 @@ ALONE = re.compile(r"([`*\"']*)((?:[^\s`*\"'/]+/)*[^\s`*\"'/]+\.\w{1,9})[`*\"']*
 FENCE = re.compile(
     r"(?:```+|~~~+)(?:[\w-]*[\s:])?(?:(?:title|file(?:name)?|path)=)?[\"'{]*((?:[^\s\"'/:]+/)+[^\s\"'/]+\.\w{1,9})"
 )
-SEARCH = re.compile(r"<{6,8}\s*(?:(?:SEARCH|ORIGINAL|HEAD)\b)?:?\s*([^\s<>]*)$")
+SEARCH = re.compile(r"<{6,8}\s*(?:(?:SEARCH|ORIGINAL|HEAD)\b)?:?\s*([^\s<>]*)$", re.I)
 DIVIDER = re.compile(r"={6,8}$")
-REPLACE = re.compile(r">{6,8}\s*(?:REPLACE|UPDATED)?$")
+#: with any word, as of a branch in git's conflicts, and with the fence if that is not on a line of its own
+REPLACE = re.compile(r">{6,8}\s*[\w./-]*`*$")
+#: a place in a file, as compilers write it after a path
+PLACE = re.compile(r"(?::[0-9]+){1,2}(?:-[0-9]+)?$")
 #: the heading of a window in the repair prompt, and the line numbers of numbered prompts
 WINDOW = re.compile(r"\[lines \d+-\d+ of \d+\]$")
-NUMBER = re.compile(r"\s*(\d+)\s*[|:] ?")
+NUMBER = re.compile(r"\s*([0-9]{1,9})\s*[|:] ?")
 #: characters of a line that can name a file; a longer one is a model's that repeats itself
 LONGEST = 500
 
@@ -91,8 +94,8 @@ def path_of(line: str) -> str:
 
 
 def clean(path: str) -> str:
-    """A path without `./` before it."""
-    return re.sub(r"^(?:\./)+", "", path)
+    """A path without `./` before it and without a place (`:12`) after it."""
+    return PLACE.sub("", re.sub(r"^(?:\./)+", "", path))
 
 
 def _edits(reply: str) -> Iterator[Edit]:

@@ -154,18 +154,30 @@ class EmbeddingModel:
             raise ProviderFailure(failure.fault, f"embedding with {self.name} ([retrieval] model): {failure}") from None
         made = {"model": self.name, "texts": len(texts), "usage": answer.get("usage") or {}}
         self._trajectory.append({"step": "index" if shared else "retrieve", "sample": 0, **made})
-        rows = sorted(answer.get("data") or (), key=lambda row: row.get("index", 0))
-        if len(rows) != len(texts):
-            message = f"embedding with {self.name}: {len(rows)} vectors for {len(texts)} texts"
+        try:
+            rows = sorted(answer.get("data") or (), key=lambda row: row.get("index", 0))
+            vectors = [[float(number) for number in row["embedding"]] for row in rows]
+        except (AttributeError, KeyError, TypeError, ValueError):
+            message = f"embedding with {self.name}: the answer has no vectors of numbers"
+            raise ProviderFailure(Fault.PROVIDER_ERROR, message) from None
+        if len(vectors) != len(texts):
+            message = f"embedding with {self.name}: {len(vectors)} vectors for {len(texts)} texts"
             raise ProviderFailure(Fault.PROVIDER_ERROR, message)
-        return [row["embedding"] for row in rows]
+        return vectors
 
 
 def _choices(answer: dict[str, Any]) -> list[tuple[str, str | None]]:
-    """The replies with their finish reasons; an answer without replies is one empty reply."""
-    return [_choice(choice) for choice in answer.get("choices") or [{}]]
+    """The replies with their finish reasons; an answer without replies is one empty reply. Raises ProviderFailure for
+    an answer of another form."""
+    try:
+        return [_choice(choice) for choice in answer.get("choices") or [{}]]
+    except (AttributeError, KeyError, TypeError):
+        raise ProviderFailure(Fault.PROVIDER_ERROR, "the answer is not a chat completion") from None
 
 
 def _choice(choice: dict[str, Any]) -> tuple[str, str | None]:
-    text = (choice.get("message") or {}).get("content") or ""
+    content = (choice.get("message") or {}).get("content") or ""
+    # some providers answer in parts, of which reasoning is no text
+    parts = content if isinstance(content, list) else [{"text": content}]
+    text = "".join(part["text"] for part in parts if part.get("type", "text") == "text")
     return text.encode("utf-8", "replace").decode("utf-8"), choice.get("finish_reason")

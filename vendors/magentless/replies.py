@@ -16,7 +16,7 @@ BULLET = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d+[.)]\s+)?")
 KIND = re.compile(
     r"^(?:function|class|component|method|variable|constant|type|interface|element|rule|tag)\s*:?\s+", re.I
 )
-LINES = re.compile(r"^(?:lines?\s*:?\s*)?(\d+)(?:\s*(?:-|–|to)\s*(\d+))?$", re.I)
+LINES = re.compile(r"^(?:lines?\s*:?\s*)?([0-9]{1,9})(?:\s*(?:-|–|to)\s*([0-9]{1,9}))?$", re.I)
 ADDED = re.compile(r"\s+\(lines? .*$")
 
 Span = tuple[int, int]  # first and last line, from 1

@@ -129,7 +129,7 @@ class Wire:
 def _document(reply: BaseHTTPResponse) -> dict[str, Any]:
     try:
         document = json.loads(reply.data)
-    except ValueError:
+    except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
         raise ProviderFailure(Fault.PROVIDER_ERROR, "the answer is not a JSON object")
@@ -140,6 +140,6 @@ def _error(reply: BaseHTTPResponse) -> dict[str, Any]:
     """The error object of OpenAI's API, or the beginning of the text that came instead."""
     try:
         error = json.loads(reply.data)["error"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         error = reply.data.decode(errors="replace")
     return error if isinstance(error, dict) else {"message": str(error)}

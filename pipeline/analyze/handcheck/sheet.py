@@ -91,7 +91,7 @@ def read(path: Path, frames: Frames, rater: str) -> list[HandCheck]:
     """
     known = {patch_key(name, patch): name for (_, _, name), patch in frames.patches.items()}
     checks: dict[str, HandCheck] = {}
-    for line, row in read_table(path, COLUMNS, "utf-8-sig", "save the sheet as CSV, with commas between its columns"):
+    for line, row in read_table(path, COLUMNS, "save the sheet as CSV, with commas between its columns"):
         cells = {name: (row.get(name) or "").strip() for name in HEADER}
         if cells["rating"]:
             _require_valid(path, line, cells, known, checks)

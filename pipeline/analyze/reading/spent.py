@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from pipeline.analyze.reading import checks
 from pipeline.analyze.reading.answered import Run
 from pipeline.analyze.reading.rows import Rows, Who
+from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, parse_repo
 from pipeline.core.records import REPAIR, CostRow, Prediction
 from pipeline.core.store import Store, unique
@@ -124,8 +125,19 @@ def _is_repair_of(rows: Rows) -> Callable[[CostRow | Request], bool]:
 def _costs(store: Store) -> list[CostRow]:
     if not store.costs.exists():
         return []
-    rows = [checks.valid(CostRow, row, store.costs, line) for line, row in read_table(store.costs)]
+    rows = [_cost(store, line, row) for line, row in read_table(store.costs)]
     return list(unique(rows, store.costs, ("track", "repo", "model", "agent", "embed")))
+
+
+def _cost(store: Store, line: int, values: Mapping[str, str | None]) -> CostRow:
+    """A row of costs.csv. Raises UserError with line and field."""
+    row = checks.valid(CostRow, values, store.costs, line)
+    if row.track == REPAIR:
+        try:
+            parse_repo(row.repo)
+        except UserError as error:
+            raise UserError(error.message, path=store.costs, line=line, field="repo", hint=error.hint) from None
+    return row
 
 
 def _requests(store: Store) -> list[Request]:

@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
 from pipeline.core.console import say
@@ -24,6 +25,8 @@ log = logging.getLogger(__name__)
 RESERVE = 5
 #: waits of more seconds are announced
 _ANNOUNCED = 2.0
+#: a number of seconds, also since 1970, that no server means
+_NEVER = 1e11
 
 
 class Patience(NamedTuple):
@@ -118,11 +121,30 @@ class Tokens:
                 other.ready_at = max(other.ready_at, time.time() + backoff)
         elif cause == "spent":
             token.points = 0
-            reset = float(headers.get("x-ratelimit-reset", 0))
+            reset = _number(headers.get("x-ratelimit-reset")) or 0
             token.ready_at = max(reset, time.time() + self._patience.first)
         else:
             wait = min(self._patience.longest, self._patience.secondary * 2**attempt)
-            token.ready_at = time.time() + float(headers.get("retry-after", wait))
+            token.ready_at = time.time() + _seconds(headers.get("retry-after"), wait)
+
+
+def _number(text: str | None) -> float | None:
+    """The number in a header; None without one that can be waited for."""
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if 0 <= number < _NEVER else None
+
+
+def _seconds(text: str | None, default: float) -> float:
+    """The seconds of a Retry-After, which may be a date in HTTP's form; `default` without either."""
+    if (number := _number(text)) is not None:
+        return number
+    try:
+        return max(0.0, parsedate_to_datetime(text or "").timestamp() - time.time())
+    except (ValueError, TypeError):
+        return default
 
 
 def tokens_of_environment() -> list[str]:

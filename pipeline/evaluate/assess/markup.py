@@ -54,6 +54,8 @@ def parse(text: str) -> Markup:
         return _read(listed[1] if listed else text, bool(listed))
     except _Written:
         return _read(listed[1] if listed else text, bool(listed), written=True)
+    except RecursionError:
+        raise Unparsable("its elements are nested too deeply") from None
 
 
 def _read(text: str, listed: bool, written: bool = False) -> Markup:
@@ -185,12 +187,21 @@ def _value(name: str, value: str) -> str | None:
         return value if ENUMERATED.match(name) else {"true": ""}.get(value)
     if re.fullmatch(r"-?[\d.]+", value):
         return value
-    pairs = [(key, json.loads(text)) for key, text in _STYLE_PAIR.findall(value)] if "{" in value else []
+    pairs = [(key, _plain(text)) for key, text in _STYLE_PAIR.findall(value)] if "{" in value else []
     if name == "style":
         return "; ".join(
             f"{_kebab(key)}: {f'{size}px' if isinstance(size, int | float) else size}" for key, size in pairs
         )
-    return dict(pairs).get("__html")
+    html = dict(pairs).get("__html")
+    return None if html is None else str(html)
+
+
+def _plain(text: str) -> str | int | float:
+    """A text or a number of an object; newer versions of pretty-format write a backslash as it is."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text[1:-1] if text.startswith('"') else text
 
 
 def _kebab(name: str) -> str:

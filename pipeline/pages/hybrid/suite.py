@@ -122,7 +122,7 @@ def extract(results: Path, folder: Path) -> list[Path]:
         if "<" not in page:
             continue
         path = folder.joinpath(*names).with_name(f"{names[1]}{f'__s{sample}' if sample else ''}.html")
-        write_bytes(path, page.encode())
+        write_bytes(path, page.encode(errors="replace"))
         written.append(path)
     return written
 
@@ -138,7 +138,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
                 raise TypeError("test_name, model and response are texts")
     except OSError as error:
         raise UserError(f"it cannot be read: {error.strerror}", path=path) from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(f"not a file of results: {error}", path=path, hint=hint) from None
     return rows
 
@@ -155,9 +155,9 @@ def _read(path: Path, record: type[R], hint: str, kinds: Sequence[str] = ("null"
         return record.model_validate(loader(path.read_text(encoding="utf-8")).get_single_data())
     except OSError as error:
         raise UserError(f"it cannot be read: {error.strerror}", path=path) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UserError(f"invalid YAML: {error}", path=path, hint=hint) from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or None
         raise UserError(fault(first), path=path, field=where, hint=hint) from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # not UTF-8, long numbers, deep nesting
+        raise UserError(f"invalid YAML: {error}", path=path, hint=hint) from None

@@ -120,8 +120,8 @@ def read(text: str) -> Given:
 def review(answer: dict[str, Any], instance_id: str, model: str) -> Review:
     """The answer as a rating. Raises BadAnswer."""
     fields = {_NAMES.get(name, name): value for name, value in answer.items() if name != "labels"}
-    labels = tuple(Label(name=label["name"], hover_text=label["hoverText"]) for label in answer["labels"])
     try:
+        labels = tuple(Label(name=label["name"], hover_text=label["hoverText"]) for label in answer["labels"])
         return Review(instance_id=instance_id, rater=model, by="model", labels=labels, **fields)
     except ValidationError as error:
         raise BadAnswer(

@@ -192,11 +192,24 @@ def test_a_broken_funnel_names_the_field(store):
     assert refusal(store).field == "total"
 
 
-def test_a_broken_cost_row_names_line_and_field(store):
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("row", "field"),
+    [
+        ("repair,acme/ui,m,a,,1,1,free,0,0,0", "cost_llm_usd"),
+        ("repair,acme/ui,m,a,,1,1,NaN,0,0,0", "cost_llm_usd"),
+        ("repair,acme/ui,m,a,,1,1,0,0,0", "cost_emb_usd"),
+        ("repair,acme/ui,m,a,,one,1,0,0,0,0", "req_llm"),
+        ("mend,acme/ui,m,a,,1,1,0,0,0,0", "track"),
+        ("repair,forms,m,a,,1,1,0,0,0,0", "repo"),
+        ("repair,,m,a,,1,1,0,0,0,0", "repo"),
+    ],
+)
+def test_a_broken_cost_row_names_line_and_field(store, row, field):
     with store.costs.open("a") as lines:
-        lines.write("repair,acme/ui,m,a,,1,1,free,0,0,0\n")
+        lines.write(f"{row}\n")
     error = refusal(store)
-    assert (error.line, error.field) == (5, "cost_llm_usd")
+    assert (error.path, error.line, error.field) == (store.costs, 5, field)
 
 
 def test_an_experiment_twice_in_the_costs_is_refused(store):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from email.utils import formatdate
 
 import pytest
 
@@ -14,6 +15,8 @@ IN_A_MINUTE = "2999-01-01T00:00:00Z"
 
 def _at(value: str) -> str:
     """A header; `in 500` is the time in 500 s, as the tests run long after they are collected."""
+    if value.startswith("date in "):
+        return formatdate(time.time() + int(value[8:]), usegmt=True)
     return str(int(time.time()) + int(value[3:])) if value.startswith("in ") else value
 
 
@@ -34,6 +37,12 @@ def refuse(status: int, message: str = "", attempt: int = 0, **headers: str) -> 
         (403, "You have exceeded a secondary rate limit", {}, 60),
         (403, "API rate limit exceeded", {"x_ratelimit_reset": "in 1000"}, 1000),
         (200, "RATE_LIMITED", {"x_ratelimit_remaining": "0", "x_ratelimit_reset": "in 500"}, 500),
+        (429, "Too many", {"retry_after": "0"}, 0),
+        (429, "Too many", {"retry_after": "date in 200"}, 200),
+        (429, "Too many", {"retry_after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0),
+        *((429, "Too many", {"retry_after": odd}, 60) for odd in ("", "soon", "nan", "inf", "-1", "1e400")),
+        (403, "API rate limit exceeded", {"x_ratelimit_reset": ""}, 1),
+        (403, "API rate limit exceeded", {"x_ratelimit_reset": "inf"}, 1),
         (502, "Bad Gateway", {}, 1),
         (0, "connection closed", {}, 1),
         (403, "Resource not accessible", {}, None),
@@ -42,6 +51,7 @@ def refuse(status: int, message: str = "", attempt: int = 0, **headers: str) -> 
     ],
 )
 def test_what_a_refusal_means(status: int, message: str, headers: dict[str, str], seconds: int | None) -> None:
+    """A Retry-After may be a date, and what a proxy on the way writes there must not end a night's collection."""
     waited = refuse(status, message, **headers)
     assert waited == (pytest.approx(seconds, rel=0.3) if seconds and seconds > 60 else seconds)
 

@@ -167,3 +167,34 @@ def test_what_a_body_is_given_is_kept():
         ["body", {"aria-hidden": "true"}, [["p", {}, []]]]
     ]
     assert markup.parse("<body>\n  <p />\n</body>").nodes == [["p", {}, []]]
+
+
+@pytest.mark.parametrize(
+    ("value", "style"),
+    [
+        ('"content": "\\201c",', "content: \\201c"),
+        ('"content": "\\\\201c",', "content: \\201c"),
+        ('"backgroundImage": "url(\\d)",', "background-image: url(\\d)"),
+        ('"gridArea": 1.2.3,', "grid-area: 1.2.3"),
+        ('"marginTop": -4.5,', "margin-top: -4.5px"),
+        ('"content": "a\\"b",', 'content: a"b'),
+    ],
+)
+def test_styles_are_read_whether_backslashes_are_escaped_or_not(value: str, style: str) -> None:
+    """Jest 29 writes them as they are, which is no JSON: such a snapshot ended the assessment of its instance."""
+    found = markup.parse(f"<div\n  style={{\n    {{\n      {value}\n    }}\n  }}\n/>")
+    assert found.nodes == [["div", {"style": style}, []]]
+
+
+@pytest.mark.parametrize(("html", "inner"), [('"<b>\\d</b>"', "<b>\\d</b>"), ('"<i>a</i>"', "<i>a</i>"), ("12", "12")])
+def test_inner_html_is_a_text(html: str, inner: str) -> None:
+    text = f'<p\n  dangerouslySetInnerHTML={{\n    {{\n      "__html": {html},\n    }}\n  }}\n/>'
+    assert markup.parse(text).nodes == [["p", {}, [{"html": inner}]]]
+
+
+def test_what_is_nested_too_deeply_is_told() -> None:
+    """Not a traceback: a patch decides what its snapshots hold."""
+    assert markup.parse("<b>\n" * 100 + "x\n" + "</b>\n" * 100).nodes
+    with pytest.raises(Unparsable, match="nested too deeply"):
+        markup.parse("<b>\n" * 2000 + "x\n" + "</b>\n" * 2000)
+    assert not markup.shows("<b>\n" * 2000)

@@ -98,6 +98,21 @@ def test_a_further_result_of_a_test_replaces_none(tmp_path):
     }
 
 
+def test_half_a_character_in_an_answer_ends_nothing(tmp_path):
+    """A model that is cut in the middle of an emoji: the page is written, with a mark in its place."""
+    rows = [{"test_name": "a", "model": "m", "response": "<html>\ud83d</html>"}]
+    (path,) = extract(written(tmp_path, json.dumps(rows), "results.json"), tmp_path / "out")
+    assert path.read_text() == "<html>?</html>"
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 5000, "3", "null", '["a"]', '{"results": 3}', '[{"test_name": "a", "model": "m", "response": null}]']
+)
+def test_results_that_can_not_be_read_are_refused(tmp_path, text):
+    with pytest.raises(UserError, match="results.json: not a file of results"):
+        extract(written(tmp_path, text, "results.json"), tmp_path / "out")
+
+
 def test_results_of_another_form_are_refused(tmp_path):
     with pytest.raises(UserError, match="not a file of results"):
         extract(written(tmp_path, '[{"test": 1}]', "results.json"), tmp_path / "out")

@@ -22,7 +22,11 @@ def test_an_edit_needs_no_fence():
 
 
 @pytest.mark.parametrize(
-    "line", ["### `src/a.tsx`", "## **src/a.tsx**", "### File: src/a.tsx", "### src/a.tsx (new)", "### 1. src/a.tsx:"]
+    "line",
+    [
+        *("### `src/a.tsx`", "## **src/a.tsx**", "### File: src/a.tsx", "### src/a.tsx (new)", "### 1. src/a.tsx:"),
+        *("### src/a.tsx:12", "### `src/a.tsx:12-30`", "### src/a.tsx:12:5", "### src/a.tsx (lines 3-5)"),
+    ],
 )
 def test_forms_of_the_path_line(line):
     assert parse_edits(BLOCK.replace("### src/a.tsx", line)) == [EDIT]
@@ -110,6 +114,11 @@ def test_only_a_line_that_is_a_path_is_one(line, path):
         ("<<<<<<< SEARCH src/a.tsx", "=======", ">>>>>>> REPLACE"),
         ("<<<<<<< SEARCH: ./src/a.tsx", "=======", ">>>>>>> REPLACE"),
         ("<<<<<<< ORIGINAL", "=======", ">>>>>>> UPDATED"),
+        ("<<<<<<< search", "=======", ">>>>>>> replace"),
+        ("<<<<<<< HEAD", "=======", ">>>>>>> feature/menu-label"),
+        ("<<<<<<< SEARCH", "=======", ">>>>>>> REPLACED"),
+        ("<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE```"),
+        ("<<<<<<< SEARCH src/a.tsx:12", "=======", ">>>>>>> REPLACE"),
     ],
 )
 def test_marks_as_models_write_them(search, divider, replace):
@@ -137,6 +146,7 @@ def test_the_example_of_the_prompt_is_no_answer():
         (("5 | a", "b"), (), None),
         (("6 | a", "5 | b"), (), None),
         (("a",), (), None),
+        (("9" * 5000 + " | a",), (), None),
     ],
 )
 def test_copied_line_numbers_can_be_left_out(search, replace, expected):

@@ -177,7 +177,53 @@ def test_vectors_come_in_the_order_of_the_texts():
         assert EmbeddingModel("e", way, []).embed(["a", "b"], shared=False) == [[0.0], [1.0]]
 
 
-@pytest.mark.parametrize("text", ["", "<html>gateway time-out</html>", "[]"])
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "ab"),
+        ([{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "a"}], "a"),
+        ([{"text": "a\ud800"}], "a?"),
+    ],
+)
+def test_an_answer_may_come_in_parts(content, said):
+    """Mistral's reasoning models answer so: a list where a text was expected ended the agent in a traceback."""
+    with answering(200, completion(content, finish_reason="stop")) as way:
+        assert ask(way, trajectory := []) == said
+    assert trajectory[0]["reply"] == said
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"choices": [None]},
+        {"choices": ["a"]},
+        {"choices": {"message": {"content": "a"}}},
+        {"choices": [{"message": "a"}]},
+        completion(3),
+        completion(["a"]),
+        completion([{"type": "text"}]),
+        completion([{"type": "text", "text": None}]),
+    ],
+)
+def test_an_answer_of_another_form_is_a_failure(body):
+    """Of the provider: the model is not to blame, and the agent does not crash."""
+    with answering(200, body) as way, pytest.raises(ProviderFailure, match="not a chat completion") as failure:
+        ask(way, trajectory := [])
+    assert failure.value.fault == Fault.PROVIDER_ERROR and trajectory == []
+
+
+@pytest.mark.parametrize(
+    "data", [[None], [{}], [{"embedding": None}], [{"embedding": "AAAA"}], [{"embedding": [None]}], {"a": 1}, "ab"]
+)
+def test_vectors_of_another_form_are_a_failure(data):
+    with (
+        answering(200, {"data": data}) as way,
+        pytest.raises(ProviderFailure, match="embedding with e: the answer has"),
+    ):
+        EmbeddingModel("e", way, []).embed(["a"], shared=False)
+
+
+@pytest.mark.parametrize("text", ["", "<html>gateway time-out</html>", "[]", "[" * 5000])
 def test_an_answer_that_is_no_json_is_a_failure(text):
     with answering(200, text) as way, pytest.raises(ProviderFailure, match="not a JSON"):
         ask(way)

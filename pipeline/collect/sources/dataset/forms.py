@@ -106,8 +106,11 @@ class MultiSweBench(BaseModel):
 
 
 def _unpacked(value: Any) -> Any:
-    """A field's value; published data sets contain lists and objects as JSON in a string."""
-    return json.loads(value) if isinstance(value, str) and value.strip() else value or None
+    """A field's value; published data sets contain lists and objects as JSON in a string. Raises ValueError."""
+    try:
+        return json.loads(value) if isinstance(value, str) and value.strip() else value or None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 class _Assets(BaseModel):

@@ -8,6 +8,7 @@ Writes nothing.
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -56,7 +57,8 @@ def _of_file(path: Path, repo: Repo) -> Iterator[Row | UserError]:
 def _texts(path: Path) -> Iterator[tuple[int, Any]]:
     """Each record with its line; those of a JSON list have the line of the list."""
     with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
+        for number, read_line in enumerate(lines, 1):
+            line = read_line.removeprefix(BOM_UTF8) if number == 1 else read_line
             if number == 1 and line.lstrip().startswith(b"["):
                 records = _loaded(line + lines.read())
                 records = records if isinstance(records, list) and records else [records]
@@ -70,7 +72,7 @@ def _loaded(text: Any) -> Any:
     """The parsed JSON; None if it is invalid."""
     try:
         return json.loads(text) if isinstance(text, bytes) else text
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
@@ -83,11 +85,14 @@ class _Files(NamedTuple):
 
 
 def _files(path: Path) -> _Files:
-    """The files of a folder on the disk, or of a bare clone's HEAD."""
+    """The files of a folder on the disk, or of a bare clone's HEAD. Links that lead out of a folder are none of its
+    files: their texts would be shown to models."""
     if (path / "HEAD").is_file() and (path / "objects").is_dir():
         clone = open_clone(path)
         return _Files(list_files(clone, "HEAD"), lambda names: dict(read_contents(clone, "HEAD", names)))
-    below = [str(file.relative_to(path)) for file in path.rglob("*") if ".git" not in file.parts and file.is_file()]
+    root = path.resolve()
+    inside = (file for file in path.rglob("*") if file.is_file() and file.resolve().is_relative_to(root))
+    below = [str(file.relative_to(path)) for file in inside if ".git" not in file.parts]
     return _Files(sorted(below), lambda names: {name: (path / name).read_bytes() for name in names})
 
 
@@ -121,7 +126,7 @@ def _yaml(path: Path, data: bytes | None) -> Any:
     """The parsed YAML, dates as text; or the error if it is invalid."""
     try:
         return yaml.load(data or b"", Loader=yaml.BaseLoader)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         return UserError(
             "invalid YAML", path=path, line=mark.line + 1 if mark else None, hint="correct or remove this task"

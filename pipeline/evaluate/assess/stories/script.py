@@ -21,21 +21,25 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
 
 def command(manifest: bytes | None, out: str) -> tuple[str, ...]:
     """The command that builds into the folder `out`; empty if the manifest has none."""
-    parsed = _parsed(manifest)
-    scripts = parsed.get("scripts") or {}
+    parsed = _table(_parsed(manifest))
+    scripts = _table(parsed.get("scripts"))
     for name in SCRIPTS:
         if name in scripts:
             return ("npm", "run", name, "--", "-o", out)
-    packages = {**(parsed.get("dependencies") or {}), **(parsed.get("devDependencies") or {})}
+    packages = {**_table(parsed.get("dependencies")), **_table(parsed.get("devDependencies"))}
     return next(((*arguments, "-o", out) for package, arguments in COMMANDS.items() if package in packages), ())
 
 
-def _parsed(manifest: bytes | None) -> dict[str, Any]:
+def _parsed(manifest: bytes | None) -> Any:
+    """The content of a manifest, which a patch may have broken; None if it cannot be read."""
     try:
-        parsed = json.loads(manifest or b"{}")
-    except ValueError:
-        return {}
-    return parsed if isinstance(parsed, dict) else {}
+        return json.loads(manifest or b"{}")
+    except (ValueError, RecursionError):
+        return None
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def variables(node: str) -> dict[str, str]:

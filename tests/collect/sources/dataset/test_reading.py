@@ -136,6 +136,89 @@ def test_published_records_hold_lists_in_strings(tmp_path: Path) -> None:
     assert len(problems) == 1 and "all.json:1: field 'patch'" in problems[0]
 
 
+MULTI = {
+    "org": "acme", "repo": "ui", "number": 8, "state": "closed", "title": "Menu", "body": None, "resolved_issues": [],
+    "base": {"label": "acme:main", "ref": "main", "sha": "d" * 40}, "fix_patch": FIX_PATCH, "test_patch": TEST_PATCH,
+}  # fmt: skip
+SWE = {
+    "repo": str(REPO), "instance_id": "acme__ui-8", "base_commit": "d" * 40, "patch": FIX_PATCH,
+    "test_patch": TEST_PATCH, "problem_statement": "Menu",
+}  # fmt: skip
+DEEP = "[" * 5000
+
+
+@pytest.mark.rule("foreign-benchmarks")
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        (DEEP, None),
+        (f'{{"fix_patch": {DEEP}', None),
+        ("{", None),
+        ("3", None),
+        ("null", None),
+        ('"acme/ui"', None),
+        ("{}", None),
+        (json.dumps(MULTI | {"number": "eight"}), "number"),
+        (json.dumps(MULTI | {"base": None}), "base"),
+        (json.dumps(MULTI | {"base": {"label": "", "ref": ""}}), "base.sha"),
+        (json.dumps(MULTI | {"resolved_issues": [{"number": 3}]}), "resolved_issues.0.title"),
+        (json.dumps(MULTI | {"test_patch": None}), "test_patch"),
+        (json.dumps(SWE | {"instance_id": "acme__ui-menu"}), "instance_id"),
+        (json.dumps(SWE | {"FAIL_TO_PASS": DEEP}), "FAIL_TO_PASS"),
+        (json.dumps(SWE | {"FAIL_TO_PASS": "['a']"}), "FAIL_TO_PASS"),
+        (json.dumps(SWE | {"PASS_TO_PASS": {"a": 1}}), "PASS_TO_PASS"),
+        (json.dumps(SWE | {"image_assets": '{"problem_statement": "a.png"}'}), "image_assets.problem_statement"),
+        (json.dumps(SWE | {"base_commit": 7}), "base_commit"),
+    ],
+)
+def test_a_broken_record_is_named_and_the_others_are_read(tmp_path: Path, line: str, field: str | None) -> None:
+    path = tmp_path / "all.jsonl"
+    path.write_text(f"{json.dumps(MULTI)}\n\n{line}\n{json.dumps(SWE)}\n")
+    found = list(read(path, REPO))
+    (problem,) = (one for one in found if isinstance(one, UserError))
+    assert (problem.path, problem.line, problem.field) == (path, 3, field)
+    assert [one.location for one in found if isinstance(one, Row)] == [f"{path}:1", f"{path}:4"]
+
+
+@pytest.mark.rule("foreign-benchmarks")
+@pytest.mark.parametrize("form", [f"{json.dumps(MULTI)}\r\n{json.dumps(SWE)}\r\n", json.dumps([MULTI, SWE], indent=1)])
+def test_a_file_of_windows_has_the_same_records(tmp_path: Path, form: str) -> None:
+    """It begins with a mark, which hid that the file is one list."""
+    path = tmp_path / "all.json"
+    path.write_text(form, encoding="utf-8-sig", newline="")
+    found, problems = rows(path)
+    assert ([one.merged().pull.number for one in found], problems) == ([8, 8], [])
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({"task.yaml": "a: [" }, "task.yaml:1: invalid YAML"),
+        ({"task.yaml": "[" * 500 }, "task.yaml: invalid YAML"),
+        ({"task.yaml": "- a" }, "task.yaml: not a record of a dataset"),
+        ({"task.yaml": "" }, "task.yaml: not a record of a dataset"),
+        ({"task.yaml": ABOUT.replace("base_commit", "commit") }, "field 'base_commit'"),
+        ({"task.yaml": ABOUT.replace("acme__ui-8", "acme__ui") }, "field 'instance_id'"),
+        ({"gold.patch": None}, "field 'patch'"),
+        ({"gold.patch": b"\xff"}, "field 'patch'"),
+        ({"test.patch": None}, "field 'test_patch'"),
+    ],
+)  # fmt: skip
+def test_a_broken_task_is_named_and_the_others_are_read(tmp_path: Path, files: dict[str, Any], says: str) -> None:
+    found, (problem,) = rows(tasks(tmp_path, broken=files))
+    assert [one.number for one in found] == [8]
+    assert says in problem and "broken" in problem
+
+
+@pytest.mark.parametrize("text", [DEEP, "{", "[]", "null", ""])
+def test_tests_that_can_not_be_read_expect_nothing(tmp_path: Path, text: str) -> None:
+    """They decide nothing here: qualification finds out which tests a gold patch fixes."""
+    found, problems = rows(tasks(tmp_path, odd={"tests.json": text}))
+    assert problems == [] and [len(one.expected.fixed) for one in found] == [1, 0]
+
+
 @pytest.mark.rule("foreign-benchmarks")
 def test_the_transitions_of_multi_swe_bench(tmp_path: Path) -> None:
     base = {"label": "acme:main", "ref": "main", "sha": "d" * 40}
@@ -165,6 +248,23 @@ def test_pictures_and_hints_reach_the_task(store: Store, tmp_path: Path) -> None
     assert store.picture(REPO, candidate.pictures[0].digest).read_bytes() == PICTURE
     assert {"hints", "pictures", "origin"} <= set(Instance.model_fields)
     assert (candidate.hints, len(candidate.pictures)) == ("It is a nav.", 2)
+
+
+@pytest.mark.rule("foreign-benchmarks")
+def test_a_link_out_of_a_folder_is_none_of_its_files(tmp_path: Path) -> None:
+    """A statement that is a link to somebody's key would be sent to a provider."""
+    folder = tasks(
+        tmp_path / "folder", odd={"problem_statement.md": None, "hints.md": None, "problem_assets/0-menu-1.png": None}
+    )
+    put(tmp_path / "secret", "a key")
+    (folder / "tasks" / "odd" / "problem_statement.md").symlink_to(tmp_path / "secret")
+    (folder / "tasks" / "odd" / "hints.md").symlink_to(folder / "tasks" / "menu" / "hints.md")
+    found, problems = rows(folder)
+    assert [one.number for one in found] == [8] and "field 'problem_statement'" in problems[0]
+    (folder / "tasks" / "odd" / "problem_statement.md").unlink()
+    put(folder / "tasks" / "odd" / "problem_statement.md", "Menu")
+    found, problems = rows(folder)
+    assert ([one.hints_text for one in found], problems) == (["It is a nav.", "It is a nav."], [])
 
 
 def test_a_folder_that_only_looks_like_a_clone(tmp_path: Path) -> None:

@@ -23,13 +23,19 @@ NPM = ("npm", "run", "build-storybook", "--", "-o", "out")
         ({"scripts": {"test": "jest"}}, ()),
         ({}, ()),
         ([], ()),
+        ({"scripts": ["build-storybook"], "dependencies": ["storybook"], "devDependencies": "storybook"}, ()),
+        (
+            {"scripts": "build-storybook", "devDependencies": {"storybook": 8}},
+            ("node_modules/.bin/storybook", "build", "-o", "out"),
+        ),
+        ({"scripts": None, "dependencies": None, "devDependencies": 3}, ()),
     ],
 )
 def test_the_script_comes_before_the_package(manifest: Any, words: tuple[str, ...]) -> None:
     assert command(json.dumps(manifest).encode(), "out") == words
 
 
-@pytest.mark.parametrize("manifest", [None, b"{"])
+@pytest.mark.parametrize("manifest", [None, b"{", b"", b"null", b"\xff", b"[" * 5000])
 def test_without_a_manifest_there_is_none(manifest: bytes | None) -> None:
     assert command(manifest, "out") == ()
 

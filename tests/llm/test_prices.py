@@ -1,0 +1,115 @@
+"""Prices: what a request costs, at most costs, and how a price is handed on; exact whatever the numbers."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from fractions import Fraction
+from random import Random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.llm.prices import Price, Usage, total, usage_of
+
+FAST = settings(max_examples=100, deadline=None, derandomize=True, database=None)
+AMOUNTS = st.integers(0, 10**13).map(lambda number: Decimal(number).scaleb(-12))
+PLAIN = st.tuples(*[AMOUNTS] * 4, st.none() | AMOUNTS).map(lambda amounts: Price(*amounts))
+TIERS = st.lists(st.tuples(st.integers(0, 2000), PLAIN), max_size=3, unique_by=lambda tier: tier[0])
+PRICES = st.tuples(PLAIN, TIERS.map(sorted)).map(lambda pair: pair[0]._replace(tiers=tuple(pair[1])))
+
+
+@st.composite
+def usages(draw: st.DrawFn) -> Usage:
+    """A usage whose parts are no more than the whole."""
+    given_in, given_out = draw(st.integers(0, 3000)), draw(st.integers(0, 3000))
+    cached = draw(st.integers(0, given_in))
+    return Usage(given_in, given_out, cached, draw(st.integers(0, given_in - cached)), draw(st.integers(0, given_out)))
+
+
+@FAST
+@given(PRICES, usages())
+def test_a_request_costs_each_token_once(price: Price, usage: Usage) -> None:
+    """By fractions, without any rounding: every token at the price of its kind, in the tier of the whole request."""
+    tier = [price, *(other for above, other in price.tiers if usage.tokens_in > above)][-1]
+    reasoning = tier.output if tier.reasoning is None else tier.reasoning
+    plain = usage.tokens_in - usage.tokens_cached - usage.tokens_stored
+    shown = usage.tokens_out - usage.tokens_reasoning
+    counts = (plain, usage.tokens_cached, usage.tokens_stored, shown, usage.tokens_reasoning)
+    amounts = (tier.input, tier.cached, tier.stored, tier.output, reasoning)
+    expected = sum(count * Fraction(amount) for count, amount in zip(counts, amounts, strict=True))
+    assert Fraction(price.cost(usage)) == expected
+
+
+@FAST
+@given(PRICES, usages(), st.integers(0, 500), st.integers(0, 500))
+def test_no_request_costs_more_than_the_worst(price: Price, usage: Usage, more_in: int, more_out: int) -> None:
+    """A budget admits a request if the worst fits: nothing that can be booked for it may be more."""
+    context, limit = usage.tokens_in + more_in, usage.tokens_out + more_out
+    if context and limit:
+        assert price.cost(usage) <= price.worst_of_any(context, limit)
+    body = {"model": "m", "messages": [{"role": "user", "content": "x" * usage.tokens_in}], "max_tokens": limit}
+    assert price.cost(usage) <= price.worst(body, 0, 0) or not limit
+
+
+@FAST
+@given(st.text(max_size=200), st.integers(1, 50), st.integers(1, 4))
+def test_the_worst_grows_with_the_request(text: str, limit: int, answers: int) -> None:
+    """With its text, with the length of its answer, and with the number of answers."""
+    price = Price(Decimal(1), Decimal(2), Decimal("0.5"), Decimal("1.25"))
+    body = {"model": "m", "messages": [{"role": "user", "content": text}], "max_tokens": limit, "n": answers}
+    worst = price.worst(body, 0, 0)
+    assert worst >= len(text.encode("utf-8", "surrogatepass")) + 2 * limit * answers
+    for more in ({"max_tokens": limit + 1}, {"n": answers + 1}, {"messages": [*body["messages"], {"role": "user"}]}):
+        assert price.worst({**body, **more}, 0, 0) > worst
+    assert price.worst(body, 0, 1) <= worst
+
+
+@FAST
+@given(PRICES)
+def test_a_price_is_handed_on_as_it_is(price: Price) -> None:
+    """The hooks get it as JSON: its digits are the same, and so is what it makes of any usage."""
+    assert Price.read(json.loads(json.dumps(price.described()))) == price
+
+
+@FAST
+@given(st.lists(st.integers(-(10**24), 10**24).map(lambda n: Decimal(n).scaleb(-15)), max_size=12), st.randoms())
+def test_a_sum_does_not_depend_on_the_order(amounts: list[Decimal], chance: Random) -> None:
+    shuffled = list(amounts)
+    chance.shuffle(shuffled)
+    assert total(shuffled) == total(amounts)
+    assert Fraction(total(amounts)) == sum(map(Fraction, amounts))
+
+
+@FAST
+@given(usages())
+def test_a_usage_is_read_as_it_was_reported(usage: Usage) -> None:
+    reported = {
+        "prompt_tokens": usage.tokens_in,
+        "completion_tokens": usage.tokens_out,
+        "prompt_tokens_details": {"cached_tokens": usage.tokens_cached, "cache_creation_tokens": usage.tokens_stored},
+        "completion_tokens_details": {"reasoning_tokens": usage.tokens_reasoning},
+    }
+    assert usage_of(json.loads(json.dumps(reported))) == usage
+
+
+@FAST
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+        lambda inner: (
+            st.lists(inner, max_size=2)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["prompt_tokens", "completion_tokens", "prompt_tokens_details", "cached_tokens", "reasoning_tokens"]
+                ),
+                inner,
+            )
+        ),
+        max_leaves=6,
+    )
+)
+def test_whatever_is_reported_is_a_possible_usage(reported: object) -> None:
+    """A report of another form is none: it neither costs less than nothing, nor ends the request in a traceback."""
+    usage = usage_of(reported)
+    assert usage.is_possible and all(type(count) is int for count in usage)
