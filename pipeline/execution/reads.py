@@ -109,7 +109,7 @@ def _objects(lines: bytes) -> Iterator[dict[str, Any]]:
     for line in lines.splitlines():
         try:
             value = json.loads(line.decode(errors="replace"))
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
             yield value

@@ -96,7 +96,7 @@ def named_tests(manifest: str | None) -> frozenset[str]:
     """The words of a manifest's test scripts, some of which are paths."""
     try:
         scripts = json.loads(manifest or "{}").get("scripts", {})
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return frozenset()
     entries = scripts.items() if isinstance(scripts, dict) else ()
     texts = [text for name, text in entries if name.startswith("test") and isinstance(text, str)]

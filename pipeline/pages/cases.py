@@ -185,7 +185,7 @@ def _read(path: Path) -> Example:
         return Example(path, fault='there is no <script id="a11y-assertions">')
     try:
         data = json.loads(script)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return Example(path, fault=f"its expectations are not JSON: {error}")
     expected = data.get("assertions") if isinstance(data, dict) else None
     if not isinstance(expected, dict):

@@ -135,6 +135,12 @@ def test_a_run_that_breaks_off_has_not_said_all(ask: Ask) -> None:
     assert found == Observed(("odd/configure.js", "odd/more.js", "odd/plug.js"), False)
 
 
+def test_a_line_that_nests_too_deep_hides_no_other() -> None:
+    """Code of a repository can write into the list."""
+    lines = [b'{"a": 1}', b"[" * 100_000, b'{"b": ' * 100_000, b'{"c": 2}']
+    assert list(reads._objects(b"\n".join(lines))) == [{"a": 1}, {"c": 2}]
+
+
 def test_a_runner_that_says_nothing_is_not_taken_for_one_that_reads_nothing(ask: Ask) -> None:
     """Its command still says something."""
     found = ask({}, "odd/base.yml", test_env={"PATH": "/nowhere"})

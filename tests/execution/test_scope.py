@@ -69,6 +69,7 @@ SCRIPTS = """{"scripts": {
             ["tests/alias-test.js", "tests/run.js"],
         ),
         (["test/markup/sql/chars.txt"], "broken", ["test/markup/index.js"]),
+        (["test/markup/sql/chars.txt"], "[" * 100_000, ["test/markup/index.js"]),
         (["test/markup/sql/chars.txt", "test/detect/x/y.txt"], None, ["test/detect/index.js", "test/markup/index.js"]),
         (["test/fixtures/page.html"], None, ["test/index.js"]),
         (["src/__tests__/menus.json"], None, ["src/__tests__/Menu-test.js"]),

@@ -23,6 +23,7 @@ def test_a_case_with_its_examples(tmp_path: Path) -> None:
     [
         ("", "there is no <script"),
         ('<script id="a11y-assertions">{"assertions": {"a": "pass" "b": 1}}</script>', "not JSON"),
+        (f'<script id="a11y-assertions">{"[" * 100_000}</script>', "not JSON"),
         ('<script id="a11y-assertions" type="application/json">[]</script>', "no object 'assertions'"),
         ('<script id="a11y-assertions">{"assertions": {"a": "maybe"}}</script>', "'a' is expected neither"),
     ],

@@ -85,7 +85,7 @@ def _is_json(text: str) -> bool:
     """Whether a text is a list or an object of JSON."""
     try:
         return isinstance(json.loads(text), list | dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 

@@ -43,6 +43,12 @@ def test_the_first_line_of_a_snapshot_with_several() -> None:
     assert changed(SNAPSHOTS, falsify(SNAP, SNAPSHOTS, [4, 5, 9], first=True)) == {4: "<nav"}
 
 
+@pytest.mark.rule("falsified")
+def test_a_fixture_that_nests_too_deep_is_text() -> None:
+    found = falsify("tests/deep.test", "[" * 100_000 + "\n\n-----\n\nmore\n", [1])
+    assert found[1:4] == falsify("tests/flat.test", "flat text\n\n-----\n\nmore\n", [1])[1:4]
+
+
 FIXTURE = """var text = "bold";
 
 -----
