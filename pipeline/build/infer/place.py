@@ -36,7 +36,7 @@ def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str
     is_sure = partial(_is_sure, tree, imported)
     nearest = [use for file in tests or ["package.json"] if (use := _nearest(known, file, named, is_sure))]
     if not nearest and (use := _started(tree, manifest, tests)):
-        return use, "the root"
+        return use, workspaces.member(use.folder, named) or use.folder if use.folder else "the root"
     if not nearest:
         raise Unsupported("runner_unsupported", _nothing(manifest))
     folders = Counter(use.folder for use in nearest)
