@@ -21,7 +21,8 @@ def members(tree: Tree) -> dict[str, Manifest]:
     root = tree.root()
     named = workspaces.patterns(tree, root)
     folders = [path.rpartition("/")[0] for path in tree.paths if path.endswith("/package.json") and is_manifest(path)]
-    inside = sorted(folder for folder in folders if workspaces.member(folder, named))
+    alone = {folder for folder in folders if workspaces.nested(tree, folder, named)}
+    inside = sorted(folder for folder in folders if workspaces.member(folder, named) and folder not in alone)
     manifests = {folder: tree.manifest(folder) for folder in inside}
     return {"": root} | {folder: manifest for folder, manifest in manifests.items() if manifest}
 
