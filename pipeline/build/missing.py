@@ -14,7 +14,7 @@ from pipeline.build.infer.tree import Tree
 _MISSING = re.compile(
     "|".join(
         (
-            r"Cannot find (?:module|package|dependency) ['\"]([^'\"\n]+)['\"]",
+            r"Cannot find (?:module|package|dependency)\s+['\"]([^'\"\n]+)['\"]",  # Stencil breaks such lines
             r"(?:Could not|Can't|Cannot|Unable to|Failed to) (?:resolve|load|locate|find)"
             r"(?: (?:import|module|url|entry for package|path to module|package|type definition file for))?"
             r" ['\"`]?((?:@|\.{0,2}/)?[\w@$.~-][^'\"`\s:,()\n]*)['\"`]?",

@@ -309,6 +309,7 @@ def test_tests_that_are_read_at_last_ask_for_what_is_made_before_them() -> None:
         ("ENOENT: no such file or directory, open '/workspace/repo/src/x.json'", (), ("src/x.json",), ()),
         ("Cannot find package 'lodash' imported from /workspace/repo/a.mjs", (), (), ("lodash",)),
         ("Cannot find module '/workspace/repo/node_modules/@acme/ui/dist/index.js'", ("@acme/ui",), (), ()),
+        ("Cannot find module\n     '/workspace/repo/node_modules/@acme/ui/dist/index.js'.\n", ("@acme/ui",), (), ()),
         (" MISSING DEPENDENCY  Cannot find dependency 'jsdom'", (), (), ("jsdom",)),
         ("  npm install --save-dev jest@27.0.3 @x/cli@27.4.5\n", (), (), ("jest", "@x/cli")),
         ("run `yarn add --dev sass` and npm i -D less and then try again", (), (), ("sass", "less")),
