@@ -131,6 +131,11 @@ INSTALL = [
         'npm error EBADDEVENGINES Invalid name "pnpm" does not match "npm" for "packageManager"',
     ),
     (
+        "node-of-the-manager",
+        {"node": "24.18.0"},
+        "[WARN] GET https://nodejs.org/download/release/v24.18.0/node-v24.18.0-linux-x64.tar.gz error (ENOTFOUND).",
+    ),
+    (
         "node-of-the-developers",
         {"wanted": "^22"},
         'npm error EBADDEVENGINES Invalid semver version "^22" does not match "v20.20.2" for "runtime"',
