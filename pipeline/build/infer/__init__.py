@@ -38,7 +38,7 @@ def infer(
     version = overridden.get("node") or node.find(tree, manifest, date)
     tests = runner.find(tree, manifest, version.value, files, overridden, use)
     installation = manager.find(tree, manifest, version.value, date, overridden)
-    beside, beside_env = nested.find(tree, manifest, version.value, date, files, installation)
+    beside, beside_env = nested.find(tree, manifest, version.value, date, files, tests.folder.value, installation)
     focused = focus.find(tree, tests.folder.value, files, installation.manager.value, installation.version.value)
     inferred = {
         "node": version,

@@ -9,20 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.build.infer import manager, workspaces
+from pipeline.build.infer import manager, place, workspaces
 from pipeline.build.infer.manager import Installation
 from pipeline.build.infer.tree import Found, Manifest, Tree, above, below
 from pipeline.core.records import Nested
 from pipeline.ecosystems.manager_folder import all_managers
+from pipeline.execution.scope import is_test
 
 
 def find(
-    tree: Tree, manifest: Manifest, node: str, date: str, files: Sequence[str], root: Installation
+    tree: Tree, manifest: Manifest, node: str, date: str, files: Sequence[str], runs_in: str, root: Installation
 ) -> tuple[tuple[Nested, ...], dict[str, str]]:
     """The installs of the nearest such folder above each of these tests, with the root's manager in its version if it
-    is the same one; and the variables that they need. Raises Unsupported."""
+    is the same one; and the variables that they need. Tests that are not run need none: those of another tool, and
+    those outside the folder in which the runner runs. Raises Unsupported."""
     named = workspaces.patterns(tree, manifest)
-    nearest = (next((folder for folder in above(file) if workspaces.nested(tree, folder, named)), "") for file in files)
+    tests = (file for file in files if is_test(file) and not place.tool_of(tree, file))
+    inside = (file for file in tests if not runs_in or file.startswith(f"{runs_in}/"))
+    nearest = (next((one for one in above(file) if workspaces.nested(tree, one, named)), "") for file in inside)
     found: list[Nested] = []
     variables: dict[str, str] = {}
     for folder in sorted(set(nearest) - {""}):

@@ -51,6 +51,15 @@ def test_the_nearest_lock_file_above_each_test_counts() -> None:
     assert [one.folder for one in found.nested] == ["app", "app/packages/menu"]
 
 
+def test_tests_that_are_not_run_need_no_install() -> None:
+    """Those of another tool, those of a package that is left out, and files that are no tests."""
+    others = {path.replace("menu", "tabs"): text for path, text in OWN.items()}
+    made = tree(OWN | others | {"e2e/package.json": package(), "e2e/yarn.lock": YARN_1}, **BARE)
+    tests = (MENU, "packages/menu/b.test.js", "packages/tabs/c.test.js", "e2e/cypress/e2e/menu.cy.ts")
+    assert [one.folder for one in read(made, *tests).nested] == ["packages/menu"]
+    assert read(tree(OWN), "packages/menu/app/page.js", "src/root.test.js").nested == ()
+
+
 def test_a_package_without_a_runner_is_tested_by_the_roots() -> None:
     found = read(tree(OWN | {"packages/menu/package.json": package(name="menu")}), MENU)
     assert (found.folder, [one.folder for one in found.nested]) == ("", ["packages/menu"])
