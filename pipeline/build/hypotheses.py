@@ -18,7 +18,7 @@ from pipeline.build.infer import Tree, Unsupported, infer, jobs, place
 from pipeline.build.infer.tree import above
 from pipeline.build.infer.uses import Use
 from pipeline.build.infer.words import commands as commands_of
-from pipeline.build.missing import Missing, missing_from, own_packages
+from pipeline.build.missing import Missing, missing_from, own_folders, own_packages
 from pipeline.build.observe import Command, Observation
 from pipeline.build.remedies import LINES, Situation, nearest
 from pipeline.core.law import without_remarks
@@ -105,7 +105,7 @@ class Case:
     @property
     def missing(self) -> Missing:
         """What the log reports as missing."""
-        return missing_from(self.log, own_packages(self.tree), self.root)
+        return missing_from(self.log, own_packages(self.tree), self.root, own_folders(self.tree))
 
 
 Proposer = Callable[[Case], Iterator[Hypothesis]]
