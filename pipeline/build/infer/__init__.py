@@ -39,7 +39,8 @@ def infer(
     tests = runner.find(tree, manifest, version.value, files, overridden, use)
     installation = manager.find(tree, manifest, version.value, date, overridden)
     beside, beside_env = nested.find(tree, manifest, version.value, date, files, tests.folder.value, installation)
-    focused = focus.find(tree, tests.folder.value, files, installation.manager.value, installation.version.value)
+    where = (tests.folder.value, tests.configuration.value)
+    focused = focus.find(tree, *where, files, installation.manager.value, installation.version.value)
     inferred = {
         "node": version,
         "manager": installation.manager,
