@@ -190,6 +190,13 @@ INSTALL = [
     ("version-gone", NOBODY, f" ERR_PNPM_FETCH_404  GET {ADDRESS}/@no%2Fbody: Not Found - 404"),
     ("version-gone", GONE, " ERR_PNPM_NO_MATCHING_VERSION  No matching version found for is-number@7.0.99"),
     (
+        "version-gone",
+        GONE,
+        "[ERR_PNPM_NO_MATCHING_VERSION] No matching version found for is-number@7.0.99 while fetching",
+    ),
+    ("version-gone", GONE, f"[ERR_PNPM_FETCH_404] GET {ADDRESS}/is-number/-/is-number-7.0.99.tgz: Not Found - 404"),
+    ("settings-of-a-newer-manager", {}, "[ERROR] packages field missing or empty"),
+    (
         "lock-file-outdated",
         {},
         ' ERR_PNPM_OUTDATED_LOCKFILE  Cannot install with "frozen-lockfile" because pnpm-lock.yaml is not up to date',
