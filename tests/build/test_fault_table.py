@@ -195,6 +195,11 @@ INSTALL = [
         "[ERR_PNPM_NO_MATCHING_VERSION] No matching version found for is-number@7.0.99 while fetching",
     ),
     ("version-gone", GONE, f"[ERR_PNPM_FETCH_404] GET {ADDRESS}/is-number/-/is-number-7.0.99.tgz: Not Found - 404"),
+    (
+        "host-refused",
+        {"host": "codeload.github.com"},
+        "[WARN] GET https://codeload.github.com/acme/ui/tar.gz/0db8a86 error (ENOTFOUND). Will retry in 1 minute.",
+    ),
     ("settings-of-a-newer-manager", {}, "[ERROR] packages field missing or empty"),
     (
         "lock-file-outdated",
