@@ -18,13 +18,14 @@ from pipeline.build.infer import Tree, Unsupported, infer, jobs, place
 from pipeline.build.infer.tree import above
 from pipeline.build.infer.uses import Use
 from pipeline.build.infer.words import commands as commands_of
-from pipeline.build.missing import Missing, missing_from, own_packages
+from pipeline.build.missing import Missing, missing_from, own_folders, own_packages
 from pipeline.build.observe import Command, Observation
 from pipeline.build.remedies import LINES, Situation, nearest
 from pipeline.core.law import without_remarks
 from pipeline.core.records import Edit, Environment, Health
 from pipeline.core.store import digest
 from pipeline.ecosystems import manager, runner, versions
+from pipeline.ecosystems.installation import thawed
 
 #: fields that decide how tests are run; the others belong to the install
 RUN_FIELDS = (
@@ -104,7 +105,7 @@ class Case:
     @property
     def missing(self) -> Missing:
         """What the log reports as missing."""
-        return missing_from(self.log, own_packages(self.tree), self.root)
+        return missing_from(self.log, own_packages(self.tree), self.root, own_folders(self.tree))
 
 
 Proposer = Callable[[Case], Iterator[Hypothesis]]
@@ -279,7 +280,7 @@ def with_modules(case: Case) -> Iterator[Hypothesis]:
     modules = [(name, version) for name in wanted[:5] if (version := _version(case, name))]
     if modules:
         edits = tuple(Edit(kind="add", name=name, new=version) for name, version in modules)
-        environment = _thawed(case.environment.model_copy(update={"edits": (*case.environment.edits, *edits)}))
+        environment = thawed(case.environment.model_copy(update={"edits": (*case.environment.edits, *edits)}))
         added = ", ".join(f"{edit.name} {edit.new}" for edit in environment.edits if edit.kind == "add")
         yield Hypothesis("with-modules", environment, f"packages that the tests load and nothing asks for: {added}")
 
@@ -307,11 +308,11 @@ def other_peers(case: Case) -> Iterator[Hypothesis]:
     version = before.manager_version or manager("npm").with_node(before.node)
     if versions.major(version) < 7 and int(before.node.partition(".")[0]) >= 10:
         environment = before.model_copy(update={"manager_version": "7"})
-        yield Hypothesis("other-peers", _thawed(environment), "npm 7, which installs peers")
+        yield Hypothesis("other-peers", thawed(environment), "npm 7, which installs peers")
     elif before.install_env.get("npm_config_legacy_peer_deps") != "true":
         install_env = before.install_env | {"npm_config_legacy_peer_deps": "true"}
         environment = before.model_copy(update={"install_env": install_env})
-        yield Hypothesis("other-peers", _thawed(environment), "peers as npm 6 treats them")
+        yield Hypothesis("other-peers", thawed(environment), "peers as npm 6 treats them")
 
 
 def other_node(case: Case) -> Iterator[Hypothesis]:
@@ -341,7 +342,7 @@ def other_manager(case: Case) -> Iterator[Hypothesis]:
             "install_env": before.install_env | inferred.install_env,
             "focus": inferred.focus if before.focus else (),
         }
-        yield Hypothesis("other-manager", _thawed(before.model_copy(update=update)), evidence)
+        yield Hypothesis("other-manager", thawed(before.model_copy(update=update)), evidence)
 
 
 def unchecked_types(case: Case) -> Iterator[Hypothesis]:
@@ -399,10 +400,3 @@ def decides() -> str:
 
 def _run_fields(environment: Environment) -> tuple[object, ...]:
     return tuple(str(getattr(environment, name)) for name in RUN_FIELDS if name != "runner_version")
-
-
-def _thawed(environment: Environment) -> Environment:
-    """The environment with an install that may change the lock file."""
-    thaw = manager(environment.manager).thaw
-    install = tuple(filter(None, (thaw.get(word, word) for word in environment.install)))
-    return environment.model_copy(update={"install": install})

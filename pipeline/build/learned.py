@@ -109,7 +109,7 @@ def era_of(environment: Environment) -> str:
 
 def _run_digest(environment: Environment) -> str:
     """The digest of the fields that decide how tests run, without those that repair changes."""
-    repaired = {"evidence", "edits", "rebuild", "install", "install_env", "node", "manager_version"}
+    repaired = {"evidence", "edits", "rebuild", "install", "install_env", "nested", "node", "manager_version"}
     return digest(environment.model_dump(mode="json", exclude=repaired))
 
 

@@ -14,12 +14,12 @@ from pipeline.build.infer.tree import Tree
 _MISSING = re.compile(
     "|".join(
         (
-            r"Cannot find (?:module|package|dependency) ['\"]([^'\"\n]+)['\"]",
+            r"Cannot find (?:module|package|dependency)\s+['\"]([^'\"\n]+)['\"]",  # Stencil breaks such lines
             r"(?:Could not|Can't|Cannot|Unable to|Failed to) (?:resolve|load|locate|find)"
             r"(?: (?:import|module|url|entry for package|path to module|package|type definition file for))?"
             r" ['\"`]?((?:@|\.{0,2}/)?[\w@$.~-][^'\"`\s:,()\n]*)['\"`]?",
             r"ENOENT: no such file or directory, \w+ ['\"]([^'\"\n]+)['\"]",
-            r"Module not found: [^\n]*?['\"]([^'\"\n]+)['\"]",
+            r"Module not found: (?!Error: Can't)[^\n]*?['\"]([^'\"\n]+)['\"]",  # webpack's is among those above
             # as Jest calls what its configuration names
             r"Module ([\w@./-]+) in the \w+ option was not found",
             r"Preset ([\w@./-]+) not found\.",
@@ -41,7 +41,7 @@ _ADVICE = re.compile(
 #: how Web Test Runner lists the files of the repository that a page asked for in vain
 _REQUESTS = re.compile(r"404 network requests:((?:\n\s*- \S+)+)")
 _BUILTIN = re.compile(
-    r"^(?:node:|data:|https?:|virtual:|\0"
+    r"^(?:node:|data:|https?:|virtual:|\0|undefined$"
     r"|(?:assert|async_hooks|buffer|child_process|cluster|console|constants|crypto|dgram|diagnostics_channel|dns|domain"
     r"|events|fs|http|http2|https|inspector|module|net|os|path|perf_hooks|process|punycode|querystring|readline|repl"
     r"|stream|string_decoder|sys|timers|tls|trace_events|tty|url|util|v8|vm|wasi|worker_threads|zlib)(?:/\w+)?$)"
@@ -57,8 +57,11 @@ class Missing(NamedTuple):
     foreign: tuple[str, ...]
 
 
-def missing_from(log: str, packages: Collection[str], root: str = "/workspace/repo") -> Missing:
-    """What a log reports as missing, in its order and without repeats; `packages` are the repository's own names."""
+def missing_from(
+    log: str, packages: Collection[str], root: str = "/workspace/repo", folders: Collection[str] = ()
+) -> Missing:
+    """What a log reports as missing, in its order and without repeats; `packages` are the repository's own names, and
+    `folders` those at its root, from which a bundler may resolve paths (`docs/src/menu`)."""
     text = "\n".join(line[:LINE] for line in log[-END:].splitlines())
     named = (next(filter(None, match.groups())) for match in _MISSING.finditer(text))
     specifiers = dict.fromkeys((*named, *_by_short_name(text), *_advised(text), *_requested(text)))
@@ -68,7 +71,8 @@ def missing_from(log: str, packages: Collection[str], root: str = "/workspace/re
         package = _PACKAGE.match(inside or specifier)
         if _BUILTIN.match(specifier):
             continue
-        if inside or not specifier.startswith((".", "/")):
+        from_root = not inside and "/" in specifier and specifier.partition("/")[0] in folders
+        if inside or not (from_root or specifier.startswith((".", "/"))):
             if package:
                 (own if package[1] in packages else foreign).append(package[1])
         else:
@@ -93,6 +97,11 @@ def _requested(text: str) -> Iterator[str]:
     """The files that pages asked for in vain, relative to the folder of the tests."""
     for block in _REQUESTS.findall(text):
         yield from (f"./{path}" for path in re.findall(r"- (\S+)", block))
+
+
+def own_folders(tree: Tree) -> set[str]:
+    """The folders at the root of a repository."""
+    return {path.partition("/")[0] for path in tree.paths if "/" in path}
 
 
 def own_packages(tree: Tree) -> dict[str, str]:

@@ -16,6 +16,7 @@ from pipeline.build.infer.tree import Manifest, Unsupported
 from pipeline.core.records import Edit, Environment
 from pipeline.ecosystems import edits, locks, runner, versions
 from pipeline.ecosystems.graph import Ask, Graph
+from pipeline.ecosystems.installation import thawed
 from pipeline.ecosystems.manager_folder import manager
 from pipeline.ecosystems.registry import LookUp, elsewhere
 
@@ -246,8 +247,8 @@ def node_asked(diagnosis: Diagnosis) -> Environment | None:
 
 def thaw(diagnosis: Diagnosis) -> Environment | None:
     """Let the manager change its lock file; versions that still fit stay locked."""
-    thawed = _thawed(diagnosis.environment, diagnosis.situation)
-    return thawed if thawed != diagnosis.environment else None
+    changed = thawed(diagnosis.environment, diagnosis.situation.day)
+    return changed if changed != diagnosis.environment else None
 
 
 def option(diagnosis: Diagnosis) -> Environment | None:
@@ -256,7 +257,7 @@ def option(diagnosis: Diagnosis) -> Environment | None:
     if diagnosis.environment.manager != diagnosis.arguments["manager"] or word in install:
         return None
     install = (*install, word)
-    return _thawed(diagnosis.environment.model_copy(update={"install": install}), diagnosis.situation)
+    return thawed(diagnosis.environment.model_copy(update={"install": install}), diagnosis.situation.day)
 
 
 def undated(diagnosis: Diagnosis) -> Environment | None:
@@ -388,16 +389,7 @@ def _edited(environment: Environment, edit: Edit, situation: Situation) -> Envir
     if edit in environment.edits:
         return None
     edited = environment.model_copy(update={"edits": (*environment.edits, edit)})
-    return _thawed(edited, situation) if edit.kind in ("drop", "pin", "add") else edited
-
-
-def _thawed(environment: Environment, situation: Situation) -> Environment:
-    """Let the install change the lock file; new versions are from before the commit if the manager can do that."""
-    spec = manager(environment.manager)
-    install = tuple(filter(None, (spec.thaw.get(word, word) for word in environment.install)))
-    if install != environment.install and spec.dated and situation.day:
-        install = (*install, spec.dated.replace("{date}", situation.day))
-    return environment.model_copy(update={"install": install})
+    return thawed(edited, situation.day) if edit.kind in ("drop", "pin", "add") else edited
 
 
 def _holds(ask: Ask, needed: Collection[str], runners: Collection[str]) -> bool:

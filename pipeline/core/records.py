@@ -213,6 +213,15 @@ class Edit(Record):
     folders: tuple[str, ...] = ()
 
 
+class Nested(Record):
+    """The install of a folder with a lock file of its own, which the root's install does not cover."""
+
+    folder: str = Field(description="from the root")
+    manager: str
+    manager_version: str
+    install: tuple[str, ...]
+
+
 class Environment(Record):
     """How the tests of a base commit are run, inferred from its files; `evidence` names the source of each field."""
 
@@ -242,6 +251,7 @@ class Environment(Record):
     focus: tuple[str, ...] = Field(
         default=(), description="packages of the workspace that are installed with the root; empty: all"
     )
+    nested: tuple[Nested, ...] = Field(default=(), description="folders that are installed as well, after the root")
     browser: Literal["", "chromium"] = Field(default="", description="the browser that the tests find in the image")
 
     @property

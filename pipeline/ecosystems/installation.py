@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from pipeline.core.errors import UserError
-from pipeline.core.records import Environment
+from pipeline.core.records import Environment, Nested
 from pipeline.ecosystems import edits
 from pipeline.ecosystems.manager_folder import all_managers, manager, with_node
 from pipeline.sandbox.installation import Faults, Installation, Package
@@ -24,7 +24,7 @@ def installation(environment: Environment) -> Installation:
     return Installation(
         environment.node,
         partial(tools, environment),
-        (_focused(environment), *_scripts(environment)),
+        (_focused(environment), *map(_inside, environment.nested), *_scripts(environment)),
         variables(environment),
         faults(),
         environment.browser,
@@ -32,23 +32,42 @@ def installation(environment: Environment) -> Installation:
 
 
 def tools(environment: Environment, node: str, architecture: str) -> tuple[Package, ...]:
-    """The npm packages that an install needs on a Node: the npm that comes with it, and the manager.
+    """The npm packages that an install needs on a Node: the npm that comes with it, the managers of nested folders,
+    and last the root's manager.
 
     A manager without a version is the one that comes with the Node. Raises UserError if no package brings it.
     """
-    chosen, bundled = manager(environment.manager), with_node()
-    version = environment.manager_version or chosen.with_node(node)
+    bundled = with_node()
+    packages = (
+        Package(bundled.package[0].name, bundled.with_node(node)),
+        *(_tool(install, node, architecture) for install in _installs(environment)),
+    )
+    unique = {package.name: package for package in packages}
+    last = packages[-1]
+    return (*(package for name, package in unique.items() if name != last.name), last)
+
+
+def _installs(environment: Environment) -> list[Environment | Nested]:
+    """Every install of an environment; the root's decides last."""
+    return [*environment.nested, environment]
+
+
+def _tool(install: Environment | Nested, node: str, architecture: str) -> Package:
+    chosen = manager(install.manager)
+    version = install.manager_version or chosen.with_node(node)
     row = chosen.package_for(version, architecture)
     if row is None:
         raise UserError(f"no npm package brings {chosen.name} {version} for {architecture}", field="manager_version")
-    packages = (Package(bundled.package[0].name, bundled.with_node(node)), Package(row.name, version, row.programs))
-    return tuple({package.name: package for package in packages}.values())
+    return Package(row.name, version, row.programs)
 
 
 def variables(environment: Environment) -> dict[str, str]:
-    """The variables of an install, with placeholders: those of Node's manager, the chosen manager, the environment."""
-    bundled, chosen = with_node(), manager(environment.manager)
-    return {**bundled.variables_for(""), **chosen.variables_for(environment.manager_version), **environment.install_env}
+    """The variables of an install, with placeholders: those of Node's manager, of nested folders' managers, of the
+    root's, and of the environment."""
+    found = with_node().variables_for("")
+    for install in _installs(environment):
+        found |= manager(install.manager).variables_for(install.manager_version)
+    return found | environment.install_env
 
 
 def faults() -> Faults:
@@ -65,6 +84,20 @@ def manifests(environment: Environment, files: Mapping[str, bytes], registry: Ca
     return edited | edits.restrict_workspace(environment.focus, edited)
 
 
+def thawed(environment: Environment, day: str = "") -> Environment:
+    """The environment with installs that may change their lock files. New versions are from before the `day` (ISO), if
+    one is given and the manager can do that."""
+    nested = tuple(one.model_copy(update={"install": _thawed(one, day)}) for one in environment.nested)
+    return environment.model_copy(update={"install": _thawed(environment, day), "nested": nested})
+
+
+def _thawed(install: Environment | Nested, day: str) -> tuple[str, ...]:
+    spec = manager(install.manager)
+    words = tuple(filter(None, (spec.thaw.get(word, word) for word in install.install)))
+    dated = (spec.dated.replace("{date}", day),) if words != install.install and spec.dated and day else ()
+    return (*words, *dated)
+
+
 def _focused(environment: Environment) -> tuple[str, ...]:
     """The install command, restricted to some packages of the workspace if the environment says so."""
     row, words = manager(environment.manager).focus_for(environment.manager_version), environment.install
@@ -73,6 +106,11 @@ def _focused(environment: Environment) -> tuple[str, ...]:
     start = (*words[: words.index("install")], *row.words) if row.words and "install" in words else words
     packages = (word.replace("{package}", package) for package in environment.focus for word in row.each)
     return (*start, *row.root, *packages)
+
+
+def _inside(nested: Nested) -> tuple[str, ...]:
+    """The install command of a nested folder."""
+    return ("sh", "-c", 'cd "$0" && exec "$@"', nested.folder, *nested.install)
 
 
 def _scripts(environment: Environment) -> list[tuple[str, ...]]:

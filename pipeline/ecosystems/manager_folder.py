@@ -133,6 +133,7 @@ class Manager(Folder):
     release: str = Field(default="", description="pattern, in its settings, of its own program in the repository")
     unpacks: str = Field(default="", description="folder in node_modules of the packages that others bring along")
     thaw: dict[str, str] = Field(default={}, description="words that hold it to its lock file -> others instead")
+    alone: tuple[str, ...] = Field(default=(), description="words of an install outside the workspace around it")
     dated: str = Field(default="", description="word of an install that may change its lock file: as of `{date}`")
     by_node: dict[str, str] = Field(default={}, description="range of Node -> the version that comes with it")
     package: tuple[Package, ...]

@@ -61,7 +61,7 @@ def recipe(clone: Clone, environment: Environment, base: str, manifests: str) ->
     manifest_lines = [
         f"{entry.mode} {entry.kind} {entry.name}\t{entry.path}" for entry in entries if is_manifest(entry.path)
     ]
-    shaped = {name for name in ("focus", "browser") if getattr(environment, name)}
+    shaped = {name for name in ("focus", "nested", "browser") if getattr(environment, name)}
     key = digest(VERSION, environment.model_dump(include=_INSTALLED_BY | shaped), manifest_lines)
     tree = tree_name(clone, base)
     plain = digest(key, tree)

@@ -131,6 +131,11 @@ INSTALL = [
         'npm error EBADDEVENGINES Invalid name "pnpm" does not match "npm" for "packageManager"',
     ),
     (
+        "node-of-the-manager",
+        {"node": "24.18.0"},
+        "[WARN] GET https://nodejs.org/download/release/v24.18.0/node-v24.18.0-linux-x64.tar.gz error (ENOTFOUND).",
+    ),
+    (
         "node-of-the-developers",
         {"wanted": "^22"},
         'npm error EBADDEVENGINES Invalid semver version "^22" does not match "v20.20.2" for "runtime"',
@@ -184,6 +189,18 @@ INSTALL = [
     ("version-gone", GONE, f" ERR_PNPM_FETCH_404  GET {ADDRESS}/is-number/-/is-number-7.0.99.tgz: Not Found - 404"),
     ("version-gone", NOBODY, f" ERR_PNPM_FETCH_404  GET {ADDRESS}/@no%2Fbody: Not Found - 404"),
     ("version-gone", GONE, " ERR_PNPM_NO_MATCHING_VERSION  No matching version found for is-number@7.0.99"),
+    (
+        "version-gone",
+        GONE,
+        "[ERR_PNPM_NO_MATCHING_VERSION] No matching version found for is-number@7.0.99 while fetching",
+    ),
+    ("version-gone", GONE, f"[ERR_PNPM_FETCH_404] GET {ADDRESS}/is-number/-/is-number-7.0.99.tgz: Not Found - 404"),
+    (
+        "host-refused",
+        {"host": "codeload.github.com"},
+        "[WARN] GET https://codeload.github.com/acme/ui/tar.gz/0db8a86 error (ENOTFOUND). Will retry in 1 minute.",
+    ),
+    ("settings-of-a-newer-manager", {}, "[ERROR] packages field missing or empty"),
     (
         "lock-file-outdated",
         {},

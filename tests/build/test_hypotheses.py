@@ -309,6 +309,9 @@ def test_tests_that_are_read_at_last_ask_for_what_is_made_before_them() -> None:
         ("ENOENT: no such file or directory, open '/workspace/repo/src/x.json'", (), ("src/x.json",), ()),
         ("Cannot find package 'lodash' imported from /workspace/repo/a.mjs", (), (), ("lodash",)),
         ("Cannot find module '/workspace/repo/node_modules/@acme/ui/dist/index.js'", ("@acme/ui",), (), ()),
+        ("Cannot find module\n     '/workspace/repo/node_modules/@acme/ui/dist/index.js'.\n", ("@acme/ui",), (), ()),
+        ("Module not found: Error: Can't resolve '@acme/ui' in '/workspace/repo/src'", ("@acme/ui",), (), ()),
+        ("Module not found: 'lodash' in '/workspace/repo/src'", (), (), ("lodash",)),
         (" MISSING DEPENDENCY  Cannot find dependency 'jsdom'", (), (), ("jsdom",)),
         ("  npm install --save-dev jest@27.0.3 @x/cli@27.4.5\n", (), (), ("jest", "@x/cli")),
         ("run `yarn add --dev sass` and npm i -D less and then try again", (), (), ("sass", "less")),
@@ -325,6 +328,15 @@ def test_tests_that_are_read_at_last_ask_for_what_is_made_before_them() -> None:
 )  # fmt: skip
 def test_what_a_log_asks_for(log: str, own: tuple[str, ...], files: tuple[str, ...], foreign: tuple[str, ...]) -> None:
     assert missing_from(log, {"@acme/ui"}) == (own, files, foreign)
+
+
+def test_a_path_from_the_root_is_no_package() -> None:
+    """A bundler resolved paths from the root, and what generates the missing folder did not run."""
+    log = "Module not found: Error: Can't resolve 'docs/src/info' in 'docs'\nCannot find module 'undefined'"
+    found = case(tree({"docs/src/index.js": ""}, scripts={"pretest": "gulp docs"}), log)
+    assert missing_from(log, ()).foreign == ("docs",)
+    assert found.missing == ((), ("docs/src/info",), ())
+    assert [one.environment.prepare[0][-1] for one in named(found, "prepared")] == ["pretest"]
 
 
 def test_the_packages_of_a_repository() -> None:

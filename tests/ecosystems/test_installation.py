@@ -8,7 +8,8 @@ import pytest
 from factories import make_environment
 
 from pipeline.core.errors import UserError
-from pipeline.ecosystems.installation import installation, manifests, tools, variables
+from pipeline.core.records import Nested
+from pipeline.ecosystems.installation import installation, manifests, thawed, tools, variables
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,30 @@ def test_npm_of_a_node(node: str, npm: str) -> None:
     assert [str(one) for one in tools(make_environment(manager="npm", manager_version=""), node, "x64")] == [
         f"npm@{npm}"
     ]
+
+
+def test_nested_folders_are_installed_by_their_own_managers() -> None:
+    """The root's manager comes last, since it is the one that is recorded."""
+    folders = {"app": ("yarn", "1.22.22", ("yarn", "install")), "docs": ("npm", "9", ("npm", "ci"))}
+    nested = tuple(
+        Nested(folder=folder, manager=name, manager_version=version, install=words)
+        for folder, (name, version, words) in folders.items()
+    )
+    spec = make_environment(manager="npm", manager_version="10", install=("npm", "ci"), nested=nested)
+    assert [str(one) for one in tools(spec, "20.19.5", "x64")] == ["yarn@1.22.22", "npm@10"]
+    assert [command[3:] or command for command in installation(spec).commands] == [
+        ("npm", "ci"),
+        ("app", "yarn", "install"),
+        ("docs", "npm", "ci"),
+    ]
+    assert {"npm_config_cache", "YARN_CACHE_FOLDER"} <= variables(spec).keys()
+
+
+def test_nested_installs_may_change_their_lock_files_with_the_root() -> None:
+    app = Nested(folder="app", manager="yarn", manager_version="4.3.1", install=("yarn", "install", "--immutable"))
+    spec = thawed(make_environment(manager="npm", install=("npm", "ci"), nested=(app,)), "2024-05-06")
+    assert spec.install == ("npm", "install", "--before=2024-05-06")
+    assert spec.nested[0].install == ("yarn", "install", "--no-immutable")
 
 
 def test_a_manager_that_nobody_knows_is_said() -> None:

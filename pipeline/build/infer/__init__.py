@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline.build.infer import focus, manager, node, runner
+from pipeline.build.infer import focus, manager, nested, node, runner
 from pipeline.build.infer.tree import Found, Tree, Unsupported
 from pipeline.build.infer.uses import Use
 from pipeline.core.records import Environment
@@ -38,13 +38,15 @@ def infer(
     version = overridden.get("node") or node.find(tree, manifest, date)
     tests = runner.find(tree, manifest, version.value, files, overridden, use)
     installation = manager.find(tree, manifest, version.value, date, overridden)
-    focused = focus.find(tree, tests.folder.value, files, installation.manager.value, installation.version.value)
+    beside, beside_env = nested.find(tree, manifest, version.value, date, files, tests.folder.value, installation)
+    where = (tests.folder.value, tests.configuration.value)
+    focused = focus.find(tree, *where, files, installation.manager.value, installation.version.value)
     inferred = {
         "node": version,
         "manager": installation.manager,
         "manager_version": installation.version,
         "install": (installation.words, installation.evidence),
-        "install_env": (installation.env, "the manager's own"),
+        "install_env": (beside_env | installation.env, "the manager's own"),
         "runner": tests.runner,
         "runner_version": tests.version,
         "folder": tests.folder,
@@ -56,6 +58,7 @@ def infer(
         "test_env": (tests.env, tests.evidence),
         "parser": (tests.parser, "the runner's own"),
         "focus": (focused, "what the touched tests need"),
+        "nested": (beside, "their own lock files"),
         "browser": tests.browser,
     }
     fields = inferred | dict(fixed or {})

@@ -1,4 +1,5 @@
-"""The part of a workspace that the touched tests need: their packages, what these depend on, and the root.
+"""The part of a workspace that the touched tests need: their packages, those from which the runner's configuration
+imports a file, what these depend on, and the root.
 
 A documentation site, an example or another component is not installed, so its faults do not count. Empty if everything
 is installed: for tests at the root, packages that need all others, and managers that cannot install a part.
@@ -6,6 +7,8 @@ is installed: for tests at the root, packages that need all others, and managers
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections.abc import Collection, Iterable, Sequence
 
 from pipeline.build.infer import workspaces
@@ -13,6 +16,8 @@ from pipeline.build.infer.tree import Manifest, Tree, above
 from pipeline.ecosystems.manager_folder import manager
 from pipeline.ecosystems.protection import is_manifest
 
+#: an import of a file by its path
+_IMPORT = re.compile(r"""(?:\bfrom\s*|\bimport\s*\(?|\brequire\s*\()["'](\.{1,2}/[^"'\n]+)["']""")
 _TABLES = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
 
 
@@ -21,19 +26,22 @@ def members(tree: Tree) -> dict[str, Manifest]:
     root = tree.root()
     named = workspaces.patterns(tree, root)
     folders = [path.rpartition("/")[0] for path in tree.paths if path.endswith("/package.json") and is_manifest(path)]
-    inside = sorted(folder for folder in folders if workspaces.member(folder, named))
+    alone = {folder for folder in folders if workspaces.nested(tree, folder, named)}
+    inside = sorted(folder for folder in folders if workspaces.member(folder, named) and folder not in alone)
     manifests = {folder: tree.manifest(folder) for folder in inside}
     return {"": root} | {folder: manifest for folder, manifest in manifests.items() if manifest}
 
 
-def find(tree: Tree, folder: str, files: Sequence[str], name: str, version: str) -> tuple[str, ...]:
-    """The packages that these tests need when run in `folder`, as the manager calls them (by folder or name)."""
+def find(tree: Tree, folder: str, configuration: str, files: Sequence[str], name: str, version: str) -> tuple[str, ...]:
+    """The packages that these tests need when run in `folder` with a `configuration` there, as the manager calls them
+    (by folder or name)."""
     row = manager(name).focus_for(version)
     packages = members(tree)
     touched_folders = touched(packages, files)
     if row is None or not touched_folders:
         return ()
-    inside = needed(packages, {*touched_folders, folder if folder in packages else ""})
+    imported = _imported(tree, packages, posixpath.normpath(posixpath.join(folder, configuration)))
+    inside = needed(packages, {*touched_folders, *imported, folder if folder in packages else ""})
     names = {path: packages[path].text("name") if row.by == "name" else path or "." for path in inside}
     if inside == set(packages) or not all(names.values()):
         return ()
@@ -44,6 +52,14 @@ def touched(packages: dict[str, Manifest], files: Iterable[str]) -> set[str]:
     """The folders of the packages of these test files; empty if one is in the root's package, which may test any."""
     folders = {next((folder for folder in above(file) if folder in packages), "") for file in files}
     return set() if "" in folders else folders
+
+
+def _imported(tree: Tree, packages: Collection[str], path: str) -> set[str]:
+    """The folders of the packages from which a configuration imports files."""
+    paths = (
+        posixpath.normpath(posixpath.join(posixpath.dirname(path), file)) for file in _IMPORT.findall(tree.text(path))
+    )
+    return {next((folder for folder in above(file) if folder in packages), "") for file in paths}
 
 
 def needed(packages: dict[str, Manifest], folders: Iterable[str]) -> set[str]:

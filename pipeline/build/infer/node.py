@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pipeline.build.infer import ci, lines
 from pipeline.build.infer.tree import Found, Manifest, Tree, table
@@ -13,11 +13,20 @@ from pipeline.ecosystems.manager_folder import RunsOn, all_managers
 
 def find(tree: Tree, manifest: Manifest, date: str) -> Found:
     """The Node version for a commit of `date` (ISO), and its evidence."""
-    pinned = manifest.table("volta").get("node", "")
-    if versions.exact(pinned):
-        return Found(versions.exact(pinned), "package.json: volta.node")
+    for field, pinned in (("volta.node", manifest.table("volta").get("node", "")), *_runtimes(manifest)):
+        if versions.exact(pinned):
+            return Found(versions.exact(pinned), f"package.json: {field}")
     named = _file(tree, date) or _integration(tree, manifest, date)
     return _dated(tree, named) if named else _likely(tree, manifest, date)
+
+
+def _runtimes(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """The versions of Node that `devEngines` ask for, each with the name of the field."""
+    engines = manifest.data.get("devEngines")
+    named = engines.get("runtime") if isinstance(engines, dict) else None
+    for runtime in named if isinstance(named, list) else [named]:
+        if isinstance(runtime, dict) and runtime.get("name") == "node" and isinstance(runtime.get("version"), str):
+            yield "devEngines.runtime", runtime["version"]
 
 
 def _dated(tree: Tree, named: Found) -> Found:

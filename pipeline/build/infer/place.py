@@ -34,9 +34,13 @@ def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str
         return _fixed(known, fixed)
     named = workspaces.patterns(tree, manifest)
     is_sure = partial(_is_sure, tree, imported)
-    nearest = [use for file in tests or ["package.json"] if (use := _nearest(known, file, named, is_sure))]
+    packages = [
+        [folder for folder in above(file) if workspaces.installed(tree, folder, named)]
+        for file in tests or ["package.json"]
+    ]
+    nearest = [use for folders in packages if (use := _nearest(known, folders, is_sure))]
     if not nearest and (use := _started(tree, manifest, tests)):
-        return use, "the root"
+        return use, workspaces.installed(tree, use.folder, named) or use.folder if use.folder else "the root"
     if not nearest:
         raise Unsupported("runner_unsupported", _nothing(manifest))
     folders = Counter(use.folder for use in nearest)
@@ -46,7 +50,7 @@ def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str
     folder = min(folders, key=lambda path: (-folders[path], path))
     left_out = f"; those of {', '.join(sorted(set(folders) - {folder}))} are left out" if len(folders) > 1 else ""
     use = next(use for use in nearest if use.folder == folder)
-    return use, (workspaces.member(folder, named) if folder else "the root") + left_out
+    return use, (workspaces.installed(tree, folder, named) if folder else "the root") + left_out
 
 
 def alternatives(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterator[Use]:
@@ -54,7 +58,7 @@ def alternatives(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterat
     tests, named = _own_tests(tree, files), workspaces.patterns(tree, manifest)
     imported = _named(tree, tests)
     folders = {folder for file in tests or ["package.json"] for folder in above(file)}
-    members = {folder for folder in folders if workspaces.member(folder, named)}
+    members = {folder for folder in folders if workspaces.installed(tree, folder, named)}
     for folder in sorted(members, key=lambda path: (-len(path), path)):
         yield from uses.of_package(tree, folder, imported, tests)
         yield from uses.of_scripts(tree, folder)
@@ -111,9 +115,8 @@ def _is_used(tree: Tree, file: str, package: str) -> bool:
     return not package or any(package in manifest.dependencies for manifest in manifests)
 
 
-def _nearest(known: Known, file: str, named: dict[str, str], is_sure: Callable[[Use], bool]) -> Use | None:
-    """The first use of the nearest package above a file that has any; an unsure one only if there is no other."""
-    folders = [folder for folder in above(file) if workspaces.member(folder, named)]
+def _nearest(known: Known, folders: Iterable[str], is_sure: Callable[[Use], bool]) -> Use | None:
+    """The first use of the nearest of these packages that has any; an unsure one only if there is no other."""
     found = [use for folder in folders for use in known(folder)]
     return next(filter(is_sure, found), next(iter(found), None))
 

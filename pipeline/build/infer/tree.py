@@ -85,6 +85,13 @@ class Tree:
         return Manifest(path, data) if isinstance(data, dict) else None
 
 
+def below(tree: Tree, folder: str) -> Tree:
+    """The tree of a folder, as if it were the root."""
+    start = f"{folder}/"
+    inside = (path.removeprefix(start) for path in tree.paths if path.startswith(start))
+    return Tree(inside, lambda path: tree.text(f"{start}{path}"))
+
+
 def above(path: str) -> Iterator[str]:
     """The folders that hold a file, the nearest first; the root is empty."""
     while path:

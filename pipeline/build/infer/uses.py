@@ -160,14 +160,18 @@ def brought(tree: Tree) -> Use | None:
     )
 
 
-def marked(tree: Tree, tests: Iterable[str]) -> Use | None:
+def marked(tree: Tree, tests: Sequence[str]) -> Use | None:
     """The use of a runner that no manifest names, by files that only it has: snapshots beside the tests, its
-    configuration at the root."""
-    runners = _from_packages()
-    snapshots = _with_snapshots(tree, tests)
-    signs: list[tuple[Runner, str]] = [
-        *((runner, "snapshots beside the tests") for runner in runners if runner.name in snapshots),
-        *((runner, path) for path in _at_root(tree) for runner in runners if re.search(runner.configuration, path)),
+    configuration in a package above them or at the root."""
+    runners, snapshots = _from_packages(), _with_snapshots(tree, tests)
+    signs = [
+        *((runner, "", "snapshots beside the tests") for runner in runners if runner.name in snapshots),
+        *(
+            (runner, folder, posixpath.join(folder, name))
+            for folder, name in _near(tree, tests)
+            for runner in runners
+            if re.search(runner.configuration, name)
+        ),
     ]
     return _by_sign(signs)
 
@@ -176,7 +180,7 @@ def hinted(manifest: Manifest) -> Use | None:
     """The use of a runner that no manifest names, by dependencies that are named after it (`babel-jest`,
     `@types/mocha`)."""
     return _by_sign(
-        (runner, f"{manifest.path}: {name}")
+        (runner, "", f"{manifest.path}: {name}")
         for runner in _from_packages()
         for name in _named_after(manifest, runner.name)
     )
@@ -187,13 +191,20 @@ def _from_packages() -> list[Runner]:
     return [runner for runner in all_runners().values() if runner.entries]
 
 
-def _by_sign(signs: Iterable[tuple[Runner, str]]) -> Use | None:
-    return next((Use("", runner.name, f"{sign}, a sign of {runner.name}") for runner, sign in signs), None)
+def _by_sign(signs: Iterable[tuple[Runner, str, str]]) -> Use | None:
+    """The use of the first of these runners: a runner, the folder in which it runs, and what speaks for it."""
+    uses = (Use(folder, runner.name, f"{sign}, a sign of {runner.name}") for runner, folder, sign in signs)
+    return next(uses, None)
 
 
-def _at_root(tree: Tree) -> list[str]:
-    """The files at the root, and in its folder of tests."""
-    return tree.matching(lambda path: path.count("/") == 0 or path.startswith("test/") and path.count("/") == 1)
+def _near(tree: Tree, tests: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The files of the packages above these tests, the nearest first, then those of the root and its folder of tests:
+    each as a folder and its path from there."""
+    packages = {folder for test in tests for folder in above(test) if folder and tree.manifest(folder)}
+    pairs = map(posixpath.split, tree.matching(lambda path: posixpath.dirname(path) in packages))
+    yield from sorted(pairs, key=lambda pair: -pair[0].count("/"))
+    at_root = tree.matching(lambda path: path.count("/") == 0 or path.startswith("test/") and path.count("/") == 1)
+    yield from (("", path) for path in at_root)
 
 
 def _named_after(manifest: Manifest, runner: str) -> list[str]:

@@ -1,25 +1,28 @@
 """Which folders hold packages of the repository, whose dependencies are installed with it.
 
-Named by `workspaces` of package.json (a list, or an object of yarn 1), `pnpm-workspace.yaml` or `lerna.json`.
+Named by `workspaces` of package.json (a list, or an object of yarn 1), `pnpm-workspace.yaml` or `lerna.json`. A
+`nested` folder has a lock file of its own, and its dependencies are installed by that one.
 """
 
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from typing import Any
 
 from pipeline.build.infer import documents
 from pipeline.build.infer.tree import Manifest, Tree
+from pipeline.ecosystems.manager_folder import all_managers
 
 
 def patterns(tree: Tree, manifest: Manifest) -> dict[str, str]:
-    """The patterns of folders, each with the file that names it."""
+    """The patterns of folders, each with the file that names it: Lerna's only if no manager's does."""
     named = manifest.data.get("workspaces")
     found = {
+        "lerna.json": _packages(_json(tree.text("lerna.json"))),
         "package.json": named.get("packages") if isinstance(named, dict) else named,
         "pnpm-workspace.yaml": _packages(documents.load(tree.text("pnpm-workspace.yaml"))),
-        "lerna.json": _packages(_json(tree.text("lerna.json"))),
     }
     return {
         pattern.removeprefix("./").rstrip("/"): path
@@ -28,6 +31,21 @@ def patterns(tree: Tree, manifest: Manifest) -> dict[str, str]:
         for pattern in listed
         if isinstance(pattern, str)
     }
+
+
+def nested(tree: Tree, folder: str, named: dict[str, str]) -> str:
+    """The lock file of a folder that is installed by itself; empty if it is not. That of a workspace's package is a
+    leftover, since the workspace's has its dependencies. Lerna alone shares no lock file."""
+    shared = {pattern: path for pattern, path in named.items() if path != "lerna.json"}
+    if not folder or tree.manifest(folder) is None or member(folder, shared):
+        return ""
+    paths = (posixpath.join(folder, lock) for manager in all_managers().values() for lock in manager.locks)
+    return next((path for path in paths if path in tree.paths), "")
+
+
+def installed(tree: Tree, folder: str, named: dict[str, str]) -> str:
+    """Why the dependencies of a folder are installed; empty if they are not."""
+    return nested(tree, folder, named) or member(folder, named)
 
 
 def member(folder: str, named: dict[str, str]) -> str:

@@ -31,6 +31,14 @@ def test_a_site_is_not_installed_with_a_component() -> None:
     assert environment(UI).evidence["focus"] == "what the touched tests need"
 
 
+def test_a_package_from_which_the_configuration_imports_is_installed() -> None:
+    """The root's configuration imported a plugin from an application, whose dependencies were missing."""
+    text = """import { plugin } from "./site/plugin.ts"; export default { alias: { forms: "./packages/forms/a.ts" } }"""
+    files = {"vitest.config.ts": text} | FILES
+    vitest = {"devDependencies": {"vitest": "^3"}, "scripts": {"test": "vitest"}}
+    assert environment(UI, files=files, **vitest).focus == ("packages/tokens", "packages/ui", "site")
+
+
 @pytest.mark.parametrize(
     ("tests", "manifest"),
     [

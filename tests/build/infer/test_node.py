@@ -25,6 +25,14 @@ rule = pytest.mark.rule("environment-follows-the-commit")
         (tree({"mise.toml": '[tools]\nnode = "20.11"\n'}), "20.11", "mise.toml"),
         (tree({".nvmrc": "16"}, volta={"node": "18.3.0", "yarn": "1.22.0"}), "18.3.0", "package.json: volta.node"),
         (tree({".nvmrc": "18"}, engines={"node": "^16"}), "18", ".nvmrc"),
+        (
+            tree(devEngines={"runtime": {"name": "node", "version": "20.1.0"}}),
+            "20.1.0",
+            "package.json: devEngines.runtime",
+        ),
+        (tree({".nvmrc": "18"}, devEngines={"runtime": [{"name": "deno", "version": "2.0.0"}]}), "18", ".nvmrc"),
+        (tree({"pnpm-workspace.yaml": "packages: [a]\nuseNodeVersion: 20.1.0\n"}), "20.1.0", "pnpm-workspace.yaml"),
+        (tree({".npmrc": "use-node-version=20.1.0\n"}), "20.1.0", ".npmrc"),
     ],
 )
 def test_what_a_file_names(made: Tree, node: str, evidence: str) -> None:

@@ -105,6 +105,18 @@ def test_a_program_of_the_repository_itself_may_start_a_runner() -> None:
     assert read(of(made), "packages/ui/menu.test.js").runner == "jest"
 
 
+def test_the_configuration_of_a_package_says_what_a_program_of_the_repository_starts() -> None:
+    """Every package had a configuration of Karma and a test command of the repository's own; the lock file had Jest,
+    too, which something else brought along."""
+    lock = YARN_1 + '\njest@^23.0.0:\n  version "23.1.0"\n\nkarma@^2.0.0:\n  version "2.0.2"\n'
+    ui = package(name="ui", scripts={"test": "acme-test"}, devDependencies={})
+    files = {"packages/ui/package.json": ui, "packages/ui/karma.conf.js": "", "yarn.lock": lock}
+    made = tree(files, workspaces=["packages/*"], scripts={"test": "lerna run test"}, devDependencies={"lerna": "3"})
+    found = read(made, "packages/ui/src/__tests__/Menu.test.js")
+    assert (found.runner, found.runner_version, found.folder) == ("karma", "2.0.2", "packages/ui")
+    assert found.evidence["runner"] == "packages/ui/karma.conf.js, a sign of karma"
+
+
 def test_a_package_is_tested_by_a_script_of_any_name_that_tests() -> None:
     """The package's configuration is in its folder and Jest is the root's; `test` starts a file of its own."""
     package_json = package(scripts={"test": "node run.js", "test:unix": "cross-env NODE_ENV=test jest"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 import time
@@ -14,6 +15,7 @@ from docker.models.containers import Container
 from sandbox.conftest import Bench, prepared
 
 from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.records import Nested
 from pipeline.ecosystems.installation import installation
 from pipeline.sandbox.base import Completed, InstallFailed, Limits
 from pipeline.sandbox.docker.engine import OPEN_FILES, Engine
@@ -276,6 +278,24 @@ def test_every_manager_installs(
         assert workspace.run([manager, "--version"]).output.decode().strip().startswith(release)
         done = workspace.run(["node", "-e", "console.log(require('is-number')(5), process.versions.node)"])
         assert done.output.decode().startswith(f"true {version}")
+
+
+def test_a_folder_with_a_lock_file_of_its_own_is_installed_as_well(
+    spec, tmp_path: Path, checkout: Path, cache: Path
+) -> None:
+    """By its own manager, beside the root's; a package that both request has its version in each."""
+    for path, version in (("package.json", "7.0.0"), ("app/package.json", "6.0.0")):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(json.dumps({"name": "tiny", "dependencies": {"is-number": version}}))
+    app = Nested(folder="app", manager="yarn", manager_version="1.22.22", install=("yarn", "install"))
+    nested = spec.model_copy(update={"nested": (app,)})
+    with (
+        prepared("docker", cache, nested, tmp_path, checkout) as bench,
+        bench.sandbox.open(bench.instance) as workspace,
+    ):
+        paths = (f"./{folder}node_modules/is-number/package.json" for folder in ("", "app/"))
+        versions = ", ".join(f"require('{path}').version" for path in paths)
+        assert workspace.run(["node", "-e", f"console.log({versions})"]).output == b"7.0.0 6.0.0\n"
 
 
 def test_release_that_is_not_there_is_replaced_and_said(spec, manifests: Path, checkout: Path, cache: Path) -> None:

@@ -1,0 +1,85 @@
+"""Folders with a lock file of their own: which are installed beside the root, by what, and where their tests run."""
+
+from __future__ import annotations
+
+import pytest
+from trees import YARN_1, of, package, read, tree
+
+MENU = "packages/menu/src/menu.test.js"
+JEST = package(name="menu", devDependencies={"jest": "^29"})
+OWN = {"packages/menu/package.json": JEST, "packages/menu/package-lock.json": '{"lockfileVersion": 3}'}
+BARE = {"devDependencies": {"eslint": "9"}}
+LERNA = {"lerna.json": package(packages=["packages/*"])}
+
+
+def test_a_package_with_a_lock_file_of_its_own_is_installed_by_it() -> None:
+    """Only the root was installed, and no test of the package ran."""
+    found = read(tree(OWN, **BARE), MENU)
+    assert [(one.folder, one.manager, one.install[:2]) for one in found.nested] == [
+        ("packages/menu", "npm", ("npm", "ci"))
+    ]
+    assert (found.folder, found.runner, found.focus) == ("packages/menu", "jest", ())
+    assert found.evidence["folder"] == "packages/menu/package-lock.json"
+    assert found.evidence["nested"] == "their own lock files"
+    assert "nested" not in read(tree(OWN), "src/root.test.js").evidence
+
+
+@pytest.mark.parametrize(
+    ("files", "manifest", "folders"),
+    [
+        (OWN, BARE, ["packages/menu"]),
+        (OWN | LERNA, BARE, ["packages/menu"]),
+        (OWN | LERNA, {"workspaces": ["packages/*"]}, []),
+        (OWN, {"workspaces": {"packages": ["packages/*"]}}, []),
+        (OWN | {"pnpm-workspace.yaml": "packages: [packages/*]"}, {}, []),
+        ({"packages/menu/package.json": JEST}, {}, []),
+        ({"packages/menu/package-lock.json": "{}"}, {}, []),
+    ],
+    ids=["alone", "Lerna", "Lerna in a workspace", "workspace", "pnpm's workspace", "no lock file", "no manifest"],
+)
+def test_the_lock_file_of_a_workspaces_package_is_a_leftover(
+    files: dict[str, str], manifest: dict[str, object], folders: list[str]
+) -> None:
+    assert [one.folder for one in read(tree(files, **manifest), MENU).nested] == folders
+
+
+def test_the_nearest_lock_file_above_each_test_counts() -> None:
+    """A folder between them has none, and an example of the package has one that no touched test needs."""
+    app = {f"app/{path}": text for path, text in OWN.items()}
+    deep = {"app/package.json": package(), "app/package-lock.json": "{}", "app/docs/package.json": package()}
+    found = read(tree(app | deep), f"app/{MENU}", "app/docs/site.test.js", "src/root.test.js")
+    assert [one.folder for one in found.nested] == ["app", "app/packages/menu"]
+
+
+def test_tests_that_are_not_run_need_no_install() -> None:
+    """Those of another tool, those of a package that is left out, and files that are no tests."""
+    others = {path.replace("menu", "tabs"): text for path, text in OWN.items()}
+    made = tree(OWN | others | {"e2e/package.json": package(), "e2e/yarn.lock": YARN_1}, **BARE)
+    tests = (MENU, "packages/menu/b.test.js", "packages/tabs/c.test.js", "e2e/cypress/e2e/menu.cy.ts")
+    assert [one.folder for one in read(made, *tests).nested] == ["packages/menu"]
+    assert read(tree(OWN), "packages/menu/app/page.js", "src/root.test.js").nested == ()
+
+
+def test_a_package_without_a_runner_is_tested_by_the_roots() -> None:
+    found = read(tree(OWN | {"packages/menu/package.json": package(name="menu")}), MENU)
+    assert (found.folder, [one.folder for one in found.nested]) == ("", ["packages/menu"])
+
+
+@pytest.mark.parametrize(
+    ("own", "root", "manager", "version", "words"),
+    [
+        ({"yarn.lock": YARN_1}, {}, "yarn", "1.22.22", "yarn install --frozen-lockfile"),
+        ({"package-lock.json": '{"lockfileVersion": 3}'}, {"packageManager": "npm@9.1.0"}, "npm", "9.1.0", "npm ci"),
+        ({"package-lock.json": '{"lockfileVersion": 3}'}, {}, "npm", "", "npm ci"),
+        ({"pnpm-lock.yaml": "lockfileVersion: '9.0'"}, {}, "pnpm", "9.15.9", "pnpm install --frozen-lockfile"),
+    ],
+)
+def test_each_folder_is_installed_by_the_manager_of_its_lock_file(
+    own: dict[str, str], root: dict[str, object], manager: str, version: str, words: str
+) -> None:
+    """One manager has one version: the root's."""
+    files = {"packages/menu/package.json": JEST} | {f"packages/menu/{name}": text for name, text in own.items()}
+    (found,) = read(of({"package.json": package(**BARE | root)} | files), MENU).nested
+    assert (found.manager, found.manager_version) == (manager, version)
+    assert " ".join(found.install).startswith(words)
+    assert ("--ignore-workspace" in found.install) == (manager == "pnpm")
