@@ -7,10 +7,10 @@ nothing.
 
 from __future__ import annotations
 
-import json
 import posixpath
 
 from pipeline.core.records import Environment
+from pipeline.core.texts import parse_json
 from pipeline.ecosystems.manager_folder import all_managers
 from pipeline.ecosystems.runner_folder import Runner, runner
 from pipeline.sandbox.base import Sandbox, Workspace
@@ -41,7 +41,7 @@ def _version(workspace: Workspace, environment: Environment, spec: Runner) -> st
         text = workspace.read(posixpath.normpath(posixpath.join(workspace.root, environment.folder, path)))
         if text is not None:
             try:
-                version = json.loads(text).get("version")
+                version = parse_json(text).get("version")
             except (ValueError, AttributeError):
                 continue
             if isinstance(version, str):

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from pipeline.build.infer import jobs, scripts, uses
 from pipeline.build.infer.tree import Tree, above
 from pipeline.build.infer.uses import Use
+from pipeline.core.texts import parse_json
 from pipeline.ecosystems.runner_folder import all_runners
 from pipeline.execution.command import preload
 from pipeline.sandbox.base import COMMON, Sandbox, Workspace
@@ -109,7 +110,7 @@ def objects(lines: bytes) -> Iterator[dict[str, Any]]:
     """The JSON objects of a file, one per line; other lines are ignored."""
     for line in lines.splitlines():
         try:
-            value = json.loads(line.decode(errors="replace"))
+            value = parse_json(line.decode(errors="replace"))
         except ValueError:
             continue
         if isinstance(value, dict):

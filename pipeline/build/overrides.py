@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import datetime
 import os
-import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from pipeline.core.errors import UserError, fault, unknown
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, Environment
-from pipeline.core.texts import read_text
+from pipeline.core.texts import parse_toml, read_text
 from pipeline.ecosystems import all_managers, all_parsers, all_runners
 
 FOLDER = Path(__file__).with_name("repos")
@@ -66,11 +64,7 @@ def read(repo: Repo) -> list[Override]:
 
 def parse(text: str, path: Path) -> Iterator[Override]:
     """The overrides of a file's text, in their order; `path` names the file in errors. Raises UserError."""
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"at line (\d+)", str(error))
-        raise UserError(f"invalid TOML: {error}", path=path, line=int(line[1]) if line else None, hint=HINT) from None
+    data = parse_toml(text, path, HINT)
     if set(data) - {"override"} or not isinstance(data.get("override", []), list):
         raise UserError("only [[override]] tables are allowed", path=path, field=_first(data), hint=HINT)
     for number, table in enumerate(data.get("override", []), 1):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import tomllib
 from collections.abc import Collection
@@ -59,3 +60,11 @@ def parse_toml(text: str, path: Path, hint: str | None = None) -> dict[str, Any]
         line = re.search(r"at line (\d+)", str(error))
         message = f"invalid TOML: {error}"
         raise UserError(message, path=path, line=int(line[1]) if line else None, hint=hint) from None
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value of a JSON text that anybody may have written. Raises ValueError, also if it nests too deep."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it nests too deep") from None

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.core.records import Edit
+from pipeline.core.texts import parse_json
 from pipeline.ecosystems import locks
 from pipeline.ecosystems.manager_folder import Manager, all_managers, without_lock
 
@@ -46,7 +47,7 @@ def packages(files: Mapping[str, bytes]) -> Iterator[tuple[str, dict[str, Any]]]
     for path, content in files.items():
         if path.rpartition("/")[2] == "package.json":
             try:
-                data = json.loads(content)
+                data = parse_json(content)
             except ValueError:
                 continue
             if isinstance(data, dict):

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from pipeline.core.texts import parse_json
+
 
 class Locked(NamedTuple):
     """A locked package: its version, and the ranges or addresses by which it is requested. Of an alias, `name` is what
@@ -41,7 +43,7 @@ def entries(data: Any, key: str) -> dict[str, dict[str, Any]]:
 def edited_json(text: str, edit: Callable[[Any], None]) -> str:
     """A JSON text after an edit of its data; invalid JSON is returned unchanged."""
     try:
-        data = json.loads(text)
+        data = parse_json(text)
     except ValueError:
         return text
     edit(data)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from pipeline.core import patches
 from pipeline.core.records import Environment
+from pipeline.core.texts import parse_json
 from pipeline.ecosystems import all_runners
 from pipeline.ecosystems import parser as parser_named
 from pipeline.ecosystems.protection import is_manifest, is_protected
@@ -108,8 +109,8 @@ def _objects(lines: bytes) -> Iterator[dict[str, Any]]:
     """The JSON objects of a file, one per line. Other lines are skipped."""
     for line in lines.splitlines():
         try:
-            value = json.loads(line.decode(errors="replace"))
-        except (ValueError, RecursionError):
+            value = parse_json(line.decode(errors="replace"))
+        except ValueError:
             continue
         if isinstance(value, dict):
             yield value

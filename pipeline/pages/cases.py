@@ -11,7 +11,6 @@ never skipped.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from typing import Literal
 
 from pipeline.core.errors import UserError
 from pipeline.core.store import digest
-from pipeline.core.texts import read_text
+from pipeline.core.texts import parse_json, read_text
 
 OWN = Path(__file__).parent / "cases"
 PROMPT, TEST, EXAMPLES = "prompt.md", "test.js", "examples"
@@ -184,8 +183,8 @@ def _read(path: Path) -> Example:
     if script is None:
         return Example(path, fault='there is no <script id="a11y-assertions">')
     try:
-        data = json.loads(script)
-    except (ValueError, RecursionError) as error:
+        data = parse_json(script)
+    except ValueError as error:
         return Example(path, fault=f"its expectations are not JSON: {error}")
     expected = data.get("assertions") if isinstance(data, dict) else None
     if not isinstance(expected, dict):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.core.errors import UserError
-from pipeline.core.texts import read_table, read_text, read_toml
+from pipeline.core.texts import parse_json, read_table, read_text, read_toml
 
 
 def written(folder: Path, text: str | bytes, name: str = "file") -> Path:
@@ -83,3 +83,10 @@ def test_a_text_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFacto
     """Line ends are not changed, and no character is lost."""
     path = written(tmp_path_factory.getbasetemp(), text.encode("utf-8", "replace"), "any.txt")
     assert read_text(path) == text.encode("utf-8", "replace").decode()
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"a": ' * 100_000, "9" * 5000])
+def test_json_that_no_parser_takes_is_a_wrong_value(text: str) -> None:
+    with pytest.raises(ValueError):
+        parse_json(text)

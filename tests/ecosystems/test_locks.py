@@ -7,7 +7,8 @@ import json
 import pytest
 import trees
 
-from pipeline.ecosystems.locks import Locked, locked, pin, rehost
+from pipeline.ecosystems.graph import Graph
+from pipeline.ecosystems.locks import Locked, graph, locked, pin, rehost
 from pipeline.ecosystems.locks import version as version_of
 
 YARN = """\
@@ -141,6 +142,23 @@ def test_an_alias_is_pinned_by_the_name_of_its_package() -> None:
 
 def test_what_is_no_lock_file_holds_nothing() -> None:
     assert locked("package.json", "{}") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        *((path, "[" * 100_000) for path in ("package-lock.json", "bun.lock", "pnpm-lock.yaml")),
+        ("pnpm-lock.yaml", "{a: " * 100_000),
+        ("pnpm-lock.yaml", "[[]," * 100_000),
+        ("pnpm-lock.yaml", "- " * 100_000 + "a"),
+        ("pnpm-lock.yaml", "? " * 100_000 + "a"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_a_lock_file_that_nests_too_deep_holds_nothing(path: str, text: str) -> None:
+    """YAML's parser in C ended the whole process."""
+    assert locked(path, text) == [] and graph(path, text, {}) == Graph({}, {}, {})
+    assert version_of(path, text, "menu", "^1.0.0") == "" and pin(path, text, "menu", "1.0.0", "1.0.1", "") == text
 
 
 def test_an_entry_is_pinned_and_keeps_its_dependencies() -> None:

@@ -5,13 +5,13 @@ Does not cover workspaces of other tools, such as Nx.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pipeline.build.infer.documents import mapping
 from pipeline.build.infer.tree import Tree, Unsupported
+from pipeline.core.texts import parse_json
 from pipeline.ecosystems import locks, versions
 
 FILE = "angular.json"
@@ -61,7 +61,7 @@ def require_report(tree: Tree, files: Sequence[str]) -> None:
 
 def _projects(tree: Tree) -> list[Project]:
     try:
-        document = mapping(json.loads(tree.text(FILE)))
+        document = mapping(parse_json(tree.text(FILE)))
     except ValueError:
         return []
     found = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
@@ -11,6 +10,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from pipeline.core.errors import A11yBenchError
+from pipeline.core.texts import parse_json
 
 #: tables of dependencies in manifests; the later wins
 _DEPENDENCIES = ("peerDependencies", "optionalDependencies", "dependencies", "devDependencies")
@@ -68,7 +68,7 @@ class Tree:
         if "package.json" not in self.paths:
             raise Unsupported("runner_unsupported", "there is no package.json at the root")
         try:
-            data = json.loads(self.text("package.json"))
+            data = parse_json(self.text("package.json"))
         except ValueError as error:
             raise Unsupported("environment_failed", f"package.json is not valid JSON: {error}") from error
         if not isinstance(data, dict):
@@ -79,7 +79,7 @@ class Tree:
         """The manifest of a folder; None if there is none that can be read."""
         path = posixpath.join(folder, "package.json")
         try:
-            data = json.loads(self.text(path))
+            data = parse_json(self.text(path))
         except ValueError:
             return None
         return Manifest(path, data) if isinstance(data, dict) else None

@@ -6,13 +6,13 @@ Named by `workspaces` of package.json (a list, or an object of yarn 1), `pnpm-wo
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 from typing import Any
 
 from pipeline.build.infer import documents
 from pipeline.build.infer.tree import Manifest, Tree
+from pipeline.core.texts import parse_json
 from pipeline.ecosystems.manager_folder import all_managers
 
 
@@ -69,6 +69,6 @@ def _packages(document: Any) -> Any:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
+        return parse_json(text)
     except ValueError:
         return None

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pipeline.core.records import Edit
+from pipeline.core.texts import parse_json
 from pipeline.ecosystems.graph import Graph, asks
 from pipeline.ecosystems.locked import Locked, entries
 
@@ -99,7 +100,7 @@ def overrule(
 
 
 def _load(text: str) -> Any:
-    return json.loads(_COMMA.sub(lambda match: match[1] or "", text))
+    return parse_json(_COMMA.sub(lambda match: match[1] or "", text))
 
 
 def _packages(data: Any) -> dict[str, tuple[str, str, dict[str, Any], str]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pipeline.core.records import Edit
+from pipeline.core.texts import parse_json
 from pipeline.ecosystems.graph import Graph, asks, upwards
 from pipeline.ecosystems.locked import Locked, archive, edited_json, entries, is_archive
 
@@ -19,7 +19,7 @@ _TABLES = ("dependencies", "peerDependencies")
 
 def read(text: str) -> Iterator[Locked]:
     """The packages that it holds. Raises ValueError for invalid JSON."""
-    data = json.loads(text)
+    data = parse_json(text)
     for path, entry in entries(data, "packages").items():
         if "version" in entry and "node_modules/" in path:
             name, own = _name_of(path), entry.get("name")
@@ -35,7 +35,7 @@ def read(text: str) -> Iterator[Locked]:
 
 def graph(text: str, manifests: Mapping[str, Mapping[str, Any]]) -> Graph:
     """The dependency graph. A package is resolved as by Node, in the nearest node_modules above. Raises ValueError."""
-    data = json.loads(text)
+    data = parse_json(text)
     current_form: dict[Location, tuple[dict[str, Any], tuple[str, ...]]] = {
         _location(path): (entry, _TABLES) for path, entry in entries(data, "packages").items()
     }
@@ -58,7 +58,7 @@ def graph(text: str, manifests: Mapping[str, Mapping[str, Any]]) -> Graph:
 def version(text: str, package: str, wanted: str) -> str:
     """The version of a package at the top level; empty if there is none."""
     try:
-        data = json.loads(text)
+        data = parse_json(text)
     except ValueError:
         return ""
     entry = entries(data, "packages").get(f"node_modules/{package}") or entries(data, "dependencies").get(package)

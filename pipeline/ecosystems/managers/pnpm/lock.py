@@ -25,6 +25,10 @@ _ENTRIES = (
     r"^ +'?/?{name}[@/](\d+\.\d+\.\d+)",
 )
 _SETTINGS = "pnpm-workspace.yaml"
+#: levels of nesting that no lock file has; the C parser survives some 20,000
+DEEPEST = 1000
+_BRACKET = re.compile(r"[\[\]{}]")
+_MARKS = re.compile(rf"(?:[-?:][ \t]+){{{DEEPEST}}}")
 
 
 def read(text: str) -> Iterator[Locked]:
@@ -53,11 +57,24 @@ def graph(text: str, manifests: Mapping[str, Mapping[str, Any]]) -> Graph:
 
 
 def _load(text: str) -> Any:
-    """Parse YAML, with the fast C parser if it is available: lock files can have a megabyte."""
+    """Parse YAML, with the fast C parser if it is available: lock files can have a megabyte. Deep nesting would end the
+    whole process there."""
+    if _is_deep(text):
+        raise ValueError("it nests too deep")
     try:
         return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(f"invalid YAML: {error}") from error
+
+
+def _is_deep(text: str) -> bool:
+    """Whether brackets, or marks of lists in one line, nest deeper than any lock file's."""
+    depth = 0
+    for bracket in _BRACKET.findall(text):
+        depth = max(0, depth + (1 if bracket in "[{" else -1))
+        if depth > DEEPEST:
+            return True
+    return bool(_MARKS.search(text))
 
 
 def _table(data: Any, table: str = "dependencies") -> dict[str, Any]:
