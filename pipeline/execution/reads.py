@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 from pipeline.core import patches
 from pipeline.core.records import Environment
-from pipeline.core.texts import parse_json
 from pipeline.ecosystems import all_runners
 from pipeline.ecosystems import parser as parser_named
 from pipeline.ecosystems.protection import is_manifest, is_protected
@@ -109,8 +108,8 @@ def _objects(lines: bytes) -> Iterator[dict[str, Any]]:
     """The JSON objects of a file, one per line. Other lines are skipped."""
     for line in lines.splitlines():
         try:
-            value = parse_json(line.decode(errors="replace"))
-        except ValueError:
+            value = json.loads(line.decode(errors="replace"))
+        except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
             yield value

@@ -12,13 +12,13 @@ the scope `full`.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from pipeline.core.patches import is_picture, is_runnable, is_test_file, paths
-from pipeline.core.texts import parse_json
 from pipeline.ecosystems.protection import is_configuration, is_protected
 
 SCOPES = ("touched", "full")
@@ -95,8 +95,8 @@ def _starts(path: PurePosixPath, named: Collection[str]) -> bool:
 def named_tests(manifest: str | None) -> frozenset[str]:
     """The words of a manifest's test scripts, some of which are paths."""
     try:
-        scripts = parse_json(manifest or "{}").get("scripts", {})
-    except (ValueError, AttributeError):
+        scripts = json.loads(manifest or "{}").get("scripts", {})
+    except (ValueError, AttributeError, RecursionError):
         return frozenset()
     entries = scripts.items() if isinstance(scripts, dict) else ()
     texts = [text for name, text in entries if name.startswith("test") and isinstance(text, str)]

@@ -7,11 +7,11 @@ makes of other input. Does not cover expected output under any other name.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator
 from itertools import pairwise
 
-from pipeline.core.texts import parse_json
 from pipeline.ecosystems.runners.jest.snapshots import entries
 from pipeline.execution.falsified import values
 from pipeline.execution.falsified.values import Falsified
@@ -84,8 +84,8 @@ def _in_json(text: str) -> Iterator[int]:
 def _is_json(text: str) -> bool:
     """Whether a text is a list or an object of JSON."""
     try:
-        return isinstance(parse_json(text), list | dict)
-    except ValueError:
+        return isinstance(json.loads(text), list | dict)
+    except (ValueError, RecursionError):
         return False
 
 
