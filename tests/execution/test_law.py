@@ -27,7 +27,7 @@ NEUTRAL = {
     "pipeline.core.console", "pipeline.core.errors", "pipeline.core.git", "pipeline.core.law", "pipeline.core.names",
     "pipeline.core.objects", "pipeline.core.ratings", "pipeline.core.reader", "pipeline.core.recipes",
     "pipeline.core.record", "pipeline.core.records", "pipeline.core.shipped",
-    "pipeline.core.store", "pipeline.core.timing", "pipeline.core.trees", "pipeline.core.wcag", "pipeline.ecosystems",
+    "pipeline.core.store", "pipeline.core.texts", "pipeline.core.timing", "pipeline.core.trees", "pipeline.core.wcag", "pipeline.ecosystems",
     "pipeline.ecosystems.folders", "pipeline.ecosystems.graph", "pipeline.ecosystems.locked",
     "pipeline.ecosystems.manager_folder", "pipeline.ecosystems.versions", "pipeline.evaluate",
     "pipeline.execution", "pipeline.execution.law",
