@@ -8,7 +8,6 @@ git's header gets one. Does not cover patches that are not diffs.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -21,7 +20,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, parse_instance_id
 from pipeline.core.records import Prediction
 from pipeline.core.store import Store, digest, now, read_json, write_json, write_records
-from pipeline.core.texts import read_text
+from pipeline.core.texts import parse_json, read_text
 from pipeline.evaluate.answers import Subject
 
 #: what git writes before a path, by default and with `diff.mnemonicPrefix` (index, work tree, commit, object)
@@ -126,8 +125,8 @@ def _values(path: Path) -> Iterator[tuple[int, Any]]:
     """The values of a file (JSON Lines, a list, or an object by instance), each with its line or number."""
     text = read_text(path)
     try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError):
+        whole = parse_json(text)
+    except ValueError:
         yield from _of_lines(path, text)
         return
     if isinstance(whole, dict) and not {"instance_id", "id", "org"} & whole.keys():
@@ -142,8 +141,8 @@ def _of_lines(path: Path, text: str) -> Iterator[tuple[int, Any]]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                yield number, json.loads(line)
-            except (ValueError, RecursionError) as error:
+                yield number, parse_json(line)
+            except ValueError as error:
                 raise UserError(
                     f"invalid JSON: {error}", path=path, line=number, hint="correct or remove the line"
                 ) from None

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.store import digest
+from pipeline.core.texts import parse_json
 from pipeline.remote.sides import Sides
 
 
@@ -81,9 +82,9 @@ def _rows(path: Path, data: bytes, keys: tuple[str, ...]) -> dict[str, bytes]:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = parse_json(line)
             key = " ".join(str(_value(record, field)) for field in keys)
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise UserError(f"not such a record: {error}", path=path, line=number, field=keys[0]) from None
         if key in lines:
             raise UserError(f"{key} is listed twice", path=path, line=number, field=keys[0], hint="keep one of them")
@@ -152,16 +153,16 @@ def _whole_lines(data: bytes) -> list[bytes]:
     *lines, last = data.split(b"\n")
     whole = [line for line in lines if line.strip()]
     try:
-        return [*whole, last] if last.strip() and json.loads(last) else whole
-    except (ValueError, RecursionError):
+        return [*whole, last] if last.strip() and parse_json(last) else whole
+    except ValueError:
         return whole
 
 
 def _time(line: bytes) -> str:
     """When a record was written; a record without a time counts as the oldest."""
     try:
-        return str(json.loads(line).get("time") or "")
-    except (ValueError, AttributeError, RecursionError):
+        return str(parse_json(line).get("time") or "")
+    except (ValueError, AttributeError):
         return ""
 
 

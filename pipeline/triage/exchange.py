@@ -23,6 +23,7 @@ from pipeline.core.patches import paths
 from pipeline.core.ratings import CONDITIONS, FLAGS, NOTE, STATEMENT, Label, Review
 from pipeline.core.records import Candidate
 from pipeline.core.store import parse_record, read_json
+from pipeline.core.texts import parse_json
 from pipeline.triage.catalog import Listed
 
 #: format -> the name of its file
@@ -169,15 +170,15 @@ def read(path: Path, rater: str = "") -> list[Review]:
 def _is_line(line: bytes) -> bool:
     """Whether a line is a complete object, so the file is JSON Lines."""
     try:
-        return isinstance(found := json.loads(line), dict) and "instance_id" in found
-    except (ValueError, RecursionError):
+        return isinstance(found := parse_json(line), dict) and "instance_id" in found
+    except ValueError:
         return False
 
 
 def _line(path: Path, number: int, line: bytes, rater: str) -> Review:
     try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        entry = parse_json(line)
+    except ValueError as error:
         raise UserError(f"invalid JSON: {error}", path=path, line=number) from None
     if isinstance(entry, dict) and ("status" in entry or "rater" in entry):
         return parse_record(path, number, json.dumps({"rater": rater} | entry).encode(), Review)

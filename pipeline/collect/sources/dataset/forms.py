@@ -9,7 +9,6 @@ time of its merge.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping
 from posixpath import basename
@@ -23,6 +22,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, parse_repo
 from pipeline.core.patches import paths
 from pipeline.core.records import Base, Issue, Picture, PullRequest
+from pipeline.core.texts import parse_json
 
 #: extension of a picture -> its media type
 MEDIA = {
@@ -107,10 +107,7 @@ class MultiSweBench(BaseModel):
 
 def _unpacked(value: Any) -> Any:
     """A field's value; published data sets contain lists and objects as JSON in a string. Raises ValueError."""
-    try:
-        return json.loads(value) if isinstance(value, str) and value.strip() else value or None
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+    return parse_json(value) if isinstance(value, str) and value.strip() else value or None
 
 
 class _Assets(BaseModel):
