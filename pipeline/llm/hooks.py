@@ -18,13 +18,14 @@ from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 from fastapi import HTTPException, Request
 from litellm import BudgetExceededError
 from litellm.proxy._types import UserAPIKeyAuth
 
 from pipeline.llm import ROUTES
-from pipeline.llm.ends import when_cut
+from pipeline.llm.ends import when_cut, when_over
 from pipeline.llm.ledger import (
     BUDGET_EXCEEDED,
     CACHED,
@@ -58,6 +59,8 @@ SENDS: Counter[str] = Counter()
 CUT: set[str] = set()
 #: streams whose tokens the provider did not count, by their id in the ledger
 GUESSED: set[str] = set()
+#: a lock for each request for embeddings that is under way, by the name of its answer in the cache
+EMBEDDING: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
 
 class Listed(NamedTuple):
@@ -131,7 +134,10 @@ class Bookkeeper(Policy):
             raise HTTPException(403, f"no model '{model}' for this key; available: {', '.join(opened)}")
         allowed = await super().async_pre_call_hook(user_api_key_dict, cache, data, call_type)
         request, answer = request_of(allowed), user_api_key_dict.metadata.get(ANSWER, "")
-        allowed["cache"] = _cache_of(request, models()[model].kind, answer, _sample(data))
+        kind = models()[model].kind
+        allowed["cache"] = _cache_of(request, kind, answer, _sample(data))
+        if kind == "embedding":
+            await _first_of_its_kind(allowed["cache"]["namespace"])
         row = await _admitted(user_api_key_dict.api_key, model, request)
         opening = {"id": row, "model": model, "began": time.monotonic(), "key": user_api_key_dict.api_key}
         return {**allowed, "metadata": {**allowed["metadata"], ROW: opening}}
@@ -198,6 +204,14 @@ def _cache_of(request: dict[str, Any], kind: str, answer: str, sample: str) -> d
     if request.get("temperature") == 0 or (answer and sample):
         return {"namespace": f"{answer} {sample}".strip()}
     return {"no-cache": True, "no-store": True}
+
+
+async def _first_of_its_kind(name: str) -> None:
+    """Wait until no equal request for embeddings is under way, whose answer is then in the cache: experiments that
+    begin at once would all pay for the same index."""
+    lock = EMBEDDING.setdefault(name, asyncio.Lock())
+    await lock.acquire()
+    when_over(lock.release)
 
 
 async def _admitted(hashed: str, model: str, request: dict[str, Any]) -> str:

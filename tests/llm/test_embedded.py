@@ -216,6 +216,22 @@ def test_embeddings_are_paid_for_once(
 
 
 @pytest.mark.rule("response-cache")
+@pytest.mark.parametrize("end", [Fault(delay=0.5), Fault(status=400, delay=0.5)], ids=["answered", "refused"])
+def test_equal_embeddings_at_the_same_time_are_paid_for_once(bench: Bench, experiment: Experiment, end: Fault) -> None:
+    """Experiments that begin together need the same index. If the first gets no answer, another one asks."""
+    text = f"a page for {experiment.id} and {end.status}"
+    key, before = bench.key(experiment), len(bench.upstream.requests)
+    bench.upstream.fail(end)
+    with ThreadPoolExecutor(3) as threads:
+        asked = [threads.submit(bench.post, key, "/embeddings", model="embedder", input=[text]) for _ in range(3)]
+    codes = sorted(one.result().status_code for one in asked)
+    assert codes == sorted([end.status, 200, 200])
+    assert len(bench.upstream.requests) - before == (1 if end.status == 200 else 2)
+    paid = [row for row in booked(bench, experiment) if row.status == "ok"]
+    assert [row.tokens_in > 0 for row in paid] == [True]
+
+
+@pytest.mark.rule("response-cache")
 @pytest.mark.parametrize(
     "changed",
     [{"max_tokens": 9}, {"seed": 2}, {"stop": ["x"]}, {"tools": []}, {"top_k": 3}, {"text": "hello there"}],

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
-from pipeline.llm.ends import Ends, when_cut
+from pipeline.llm.ends import Ends, when_cut, when_over
 
 PART = {"type": "http.response.body", "body": b"data: {}\n\n", "more_body": True}
 DONE = {"type": "http.response.body", "body": b"data: [DONE]\n\n", "more_body": True}
@@ -57,3 +58,22 @@ def test_an_answer_is_cut_unless_its_end_was_sent(
 ) -> None:
     """A task that the application started is a part of the same request."""
     assert cuts(*messages, leaves=leaves) == count
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_request_is_over_once_however_it_ends(fails: bool) -> None:
+    acts: list[None] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        when_over(lambda: acts.append(None))
+        await send(END)
+        assert not acts
+        if fails:
+            raise RuntimeError
+
+    async def send(message: Any) -> None:
+        pass
+
+    with pytest.raises(RuntimeError) if fails else nullcontext():
+        asyncio.run(Ends(app)({"type": "http"}, send, send))
+    assert len(acts) == 1
