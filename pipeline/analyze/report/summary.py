@@ -39,7 +39,7 @@ def facts(frames: Frames, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str,
 class Check(NamedTuple):
     """The result of the references: the dataset is valid if oracle resolves every instance and nop none."""
 
-    holds: bool
+    is_valid: bool
     sentences: list[str]
 
 

@@ -122,7 +122,7 @@ def test_an_instance_shows_issue_patches_tests_and_verdicts(page):
         "#101: Menu has no name",
         "Gold patch",
         "Tests",
-        "What the models made of it",
+        "Attempts",
     ]
     assert "2 change, 1 pass throughout." in words(article)
     assert [words(summary) for summary in article.find_all("summary")] == [
@@ -164,16 +164,16 @@ def test_the_list_says_how_every_model_ended(page):
 
 
 @pytest.mark.invariant(2)
-def test_a_dataset_that_its_own_gold_patches_do_not_resolve_does_not_hold(page):
+def test_a_dataset_that_its_own_gold_patches_do_not_resolve_is_not_valid(page):
     """Invariant 2: oracle resolves every qualified instance, and here it was asked about one of four."""
-    said = "The dataset does not hold: oracle (the gold patches) resolves 1 of 4 instances."
+    said = "The dataset is not valid: oracle (the gold patches) resolves 1 of 4 instances."
     assert words(page.header.find(class_="check")) == said
 
 
-@pytest.mark.parametrize(("oracle", "nop", "holds"), [(100, 0, True), (100, 50, False), (50, 0, False)])
-def test_a_dataset_holds_when_oracle_resolves_all_and_nop_none(oracle, nop, holds):
+@pytest.mark.parametrize(("oracle", "nop", "is_valid"), [(100, 0, True), (100, 50, False), (50, 0, False)])
+def test_a_dataset_is_valid_when_oracle_resolves_all_and_nop_none(oracle, nop, is_valid):
     rows = {"model": ["oracle", "nop"], "resolved": [1, 2], "instances": [4, 4], "resolved_pct": [oracle, nop]}
-    assert check({"resolution": pd.DataFrame(rows)}).holds is holds
+    assert check({"resolution": pd.DataFrame(rows)}).is_valid is is_valid
     assert check({}) is None
 
 
