@@ -159,47 +159,43 @@ def normalized(patch: str) -> str:
 
 def _headed(lines: list[str]) -> Iterator[str]:
     old = new = 0  # lines of the hunk that are still to come
-    header = False
+    header: tuple[str, str] | None = None  # the names in git's header of this file
     for number, line in enumerate(lines):
         if old > 0 or new > 0:
             old -= line[:1] in ("", " ", "-")
             new -= line[:1] in ("", " ", "+")
             yield line
         elif line.startswith("diff --git "):
-            header = True
-            yield _git_line(line)
+            header = _git_names(line)
+            yield "diff --git {} {}".format(*_pair(*header)) if header[1] else line
         elif line.startswith("--- ") and lines[number + 1 : number + 2] and lines[number + 1].startswith("+++ "):
-            before, after = _pair(line[4:], lines[number + 1][4:])
+            before, after = _pair(line[4:], lines[number + 1][4:], header)
             if not header:
                 yield from _header(before, after)
             yield f"--- {before}"
         elif line.startswith("+++ ") and number and lines[number - 1].startswith("--- "):
-            yield f"+++ {_pair(lines[number - 1][4:], line[4:])[1]}"
+            yield f"+++ {_pair(lines[number - 1][4:], line[4:], header)[1]}"
         else:
             if hunk := _HUNK.match(line):
                 old, new = (int(1 if count is None else count) for count in hunk.groups())
-                header = False
+                header = None
             yield line
 
 
-def _git_line(line: str) -> str:
-    """`diff --git` with our prefixes. A line whose two names cannot be separated is left as it is."""
+def _git_names(line: str) -> tuple[str, str]:
+    """Both names of a line `diff --git`. The second is empty if they cannot be separated."""
     names = line[len("diff --git ") :].removesuffix("\r")
     half = (len(names) - 1) // 2
-    if len(names) % 2 and names[half] == " ":
-        before, after = _pair(names[:half], names[half + 1 :])
-        return f"diff --git {before} {after}"
-    return line
+    return (names[:half], names[half + 1 :]) if len(names) % 2 and names[half] == " " else (names, "")
 
 
-def _pair(before: str, after: str) -> tuple[str, str]:
-    """Old and new name with `a/` and `b/`. Two equal names have no prefix yet."""
+def _pair(before: str, after: str, header: tuple[str, str] | None = None) -> tuple[str, str]:
+    """Old and new name with `a/` and `b/`. Two equal names, here or in git's header, have no prefix yet."""
     names = [before, after]
     present = [name for name in names if _alone(name) != _NOWHERE]
-    if len(present) == 2 and before == after:
-        return _with(before, "a/"), _with(after, "b/")
     prefixes = _OWN if all(_bare(name).startswith(_OWN) for name in present) else _MNEMONIC
-    if all(_bare(name).startswith(prefixes) for name in present):
+    is_plain = (len(present) == 2 and before == after) or (header is not None and header[0] == header[1])
+    if not is_plain and all(_bare(name).startswith(prefixes) for name in present):
         names = [name if name not in present else _cut(name) for name in names]
     before, after = (
         name if _alone(name) == _NOWHERE else _with(name, prefix) for name, prefix in zip(names, _OWN, strict=True)

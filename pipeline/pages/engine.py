@@ -29,6 +29,7 @@ from pipeline.browser.axe import AXE
 from pipeline.browser.fenced import ARGUMENTS, NOBODY, fence
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.npm_package import NpmPackage
+from pipeline.core.texts import parse_json
 from pipeline.core.vendors import VENDORS
 from pipeline.pages.records import Observed
 
@@ -238,7 +239,10 @@ class Worker:
                 raise _Silent("ended", "the runner's result is too large")
             parts.append(data)
         line, _, self._buffer = b"".join(parts).partition(b"\n")
-        return json.loads(line)
+        try:
+            return parse_json(line)
+        except ValueError as error:
+            raise _Silent("ended", f"the runner's result cannot be read: {error}") from None
 
 
 class _Silent(Exception):

@@ -119,6 +119,26 @@ def test_prefixes_become_gits_own(tmp_path: Path, patch: str) -> None:
     assert normalized(patch) == PLAIN and list(paths(normalized(patch))) == ["src/x.js"]
 
 
+@pytest.mark.parametrize("folder", ["a", "b", "w"])
+def test_a_folder_that_is_named_like_a_prefix_is_no_prefix(tmp_path: Path, folder: str) -> None:
+    """`git diff --no-prefix` of a new, a removed and a changed file: git's header has the same name twice."""
+    (tmp_path / folder).mkdir()
+    for name in ("gone.js", "x.js"):
+        (tmp_path / folder / name).write_text("old\n")
+    files = {
+        "new.js": "new file mode 100644\n--- /dev/null\n+++ {0}\n@@ -0,0 +1 @@\n+new\n",
+        "gone.js": "deleted file mode 100644\n--- {0}\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n",
+        "x.js": "--- {0}\n+++ {0}\n@@ -1 +1 @@\n-old\n+new\n",
+    }
+    parts = [(f"diff --git {{0}} {{0}}\n{text}").format(f"{folder}/{name}") for name, text in files.items()]
+    patch = normalized("".join(parts))
+    assert subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=patch, text=True).returncode == 0
+    assert sorted((path.name, path.read_text()) for path in (tmp_path / folder).iterdir()) == [
+        ("new.js", "new\n"),
+        ("x.js", "new\n"),
+    ]
+
+
 @pytest.mark.parametrize("ending", ["", "\n", "\n\n"])
 def test_a_hunk_that_ends_in_an_empty_line_keeps_it(tmp_path: Path, ending: str) -> None:
     """Some tools write no blank before it; without the line, the patch would be cut short."""

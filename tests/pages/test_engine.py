@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from pages_bench import look_at, make_case, page
 
 from pipeline.pages.cases import load_case
 from pipeline.pages.checking import check
+from pipeline.pages.engine import Job, Worker
 from pipeline.pages.records import Observed
 from pipeline.pages.verdict import judge
 
@@ -104,3 +107,17 @@ def test_a_page_of_the_older_form_says_only_whether_it_passes(tmp_path: Path) ->
     found = check([load_case(case.folder)])
     assert {one.where for one in found.findings} == {"example-pass/bad.html", "example-fail/good.html"}
     assert (found.examples, found.expectations) == (4, 0)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("line", [b"[" * 60_000, b'{"done": ', b"\xff"])
+def test_a_result_that_cannot_be_read_ends_the_runner(line: bytes, tmp_path: Path) -> None:
+    (requests, to), (answers, told) = os.pipe(), os.pipe()
+    os.write(told, line + b"\n")
+    worker = Worker()
+    worker._home, worker._to, worker._from = tmp_path / "home", to, answers
+    worker._process = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    observed = worker.look(Job("<p>")).observed
+    assert observed.ended == "ended" and "cannot be read" in observed.detail
+    for end in (requests, told):
+        os.close(end)
