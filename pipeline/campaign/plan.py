@@ -66,15 +66,19 @@ class History:
 
     def __init__(self, store: Store) -> None:
         self._store, self._testing = store, dict[Repo, float | None]()
-        self.rows = [request for request in requests(store.ledger) if request.holder != SHARED]
+        #: the requests of agents with the same settings, and of agents with any, each by model
+        self._same: dict[str, dict[str, list[Request]]] = {}
+        self._any: dict[str, dict[str, list[Request]]] = {}
+        for request in requests(store.ledger):
+            if request.holder != SHARED:
+                for known, agent in ((self._same, request.agent), (self._any, request.agent.split("@")[0])):
+                    known.setdefault(agent, {}).setdefault(request.key_model, []).append(request)
 
     def likely(self, experiment: Experiment, model: Model) -> tuple[Decimal | None, float | None]:
         """The likely USD and seconds of one answer."""
-        of_agent = [request for request in self.rows if request.agent == experiment.label] or [
-            request for request in self.rows if request.agent.split("@")[0] == experiment.agent
-        ]
-        of_model = [request for request in of_agent if request.key_model == experiment.model]
-        rows = of_model or of_agent
+        by_model = self._same.get(experiment.label) or self._any.get(experiment.agent, {})
+        of_model = by_model.get(experiment.model)
+        rows = of_model or [request for requests in by_model.values() for request in requests]
         answers = len({(request.experiment, request.holder, request.answer) for request in rows})
         if not answers:
             return None, None

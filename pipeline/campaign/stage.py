@@ -40,12 +40,11 @@ from pipeline.core.options import REFERENCES
 from pipeline.core.retry import Patience
 from pipeline.core.store import Store
 from pipeline.core.subset import ALL, Subset
-from pipeline.llm.costs import committed, requests
+from pipeline.llm.costs import committed, spent_by
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.gateway import Gateway
 from pipeline.llm.models import SHIPPED, Model, ModelList, load_models
 from pipeline.llm.opening import open_gateway
-from pipeline.llm.prices import total
 from pipeline.predict.agents import load_agent
 from pipeline.predict.run import Wanted, view
 from pipeline.predict.stage import Predictor
@@ -253,12 +252,12 @@ class Conduct:
 
     # -- money ------------------------------------------------------------------------------------------------------
     def _spent(self, *experiments: str) -> Decimal:
-        return total(request.cost_usd for request in requests(self.store.ledger) if request.experiment in experiments)
+        return spent_by(self.store.ledger, experiments)
 
     def _committed(self, *experiments: str) -> Decimal:
         return committed(self.store.ledger, experiments)
 
-    @property
+    @cached_property
     def experiments(self) -> list[str]:
         """The experiments that the campaign's budget covers, also those of repositories that are not asked now."""
         predictors = (self._predictor(repo, *asked, ALL, None) for repo, _ in self.repos for asked in self._asked)

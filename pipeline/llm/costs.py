@@ -53,6 +53,17 @@ def committed(path: Path, experiments: Iterable[str]) -> Decimal:
         ledger.close()
 
 
+def spent_by(path: Path, experiments: Iterable[str]) -> Decimal:
+    """The spending of experiments, in USD; 0 without a ledger."""
+    if not path.exists():
+        return Decimal(0)
+    ledger = Ledger(path)
+    try:
+        return total(map(ledger.spend, experiments))
+    finally:
+        ledger.close()
+
+
 def served(path: Path, experiment: str) -> list[tuple[str, str]]:
     """The providers' names of the models that answered an experiment, with fingerprints; empty without a ledger."""
     if not path.exists():

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,12 @@ class ModelList:
 
 def load_models(path: Path) -> ModelList:
     """Read and check a list. Raises UserError with file, line, field and hint."""
-    entries = _entries(path)
+    return _parsed(path, read_text(path))
+
+
+@lru_cache(maxsize=8)  # a campaign reads its list for each of its experiments
+def _parsed(path: Path, text: str) -> ModelList:
+    entries = _entries(path, text)
     models = [_model(_Location(path, number, line), entry) for number, (line, entry) in enumerate(entries)]
     for number, model in enumerate(models):
         if model.name in [earlier.name for earlier in models[:number]]:
@@ -138,12 +144,11 @@ def load_models(path: Path) -> ModelList:
     return ModelList(path, {model.name: model for model in models})
 
 
-def _entries(path: Path) -> list[tuple[int, Any]]:
+def _entries(path: Path, text: str) -> list[tuple[int, Any]]:
     """The entries of `model_list`, each with its line."""
     import yaml
 
     try:
-        text = read_text(path)
         content, root = yaml.safe_load(text), yaml.compose(text)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None

@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any, NamedTuple, TypeVar
@@ -186,10 +187,15 @@ def _decisive(path: Path) -> bytes:
     data = path.read_bytes()
     try:
         if path.suffix == ".py":
-            return without_remarks(data.decode()).encode()
+            return _without_remarks(data)
         return digest(_deciding(path, tomllib.loads(data.decode()))).encode() if path.suffix == ".toml" else data
     except (ValueError, SyntaxError, TokenError):
         return data
+
+
+@lru_cache(maxsize=1024)  # a campaign asks for the same agents in each of its experiments
+def _without_remarks(data: bytes) -> bytes:
+    return without_remarks(data.decode()).encode()
 
 
 def _deciding(path: Path, fields: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ first layer would be made, and `evaluate` judges stored runs.
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -35,6 +36,11 @@ SIZES = (10, 100, 1000, 10_000)
 TESTS, LINES = 20, 100
 #: an exponent that is above linear, with what measuring adds
 MOST = 1.1
+MODEL = """\
+  - model_name: {0}
+    litellm_params: {{model: openai/{0}, api_base: "http://127.0.0.1:9", api_key: none}}
+    model_info: {{mode: chat, input_cost_per_token: "0.00001", output_cost_per_token: "0.00003"}}
+"""
 LISTED = """\
 import sys
 from pathlib import Path
@@ -90,6 +96,20 @@ def _predicted(folder: Path, units: int) -> Spent:
     return _data(store, "predict", str(REPO), "nop")
 
 
+def _campaign_planned(folder: Path, units: int) -> Spent:
+    """Of ten instances each model's answers, with a budget."""
+    store, file = Store(folder / "data"), folder / "campaign.toml"
+    write_records(store.dataset(REPO), [make_instance(number) for number in range(1, 11)])
+    names = [f"model-{number}" for number in range(units // 10)]
+    (folder / "models.yaml").write_text("model_list:\n" + "".join(map(MODEL.format, names)))
+    (folder / "settings.toml").write_text('retrieval = { model = "" }\n')
+    agent = '[[agents]]\nsettings = "settings.toml"\n'
+    file.write_text(
+        f'models = {json.dumps(names)}\nmodel_list = "models.yaml"\nbudget = 9\n[[datasets]]\nrepo = "{REPO}"\n{agent}'
+    )
+    return _data(store, "campaign", str(file), "--plan", "--json")
+
+
 def _regraded(folder: Path, units: int) -> Spent:
     store = Store(folder / "data")
     evaluate.generate(store, units, TESTS)
@@ -115,6 +135,7 @@ STAGES: dict[str, Callable[[Path, int], Spent]] = {
     "build, candidates known and one asked for": _one_planned,
     "build, candidates asked for": _all_planned,
     "predict, instances": _predicted,
+    "campaign, answers planned": _campaign_planned,
     "evaluate, stored runs": _regraded,
     "analyze, verdicts": _analyzed,
     "dataset export, instances": _exported,

@@ -21,6 +21,8 @@ from pipeline.dataset.lock import Lock, lock
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.ledger import OK, Booking, Key, Ledger
 from pipeline.llm.models import DEMO
+from pipeline.predict import stage
+from pipeline.predict.agents import Agent, load_agent
 from pipeline.predict.request import Answer
 from pipeline.predict.run import Wanted, view
 from pipeline.predict.runtime import finish
@@ -75,6 +77,24 @@ def test_the_plan_says_what_is_there_and_what_will_be_asked(bench: Bench, tmp_pa
     earlier = {"inputs": {}, "finished": "", "result": {"seconds": {"tests": 60}}}
     write_json(bench.store.root / RUNS / REPO.slug / "a" / "manifest.json", earlier)
     assert "tests: those of the patches to come take about 01:30" in plan(bench, tmp_path).stdout, "two at once"
+
+
+@pytest.mark.parametrize("count", [2, 6])
+def test_a_plan_looks_at_each_experiment_a_fixed_number_of_times(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    """The plan of 120 experiments took an hour: each of them asked for the budget, which looked at all of them."""
+    settings = "".join(f'[[agents]]\nname = "n{number}"\nsettings = "lean.toml"\n' for number in range(1, count))
+    (tmp_path / "campaign.toml").write_text(FILE + settings)
+    looked: list[str] = []
+
+    def load(name: str, settings: Path | None) -> Agent:
+        looked.append(name)
+        return load_agent(name, settings)
+
+    monkeypatch.setattr(stage, "load_agent", load)
+    assert len(Conduct(bench.store, tmp_path / "campaign.toml", environ=GIVEN).plan()) == count
+    assert len(looked) == 2 * count
 
 
 def test_a_plan_needs_no_key_and_says_which_to_set(bench: Bench, tmp_path: Path) -> None:
