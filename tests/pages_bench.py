@@ -82,9 +82,10 @@ SEEN = [
 ]
 
 
-def make_run(store: Store, folder: Path, models: tuple[str, ...] = ("one",), name: str = "run") -> Run:
-    """A run with five answers of each model to one case."""
-    make_case(folder / "harbour")
+def make_run(store: Store, folder: Path, models: tuple[str, ...] = ("one",), name: str = "run", cases: int = 1) -> Run:
+    """A run with five answers of each model to each case."""
+    for number in range(cases):
+        make_case(folder / (f"harbour-{number}" if number else "harbour"))
     asked = Asked(models, len(SEEN), (1, 3), 42)
     run = open_run(store, "harbours", load_cases(folder), asked, {}, name)
     answers = []

@@ -23,6 +23,7 @@ import click
 from analysis_data import Size
 from analysis_data import generate as analysis
 from factories import REPO, make_instance
+from pages_bench import SEEN, keep, make_run
 
 from benchmarks import evaluate, known, triage
 from benchmarks.collect import REPO as MINED
@@ -30,6 +31,7 @@ from benchmarks.collect import served
 from benchmarks.goals import Figure, report
 from benchmarks.processes import PROGRAM, Spent, spent
 from pipeline.core.store import Store, write_records
+from pipeline.pages.evaluating import Evaluation
 
 SIZES = (10, 100, 1000, 10_000)
 #: tests of an instance, and lines of the longest diff
@@ -123,6 +125,21 @@ def _exported(folder: Path, units: int) -> Spent:
     return _data(store, "dataset", *words)
 
 
+def _seen_pages(folder: Path, units: int) -> Evaluation:
+    """Five pages for each case, which a browser has seen."""
+    return keep(Evaluation(make_run(Store(folder / "data"), folder / "cases", cases=units // 5)), [SEEN[0]] * 5)
+
+
+def _pages_judged(folder: Path, units: int) -> Spent:
+    return _data(_seen_pages(folder, units).run.store, "pages", "eval")
+
+
+def _pages_reported(folder: Path, units: int) -> Spent:
+    evaluation = _seen_pages(folder, units)
+    evaluation.evaluate()
+    return _data(evaluation.run.store, "pages", "report")
+
+
 def _analyzed(folder: Path, units: int) -> Spent:
     return _data(analysis(Store(folder / "data"), Size(units, 1, TESTS)), "analyze")
 
@@ -139,6 +156,8 @@ STAGES: dict[str, Callable[[Path, int], Spent]] = {
     "evaluate, stored runs": _regraded,
     "analyze, verdicts": _analyzed,
     "dataset export, instances": _exported,
+    "pages, seen pages judged": _pages_judged,
+    "pages report, pages": _pages_reported,
 }
 
 
