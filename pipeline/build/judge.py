@@ -17,7 +17,7 @@ from pipeline.core.law import register
 from pipeline.core.patches import paths, select
 from pipeline.core.records import Candidate, CounterRuns, Environment, Health, Identity, Instance, Record, Status
 from pipeline.ecosystems import parser
-from pipeline.execution.counter import KINDS, Made
+from pipeline.execution.counter import FORMS, KINDS, Form, Made
 from pipeline.execution.law import of_run
 from pipeline.execution.run import TestRun
 
@@ -50,18 +50,18 @@ class Ran(Record):
 
 
 class CounterResults(NamedTuple):
-    """Gold's counter-runs: what they were made from, the runs by kind, and whether the disguised one was moved."""
+    """Gold's counter-runs: what they were made from, the runs by kind, and the form of the disguised one."""
 
     made: Made
     runs: Mapping[str, TestRun]
-    moved: bool = False
+    form: Form = FORMS[0]
 
 
-def passes(instance: Instance, disguised: TestRun) -> bool:
-    """Whether gold passes all expected tests in a disguised run."""
+def unfixed(instance: Instance, disguised: TestRun) -> int:
+    """How many of the tests that gold fixes it does not pass in a disguised run."""
     results = disguised.with_files(disguised.suites).results
     trusted = disguised.end == "ran" and not disguised.doubts
-    return trusted and all(results.get(name) is Status.PASSED for name in instance.expected)
+    return sum(not trusted or results.get(name) is not Status.PASSED for name in instance.fixed_tests)
 
 
 def judge(candidate: Candidate, ran: Ran, runs: Runs, counter_results: CounterResults | None = None) -> Instance:
@@ -134,7 +134,7 @@ def counter_runs_of(instance: Instance, counter_results: CounterResults) -> Coun
         former=former,
         former_said=_reasons("former", counter_results, former),
         undisguised=tuple(sorted(instance.expected - passed)) if telling["disguised"] else (),
-        moved=counter_results.moved and bool(telling["disguised"]),
+        **(counter_results.form._asdict() if telling["disguised"] else {}),
         assertions=made.assertions,
         by_value=made.by_value,
         by_negation=made.by_negation,

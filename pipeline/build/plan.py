@@ -22,7 +22,7 @@ from pipeline.core.retry import Patience
 from pipeline.core.store import Store, Unit, digest, read_json
 from pipeline.core.verdict import Triple, transitions
 from pipeline.ecosystems import all_parsers
-from pipeline.execution.counter import Made
+from pipeline.execution.counter import Form, Made
 from pipeline.execution.law import of_run
 from pipeline.execution.reading import read
 from pipeline.execution.run import TestRun, unpack
@@ -113,7 +113,8 @@ def _counter_results(stored: Mapping[str, Any] | None, ran: Ran, files: Mapping[
         kind: read(parser, unpack(fields, f"counter.{kind}", files.__getitem__))
         for kind, fields in stored["runs"].items()
     }
-    return CounterResults(Made.model_validate(stored["made"]), runs, stored.get("moved", False))
+    form = Form(**stored.get("form", {}))
+    return CounterResults(Made.model_validate(stored["made"]), runs, form)
 
 
 def stored_triples(unit: Unit) -> tuple[tuple[str, ...], dict[str, Triple]]:

@@ -299,6 +299,7 @@ class CounterRuns(Record):
         default=(), description="expected tests that gold does not pass if nothing reveals that tests run"
     )
     moved: bool = Field(default=False, description="whether that holds in a folder of another name")
+    boxes: bool = Field(default=True, description="whether it holds if elements have boxes as in a browser")
     assertions: int = Field(default=0, ge=0, description="expectations at the lines that gold's tests add")
     by_value: int = Field(default=0, ge=0, description="those of which a value can be made false")
     by_negation: int = Field(default=0, ge=0, description="those that can be negated only")
@@ -319,8 +320,12 @@ class CounterRuns(Record):
     @property
     def lacks(self) -> tuple[str, ...]:
         """Safeguards that verdicts lack, which lowers assurance: no expectation can be made false, or gold does not
-        pass in disguise."""
-        missing = {"false_expectations": not self.false, "disguise": "disguised" not in self.kinds}
+        pass in disguise, or only without boxes."""
+        missing = {
+            "false_expectations": not self.false,
+            "disguise": "disguised" not in self.kinds,
+            "boxes": not self.boxes,
+        }
         return tuple(name for name, is_missing in missing.items() if is_missing)
 
 

@@ -1,12 +1,13 @@
 // Who asks, in a disguised run: whether the code that is running is a source, which must not know that tests run, or a
 // test, a runner or a library. Beside this file is `askers.json`: the folder of the repository, the one that it was
-// moved from, its files that may know of tests, and its tests. Written for any Node that runs tests.
+// moved from, its files that may know of tests, its tests, and whether elements have boxes. Written for any Node that
+// runs tests.
 "use strict";
 const fs = require("fs");
 const path = require("path");
 const vm = require("vm");
 
-const { root, former, files, tests } = JSON.parse(fs.readFileSync(path.join(__dirname, "askers.json"), "utf8"));
+const { root, former, files, tests, boxes } = JSON.parse(fs.readFileSync(path.join(__dirname, "askers.json"), "utf8"));
 const knowing = new Set(files.map((name) => path.join(root, name)));
 const FILE = /\n\s+at (?:[^\n]*\()?((?:file:|[\\/]|\w:[\\/])[^\n]*?):\d+:\d+/g;
 //: the running functions, from a realm of its own, so that nobody else changes it: `whole` is a stack whose lines name
@@ -97,4 +98,4 @@ function ownStack(error) {
   return [String(error)].concat(frames).join("\n");
 }
 
-module.exports = { root, former, tests, isSource, isAskedBySource, isAskedDirectly, isDoneBySource, ownStack };
+module.exports = { root, former, tests, boxes, isSource, isAskedBySource, isAskedDirectly, isDoneBySource, ownStack };

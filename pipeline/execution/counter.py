@@ -7,11 +7,12 @@
                 assertions read values and elements cannot be replaced (`begin.cjs`): what gold passes here, a patch
                 must pass
 
-The disguised run takes place in a folder of another name if gold passes there, too. Command, titles, control and test
-files are those of the run before. The material is made once per instance, with gold (`made`), and kept in its record,
-so nothing is parsed when a patch is evaluated. `build.judge` and `evaluate.grade` say what the runs mean. The disguised
-run hides a runner's globals from sources only (`askers.cjs`), gives them a document like a browser's (`document.cjs`,
-`texts.cjs`), tells them nothing of the machine (`machine.cjs`), and keeps from them what others call (`keeping.cjs`).
+The disguised run has the first of four forms (`FORMS`) in which gold passes most of what it fixes. Command, titles,
+control and test files are those of the run before. The material is made once per instance, with gold (`made`), and kept
+in its record, so nothing is parsed when a patch is evaluated. `build.judge` and `evaluate.grade` say what the runs
+mean. The disguised run hides a runner's globals from sources only (`askers.cjs`), gives them a document like a
+browser's (`document.cjs`, `texts.cjs`), tells them nothing of the machine (`machine.cjs`), and keeps from them what
+others call (`keeping.cjs`).
 Does not cover traces of the disguise.
 """
 
@@ -22,7 +23,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pipeline.core import patches
 from pipeline.core.record import Record
@@ -57,6 +58,18 @@ _OF_TESTS = r"(^|[^.[:alnum:]_$])(expect|describe|(before|after)(Each|All)) ?\(|
 _HEAD = re.compile(r"""(?:\s+|//[^\n]*|#![^\n]*|/\*.*?\*/|(["'])use \w+\1;?)*""", re.DOTALL)
 _MODULE = re.compile(r"^\s*(?:import|export)\b", re.MULTILINE)
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
+
+
+class Form(NamedTuple):
+    """How a disguised run hides that tests run: whether the repository is `moved` to a folder of another name, and
+    whether elements have `boxes` as in a browser, which snapshots may show."""
+
+    moved: bool = False
+    boxes: bool = True
+
+
+#: the forms, those that hide more first
+FORMS = (Form(True, True), Form(True, False), Form(False, True), Form(False, False))
 
 
 class Made(Record):
@@ -148,22 +161,22 @@ def run(
     tests: Collection[str],
     false: str = "",
     *,
-    moved: bool = False,
+    form: Form = FORMS[0],
     cache: Cache = "use",
 ) -> TestRun:
     """One counter-run of a patch; `tests` are the files that hold a control, `false` is the patch that makes the kind's
-    expectations false. The disguised run is `moved` to a folder of another name, which is the same for all patches of
-    an instance: runners find in the `cache` what they made of its files. Raises PatchFailed."""
+    expectations false, `form` is that of a disguised run. A folder of another name is the same for all patches of an
+    instance: runners find in the `cache` what they made of its files. Raises PatchFailed."""
 
     def alter(workspace: Workspace) -> None:
         if kind != "disguised":
             apply(workspace, false, "falsified")
             return
-        former = workspace.root if moved else ""
-        if moved:
+        former = workspace.root if form.moved else ""
+        if form.moved:
             _move(workspace, digest(test_patch, fix_patch)[:10])
         askers = _askers(workspace, protection(plan.protected), {*tests, *patches.paths(test_patch)})
-        _disguise(workspace, tests, askers, former)
+        _disguise(workspace, tests, askers, former, form.boxes)
 
     if kind == "disguised":
         plan = replace(plan, environment=_disguised(plan.environment))
@@ -234,11 +247,12 @@ def _askers(workspace: Workspace, is_protected: Callable[[str], bool], gold: Col
     return [path for path in every_file(workspace) if path in using or path in gold or is_protected(path)]
 
 
-def _disguise(workspace: Workspace, tests: Collection[str], askers: Sequence[str], former: str) -> None:
-    """Make every test file begin by hiding what the runner reveals, and the `former` folder of a moved repository."""
+def _disguise(workspace: Workspace, tests: Collection[str], askers: Sequence[str], former: str, boxes: bool) -> None:
+    """Make every test file begin by hiding what the runner reveals, and the `former` folder of a moved repository; with
+    `boxes`, elements have some."""
     folder = f"{workspace.scratch}/begin"
     stored = [path for path in askers if patches.is_test_file(path)]
-    about = {"root": workspace.root, "former": former, "files": list(askers), "tests": stored}
+    about = {"root": workspace.root, "former": former, "files": list(askers), "tests": stored, "boxes": boxes}
     workspace.write(f"{folder}/askers.json", json.dumps(about).encode())
     for name in DISGUISE:
         workspace.write(f"{folder}/{name}", files(__package__).joinpath(name).read_bytes())

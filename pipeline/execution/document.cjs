@@ -1,9 +1,9 @@
 // What the document tells sources in a disguised run where a browser tells something else: its name, boxes of elements,
 // media, whether people cause an event, and whether they look at it. Tests, runners and libraries are told the truth, and
 // what tests replace stays replaced. All boxes are the same one, so that sources that compare them do what they do
-// without a layout.
+// without a layout. Where snapshots show boxes, nobody has one.
 "use strict";
-const { isAskedBySource } = require("./askers.cjs");
+const { boxes, isAskedBySource } = require("./askers.cjs");
 
 const BOX = { x: 8, y: 8, width: 120, height: 24, top: 8, right: 128, bottom: 32, left: 8 };
 const SIZES = {};
@@ -22,6 +22,14 @@ const world = new Function("return this")();
 //: tests may have made only a part of the document's window global
 const view = world.document && world.document.defaultView;
 
+//: elements that browsers do not show, or not always
+const NOT_ALWAYS_SHOWN =
+  /^(?:area|base|basefont|datalist|dialog|head|input|link|meta|noembed|noframes|noscript|param|rp|script|source|style|template|title|track)$/i;
+//: what computes styles, unless tests replace it
+const computed = view && view.getComputedStyle;
+//: a style sheet -> the number of its rules, and the selectors of those that hide elements
+const known = new WeakMap();
+
 /** Replace what a class has under a name by what `make` makes of its getter or function. */
 function replace(type, name, make) {
   const owner = (view || world)[type] && (view || world)[type].prototype;
@@ -31,12 +39,51 @@ function replace(type, name, make) {
   Object.defineProperty(owner, name, Object.assign({}, own, { [key]: make(own[key]) }));
 }
 
+/** The selectors of rules that hide elements. */
+function hiding(rules) {
+  const found = Array.from(rules || [], (rule) => {
+    const hides = rule.selectorText && rule.style && rule.style.getPropertyValue("display") === "none";
+    return (hides ? [rule.selectorText] : []).concat(hiding(rule.cssRules));
+  });
+  return [].concat.apply([], found);
+}
+
+/** The same of all style sheets of a document. */
+function hidingIn(page) {
+  const sheets = Array.from(page.styleSheets || []).concat(Array.from(page.adoptedStyleSheets || []));
+  const found = sheets.map(function (sheet) {
+    const count = sheet.cssRules.length;
+    if (!known.has(sheet) || known.get(sheet).count !== count)
+      known.set(sheet, { count, selectors: hiding(sheet.cssRules) });
+    return known.get(sheet).selectors;
+  });
+  return [].concat.apply([], found);
+}
+
+function matches(element, selector) {
+  try {
+    return element.matches(selector);
+  } catch (error) {
+    return false; // a rule with a selector that a document does not know has no effect
+  }
+}
+
+/** Whether anything says that an element is not shown. It costs much less than its style, which takes every rule. */
+function mayBeHidden(element, selectors) {
+  return (
+    NOT_ALWAYS_SHOWN.test(element.localName) || element.hasAttribute("hidden") ||
+    /display\s*:\s*none/i.test(element.getAttribute("style") || "") ||
+    selectors.some((selector) => matches(element, selector))
+  );
+}
+
 /** Whether a browser would show an element. */
 function isShown(element) {
   const page = element.ownerDocument && element.ownerDocument.defaultView;
   if (!page || !element.ownerDocument.contains(element)) return false;
+  const selectors = page.getComputedStyle === computed ? hidingIn(element.ownerDocument) : ["*"];
   for (let one = element; one; one = one.parentElement)
-    if (page.getComputedStyle(one).display === "none") return false;
+    if (mayBeHidden(one, selectors) && page.getComputedStyle(one).display === "none") return false;
   return true;
 }
 
@@ -131,8 +178,10 @@ function giveView() {
     });
 }
 
-giveSizes();
-giveBoxes();
+if (boxes) {
+  giveSizes();
+  giveBoxes();
+}
 giveMedia();
 giveTrust();
 giveName();

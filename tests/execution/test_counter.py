@@ -336,7 +336,7 @@ def test_a_disguised_run_in_a_folder_of_another_name(plan: MakePlan, patch: Patc
         seen.extend([Path(before), Path(workspace.root)])
 
     sandbox = Opened(plan().sandbox, with_a_linked_package)
-    found = run("disguised", replace(plan(), sandbox=sandbox), "", "", gold, [TEST], moved=True)
+    found = run("disguised", replace(plan(), sandbox=sandbox), "", "", gold, [TEST])
     before, now = seen
     assert found.results == {f"{TEST} > opens": Status.PASSED, f"{TEST} > not there": Status.FAILED}
     assert not found.faults and before != now and not (now / "src").is_symlink()

@@ -38,14 +38,14 @@ def begin(tmp_path: Path) -> Path:
     for name in counter.DISGUISE:
         shutil.copy(Path(counter.__file__).with_name(name), folder)
     tests = ["Menu.test.cjs", "Other.test.cjs"]
-    about = {"root": str(repo), "former": "", "files": tests, "tests": tests}
+    about = {"root": str(repo), "former": "", "files": tests, "tests": tests, "boxes": True}
     (folder / "askers.json").write_text(json.dumps(about))
     (repo / "Other.test.cjs").touch()
     (repo / "package.json").write_text("{}")
     return folder / "begin.cjs"
 
 
-def said(begin: Path, source: str, test: str = "", *, page: bool = True, disguised: bool = True) -> str:
+def said(begin: Path, source: str, test: str = "", *, page: str = PAGE, disguised: bool = True) -> str:
     """What a test prints of a source: the source is a function's body, and `test` comes after it is called."""
     repo = begin.parents[2] / "repo"
     (repo / "menu.cjs").write_text(
@@ -59,7 +59,7 @@ def said(begin: Path, source: str, test: str = "", *, page: bool = True, disguis
         f"{hides}\nconst element = {'document.createElement()' if page else 'null'};\n"
         f'const told = require("./menu.cjs")(element);\n{test or show}\n'
     )
-    (repo / "start.cjs").write_text(f'{PAGE if page else ""}\nrequire("./Menu.test.cjs");')
+    (repo / "start.cjs").write_text(f'{page}\nrequire("./Menu.test.cjs");')
     env = {**os.environ, "NODE_NO_WARNINGS": "1"}
     done = subprocess.run(["node", "start.cjs"], cwd=repo, env=env, capture_output=True, text=True, check=True)
     return done.stdout.strip()
@@ -103,7 +103,7 @@ def test_a_page_has_neither_files_nor_a_machine(begin: Path, told: str) -> None:
 )
 def test_a_server_has_both(begin: Path, source: str, wanted: str) -> None:
     """Where tests have no document, sources keep files and the process, besides those of tests."""
-    assert said(begin, source, page=False) == wanted
+    assert said(begin, source, page="") == wanted
 
 
 def test_modules_are_found_and_the_console_prints_in_a_page(begin: Path) -> None:
@@ -182,3 +182,67 @@ def test_what_is_kept_looks_like_anything_else(begin: Path) -> None:
         "const own = Object.getOwnPropertyDescriptor(Array.prototype, 'push'); return own.writable && own.value.name;"
     )
     assert said(begin, source) == "push"
+
+
+#: a page with one element and one rule, which hides; `ELEMENT` is what the element has, and styles are counted
+SHOWING = """
+class Node {}
+class Element extends Node {
+  constructor() { super(); this.parentElement = null; this.localName = "p"; this.of = ELEMENT; }
+  get ownerDocument() { return document; }
+  hasAttribute(name) { return name in this.of; }
+  getAttribute(name) { return name in this.of ? this.of[name] : null; }
+  matches(selector) {
+    if (selector === "?") throw new Error(selector);
+    return selector === "*" || selector === "." + this.of.class;
+  }
+  getBoundingClientRect() { return { width: 0, height: 0 }; }
+}
+const rule = (selectorText, display) => ({ selectorText, style: { getPropertyValue: () => display } });
+const media = { cssRules: [rule(".narrow", "none")] };
+const RULES = [rule(".away", "none"), rule("?", "none"), rule(".there", "block"), media];
+class Document extends Node {
+  createElement() { return new Element(); }
+  contains() { return true; }
+  get styleSheets() { return [{ cssRules: RULES }]; }
+}
+const document = new Document();
+let count = 0;
+globalThis.getComputedStyle = () => ({ display: (count += 1) && ELEMENT.computed });
+document.defaultView = Object.assign(globalThis, { Node, Element, Document, document });
+globalThis.styles = () => count;
+"""
+
+
+@pytest.mark.parametrize(
+    ("element", "width", "styles"),
+    [
+        ({"computed": "block", "class": "there"}, 120, 0),
+        ({"computed": "none", "class": "away"}, 0, 1),
+        ({"computed": "none", "class": "narrow"}, 0, 1),
+        ({"computed": "flex", "class": "away"}, 120, 1),
+        ({"computed": "none", "hidden": ""}, 0, 1),
+        ({"computed": "none", "style": "color: red; display:none"}, 0, 1),
+        ({"computed": "block", "style": "display: block"}, 120, 0),
+    ],
+)
+def test_only_what_something_may_hide_is_asked_for_its_style(
+    begin: Path, element: dict[str, str], width: int, styles: int
+) -> None:
+    """A style takes every rule of the page: of tables with many cells, it took nine tenths of the run."""
+    page = SHOWING.replace("ELEMENT", json.dumps(element))
+    asked = 'console.log(told + " " + styles());'
+    assert said(begin, "return element.getBoundingClientRect().width;", asked, page=page) == f"{width} {styles}"
+
+
+def test_a_style_that_a_test_replaces_is_asked_for(begin: Path) -> None:
+    page = SHOWING.replace("ELEMENT", json.dumps({"computed": "block"}))
+    test = 'getComputedStyle = () => ({ display: "none" });\nconsole.log(require("./menu.cjs")(element));'
+    assert said(begin, "return element.getBoundingClientRect().width;", test, page=page) == "0"
+
+
+def test_there_are_no_boxes_where_snapshots_show_them(begin: Path) -> None:
+    about = json.loads(begin.with_name("askers.json").read_text())
+    begin.with_name("askers.json").write_text(json.dumps({**about, "boxes": False}))
+    page = SHOWING.replace("ELEMENT", json.dumps({"computed": "block"}))
+    assert said(begin, "return element.getBoundingClientRect().width;", page=page) == "0"
