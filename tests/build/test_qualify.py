@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tiny_library import LIMITS, PULLS, QUALIFIED, Bench, instance_id
@@ -23,8 +25,9 @@ from pipeline.core.trust import demo_commits, require_trust
 from pipeline.core.work import silent
 from pipeline.ecosystems import parser
 from pipeline.execution import counter
+from pipeline.execution.run import TestRun
 from pipeline.sandbox import node
-from pipeline.sandbox.base import Completed, Limit
+from pipeline.sandbox.base import Cache, Completed, Limit
 from pipeline.sandbox.scripted import ScriptedSandbox
 
 SCRIPT = 'PATH="$PWD/node_modules/.bin:$PATH" exec npm --prefix "$0" run "$1"'
@@ -238,6 +241,36 @@ def test_gold_is_disguised_in_a_folder_of_another_name_where_it_passes_there(
     shutil.rmtree(bench.store.qualification(REPO) / "units")
     left = bench.build("menu")["menu"].counter_runs
     assert left == moved.model_copy(update={"moved": False})
+
+
+@pytest.mark.rule("test-aware")
+@pytest.mark.parametrize(
+    ("fails", "tries", "chosen"),
+    [
+        (1, 2, counter.Form(moved=True, boxes=False)),
+        (2, 3, counter.Form(moved=False, boxes=True)),
+        (3, 4, counter.Form(moved=False, boxes=False)),
+        (4, 4, counter.FORMS[0]),
+    ],
+)
+def test_gold_is_disguised_in_the_form_that_hides_most_and_lets_it_pass(
+    tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: int, tries: int, chosen: counter.Form
+) -> None:
+    """Snapshots may show boxes. With them, a table of a real library failed 25 of its 79 tests in disguise."""
+    bench, tried, run = tiny.copy(tmp_path), [], counter.run
+
+    def ran(*words: Any, form: counter.Form = chosen, cache: Cache = "use") -> TestRun:
+        tried.extend([form] if cache == "use" else [])
+        done = run(*words, form=form, cache=cache)
+        return replace(done, results=dict.fromkeys(done.results, Status.FAILED)) if len(tried) <= fails else done
+
+    monkeypatch.setattr(counter, "run", ran)
+    shutil.rmtree(bench.store.qualification(REPO) / "units")
+    menu = bench.build("menu")["menu"]
+    assert tried == list(counter.FORMS[:tries])
+    assert (menu.counter_runs.moved, menu.counter_runs.boxes) == (chosen if fails < 4 else (False, True))
+    assert ("disguised" in menu.counter_runs.kinds) == (fails < 4)
+    assert ("boxes" in menu.lacks) == (not chosen.boxes)
 
 
 @pytest.mark.trap("install-per-instance")
