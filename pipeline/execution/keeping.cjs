@@ -37,12 +37,20 @@ function keep(owner, names, isKept = isFunction) {
     const own = owner && described(owner, name);
     if (!own || !own.configurable || !isKept(own.value)) return;
     let { value } = own;
-    const set = function (other) {
-      if (this !== owner && this !== undefined && this !== null)
-        define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
-      else if (!isDoneBySource()) value = other;
+    let copies; // objects to which this property was copied, with values of their own
+    const get = function () {
+      return copies && copies.has(this) ? copies.get(this) : value;
     };
-    define(owner, name, { configurable: false, enumerable: own.enumerable, get: () => value, set });
+    const set = function (other) {
+      if (this === owner || this === undefined || this === null) {
+        if (!isDoneBySource()) value = other;
+        return;
+      }
+      const copied = described(this, name);
+      if (copied && copied.set === set) copies = (copies || new WeakMap()).set(this, other);
+      else define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
+    };
+    define(owner, name, { configurable: false, enumerable: own.enumerable, get, set });
     note(owner, name, own.enumerable, (other) => (value = other));
   });
 }

@@ -184,6 +184,24 @@ def test_what_is_kept_looks_like_anything_else(begin: Path) -> None:
     assert said(begin, source) == "push"
 
 
+@pytest.mark.parametrize("page", [PAGE, ""])
+def test_a_copy_of_what_is_kept_is_its_owners(begin: Path, page: str) -> None:
+    """graceful-fs copies Node's `fs` by its properties and patches the copy: with it, Jest's `expect` could be loaded
+    for the first test file of a process only, and all others failed in disguise."""
+    test = """
+      const fs = require("fs");
+      const copies = [{}, {}].map((copy) => {
+        Object.getOwnPropertyNames(fs).forEach((name) =>
+          Object.defineProperty(copy, name, Object.getOwnPropertyDescriptor(fs, name)));
+        return copy;
+      });
+      copies[0].chown = () => "patched";
+      copies[0].chown.again = true;
+      console.log(copies[0].chown(), copies[1].chown === fs.chown, "again" in fs.chown);
+    """
+    assert said(begin, "", test, page=page) == "patched true false"
+
+
 #: a page with one element and one rule, which hides; `ELEMENT` is what the element has, and styles are counted
 SHOWING = """
 class Node {}
