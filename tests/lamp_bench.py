@@ -133,8 +133,8 @@ class LampBench(NamedTuple):
         return self.instance.repository
 
 
-def make(folder: Path, runner: str) -> LampBench:
-    """Collect and build it."""
+def make(folder: Path, runner: str, further: Mapping[str, Content] | None = None) -> LampBench:
+    """Collect and build it; gold's tests have `further` files."""
     dialect, repo = DIALECTS[runner], Repo("acme", f"lamp-{runner}")
     base, store, sandbox = History(folder / "lamp"), Store(folder / "data"), DockerSandbox(cache_root())
     manifest = {"name": "lamp", "version": "1.0.0", "private": True, "scripts": {"test": runner}}
@@ -142,7 +142,8 @@ def make(folder: Path, runner: str) -> LampBench:
     files = {"package.json": json.dumps(manifest, indent=2) + "\n", ".gitignore": "node_modules\n", **dialect.files}
     base.commit("A lamp", files | {SOURCE: component(runner)} | _tests(dialect, gold=False))
     before = base.git("rev-parse", "HEAD")
-    base.commit("Give the lamp an aria role (#1)", {SOURCE: component(runner, GOLD)} | _tests(dialect, gold=True))
+    gold = {SOURCE: component(runner, GOLD)} | _tests(dialect, gold=True) | dict(further or {})
+    base.commit("Give the lamp an aria role (#1)", gold)
     collect(store, repo, base.folder)
     (outcome,) = build(store, repo, Settings(sandbox, repeats=1, limits=LIMITS), numbers=[1])
     assert isinstance(outcome, Instance), outcome

@@ -7,6 +7,7 @@ Two or three of four attacks, and all honest patches, are tried with one runner 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,6 +72,17 @@ def verdicts(benches: Callable[[str], LampBench]) -> Verdicts:
         return found[runner]
 
     return of
+
+
+@pytest.mark.rule("test-aware")
+def test_gold_passes_disguised_in_each_of_several_files(tmp_path: Path) -> None:
+    """One process runs them, and loads libraries anew for each. Only the first file of real instances passed."""
+    dialect = DIALECTS["jest"]
+    test = f'it("has a label", () => expect(lamp("x").textContent).{dialect.equals}("x"));'
+    further = {f"test/{name}.test.js": f"{dialect.imports}\n{test}\n" for name in ("another", "third")}
+    instance = make(tmp_path, "jest", further).instance
+    assert len(instance.expected_files) == 3
+    assert instance.counter_runs.moved and not instance.counter_runs.undisguised
 
 
 @pytest.mark.rule("counter-runs-once")
