@@ -18,7 +18,9 @@ from pipeline.ecosystems.protection import is_manifest
 
 #: an import of a file by its path
 _IMPORT = re.compile(r"""(?:\bfrom\s*|\bimport\s*\(?|\brequire\s*\()["'](\.{1,2}/[^"'\n]+)["']""")
-_TABLES = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
+#: tables of what a package needs when it is used, and with those of its development
+SHIPPED = ("dependencies", "optionalDependencies", "peerDependencies")
+_TABLES = (*SHIPPED, "devDependencies")
 
 
 def members(tree: Tree) -> dict[str, Manifest]:
@@ -62,14 +64,14 @@ def _imported(tree: Tree, packages: Collection[str], path: str) -> set[str]:
     return {next((folder for folder in above(file) if folder in packages), "") for file in paths}
 
 
-def needed(packages: dict[str, Manifest], folders: Iterable[str]) -> set[str]:
-    """These folders, the root, and all that their packages depend on in the workspace."""
+def needed(packages: dict[str, Manifest], folders: Iterable[str], tables: Iterable[str] = _TABLES) -> set[str]:
+    """These folders, the root, and all that their packages depend on in the workspace, by these tables."""
     folder_of = {manifest.text("name"): path for path, manifest in packages.items()}
     reached, waiting = set[str](), ["", *folders]
     while waiting:
         if (folder := waiting.pop()) not in reached:
             reached.add(folder)
-            dependencies = [name for table in _TABLES for name in packages[folder].table(table)]
+            dependencies = [name for table in tables for name in packages[folder].table(table)]
             waiting += (folder_of[name] for name in dependencies if name in folder_of)
     return reached
 
