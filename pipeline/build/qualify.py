@@ -217,6 +217,7 @@ class _Qualification:
         self.made = False
         self.health: Health | None = None
         self.sick: _Sick | None = None
+        self.seen: set[str] = set()  # environments of hypotheses
 
     def say(self, text: str) -> None:
         self.tell(Event(self.request.name, text))
@@ -278,15 +279,20 @@ class _Qualification:
             self.made = True  # this says nothing about its neighbors
             raise Rejected("no_tests_run", "there is no file that a runner runs")
         inferred, situation, start = self._starting_point()
+        self.seen = set()
         attempt = partial(self._attempt, inferred)
         try:
             return self._repaired(start, inferred, situation, attempt)
         except Rejected as end:
-            if self.sick is None or end.stage != "run" or not health.may_explain(self.health, end.reason):
-                raise
-            if not self.health or not self.health.files:  # gold's log says what the base's cannot
-                self.sick = self.sick._replace(log=end.log)
-            return self._hypothesized(end, self._case(self.sick, situation), situation, attempt)
+            return self._doubted(end, situation, attempt)
+
+    def _doubted(self, end: Rejected, situation: Situation, attempt: repair.Attempt) -> Instance:
+        """Try other environments if this one may explain the rejection; else raise it."""
+        if self.sick is None or end.stage != "run" or not health.may_explain(self.health, end.reason):
+            raise end
+        if not self.health or not self.health.files:  # gold's log says what the base's cannot
+            self.sick = self.sick._replace(log=end.log)
+        return self._hypothesized(end, self._case(self.sick, situation), situation, attempt)
 
     def _repaired(
         self, start: Repair, inferred: images.Recipe, situation: Situation, attempt: repair.Attempt
@@ -322,9 +328,10 @@ class _Qualification:
         )
 
     def _hypothesized(self, end: Rejected, case: Case, situation: Situation, attempt: repair.Attempt) -> Instance:
-        """Try other environments until the base is well in one, so that the candidate decides.
+        """Try other environments until the base is well in one, so that the candidate decides. If it is better in one
+        but not whole, and the candidate does not qualify, go on from that one.
 
-        Raises Rejected: with everything that was tried, if the base is well in none.
+        Raises Rejected: with everything that was tried, if the base is better in none.
         """
         assert self.sick
         self.keep("sick", case.log.encode())
@@ -332,6 +339,7 @@ class _Qualification:
         further: Iterator[Hypothesis] = iter(())
         sick, tried = before[0], [f"as read: {case.health}; {_tail(case.log)}"]
         untried = self._hypotheses(case, installs=end.reason in ("environment_failed", "no_report"))
+        tries = sum(name.startswith("tried.") for name in self.files)
         for number in count(1):
             hypothesis = next(further, None) or next(untried, None)
             if hypothesis is None:
@@ -345,11 +353,11 @@ class _Qualification:
                 return repair.repaired(start, situation, attempt, self.keep)
             except Rejected as rejection:
                 if rejection.stage == "run" and self._is_better(case, rejection):
-                    raise
+                    return self._doubted(rejection, situation, attempt)
                 result = f"{self.health}; {_tail(rejection.log)}" if self.health else f"{rejection.detail[:300]}"
                 tried.append(f"{name}, {hypothesis.description[:200]}: {result}")
                 self.files = before[1] | {file: log for file, log in self.files.items() if file.startswith("tried.")}
-                self.keep(f"tried.{number}", rejection.log.encode())
+                self.keep(f"tried.{tries + number}", rejection.log.encode())
                 if self.sick and number < MOST_HYPOTHESES:
                     further = chain(hypotheses.further(name, case, self._case(self.sick, situation)), further)
         self.sick, self.stored, self.health = sick, before[2], case.health
@@ -358,7 +366,8 @@ class _Qualification:
 
     def _hypotheses(self, case: Case, *, installs: bool) -> Iterator[Hypothesis]:
         """A bounded number of hypotheses, each environment once, few with an install (none without `installs`)."""
-        seen, installed = {digest(case.environment.decisive)}, 0
+        seen, installed = self.seen, 0
+        seen.add(digest(case.environment.decisive))
         for hypothesis in islice(hypotheses.following(case, installs=installs), 4 * MOST_HYPOTHESES):
             key = digest(hypothesis.environment.decisive)
             reinstalls = hypothesis.name in hypotheses.INSTALLING
