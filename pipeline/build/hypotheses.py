@@ -385,16 +385,21 @@ def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
         yield from by_script(now)
 
 
+#: the files that decide which remedies and hypotheses are tried
+SOURCES = (
+    "repair.py", "remedies.py", "infer/focus.py", "missing.py", "hypotheses.py", "observe.py", "observe.toml",
+    "probe.cjs", "infer/jobs.py", "infer/shell.py", "infer/ci.toml", "infer/place.py", "infer/runner.py",
+    "infer/scripts.py", "infer/uses.py", "infer/words.py",
+)  # fmt: skip
+
+
 @cache
 def decides() -> str:
-    """The digest of everything that decides hypotheses: when it changes, a rejected candidate may qualify."""
-    sources = (
-        "missing.py", "hypotheses.py", "observe.py", "observe.toml", "probe.cjs", "infer/jobs.py", "infer/shell.py",
-        "infer/ci.toml", "infer/place.py", "infer/runner.py", "infer/scripts.py", "infer/uses.py", "infer/words.py",
-    )  # fmt: skip
-    texts = (files(__package__).joinpath(name).read_text(encoding="utf-8") for name in sources)
+    """The digest of everything that decides hypotheses and remedies: when it changes, a rejected candidate may
+    qualify."""
+    texts = (files(__package__).joinpath(name).read_text(encoding="utf-8") for name in SOURCES)
     return digest(
-        *(without_remarks(text) if name.endswith(".py") else text for name, text in zip(sources, texts, strict=True))
+        *(without_remarks(text) if name.endswith(".py") else text for name, text in zip(SOURCES, texts, strict=True))
     )
 
 

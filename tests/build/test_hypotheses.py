@@ -342,3 +342,9 @@ def test_a_path_from_the_root_is_no_package() -> None:
 def test_the_packages_of_a_repository() -> None:
     files = of({"package.json": json.dumps({"name": "root"}), "a/package.json": "no json"} | SIBLINGS | LOCK)
     assert own_packages(files)["@acme/core"] == "packages/core"
+
+
+def test_a_rejection_is_tried_again_when_more_can_be_remedied() -> None:
+    """Its reason may be a fault that has a remedy now."""
+    assert {"repair.py", "remedies.py", "hypotheses.py"} <= set(hypotheses.SOURCES)
+    assert len(hypotheses.decides()) > 8
