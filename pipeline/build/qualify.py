@@ -22,6 +22,7 @@ from pipeline.build.infer.place import tool_of
 from pipeline.build.installed import as_installed
 from pipeline.build.judge import RUNS, CounterResults, Ran, judge, passes, require_health, require_trust
 from pipeline.build.learned import Learned
+from pipeline.build.missing import missing_from, own_folders, own_packages
 from pipeline.build.proposals import with_evidence
 from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import Situation
@@ -288,9 +289,10 @@ class _Qualification:
 
     def _doubted(self, end: Rejected, situation: Situation, attempt: repair.Attempt) -> Instance:
         """Try other environments if this one may explain the rejection; else raise it."""
-        if self.sick is None or end.stage != "run" or not health.may_explain(self.health, end.reason):
+        hangs = end.reason == "timeout" and self.health and not self.health.loaded
+        if self.sick is None or end.stage != "run" or not (hangs or health.may_explain(self.health, end.reason)):
             raise end
-        if not self.health or not self.health.files:  # gold's log says what the base's cannot
+        if not hangs and not (self.health and self.health.files):  # gold's log says what the base's cannot
             self.sick = self.sick._replace(log=end.log)
         return self._hypothesized(end, self._case(self.sick, situation), situation, attempt)
 
@@ -338,7 +340,7 @@ class _Qualification:
         before = self.sick, dict(self.files), self.stored
         further: Iterator[Hypothesis] = iter(())
         sick, tried = before[0], [f"as read: {case.health}; {_tail(case.log)}"]
-        untried = self._hypotheses(case, installs=end.reason in ("environment_failed", "no_report"))
+        untried = self._hypotheses(case, end.reason)
         tries = sum(name.startswith("tried.") for name in self.files)
         for number in count(1):
             hypothesis = next(further, None) or next(untried, None)
@@ -364,11 +366,15 @@ class _Qualification:
         reason = "environment_failed" if end.reason == "no_report" else end.reason  # the runner starts in none
         raise Rejected(reason, "\n".join([end.detail, "tried:", *tried]), log=end.log)
 
-    def _hypotheses(self, case: Case, *, installs: bool) -> Iterator[Hypothesis]:
-        """A bounded number of hypotheses, each environment once, few with an install (none without `installs`)."""
+    def _hypotheses(self, case: Case, reason: str) -> Iterator[Hypothesis]:
+        """A bounded number of hypotheses about a base that was rejected for a reason, each environment once, few with
+        an install, if any. What waited in vain may only have missed files: each other attempt could wait as long."""
         seen, installed = self.seen, 0
         seen.add(digest(case.environment.decisive))
-        for hypothesis in islice(hypotheses.following(case, installs=installs), 4 * MOST_HYPOTHESES):
+        following = hypotheses.following(case, installs=reason in ("environment_failed", "no_report"))
+        if reason == "timeout":
+            following = islice(hypotheses.prepared(case), MOST_INSTALLS)
+        for hypothesis in islice(following, 4 * MOST_HYPOTHESES):
             key = digest(hypothesis.environment.decisive)
             reinstalls = hypothesis.name in hypotheses.INSTALLING
             if key in seen or (reinstalls and installed >= MOST_INSTALLS) or len(seen) > MOST_HYPOTHESES:
@@ -522,8 +528,8 @@ class _Qualification:
 
     def _examine(self, plan: Plan, run: TestRun, state: Repair) -> None:
         """Measure the base. Raises Rejected if nothing passes in it, nor with the gold patch."""
-        if run.end not in ("ran", "no_report"):
-            return  # a limit says nothing about the base
+        if run.end not in ("ran", "no_report") and not (run.end == "timeout" and self._lacks_own(run)):
+            return  # a limit says nothing about the base, unless a bundler waits in vain for what its log names
         self.health = health.measured(run, self._expected)
         self.sick = _Sick(state, plan.image, self.health, run.log.decode(errors="replace"), run.root)
         if run.end == "ran" and not run.doubts and self.health.files and not self.health.well:
@@ -533,6 +539,12 @@ class _Qualification:
                 require_health(self.health, fix)
             except Rejected as end:
                 raise Rejected(end.reason, end.detail, log=self.sick.log) from None
+
+    def _lacks_own(self, run: TestRun) -> bool:
+        """Whether the log of a run names files or packages of the repository itself that are missing."""
+        tree, log = tree_of(self.clone, self.candidate), run.log.decode(errors="replace")
+        found = missing_from(log, own_packages(tree), run.root, own_folders(tree))
+        return bool(found.own or found.files)
 
 
 class _Sick(NamedTuple):
