@@ -6,6 +6,7 @@ None changes sources or tests. `qualify` tries them.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -55,6 +56,16 @@ _COMPILES = ("build:cjs", "build:js", "build:lib", "build:packages", "compile", 
 #: runs a script of a package; runs a shell text in a folder
 _NPM_RUN = ("sh", "-c", 'PATH="$PWD/node_modules/.bin:$PATH" exec npm --prefix "$0" run "$1"')
 _IN_FOLDER = ("sh", "-c", 'export PATH="$PWD/node_modules/.bin:$PATH"; cd "$0" && exec sh -ec "$1"')
+#: makes programs known by their name: pairs of a name and its file. A file that is not executable is one of Node's
+_LINKING = (
+    "sh", "-c",
+    'mkdir -p node_modules/.bin && while [ "$#" -gt 1 ]; do L="node_modules/.bin/$1"; '
+    'if [ ! -e "$L" ]; then rm -f "$L"; if [ -x "$2" ]; then ln -s "../../$2" "$L"; '
+    """else printf '#!/bin/sh\\nexec node "%s/%s" "$@"\\n' "$PWD" "$2" > "$L"; chmod +x "$L"; fi; fi; shift 2; done""",
+    "link",
+)  # fmt: skip
+#: how shells and yarn say that there is no such program
+_NO_PROGRAM = re.compile(r"(?:^|[\s:])([\w.-]+): (?:command )?not found|command not found: ([\w.-]+)", re.MULTILINE)
 #: an error of TypeScript's, with its number
 _TYPE_ERROR = re.compile(r"TS\d{4,5}: ")
 #: projects of a Vitest workspace that need more than Node
@@ -184,6 +195,35 @@ def prepared(case: Case) -> Iterator[Hypothesis]:
         words = "; ".join(" ".join(argv[-2:]) for argv in commands)
         environment = case.environment.model_copy(update={"prepare": commands})
         yield Hypothesis("prepared", environment, f"the tests need what this makes: {words}"[:400])
+
+
+def with_programs(case: Case, tried: Hypothesis, log: str) -> Iterator[Hypothesis]:
+    """Prepare once more with the programs of the repository's own packages, if the log says that one is not found. An
+    install does not link them, since it has only the manifests."""
+    programs = _own_programs(case.tree)
+    wanted = {name for match in _NO_PROGRAM.finditer(log[-END:]) for name in match.groups() if name}
+    is_linked = any(argv[: len(_LINKING)] == _LINKING for argv in tried.environment.prepare)
+    if wanted & programs.keys() and tried.environment.prepare and not is_linked:
+        pairs = (word for pair in sorted(programs.items()) for word in pair)
+        environment = tried.environment.model_copy(
+            update={"prepare": ((*_LINKING, *pairs), *tried.environment.prepare)}
+        )
+        yield tried._replace(
+            environment=environment, description=f"with the repository's programs: {tried.description}"
+        )
+
+
+def _own_programs(tree: Tree) -> dict[str, str]:
+    """The programs of the repository's own packages: name -> file."""
+    programs: dict[str, str] = {}
+    for package, folder in own_packages(tree).items():
+        manifest = tree.manifest(folder)
+        named = manifest.data.get("bin") if manifest else None
+        table = {package.rpartition("/")[2]: named} if isinstance(named, str) else named
+        for name, file in table.items() if isinstance(table, dict) else ():
+            if isinstance(file, str) and folder and "/" not in name:
+                programs[name] = posixpath.normpath(posixpath.join(folder, file))
+    return programs
 
 
 def _lacks_own_files(case: Case) -> bool:

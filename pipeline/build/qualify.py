@@ -360,6 +360,8 @@ class _Qualification:
                 tried.append(f"{name}, {hypothesis.description[:200]}: {result}")
                 self.files = before[1] | {file: log for file, log in self.files.items() if file.startswith("tried.")}
                 self.keep(f"tried.{tries + number}", rejection.log.encode())
+                if rejection.stage == "install":
+                    further = chain(hypotheses.with_programs(case, hypothesis, rejection.log), further)
                 if self.sick and number < MOST_HYPOTHESES:
                     further = chain(hypotheses.further(name, case, self._case(self.sick, situation)), further)
         self.sick, self.stored, self.health = sick, before[2], case.health
