@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from pipeline.build.faults import END
-from pipeline.build.infer import Tree, Unsupported, infer, jobs, place
+from pipeline.build.infer import Tree, Unsupported, focus, infer, jobs, place
 from pipeline.build.infer.tree import above
 from pipeline.build.infer.uses import Use
 from pipeline.build.infer.words import commands as commands_of
@@ -199,30 +199,29 @@ def prepared(case: Case) -> Iterator[Hypothesis]:
 
 def with_programs(case: Case, tried: Hypothesis, log: str) -> Iterator[Hypothesis]:
     """Prepare once more with the programs of the repository's own packages, if the log says that one is not found. An
-    install does not link them, since it has only the manifests."""
-    programs = _own_programs(case.tree)
-    wanted = {name for match in _NO_PROGRAM.finditer(log[-END:]) for name in match.groups() if name}
-    is_linked = any(argv[: len(_LINKING)] == _LINKING for argv in tried.environment.prepare)
-    if wanted & programs.keys() and tried.environment.prepare and not is_linked:
-        pairs = (word for pair in sorted(programs.items()) for word in pair)
-        environment = tried.environment.model_copy(
-            update={"prepare": ((*_LINKING, *pairs), *tried.environment.prepare)}
-        )
-        yield tried._replace(
-            environment=environment, description=f"with the repository's programs: {tried.description}"
-        )
+    install does not link them, since it has only the manifests. Their packages are installed as well."""
+    programs, before = _own_programs(case.tree), tried.environment
+    named = {name for match in _NO_PROGRAM.finditer(log[-END:]) for name in match.groups() if name}
+    wanted = [programs[name][0] for name in sorted(named) if name in programs]
+    is_linked = any(argv[: len(_LINKING)] == _LINKING for argv in before.prepare)
+    if wanted and before.prepare and not is_linked:
+        pairs = (word for name in sorted(programs) for word in (name, posixpath.join(*programs[name])))
+        packages = focus.widened(case.tree, before.focus, wanted, before.manager, before.manager_version)
+        update = {"prepare": ((*_LINKING, *pairs), *before.prepare), "focus": packages}
+        description = f"with the repository's programs: {tried.description}"
+        yield tried._replace(environment=before.model_copy(update=update), description=description)
 
 
-def _own_programs(tree: Tree) -> dict[str, str]:
-    """The programs of the repository's own packages: name -> file."""
-    programs: dict[str, str] = {}
+def _own_programs(tree: Tree) -> dict[str, tuple[str, str]]:
+    """The programs of the repository's own packages: name -> folder and file."""
+    programs: dict[str, tuple[str, str]] = {}
     for package, folder in own_packages(tree).items():
         manifest = tree.manifest(folder)
         named = manifest.data.get("bin") if manifest else None
         table = {package.rpartition("/")[2]: named} if isinstance(named, str) else named
         for name, file in table.items() if isinstance(table, dict) else ():
             if isinstance(file, str) and folder and "/" not in name:
-                programs[name] = posixpath.normpath(posixpath.join(folder, file))
+                programs[name] = folder, posixpath.normpath(file)
     return programs
 
 

@@ -373,6 +373,26 @@ def test_a_build_gets_the_programs_of_the_repositorys_own_packages() -> None:
     assert not list(hypotheses.with_programs(one, tried, "sh: 1: webpack: not found"))
 
 
+def test_a_program_takes_its_package_into_focus() -> None:
+    """No package depends on the one with the scripts, since all call its program by name."""
+    lock = {"package-lock.json": '{"lockfileVersion": 3, "packages": {}}'}
+    extra = {"packages/base/package.json": package(name="base"), "packages/site/package.json": package(name="site")}
+    tools = package(name="@acme/tools", bin={"tool": "./tool.sh"}, dependencies={"base": "*"})
+    one = case(
+        tree(TOOLS | extra | lock | {"packages/tools/package.json": tools}),
+        "Cannot find module '@acme/kit'",
+        ("packages/kit/a.test.js",),
+    )
+    (tried, *_) = named(one, "prepared")
+    assert tried.environment.focus == ("packages/kit",)
+    (found,) = hypotheses.with_programs(one, tried, "sh: 1: tool: not found")
+    assert found.environment.focus == ("packages/base", "packages/kit", "packages/tools")
+    (whole,) = hypotheses.with_programs(
+        one, tried._replace(environment=tried.environment.model_copy(update={"focus": ()})), "tool: not found"
+    )
+    assert whole.environment.focus == ()
+
+
 def test_programs_are_links_or_files_of_node(tmp_path: Path) -> None:
     """A file that is not executable, or not made yet, is one that Node runs."""
     one = case(tree(TOOLS), "Cannot find module '@acme/kit'")

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from pipeline.build.infer import workspaces
 from pipeline.build.infer.tree import Manifest, Tree, above
-from pipeline.ecosystems.manager_folder import manager
+from pipeline.ecosystems.manager_folder import Focus, manager
 from pipeline.ecosystems.protection import is_manifest
 
 #: an import of a file by its path
@@ -43,9 +43,22 @@ def find(tree: Tree, folder: str, configuration: str, files: Sequence[str], name
     if row is None or not touched_folders:
         return ()
     imported = _imported(tree, packages, posixpath.normpath(posixpath.join(folder, configuration)))
-    inside = needed(packages, {*touched_folders, *imported, folder if folder in packages else ""})
+    return _called(packages, needed(packages, {*touched_folders, *imported, folder if folder in packages else ""}), row)
+
+
+def widened(tree: Tree, before: Sequence[str], folders: Iterable[str], name: str, version: str) -> tuple[str, ...]:
+    """A focus with these folders as well and what their packages depend on; empty if everything is installed."""
+    row, packages = manager(name).focus_for(version), members(tree)
+    if row is None or not before:
+        return ()
+    wanted = needed(packages, [folder for folder in folders if folder in packages])
+    return _called(packages, wanted | installed(packages, before).keys(), row)
+
+
+def _called(packages: dict[str, Manifest], inside: Collection[str], row: Focus) -> tuple[str, ...]:
+    """These packages as the manager calls them; empty if they are all, or if one has no name."""
     names = {path: packages[path].text("name") if row.by == "name" else path or "." for path in inside}
-    if inside == set(packages) or not all(names.values()):
+    if set(inside) == set(packages) or not all(names.values()):
         return ()
     return tuple(sorted(names[path] for path in inside if path or row.by == "name"))
 
