@@ -232,8 +232,7 @@ def _lacks_own_files(case: Case) -> bool:
 
 def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
     tree, packages = case.tree, own_packages(case.tree)
-    folders = (folder for test in case.tests for folder in above(test) if tree.manifest(folder))
-    folder = next(folders, case.environment.folder)
+    folder = _tested(case)
     seen: list[tuple[tuple[str, ...], ...]] = [()]
     for commands in (
         *case.preparations,
@@ -269,6 +268,25 @@ def _siblings(tree: Tree, packages: Mapping[str, str], folder: str) -> tuple[tup
     building = [_script(home, script) for home in homes for script in _made_by(tree, home, _BUILDS)[:1]]
     by_root = [_script("", script) for script in _made_by(tree, "", _COMPILES)[:1]]
     return (*generating, *(building if len(building) == len(homes) else by_root)) if homes else ()
+
+
+def _with_all_siblings(case: Case) -> Iterator[Hypothesis]:
+    """Build every package that the tested one depends on and that can be built, with the programs that the build had: a
+    bundler may name one missing package at a time."""
+    tree, packages, before = case.tree, own_packages(case.tree), case.environment
+    manifest = tree.manifest(_tested(case))
+    names = [name for name in manifest.dependencies if name in packages] if manifest else []
+    linking = tuple(argv for argv in before.prepare if argv[: len(_LINKING)] == _LINKING)
+    building = tuple(_script(home, script) for script, home in _needed(tree, packages, names))
+    if building and (*linking, *building) != before.prepare:
+        environment = before.model_copy(update={"prepare": (*linking, *building)})
+        yield Hypothesis("prepared", environment, f"the tests need {len(building)} packages of the repository")
+
+
+def _tested(case: Case) -> str:
+    """The folder of the nearest package above the tests."""
+    folders = (folder for test in case.tests for folder in above(test) if case.tree.manifest(folder))
+    return next(folders, case.environment.folder)
 
 
 def _order(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> list[str]:
@@ -413,10 +431,12 @@ def following(case: Case, *, installs: bool) -> Iterator[Hypothesis]:
 
 def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
     """Hypotheses that follow from an environment that was tried and is sick as well: an added module may need another
-    one, a command that started no runner may start one on another Node, and tests that now load may miss generated
-    files."""
+    one, a command that started no runner may start one on another Node, tests that now load may miss generated files,
+    and a package that is built may need others."""
     if tried != "prepared" and _lacks_own_files(now) and not _lacks_own_files(before):
         yield from prepared(now)
+    if tried == "prepared" and set(now.missing.own) - set(before.missing.own):
+        yield from _with_all_siblings(now)
     if tried == "with-modules":
         yield from with_modules(now)
     elif tried == "other-node" and not before.observed:

@@ -393,6 +393,28 @@ def test_a_program_takes_its_package_into_focus() -> None:
     assert whole.environment.focus == ()
 
 
+def test_a_built_package_may_need_the_others() -> None:
+    """Vite names one package of the repository that it does not find at a time."""
+    builds, depends = {"build": "tsc"}, {"theme": "*", "view": "*", "types": "*"}
+    files = tree({
+        "package.json": package(workspaces=["packages/*"], devDependencies={"jest": "^29"}),
+        "packages/menu/package.json": package(name="menu", dependencies=depends),
+        "packages/theme/package.json": package(name="theme", scripts=builds),
+        "packages/view/package.json": package(name="view", scripts=builds, dependencies={"theme": "*"}),
+        "packages/types/package.json": package(name="types"),
+    })  # fmt: skip
+    before = case(files, "Cannot find package 'theme'", ("packages/menu/a.test.js",))
+    (tried, *_) = named(before, "prepared")
+    now = replace(before, environment=tried.environment, log="Cannot find package 'view'")
+    (found,) = hypotheses.further("prepared", before, now)
+    assert [argv[-2:] for argv in found.environment.prepare] == [
+        ("packages/theme", "build"),
+        ("packages/view", "build"),
+    ]
+    assert not list(hypotheses.further("prepared", before, replace(now, environment=found.environment)))
+    assert not list(hypotheses.further("prepared", before, replace(now, log=before.log)))
+
+
 def test_programs_are_links_or_files_of_node(tmp_path: Path) -> None:
     """A file that is not executable, or not made yet, is one that Node runs."""
     one = case(tree(TOOLS), "Cannot find module '@acme/kit'")
