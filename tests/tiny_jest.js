@@ -7,7 +7,7 @@
 // counts, outside the repository); `letters PATH`, a test that does what the next letter in PATH says, F or P, and passes
 // when none is left; a negative control, which always fails; `breaks WAY`, how the runner itself breaks:
 // no-report, cut (its report), killed, totals, exit, silent, flood, deaf (every test passes), rewrites (its test file), hashes (as
-// one of another time does on a newer Node), or one of `endless`, for sandboxes that bound it.
+// one of another time does on a newer Node), waits (for what it needs), or one of `endless`, for sandboxes that bound it.
 const fs = require("fs");
 const path = require("path");
 
@@ -60,6 +60,7 @@ function suite(name) {
   const missing = argument("needs").filter((needed) => !fs.existsSync(needed));
   missing.forEach((needed) => console.error(`Cannot find module './${needed}' from '${name}'`));
   const broken = missing.length > 0;
+  if (broken && ways.has("waits")) ways.add("no-report").add("hang");
   if (ways.has("rewrites")) fs.writeFileSync(name, "works | package.json |\n");
   const tests = lines.filter((line) => line.includes("|") && !line.includes("function")).map(read);
   const shown = lines.filter((line) => line.startsWith("renders")).map((line) => line.split("|").map((part) => part.trim()));

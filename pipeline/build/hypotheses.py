@@ -6,6 +6,7 @@ None changes sources or tests. `qualify` tries them.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from pipeline.build.faults import END
-from pipeline.build.infer import Tree, Unsupported, infer, jobs, place
+from pipeline.build.infer import Tree, Unsupported, focus, infer, jobs, place
 from pipeline.build.infer.tree import above
 from pipeline.build.infer.uses import Use
 from pipeline.build.infer.words import commands as commands_of
@@ -55,6 +56,16 @@ _COMPILES = ("build:cjs", "build:js", "build:lib", "build:packages", "compile", 
 #: runs a script of a package; runs a shell text in a folder
 _NPM_RUN = ("sh", "-c", 'PATH="$PWD/node_modules/.bin:$PATH" exec npm --prefix "$0" run "$1"')
 _IN_FOLDER = ("sh", "-c", 'export PATH="$PWD/node_modules/.bin:$PATH"; cd "$0" && exec sh -ec "$1"')
+#: makes programs known by their name: pairs of a name and its file. A file that is not executable is one of Node's
+_LINKING = (
+    "sh", "-c",
+    'mkdir -p node_modules/.bin && while [ "$#" -gt 1 ]; do L="node_modules/.bin/$1"; '
+    'if [ ! -e "$L" ]; then rm -f "$L"; if [ -x "$2" ]; then ln -s "../../$2" "$L"; '
+    """else printf '#!/bin/sh\\nexec node "%s/%s" "$@"\\n' "$PWD" "$2" > "$L"; chmod +x "$L"; fi; fi; shift 2; done""",
+    "link",
+)  # fmt: skip
+#: how shells and yarn say that there is no such program
+_NO_PROGRAM = re.compile(r"(?:^|[\s:])([\w.-]+): (?:command )?not found|command not found: ([\w.-]+)", re.MULTILINE)
 #: an error of TypeScript's, with its number
 _TYPE_ERROR = re.compile(r"TS\d{4,5}: ")
 #: projects of a Vitest workspace that need more than Node
@@ -186,6 +197,34 @@ def prepared(case: Case) -> Iterator[Hypothesis]:
         yield Hypothesis("prepared", environment, f"the tests need what this makes: {words}"[:400])
 
 
+def with_programs(case: Case, tried: Hypothesis, log: str) -> Iterator[Hypothesis]:
+    """Prepare once more with the programs of the repository's own packages, if the log says that one is not found. An
+    install does not link them, since it has only the manifests. Their packages are installed as well."""
+    programs, before = _own_programs(case.tree), tried.environment
+    named = {name for match in _NO_PROGRAM.finditer(log[-END:]) for name in match.groups() if name}
+    wanted = [programs[name][0] for name in sorted(named) if name in programs]
+    is_linked = any(argv[: len(_LINKING)] == _LINKING for argv in before.prepare)
+    if wanted and before.prepare and not is_linked:
+        pairs = (word for name in sorted(programs) for word in (name, posixpath.join(*programs[name])))
+        packages = focus.widened(case.tree, before.focus, wanted, before.manager, before.manager_version)
+        update = {"prepare": ((*_LINKING, *pairs), *before.prepare), "focus": packages}
+        description = f"with the repository's programs: {tried.description}"
+        yield tried._replace(environment=before.model_copy(update=update), description=description)
+
+
+def _own_programs(tree: Tree) -> dict[str, tuple[str, str]]:
+    """The programs of the repository's own packages: name -> folder and file."""
+    programs: dict[str, tuple[str, str]] = {}
+    for package, folder in own_packages(tree).items():
+        manifest = tree.manifest(folder)
+        named = manifest.data.get("bin") if manifest else None
+        table = {package.rpartition("/")[2]: named} if isinstance(named, str) else named
+        for name, file in table.items() if isinstance(table, dict) else ():
+            if isinstance(file, str) and folder and "/" not in name:
+                programs[name] = folder, posixpath.normpath(file)
+    return programs
+
+
 def _lacks_own_files(case: Case) -> bool:
     """Whether files are missing that the repository itself generates."""
     return bool(case.missing.own or case.missing.files)
@@ -193,8 +232,7 @@ def _lacks_own_files(case: Case) -> bool:
 
 def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
     tree, packages = case.tree, own_packages(case.tree)
-    folders = (folder for test in case.tests for folder in above(test) if tree.manifest(folder))
-    folder = next(folders, case.environment.folder)
+    folder = _tested(case)
     seen: list[tuple[tuple[str, ...], ...]] = [()]
     for commands in (
         *case.preparations,
@@ -230,6 +268,25 @@ def _siblings(tree: Tree, packages: Mapping[str, str], folder: str) -> tuple[tup
     building = [_script(home, script) for home in homes for script in _made_by(tree, home, _BUILDS)[:1]]
     by_root = [_script("", script) for script in _made_by(tree, "", _COMPILES)[:1]]
     return (*generating, *(building if len(building) == len(homes) else by_root)) if homes else ()
+
+
+def _with_all_siblings(case: Case) -> Iterator[Hypothesis]:
+    """Build every package that the tested one depends on and that can be built, with the programs that the build had: a
+    bundler may name one missing package at a time."""
+    tree, packages, before = case.tree, own_packages(case.tree), case.environment
+    manifest = tree.manifest(_tested(case))
+    names = [name for name in manifest.dependencies if name in packages] if manifest else []
+    linking = tuple(argv for argv in before.prepare if argv[: len(_LINKING)] == _LINKING)
+    building = tuple(_script(home, script) for script, home in _needed(tree, packages, names))
+    if building and (*linking, *building) != before.prepare:
+        environment = before.model_copy(update={"prepare": (*linking, *building)})
+        yield Hypothesis("prepared", environment, f"the tests need {len(building)} packages of the repository")
+
+
+def _tested(case: Case) -> str:
+    """The folder of the nearest package above the tests."""
+    folders = (folder for test in case.tests for folder in above(test) if case.tree.manifest(folder))
+    return next(folders, case.environment.folder)
 
 
 def _order(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> list[str]:
@@ -374,10 +431,12 @@ def following(case: Case, *, installs: bool) -> Iterator[Hypothesis]:
 
 def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
     """Hypotheses that follow from an environment that was tried and is sick as well: an added module may need another
-    one, a command that started no runner may start one on another Node, and tests that now load may miss generated
-    files."""
+    one, a command that started no runner may start one on another Node, tests that now load may miss generated files,
+    and a package that is built may need others."""
     if tried != "prepared" and _lacks_own_files(now) and not _lacks_own_files(before):
         yield from prepared(now)
+    if tried == "prepared" and set(now.missing.own) - set(before.missing.own):
+        yield from _with_all_siblings(now)
     if tried == "with-modules":
         yield from with_modules(now)
     elif tried == "other-node" and not before.observed:
@@ -385,16 +444,21 @@ def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
         yield from by_script(now)
 
 
+#: the files that decide which remedies and hypotheses are tried
+SOURCES = (
+    "repair.py", "remedies.py", "infer/focus.py", "missing.py", "hypotheses.py", "observe.py", "observe.toml",
+    "probe.cjs", "infer/jobs.py", "infer/shell.py", "infer/ci.toml", "infer/place.py", "infer/runner.py",
+    "infer/scripts.py", "infer/uses.py", "infer/words.py",
+)  # fmt: skip
+
+
 @cache
 def decides() -> str:
-    """The digest of everything that decides hypotheses: when it changes, a rejected candidate may qualify."""
-    sources = (
-        "missing.py", "hypotheses.py", "observe.py", "observe.toml", "probe.cjs", "infer/jobs.py", "infer/shell.py",
-        "infer/ci.toml", "infer/place.py", "infer/runner.py", "infer/scripts.py", "infer/uses.py", "infer/words.py",
-    )  # fmt: skip
-    texts = (files(__package__).joinpath(name).read_text(encoding="utf-8") for name in sources)
+    """The digest of everything that decides hypotheses and remedies: when it changes, a rejected candidate may
+    qualify."""
+    texts = (files(__package__).joinpath(name).read_text(encoding="utf-8") for name in SOURCES)
     return digest(
-        *(without_remarks(text) if name.endswith(".py") else text for name, text in zip(sources, texts, strict=True))
+        *(without_remarks(text) if name.endswith(".py") else text for name, text in zip(SOURCES, texts, strict=True))
     )
 
 

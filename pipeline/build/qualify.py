@@ -22,6 +22,7 @@ from pipeline.build.infer.place import tool_of
 from pipeline.build.installed import as_installed
 from pipeline.build.judge import RUNS, CounterResults, Ran, judge, require_health, require_trust, unfixed
 from pipeline.build.learned import Learned
+from pipeline.build.missing import missing_from, own_folders, own_packages
 from pipeline.build.proposals import with_evidence
 from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import Situation
@@ -217,6 +218,7 @@ class _Qualification:
         self.made = False
         self.health: Health | None = None
         self.sick: _Sick | None = None
+        self.seen: set[str] = set()  # environments of hypotheses
 
     def say(self, text: str) -> None:
         self.tell(Event(self.request.name, text))
@@ -278,15 +280,21 @@ class _Qualification:
             self.made = True  # this says nothing about its neighbors
             raise Rejected("no_tests_run", "there is no file that a runner runs")
         inferred, situation, start = self._starting_point()
+        self.seen = set()
         attempt = partial(self._attempt, inferred)
         try:
             return self._repaired(start, inferred, situation, attempt)
         except Rejected as end:
-            if self.sick is None or end.stage != "run" or not health.may_explain(self.health, end.reason):
-                raise
-            if not self.health or not self.health.files:  # gold's log says what the base's cannot
-                self.sick = self.sick._replace(log=end.log)
-            return self._hypothesized(end, self._case(self.sick, situation), situation, attempt)
+            return self._doubted(end, situation, attempt)
+
+    def _doubted(self, end: Rejected, situation: Situation, attempt: repair.Attempt) -> Instance:
+        """Try other environments if this one may explain the rejection; else raise it."""
+        hangs = end.reason == "timeout" and self.health and not self.health.loaded
+        if self.sick is None or end.stage != "run" or not (hangs or health.may_explain(self.health, end.reason)):
+            raise end
+        if not hangs and not (self.health and self.health.files):  # gold's log says what the base's cannot
+            self.sick = self.sick._replace(log=end.log)
+        return self._hypothesized(end, self._case(self.sick, situation), situation, attempt)
 
     def _repaired(
         self, start: Repair, inferred: images.Recipe, situation: Situation, attempt: repair.Attempt
@@ -322,16 +330,18 @@ class _Qualification:
         )
 
     def _hypothesized(self, end: Rejected, case: Case, situation: Situation, attempt: repair.Attempt) -> Instance:
-        """Try other environments until the base is well in one, so that the candidate decides.
+        """Try other environments until the base is well in one, so that the candidate decides. If it is better in one
+        but not whole, and the candidate does not qualify, go on from that one.
 
-        Raises Rejected: with everything that was tried, if the base is well in none.
+        Raises Rejected: with everything that was tried, if the base is better in none.
         """
         assert self.sick
         self.keep("sick", case.log.encode())
         before = self.sick, dict(self.files), self.stored
         further: Iterator[Hypothesis] = iter(())
         sick, tried = before[0], [f"as read: {case.health}; {_tail(case.log)}"]
-        untried = self._hypotheses(case, installs=end.reason in ("environment_failed", "no_report"))
+        untried = self._hypotheses(case, end.reason)
+        tries = sum(name.startswith("tried.") for name in self.files)
         for number in count(1):
             hypothesis = next(further, None) or next(untried, None)
             if hypothesis is None:
@@ -345,21 +355,28 @@ class _Qualification:
                 return repair.repaired(start, situation, attempt, self.keep)
             except Rejected as rejection:
                 if rejection.stage == "run" and self._is_better(case, rejection):
-                    raise
+                    return self._doubted(rejection, situation, attempt)
                 result = f"{self.health}; {_tail(rejection.log)}" if self.health else f"{rejection.detail[:300]}"
                 tried.append(f"{name}, {hypothesis.description[:200]}: {result}")
                 self.files = before[1] | {file: log for file, log in self.files.items() if file.startswith("tried.")}
-                self.keep(f"tried.{number}", rejection.log.encode())
+                self.keep(f"tried.{tries + number}", rejection.log.encode())
+                if rejection.stage == "install":
+                    further = chain(hypotheses.with_programs(case, hypothesis, rejection.log), further)
                 if self.sick and number < MOST_HYPOTHESES:
                     further = chain(hypotheses.further(name, case, self._case(self.sick, situation)), further)
         self.sick, self.stored, self.health = sick, before[2], case.health
         reason = "environment_failed" if end.reason == "no_report" else end.reason  # the runner starts in none
         raise Rejected(reason, "\n".join([end.detail, "tried:", *tried]), log=end.log)
 
-    def _hypotheses(self, case: Case, *, installs: bool) -> Iterator[Hypothesis]:
-        """A bounded number of hypotheses, each environment once, few with an install (none without `installs`)."""
-        seen, installed = {digest(case.environment.decisive)}, 0
-        for hypothesis in islice(hypotheses.following(case, installs=installs), 4 * MOST_HYPOTHESES):
+    def _hypotheses(self, case: Case, reason: str) -> Iterator[Hypothesis]:
+        """A bounded number of hypotheses about a base that was rejected for a reason, each environment once, few with
+        an install, if any. What waited in vain may only have missed files: each other attempt could wait as long."""
+        seen, installed = self.seen, 0
+        seen.add(digest(case.environment.decisive))
+        following = hypotheses.following(case, installs=reason in ("environment_failed", "no_report"))
+        if reason == "timeout":
+            following = islice(hypotheses.prepared(case), MOST_INSTALLS)
+        for hypothesis in islice(following, 4 * MOST_HYPOTHESES):
             key = digest(hypothesis.environment.decisive)
             reinstalls = hypothesis.name in hypotheses.INSTALLING
             if key in seen or (reinstalls and installed >= MOST_INSTALLS) or len(seen) > MOST_HYPOTHESES:
@@ -520,8 +537,8 @@ class _Qualification:
 
     def _examine(self, plan: Plan, run: TestRun, state: Repair) -> None:
         """Measure the base. Raises Rejected if nothing passes in it, nor with the gold patch."""
-        if run.end not in ("ran", "no_report"):
-            return  # a limit says nothing about the base
+        if run.end not in ("ran", "no_report") and not (run.end == "timeout" and self._lacks_own(run)):
+            return  # a limit says nothing about the base, unless a bundler waits in vain for what its log names
         self.health = health.measured(run, self._expected)
         self.sick = _Sick(state, plan.image, self.health, run.log.decode(errors="replace"), run.root)
         if run.end == "ran" and not run.doubts and self.health.files and not self.health.well:
@@ -531,6 +548,12 @@ class _Qualification:
                 require_health(self.health, fix)
             except Rejected as end:
                 raise Rejected(end.reason, end.detail, log=self.sick.log) from None
+
+    def _lacks_own(self, run: TestRun) -> bool:
+        """Whether the log of a run names files or packages of the repository itself that are missing."""
+        tree, log = tree_of(self.clone, self.candidate), run.log.decode(errors="replace")
+        found = missing_from(log, own_packages(tree), run.root, own_folders(tree))
+        return bool(found.own or found.files)
 
 
 class _Sick(NamedTuple):

@@ -165,14 +165,28 @@ def prune(diagnosis: Diagnosis) -> Environment | None:
 
 
 def from_registry(diagnosis: Diagnosis) -> Environment | None:
-    """Take packages from the registry whose host refuses; else leave them out if only development needs them."""
+    """Take packages from the registry whose host refuses; else leave them out if only development needs them, or only
+    packages of the workspace that are tools of the tested ones."""
     changed = diagnosis.environment
     for name, address, version in sorted(set(_at_host(diagnosis.situation, diagnosis.found["host"]))):
         new = nearest(version, diagnosis.situation.releases(name))
         pin = Edit(kind="pin", name=name, old=address, new=new)
         pinned = _edited(changed, pin, diagnosis.situation) if new else None
-        changed = pinned or drop(Diagnosis(changed, {"name": name}, {}, diagnosis.situation)) or changed
+        without = replace(diagnosis, environment=changed, found={"name": name})
+        changed = pinned or drop(without) or _drop_from_tools(without) or changed
     return changed if changed != diagnosis.environment else None
+
+
+def _drop_from_tools(diagnosis: Diagnosis) -> Environment | None:
+    """Leave out what only tools depend on: packages of the workspace with which the tested ones are developed. If the
+    tests need it after all, they fail as they would without an install."""
+    members, name = diagnosis.situation.members(), diagnosis.found["name"]
+    asking = {path for path, manifest in members.items() if name in manifest.table("dependencies")}
+    touched = focus.touched(members, diagnosis.situation.tests)
+    if not asking or not touched or asking & focus.needed(members, touched, focus.SHIPPED):
+        return None
+    edit = Edit(kind="drop", name=name, folders=tuple(sorted(asking)))
+    return _edited(diagnosis.environment, edit, diagnosis.situation)
 
 
 def rehost(diagnosis: Diagnosis) -> Environment | None:

@@ -13,11 +13,12 @@ from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
 from pipeline.build import faults
-from pipeline.build.faults import Finding
+from pipeline.build.faults import Fault, Finding
 from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import REMEDIES, Diagnosis, Situation
 from pipeline.core.records import Edit, Environment
 from pipeline.core.store import digest
+from pipeline.ecosystems.locks import Locked
 
 #: the fault of a locked version that is gone from the registry
 GONE = "version-gone"
@@ -60,14 +61,15 @@ def repaired(start: Repair, situation: Situation, attempt: Attempt[T], keep: Cal
     Locked versions are looked up before each attempt, so that missing ones cost no install. No environment is tried
     twice. Raises the Rejected of the tests if they ever ran, since that is the furthest, else of the last attempt.
     """
-    state, seen, ends = start, {digest(start.environment)}, []
+    state, seen, ends, surprised = start, {digest(start.environment)}, [], False
     while len(seen) <= MOST:
         try:
-            state = foreseen(state, situation)
+            state = foreseen(state, situation, everywhere=surprised)
             seen.add(digest(state.environment))
             return attempt(state)
         except Rejected as end:
             ends.append(end)
+            surprised = surprised or _shows_gone(end)
             remedied = _remedied(state, end, situation)
             following = next((repair for repair in remedied if digest(repair.environment) not in seen), None)
             if following is None:
@@ -78,30 +80,52 @@ def repaired(start: Repair, situation: Situation, attempt: Attempt[T], keep: Cal
     raise next((end for end in ends if end.stage == "run"), ends[-1])
 
 
-def foreseen(state: Repair, situation: Situation) -> Repair:
-    """The environment after remedies for all locked versions that are gone from the registry.
+def foreseen(state: Repair, situation: Situation, *, everywhere: bool = False) -> Repair:
+    """The environment after remedies for all locked versions that are gone from the registry: those that its install
+    fetches, and with `everywhere` also those of the packages of the workspace that are out of focus.
 
-    Raises Rejected if one of them has no remedy: its install would end in a 404.
+    Raises Rejected if one that its install fetches has no remedy: it would end in a 404.
     """
-    fault = next(fault for fault in faults.table() if fault.name == GONE)
-    now = situation.after(state.environment)
-    gone = now.look_up(now.fetched(state.environment)).missing
-    unrepaired, after, fetched = [], state, set(gone)
+    after, unrepaired = _without_gone(state, situation, state.environment.focus)
+    if unrepaired:
+        detail = "\n".join(unrepaired)
+        raise Rejected(_gone().reason, detail, log=detail, stage="install")
+    return _without_gone(after, situation, ())[0] if everywhere else after
+
+
+def _without_gone(state: Repair, situation: Situation, packages: tuple[str, ...]) -> tuple[Repair, list[str]]:
+    """The environment after remedies for what these packages of the workspace lock (all, if there are none) and the
+    registry does not have; and in words, what has no remedy."""
+
+    def fetched(repair: Repair) -> tuple[Situation, list[Locked]]:
+        now = situation.after(repair.environment)
+        return now, now.fetched(repair.environment.model_copy(update={"focus": packages}))
+
+    now, locked = fetched(state)
+    gone = now.look_up(locked).missing
+    unrepaired, after, wanted = [], state, set(gone)
     for name, version in gone:
         pinned = any((edit.name, edit.old) == (name, version) for edit in after.environment.edits)
-        if pinned or (name, version) not in fetched:
+        if pinned or (name, version) not in wanted:
             continue
-        finding = Finding(fault, {"name": name, "old": version})
+        finding = Finding(_gone(), {"name": name, "old": version})
         family = apply(after, finding, "prune", {}, situation) if len(gone) > FAMILY else None
         if changed := family or next(_each_remedy(after, finding, situation), None):
             after = changed
-            following = situation.after(after.environment).fetched(after.environment)
-            fetched = {(package.name, package.version) for package in following}
+            wanted = {(package.name, package.version) for package in fetched(after)[1]}
         else:
             unrepaired.append(f"{name} {version} is gone from the registry{_chain(now, name, version)}")
-    if unrepaired:
-        raise Rejected(fault.reason, "\n".join(unrepaired), log="\n".join(unrepaired), stage="install")
-    return after
+    return after, unrepaired
+
+
+def _gone() -> Fault:
+    return next(fault for fault in faults.table() if fault.name == GONE)
+
+
+def _shows_gone(end: Rejected) -> bool:
+    """Whether an install failed because of a version that the look-up did not foresee: a manager that writes its lock
+    file anew asks for those of all packages of the workspace, one after the other."""
+    return end.stage == "install" and any(finding.fault.name == GONE for finding in faults.find("install", end.log))
 
 
 def _chain(situation: Situation, name: str, version: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -342,3 +344,99 @@ def test_a_path_from_the_root_is_no_package() -> None:
 def test_the_packages_of_a_repository() -> None:
     files = of({"package.json": json.dumps({"name": "root"}), "a/package.json": "no json"} | SIBLINGS | LOCK)
     assert own_packages(files)["@acme/core"] == "packages/core"
+
+
+TOOLS = {
+    "package.json": package(workspaces=["packages/*"], devDependencies={"jest": "^29"}),
+    "packages/tools/package.json": package(name="@acme/tools", bin={"tool": "./tool.sh", "pack": "pack.mjs"}),
+    "packages/kit/package.json": package(name="@acme/kit", bin="./kit.js", scripts={"build": "tool"}),
+}
+
+
+def test_a_build_gets_the_programs_of_the_repositorys_own_packages() -> None:
+    """An install has only the manifests, so that it links no program whose file is in the repository."""
+    one = case(tree(TOOLS), "Cannot find module '@acme/kit'")
+    (tried, *_) = named(one, "prepared")
+    (found,) = hypotheses.with_programs(one, tried, "> kit@1.0.0 build\n> tool\n\nsh: 1: tool: not found\n")
+    linking, *others = found.environment.prepare
+    assert tuple(others) == tried.environment.prepare
+    assert linking[-7:] == (
+        "link",
+        "kit",
+        "packages/kit/kit.js",
+        "pack",
+        "packages/tools/pack.mjs",
+        "tool",
+        "packages/tools/tool.sh",
+    )
+    assert not list(hypotheses.with_programs(one, found, "command not found: tool"))
+    assert not list(hypotheses.with_programs(one, tried, "sh: 1: webpack: not found"))
+
+
+def test_a_program_takes_its_package_into_focus() -> None:
+    """No package depends on the one with the scripts, since all call its program by name."""
+    lock = {"package-lock.json": '{"lockfileVersion": 3, "packages": {}}'}
+    extra = {"packages/base/package.json": package(name="base"), "packages/site/package.json": package(name="site")}
+    tools = package(name="@acme/tools", bin={"tool": "./tool.sh"}, dependencies={"base": "*"})
+    one = case(
+        tree(TOOLS | extra | lock | {"packages/tools/package.json": tools}),
+        "Cannot find module '@acme/kit'",
+        ("packages/kit/a.test.js",),
+    )
+    (tried, *_) = named(one, "prepared")
+    assert tried.environment.focus == ("packages/kit",)
+    (found,) = hypotheses.with_programs(one, tried, "sh: 1: tool: not found")
+    assert found.environment.focus == ("packages/base", "packages/kit", "packages/tools")
+    (whole,) = hypotheses.with_programs(
+        one, tried._replace(environment=tried.environment.model_copy(update={"focus": ()})), "tool: not found"
+    )
+    assert whole.environment.focus == ()
+
+
+def test_a_built_package_may_need_the_others() -> None:
+    """Vite names one package of the repository that it does not find at a time."""
+    builds, depends = {"build": "tsc"}, {"theme": "*", "view": "*", "types": "*"}
+    files = tree({
+        "package.json": package(workspaces=["packages/*"], devDependencies={"jest": "^29"}),
+        "packages/menu/package.json": package(name="menu", dependencies=depends),
+        "packages/theme/package.json": package(name="theme", scripts=builds),
+        "packages/view/package.json": package(name="view", scripts=builds, dependencies={"theme": "*"}),
+        "packages/types/package.json": package(name="types"),
+    })  # fmt: skip
+    before = case(files, "Cannot find package 'theme'", ("packages/menu/a.test.js",))
+    (tried, *_) = named(before, "prepared")
+    now = replace(before, environment=tried.environment, log="Cannot find package 'view'")
+    (found,) = hypotheses.further("prepared", before, now)
+    assert [argv[-2:] for argv in found.environment.prepare] == [
+        ("packages/theme", "build"),
+        ("packages/view", "build"),
+    ]
+    assert not list(hypotheses.further("prepared", before, replace(now, environment=found.environment)))
+    assert not list(hypotheses.further("prepared", before, replace(now, log=before.log)))
+
+
+def test_programs_are_links_or_files_of_node(tmp_path: Path) -> None:
+    """A file that is not executable, or not made yet, is one that Node runs."""
+    one = case(tree(TOOLS), "Cannot find module '@acme/kit'")
+    (tried, *_) = named(one, "prepared")
+    (found,) = hypotheses.with_programs(one, tried, "command not found: tool")
+    for name, text in {
+        "tool.sh": "#!/bin/sh\necho tool $1\n",
+        "pack.mjs": "console.log('pack', process.argv[2])\n",
+    }.items():
+        (tmp_path / "packages/tools").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "packages/tools" / name).write_text(text)
+    (tmp_path / "packages/tools/tool.sh").chmod(0o755)
+    for _ in range(2):
+        subprocess.run(found.environment.prepare[0], cwd=tmp_path, check=True)
+    said = [
+        subprocess.run([tmp_path / "node_modules/.bin" / name, "x y"], stdout=subprocess.PIPE, text=True).stdout
+        for name in ("tool", "pack")
+    ]
+    assert said == ["tool x y\n", "pack x y\n"]
+
+
+def test_a_rejection_is_tried_again_when_more_can_be_remedied() -> None:
+    """Its reason may be a fault that has a remedy now."""
+    assert {"repair.py", "remedies.py", "hypotheses.py"} <= set(hypotheses.SOURCES)
+    assert len(hypotheses.decides()) > 8

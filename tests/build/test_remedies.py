@@ -104,6 +104,23 @@ def test_what_is_asked_for_elsewhere_stays(asked: str) -> None:
     assert [edit.name for edit in edits(after)] == ["icons"]
 
 
+def test_what_only_a_tool_of_the_workspace_asks_for_at_a_host_is_left_out() -> None:
+    """The package with the scripts of a workspace depends on it; the tested component is built with that package."""
+    asked = {"dependencies": {"tool": "github:acme/tool#v1"}}
+    scripts, ui = {"name": "scripts"} | asked, {"devDependencies": {"scripts": "*"}}
+    shipped, test = {"dependencies": {"scripts": "*"}}, ("packages/ui/menu.test.js",)
+
+    def left_out(tests: tuple[str, ...], **folders: Any) -> tuple[Edit, ...]:
+        there = situation({}, tests, **folders)
+        return edits(REMEDIES["from_registry"](Diagnosis(npm(), {"host": "codeload.github.com"}, {}, there)))
+
+    edit = Edit(kind="drop", name="tool", folders=("packages/scripts",))
+    assert left_out(test, **{"packages/ui": ui, "packages/scripts": scripts}) == (edit,)
+    assert left_out(test, **{"packages/ui": shipped, "packages/scripts": scripts}) == ()
+    assert left_out(test, **{"packages/ui": asked}) == ()
+    assert left_out(("menu.test.js",), **{"packages/ui": ui, "packages/scripts": scripts}) == ()
+
+
 @pytest.mark.parametrize(
     ("host", "there"), [("registry.npm.taobao.org", True), ("npm.acme.example", True), ("github.com", False)]
 )

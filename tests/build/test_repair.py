@@ -13,6 +13,7 @@ from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import Situation
 from pipeline.build.repair import MOST, Repair, reason_of, repaired
 from pipeline.core.errors import InfrastructureError
+from pipeline.core.records import Environment
 from pipeline.core.store import digest
 from pipeline.ecosystems.locks import Locked
 from pipeline.ecosystems.registry import LookUp
@@ -214,3 +215,60 @@ def test_a_line_that_shows_two_faults_is_met_with_one_remedy() -> None:
     attempts = Attempts(install(log))
     end = attempts.run(Repair(make_environment(install=("npm", "install", "--before=2016-11-22"))))
     assert (end.environment.install, end.environment.edits) == (("npm", "install"), ())
+
+
+# -- what a manager asks for although it is not installed --------------------------------------------------------------
+PNPM_LOCK = b"""lockfileVersion: '9.0'
+
+importers:
+  .: {}
+  packages/menu:
+    dependencies:
+      is-number: {specifier: ^7.0.0, version: 7.0.99}
+  packages/site:
+    dependencies:
+      is-odd: {specifier: 2.0.9, version: 2.0.9}
+      is-even: {specifier: 3.0.9, version: 3.0.9}
+
+packages:
+  is-number@7.0.99: {}
+  is-odd@2.0.9: {}
+  is-even@3.0.9: {}
+
+snapshots:
+  is-number@7.0.99: {}
+  is-odd@2.0.9: {}
+  is-even@3.0.9: {}
+"""
+SITE = b'{"name": "site", "dependencies": {"is-odd": "2.0.9", "is-even": "3.0.9"}}'
+OUT_OF_FOCUS = "[ERR_PNPM_NO_MATCHING_VERSION] No matching version found for is-odd@2.0.9 while fetching it from here"
+
+
+def test_what_is_gone_out_of_focus_costs_one_install() -> None:
+    """pnpm installs some packages, but resolves all once a version is replaced, and names one that is gone at a time.
+
+    It is not looked up before: as long as the lock file stands, nobody asks for it.
+    """
+    files = {
+        "package.json": b'{"name": "all"}',
+        "pnpm-workspace.yaml": b"packages: [packages/*]",
+        "pnpm-lock.yaml": PNPM_LOCK,
+        "packages/menu/package.json": b'{"name": "menu", "dependencies": {"is-number": "^7.0.0"}}',
+        "packages/site/package.json": SITE,
+    }
+
+    def look_up(wanted: Iterable[Locked]) -> LookUp:
+        return LookUp(tuple((one.name, one.version) for one in wanted))
+
+    def pins(environment: Environment) -> list[str]:
+        return [edit.name for edit in environment.edits if edit.kind == "pin"]
+
+    there = Situation(files, lambda name: ["2.0.0", "3.0.0", "7.0.0"], look_up)
+    start = make_environment(manager="pnpm", install=("pnpm", "install"), focus=("packages/menu",))
+    attempts = Attempts(install(OUT_OF_FOCUS))
+    end = repaired(Repair(start), there, attempts, attempts.kept.__setitem__)
+    assert [pins(environment) for environment in attempts.tried] == [
+        ["is-number"],
+        ["is-number", "is-odd", "is-even"],
+    ]
+    assert end.environment.focus == ("packages/menu",)

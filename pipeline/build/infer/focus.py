@@ -13,12 +13,14 @@ from collections.abc import Collection, Iterable, Sequence
 
 from pipeline.build.infer import workspaces
 from pipeline.build.infer.tree import Manifest, Tree, above
-from pipeline.ecosystems.manager_folder import manager
+from pipeline.ecosystems.manager_folder import Focus, manager
 from pipeline.ecosystems.protection import is_manifest
 
 #: an import of a file by its path
 _IMPORT = re.compile(r"""(?:\bfrom\s*|\bimport\s*\(?|\brequire\s*\()["'](\.{1,2}/[^"'\n]+)["']""")
-_TABLES = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
+#: tables of what a package needs when it is used, and with those of its development
+SHIPPED = ("dependencies", "optionalDependencies", "peerDependencies")
+_TABLES = (*SHIPPED, "devDependencies")
 
 
 def members(tree: Tree) -> dict[str, Manifest]:
@@ -41,9 +43,22 @@ def find(tree: Tree, folder: str, configuration: str, files: Sequence[str], name
     if row is None or not touched_folders:
         return ()
     imported = _imported(tree, packages, posixpath.normpath(posixpath.join(folder, configuration)))
-    inside = needed(packages, {*touched_folders, *imported, folder if folder in packages else ""})
+    return _called(packages, needed(packages, {*touched_folders, *imported, folder if folder in packages else ""}), row)
+
+
+def widened(tree: Tree, before: Sequence[str], folders: Iterable[str], name: str, version: str) -> tuple[str, ...]:
+    """A focus with these folders as well and what their packages depend on; empty if everything is installed."""
+    row, packages = manager(name).focus_for(version), members(tree)
+    if row is None or not before:
+        return ()
+    wanted = needed(packages, [folder for folder in folders if folder in packages])
+    return _called(packages, wanted | installed(packages, before).keys(), row)
+
+
+def _called(packages: dict[str, Manifest], inside: Collection[str], row: Focus) -> tuple[str, ...]:
+    """These packages as the manager calls them; empty if they are all, or if one has no name."""
     names = {path: packages[path].text("name") if row.by == "name" else path or "." for path in inside}
-    if inside == set(packages) or not all(names.values()):
+    if set(inside) == set(packages) or not all(names.values()):
         return ()
     return tuple(sorted(names[path] for path in inside if path or row.by == "name"))
 
@@ -62,14 +77,14 @@ def _imported(tree: Tree, packages: Collection[str], path: str) -> set[str]:
     return {next((folder for folder in above(file) if folder in packages), "") for file in paths}
 
 
-def needed(packages: dict[str, Manifest], folders: Iterable[str]) -> set[str]:
-    """These folders, the root, and all that their packages depend on in the workspace."""
+def needed(packages: dict[str, Manifest], folders: Iterable[str], tables: Iterable[str] = _TABLES) -> set[str]:
+    """These folders, the root, and all that their packages depend on in the workspace, by these tables."""
     folder_of = {manifest.text("name"): path for path, manifest in packages.items()}
     reached, waiting = set[str](), ["", *folders]
     while waiting:
         if (folder := waiting.pop()) not in reached:
             reached.add(folder)
-            dependencies = [name for table in _TABLES for name in packages[folder].table(table)]
+            dependencies = [name for table in tables for name in packages[folder].table(table)]
             waiting += (folder_of[name] for name in dependencies if name in folder_of)
     return reached
 
