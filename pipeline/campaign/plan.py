@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
@@ -78,7 +79,7 @@ class History:
         """The likely USD and seconds of one answer."""
         by_model = self._same.get(experiment.label) or self._any.get(experiment.agent, {})
         of_model = by_model.get(experiment.model)
-        rows = of_model or [request for requests in by_model.values() for request in requests]
+        rows = of_model or list(chain.from_iterable(by_model.values()))
         answers = len({(request.experiment, request.holder, request.answer) for request in rows})
         if not answers:
             return None, None

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from decimal import Decimal
 from itertools import groupby
 from pathlib import Path
+from typing import TypeVar
 
 from pipeline.core.records import CostRow, Track
 from pipeline.core.store import Store, write_bytes
 from pipeline.llm.ledger import Ledger, Request
 from pipeline.llm.prices import total
+
+T = TypeVar("T")
 
 
 def write_costs(store: Store) -> list[CostRow]:
@@ -32,47 +36,31 @@ def write_costs(store: Store) -> list[CostRow]:
 
 def requests(path: Path) -> list[Request]:
     """All requests of a ledger; empty if there is none."""
-    if not path.exists():
-        return []
-    ledger = Ledger(path)
-    try:
-        return ledger.rows()
-    finally:
-        ledger.close()
+    return _told(path, Ledger.rows, [])
 
 
 def committed(path: Path, experiments: Iterable[str]) -> Decimal:
     """The amount that counts towards the budgets of experiments, in USD: requests of unknown cost count with their
     highest possible cost. 0 without a ledger."""
-    if not path.exists():
-        return Decimal(0)
-    ledger = Ledger(path)
-    try:
-        return total(map(ledger.committed, experiments))
-    finally:
-        ledger.close()
+    return _told(path, lambda ledger: total(map(ledger.committed, experiments)), Decimal(0))
 
 
 def spent_by(path: Path, experiments: Iterable[str]) -> Decimal:
     """The spending of experiments, in USD; 0 without a ledger."""
-    if not path.exists():
-        return Decimal(0)
-    ledger = Ledger(path)
-    try:
-        return total(map(ledger.spend, experiments))
-    finally:
-        ledger.close()
+    return _told(path, lambda ledger: total(map(ledger.spend, experiments)), Decimal(0))
 
 
 def served(path: Path, experiment: str) -> list[tuple[str, str]]:
     """The providers' names of the models that answered an experiment, with fingerprints; empty without a ledger."""
+    return _told(path, lambda ledger: ledger.served(experiment), [])
+
+
+def _told(path: Path, ask: Callable[[Ledger], T], nothing: T) -> T:
+    """What a ledger says; `nothing` if there is none."""
     if not path.exists():
-        return []
-    ledger = Ledger(path)
-    try:
-        return ledger.served(experiment)
-    finally:
-        ledger.close()
+        return nothing
+    with closing(Ledger(path)) as ledger:
+        return ask(ledger)
 
 
 def _cell(value: object) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -19,8 +18,9 @@ from pipeline.core.names import Repo, parse_repo
 from pipeline.core.records import REPAIR, CostRow, Prediction
 from pipeline.core.store import Store, unique
 from pipeline.core.texts import read_table
+from pipeline.llm.costs import requests as ledgered
 from pipeline.llm.experiment import SHARED
-from pipeline.llm.ledger import Ledger, Request
+from pipeline.llm.ledger import Request
 from pipeline.llm.prices import EXACT, total
 
 
@@ -83,7 +83,7 @@ def read(rows: Rows, store: Store, runs: Mapping[tuple[Who, Repo], Run]) -> Spen
     Raises UserError for a broken row (with line and field), a duplicate experiment, and a broken ledger.
     """
     is_ours = _is_repair_of(rows)
-    costs, requests = list(filter(is_ours, _costs(store))), list(filter(is_ours, _requests(store)))
+    costs, requests = list(filter(is_ours, _costs(store))), list(filter(is_ours, ledgered(store.ledger)))
     booked = {((cost.agent, cost.model), parse_repo(cost.repo)): cost for cost in costs}
     for key in dict.fromkeys([*booked, *(key for key, run in runs.items() if run.experiment and requests)]):
         if parts := _row(key, booked.get(key), runs.get(key), requests):
@@ -138,13 +138,6 @@ def _cost(store: Store, line: int, values: Mapping[str, str | None]) -> CostRow:
         except UserError as error:
             raise UserError(error.message, path=store.costs, line=line, field="repo", hint=error.hint) from None
     return row
-
-
-def _requests(store: Store) -> list[Request]:
-    if not store.ledger.exists():
-        return []
-    with closing(Ledger(store.ledger)) as ledger:
-        return ledger.rows()
 
 
 def _notes(costs: Sequence[CostRow], requests: Sequence[Request]) -> Iterator[str]:
