@@ -38,10 +38,11 @@ from pipeline.core.options import (
     help="touched: the test files of the test patch and those related to the changed sources; full: all tests.",
 )
 @click.option("--timeout", type=click.IntRange(1), default=1800, show_default=True, help="Seconds for one test run.")
+@size_option("--memory", help="Memory of one test run, such as 8GiB [default: 4GiB].")
 @click.option(
     "--jobs",
     type=click.IntRange(1),
-    help="Instances in parallel [default: one per processor with 4 GB of memory]; one environment is made in advance.",
+    help="Instances in parallel [default: one per processor and MEMORY]; one environment is made in advance.",
 )
 @click.option(
     "--explain",
@@ -75,6 +76,7 @@ def command(
     repeats: int,
     scope: Any,
     timeout: int,
+    memory: int | None,
     jobs: int | None,
     explain: bool,
     engine: str,
@@ -113,7 +115,7 @@ def command(
     from pipeline.core.store import read_object
     from pipeline.execution.images import source
     from pipeline.sandbox import open_sandbox
-    from pipeline.sandbox.base import Limits
+    from pipeline.sandbox.base import DEFAULT, Limits
 
     if not repos:
         raise click.UsageError("name at least one collected repository")
@@ -123,7 +125,8 @@ def command(
         for repo in repos:
             explaining.show(repo, explaining.explain(store, repo))
         return
-    settings, failed = Settings(open_sandbox(sandbox, cache_root()), repeats, Limits(seconds=timeout), scope), 0
+    limits, failed = Limits(timeout, memory or DEFAULT.memory), 0
+    settings = Settings(open_sandbox(sandbox, cache_root()), repeats, limits, scope)
     for repo in repos if len(repos) > 1 else ():  # bad input for the last one fails before the first one starts
         source(store, repo)
         candidates_of(store, repo, numbers, reviewed)

@@ -72,7 +72,8 @@ def show(repo: Repo, figures: Mapping[str, Any]) -> None:
     rows = [(name, count, meanings[name], _numbers(figures["instances"][name])) for name, count in order]
     table(f"Dataset of {repo}", ("outcome", "count", "meaning", "pull requests"), rows)
     for instance, cause in figures["causes"].items():
-        say(f"not evaluated: {instance}: {cause.splitlines()[0]}")
+        more = "; give each run more with --memory" if cause.startswith("out_of_memory") else ""
+        say(f"not evaluated: {instance}: {cause.splitlines()[0]}{more}")
     bases = figures["bases"]
     say(f"bases: {bases['well']} of {bases['installed']} installed bases are well")
     for instance in bases["sick"]:

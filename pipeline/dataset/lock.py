@@ -14,6 +14,7 @@ from pydantic import Field
 
 from pipeline.core.names import parse_instance_id
 from pipeline.core.records import Candidate, Environment, Instance, StatementSource, Versioned
+from pipeline.sandbox.base import DEFAULT
 
 #: the separator of a test's file and its name
 SEPARATOR = " > "
@@ -49,6 +50,7 @@ class Lock(Versioned):
     scope: Literal["touched", "full"]
     files: tuple[str, ...] = Field(description="test files that are run; none in the scope `full`")
     repeats: int
+    memory: int = Field(default=0, description="bytes of memory of a test run; 0: the default")
     tests: Tests = Field(description="what evaluation expects: file -> transition -> names of tests")
     quarantine: tuple[str, ...] = Field(default=(), description="tests whose repeats disagree")
 
@@ -77,9 +79,15 @@ def lock(instance: Instance, proposed: str = "") -> Lock:
         scope=instance.scope,
         files=tuple(sorted(instance.files)),
         repeats=instance.repeats,
+        memory=_memory(instance),
         tests=_by_file(instance),
         quarantine=tuple(sorted(instance.quarantine)),
     )
+
+
+def _memory(instance: Instance) -> int:
+    limit = instance.ran.limits.get("memory", 0) if instance.ran else 0
+    return 0 if limit == DEFAULT.memory else int(limit)
 
 
 def statement_of(record: Candidate | Instance) -> str:

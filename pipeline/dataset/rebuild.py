@@ -121,10 +121,12 @@ def rebuild(
     restore(store, repo, entries)
     outcomes: list[Outcome] = read_records(store.raw(repo) / "rejections.jsonl", Rejection)
     candidates = {candidate.number for candidate in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
-    for scope in sorted({entry.scope for entry in entries}):
-        numbers = sorted(number for number in candidates & listed.keys() if listed[number].scope == scope)
-        if numbers:
-            outcomes += build(store, repo, replace(settings, scope=scope), numbers=numbers, repeats=repeats, **options)
+    for scope, memory in sorted({(entry.scope, entry.memory) for entry in entries}):
+        like = {number for number, entry in listed.items() if (entry.scope, entry.memory) == (scope, memory)}
+        limits = replace(settings.limits, memory=memory or settings.limits.memory)
+        same = replace(settings, scope=scope, limits=limits)
+        if numbers := sorted(candidates & like):
+            outcomes += build(store, repo, same, numbers=numbers, repeats=repeats, **options)
     by_id = {outcome.instance_id: outcome for outcome in outcomes}
     return [difference for entry in entries for difference in differences(entry, by_id.get(entry.instance_id))]
 

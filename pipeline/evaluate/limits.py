@@ -1,6 +1,7 @@
 """What a patch may use: the limits of its evaluation, with memory by gold's use.
 
-If a patch uses more than twice as much, the patch is at fault, never the machine. Pure.
+If a patch uses more than twice as much, the patch is at fault, never the machine. An instance that was qualified with
+more memory than usual is evaluated with as much. Pure.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ FACTOR = 2
 
 def of_instance(instance: Instance, limits: Limits) -> Limits:
     """The limits for patches of an instance."""
-    return replace(limits, memory=_memory(instance, limits.memory))
+    ran = instance.ran
+    general = int(ran.limits.get("memory", limits.memory)) if ran else limits.memory
+    return replace(limits, memory=_memory(instance, general))
 
 
 def due(instance: Instance) -> Identity | None:

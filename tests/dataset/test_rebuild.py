@@ -140,6 +140,16 @@ def test_the_scope_is_the_lists(tiny: Bench, bench: Bench) -> None:
     assert again(bench, [entry]) == [Difference(entry.instance_id, "outcome", "qualified", "rejected: no_tests_run")]
 
 
+@pytest.mark.rule("rebuild")
+def test_the_memory_of_a_run_is_the_lists(tiny: Bench, bench: Bench) -> None:
+    """And of that list: what gets more memory was qualified with it."""
+    plain, large = locks(tiny, "menu", "badge")
+    large = large.model_copy(update={"memory": 6 * 2**30})
+    assert again(bench, [plain, large]) == []
+    built = {one.instance_id: lock(one).memory for one in read_records(bench.store.dataset(REPO), Instance)}
+    assert built == {plain.instance_id: plain.memory, large.instance_id: large.memory}
+
+
 # -- comparing -------------------------------------------------------------------------------------------------------
 TESTS = {"m.test.ts > a": "PFP", "m.test.ts > b": "PPP"}
 

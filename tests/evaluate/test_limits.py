@@ -23,6 +23,14 @@ def test_a_patch_has_twice_the_memory_of_gold(gold: int, patch: int) -> None:
     assert limits.of_instance(instance, DEFAULT).seconds == DEFAULT.seconds
 
 
+def test_an_instance_that_was_built_with_more_memory_is_evaluated_with_it() -> None:
+    ran = Identity(node="20.1.0").within(vars(DEFAULT) | {"memory": 8 * GIB})
+    instance = factories.make_instance(1, memory=8 * GIB, ran=ran)
+    own = ran.within(vars(limits.of_instance(instance, DEFAULT)))
+    assert own.limits["memory"] == 8 * GIB
+    assert differences(limits.due(instance), own) == ()
+
+
 def test_that_limit_is_no_difference_from_qualification() -> None:
     ran = Identity(node="20.1.0").within(vars(DEFAULT))
     instance = factories.make_instance(1, memory=GIB, ran=ran)
