@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +18,12 @@ from pipeline.core.options import (
     tries_option,
     trust_local_option,
 )
+
+if TYPE_CHECKING:
+    from pipeline.build.qualify import Settings
+    from pipeline.build.setup_agent import Setup
+    from pipeline.core.names import Repo
+    from pipeline.core.store import Store
 
 
 @click.command()
@@ -107,12 +114,9 @@ def command(
     Exit code: 0 all decided, 1 some not evaluated (run it again), 130 stopped.
     """
     from pipeline.build.qualify import NOT_EVALUATED, Settings
-    from pipeline.build.stage import build, candidates_of
-    from pipeline.build.summary import show
+    from pipeline.build.stage import candidates_of
     from pipeline.core.cache import cache_root
-    from pipeline.core.console import say
     from pipeline.core.retry import Patience
-    from pipeline.core.store import read_object
     from pipeline.execution.images import source
     from pipeline.sandbox import open_sandbox
     from pipeline.sandbox.base import DEFAULT, Limits
@@ -120,12 +124,9 @@ def command(
     if not repos:
         raise click.UsageError("name at least one collected repository")
     if explain:
-        from pipeline.build import explain as explaining
-
-        for repo in repos:
-            explaining.show(repo, explaining.explain(store, repo))
+        _explain(store, repos)
         return
-    limits, failed = Limits(timeout, memory or DEFAULT.memory), 0
+    limits = Limits(timeout, memory or DEFAULT.memory)
     settings = Settings(open_sandbox(sandbox, cache_root()), repeats, limits, scope)
     for repo in repos if len(repos) > 1 else ():  # bad input for the last one fails before the first one starts
         source(store, repo)
@@ -136,20 +137,41 @@ def command(
         "trust_local": trust_local,
         "jobs": jobs,
         "disk": disk,
+        "patience": Patience(tries),
+        "engine": engine,
     }
-    options |= {"patience": Patience(tries), "engine": engine}
     if setup_agent:
-        from pipeline.build.setup_agent import Setup
-        from pipeline.llm.models import SHIPPED
-        from pipeline.llm.panel import Asked
-
-        options["setup"] = Setup(Asked(setup_agent, 1, setup_budget, models or SHIPPED), setup_tries)
-    for repo in repos:
-        say(f"== {repo}")
-        build(store, repo, settings, **options)
-        figures = read_object(store.qualification(repo) / "summary.json", "counts")
-        show(repo, figures)
-        say(f"written to {store.dataset(repo)} and {store.qualification(repo)}")
-        failed += figures["counts"].get(NOT_EVALUATED, 0)
-    if failed:
+        options["setup"] = _setup(setup_agent, setup_tries, setup_budget, models)
+    counts = [_built(store, repo, settings, options) for repo in repos]
+    if any(NOT_EVALUATED in count for count in counts):
         raise SystemExit(1)
+
+
+def _explain(store: Store, repos: Sequence[Repo]) -> None:
+    from pipeline.build import explain
+
+    for repo in repos:
+        explain.show(repo, explain.explain(store, repo))
+
+
+def _setup(model: str, tries: int, budget: Any, models: Path | None) -> Setup:
+    from pipeline.build.setup_agent import Setup
+    from pipeline.llm.models import SHIPPED
+    from pipeline.llm.panel import Asked
+
+    return Setup(Asked(model, 1, budget, models or SHIPPED), tries)
+
+
+def _built(store: Store, repo: Repo, settings: Settings, options: dict[str, Any]) -> dict[str, int]:
+    """Build a repository and show the result; returns the number of candidates by outcome."""
+    from pipeline.build.stage import build
+    from pipeline.build.summary import show
+    from pipeline.core.console import say
+    from pipeline.core.store import read_object
+
+    say(f"== {repo}")
+    build(store, repo, settings, **options)
+    figures = read_object(store.qualification(repo) / "summary.json", "counts")
+    show(repo, figures)
+    say(f"written to {store.dataset(repo)} and {store.qualification(repo)}")
+    return figures["counts"]

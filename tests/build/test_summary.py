@@ -1,4 +1,4 @@
-"""The numbers of a build: how many bases are well."""
+"""The numbers of a build: how many bases are well, and what is said of candidates that are not evaluated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import factories
 import pytest
 
-from pipeline.build.summary import summarize
+from pipeline.build.summary import show, summarize
 from pipeline.core.records import Health, Instance, Rejection
 
 WELL, SICK = Health(files=2, loaded=2, tests=3, passed=3), Health(files=2, loaded=1, tests=1, passed=0)
@@ -32,3 +32,19 @@ def test_a_base_that_met_a_limit_is_not_well(tmp_path: Path) -> None:
     units = [SimpleNamespace(name=name, unit=SimpleNamespace(folder=tmp_path)) for name in [*decided, "acme__ui-6"]]
     bases = summarize(units, decided, SimpleNamespace(used=0, limit=None))["bases"]
     assert bases == {"installed": 4, "well": 2, "sick": ["acme__ui-2", "acme__ui-3"]}
+
+
+def test_out_of_memory_names_the_option_that_gives_more(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    details = {"acme__ui-1": "out_of_memory in run, after 7 s", "acme__ui-2": "registry: 503"}
+    outcomes = [
+        Rejection(instance_id=name, stage="build", reason="not_evaluated", detail=detail)
+        for name, detail in details.items()
+    ]
+    units = [SimpleNamespace(name=name, unit=SimpleNamespace(folder=tmp_path)) for name in details]
+    decided = {one.instance_id: one for one in outcomes}
+    show(factories.REPO, summarize(units, decided, SimpleNamespace(used=0, limit=None)))
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("not evaluated")]
+    assert said == [
+        "not evaluated: acme__ui-1: out_of_memory in run, after 7 s; give each run more with --memory",
+        "not evaluated: acme__ui-2: registry: 503",
+    ]
