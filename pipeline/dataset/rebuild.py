@@ -33,6 +33,8 @@ from pipeline.triage.stage import add
 
 #: the value of a fact that one side does not have
 ABSENT = "-"
+#: facts that change with the way in which environments are inferred, even if every test ends as before
+DIGESTS = frozenset({"environment", "image"})
 
 
 class Difference(NamedTuple):

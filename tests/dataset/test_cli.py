@@ -14,7 +14,9 @@ from tiny_library import Bench
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.store import Store, write_records
+from pipeline.dataset import present
 from pipeline.dataset.cli import command
+from pipeline.dataset.rebuild import Difference
 
 KIT = Repo("acme", "kit")
 
@@ -107,6 +109,21 @@ def test_rebuild_says_where_it_differs_by_its_exit_code(tiny: Bench, tmp_path: P
     assert "1 of 2 instances" in other.stdout
     (found,) = json.loads(call(fresh, "rebuild", str(path), *local, "--json", cache=tiny.cache).stdout)
     assert (found["fact"], found["listed"], found["rebuilt"]) == ("statement_source", "issue", "pull_request")
+
+
+@pytest.mark.rule("rebuild")
+def test_instances_that_differ_only_in_their_environment_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    found = [
+        Difference("acme__ui-1", "environment", "a", "b"),
+        Difference("acme__ui-1", "image", "c", "d"),
+        Difference("acme__ui-2", "image", "e", "f"),
+        Difference("acme__ui-2", "test: menu.test.js > opens", "PFP", "PPP"),
+    ]
+    present.differences(found, 3, as_json=False)
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "1 of 3 instances match the list",
+        "in 1 of the others, only digests of environment and image differ: all tests end as listed",
+    ]
 
 
 @pytest.mark.rule("bad-input")
