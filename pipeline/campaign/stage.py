@@ -167,9 +167,9 @@ class Conduct:
         return [repo for repo, dataset in self.repos if dataset.lock and not self._fits(repo, dataset.lock)]
 
     def _fits(self, repo: Repo, lock: Path) -> bool:
-        """Whether the dataset is what its list says, as last compared."""
+        """Whether the dataset is what its list says, as last compared, however its environments were inferred."""
         if lock not in self._fitting:
-            self._fitting[lock] = not differing(self.store, repo, lock)
+            self._fitting[lock] = not any(one.is_telling for one in differing(self.store, repo, lock))
         return self._fitting[lock]
 
     def lacking(self) -> dict[str, list[str]]:
@@ -354,10 +354,9 @@ class Conduct:
         source = source_of(repo, entries, clone, dataset.issues, None, github=dataset.github)
         settings, jobs = Settings(self.sandbox), self.campaign.jobs
         self._fitting.clear()
-        differences = rebuild(self.store, source, repo, entries, settings, jobs=jobs, trust_local=self.trust_local)
-        if differences:
-            difference = differences[0]
-            message = f"{len(differences)} facts differ from the list, as {difference.instance}: {difference.fact}"
+        found = rebuild(self.store, source, repo, entries, settings, jobs=jobs, trust_local=self.trust_local)
+        if telling := [difference for difference in found if difference.is_telling]:
+            message = f"{len(telling)} facts differ from the list, as {telling[0].instance}: {telling[0].fact}"
             raise A11yBenchError(f"{message}; nothing is asked (just dataset-rebuild {dataset.lock} shows all)")
 
     def _references(self, repo: Repo, subset: Subset) -> None:

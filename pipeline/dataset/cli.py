@@ -383,7 +383,8 @@ def rebuild(
     Collects and builds what LOCK lists, and names every fact that differs.
     Writes DATA/01_raw/<repo>/ and DATA/02_dataset/; give it a data directory of its own.
     Example: a11y-bench dataset rebuild data/locks/grommet__grommet.jsonl --path ~/clones/grommet --data rebuilt
-    Exit code: 0 the same, 1 different, or the machine failed for some instances (run it again).
+    Exit code: 0 the same, or only digests of environments differ; 1 different, or the
+    machine failed for some instances (run it again).
     """
     from pipeline.build.qualify import Settings
     from pipeline.core.cache import cache_root
@@ -400,7 +401,7 @@ def rebuild(
         store, source, repo, entries, settings, ratings=ratings, jobs=jobs, trust_local=trust_local
     )
     present.differences(differences, len(entries), as_json=as_json)
-    if differences:
+    if any(difference.is_telling for difference in differences):
         raise SystemExit(1)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +15,7 @@ from pipeline.core.console import counted, say, table
 from pipeline.dataset.agree import CLASSES, Agreement, totals
 from pipeline.dataset.check import Finding
 from pipeline.dataset.examine import MEANINGS
-from pipeline.dataset.rebuild import DIGESTS, Difference
+from pipeline.dataset.rebuild import Difference
 from pipeline.dataset.stats import TOTAL, Numbers
 from pipeline.dataset.stress import Stress
 
@@ -57,11 +57,9 @@ def differences(found: Sequence[Difference], total: int, *, as_json: bool) -> No
         return
     if found:
         table("Differences", ("instance", "fact", "in the list", "rebuilt"), found)
-    facts = defaultdict[str, set[str]](set)
-    for difference in found:
-        facts[difference.instance].add(difference.fact)
-    click.echo(f"{total - len(facts)} of {total} instances match the list")
-    if alike := sum(names <= DIGESTS for names in facts.values()):
+    differing = {difference.instance for difference in found}
+    click.echo(f"{total - len(differing)} of {total} instances match the list")
+    if alike := len(differing - {difference.instance for difference in found if difference.is_telling}):
         click.echo(f"in {alike} of the others, only digests of environment and image differ: all tests end as listed")
 
 

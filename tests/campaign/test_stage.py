@@ -210,6 +210,16 @@ def test_nothing_is_asked_of_a_repository_that_differs_from_its_list(bench: Benc
         assert conduct.plan() == [] and not (bench.store.root / "03_predictions").exists()
 
 
+def test_a_list_whose_environments_are_inferred_otherwise_is_asked(bench: Bench, tmp_path: Path) -> None:
+    """Its tests end as listed, so its results are comparable. Every list is older than some change of the inference."""
+    listed = lock(bench.instance("menu")).model_copy(update={"environment": "0" * 32, "image": "1" * 32})
+    (tmp_path / "ui.jsonl").write_text(f"{listed.model_dump_json()}\n")
+    path = tmp_path / "campaign.toml"
+    path.write_text(FILE.replace('repo = "acme/ui"', f'lock = "ui.jsonl"\nclone = "{bench.library}"'))
+    said = plan(bench, tmp_path)
+    assert "its list is rebuilt first" not in said.output and "acme/ui" in said.stdout
+
+
 def _lock(bench: Bench) -> dict[str, object]:
     return lock(bench.instance("menu")).model_dump(mode="json")
 
