@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from factories import REPO
 from histories import Content, History
 
+from pipeline.build.plan import Listed
 from pipeline.build.qualify import Settings, recipe
 from pipeline.build.stage import Outcome, build
 from pipeline.collect.stage import collect
@@ -193,7 +194,12 @@ class Bench:
     def build(self, *names: str, settings: Settings | None = None, **more: Any) -> dict[str, Outcome]:
         """Build some pull requests, or all. `outcomes` are those of all that are built, by the pull request's name."""
         numbers = [NUMBERS[name] for name in names]
-        how = {"numbers": numbers, "trust_local": True, "patience": IMPATIENT, "repeats": {NUMBERS["tabs"]: 2}} | more
+        how = {
+            "numbers": numbers,
+            "trust_local": True,
+            "patience": IMPATIENT,
+            "listed": {NUMBERS["tabs"]: Listed(2)},
+        } | more
         outcomes = build(self.store, REPO, settings or Settings(self.sandbox, repeats=1, limits=LIMITS), **how)
         self.outcomes = {list(PULLS)[int(one.instance_id.rpartition("-")[2]) - 1]: one for one in outcomes}
         return self.outcomes

@@ -64,14 +64,23 @@ def unfixed(instance: Instance, disguised: TestRun) -> int:
     return sum(not trusted or results.get(name) is not Status.PASSED for name in instance.fixed_tests)
 
 
-def judge(candidate: Candidate, ran: Ran, runs: Runs, counter_results: CounterResults | None = None) -> Instance:
-    """The instance, with gold's counter-runs if there are any. Raises Rejected."""
+def judge(
+    candidate: Candidate,
+    ran: Ran,
+    runs: Runs,
+    counter_results: CounterResults | None = None,
+    flaky: Collection[str] = (),
+) -> Instance:
+    """The instance, with gold's counter-runs if there are any. Tests that are known to be `flaky` are quarantined, even
+    if their repeats agree this time. Raises Rejected."""
     for name in RUNS:
         for run in runs[name]:
             require_trust(run, name)
     runs = with_files(runs)
     agreed = {name: verdict.agree([run.results for run in repeats]) for name, repeats in runs.items()}
     quarantine = verdict.quarantine({name: unstable for name, (_, unstable) in agreed.items()})
+    found = frozenset[str]().union(*(stable for stable, _ in agreed.values()))
+    quarantine |= {name: {} for name in sorted(found.intersection(flaky) - quarantine.keys())}
     drawn = frozenset().union(*(run.by_screenshot for repeats in runs.values() for run in repeats))
     results = {name: _without(stable, {*quarantine, *drawn}) for name, (stable, _) in agreed.items()}
     log = _text(runs["fix"][0])

@@ -6,9 +6,10 @@ judged again from its stored logs and reports; when anything else changes, it ru
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipeline.build import faults, hypotheses, proposals
 from pipeline.build.helpers import only_tests_import, split
@@ -29,6 +30,15 @@ from pipeline.execution.run import TestRun, unpack
 
 #: the file of a unit that says what was run and how each run ended, in addition to logs and reports
 STORED = "runs.json"
+#: the input that names tests known to be flaky, in JSON
+FLAKY = "flaky"
+
+
+class Listed(NamedTuple):
+    """What a published list says of a candidate's runs: how often each was repeated, and which tests are flaky."""
+
+    repeats: int
+    flaky: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,7 +91,7 @@ class Planned:
         try:
             runs = _runs(stored["runs"], ran, files)
             counter_results = _counter_results(stored.get("counter"), ran, files)
-            outcome: Outcome = judge(self.request.candidate, ran, runs, counter_results)
+            outcome: Outcome = judge(self.request.candidate, ran, runs, counter_results, self.request.flaky)
         except Rejected as end:
             outcome = self.request.rejected(end.reason, end.detail)
             before = self.unit.result()
@@ -139,12 +149,15 @@ def planned(
     store: Store,
     clone: Clone,
     settings: Settings,
-    repeats: Mapping[int, int],
+    listed: Mapping[int, Listed],
     patience: Patience,
     candidate: Candidate,
 ) -> Planned:
-    """What has to be done for a candidate. Raises UserError when the clone lacks a commit."""
-    adjusted = replace(settings, repeats=repeats.get(candidate.number, settings.repeats))
+    """What has to be done for a candidate. A test that a list once called flaky stays so. Raises UserError when the
+    clone lacks a commit."""
+    unit, entry = unit_of(store, candidate), listed.get(candidate.number, Listed(settings.repeats))
+    adjusted = replace(settings, repeats=entry.repeats)
+    flaky = tuple(sorted({*entry.flaky, *json.loads(unit.inputs().get(FLAKY, "[]"))}))
     accepted = proposals.accepted(proposals.read(store, candidate.repository), candidate)
     fields, model = (proposals.fields(accepted), accepted.model) if accepted else ({}, "")
     files, patches, moved = "", (candidate.fix_patch, candidate.test_patch), only_tests_import(clone, candidate)
@@ -162,10 +175,15 @@ def planned(
         "settings": digest(adjusted.sandbox.name, adjusted.repeats, vars(adjusted.limits), adjusted.scope),
         "running": of_run("running", parser=parser),
     }
-    readings = {"reading": of_run("reading", "qualifying", parser=parser)}
+    readings = {"reading": of_run("reading", "qualifying", parser=parser)} | _known(flaky)
     unit_request = request(adjusted, clone, candidate, inferred, patience)
-    unit_request = replace(unit_request, moved=moved, proposed=fields, set_up_by=model)
-    return Planned(unit_request, unit_of(store, candidate), inputs, readings)
+    unit_request = replace(unit_request, moved=moved, proposed=fields, set_up_by=model, flaky=flaky)
+    return Planned(unit_request, unit, inputs, readings)
+
+
+def _known(flaky: Sequence[str]) -> dict[str, str]:
+    """The input for tests that are known to be flaky, if there are any."""
+    return {FLAKY: json.dumps(flaky)} if flaky else {}
 
 
 class Unselected:
@@ -187,14 +205,17 @@ class Unselected:
         inputs = {name: stored.get(name, "") for name in ("environment", "files", "settings")}
         inputs |= {"candidate": _candidate(candidate, result, stored), "running": ""}
         unit_request = request(self._settings, self._clone, candidate, patience=self._patience)
-        unit_request = replace(unit_request, moved=tuple(result.get("moved", ())))
+        flaky = tuple(json.loads(stored.get(FLAKY, "[]")))
+        unit_request = replace(unit_request, moved=tuple(result.get("moved", ())), flaky=flaky)
         laws = [name for law, name in self._running if law == stored.get("running")]
         if not laws:
             is_current = stored.get("reading") in self._reading.values()
-            return Planned(unit_request, unit, inputs, {"reading": stored["reading"] if is_current else ""})
+            reading = stored["reading"] if is_current else ""
+            return Planned(unit_request, unit, inputs, {"reading": reading} | _known(flaky))
         parser = result.get("environment", {}).get("parser")
         reading = self._reading[parser if parser in laws else laws[0]]
-        return Planned(unit_request, unit, inputs | {"running": stored["running"]}, {"reading": reading})
+        readings = {"reading": reading} | _known(flaky)
+        return Planned(unit_request, unit, inputs | {"running": stored["running"]}, readings)
 
 
 def _candidate(candidate: Candidate, result: Mapping[str, Any], stored: Mapping[str, str]) -> str:

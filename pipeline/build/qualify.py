@@ -74,7 +74,8 @@ class Qualify:
     """The request: one candidate, where its objects come from (`clone`), where and how it runs, and what was learned
     from neighbors. `environment` is the digest of the inferred one, which neighbors share; empty if there is none.
     `proposed` are its fields that the model `set_up_by` proposed. `moved` are files of the gold patch that only tests
-    import and that count as tests; `needs` are such files that stay in gold, which fixes nothing without them.
+    import and that count as tests; `needs` are such files that stay in gold, which fixes nothing without them. `flaky`
+    are tests that are known to be flaky.
     """
 
     candidate: Candidate
@@ -90,6 +91,7 @@ class Qualify:
     set_up_by: str = ""
     moved: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    flaky: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -417,12 +419,12 @@ class _Qualification:
         if self.health and self.health.well:
             self.tell(Event(self.request.name, data=Lessons(lessons(learned.of_sick_base(state.steps)))))
         ran = ran.model_copy(update={"health": self.health, "memory": memory_of(runs_by_name["fix"])})
-        instance = judge(self.candidate, ran, runs_by_name)
+        instance = judge(self.candidate, ran, runs_by_name, flaky=self.request.flaky)
         ran = self._with_protected(ran, target)
         self.tell(Event(self.request.name, data=Lessons(lessons(state.steps))))
         plan = self._plan(ran, target)
         self._warm(plan, instance)
-        return judge(self.candidate, ran, runs_by_name, self._counter_results(plan, instance))
+        return judge(self.candidate, ran, runs_by_name, self._counter_results(plan, instance), self.request.flaky)
 
     def _warm(self, plan: Plan, instance: Instance) -> None:
         """Evaluate an empty patch, so that the cache that patches begin with has the test files with their controls.

@@ -15,7 +15,7 @@ from pipeline.build.batch import Batch, describe, save
 from pipeline.build.budget import Budget
 from pipeline.build.dataset import Dataset
 from pipeline.build.learned import Memory
-from pipeline.build.plan import Planned, Unselected, planned, unit_of
+from pipeline.build.plan import Listed, Planned, Unselected, planned, unit_of
 from pipeline.build.qualify import Outcome, Settings, kind
 from pipeline.build.summary import summarize
 from pipeline.core import console
@@ -46,19 +46,19 @@ def build(
     trust_local: bool = False,
     jobs: int | None = None,
     disk: int | None = None,
-    repeats: Mapping[int, int] | None = None,
+    listed: Mapping[int, Listed] | None = None,
     patience: Patience = PATIENT,
     engine: str = "threads",
     setup: Setup | None = None,
 ) -> list[Outcome]:
     """Qualify the candidates of `repo`: all, some `numbers`, or the `reviewed` ones, whose resolved rating is good.
 
-    `jobs` candidates run in parallel, by default as many as the machine has processors and memory for, in threads or
-    in processes (`engine`, a row of `core.work`). Layers take at most `disk` bytes (see Budget). `repeats` overrides
-    the settings for single pull requests. Failures of the machine are retried with `patience`. `setup` names a model
-    that may propose environments for rejected candidates (setup_agent). Returns every outcome of the repository, old
-    and new. Raises UserError before any work on bad input: a number that is not a candidate, a commit that the clone
-    lacks. Raises InfrastructureError when the machine does not answer at all.
+    `jobs` candidates run in parallel, by default as many as the machine has processors and memory for, in threads or in
+    processes (`engine`, a row of `core.work`). Layers take at most `disk` bytes (see Budget). `listed` has what a
+    published list says of single pull requests. Failures of the machine are retried with `patience`. `setup` names a
+    model that may propose environments for rejected candidates (setup_agent). Returns every outcome of the repository,
+    old and new. Raises UserError before any work on bad input: a number that is not a candidate, a commit that the
+    clone lacks. Raises InfrastructureError when the machine does not answer at all.
     """
     clone, candidates = source(store, repo), candidates_of(store, repo, numbers, reviewed)
     overrides.read(repo)
@@ -70,7 +70,7 @@ def build(
     jobs = jobs or max(1, min(machine.processors, machine.memory // settings.limits.memory))
     with store.lock("build", repo), log_file(store.qualification(repo) / "build.log"):
         settings.sandbox.images.serve(Directory.here(store.root))
-        plan = partial(planned, store, clone, settings, repeats or {}, patience)
+        plan = partial(planned, store, clone, settings, listed or {}, patience)
         with ThreadPoolExecutor(jobs) as pool:
             units = list(pool.map(plan, candidates))
         dataset = Dataset(store, repo, units, partial(_unselected, store, repo, clone, settings, patience, candidates))

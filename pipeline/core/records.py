@@ -374,7 +374,9 @@ class Instance(Versioned):
     files: tuple[str, ...] = Field(description="test files that are run; of no meaning in the scope `full`")
     repeats: int = Field(ge=1)
     quarantine: dict[str, dict[str, dict[str, int]]] = Field(
-        default={}, description="tests whose repeats disagree, which are not in `tests`: run -> status -> count"
+        default={},
+        description="tests whose repeats disagree, which are not in `tests`: run -> status -> count; without counts, "
+        "those that a published list names",
     )
     counter_runs: CounterRuns = CounterRuns()
     moved: tuple[str, ...] = Field(

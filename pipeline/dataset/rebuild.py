@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import git
 
+from pipeline.build.plan import Listed
 from pipeline.build.qualify import Settings
 from pipeline.build.stage import Outcome, build
 from pipeline.collect.sources import Options, Source, open_source
@@ -119,7 +120,7 @@ def rebuild(
     A pull request that the source lacks is a difference. Raises UserError if it lacks all of them, for unreadable
     ratings, and for proposals that set what no model may set."""
     listed = {parse_instance_id(entry.instance_id)[1]: entry for entry in entries}
-    repeats = {number: entry.repeats for number, entry in listed.items()}
+    runs = {number: Listed(entry.repeats, entry.quarantine) for number, entry in listed.items()}
     problems: list[UserError] = []
     collect_from(store, repo, source, sorted(listed), problems=problems)
     for problem in problems:
@@ -133,7 +134,7 @@ def rebuild(
         limits = replace(settings.limits, memory=memory or settings.limits.memory)
         same = replace(settings, scope=scope, limits=limits)
         if numbers := sorted(candidates & like):
-            outcomes += build(store, repo, same, numbers=numbers, repeats=repeats, **options)
+            outcomes += build(store, repo, same, numbers=numbers, listed=runs, **options)
     by_id = {outcome.instance_id: outcome for outcome in outcomes}
     return [difference for entry in entries for difference in differences(entry, by_id.get(entry.instance_id))]
 

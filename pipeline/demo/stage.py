@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pipeline.build.plan import Listed
 from pipeline.build.qualify import Settings
 from pipeline.build.stage import build
 from pipeline.campaign.steps import evaluate_and_say, say_stage
@@ -40,8 +41,8 @@ def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2, asses
     collect(store, REPO, clone, demo / "issues.jsonl")
     import_file(store, REPO, demo / "reviews.jsonl")
     say_stage("02 build", "environments, and three runs for each candidate")
-    repeats = {int(number): times for number, times in read_json(demo / "repeats.json").items()}
-    build(store, REPO, Settings(sandbox, repeats=1), jobs=jobs, repeats=repeats)
+    listed = {int(number): Listed(repeats) for number, repeats in read_json(demo / "repeats.json").items()}
+    build(store, REPO, Settings(sandbox, repeats=1), jobs=jobs, listed=listed)
     for model in ("oracle", "nop"):
         say_stage("03 predict", model)
         Predictor(store, REPO, model, model, models=demo / "models.yaml").predict()

@@ -13,6 +13,7 @@ from tiny_library import REPO, Bench, instance_id
 
 from pipeline.build.garbage import judge, referring
 from pipeline.build.gc import command
+from pipeline.build.plan import Listed
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance
@@ -92,7 +93,7 @@ def test_what_is_gone_is_made_again(bench: Bench) -> None:
     before = bench.outcomes["badge"]
     call(bench, "--all", "--yes")
     assert [one.kind for one in bench.sandbox.images.kept()] == []
-    bench.build("badge", settings=None, repeats={2: 2})
+    bench.build("badge", settings=None, listed={2: Listed(2)})
     assert isinstance(bench.outcomes["badge"], Instance)
     assert bench.outcomes["badge"].image == before.image
 

@@ -149,7 +149,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     folder = tmp_path_factory.mktemp("helpers")
     made = Bench(folder, make_library(folder, PULLS).folder, folder / "cache")
     made.collect()
-    made.build(repeats={})
+    made.build(listed={})
     return made
 
 

@@ -52,6 +52,14 @@ def test_one_that_passes_in_all_runs_can_not_be_told_from_others() -> None:
     assert set(instance.tests) == {FIXED, DRAWN} and instance.deviations == RAN.deviations
 
 
+@pytest.mark.rule("quarantine")
+def test_a_test_that_is_known_to_be_flaky_decides_nothing() -> None:
+    """Even if its repeats agree this time, and where it fails; without it, an instance can still be one."""
+    instance = judge(make_candidate(), RAN, runs("fix"), flaky=[DRAWN, "src/Menu.test.js > Menu > is gone"])
+    assert set(instance.tests) == {FIXED}
+    assert instance.quarantine == {DRAWN: {}}
+
+
 # -- gold's counter-runs ----------------------------------------------------------------------------------------------
 FILE = "src/Menu.test.js"
 BOTH = {FILE: ("Menu > has a name", "Menu > looks right")}

@@ -141,6 +141,19 @@ def test_the_scope_is_the_lists(tiny: Bench, bench: Bench) -> None:
 
 
 @pytest.mark.rule("rebuild")
+def test_a_test_that_the_list_calls_flaky_stays_in_quarantine(tiny: Bench, bench: Bench) -> None:
+    """Here all its repeats agree. A later build of the same data directory, which has no list, leaves it there."""
+    (entry,) = locks(tiny, "menu")
+    (kept,) = (name for name, kind in tiny.instance("menu").tests.items() if kind == "PPP")
+    tests = {name: kind for name, kind in tiny.instance("menu").tests.items() if name != kept}
+    flaky = lock(tiny.instance("menu").model_copy(update={"tests": tests, "quarantine": {kept: {}}}))
+    assert again(bench, [entry]) == []
+    assert again(bench, [flaky]) == []
+    (rebuilt,) = build(bench.store, REPO, Settings(bench.sandbox, 1, LIMITS), trust_local=True)[:1]
+    assert rebuilt.quarantine == {kept: {}}
+
+
+@pytest.mark.rule("rebuild")
 def test_the_memory_of_a_run_is_the_lists(tiny: Bench, bench: Bench) -> None:
     """And of that list: what gets more memory was qualified with it."""
     plain, large = locks(tiny, "menu", "badge")
