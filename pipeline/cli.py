@@ -58,12 +58,12 @@ COMMANDS = {
     "submission": ("pipeline.submission.cli", "Pack, verify, regrade and rank submissions."),
     "scheduler": (
         "pipeline.workers.scheduler",
-        "Start the scheduler that connects commands with --engine dask and workers.",
+        "Start the scheduler, which passes work from commands with --engine dask to workers.",
     ),
     "worker": ("pipeline.workers.worker", "Perform units of work for commands on other machines."),
     "remote": ("pipeline.remote.cli", "Work on a server: prepare it, send data, run recipes, fetch results."),
     "migrate": ("pipeline.migrate.cli", "Convert a data directory of an older version."),
-    "models": ("pipeline.models", "List the models that can be used, with prices and contexts."),
+    "models": ("pipeline.models", "List the models that can be used, with prices and context sizes."),
     "costs": ("pipeline.costs", "Show what each experiment spent, and check the sums."),
     "schema": ("pipeline.schema", "Print the JSON Schema of a record."),
 }

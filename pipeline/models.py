@@ -21,7 +21,7 @@ MILLION = 1_000_000
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; prices are in USD per token, as strings.")
 def command(models: Path | None, as_json: bool) -> None:
-    """List the models with prices and contexts, and show which can be used from here.
+    """List the models with prices and context sizes, and show which can be used from here.
 
     \b
     Reads the model list, and checks whether the variables that it names are set; their values are never read.

@@ -24,7 +24,7 @@ def command(
     """Remove layers, caches and leftovers that no dataset refers to.
 
     \b
-    Reads 02_dataset/ in DATA and in every other data directory on the same sandbox; writes nothing
+    Reads 02_dataset/ in DATA and in every other data directory that uses the same sandbox; writes nothing
     there. Layers in use stay, and so do the layers below them. While any data directory cannot be
     read here (gone, or of another host or user), only leftovers are removed. Layers are shared:
     each size is what removing that layer alone would free. Removed layers are made again from the

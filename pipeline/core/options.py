@@ -170,7 +170,11 @@ tries_option: Decorator = click.option(
 )
 
 jobs_option: Decorator = click.option(
-    "--jobs", type=click.IntRange(1), default=2, show_default=True, help="Instances to work on in parallel."
+    "--jobs",
+    type=click.IntRange(1),
+    default=2,
+    show_default=True,
+    help="Instances, candidates or pages to work on in parallel.",
 )
 
 engine_option: Decorator = click.option(

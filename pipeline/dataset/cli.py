@@ -58,7 +58,7 @@ def check(
     """Check whether datasets are sound.
 
     \b
-    Checks records, digests, patches and expectations of every instance, then oracle and nop.
+    Checks records, digests, patches and expected results of every instance, then oracle and nop.
     Reads DATA/02_dataset/<repo>.jsonl and the clone; oracle and nop go through stages 03 and 04 and write there.
     --stress runs gold's tests repeatedly instead, alone and under load, to see how often their results change.
     Examples: a11y-bench dataset check grommet/grommet --quick

@@ -91,7 +91,7 @@ def _lines(metadata: dict[str, Any]) -> list[str]:
 @click.argument("run")
 @data_option
 def remove(run: str, store: Any) -> None:
-    """Move RUN and its verdicts to the archive. Its answers stay and cost nothing again."""
+    """Move RUN and its verdicts to the archive. Its answers stay, so they are not paid for again."""
     from pipeline.core.console import say
     from pipeline.inspection.reading import find_run
 

@@ -48,9 +48,11 @@ def _ks(_context: click.Context, _parameter: click.Parameter, value: str | None)
         raise click.BadParameter("numbers separated by commas, such as 1,5,10") from None
 
 
-cases_option: Decorator = click.option(
-    "--cases", type=click.Path(path_type=Path, file_okay=False), help="The folder of cases [default: ours]."
-)
+def _cases_option(default: str) -> Decorator:
+    folder = click.Path(path_type=Path, file_okay=False)
+    return click.option("--cases", type=folder, help=f"The folder of cases [default: {default}].")
+
+
 run_option: Decorator = click.option("--run", "name", default="", help="The run, by name [default: the newest].")
 k_option: Decorator = click.option("--k", "ks", callback=_ks, help="The k of pass@k, separated by commas.")
 
@@ -68,7 +70,7 @@ k_option: Decorator = click.option("--k", "ks", callback=_ks, help="The k of pas
     type=click.Path(path_type=Path, dir_okay=False),
     help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].",
 )
-@cases_option
+@_cases_option("ours")
 @case_option
 @click.option("--samples", type=click.IntRange(1), default=1, show_default=True, help="Answers to each prompt.")
 @k_option
@@ -155,7 +157,7 @@ def models_of(path: Path) -> list[str]:
 
 @command.command(name="eval")
 @run_option
-@cases_option
+@_cases_option("the run's copy of its cases")
 @apart_option
 @k_option
 @jobs_option
@@ -168,7 +170,7 @@ def evaluate(
 
     \b
     Writes DATA/04_evaluation/pages/<run>/: verdicts.jsonl, results.json, screenshots/. Pages with
-    stored results get a new verdict without running again. --cases uses other tests than those the run was made with.
+    stored results get a new verdict without running again. --cases tests the pages with other cases of the same names.
     Examples: a11y-bench pages eval
               a11y-bench pages eval --apart none
     Exit code: 0 every page has a verdict, 1 errors of a case, the runner or the machine.

@@ -49,7 +49,7 @@ STEPS = ("preprocess", "runtime", "postprocess")
 @click.option(
     "--filter-tests",
     is_flag=True,
-    help="Choose the proposal that breaks the fewest existing tests; needs an engine.",
+    help="Of the agent's patches, choose the one that breaks the fewest existing tests; needs an engine.",
 )
 @click.option("--step", type=click.Choice(STEPS), help="Only this step [default: all three in order].")
 @click.option("--fresh", is_flag=True, help="Request all answers again, in a new run.")
@@ -79,9 +79,9 @@ def command(
     \b
     MODEL is a name in the model list, or oracle (the gold patches) or nop (empty patches), which need no model.
     Writes DATA/03_predictions/repair/<agent>/<repo>/<model>/<time>/, DATA/03_predictions/answers/ and DATA/costs.csv.
-    The same command resumes. An answer is stored by everything that shapes it (task, agent, settings, model,
-    attempt). With more instances, other limits or other prices, existing answers are used again. Answers with other
-    settings are stored beside them (--name).
+    The same command resumes. An answer is stored under everything that can change it (task, agent, settings, model,
+    attempt), so it is reused if you add instances or change limits or prices. Answers with other settings are stored
+    beside it (--name).
     Agents that run code work in containers, which needs an engine. docs/agents.md says how to bring your own.
     Warns about instances without current verdicts of oracle and nop, since it may be impossible to resolve them.
     \b

@@ -143,7 +143,7 @@ def pull(host: Any, store: Any, stages: Sequence[str], repos: Sequence[Any], pre
 @command.command()
 @host_argument
 @click.argument("recipe")
-@click.option("--follow", is_flag=True, help="Show its log until it ends; interrupting this does not stop the job.")
+@click.option("--follow", is_flag=True, help="Show the job's log until it ends; Ctrl-C does not stop the job.")
 def run(host: Any, recipe: str, follow: bool) -> None:
     """Start a recipe on a server ('build-run org/repo --jobs 8') and print the job's name.
 
@@ -205,7 +205,7 @@ def stop(host: Any, job: str) -> None:
     "--known",
     type=click.Path(path_type=Path),
     required=True,
-    help="A file that records what both sides held after the last exchange.",
+    help="A file that records what both sides held after the last exchange; it may not exist yet, and is written.",
 )
 @prefer_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -109,7 +109,11 @@ def rate(instance: str, store: Any, **fields: Any) -> None:
 @click.option("--by", "rater", default="", help="The rater, if the file does not say.")
 @data_option
 def import_(repo: Any, file: Path, rater: str, store: Any) -> None:
-    """Add the ratings in FILE to REPO: Review records as JSON Lines, the thesis's metadata.json, or annotations."""
+    """Add the ratings in FILE to REPO.
+
+    FILE has Review records as JSON Lines, or is the thesis's metadata.json or a file of SWE-bench Verified's
+    annotations.
+    """
     from pipeline.core.console import say
     from pipeline.triage.stage import import_file
 

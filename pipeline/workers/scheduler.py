@@ -36,10 +36,10 @@ def settings() -> dict[str, Any]:
     "--port", type=click.IntRange(0, 65535), default=8786, show_default=True, help="The port; 0 takes any free one."
 )
 def command(host: str, port: int) -> None:
-    """Start the scheduler that connects commands with --engine dask and workers. Prints its address; runs until Ctrl-C.
+    """Start the scheduler, which passes work from commands with --engine dask to workers.
 
-    Anyone who can reach the port can run code on the workers. Make it reachable only through an ssh tunnel or a private
-    network, or set up TLS (docs/remote.md).
+    Prints its address, and runs until Ctrl-C. Anyone who can reach the port can run code on the workers. Make it
+    reachable only through an ssh tunnel or a private network, or set up TLS (docs/remote.md).
     """
     run(lambda: _serve(host, port))
 
