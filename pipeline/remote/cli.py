@@ -200,7 +200,7 @@ def stop(host: Any, job: str) -> None:
 
 
 @command.command()
-@click.argument("incoming", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("incoming", metavar="FOLDER", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option(
     "--known",
     type=click.Path(path_type=Path),
