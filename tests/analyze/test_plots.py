@@ -126,8 +126,8 @@ def test_cells_carry_letters(plots):
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """The figures of a data directory with several models, long names and two attempts."""
-    frames = analyze.load(generate(Store(tmp_path_factory.mktemp("many") / "data"), Size(6, 3, 6)))
+    """The figures of a data directory with many models, long names and two attempts."""
+    frames = analyze.load(generate(Store(tmp_path_factory.mktemp("many") / "data"), Size(6, 12, 6)))
     names = {"model-a": "Qwen3-Coder-480B-A35B-Instruct-Turbo", "model-b": "DeepSeek-V3.1-Terminus"}
     known = {name: one.replace({"model": names}) for name, one in frames.items().items() if "model" in one}
     frames = replace(frames, **known)
@@ -148,9 +148,10 @@ def test_nothing_of_a_figure_is_clipped(many, plots):
     """Legends, labels and ticks lie within the figure, whatever the names are."""
     for plot in [*many.values(), *plots.values()]:
         figure, renderer = plot.figure, FigureCanvasAgg(plot.figure).get_renderer()
-        edge = figure.bbox.padded(2)
+        edge = figure.bbox.padded(3)
         texts = [*figure.legends, *(text for axes in figure.axes for text in axes.texts if text.get_text())]
         texts += [label for axes in figure.axes for label in drawn(axes)]
+        texts += [axis.label for axes in figure.axes for axis in (axes.xaxis, axes.yaxis) if axis.label.get_text()]
         for one in texts:
             box = one.get_window_extent(renderer)
             said = getattr(one, "get_text", lambda: "the legend")()
@@ -158,6 +159,13 @@ def test_nothing_of_a_figure_is_clipped(many, plots):
                 plot.name,
                 said,
             )
+
+
+@pytest.mark.parametrize("name", ["frontier", "empty_cost", "pass_at_k", "stages"])
+def test_a_long_legend_takes_nothing_from_the_axes(many, name):
+    """With nine agents and models, the axes were half an inch high, and their label was clipped."""
+    figure = many[name].figure
+    assert min(axes.get_position().height for axes in figure.axes) * figure.get_figheight() >= 1.5
 
 
 @pytest.mark.parametrize("name", ["frontier", "agreement", "pass_at_k", "transitions"])

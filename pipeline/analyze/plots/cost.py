@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.group import WHO
+from pipeline.analyze.measures.model import model_labels
 from pipeline.analyze.measures.shares import ALL
 from pipeline.analyze.plots.labels import who
 from pipeline.report.figures.bars import legend, stacked
@@ -43,7 +44,7 @@ def empty_cost(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing |
     usd, empty = table["cost_usd"].astype(float), 100 - table["non_empty_pct"].astype(float)
     figure = Figure(figsize=(WIDTH, 3.4))
     axes = figure.subplots()
-    names = [name.replace("\n", " ") for name in who(table)]
+    names = list(model_labels(table))
     for name, x, y, (marker, _, color) in zip(names, usd, empty, cycle(LINES), strict=False):
         axes.plot(x, y, marker, color=color, markeredgecolor=EDGE, markersize=8, label=name)
     axes.set(xlim=(0, 1.1 * (usd.max() or 1)), ylim=(-4, 108), xlabel="cost, USD", ylabel="empty patches, % of answers")
@@ -66,7 +67,7 @@ def frontier(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing | N
     axes = figure.subplots()
     best = pareto_front(table)
     axes.step(best["usd"], best["share"], where="post", color=EDGE, linewidth=0.8, linestyle=":", label="the frontier")
-    names = [name.replace("\n", " ") for name in who(table)]
+    names = list(model_labels(table))
     for name, x, y, (marker, _, color) in zip(names, table["usd"], table["share"], cycle(LINES), strict=False):
         axes.plot(x, y, marker, color=color, markeredgecolor=EDGE, markersize=8, label=name)
     axes.set(xlim=(0, 1.1 * table["usd"].max()), ylim=(-4, 108), xlabel="cost of the answers, USD")

@@ -188,7 +188,7 @@ def empty_patches(_frames: Frames, tables: Tables) -> Drawing:
 
 def _names(table: pd.DataFrame) -> list[str]:
     """The rows by model, after the repository if the table has it."""
-    names = [name.replace("\n", " ") for name in who(table)]
+    names = list(model_labels(table))
     if "repo" not in table:
         return names
     return [f"{repo.split('/')[-1]}, {name}" for repo, name in zip(table["repo"], names, strict=True)]

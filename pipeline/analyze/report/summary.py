@@ -8,7 +8,6 @@ from typing import NamedTuple
 import pandas as pd
 
 from pipeline.analyze.frames import Frames
-from pipeline.analyze.measures.group import WHO
 from pipeline.core.console import plural
 from pipeline.llm.prices import total
 
@@ -17,14 +16,17 @@ REFERENCES = {"oracle": ("the gold patches", 100), "nop": ("no patch at all", 0)
 
 
 def facts(frames: Frames, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, str]]:
-    """Label and value of each count, without zeros."""
-    models = frames.predictions[frames.predictions["kind"] == "model"]
+    """Label and value of each count, without zeros; agents only if there are several."""
+    models, samples = frames.predictions[frames.predictions["kind"] == "model"], frames.samples
+    further = samples[(samples["attempt"] > 1) & samples["agent"].isin(models["agent"])]
+    agents = models["agent"].nunique()
     counts = {
         "repository": len(frames.repos),
         "candidate": len(frames.candidates),
         "instance": len(frames.instances),
-        "model": len(models[WHO].drop_duplicates()),
-        "answer": int(models["predicted"].sum()),
+        "model": models["model"].nunique(),
+        "agent": agents if agents > 1 else 0,
+        "answer": int(models["predicted"].sum()) + len(further),
     }
     rows = [(plural(value, noun), f"{value:,}") for noun, value in counts.items() if value]
     if "together" in tables:

@@ -51,6 +51,8 @@ EDGE, INK, GRID = "#444444", "#1b1b1f", "#e5e5ea"
 WIDTH = 4.8
 #: of a legend: maximum columns, letters per line of a label, inches of a letter and of the handle before a label
 COLUMNS, LEGEND_WIDTH, CHAR_INCHES, HANDLE_INCHES = 3, 44, 0.085, 0.55
+#: of a legend: rows for which figures have room, and inches of a row
+ROWS, LINE_INCHES = 3, 0.19
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "a11y-bench",
     "font.size": 9,
@@ -131,14 +133,23 @@ def wrapped(name: str, width: int = 22) -> str:
     return textwrap.fill(name, width)
 
 
+def unwrapped(name: object) -> str:
+    """A name that was wrapped, on one line again."""
+    return str(name).replace("-\n", "-").replace("\n", " ")
+
+
 def below(figure: Figure, handles: Sequence[Any], labels: Sequence[str], most: int = COLUMNS) -> None:
-    """A legend under all axes that is never cut off: in as many columns as fit, with long labels on several lines."""
+    """A legend under all axes that is never cut off: in as many columns as fit, with long labels on several lines. The
+    figure grows by what is more than ROWS rows, so that the axes keep their size."""
     labels = [wrapped(label, LEGEND_WIDTH) for label in labels]
     longest = max((len(line) for label in labels for line in label.split("\n")), default=1)
     room = int(figure.get_figwidth() // (CHAR_INCHES * longest + HANDLE_INCHES))
-    figure.legend(handles=handles, labels=labels, loc="outside lower center", ncols=max(1, min(most, room, COLUMNS)))
+    columns = max(1, min(most, room, COLUMNS))
+    rows = sum(label.count("\n") + 1 for label in labels) / columns
+    figure.set_figheight(figure.get_figheight() + LINE_INCHES * max(0, rows - ROWS))
+    figure.legend(handles=handles, labels=labels, loc="outside lower center", ncols=columns)
 
 
 def listed(pairs: Iterable[tuple[object, object]]) -> str:
     """`name: value` for a text alternative."""
-    return "; ".join(f"{str(name).replace(chr(10), ' ')}: {value}" for name, value in pairs)
+    return "; ".join(f"{unwrapped(name)}: {value}" for name, value in pairs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -12,7 +13,7 @@ from analyze.conftest import HOSTILE, collect
 from bs4 import BeautifulSoup
 
 from pipeline import analyze
-from pipeline.analyze.report.summary import check
+from pipeline.analyze.report.summary import check, facts
 from pipeline.core.store import Store
 from pipeline.report.page import counted
 
@@ -50,6 +51,24 @@ def test_chapters_are_the_seeds_four_analyses_and_the_instances(page):
         "Provenance",
         "Instances",
     ]
+
+
+def test_models_agents_and_answers_are_counted_apart():
+    """Three models with two agents were six models, and the second attempts were left out."""
+    pairs = [(f"agent-{agent}", f"model-{model}") for agent in "ab" for model in "xyz"]
+    rows = [{"agent": agent, "model": model, "kind": "model", "predicted": True} for agent, model in pairs]
+    references = [{"agent": "oracle", "model": "oracle", "kind": "reference", "predicted": True}]
+    attempts = [{"agent": agent, "attempt": number} for agent, _ in pairs for number in (1, 2)]
+    none = pd.DataFrame()
+    frames = SimpleNamespace(
+        predictions=pd.DataFrame(rows + references),
+        samples=pd.DataFrame([*attempts, {"agent": "oracle", "attempt": 1}]),
+        repos=none,
+        candidates=none,
+        instances=none,
+        costs=none,
+    )
+    assert facts(frames, {}) == [("models", "3"), ("agents", "2"), ("answers", "12")]
 
 
 def test_headings_skip_no_level(page):
