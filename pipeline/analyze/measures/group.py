@@ -47,12 +47,12 @@ class Group:
 
     @cached_property
     def samples(self) -> pd.DataFrame:
-        """The attempts of the group's agent and model at its instances."""
+        """The attempts of the group's agents and models at its instances."""
         samples = self.frames.samples
         own = samples["instance_id"].isin(self.rows["instance_id"])
-        for name in set(WHO) & set(self.key):
-            own &= samples[name] == self.key[name]
-        return samples.loc[own, ["instance_id", "resolved"]]
+        for name in WHO:
+            own &= samples[name] == self.key[name] if name in self.key else samples[name].isin(self.rows[name])
+        return samples.loc[own, [*WHO, "instance_id", "resolved"]]
 
 
 def attempts(frames: Frames, need: str = "judged", *, references: bool = False) -> pd.DataFrame:

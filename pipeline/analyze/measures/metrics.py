@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from pipeline.analyze.measures.group import Group
+from pipeline.analyze.measures.group import WHO, Group
 from pipeline.analyze.measures.kinds import (
     Metric,
     among,
@@ -61,8 +61,8 @@ def incomplete(group: Group) -> bool:
 
 
 def attempts(group: Group) -> int | None:
-    """The smallest number of verdicts on an instance, for one agent and model."""
-    counts = group.samples.groupby("instance_id").size()
+    """The smallest number of verdicts on an instance, of any agent and model."""
+    counts = group.samples.groupby([*WHO, "instance_id"]).size()
     return int(counts.min()) if len(counts) else None
 
 

@@ -234,3 +234,4 @@ def test_every_table_of_models_says_how_often_each_was_asked(store, tmp_path):
     for name in ("leaderboard", "resolution", "patches", "localisation"):
         table = made[name].set_index("model")["attempts"]
         assert (table["model-a"], table["lab/model-b"]) == (2, 1), name
+    assert made["costs"].iloc[-1]["attempts"] == 1, "the sum of all models' attempts means nothing"
