@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import pandas as pd
 import pytest
@@ -159,6 +160,17 @@ def test_nothing_of_a_figure_is_clipped(many, plots):
                 plot.name,
                 said,
             )
+
+
+def test_labels_do_not_cover_each_other(many, plots):
+    """The headings of nine agents and models in a grid were one line of letters."""
+    for plot in [*many.values(), *plots.values()]:
+        renderer = FigureCanvasAgg(plot.figure).get_renderer()
+        for axes in plot.figure.axes:
+            straight = [label for label in drawn(axes) if label.get_rotation() % 90 == 0]
+            boxes = [(label.get_text(), label.get_window_extent(renderer)) for label in straight]
+            for (name, box), (other, further) in combinations(boxes, 2):
+                assert not box.padded(-1).overlaps(further.padded(-1)), (plot.name, name, other)
 
 
 @pytest.mark.parametrize("name", ["frontier", "empty_cost", "pass_at_k", "stages"])

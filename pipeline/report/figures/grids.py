@@ -14,14 +14,23 @@ from matplotlib.typing import ColorType
 
 from pipeline.report.figures.style import EDGE, WIDTH, wrapped
 
+#: inches of a letter, on average
+LETTER = 0.07
 #: the luminance at which black and white text have the same contrast
 _EVEN = 0.179
 
 
 def shares(table: pd.DataFrame, rows: str, columns: str, part: str, whole: str) -> Figure:
-    """A grid of shares, `part` of `whole`: the larger, the darker; every cell shows its counts."""
-    names, heads = list(dict.fromkeys(table[rows])), sorted(set(table[columns]), key=list(table[columns]).index)
-    figure = Figure(figsize=(max(WIDTH, 1.8 + 0.85 * len(heads)), 0.8 + 0.42 * len(names)))
+    """A grid of shares, `part` of `whole`: the larger, the darker; every cell shows its counts. If rows and columns
+    have the same names, they have the same order. Headings that are wider than their cells are turned."""
+    names, heads = list(dict.fromkeys(table[rows])), list(dict.fromkeys(table[columns]))
+    if set(names) == set(heads):
+        heads = names
+    sides, width = [wrapped(name) for name in names], max(WIDTH, 1.8 + 0.85 * len(heads))
+    tops = [_head(str(head), len(heads)) for head in heads]
+    if turned := _inches(tops) * len(heads) > width - _inches(sides):
+        tops = [wrapped(str(head)) for head in heads]
+    figure = Figure(figsize=(width, 0.8 + 0.42 * len(names) + (_inches(tops) if turned else 0)))
     axes = figure.subplots()
     shade = mpl.colormaps["Blues"]
     for row in table.itertuples():
@@ -29,8 +38,13 @@ def shares(table: pd.DataFrame, rows: str, columns: str, part: str, whole: str) 
         hits, of = getattr(row, part), getattr(row, whole)
         percent = 100 * hits / of if of else 0
         box(axes, x, y, shade(percent / 120), f"{hits}/{of}")
-    frame(axes, [_head(str(head), len(heads)) for head in heads], [wrapped(name) for name in names])
+    frame(axes, tops, sides, rotation=90 if turned else 0)
     return figure
+
+
+def _inches(labels: Sequence[str]) -> float:
+    """The length of the longest line."""
+    return LETTER * max((len(line) for label in labels for line in label.split("\n")), default=0)
 
 
 def _head(name: str, heads: int) -> str:

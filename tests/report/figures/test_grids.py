@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
@@ -15,6 +17,15 @@ MINIMUM = 4.5
 def luminance(color: object) -> float:
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(color)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_rows_and_columns_of_pairs_have_the_same_order() -> None:
+    """A name with itself is no pair: the first name was the last column, and the diagonal was none."""
+    pairs = permutations(["a", "b", "c"], 2)
+    table = pd.DataFrame([{"first": one, "second": other, "hits": 1, "of": 2} for one, other in pairs])
+    (axes,) = shares(table, "first", "second", "hits", "of").axes
+    heads, names = ([label.get_text() for label in axis.get_majorticklabels()] for axis in (axes.xaxis, axes.yaxis))
+    assert heads == names == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("percent", [0, 30, 54, 56, 60, 75, 90, 100])
