@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 import matplotlib as mpl
@@ -15,7 +16,7 @@ from matplotlib.typing import ColorType
 from pipeline.report.figures.style import EDGE, WIDTH, wrapped
 
 #: inches of a letter, on average
-LETTER = 0.07
+LETTER = 0.08
 #: the luminance at which black and white text have the same contrast
 _EVEN = 0.179
 
@@ -27,8 +28,9 @@ def shares(table: pd.DataFrame, rows: str, columns: str, part: str, whole: str) 
     if set(names) == set(heads):
         heads = names
     sides, width = [wrapped(name) for name in names], max(WIDTH, 1.8 + 0.85 * len(heads))
-    tops = [_head(str(head), len(heads)) for head in heads]
-    if turned := _inches(tops) * len(heads) > width - _inches(sides):
+    room = int((width - _inches(sides)) / len(heads) / LETTER)
+    tops = [_head(str(head), room) for head in heads]
+    if turned := _inches(tops) > room * LETTER:
         tops = [wrapped(str(head)) for head in heads]
     figure = Figure(figsize=(width, 0.8 + 0.42 * len(names) + (_inches(tops) if turned else 0)))
     axes = figure.subplots()
@@ -47,9 +49,10 @@ def _inches(labels: Sequence[str]) -> float:
     return LETTER * max((len(line) for label in labels for line in label.split("\n")), default=0)
 
 
-def _head(name: str, heads: int) -> str:
+def _head(name: str, width: int) -> str:
     """A heading on as many lines as it needs; a repository's name may also break behind its organization."""
-    return wrapped(name.replace("/", "/ "), max(14, 36 // heads)).replace("/ ", "/")
+    lines = textwrap.wrap(name.replace("/", "/ "), width, break_long_words=False)
+    return "\n".join(lines).replace("/ ", "/")
 
 
 def box(axes: Axes, x: int, y: int, fill: ColorType, text: str) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 
 from pipeline.report.figures.grids import shares
+from pipeline.report.figures.style import laid_out
 
 #: WCAG's success criterion 1.4.3
 MINIMUM = 4.5
@@ -26,6 +28,18 @@ def test_rows_and_columns_of_pairs_have_the_same_order() -> None:
     (axes,) = shares(table, "first", "second", "hits", "of").axes
     heads, names = ([label.get_text() for label in axis.get_majorticklabels()] for axis in (axes.xaxis, axes.yaxis))
     assert heads == names == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("many", [2, 4, 9, 20])
+@pytest.mark.parametrize("name", ["model-{}", "guesses-{} (magentless@rehearsed)", "lab/Model-{}-Instruct"])
+def test_headings_do_not_cover_each_other(name: str, many: int) -> None:
+    """Those of nine agents and models were one line of letters."""
+    pairs = permutations([name.format(number) for number in range(many)], 2)
+    table = pd.DataFrame([{"first": one, "second": other, "hits": 1, "of": 2} for one, other in pairs])
+    figure = laid_out(shares(table, "first", "second", "hits", "of"))
+    renderer, (axes,) = FigureCanvasAgg(figure).get_renderer(), figure.axes
+    boxes = [label.get_window_extent(renderer) for label in axes.xaxis.get_majorticklabels()]
+    assert not any(left.overlaps(right) for left, right in pairwise(boxes))
 
 
 @pytest.mark.parametrize("percent", [0, 30, 54, 56, 60, 75, 90, 100])
