@@ -172,12 +172,13 @@ def replies(frames: Frames) -> pd.DataFrame:
 
 
 def causes(frames: Frames) -> pd.DataFrame:
-    """The agent's own outcome, with the outcome of the evaluation and its cause."""
+    """The agent's own outcome, with the outcome of the evaluation and its cause; shares are of the instances that were
+    selected for the model."""
     rows = attempts(frames, "predicted")
     rows = rows.assign(ended=rows["ended"].fillna("no answer"))
     counts = rows.groupby([*WHO, "ended", "outcome", "cause"], dropna=False).size().rename("instances").reset_index()
     counts = counts.sort_values([*WHO, "instances"], ascending=[True, True, False], kind="stable")
-    return counts.assign(instances_pct=percent(counts["instances"], len(frames.instances)))
+    return counts.assign(instances_pct=percent(counts["instances"], counts.groupby(WHO)["instances"].transform("sum")))
 
 
 def by_principle(frames: Frames) -> pd.DataFrame:

@@ -173,6 +173,13 @@ def test_where_instances_ended(tables):
     ]
 
 
+def test_shares_of_ends_are_of_the_instances_that_were_selected(frames):
+    """Of a campaign with a limit, they were of the whole dataset, and did not come to 100 %."""
+    few = frames.predictions.query("instance_id in ['acme__ui-1', 'acme__ui-2']")
+    made = analyze.tables(replace(frames, predictions=few))["causes"]
+    assert made.groupby("model")["instances_pct"].sum().round(6).eq(100).all()
+
+
 def test_results_by_principle(tables):
     columns = ("model", "principle", "criteria resolved", "instances resolved", "criteria resolved %")
     assert rows(tables, "by_principle", *columns) == [
