@@ -25,6 +25,8 @@ const owns = Function.prototype.call.bind(Object.prototype.hasOwnProperty);
 const kept = new WeakMap();
 //: what everything inherits from: sources add nothing to it that takes part in an assignment
 const roots = new WeakSet();
+//: worlds that inherit their window
+const windows = new WeakSet();
 //: the window of the test file that runs; a library makes its elements in another realm
 let view = {};
 const elementsOf = new Set(OF_ELEMENTS.split(" "));
@@ -70,8 +72,11 @@ const valueOf = (owner, name) => {
   return isKept ? described(owner, name).get() : undefined;
 };
 
-/** How sources see a property that is `found`: what is kept looks like any other. */
+/** How sources see a property that is `found`: what is kept looks like any other. A world's window is its own for all,
+ * so that who replaces it can put it back. */
 function shown(object, name, found) {
+  if (found === undefined && name === "window" && windows.has(object))
+    return { configurable: true, enumerable: true, value: object.window, writable: true };
   const own = found && found.get && kept.has(object) && kept.get(object).get(name);
   if (!own || !isDoneBySource()) return found;
   return { configurable: true, enumerable: own.enumerable, value: found.get(), writable: true };
@@ -128,7 +133,8 @@ function keepDefining(world) {
       if (!isRefused(this, name)) real.call(this, name, does);
     });
   });
-  const isMoved = (object, parent) => isNode(object) && parent && isLying(parent) && isDoneBySource();
+  const isMoved = (object, parent) =>
+    (object === world || (isNode(object) && parent && isLying(parent))) && isDoneBySource();
   replace(own, "setPrototypeOf", (object, parent) =>
     isMoved(object, parent) ? object : setPrototypeOf(object, parent));
   const moved = reflect.setPrototypeOf;
@@ -154,12 +160,30 @@ function keepElements() {
   };
 }
 
+/** Keep the window of a world. One that is its own window, as Vitest's, is told to delete it after the tests, so it
+ * moves to what the world inherits from: there, nobody can delete it, and to delete it in the world is no error. */
+function keepWindow(world) {
+  const own = described(world, "window");
+  if (!own || !own.configurable || own.value !== world) return keep(world, ["window"], Boolean);
+  let { value } = own;
+  const get = () => value;
+  const set = function (other) {
+    if (!isDoneBySource()) value = other;
+  };
+  const parent = parentOf(world);
+  define(parent, "window", { configurable: false, enumerable: own.enumerable, get, set });
+  delete world.window;
+  windows.add(world);
+  [world, parent].forEach((owner) => note(owner, "window", own.enumerable, set));
+}
+
 /** Keep what a realm has. */
 function keepRealm(world) {
   const at = (place) => place.split(".").reduce((owner, name) => owner && owner[name], world);
   OF_LANGUAGE.split(" ").forEach((place) => keepAll(at(place)));
   keepElements();
-  keep(world, ["document", "window"], Boolean);
+  keep(world, ["document"], Boolean);
+  keepWindow(world);
 }
 
 /** Keep what Node has. */

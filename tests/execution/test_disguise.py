@@ -176,6 +176,44 @@ def test_tests_may_replace_what_sources_may_not(begin: Path) -> None:
     assert said(begin, source, test) == "mocked defined resolved own\nanother"
 
 
+#: a world that is its own window, as that of Vitest's workers
+OWN_WINDOW = f"{PAGE}\nglobalThis.window = globalThis;"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "window = 'mine'",
+        "globalThis.window = 'mine'",
+        "delete globalThis.window; globalThis.window = 'mine'",
+        "Object.assign(globalThis, { window: 'mine' })",
+        "Object.defineProperty(globalThis, 'window', { value: 'mine' })",
+        "Reflect.defineProperty(globalThis, 'window', { get: () => 'mine' })",
+        "globalThis.__defineGetter__('window', () => 'mine')",
+        "Object.defineProperty(Object.getPrototypeOf(globalThis), 'window', { value: 'mine' })",
+        "Object.setPrototypeOf(globalThis, { window: 'mine' })",
+        "globalThis.__proto__ = { window: 'mine' }",
+    ],
+)
+def test_sources_replace_no_window_that_is_its_own(begin: Path, source: str) -> None:
+    show = "console.log(window === globalThis, typeof window.document);"
+    assert said(begin, f"safely(() => {{ {source} }});", show, page=OWN_WINDOW) == "true object"
+
+
+def test_a_runner_deletes_its_window_and_tests_put_it_back(begin: Path) -> None:
+    """Vitest 4 deletes it in strict code after the tests. That failed, so a worker did not say that it had stopped, and
+    each disguised run waited for it for a minute. `vi.stubGlobal` puts back the property that it found."""
+    test = """
+      "use strict";
+      const before = Object.getOwnPropertyDescriptor(globalThis, "window");
+      Object.defineProperty(globalThis, "window", { value: undefined, configurable: true, writable: true });
+      console.log(typeof window);
+      Object.defineProperty(globalThis, "window", before);
+      console.log(window === globalThis, delete globalThis.window);
+    """
+    assert said(begin, "return 1;", f"(() => {{ {test} }})();", page=OWN_WINDOW) == "undefined\ntrue true"
+
+
 def test_what_is_kept_looks_like_anything_else(begin: Path) -> None:
     """A property that cannot be replaced would tell of the disguise."""
     source = (
