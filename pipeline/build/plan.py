@@ -157,7 +157,7 @@ def planned(
     clone lacks a commit."""
     unit, entry = unit_of(store, candidate), listed.get(candidate.number, Listed(settings.repeats))
     adjusted = replace(settings, repeats=entry.repeats)
-    flaky = tuple(sorted({*entry.flaky, *json.loads(unit.inputs().get(FLAKY, "[]"))}))
+    flaky = tuple(sorted({*entry.flaky, *_flaky(unit.inputs())}))
     accepted = proposals.accepted(proposals.read(store, candidate.repository), candidate)
     fields, model = (proposals.fields(accepted), accepted.model) if accepted else ({}, "")
     files, patches, moved = "", (candidate.fix_patch, candidate.test_patch), only_tests_import(clone, candidate)
@@ -179,6 +179,11 @@ def planned(
     unit_request = request(adjusted, clone, candidate, inferred, patience)
     unit_request = replace(unit_request, moved=moved, proposed=fields, set_up_by=model, flaky=flaky)
     return Planned(unit_request, unit, inputs, readings)
+
+
+def _flaky(inputs: Mapping[str, str]) -> tuple[str, ...]:
+    """The tests that a unit's inputs name as flaky."""
+    return tuple(json.loads(inputs.get(FLAKY, "[]")))
 
 
 def _known(flaky: Sequence[str]) -> dict[str, str]:
@@ -205,7 +210,7 @@ class Unselected:
         inputs = {name: stored.get(name, "") for name in ("environment", "files", "settings")}
         inputs |= {"candidate": _candidate(candidate, result, stored), "running": ""}
         unit_request = request(self._settings, self._clone, candidate, patience=self._patience)
-        flaky = tuple(json.loads(stored.get(FLAKY, "[]")))
+        flaky = _flaky(stored)
         unit_request = replace(unit_request, moved=tuple(result.get("moved", ())), flaky=flaky)
         laws = [name for law, name in self._running if law == stored.get("running")]
         if not laws:
