@@ -54,11 +54,11 @@ class Ask:
     """The request: a task, its base commit, the gateway, the key of the task, and one for requests that several tasks
     share.
 
-    `cache` is a folder in which an agent keeps results for the run's other tasks; they can be made again, at the same
-    cost. `contexts` are the models' context lengths in tokens, if the list has them, `choices` is the largest number of
-    answers to one request, and `answer` the name under which the answer is stored. `pictures` are the statement's, by
-    name, for models with vision. `settings` is the content of the agent's settings file, and `version` the digest of
-    its own files: a worker must have the same. An empty one is not checked.
+    `cache` is a folder in which an agent keeps results for its other tasks in the repository; they can be made again,
+    at the same cost. `contexts` are the models' context lengths in tokens, if the list has them, `choices` is the
+    largest number of answers to one request, and `answer` the name under which the answer is stored. `pictures` are the
+    statement's, by name, for models with vision. `settings` is the content of the agent's settings file, and `version`
+    the digest of its own files: a worker must have the same. An empty one is not checked.
     """
 
     agent: Agent

@@ -59,12 +59,12 @@ class Run:
     def name(self) -> str:
         return self.folder.name
 
-    @property
-    def cache(self) -> Path:
-        """Where an agent keeps results between the tasks of its experiment, per data directory: they can be made again,
-        at the same cost."""
-        identity = self.experiment.id, str(self.answers), self.name if self.fresh else ""
-        return cache_root() / "answers" / digest(*identity)
+    def cache(self, made_by: str) -> Path:
+        """Where an agent keeps results for its other tasks in the repository, whatever model answers; they can be made
+        again, at the same cost. `made_by` is a digest of what makes them. Each data directory, and each fresh run, pays
+        for its own."""
+        identity = self.experiment.repo, self.experiment.agent, made_by, str(self.answers)
+        return cache_root() / "answers" / digest(*identity, self.name if self.fresh else "")
 
     def inputs(self, instance: Instance, attempt: int = 1) -> dict[str, str]:
         """Everything that shapes an answer. A fresh answer belongs to its run; the oracle's is the gold patch."""

@@ -117,6 +117,12 @@ class Predictor:
         """The digest of the agent's own files."""
         return self.agent.digest
 
+    @cached_property
+    def _indexer(self) -> str:
+        """The digest of what makes the results that the runs of a repository share: the agent's own files and its
+        further models."""
+        return digest(self._version, *(model.shaping for model in self.further))
+
     def _ready(self, name: str) -> Model:
         """The model, once it and all further models of the agent's settings are known to be usable: a key opens no
         further model except for embeddings. Raises UserError."""
@@ -303,7 +309,7 @@ class Predictor:
             clone=str(clone.place),
             base_url=gateway.base_url,
             key=key,
-            cache=str(run.cache),
+            cache=str(run.cache(self._indexer)),
             room=room,
             attempt=attempt,
             contexts={model.name: model.context for model in (self.model, *self.further) if model.context},

@@ -42,7 +42,6 @@ from pipeline.evaluate.grade import AGAIN
 from pipeline.execution.counter import KINDS
 from pipeline.execution.images import source
 from pipeline.llm.costs import requests
-from pipeline.llm.experiment import SHARED
 from pipeline.llm.spending import check, spending
 
 ATTEMPTS = 2
@@ -62,12 +61,13 @@ ENTRY = """\
 CHOICES = {"knows": 4, "guesses": 1, "talks": 2}
 #: made-up prices of the models, in USD per token in and out
 PRICES = {"knows": ("0.00001", "0.00003"), "guesses": ("0.000001", "0.000003"), "talks": ("0.0000001", "0.0000003")}
+EMBEDDING_PRICE = "0.00000002"
 #: fields of records and columns of tables that pass
 PASSING = ("run", "started", "finished", "time", "duration_s")
 #: fields of stored results that pass: durations, where a report lay, where the moved run's files were, and repeats
 RESULTS_PASSING = (*PASSING, "seconds", "place", "root", "repeats", "flips", *(kind + AGAIN for kind in KINDS))
-#: what was sent, and the tokens of indexes, which all models share and the first one pays: they cost nothing here
-SENT = ("requests", "req_llm", "req_emb", "tok_emb")
+#: how often something was sent: what is sent again is answered from a cache, with neither tokens nor money
+SENT = ("requests", "req_llm", "req_emb")
 #: the exit code of a campaign that ended with a failure, such as a gold patch whose tests are flaky
 FAILED = 1
 #: seconds between two looks at how far a campaign is
@@ -220,7 +220,7 @@ def copied(data: Store, store: Store, repos: Sequence[Repo]) -> None:
 def campaign_file(folder: Path, chosen: Mapping[Repo, int | None], more: Mapping[str, Any]) -> Path:
     """The campaign's file, its list of models, and the settings of its agents."""
     models = [ENTRY.format(name, name.upper(), "chat", *PRICES[name], CHOICES[name]) for name in SKILLS]
-    models.append(ENTRY.format("rehearsal-embedding", SKILLS[0].upper(), "embedding", "0", "0", 1))
+    models.append(ENTRY.format("rehearsal-embedding", SKILLS[0].upper(), "embedding", EMBEDDING_PRICE, "0", 1))
     (folder / "models.yaml").write_text("model_list:\n" + "".join(models), encoding="utf-8")
     top = {"models": list(SKILLS), "model_list": "models.yaml", "attempts": ATTEMPTS, **more}
     lines = [f"{name} = {json.dumps(value)}" for name, value in top.items()]
@@ -282,11 +282,7 @@ def _tables(store: Store) -> Content:
     described = _rows(store.analysis / "columns.csv") if (store.analysis / "columns.csv").exists() else []
     passing = {one["name"] for one in described if one["unit"] in ("s", "seconds")} | {*SENT, *PASSING}
     return {
-        _place(store, path): [
-            {key: value for key, value in row.items() if key not in passing}
-            for row in _rows(path)
-            if row.get("holder") != SHARED
-        ]
+        _place(store, path): [{key: value for key, value in row.items() if key not in passing} for row in _rows(path)]
         for path in (store.analysis / "tables").glob("*.csv")
     }
 

@@ -144,8 +144,14 @@ def test_a_repository_without_a_dataset_lists_what_is_built(bench: Bench) -> Non
 def test_what_an_agent_keeps_is_paid_for_in_its_own_data_directory(bench: Bench, tmp_path: Path) -> None:
     """An index that another directory's ledger paid for would be missing in this one's sums."""
     run = open_run(bench.store, EXPERIMENT)
-    assert open_run(bench.store, replace(EXPERIMENT, name="greedy")).cache == run.cache
     other = Store(tmp_path / "other")
     write_records(other.dataset(REPO), run.instances)
-    assert open_run(other, EXPERIMENT).cache != run.cache
-    assert open_run(bench.store, EXPERIMENT, Wanted(fresh=True)).cache != run.cache
+    assert open_run(other, EXPERIMENT).cache("v1") != run.cache("v1")
+
+
+def test_models_share_what_an_agent_keeps_unless_a_run_is_fresh(bench: Bench) -> None:
+    run, other = (open_run(bench.store, replace(EXPERIMENT, model=model)) for model in ("model-a", "model-b"))
+    assert run.cache("v1") == other.cache("v1")
+    assert run.cache("v1") != run.cache("v2"), "another version of the agent or of its embedding model"
+    assert run.cache("v1") != open_run(bench.store, EXPERIMENT, Wanted(fresh=True)).cache("v1")
+    assert run.cache("v1") != open_run(bench.store, replace(EXPERIMENT, agent="other")).cache("v1")

@@ -1,8 +1,8 @@
 """The vectors of a repository's files. Only files that no earlier task has embedded are embedded.
 
-A file's vectors are stored under a digest of its path, its content, the model and the chunking. Requests are sent in
-batches and in parallel, and each batch is stored when it arrives. Binary files, files that the clone lacks and files
-that are not UTF-8 have no vectors.
+A file's vectors are stored under a digest of its path, its content, the model, the preamble and the chunking. Requests
+are sent in batches and in parallel, and each batch is stored when it arrives. Binary files, files that the clone lacks
+and files that are not UTF-8 have no vectors.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Pieces = tuple[str, Sequence[str]]  # a key, and the texts to embed for it
 
 @dataclass(frozen=True)
 class Index:
-    """The vectors of the files of one checkout."""
+    """The vectors of the files of one checkout. `encoding` is what `count` counts with; empty if it estimates."""
 
     checkout: Checkout
     model: EmbeddingModel
@@ -33,6 +33,7 @@ class Index:
     settings: Retrieval
     preamble: str
     count: Count
+    encoding: str = ""
 
     def vectors(self, paths: Iterable[str]) -> dict[str, Matrix]:
         """The vectors of the files that have any. Raises ProviderFailure."""
@@ -44,7 +45,8 @@ class Index:
 
     def _key(self, path: str) -> str:
         settings = self.settings
-        cut = (settings.model, settings.limit, settings.chunk_tokens, settings.overlap_tokens, self.preamble)
+        size = (settings.limit, settings.chunk_tokens, settings.overlap_tokens, self.encoding)
+        cut = (settings.model, *size, self.preamble)
         return hashlib.sha256(repr((*cut, path, self.checkout.digest(path))).encode()).hexdigest()
 
     def _filled(self, keys: Mapping[str, str]) -> dict[str, Matrix]:

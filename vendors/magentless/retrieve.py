@@ -11,7 +11,7 @@ from pathlib import Path
 
 from magentless.checkout import Checkout
 from magentless.index import Index, nearest
-from magentless.inputs import Settings, Task
+from magentless.inputs import Settings, Task, closest
 from magentless.prompting import question
 from magentless.provider import EmbeddingModel
 from magentless.tokens import Count
@@ -37,7 +37,8 @@ class Retriever:
         self._model = model
         self._question = question(task, chosen.instruction + preamble, chosen.limit, count)
         self._cache, self._answer = VectorCache(cache), answer
-        self._index = Index(checkout, model, self._cache, chosen, preamble, count)
+        encoding = closest(model.name, settings.context.tokenizers, "")
+        self._index = Index(checkout, model, self._cache, chosen, preamble, count, encoding)
 
     def nearest(self, paths: Sequence[str]) -> list[str]:
         """The readable files, the nearest first. Raises ProviderFailure."""

@@ -1,4 +1,4 @@
-"""Vectors, stored between the tasks of an experiment by a digest of everything that they depend on.
+"""Vectors, stored between the tasks of a repository by a digest of everything that they depend on.
 
 Reads and writes `vectors.sqlite` in the cache folder. Processes share it, so nothing is embedded twice. Vectors are
 unit vectors of 32-bit floats, so the product of two is their cosine.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from magentless.checkout import Checkout
@@ -63,6 +65,14 @@ def test_the_next_task_embeds_only_what_changed(index, make_checkout):
     again = index(root)
     again.vectors(["a.ts", "moved.css", "d.ts"])
     assert again.model.batches == []
+
+
+def test_another_encoding_of_the_tokens_cuts_elsewhere_and_shares_nothing(index, make_checkout):
+    root = make_checkout(FILES)
+    index(root).vectors(FILES)
+    other = replace(index(root), encoding="cl100k_base", count=lambda text: len(text) // 2)
+    assert {path: len(rows) for path, rows in other.vectors(FILES).items()} == {"a.ts": 1, "b.css": 1, "d.ts": 2}
+    assert other.model.heads == ["File: a.ts", "File: b.css", "File: d.ts", "File: d.ts"]
 
 
 @pytest.mark.trap("one-missing-file")
