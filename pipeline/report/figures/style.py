@@ -104,7 +104,7 @@ class Plot:
 
     def _bytes(self, kind: str, metadata: dict[str, str | None]) -> bytes:
         data = BytesIO()
-        with styled():
+        with styled(), _no_layout():
             self.figure.savefig(data, format=kind, dpi=200, metadata={"Title": self.title} | metadata)
         return data.getvalue()
 
@@ -118,9 +118,16 @@ def styled() -> Iterator[None]:
 def laid_out(figure: Figure) -> Figure:
     """The figure with its layout computed once. A figure that keeps an engine is drawn twice for each format."""
     figure.draw_without_rendering()
-    with mpl.rc_context({"figure.constrained_layout.use": False}):
+    with _no_layout():
         figure.set_layout_engine(None)
     return figure
+
+
+@contextmanager
+def _no_layout() -> Iterator[None]:
+    """Without a layout engine, which matplotlib would otherwise give to a figure that has none, after each format."""
+    with mpl.rc_context({"figure.constrained_layout.use": False}):
+        yield
 
 
 def canvas(rows: int, *, head: float = 0.7, each: float = 0.34, width: float = WIDTH) -> Figure:

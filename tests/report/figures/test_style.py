@@ -1,0 +1,21 @@
+"""How figures are laid out and written."""
+
+from __future__ import annotations
+
+import pytest
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from pipeline.report.figures.style import Plot, canvas, laid_out, styled
+
+
+def test_both_formats_have_the_layout_that_was_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """matplotlib gives a figure that was written the default engine again."""
+    layouts = []
+    monkeypatch.setattr(ConstrainedLayoutEngine, "execute", lambda _engine, figure: layouts.append(figure))
+    with styled():
+        figure = canvas(3)
+        figure.subplots().plot([1, 2])
+        laid_out(figure)
+    plot = Plot("lines", "Lines", "table", figure, "One line.")
+    assert plot.svg.startswith(b"<?xml") and plot.png.startswith(b"\x89PNG")
+    assert layouts == [figure]
