@@ -212,7 +212,9 @@ def _changes(before: Environment, after: Environment) -> Iterator[str]:
         yield f"Node {after.node} in place of {before.node}"
     if before.manager_version != after.manager_version:
         yield f"{after.manager} {after.manager_version} in place of {before.manager_version or 'the one of Node'}"
-    installs = [(one.install, *(nested.install for nested in one.nested)) for one in (before, after)]
+    installs = [
+        (environment.install, *(nested.install for nested in environment.nested)) for environment in (before, after)
+    ]
     pairs = zip(*installs, strict=True)
     yield from (f"{' '.join(new)} in place of {' '.join(old)}" for old, new in pairs if old != new)
 

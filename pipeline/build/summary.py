@@ -54,7 +54,7 @@ def _bases(units: Sequence[Planned], decided: Mapping[str, Outcome]) -> dict[str
     """Of the candidates whose install ended: how many bases are well, and which are not. A base that met a limit has no
     health, and is not well."""
     ended = {unit.name: decided[unit.name] for unit in units if unit.name in decided}
-    bases = {name: one.health for name, one in ended.items() if one.health or kind(one) in LIMITS}
+    bases = {name: outcome.health for name, outcome in ended.items() if outcome.health or kind(outcome) in LIMITS}
     sick = [name for name, health in bases.items() if not (health and health.well)]
     return {"installed": len(bases), "well": len(bases) - len(sick), "sick": sick}
 

@@ -169,7 +169,7 @@ class Conduct:
     def _fits(self, repo: Repo, lock: Path) -> bool:
         """Whether the dataset is what its list says, as last compared, however its environments were inferred."""
         if lock not in self._fitting:
-            self._fitting[lock] = not any(one.is_telling for one in differing(self.store, repo, lock))
+            self._fitting[lock] = not any(difference.is_telling for difference in differing(self.store, repo, lock))
         return self._fitting[lock]
 
     def lacking(self) -> dict[str, list[str]]:

@@ -87,7 +87,7 @@ def manifests(environment: Environment, files: Mapping[str, bytes], registry: Ca
 def thawed(environment: Environment, day: str = "") -> Environment:
     """The environment with installs that may change their lock files. New versions are from before the `day` (ISO), if
     one is given and the manager can do that."""
-    nested = tuple(one.model_copy(update={"install": _thawed(one, day)}) for one in environment.nested)
+    nested = tuple(place.model_copy(update={"install": _thawed(place, day)}) for place in environment.nested)
     return environment.model_copy(update={"install": _thawed(environment, day), "nested": nested})
 
 

@@ -29,7 +29,11 @@ def unchecked(store: Store, repo: Repo, instances: Sequence[Instance]) -> list[s
     """The instances for which the stored verdicts do not say that oracle resolves them and nop does not."""
     found = {name: _outcomes(store, repo, name) for name in REQUIRED}
     names = (instance.instance_id for instance in instances)
-    return [name for name in names if any(found[one].get(name) is not REQUIRED[one] for one in REQUIRED)]
+    return [
+        name
+        for name in names
+        if any(found[reference].get(name) is not outcome for reference, outcome in REQUIRED.items())
+    ]
 
 
 def _outcomes(store: Store, repo: Repo, reference: str) -> dict[str, Outcome]:

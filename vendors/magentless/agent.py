@@ -19,7 +19,7 @@ from magentless.provider import Messages
 from magentless.repair import Sample, Windows, repair
 from magentless.run import FileSet, Run
 from magentless.selection import select
-from magentless.session import Session, said
+from magentless.session import Session, message
 from magentless.views import view, window
 from magentless.words import identifiers
 
@@ -63,7 +63,7 @@ class Agent:
         except Ended as end:
             files.notes, files.places = [f"lines: {end}"], related
         seen = {path: (finder.texts[path], spans) for path, spans in files.places.items()}
-        views = [view(path, *one, self._words, self._settings.files) for path, one in seen.items()]
+        views = [view(path, *piece, self._words, self._settings.files) for path, piece in seen.items()]
         try:
             prompt = self._session.prompter.prompt(REPAIR, views)
         except Ended as end:
@@ -75,25 +75,25 @@ class Agent:
 
     def _samples(self, number: int, prompt: str, windows: Windows) -> list[Sample]:
         """The repairs of a set. Those of one temperature share a request if the model can return several answers."""
-        messages, per_set = [said("user", prompt)], self._settings.samples.per_set
+        messages, per_set = [message("user", prompt)], self._settings.samples.per_set
         heat = self._settings.samples.heat
         samples = [Sample(number * per_set + index, number, heat(index)) for index in range(per_set)]
         with ThreadPoolExecutor(per_set) as threads:
             asked = [(group, threads.submit(self._firsts, group, messages)) for group in self._groups(samples)]
             ends = [
-                threads.submit(self._sample, one, first, place, messages, windows)
+                threads.submit(self._sample, sample, first, place, messages, windows)
                 for group, first in asked
-                for place, one in enumerate(group)
+                for place, sample in enumerate(group)
             ]
-            return [one.result() for one in ends]
+            return [end.result() for end in ends]
 
     def _groups(self, samples: Sequence[Sample]) -> list[Sequence[Sample]]:
         """Groups of samples that share a request: of one temperature, as many as the model returns at once."""
-        alike = [list(group) for _, group in groupby(samples, key=lambda one: one.temperature)]
+        alike = [list(group) for _, group in groupby(samples, key=lambda sample: sample.temperature)]
         return [some[at : at + self._choices] for some in alike for at in range(0, len(some), self._choices)]
 
     def _firsts(self, samples: Sequence[Sample], messages: Messages) -> list[str | Ended]:
-        numbers = [one.number for one in samples]
+        numbers = [sample.number for sample in samples]
         return self._session.several(REPAIR, messages, numbers, samples[0].temperature)
 
     def _sample(
@@ -103,11 +103,11 @@ class Agent:
         messages = self._attempt(first, replies.result()[place], messages, windows)
         attempts = [first]
         while attempts[-1].cause in MENDABLE and len(attempts) <= self._settings.samples.reasks:
-            reasked = [f"{one.cause}: {one.detail}" for one in attempts]
+            reasked = [f"{attempt.cause}: {attempt.detail}" for attempt in attempts]
             attempts.append(Sample(first.number, first.set, first.temperature, reasked=reasked))
             messages = self._attempt(attempts[-1], self._again(first, messages), messages, windows)
         best = furthest(attempts)
-        best.replies = [one.reply() for one in attempts]
+        best.replies = [attempt.reply() for attempt in attempts]
         return best
 
     def _again(self, sample: Sample, messages: Messages) -> str | Ended:
@@ -125,11 +125,11 @@ class Agent:
         except Ended as end:
             sample.cause, sample.detail = end.cause, end.detail
         reason = template("reask").substitute(reason=sample.detail)
-        said_so = "" if isinstance(reply, Ended) else reply
-        return [*messages, said("assistant", said_so), said("user", reason)]
+        answered = "" if isinstance(reply, Ended) else reply
+        return [*messages, message("assistant", answered), message("user", reason)]
 
 
 def furthest(attempts: Iterable[Sample]) -> Sample:
     """The attempt that came furthest through the funnel, the last one in a tie."""
-    *_, last = sorted(attempts, key=lambda one: one.progress)
+    *_, last = sorted(attempts, key=lambda sample: sample.progress)
     return last

@@ -43,7 +43,7 @@ def elements(path: str, text: str) -> list[Element]:
 def _of_tree(tree: SyntaxTree) -> Iterator[Element]:
     """The elements of a tree, outer ones before inner ones."""
     query, joint = LANGUAGES[tree.grammar]
-    found = {(one["element"][0].start_byte, -one["element"][0].end_byte): one for one in matches(tree, query)}
+    found = {(match["element"][0].start_byte, -match["element"][0].end_byte): match for match in matches(tree, query)}
     outer: list[tuple[int, str]] = []
     for (start, end), captured in sorted(found.items(), key=lambda item: item[0]):
         while outer and outer[-1][0] <= start:

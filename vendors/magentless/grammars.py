@@ -85,8 +85,8 @@ def _inner(tree: SyntaxTree) -> Iterator[SyntaxTree]:
     """The scripts and styles inside a file."""
     for found in matches(tree, "inside") if tree.grammar in PAGES else ():
         (element,), (text,) = found["element"], found["text"]
-        said = (LANGUAGES.get(node.text or b"") for node in found.get("value", ()))
-        grammar = next(filter(None, said), INSIDE[element.type])
+        named = (LANGUAGES.get(node.text or b"") for node in found.get("value", ()))
+        grammar = next(filter(None, named), INSIDE[element.type])
         yield _parsed(grammar, text.text or b"", text.start_point.row)
 
 

@@ -71,9 +71,9 @@ def apply_edit(text: str, edit: Edit, shown: Shown = ()) -> Applied:
 
 def find(lines: Sequence[str], edit: Edit, shown: Shown = ()) -> Match:
     """The unique position of the edit's SEARCH lines in `lines`. Raises Ended (SEARCH_MISMATCH)."""
-    for one, note in ((edit, ""), (edit.unnumbered, NUMBERED)):
-        if one and (found := _found(lines, one, shown)):
-            return Match(found[0] + note, found[1], one)
+    for variant, note in ((edit, ""), (edit.unnumbered, NUMBERED)):
+        if variant and (found := _found(lines, variant, shown)):
+            return Match(found[0] + note, found[1], variant)
     raise Ended(Cause.SEARCH_MISMATCH, f"{edit.path}: the searched lines do not occur")
 
 
@@ -84,7 +84,9 @@ def _found(lines: Sequence[str], edit: Edit, shown: Shown) -> tuple[str, int] | 
         way: _starts([compared(line) for line in lines], [compared(line) for line in edit.search])
         for way, compared in WAYS
     }
-    windows = {way: [one for one in starts if all(shown[one : one + count])] for way, starts in all_starts.items()}
+    windows = {
+        way: [start for start in starts if all(shown[start : start + count])] for way, starts in all_starts.items()
+    }
     for way, starts in [*(windows.items() if shown else ()), *all_starts.items()]:
         if len(starts) > 1:
             raise Ended(Cause.SEARCH_MISMATCH, f"{edit.path}: the searched lines occur {len(starts)} times ({way})")

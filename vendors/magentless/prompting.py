@@ -108,7 +108,7 @@ def statements(task: Task, *, delimited: bool = True) -> Iterator[str]:
     hints = "From the discussion:\n\n" + task.hints.strip() if task.hints.strip() else ""
     for hint, body_chars in ((hints, None), ("", None), ("", SHORT_BODY_CHARS), ("", 0)):
         issues = [_issue(issue, body_chars) for issue in task.statement]
-        parts = [*(("issue", one) for one in issues), *([("discussion", hint)] if hint else [])]
+        parts = [*(("issue", issue) for issue in issues), *([("discussion", hint)] if hint else [])]
         yield "\n\n".join(_delimited(*part) if delimited else part[1] for part in parts)
 
 

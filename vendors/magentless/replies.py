@@ -69,7 +69,7 @@ def _spans(line: str, elements: Sequence[Element], length: int) -> Iterator[Span
             yield first, min(last, length)
         return
     exact = [element for element in elements if element.name == text]
-    for element in exact or [one for one in elements if text and re.split(r"[. ]", one.name)[-1] == text]:
+    for element in exact or [element for element in elements if text and re.split(r"[. ]", element.name)[-1] == text]:
         yield element.start, element.end
 
 

@@ -43,10 +43,10 @@ def rewritten(reply: str, shown: Mapping[str, Sequence[Piece]]) -> list[Edit]:
     found: dict[tuple[str, Piece], Edit] = {}
     for path, block in _blocks(reply):
         offered = {path: shown[path]} if path in shown else {} if path else shown
-        rated = [(_likeness(piece, block), one, piece) for one, all_of_it in offered.items() for piece in all_of_it]
-        likeness, one, piece = max(rated, key=lambda each: each[0], default=(0.0, "", ()))
+        rated = [(_likeness(piece, block), name, piece) for name, pieces in offered.items() for piece in pieces]
+        likeness, name, piece = max(rated, key=lambda each: each[0], default=(0.0, "", ()))
         if likeness >= LIKE and piece != block:
-            found.setdefault((one, piece), Edit(one, piece, block, WAY))
+            found.setdefault((name, piece), Edit(name, piece, block, WAY))
     return list(found.values())
 
 

@@ -24,7 +24,7 @@ class Session:
 
     def ask(self, step: Step, prompt: str, sample: int = 0, temperature: float = 0.0) -> str:
         """The answer to a prompt. Raises Ended and ProviderFailure."""
-        return self.converse(step, [said("user", prompt)], sample, temperature)
+        return self.converse(step, [message("user", prompt)], sample, temperature)
 
     def converse(self, step: Step, messages: Messages, sample: int, temperature: float) -> str:
         """The answer to a conversation. Raises Ended and ProviderFailure."""
@@ -39,6 +39,6 @@ class Session:
         return Ask(step.name, sample, temperature, most, step.part == "localize")
 
 
-def said(role: str, text: str) -> dict[str, str]:
+def message(role: str, text: str) -> dict[str, str]:
     """One message of a conversation."""
     return {"role": role, "content": text}

@@ -40,7 +40,7 @@ def collapsed(text: str) -> str:
 def _mistakes(tree: SyntaxTree) -> int:
     unread = sum(node.is_error or node.is_missing for node in nodes(tree.root)) if tree.root.has_error else 0
     tags = matches(tree, "tags") if tree.grammar == TSX else ()
-    return unread + sum(_names(one, "opened") != _names(one, "closed") for one in tags)
+    return unread + sum(_names(tag, "opened") != _names(tag, "closed") for tag in tags)
 
 
 def _names(captured: dict[str, list[Node]], tag: str) -> list[bytes | None]:

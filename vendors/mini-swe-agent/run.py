@@ -78,7 +78,7 @@ class GatewayModel(OpenRouterModel):
 
 def shown(messages: list[dict], pictures: list[dict]) -> list[dict]:
     """The messages, with the pictures after the text of the first user message; stored messages have none."""
-    first = next((index for index, one in enumerate(messages) if one["role"] == "user"), None)
+    first = next((index for index, entry in enumerate(messages) if entry["role"] == "user"), None)
     if first is None or not pictures:
         return messages
     told = {**messages[first], "content": [{"type": "text", "text": messages[first]["content"]}, *pictures]}

@@ -26,7 +26,9 @@ def find(
     named = workspaces.patterns(tree, manifest)
     tests = (file for file in files if is_test(file) and not place.tool_of(tree, file))
     inside = (file for file in tests if not runs_in or file.startswith(f"{runs_in}/"))
-    nearest = (next((one for one in above(file) if workspaces.nested(tree, one, named)), "") for file in inside)
+    nearest = (
+        next((folder for folder in above(file) if workspaces.nested(tree, folder, named)), "") for file in inside
+    )
     found: list[Nested] = []
     variables: dict[str, str] = {}
     for folder in sorted(set(nearest) - {""}):

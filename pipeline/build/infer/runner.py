@@ -162,7 +162,9 @@ def _configurations(use: Use, spec: Spec) -> Iterator[str]:
 
 def _bringers(use: Use, spec: Spec, *manifests: Manifest) -> set[str]:
     """The packages that may contain the runner: wrappers, and if nothing names it, what the test command starts."""
-    is_named = use.call.program or any(name in one.dependencies for one in manifests for name in spec.packages)
+    is_named = use.call.program or any(
+        name in manifest.dependencies for manifest in manifests for name in spec.packages
+    )
     starters = (place.starters(manifest) for manifest in manifests if not is_named)
     return {name for names in (*map(uses.wrappers, manifests), *starters) for name in names}
 
