@@ -1,101 +1,158 @@
 // Who asks, in a disguised run: whether the code that is running is a source, which must not know that tests run, or a
 // test, a runner or a library. Beside this file is `askers.json`: the folder of the repository, the one that it was
-// moved from, its files that may know of tests, its tests, and whether elements have boxes. Written for any Node that
-// runs tests.
+// moved from, its files that may know of tests, its tests, its manifests, the modules of Node that no source of the base
+// loads and no page has, and whether elements have boxes. Written for any Node that runs tests.
 "use strict";
 const fs = require("fs");
 const path = require("path");
 const vm = require("vm");
 
-const { root, former, files, tests, boxes } = JSON.parse(fs.readFileSync(path.join(__dirname, "askers.json"), "utf8"));
+const about = JSON.parse(fs.readFileSync(path.join(__dirname, "askers.json"), "utf8"));
+const { root, former, files } = about;
 const knowing = new Set(files.map((name) => path.join(root, name)));
-const FILE = /\n\s+at (?:[^\n]*\()?((?:file:|[\\/]|\w:[\\/])[^\n]*?):\d+:\d+/g;
-//: the running functions, from a realm of its own, so that nobody else changes it: `whole` is a stack whose lines name
-//: files, `nearest` the file of the innermost function that is not of this folder, among a few. The latter is asked
-//: whenever a document is, thousands of times in a test
+const scratch = path.dirname(__dirname);
+const INSTALLED = /(?:^|[\\/])node_modules[\\/]/;
+const { statSync } = fs;
+const started = Date.now();
+//: lines of a stack: of files, and of Node's own functions
+const FILE = /^\s+at (?:.*\()?((?:file:|[\\/]|\w:[\\/]).*?):\d+:\d+/;
+const OF_NODE = /^\s+at (?:.*\()?(?:node:|internal\/|\w+\.js:)/;
+//: what stands for the file of code that was made while tests run, by a frame or a data URL, and of code that nobody
+//: called; for that of Node; and how many running functions are looked at: to find who calls, and who began it
+const MADE = "made", NODE = "node", SHALLOW = 50, DEEP = 200;
+//: the running functions, from a realm of its own, so that nobody else changes it. `each` are their files with their
+//: lines in a stack; `nearest` is the file of the innermost one that is not of this folder, among a few. The latter is
+//: asked whenever a document is, thousands of times in a test. Code made of text is of the file that made it, whatever
+//: it calls itself; functions of the language have no file
 const stack = vm.runInNewContext(`
-  var isWhole = true;
-  function text(sites) {
-    return sites.map(function (site) { return "\\n    at " + site; }).join("");
+  var isEach, isTold;
+  var FILE = /^(?:file:|[\\\\/]|\\w:[\\\\/])/, NODE = /^(?:node:|internal\\/|\\w+\\.js$)/;
+  var TASKS = /(?:^|[:/])(?:timers|events|next_tick|task_queues|event_target|async_hooks)(?:\\.js)?$/;
+  var MAKER = /^[^]*\\(((?:file:|[\\\\/]|\\w:[\\\\/])[^]*?):\\d+:\\d+\\)/;
+  function fileOf(site) {
+    if (site.isEval()) {
+      var maker = MAKER.exec(String(site.getEvalOrigin()));
+      return maker ? maker[1] : made;
+    }
+    var name = site.getFileName();
+    if (!name || site.isNative()) return "";
+    if (FILE.test(name)) return name;
+    return NODE.test(name) ? (TASKS.test(name) ? "" : node) : made;
+  }
+  function each(sites) {
+    return sites.map(function (site) { return [fileOf(site), isTold ? "\\n    at " + site : ""]; });
   }
   function nearest(sites) {
-    for (var i = 0; i < sites.length; i++) {
-      var file = sites[i].getFileName();
-      if (file && /^(?:file:|[\\\\/]|\\w:[\\\\/])/.test(file) && file.indexOf(folder) !== 0) return file;
+    for (var i = 0, isNode = false; i < sites.length; i++) {
+      var file = fileOf(sites[i]);
+      if (file === node) isNode = true;
+      else if (file && file.indexOf(folder) !== 0) return file;
     }
-    return "";
+    return sites.length < few ? (isNode ? node : made) : "";
   }
-  Error.prepareStackTrace = function (error, sites) { return isWhole ? text(sites) : nearest(sites); };
-  function made(whole, limit) {
-    isWhole = whole;
+  Error.prepareStackTrace = function (error, sites) { return isEach ? each(sites) : nearest(sites); };
+  function ask(all, lines, limit) {
+    isEach = all;
+    isTold = lines;
     Error.stackTraceLimit = limit;
     return new Error().stack;
   }
-  ({ whole: function () { return made(true, 20); }, nearest: function () { return made(false, 8); } });
-`, { folder: __dirname + path.sep });
+  ({
+    each: function (limit, lines) { return ask(true, lines, limit); },
+    nearest: function () { return ask(false, false, few); },
+  });
+`, { folder: __dirname + path.sep, made: MADE, node: NODE, few: 16 }, { filename: path.join(__dirname, "stack.js") });
 
 const nameOf = (file) => file.replace(/^file:\/\//, "").replace(/\?.*$/, "");
 //: answers of `isOwn`
 const own = new Map();
 
-/** Whether a file is the repository's own. */
+/** Whether a file is the repository's own, or was made while tests run. Installed packages and Node's files are not. */
 function isOwn(file) {
   if (!own.has(file)) {
     const name = nameOf(file);
-    const inside = path.relative(root, name);
-    const isWithin = !inside.startsWith("..") && !path.isAbsolute(inside);
-    own.set(file, path.isAbsolute(name) && isWithin && !/(?:^|[\\/])node_modules[\\/]/.test(inside));
+    const isForeign = INSTALLED.test(path.relative(root, name)) || (former && isWithin(name, former));
+    const isMade = file === MADE || !isForeign || isNew(name);
+    own.set(file, file !== NODE && isMade && !isWithin(name, scratch));
   }
   return own.get(file);
+}
+
+const isWithin = (name, folder) => `${name}${path.sep}`.startsWith(`${folder}${path.sep}`);
+
+function isNew(name) {
+  try {
+    return statSync(name).ctime.getTime() > started;
+  } catch (error) {
+    return false; // it is not on the disk
+  }
 }
 
 /** Whether a file is the repository's own, and does not know of tests. */
 const isSource = (file) => isOwn(file) && !knowing.has(nameOf(file));
 
-/** The running functions by their files, the innermost first; `before` is what stands above each in the stack. */
-function* running() {
-  const text = String(stack.whole());
-  FILE.lastIndex = 0;
-  for (let found = FILE.exec(text); found; found = FILE.exec(text))
-    if (path.dirname(found[1]) !== __dirname) yield { file: found[1], before: text.slice(0, found.index) };
+/** The running functions by their files, the innermost first, and all that stands above each in the stack; then, if none
+ * of them has a file, who is running. */
+function* running(limit) {
+  const lines = frames(limit);
+  let before = "";
+  for (const [file, line] of lines) {
+    if (file !== NODE && isCaller(file)) yield { file, before };
+    before += line;
+  }
+  if (lines.length >= limit || !lines.some(([file]) => isCaller(file))) yield { file: MADE, before };
 }
 
-/** The file of the innermost running function that is not ours. While a stack is made, V8 gives another one as text. */
+/** The files of so many running functions, with their lines where they are few. */
+function frames(limit) {
+  const found = stack.each(limit, limit === SHALLOW);
+  return typeof found === "string" ? parsed(found) : Array.from(found);
+}
+
+/** Whether this is the file of a function that is not ours. */
+const isCaller = (file) => Boolean(file) && path.dirname(file) !== __dirname;
+
+/** The same of a stack that V8 gives as text, which it does while another one is made. */
+function parsed(text) {
+  return text.split("\n").map(function (line) {
+    const found = FILE.exec(line);
+    return [found ? found[1] : OF_NODE.test(line) ? NODE : "", `\n${line}`];
+  });
+}
+
+/** The file of the innermost running function that is not ours. */
 function nearest() {
   const file = String(stack.nearest());
   if (file && !file.includes("\n")) return file;
-  for (const one of running()) return one.file;
-  return "";
+  for (const one of running(DEEP)) return one.file;
+  return NODE;
 }
 
 /** Whether a source is running, and has called no other file but ours and those whose names match `through`. */
 function isAskedBySource(through) {
   const file = nearest();
   if (!through || !through.test(file)) return isSource(file);
-  for (const one of running()) if (!through.test(one.file)) return isSource(one.file);
+  for (const one of running(SHALLOW)) if (!through.test(one.file)) return isSource(one.file);
   return false;
 }
 
 /** The same, unless it has called functions of Node whose lines in the stack match `own`. */
 function isAskedDirectly(own) {
-  for (const { file, before } of running()) return isSource(file) && !own.test(before);
+  if (!isAskedBySource()) return false; // most of them, and this costs least
+  for (const { file, before } of running(SHALLOW)) return isSource(file) && !own.test(before);
   return false;
 }
 
 /** Whether a source is running, itself or by a library that it has called. */
 function isDoneBySource() {
-  for (const { file } of running()) if (isOwn(file)) return isSource(file);
+  for (const { file } of running(DEEP)) if (isOwn(file)) return isSource(file);
   return false;
 }
 
 /** A stack as sources may see it: of the functions that are running, those of sources. */
 function ownStack(error) {
-  const frames = String(stack.whole()).split("\n").filter(function (line) {
-    FILE.lastIndex = 0;
-    const found = FILE.exec(`\n${line}`);
-    return found && path.dirname(found[1]) !== __dirname && isSource(found[1]);
-  });
-  return [String(error)].concat(frames).join("\n");
+  const own = frames(SHALLOW).filter(([file]) => isCaller(file) && isSource(file));
+  return String(error) + own.map(([, line]) => line).join("");
 }
 
-module.exports = { root, former, tests, boxes, isSource, isAskedBySource, isAskedDirectly, isDoneBySource, ownStack };
+module.exports = { about, isSource, isAskedBySource, isAskedDirectly, isDoneBySource, ownStack };

@@ -4,7 +4,7 @@
 "use strict";
 const fs = require("fs");
 const path = require("path");
-const { isAskedBySource, ownStack } = require("./askers.cjs");
+const { isAskedBySource, isDoneBySource } = require("./askers.cjs");
 require("./document.cjs");
 //: the words that define tests and hooks, and what else of runners and of libraries for tests is global
 const WORDS =
@@ -73,7 +73,7 @@ function keepAll(table, open) {
 function keepElements() {
   const names = new Set(`${OF_ELEMENTS["Element.prototype"]} ${OF_ELEMENTS["Node.prototype"]}`.split(" "));
   const node = world.Node;
-  const isKept = (object, name) => node && object instanceof node && names.has(name);
+  const isKept = (object, name) => node && object instanceof node && names.has(name) && name in object;
   const passing = (real, given) =>
     function (object, name, descriptor) {
       return isKept(object, name) ? given(object) : real(object, name, descriptor);
@@ -90,10 +90,9 @@ function hideWords() {
   processes.forEach(function (one) {
     delete one.env.TEST_REPORT;
   });
-  define(Error, "stackTraceLimit", { value: 0, writable: false, configurable: false });
   WORDS.split(" ").forEach(function (name) {
     const own = Object.getOwnPropertyDescriptor(world, name);
-    if (own && own.configurable && !theirs.has(name)) delete world[name];
+    if (own && own.configurable && !theirs.has(name) && hiding.has(own.get)) delete world[name];
   });
 }
 
@@ -102,18 +101,22 @@ function hideGlobals() {
   const keys = Object.getOwnPropertyNames(world).concat(Object.getOwnPropertySymbols(world));
   const ofNode = view ? OF_NODE.split(" ") : [];
   const words = `${WORDS} ${GLOBALS}`.split(" ").concat(ofNode);
-  const names = new Set(words.concat(keys.filter((key) => OF_RUNNERS.test(String(key)))));
+  const isTelling = (key) => OF_RUNNERS.test(String(key)) || (typeof key === "symbol" && Symbol.keyFor(key));
+  const names = new Set(words.concat(keys.filter(isTelling)));
   names.forEach(function (name) {
     const own = Object.getOwnPropertyDescriptor(world, name) || { configurable: true };
-    if (!own.configurable || (own.get && !ofNode.includes(name))) return;
-    let value = world[name];
-    const get = () => (!theirs.has(name) && isAskedBySource() ? undefined : value);
+    const isLive = own.get && typeof name === "symbol";
+    if (!own.configurable || (own.get && !isLive && !ofNode.includes(name))) return;
+    let value = isLive ? undefined : world[name];
+    const read = () => (isLive ? own.get.call(world) : value);
+    const get = () => (!theirs.has(name) && isAskedBySource() ? undefined : read());
     const set = function (other) {
       if (name === "expect" && own.value) return;
       value = other;
       if (isAskedBySource()) theirs.add(name);
     };
     define(world, name, { configurable: name !== "expect", enumerable: false, get, set });
+    hiding.add(get);
   });
   const listing = [[Object, "getOwnPropertyNames"], [Object, "getOwnPropertySymbols"], [Reflect, "ownKeys"]];
   const modules = module.constructor._cache;
@@ -121,16 +124,16 @@ function hideGlobals() {
   const isHidden = (object, key) => object === modules || (object === world ? names : marks).has(key);
   const isModules = (object) => modules && object === modules;
   const isNode = (object) => view && object instanceof view.Node;
-  const isTelling = (object) => (object === world || isModules(object) || isNode(object)) && isAskedBySource();
+  const tells = (object) => (object === world || isModules(object) || isNode(object)) && isAskedBySource();
   listing.forEach(function ([owner, method]) {
     const real = owner[method];
     owner[method] = function (object) {
       const found = real(object);
-      return isTelling(object) ? found.filter((key) => !isHidden(object, key)) : found;
+      return tells(object) ? found.filter((key) => !isHidden(object, key)) : found;
     };
   });
   const isNamed = (key) => (names.has(key) || marks.has(key)) && !theirs.has(key);
-  const isDenied = (object, key) => isNamed(key) && isTelling(object) && isHidden(object, key);
+  const isDenied = (object, key) => isNamed(key) && tells(object) && isHidden(object, key);
   const asking = [
     [Object, "hasOwn", false],
     [Object, "getOwnPropertyDescriptor", undefined],
@@ -153,7 +156,7 @@ function hideGlobals() {
   const described = Object.getOwnPropertyDescriptors;
   Object.getOwnPropertyDescriptors = function (object) {
     const found = described(object);
-    if (isTelling(object)) Reflect.ownKeys(found).forEach((key) => isHidden(object, key) && delete found[key]);
+    if (tells(object)) Reflect.ownKeys(found).forEach((key) => isHidden(object, key) && delete found[key]);
     Reflect.ownKeys(found).forEach((key) => (found[key] = machine.shown(object, key, found[key])));
     return found;
   };
@@ -167,47 +170,64 @@ function realmOf(object) {
   return typeof made === "function" ? made("return this")() : world;
 }
 
-/** Stacks have frames of sources alone for sources, however many they ask for. */
-function hideFrames(errors) {
-  const own = Object.getOwnPropertyDescriptor(errors, "prepareStackTrace") || { configurable: true };
-  if (!own.configurable || own.get) return;
-  let { value } = own;
-  const get = () => (isAskedBySource() ? ownStack : value);
-  const set = function (other) {
-    if (!isAskedBySource()) value = other;
+/** Tables of a library for tests are not there for sources, nor for a library that a source has called. */
+function hideTables(tables) {
+  Object.keys(tables || {}).forEach(function (name) {
+    const own = Object.getOwnPropertyDescriptor(tables, name);
+    if (!own.configurable || !("value" in own)) return;
+    let { value } = own;
+    const get = () => (isDoneBySource() ? undefined : value);
+    const set = function (other) {
+      if (!isDoneBySource()) value = other;
+    };
+    define(tables, name, { configurable: false, enumerable: true, get, set });
+  });
+}
+
+/** In a page, a process is an object as any other. */
+function hideKind(root) {
+  const real = root.toString;
+  const value = function toString() {
+    const told = real.call(this);
+    return told === "[object process]" && view && isAskedBySource() ? "[object Object]" : told;
   };
-  define(errors, "prepareStackTrace", { configurable: false, enumerable: true, get, set });
+  define(root, "toString", { configurable: true, enumerable: false, value, writable: true });
 }
 
 const view = world.document && world.document.defaultView;
 //: global names that sources have set: they are their own
 const theirs = new Set();
+//: functions that hide global names
+const hiding = new Set();
 const snapshots = [];
 //: a runner may give tests a copy of the process, and a realm of their own; what is of the machine is loaded outside
 const outer = fs.readFileSync.constructor;
 const processes = Array.from(new Set([process, outer("return process")()]));
 const main = processes[processes.length - 1].mainModule;
 const outside = main ? main.require.bind(main) : require;
-const machine = outside(path.join(__dirname, "machine.cjs"));
 const hideTexts = outside(path.join(__dirname, "texts.cjs"));
+const machine = outside(path.join(__dirname, "machine.cjs"));
 const outermost = outer("return this")();
 //: the realms of tests, of Node, and of elements
 const worlds = Array.from(new Set([world, outermost].concat(view ? realmOf(world.document) : [])));
 machine.show(Boolean(world.document));
 processes.forEach(machine.hideProcess);
-worlds.forEach((one) => hideFrames(one.Error));
+worlds.forEach((one) => machine.hideFrames(one.Error));
 worlds.forEach(machine.keepDefining);
+worlds.forEach((one) => hideKind(one.Object.prototype));
+machine.hideImports(world.__vitest_mocker__);
 hideGlobals();
 hideTexts(world, outermost);
 if (require.main) Object.assign(require.main, { children: [], filename: "", id: ".", path: "", paths: [] });
 Error.stackTraceLimit = 0;
 const known = world[Symbol.for("$$jest-matchers-object")];
 if (known && known.matchers) keep(known.matchers, Object.keys(known.matchers));
+hideTables(known);
 keepAll(OF_ELEMENTS, false);
 keepElements();
 keepAll(OF_VALUES, true);
-worlds.forEach(machine.keepRealm);
-const first = world.beforeAll || world.before;
+worlds.forEach((one) => machine.keepRealm(one, world));
+const first = world.beforeAll || world.before || (world.__vitest_index__ || {}).beforeAll;
 if (first) first(hideWords);
 
 module.exports = function (file) {

@@ -11,8 +11,8 @@ The disguised run has the first of four forms (`FORMS`) in which gold passes mos
 control and test files are those of the run before. The material is made once per instance, with gold (`made`), and kept
 in its record, so nothing is parsed when a patch is evaluated. `build.judge` and `evaluate.grade` say what the runs
 mean. The disguised run hides a runner's globals from sources only (`askers.cjs`), gives them a document like a
-browser's (`document.cjs`, `texts.cjs`), tells them nothing of the machine (`machine.cjs`), and keeps from them what
-others call (`keeping.cjs`).
+browser's (`document.cjs`, `texts.cjs`) and its modules (`modules.cjs`), tells them nothing of the machine
+(`machine.cjs`), and keeps from them what others call (`keeping.cjs`).
 Does not cover traces of the disguise.
 """
 
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
@@ -50,14 +50,48 @@ _DIFF = (
 _SNAPSHOTS = re.compile(r"(?:(.*)/)?__snapshots__/([^/]+)\.snap$")
 #: copies a repository to a new folder and prints its path
 _MOVE = ("sh", "-ec", files(__package__).joinpath("move.sh").read_text(encoding="utf-8"))
-#: what hides that tests run; a test file loads the first
-DISGUISE = ("begin.cjs", "askers.cjs", "document.cjs", "keeping.cjs", "machine.cjs", "texts.cjs")
+#: what hides that tests run; a test file loads the first, and Node `early.cjs` before the runner
+DISGUISE = (
+    *("begin.cjs", "askers.cjs", "document.cjs", "early.cjs", "keeping.cjs", "machine.cjs", "modules.cjs", "texts.cjs"),
+)
 #: how code uses a runner, for `git grep`
 _OF_TESTS = r"(^|[^.[:alnum:]_$])(expect|describe|(before|after)(Each|All)) ?\(|\b(jest|vi)\.(fn|mock|spyOn|use)"
+#: Node's modules that no bundler gives to a page, and how code loads them, for `git grep`
+_ALONE = (
+    *(
+        "async_hooks",
+        "child_process",
+        "cluster",
+        "dgram",
+        "diagnostics_channel",
+        "dns",
+        "domain",
+        "fs",
+        "http",
+        "http2",
+    ),
+    *(
+        "https",
+        "inspector",
+        "module",
+        "net",
+        "perf_hooks",
+        "readline",
+        "repl",
+        "tls",
+        "trace_events",
+        "tty",
+        "v8",
+        "vm",
+    ),
+    *("wasi", "worker_threads"),
+)
+_LOADS_ALONE = rf"""['"](node:)?({"|".join(_ALONE)})(/promises)?['"]"""
 #: what may precede the first statement of a file, and what makes a file a module
 _HEAD = re.compile(r"""(?:\s+|//[^\n]*|#![^\n]*|/\*.*?\*/|(["'])use \w+\1;?)*""", re.DOTALL)
 _MODULE = re.compile(r"^\s*(?:import|export)\b", re.MULTILINE)
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
+_MANIFEST = re.compile(r"^(?!.*node_modules/)(?:.*/)?package\.json$")
 
 
 class Form(NamedTuple):
@@ -175,11 +209,12 @@ def run(
         former = workspace.root if form.moved else ""
         if form.moved:
             _move(workspace, digest(test_patch, fix_patch)[:10])
-        askers = _askers(workspace, protection(plan.protected), {*tests, *patches.paths(test_patch)})
-        _disguise(workspace, tests, askers, former, form.boxes)
+        gold = {*tests, *patches.paths(test_patch)}
+        about = _about(workspace, protection(plan.protected), gold) | {"former": former, "boxes": form.boxes}
+        _disguise(workspace, tests, about)
 
     if kind == "disguised":
-        plan = replace(plan, environment=_disguised(plan.environment))
+        plan = replace(plan, environment=_disguised(plan.environment), preloads=("begin/early.cjs",))
     return run_patch(plan, patch, fix_patch, test_patch, tests, alter, cache=cache)
 
 
@@ -239,20 +274,34 @@ def _move(workspace: Workspace, name: str) -> None:
     workspace.root = must(workspace, *_MOVE, workspace.root, name).decode().strip().splitlines()[-1]
 
 
-def _askers(workspace: Workspace, is_protected: Callable[[str], bool], gold: Collection[str]) -> list[str]:
-    """The files that may know of tests: those that no patch decides, and those that use a runner in the base."""
-    listing = workspace.run(["git", "grep", "-zlE", _OF_TESTS, "HEAD", "--"], ours=True)
+def _about(workspace: Workspace, is_protected: Callable[[str], bool], gold: Collection[str]) -> dict[str, Any]:
+    """What the disguise knows of a repository: the files that may know of tests, which are those that no patch decides
+    and those that use a runner in the base; tests; manifests; and the modules of Node in `_ALONE` that no other file of
+    the base loads."""
+    listed, using = every_file(workspace), {path for path, _ in _grep(workspace, "-lE", _OF_TESTS)}
+    askers = {path for path in listed if path in using or path in gold or is_protected(path)}
+    loads = [text for path, text in _grep(workspace, "-oE", _LOADS_ALONE) if path not in askers]
+    loaded = {name for text in loads for name in re.findall(r"\w+", text)}
+    return {
+        "root": workspace.root,
+        "files": [path for path in listed if path in askers],
+        "tests": [path for path in listed if path in askers and patches.is_test_file(path)],
+        "manifests": [path for path in listed if _MANIFEST.search(path)],
+        "alone": [name for name in _ALONE if name not in loaded],
+    }
+
+
+def _grep(workspace: Workspace, option: str, pattern: str) -> list[tuple[str, str]]:
+    """The files of the base that match a pattern; with `-oE`, for each match, and what matches."""
+    listing = workspace.run(["git", "grep", "-z", option, pattern, "HEAD", "--"], ours=True)
     found = listing.output.decode(errors="surrogateescape")
-    using = {line.partition(":")[2] for line in found.split("\0")}
-    return [path for path in every_file(workspace) if path in using or path in gold or is_protected(path)]
+    lines = found.split("\n") if option == "-oE" else found.split("\0")
+    return [(path.partition(":")[2], text) for path, _, text in (line.partition("\0") for line in lines) if path]
 
 
-def _disguise(workspace: Workspace, tests: Collection[str], askers: Sequence[str], former: str, boxes: bool) -> None:
-    """Make every test file begin by hiding what the runner reveals, and the `former` folder of a moved repository; with
-    `boxes`, elements have some."""
+def _disguise(workspace: Workspace, tests: Collection[str], about: Mapping[str, Any]) -> None:
+    """Make every test file begin by hiding what the runner reveals."""
     folder = f"{workspace.scratch}/begin"
-    stored = [path for path in askers if patches.is_test_file(path)]
-    about = {"root": workspace.root, "former": former, "files": list(askers), "tests": stored, "boxes": boxes}
     workspace.write(f"{folder}/askers.json", json.dumps(about).encode())
     for name in DISGUISE:
         workspace.write(f"{folder}/{name}", files(__package__).joinpath(name).read_bytes())

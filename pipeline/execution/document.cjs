@@ -3,7 +3,7 @@
 // what tests replace stays replaced. All boxes are the same one, so that sources that compare them do what they do
 // without a layout. Where snapshots show boxes, nobody has one.
 "use strict";
-const { boxes, isAskedBySource } = require("./askers.cjs");
+const { about: { boxes }, isAskedBySource } = require("./askers.cjs");
 
 const BOX = { x: 8, y: 8, width: 120, height: 24, top: 8, right: 128, bottom: 32, left: 8 };
 const SIZES = {};

@@ -6,7 +6,7 @@ const { types } = require("util");
 const { isDoneBySource } = require("./askers.cjs");
 //: what a language's functions are properties of; what fake clocks replace is left out
 const OF_LANGUAGE =
-  "Object Reflect JSON Promise Promise.prototype Array Array.prototype String.prototype RegExp.prototype Map.prototype " +
+  "Object Reflect JSON Promise Promise.prototype Array Array.prototype String.prototype Map.prototype " +
   "Set.prototype WeakMap.prototype WeakSet.prototype Symbol.prototype Error Function.prototype";
 //: methods of them that tests of real repositories delete
 const DELETED = ["constructor", "toString"];
@@ -23,7 +23,7 @@ const parentOf = Object.getPrototypeOf;
 const owns = Function.prototype.call.bind(Object.prototype.hasOwnProperty);
 //: what is kept: object -> name -> whether it is listed, and a function that replaces its value
 const kept = new WeakMap();
-//: what everything inherits from: sources add nothing to it that takes part in an assignment
+//: what everything inherits from: sources add nothing to it that takes part in an assignment to an heir
 const roots = new WeakSet();
 //: worlds that inherit their window
 const windows = new WeakSet();
@@ -82,6 +82,14 @@ function shown(object, name, found) {
   return { configurable: true, enumerable: own.enumerable, value: found.get(), writable: true };
 }
 
+/** Whether a descriptor makes a property that takes no part in an assignment to an heir. */
+function isPlain(descriptor) {
+  if (!descriptor || types.isProxy(descriptor)) return false;
+  const value = described(descriptor, "value");
+  const writable = described(descriptor, "writable");
+  return Boolean(value && "value" in value && writable && writable.value === true);
+}
+
 /** Whether a prototype, or one above it that no library made, answers in place of an element. */
 function isLying(object) {
   for (let one = object; one && one !== view.Node.prototype; one = parentOf(one)) {
@@ -93,6 +101,16 @@ function isLying(object) {
   return false;
 }
 
+/** Take from a prototype, and from those above it that no library made, what answers in place of an element; whether
+ * this is possible. */
+function isHonest(object) {
+  for (let one = object; one && one !== view.Node.prototype; one = parentOf(one)) {
+    if (types.isProxy(one)) return false;
+    if (isLying(one)) elementsOf.forEach((method) => Reflect.deleteProperty(one, method));
+  }
+  return !isLying(object);
+}
+
 /** Replace the functions of a realm that define properties, by ones that sources cannot use on what is kept. */
 function keepDefining(world) {
   if (world.document) view = world.document.defaultView || {};
@@ -101,7 +119,8 @@ function keepDefining(world) {
   const isNode = (object) => Boolean(view.Node) && typeof object === "object" && object instanceof view.Node;
   const isRefused = function (object, name, descriptor) {
     const isKept = kept.has(object) && kept.get(object).has(name);
-    const isNamed = roots.has(object) || isKept || (elementsOf.has(name) && isNode(object));
+    const isOfAll = roots.has(object) && !isPlain(descriptor);
+    const isNamed = isOfAll || isKept || (elementsOf.has(name) && isNode(object) && name in object);
     if (isNamed && isDoneBySource()) return true;
     const take = isKept && kept.get(object).get(name).take;
     if (take && descriptor && ("value" in descriptor || descriptor.get)) {
@@ -133,8 +152,10 @@ function keepDefining(world) {
       if (!isRefused(this, name)) real.call(this, name, does);
     });
   });
-  const isMoved = (object, parent) =>
-    (object === world || (isNode(object) && parent && isLying(parent))) && isDoneBySource();
+  const isMoved = function (object, parent) {
+    const isTold = object === world || (isNode(object) && parent && isLying(parent));
+    return isTold && isDoneBySource() && (object === world || !isHonest(parent));
+  };
   replace(own, "setPrototypeOf", (object, parent) =>
     isMoved(object, parent) ? object : setPrototypeOf(object, parent));
   const moved = reflect.setPrototypeOf;
@@ -154,8 +175,7 @@ function keepElements() {
   if (!registry || !owns(registry, "define") || !described(registry, "define").configurable) return;
   const real = registry.define;
   registry.define = function (name, type, ...words) {
-    for (let one = type && type.prototype; one && isDoneBySource() && isLying(one); one = parentOf(one))
-      elementsOf.forEach((method) => delete one[method]);
+    if (type && type.prototype && isLying(type.prototype) && isDoneBySource()) isHonest(type.prototype);
     return real.call(this, name, type, ...words);
   };
 }
@@ -177,10 +197,11 @@ function keepWindow(world) {
   [world, parent].forEach((owner) => note(owner, "window", own.enumerable, set));
 }
 
-/** Keep what a realm has. */
-function keepRealm(world) {
+/** Keep what a realm has; of that of sources, regular expressions, too, which cost several times as much then. */
+function keepRealm(world, ofSources) {
   const at = (place) => place.split(".").reduce((owner, name) => owner && owner[name], world);
   OF_LANGUAGE.split(" ").forEach((place) => keepAll(at(place)));
+  if (world === ofSources) keepAll(world.RegExp.prototype);
   keepElements();
   keep(world, ["document"], Boolean);
   keepWindow(world);

@@ -2,14 +2,14 @@
 // and of the machine, which is nothing in a page. Loaded once in each process, outside of what a runner gives tests.
 // Gives a function for each process that tests see, one that hides a file, and one that says whether there is a page.
 "use strict";
+const { Buffer } = require("buffer");
 const fs = require("fs");
 const path = require("path");
-const { root, former, tests, isSource, isAskedBySource, isAskedDirectly } = require("./askers.cjs");
+const vm = require("vm");
+const { about, isSource, isAskedBySource, isAskedDirectly, ownStack } = require("./askers.cjs");
 const { keepDefining, keepNode, keepProcess, keepRealm, note, shown } = require("./keeping.cjs");
+const { INSTALLED, isDenied, isOfTests } = require("./modules.cjs");
 const VARIABLES = ["JEST_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_POOL_ID", "VITEST_WORKER_ID", "TEST"];
-//: packages that tests alone use, also as folders of installed packages
-const OF_TESTS = /^(?:@jest|@vitest|@testing-library|jest|vitest|mocha|chai|karma|jasmine|jsdom|happy-dom)(?![a-z0-9])/;
-const INSTALLED = /^[^]*[\\/]node_modules[\\/](?:\.(?:bin|pnpm)[\\/])?/;
 //: what of Node's own modules, and of a process, looks at the running program from outside
 const OF_NODE = {
   child_process: "exec execFile execFileSync execSync fork spawn spawnSync",
@@ -25,10 +25,10 @@ const OF_NODE = {
 };
 const OF_PROCESS =
   "_getActiveHandles _getActiveRequests _linkedBinding binding config dlopen execPath features " +
-  "getActiveResourcesInfo getuid mainModule moduleLoadList pid ppid release report uptime version versions";
+  "getActiveResourcesInfo getBuiltinModule getuid mainModule moduleLoadList pid ppid release report uptime version versions";
 //: what of a process no page has
 const OF_SERVERS =
-  "allowedNodeEnvironmentFlags arch argv0 availableMemory constrainedMemory cpuUsage debugPort getegid geteuid getgid " +
+  "allowedNodeEnvironmentFlags arch argv0 availableMemory chdir constrainedMemory cpuUsage debugPort getegid geteuid getgid " +
   "getgroups hrtime memoryUsage platform resourceUsage stderr stdin stdout umask";
 //: what of Node's own modules describes the machine, to sources in a page
 const OF_MACHINES = {
@@ -40,9 +40,12 @@ const OF_SHELLS = /^(?:_|CI|HOME|HOSTNAME|LANG|LC_\w+|OLDPWD|PATH|PWD|SHELL|SHLV
 //: lines of Node's own functions in a stack, in its versions: those that load modules, and all of them
 const LOADER = /\((?:node:)?(?:internal\/)?modules?(?:\/|\.js)/;
 const INSIDE = /[\s(](?:node:|internal\/)|\(\w+\.js:/;
+//: functions that take two paths
+const OF_PAIRS = /^(?:copyFile|cp|link|rename|symlink)(?:Sync)?$/;
 //: what bundlers for browsers give programs in place of some of these
 const IN_BROWSERS = { version: "", versions: {} };
 
+const { root, former, tests } = about;
 const define = Object.defineProperty;
 const scratch = path.dirname(__dirname);
 //: how the system names a file, whatever links lead to it
@@ -52,12 +55,6 @@ const stored = new Set(tests.map((name) => path.join(root, name)));
 //: whether the test file that runs has a document: then its sources are in a page
 let isPage = false;
 const done = new WeakSet();
-
-/** Whether a name or a path is that of a package for tests. */
-function isOfTests(name) {
-  const isRelative = /^(?:\.|[\\/])/.test(name) && !INSTALLED.test(name);
-  return !isRelative && OF_TESTS.test(name.replace(INSTALLED, ""));
-}
 
 /** A function or class that sources cannot use, where `isDenied`. */
 function refusing(real, isDenied = () => true) {
@@ -128,7 +125,7 @@ function hideStart(own) {
   VARIABLES.forEach(function (name) {
     delete own.env[name];
   });
-  const options = (own.env.NODE_OPTIONS || "").replace(/ *--require (?:"[^"]*|\S*)\/hooks\.cjs"?/, "");
+  const options = (own.env.NODE_OPTIONS || "").replace(/ *--require (?:"[^"]*|\S*)\/(?:hooks|early)\.cjs"?/g, "");
   if (options) own.env.NODE_OPTIONS = options;
   else delete own.env.NODE_OPTIONS;
   own.argv = own.argv.slice(0, 1);
@@ -152,11 +149,16 @@ function hideModules() {
   const { _findPath, _resolveFilename } = Module;
   Module._findPath = function () {
     const found = _findPath.apply(this, arguments);
-    return found && isHiddenFile(found) && isAskedBySource() ? false : found;
+    return found && (stored.has(found) || isHiddenFile(found)) && isAskedBySource() ? false : found;
   };
   Module._resolveFilename = function (name, from, ...words) {
-    if (isOfTests(String(name)) && isAskedBySource()) throw missing(name);
+    if (isAskedBySource() && isDenied(String(name), isPage)) throw missing(name);
     return _resolveFilename.call(this, name, from, ...words);
+  };
+  const { _load } = Module;
+  Module._load = function (name, ...words) {
+    if (/^node:/.test(name) && isAskedBySource() && isDenied(String(name), isPage)) throw missing(name);
+    return _load.call(this, name, ...words);
   };
   Module._pathCache = new Proxy(Module._pathCache, { ownKeys: () => [] });
   const parent = { id: ".", filename: "", exports: {}, children: [], paths: [], loaded: true };
@@ -192,26 +194,36 @@ function isHiddenFile(name) {
 const isWithin = (name, folder) => `${name}${path.sep}`.startsWith(`${folder}${path.sep}`) && !isWithinRoot(name);
 const isWithinRoot = (name) => `${name}${path.sep}`.startsWith(`${root}${path.sep}`);
 
+/** The path that Node takes this for, if it takes it for one. */
+function pathOf(file) {
+  if (ArrayBuffer.isView(file)) return Buffer.from(file.buffer, file.byteOffset, file.byteLength).toString();
+  try {
+    return file && file.protocol === "file:" ? decodeURIComponent(file.pathname) : file;
+  } catch (error) {
+    return file; // Node refuses it, too
+  }
+}
+
 /** Hide files from everything that takes a path. */
 function hideFiles() {
   const elsewhere = function (file) {
-    let name = file;
-    if (file && file.protocol === "file:") name = file.pathname;
-    if (typeof name !== "string" && !Buffer.isBuffer(name)) return file;
-    name = path.resolve(String(name));
+    const told = pathOf(file);
+    if (typeof told !== "string") return file;
+    const name = path.resolve(told);
     return isHiddenFile(name) ? `${name}~` : file;
   };
-  const passing = function (real) {
+  const passing = function (real, method) {
     const given = Object.assign(function (file, ...words) {
+      if (OF_PAIRS.test(method)) words[0] = elsewhere(words[0]);
       return real.call(this, elsewhere(file), ...words);
     }, real);
-    if (real.native) given.native = passing(real.native);
+    if (real.native) given.native = passing(real.native, method);
     return given;
   };
   const readdirSync = fs.readdirSync;
   [fs, fs.promises].forEach(function (owner) {
     Object.keys(owner || {}).forEach(function (name) {
-      if (/^[a-z]/.test(name) && typeof owner[name] === "function") owner[name] = passing(owner[name]);
+      if (/^[a-z]/.test(name) && typeof owner[name] === "function") owner[name] = passing(owner[name], name);
     });
   });
   const kept = function (folder, found) {
@@ -242,12 +254,52 @@ function hideJest(own) {
       const real = prototype[method];
       prototype[method] = function (from, name) {
         const file = path.resolve(path.dirname(String(from)), String(name));
-        const isHidden = isOfTests(String(name)) || [file, `${file}.js`].some((one) => hidden.has(one));
-        if (isHidden && isSource(String(from))) throw missing(name);
+        const isHidden = [file, `${file}.js`].some((one) => hidden.has(one) || stored.has(one));
+        if (isSource(String(from)) && (isHidden || isDenied(String(name), isPage))) throw missing(name);
         return real.apply(this, arguments);
       };
     });
   });
+}
+
+/** What Vitest imports for sources: it resolves names in another process, and loads the modules by itself. */
+function hideImports(mocker) {
+  const runner = mocker && (mocker.executor || mocker.moduleRunner);
+  if (!runner || done.has(runner)) return;
+  done.add(runner);
+  ["resolveUrl", "cachedModule"].forEach(function (method) {
+    const real = runner[method];
+    if (!real) return;
+    runner[method] = function (name, from, ...words) {
+      const importer = String(from || "").replace(/^\/@fs(?=\/)/, "");
+      const isHidden = stored.has(path.resolve(path.dirname(importer), String(name)));
+      const isRefused = importer && isSource(importer) && (isHidden || isDenied(String(name), isPage));
+      if (isRefused) return Promise.reject(missing(name));
+      return real.call(this, name, from, ...words);
+    };
+  });
+}
+
+/** Stacks have frames of sources alone for sources, however many they ask for. */
+function hideFrames(errors) {
+  const own = Object.getOwnPropertyDescriptor(errors, "prepareStackTrace") || { configurable: true };
+  if (!own.configurable || own.get) return;
+  let { value } = own;
+  const get = () => (isAskedBySource() ? ownStack : value);
+  const set = function (other) {
+    if (!isAskedBySource()) value = other;
+  };
+  define(errors, "prepareStackTrace", { configurable: false, enumerable: true, get, set });
+}
+
+/** The same in each realm that is made from now on, as frames of a document are. */
+function hideFramesOfRealms() {
+  const { createContext, runInContext } = vm;
+  vm.createContext = function () {
+    const made = createContext.apply(this, arguments);
+    hideFrames(runInContext("Error", made));
+    return made;
+  };
 }
 
 /** Only runners listen to a process of tests. */
@@ -263,6 +315,7 @@ function hideListeners(own) {
 }
 
 hideModules();
+hideFramesOfRealms();
 hideNode(OF_NODE);
 hideNode(OF_MACHINES, () => isPage);
 hideFiles();
@@ -275,6 +328,8 @@ module.exports = {
     [hideJest, hideStart, hideListeners, hideReports, hideCompiling, keepProcess].forEach((hide) => hide(own));
   },
   hide: (file) => hidden.add(file),
+  hideFrames,
+  hideImports,
   keepDefining,
   keepRealm,
   note,

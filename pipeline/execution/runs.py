@@ -43,8 +43,9 @@ _EXISTING = ("sh", "-c", 'ls -1d -- "$@" 2> /dev/null || :', "sh")
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: an instance's image and environment, the test files (None: all), the limits, and the files that are
-    `protected` besides those protected by name."""
+    """What is run: an instance's image and environment, the test files (None: all), the limits, the files that are
+    `protected` besides those protected by name, and files below the scratch folder that Node loads before the runner
+    (`preloads`)."""
 
     sandbox: Sandbox
     image: str
@@ -52,6 +53,7 @@ class Plan:
     files: Sequence[str] | None
     limits: Limits = DEFAULT
     protected: tuple[str, ...] = ()
+    preloads: tuple[str, ...] = ()
 
 
 def run_gold(plan: Plan, steps: Sequence[tuple[str, str]], *, cache: Cache = "use") -> TestRun:
@@ -146,7 +148,7 @@ def _executed(workspace: Workspace, plan: Plan) -> TestRun:
     values = _values(workspace, environment, entry, outlet.path if outlet else f"{workspace.scratch}/{name}")
     argv = command.argv(environment, values, files)
     with timed("tests"):
-        completed = workspace.run(argv, env=_variables(workspace, environment, values), folder=environment.folder)
+        completed = workspace.run(argv, env=_variables(workspace, plan, values), folder=environment.folder)
     log = f"$ {shlex.join(argv)}\n".encode() + completed.output
     run = TestRun(
         "ran", code=completed.code, place=values["report"], root=workspace.root, log=log, seconds=completed.seconds
@@ -173,15 +175,15 @@ def _preloads(environment: Environment, parser: Parser) -> bool:
     return not parser.preload or not major.isdigit() or int(major) >= 8
 
 
-def _variables(workspace: Workspace, environment: Environment, values: Mapping[str, str]) -> dict[str, str]:
+def _variables(workspace: Workspace, plan: Plan, values: Mapping[str, str]) -> dict[str, str]:
     """The variables of the tests, with what Node loads before the runner."""
-    variables = command.variables(environment, values)
-    file = parser_named(environment.parser).preload_file()
-    if file is None:
-        return variables
-    path = f"{workspace.scratch}/{file.name}"
-    workspace.write(path, file.read_bytes())
-    return variables | {"NODE_OPTIONS": f"{variables.get('NODE_OPTIONS', '')} {command.preload(path)}".strip()}
+    variables = command.variables(plan.environment, values)
+    names = list(plan.preloads)
+    if file := parser_named(plan.environment.parser).preload_file():
+        workspace.write(f"{workspace.scratch}/{file.name}", file.read_bytes())
+        names.append(file.name)
+    options = [variables.get("NODE_OPTIONS", ""), *(command.preload(f"{workspace.scratch}/{name}") for name in names)]
+    return variables | ({"NODE_OPTIONS": " ".join(filter(None, options))} if names else {})
 
 
 def existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:

@@ -136,6 +136,8 @@ def begin(tmp_path: Path) -> Path:
         "former": str(tmp_path / "former"),
         "files": ["Menu.test.cjs"],
         "tests": ["Menu.test.cjs"],
+        "manifests": [],
+        "alone": ["net"],
     }
     (folder / "askers.json").write_text(json.dumps(about))
     (tmp_path / "repo").mkdir()
@@ -148,8 +150,24 @@ def test_what_node_loads_before_the_runner_tells_nothing_in_disguise(tmp_path: P
     hooks.parent.mkdir()
     hooks.touch()
     script.write_text(f"require({json.dumps(str(begin))}); console.log(process.env.NODE_OPTIONS);")
+    loaded = " ".join(command.preload(str(file)) for file in (hooks, begin.with_name("early.cjs")))
     for own, said in (("--no-warnings ", "--no-warnings"), ("", "undefined")):
-        env = {**os.environ, "NODE_OPTIONS": f"{own}{command.preload(str(hooks))}"}
+        env = {**os.environ, "NODE_OPTIONS": f"{own}{loaded}"}
+        done = subprocess.run(["node", script], env=env, capture_output=True, text=True, check=True)
+        assert done.stdout == f"{said}\n"
+
+
+@pytest.mark.rule("test-aware")
+def test_what_a_runner_fixes_to_the_world_can_be_hidden(tmp_path: Path, begin: Path) -> None:
+    """Vitest has its exports there, in a property that nobody could take away."""
+    script = tmp_path / "said.cjs"
+    script.write_text(
+        "Object.defineProperty(globalThis, '__vitest_index__', { value: { expect: 1 } });"
+        f"require({json.dumps(str(begin))}); console.log(globalThis.__vitest_index__);"
+    )
+    early = command.preload(str(begin.with_name("early.cjs")))
+    for options, said in (("", "{ expect: 1 }"), (early, "undefined")):
+        env = {**os.environ, "NODE_OPTIONS": options}
         done = subprocess.run(["node", script], env=env, capture_output=True, text=True, check=True)
         assert done.stdout == f"{said}\n"
 

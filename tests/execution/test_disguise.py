@@ -39,6 +39,7 @@ def begin(tmp_path: Path) -> Path:
         shutil.copy(Path(counter.__file__).with_name(name), folder)
     tests = ["Menu.test.cjs", "Other.test.cjs"]
     about = {"root": str(repo), "former": "", "files": tests, "tests": tests, "boxes": True}
+    about |= {"manifests": ["package.json"], "alone": ["child_process", "net"]}
     (folder / "askers.json").write_text(json.dumps(about))
     (repo / "Other.test.cjs").touch()
     (repo / "package.json").write_text("{}")
@@ -69,7 +70,12 @@ def said(begin: Path, source: str, test: str = "", *, page: str = PAGE, disguise
     "told",
     [
         'fs.existsSync("/")',
+        'fs.existsSync(Uint8Array.of("/".charCodeAt(0)))',
         "fs.existsSync(__filename)",
+        'safely(() => (process.chdir("."), true)) === true',
+        'Object.prototype.toString.call(process) === "[object process]"',
+        'safely(() => require("net").createServer) !== undefined',
+        'safely(() => require("node:net").createServer) !== undefined',
         'safely(() => fs.readFileSync("package.json")) !== undefined',
         'fs.existsSync(__dirname + "/Other.test.cjs")',
         "process.platform !== undefined",
@@ -127,6 +133,11 @@ def test_modules_are_found_and_the_console_prints_in_a_page(begin: Path) -> None
         ("require('library').assign(Array.prototype, { push: () => 'mine' });", "[].push(1) === 'mine'"),
         ("require('events').prototype.emit = () => 'mine';", "require('events').prototype.emit() === 'mine'"),
         ("process.emit = () => 'mine';", "process.emit() === 'mine'"),
+        (
+            "let set = Reflect.set.bind(Reflect, fs, 'writeFileSync', () => 'mine', fs);"
+            "for (let n = 0; n < 300; n += 1) set = Array.prototype.map.bind([0], set); set();",
+            "fs.writeFileSync() === 'mine'",
+        ),
         ("document = { createElement: () => 'mine' };", "document.createElement() === 'mine'"),
         (
             "Object.defineProperty(Object.prototype, 'toBe', { set() { this.mine = true; } });",
@@ -159,6 +170,78 @@ def test_sources_replace_nothing_that_others_call(begin: Path, source: str, test
     safely = "(act) => { try { return act(); } catch (error) { return false; } }"
     print_it = f'const fs = require("fs"); console.log(Boolean(({safely})(() => ({test}))));'
     assert said(begin, f"safely(() => {{ {source} }});", print_it) == "false"
+
+
+#: whether this is Node, and a function of a library that asks it
+IS_NODE = "Boolean(process.versions && process.versions.node)"
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        f"return new Function('return {IS_NODE}')();",
+        f"return new Function('return {IS_NODE}//# sourceURL=/usr/lib/node_modules/look/index.js')();",
+        f"return Function(`return eval('{IS_NODE}')`)();",
+        "//# sourceURL=/usr/lib/node_modules/look/index.js\n return fs.existsSync('/');",
+        "element.told = 'unasked'; Promise.resolve().then(Reflect.get.bind(Reflect, process, 'versions', process))"
+        ".then((found) => { element.told = Boolean(found && found.node); });",
+        f"import('data:text/javascript,export default () => {IS_NODE}')"
+        ".then((made) => { element.told = made.default(); });",
+    ],
+)
+def test_code_without_a_file_is_its_makers(begin: Path, asks: str) -> None:
+    """Whatever it calls itself, and whoever runs it. What nobody asks is asked by a source."""
+    later = "setTimeout(() => console.log(told === undefined ? element.told : told), 50);"
+    assert said(begin, asks, later) == "false"
+
+
+def test_a_library_that_makes_code_of_text_is_told_the_truth(begin: Path) -> None:
+    library = begin.parents[2] / "repo" / "node_modules" / "library" / "index.js"
+    library.write_text(f"module.exports = () => new Function('return {IS_NODE}')();")
+    assert said(begin, "return require('library')();") == "true"
+
+
+def test_a_library_that_a_source_writes_is_a_source(begin: Path) -> None:
+    source = (
+        "const name = __dirname + '/node_modules/library/mine.js';"
+        f"fs.writeFileSync(name, 'module.exports = () => {IS_NODE};'); return require(name)();"
+    )
+    assert said(begin, source, page="") == "false"
+
+
+def test_packages_that_only_the_runner_asks_for_are_not_there(begin: Path) -> None:
+    """Those that other packages ask for as well are."""
+    repo = begin.parents[2] / "repo"
+    manifests = {
+        ".": {"devDependencies": {"jest": "1", "builder": "1"}},
+        "node_modules/jest": {"dependencies": {"brought": "1", "shared": "1"}},
+        "node_modules/builder": {"dependencies": {"shared": "1"}},
+        "node_modules/brought": {},
+        "node_modules/shared": {},
+    }
+    for place, manifest in manifests.items():
+        (repo / place).mkdir(exist_ok=True)
+        (repo / place / "package.json").write_text(json.dumps(manifest))
+        (repo / place / "index.js").write_text("module.exports = 1;")
+    source = "return ['brought', 'shared', 'builder', 'jest'].map((name) => safely(() => require(name)));"
+    assert said(begin, source, disguised=False) == "1,1,1,1"
+    assert said(begin, source) == ",1,1,"
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ("Object.defineProperty(Function.prototype, 'once', { value: 1, writable: true });", "parse.once === 1"),
+        ("Object.defineProperty(Element.prototype, 'role', { get: () => 'switch' });", "element.role === 'switch'"),
+        (
+            "Object.setPrototypeOf(element, class extends Element { matches() { return false; } lit() {} }.prototype);",
+            "Boolean(element.lit) && element.matches()",
+        ),
+    ],
+)
+def test_sources_may_add_what_nobody_reads_by(begin: Path, source: str, wanted: str) -> None:
+    """Polyfills, and elements that are upgraded: these keep the methods by which tests read them."""
+    assert said(begin, source, f"const parse = JSON.parse; console.log({wanted});") == "true"
 
 
 def test_tests_may_replace_what_sources_may_not(begin: Path) -> None:
