@@ -40,7 +40,9 @@ const stack = vm.runInNewContext(`
     return NODE.test(name) ? (TASKS.test(name) ? "" : node) : made;
   }
   function each(sites) {
-    return sites.map(function (site) { return [fileOf(site), isTold ? "\\n    at " + site : ""]; });
+    return sites.map(function (site) {
+      return [fileOf(site), isTold && !TASKS.test(site.getFileName()) ? "\\n    at " + site : ""];
+    });
   }
   function nearest(sites) {
     for (var i = 0, isNode = false; i < sites.length; i++) {

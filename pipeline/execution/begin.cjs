@@ -109,7 +109,8 @@ function hideGlobals() {
     if (!own.configurable || (own.get && !isLive && !ofNode.includes(name))) return;
     let value = isLive ? undefined : world[name];
     const read = () => (isLive ? own.get.call(world) : value);
-    const get = () => (!theirs.has(name) && isAskedBySource() ? undefined : read());
+    const isAsked = ofNode.includes(name) ? machine.isAskedByItself : isAskedBySource;
+    const get = () => (!theirs.has(name) && isAsked() ? undefined : read());
     const set = function (other) {
       if (name === "expect" && own.value) return;
       value = other;

@@ -8,7 +8,7 @@ const path = require("path");
 const vm = require("vm");
 const { about, isSource, isAskedBySource, isAskedDirectly, ownStack } = require("./askers.cjs");
 const { keepDefining, keepNode, keepProcess, keepRealm, note, shown } = require("./keeping.cjs");
-const { INSTALLED, isDenied, isOfTests } = require("./modules.cjs");
+const { INSTALLED, isDenied, isOfTests, isReading } = require("./modules.cjs");
 const VARIABLES = ["JEST_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_POOL_ID", "VITEST_WORKER_ID", "TEST"];
 //: what of Node's own modules, and of a process, looks at the running program from outside
 const OF_NODE = {
@@ -56,6 +56,9 @@ const stored = new Set(tests.map((name) => path.join(root, name)));
 let isPage = false;
 const done = new WeakSet();
 
+/** Whether a source asks, and not Node for what a source has it do, such as load what is global as late as possible. */
+const isAskedByItself = () => isAskedDirectly(INSIDE);
+
 /** A function or class that sources cannot use, where `isDenied`. */
 function refusing(real, isDenied = () => true) {
   const given = function (...words) {
@@ -89,13 +92,13 @@ function hideReports(own) {
     const { configurable } = Object.getOwnPropertyDescriptor(own, name) || { configurable: true };
     const kept = { configurable: true, enumerable: true };
     if (typeof real === "function") Object.assign(kept, { value: refusing(real), writable: true });
-    else kept.get = () => (isAskedBySource() ? IN_BROWSERS[name] : real);
+    else kept.get = () => (isAskedByItself() ? IN_BROWSERS[name] : real);
     if (real && configurable) define(own, name, kept);
   });
   OF_SERVERS.split(" ").forEach(function (name) {
     const { configurable, enumerable } = Object.getOwnPropertyDescriptor(own, name) || {};
     let real;
-    const get = () => (isPage && isAskedDirectly(INSIDE) ? undefined : real);
+    const get = () => (isPage && isAskedByItself() ? undefined : real);
     const set = (other) => (real = other);
     if (configurable && (real = own[name]) !== undefined)
       define(own, name, { configurable, enumerable, get, set });
@@ -177,6 +180,7 @@ function missing(name) {
 /** Whether a file is not there: those of tests that have begun, and what the system tells of processes; for sources,
  * also files of ours and of tests, the folder that the repository was moved from, and in a page, all files. */
 function isHiddenFile(name) {
+  if (isReading()) return false;
   let file = name;
   try {
     file = realpath(name);
@@ -330,6 +334,7 @@ module.exports = {
   hide: (file) => hidden.add(file),
   hideFrames,
   hideImports,
+  isAskedByItself,
   keepDefining,
   keepRealm,
   note,

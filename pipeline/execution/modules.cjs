@@ -15,6 +15,8 @@ const alone = new Set(about.alone);
 const folders = ["node_modules", "node_modules/.pnpm/node_modules"].map((name) => path.join(about.root, name));
 //: the packages that those of the repository ask for, directly or not, without those for tests
 let asked;
+//: whether files are read here: before Node 10, its functions call each other by names that are hidden
+let isReading = false;
 
 /** Whether a name or a path is that of a package for tests. */
 function isOfTests(name) {
@@ -50,8 +52,13 @@ function isBrought(name) {
   if (/^(?:\.|[\\/]|\w:)/.test(name) && !INSTALLED.test(name)) return false;
   const words = name.replace(INSTALLED, "").split(/[\\/]/);
   const own = words.slice(0, words[0].startsWith("@") ? 2 : 1).join("/");
-  if (!folders.some((folder) => existsSync(path.join(folder, own, "package.json")))) return false;
-  asked = asked || allAsked();
+  isReading = true;
+  try {
+    if (!folders.some((folder) => existsSync(path.join(folder, own, "package.json")))) return false;
+    asked = asked || allAsked();
+  } finally {
+    isReading = false;
+  }
   return !asked.has(own);
 }
 
@@ -60,4 +67,4 @@ function isDenied(name, isPage) {
   return isOfTests(name) || (isPage && alone.has(name.replace(/^node:|\/.*$/g, ""))) || isBrought(name);
 }
 
-module.exports = { INSTALLED, isDenied, isOfTests };
+module.exports = { INSTALLED, isDenied, isOfTests, isReading: () => isReading };
