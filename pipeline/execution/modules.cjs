@@ -24,15 +24,15 @@ function isOfTests(name) {
   return !isRelative && OF_TESTS.test(name.replace(INSTALLED, ""));
 }
 
-/** The names in these fields of a manifest; none of one that cannot be read. */
+/** The package of a manifest, and the names in these fields; nothing of one that cannot be read. */
 function namesIn(file, fields) {
   let manifest;
   try {
-    manifest = JSON.parse(readFileSync(file, "utf8"));
+    manifest = JSON.parse(readFileSync(file, "utf8")) || {};
   } catch (error) {
     return [];
   }
-  return [].concat.apply([], fields.map((field) => Object.keys(manifest[field] || {})));
+  return [].concat.apply(manifest.name ? [manifest.name] : [], fields.map((field) => Object.keys(manifest[field] || {})));
 }
 
 function allAsked() {

@@ -39,7 +39,7 @@ def begin(tmp_path: Path) -> Path:
         shutil.copy(Path(counter.__file__).with_name(name), folder)
     tests = ["Menu.test.cjs", "Other.test.cjs"]
     about = {"root": str(repo), "former": "", "files": tests, "tests": tests, "boxes": True}
-    about |= {"manifests": ["package.json"], "alone": ["child_process", "net"]}
+    about |= {"manifests": ["package.json", "sibling/package.json"], "alone": ["child_process", "net"]}
     (folder / "askers.json").write_text(json.dumps(about))
     (repo / "Other.test.cjs").touch()
     (repo / "package.json").write_text("{}")
@@ -218,14 +218,17 @@ def test_packages_that_only_the_runner_asks_for_are_not_there(begin: Path) -> No
         "node_modules/builder": {"dependencies": {"shared": "1"}},
         "node_modules/brought": {},
         "node_modules/shared": {},
+        "node_modules/sibling": {"name": "sibling"},
     }
+    (repo / "sibling").mkdir()
+    (repo / "sibling" / "package.json").write_text('{"name": "sibling"}')
     for place, manifest in manifests.items():
         (repo / place).mkdir(exist_ok=True)
         (repo / place / "package.json").write_text(json.dumps(manifest))
         (repo / place / "index.js").write_text("module.exports = 1;")
-    source = "return ['brought', 'shared', 'builder', 'jest'].map((name) => safely(() => require(name)));"
-    assert said(begin, source, disguised=False) == "1,1,1,1"
-    assert said(begin, source) == ",1,1,"
+    source = "return ['brought', 'shared', 'builder', 'jest', 'sibling'].map((name) => safely(() => require(name)));"
+    assert said(begin, source, disguised=False) == "1,1,1,1,1"
+    assert said(begin, source) == ",1,1,,1"
 
 
 @pytest.mark.parametrize(
