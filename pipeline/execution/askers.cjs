@@ -41,7 +41,8 @@ const stack = vm.runInNewContext(`
   }
   function each(sites) {
     return sites.map(function (site) {
-      return [fileOf(site), isTold && !TASKS.test(site.getFileName()) ? "\\n    at " + site : ""];
+      var file = fileOf(site), isTask = !file && TASKS.test(site.getFileName());
+      return [file, isTold && !isTask ? "\\n    at " + site : ""];
     });
   }
   function nearest(sites) {
@@ -74,8 +75,8 @@ function isOwn(file) {
   if (!own.has(file)) {
     const name = nameOf(file);
     const isForeign = INSTALLED.test(path.relative(root, name)) || (former && isWithin(name, former));
-    const isMade = file === MADE || !isForeign || isNew(name);
-    own.set(file, file !== NODE && isMade && !isWithin(name, scratch));
+    const isNobodys = file === NODE || isWithin(name, scratch);
+    own.set(file, file === MADE || (!isNobodys && (!isForeign || isNew(name))));
   }
   return own.get(file);
 }
