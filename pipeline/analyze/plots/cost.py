@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from itertools import cycle
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.group import WHO
@@ -14,7 +13,7 @@ from pipeline.analyze.measures.model import model_labels
 from pipeline.analyze.measures.shares import ALL
 from pipeline.analyze.plots.labels import who
 from pipeline.report.figures.bars import legend, stacked
-from pipeline.report.figures.style import EDGE, GRID, LINES, WIDTH, Drawing, canvas, listed
+from pipeline.report.figures.style import EDGE, GRID, LINES, Drawing, canvas, listed, sized
 
 
 def costs(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing | None:
@@ -42,7 +41,7 @@ def empty_cost(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing |
     if table.empty:
         return None
     usd, empty = table["cost_usd"].astype(float), 100 - table["non_empty_pct"].astype(float)
-    figure = Figure(figsize=(WIDTH, 3.4))
+    figure = sized(3.4)
     axes = figure.subplots()
     names = list(model_labels(table))
     for name, x, y, (marker, _, color) in zip(names, usd, empty, cycle(LINES), strict=False):
@@ -63,7 +62,7 @@ def frontier(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing | N
     table = table.assign(usd=table["cost_usd"].astype(float), share=table["resolved_pct"].astype(float))
     if len(table) < 2 or not table["usd"].sum():
         return None
-    figure = Figure(figsize=(WIDTH, 3.6))
+    figure = sized(3.6)
     axes = figure.subplots()
     best = pareto_front(table)
     axes.step(best["usd"], best["share"], where="post", color=EDGE, linewidth=0.8, linestyle=":", label="the frontier")

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 
 import pandas as pd
-from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
@@ -36,6 +35,7 @@ from pipeline.report.figures.style import (
     below,
     canvas,
     listed,
+    sized,
     wrapped,
 )
 
@@ -111,7 +111,7 @@ def pass_at_k(_frames: Frames, tables: Tables) -> Drawing | None:
     if table.empty:
         return None
     table = table.assign(who=model_labels(table))
-    figure = Figure(figsize=(WIDTH, 3.4))
+    figure = sized(3.4)
     axes = figure.subplots()
     entries = []
     for (model, rows), (marker, line, color) in zip(table.groupby("who"), cycle(LINES), strict=False):
@@ -149,7 +149,7 @@ def grid(frames: Frames, _tables: Tables) -> Drawing | None:
     table = rows.assign(who=model_labels(rows)).pivot(index="instance_id", columns="who", values="outcome")
     names = [wrapped(name) for name in table.columns]
     longest = max(len(line) for name in names for line in name.split("\n"))
-    figure = Figure(figsize=(max(WIDTH, 2.4 + 0.5 * len(names)), 1.2 + 0.08 * longest + 0.26 * len(table)))
+    figure = sized(1.2 + 0.08 * longest + 0.26 * len(table), max(WIDTH, 2.4 + 0.5 * len(names)))
     axes = figure.subplots()
     for y, (_, row) in enumerate(table.iterrows()):
         for x, outcome in enumerate(row):
@@ -239,7 +239,7 @@ def stages(_frames: Frames, tables: Tables) -> Drawing:
     table = tables["stages"]
     table = table.assign(who=model_labels(table))
     heads = list(dict.fromkeys(table.sort_values("place")["stage"]))
-    figure = Figure(figsize=(WIDTH, 3.4))
+    figure = sized(3.4)
     axes = figure.subplots()
     entries = []
     for (model, rows), (marker, line, color) in zip(table.groupby("who"), cycle(LINES), strict=False):

@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from itertools import cycle
 from typing import TypeAlias
 
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from pipeline.pages.measures import PassAtK, model_row, pass_at, rules
 from pipeline.pages.records import PageAnswer, PageVerdict
 from pipeline.pages.runs import Run
 from pipeline.report.figures.bars import legend, plain
-from pipeline.report.figures.style import GRID, LINES, WIDTH, Drawing, Plot, canvas, laid_out, listed, styled, wrapped
+from pipeline.report.figures.style import GRID, LINES, Drawing, Plot, canvas, laid_out, listed, sized, styled, wrapped
 
 #: the maximum number of rules in the figure; the table has all
 MOST_RULES = 12
@@ -45,7 +44,7 @@ def _curve(run: Run, verdicts: Verdicts) -> Drawing | None:
     lines = {model: points for model in run.asked.models if (points := _points(pass_at(model, ks, verdicts)))}
     if run.asked.samples < 2 or not lines:
         return None
-    figure = Figure(figsize=(WIDTH, 3.2))
+    figure = sized(3.2)
     axes = figure.subplots()
     for (model, points), (marker, line, color) in zip(lines.items(), cycle(LINES), strict=False):
         at, shares, lows, highs = zip(*points, strict=True)
@@ -91,7 +90,7 @@ def _cost(run: Run, answers: Answers, verdicts: Verdicts) -> Drawing | None:
     ]
     if not points:
         return None
-    figure = Figure(figsize=(WIDTH, 3.2))
+    figure = sized(3.2)
     axes = figure.subplots()
     for (model, usd, passed), (marker, _, color) in zip(points, cycle(LINES), strict=False):
         axes.plot([usd], [passed], marker, color=color, label=model)

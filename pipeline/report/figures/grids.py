@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.typing import ColorType
 
-from pipeline.report.figures.style import EDGE, WIDTH, wrapped
+from pipeline.report.figures.style import EDGE, WIDTH, sized, wrapped
 
 #: inches of a letter, on average
 LETTER = 0.08
@@ -32,7 +32,7 @@ def shares(table: pd.DataFrame, rows: str, columns: str, part: str, whole: str) 
     tops = [_head(str(head), room) for head in heads]
     if turned := _inches(tops) > room * LETTER:
         tops = [wrapped(str(head)) for head in heads]
-    figure = Figure(figsize=(width, 0.8 + 0.42 * len(names) + (_inches(tops) if turned else 0)))
+    figure = sized(0.8 + 0.42 * len(names) + (_inches(tops) if turned else 0), width)
     axes = figure.subplots()
     shade = mpl.colormaps["Blues"]
     for row in table.itertuples():

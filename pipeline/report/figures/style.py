@@ -65,7 +65,6 @@ _STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
     "hatch.color": EDGE,
     "hatch.linewidth": 0.5,
-    "figure.constrained_layout.use": True,
     "legend.frameon": False,
 }
 
@@ -104,7 +103,7 @@ class Plot:
 
     def _bytes(self, kind: str, metadata: dict[str, str | None]) -> bytes:
         data = BytesIO()
-        with styled(), _no_layout():
+        with styled():
             self.figure.savefig(data, format=kind, dpi=200, metadata={"Title": self.title} | metadata)
         return data.getvalue()
 
@@ -118,21 +117,18 @@ def styled() -> Iterator[None]:
 def laid_out(figure: Figure) -> Figure:
     """The figure with its layout computed once. A figure that keeps an engine is drawn twice for each format."""
     figure.draw_without_rendering()
-    with _no_layout():
-        figure.set_layout_engine(None)
+    figure.set_layout_engine(None)
     return figure
 
 
-@contextmanager
-def _no_layout() -> Iterator[None]:
-    """Without a layout engine, which matplotlib would otherwise give to a figure that has none, after each format."""
-    with mpl.rc_context({"figure.constrained_layout.use": False}):
-        yield
+def sized(height: float, width: float = WIDTH) -> Figure:
+    """A figure of this size in inches, in which nothing overlaps."""
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def canvas(rows: int, *, head: float = 0.7, each: float = 0.34, width: float = WIDTH) -> Figure:
     """A figure that is high enough for this many rows: `head` and `each` row in inches."""
-    return Figure(figsize=(width, head + each * max(rows, 1)))
+    return sized(head + each * max(rows, 1), width)
 
 
 def wrapped(name: str, width: int = 22) -> str:

@@ -9,7 +9,6 @@ from pipeline.report.figures.style import Plot, canvas, laid_out, styled
 
 
 def test_both_formats_have_the_layout_that_was_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """matplotlib gives a figure that was written the default engine again."""
     layouts = []
     monkeypatch.setattr(ConstrainedLayoutEngine, "execute", lambda _engine, figure: layouts.append(figure))
     with styled():
