@@ -1,8 +1,10 @@
 """False expectations in JavaScript and TypeScript, by their grammars.
 
-In each test that gold's test patch touches, one expectation is changed, the last that can be: a literal that is passed
-to a matcher, else one that a query must find. If no literal can be changed, the matcher is negated. For a second run,
-it is the first of several. A false expectation never passes where the true one does: in an exact comparison, any other
+In each test that gold's test patch touches, one expectation is changed, the last with a literal that is passed to a
+matcher, else the last with one that a query must find. If no literal can be changed, the matcher is negated. A query
+outside of expectations, such as that of a button to click, counts only in tests that expect nothing else, not even a
+stored snapshot. A second run changes the first of several; if the first run has changed that, what comes after it, even
+if it can only be negated. A false expectation never passes where the true one does: in an exact comparison, any other
 value fails; where a part suffices or a value is waited for, the other value is one that no page shows. In an exact
 comparison, the other value is plausible: another ARIA role or token, or another text of the same file, so that code
 that accepts whatever looks plausible accepts it, too. Titles stay.
@@ -61,10 +63,9 @@ _LOOSE = frozenset({"equal", "deepEqual"})
 _NUMERIC = re.compile(r"\s*(?:[+-]?(?:\.?\d|Infinity)|$)")
 _MORE = re.compile(r"^(?:toBeGreaterThan\w*|(?:is)?[aA]bove|gte?|greaterThan\w*|least|isAtLeast)$")
 _LESS = re.compile(r"^(?:toBeLessThan\w*|(?:is)?[bB]elow|lte?|lessThan\w*|most|isAtMost)$")
-#: matchers whose arguments are names, or that store what they get: they are not changed
-_KEEPING = re.compile(
-    r"^(?:toMatchSnapshot|toMatchSpecificSnapshot|toThrowErrorMatchingSnapshot|to\w*(?:Image|Screenshot|File)\w*)$"
-)
+#: matchers that compare with stored snapshots; these, and others that store what they get, are not changed
+_STORED = re.compile(r"^(?:toMatchSnapshot|toMatchSpecificSnapshot|toThrowErrorMatchingSnapshot)$")
+_KEEPING = re.compile(rf"{_STORED.pattern}|^to\w*(?:Image|Screenshot|File)\w*$")
 _ABSENT = re.compile(r"^(?:toBeNull|toBeFalsy|toBeUndefined|toBeDefined|toBeEmpty\w*|null|undefined|false|empty)$")
 #: queries that find an element or throw; and those whose result an expectation is about
 _FINDING = re.compile(r"^(?:get|find)(?:All)?By[A-Z]\w*$")
@@ -103,19 +104,22 @@ class Gold(NamedTuple):
 @dataclass(frozen=True)
 class _Assertion:
     """One expectation: where it is, how it may be changed, and the value (`only`) that excludes any other. `prints`
-    means that a failure prints this value and the other one, and nothing else."""
+    means that a failure prints this value and the other one, and nothing else. `is_query` means that it only looks for
+    an element, `is_stored` that the value is in a file of snapshots."""
 
     node: Node
     changes: tuple[Change, ...]
     only: Node | None = None
     prints: bool = False
+    is_query: bool = False
+    is_stored: bool = False
 
 
 def falsify(path: str, text: str, lines: Collection[int], around: Collection[int], first: bool) -> Falsified:
     source = text.encode()
     root = parsed(path, source)
     assertions = list(assertions_of(root, Gold(lines, _texts(root))))
-    golden = [assertion for assertion in assertions if covers(assertion.node, lines)]
+    golden = [assertion for assertion in assertions if covers(assertion.node, lines) and not assertion.is_stored]
     blocks: dict[int, list[_Assertion]] = defaultdict(list)
     for assertion in assertions:
         blocks[block.id if (block := block_of(assertion.node)) else 0].append(assertion)
@@ -149,14 +153,25 @@ def _chosen(several: list[_Assertion], lines: Collection[int], around: Collectio
     """The change of one block, at gold's lines if possible; None if gold neither adds nor removes lines in it."""
     block = block_of(several[0].node)
     candidates = [assertion for assertion in several if assertion.changes and covers(assertion.node, lines)]
-    if not candidates and block is not None and is_test(block) and covers(block, {*lines, *within(block, around)}):
+    only_queries = all(assertion.is_query for assertion in candidates)
+    if only_queries and block is not None and is_test(block) and covers(block, {*lines, *within(block, around)}):
         candidates = [assertion for assertion in several if assertion.changes]
-    changes = [change for assertion in candidates for change in assertion.changes]
-    last = max(changes, key=lambda change: (-change.rank, change.start), default=None)
-    if not first or last is None:
+    expected = [assertion for assertion in candidates if not assertion.is_query]
+    if not expected and not any(assertion.is_stored for assertion in several):
+        expected = candidates
+    last = max(_changes(expected), key=lambda change: (-change.rank, change.start), default=None)
+    changes = _changes(candidates)
+    if not first or not changes:
         return last
     earliest = min(changes, key=lambda change: (change.rank, change.start))
-    return earliest if earliest.start < last.start else None
+    latest = max(changes, key=lambda change: change.start)
+    if last is None or earliest.start < last.start:
+        return earliest
+    return latest if latest.start > last.start else None
+
+
+def _changes(assertions: Collection[_Assertion]) -> list[Change]:
+    return [change for assertion in assertions for change in assertion.changes]
 
 
 def assertions_of(root: Node, gold: Gold) -> Iterator[_Assertion]:
@@ -168,7 +183,7 @@ def assertions_of(root: Node, gold: Gold) -> Iterator[_Assertion]:
             elif (name := _asserted(node)) is not None:
                 yield _assertion(node, name, gold)
             elif _FINDING.match(callee(node)) and not _within_expect(node):
-                yield _Assertion(node, tuple(_queried(node)))
+                yield _Assertion(node, tuple(_queried(node)), is_query=True)
         elif node.type == "member_expression" and text_of(node.child_by_field_name("property")) == "should":
             yield from _expected(node, gold)
 
@@ -181,10 +196,13 @@ def _expected(root: Node, gold: Gold) -> Iterator[_Assertion]:
     negations = [word for word in words if text_of(word) == "not"]
     named_calls = {text_of(word): arguments for word, arguments in calls}
     matcher = text_of(calls[-1][0]) if calls and calls[-1][0] is not None else text_of(words[-1])
+    if _STORED.match(matcher):
+        yield _Assertion(top, (), is_stored=True)
     if _KEEPING.match(matcher) or "" in named_calls:
         return
     polled = is_polled(top) or is_awaited(top, words)
     changes, only = [], None
+    prints = matcher in _TELLING and len(_arguments(root)) < 2  # the second is a message of the test's own
     if not negations:
         for word, arguments in reversed(calls):
             if change := _changed_value(text_of(word), arguments, polled, gold):
@@ -194,15 +212,21 @@ def _expected(root: Node, gold: Gold) -> Iterator[_Assertion]:
             changes += [query for call in walk(root) if _LOOKING.match(callee(call)) for query in _queried(call)]
         if calls and not polled and matcher in _EXACT and len(calls) == 1:
             only = _last(calls[0][1], matcher)
-            changes = [_telling(change, matcher, only) for change in changes]
+            changes = [_telling(change, prints, only) for change in changes]
     if not polled and not matcher.endswith("InlineSnapshot"):
         changes.append(_negated(root, words, negations))
-    yield _Assertion(top, tuple(changes), only, matcher in _TELLING)
+    yield _Assertion(top, tuple(changes), only, prints)
 
 
-def _telling(change: Change, matcher: str, only: Node | None) -> Change:
-    """The change, `telling` if it replaces a plain value and the matcher prints both."""
-    plain = only is not None and only.type in PLAIN and matcher in _TELLING
+def _arguments(call: Node) -> list[Node]:
+    """What a call is given; nothing for other nodes."""
+    arguments = call.child_by_field_name("arguments")
+    return arguments.named_children if arguments is not None else []
+
+
+def _telling(change: Change, prints: bool, only: Node | None) -> Change:
+    """The change, `telling` if it replaces a plain value and a failure `prints` both."""
+    plain = prints and only is not None and only.type in PLAIN
     within = only is not None and only.start_byte <= change.start and change.end <= only.end_byte
     return change._replace(telling=plain and within and change.rank == 0)
 
@@ -360,8 +384,7 @@ def _asserted(call: Node) -> str | None:
 
 def _assertion(call: Node, name: str, gold: Gold) -> _Assertion:
     """A call of `assert`: the second argument is the expected value, or the first is a comparison."""
-    function, argument_list = call.child_by_field_name("function"), call.child_by_field_name("arguments")
-    arguments = argument_list.named_children if argument_list is not None else []
+    function, arguments = call.child_by_field_name("function"), _arguments(call)
     method = function.child_by_field_name("property") if function is not None else None
     opposite, polled = _ASSERTED[name], is_polled(call)
     changes: list[Change] = []
@@ -377,8 +400,9 @@ def _assertion(call: Node, name: str, gold: Gold) -> _Assertion:
     only = arguments[1] if name in _EXACT and len(arguments) > 1 and not polled and name != "propertyVal" else None
     if name in _LOOSE and only is not None and not _is_word(only):
         only = None
-    changes = [_telling(change, name, only) for change in changes]
-    return _Assertion(call, tuple(changes), only, name in _TELLING)
+    prints = name in _TELLING and len(arguments) == 2  # the third is a message of the test's own
+    changes = [_telling(change, prints, only) for change in changes]
+    return _Assertion(call, tuple(changes), only, prints)
 
 
 def _is_word(node: Node) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -33,15 +33,18 @@ class Falsified(NamedTuple):
 
 
 def word(text: str, exact: bool) -> str:
-    """Another word. One that is so short that it may match by chance becomes longer, and a role that is looked for
-    becomes one that no page has: code that finds whatever is a role finds that one, too."""
+    """Another word. Where it is looked for, a word that is so short that it may match by chance becomes longer, and so
+    does a number, since a page may have the next one. A role becomes one that no page has: code that finds whatever is
+    a role finds that one, too."""
     if not has_letters(text):
         return f"{text}q"
     if not exact and text in tokens()["role"]:
         return _choice(tokens()["rare"], text)
     if not exact and (role := _ROLE.search(text)):
         return text[: role.start()] + _choice(tokens()["rare"], role[0]) + text[role.end() :]
-    return altered(text) if exact or len(text) >= _LONG else text + _tail(text)
+    if exact:
+        return altered(text)
+    return altered(text, str.isalpha) if len(text) >= _LONG and _has(text, str.isalpha) else text + _tail(text)
 
 
 @cache
@@ -79,21 +82,25 @@ def false_line(text: str) -> str:
     return altered(text)
 
 
-def altered(text: str) -> str:
-    """The text with one letter changed, always the same one."""
-    letters, number = list(_letter_offsets(text)), _number(text)
+def altered(text: str, is_letter: Callable[[str], bool] = str.isalnum) -> str:
+    """The text with one letter or digit changed, always the same one."""
+    letters, number = list(_letter_offsets(text, is_letter)), _number(text)
     index = letters[number % len(letters)]
     return text[:index] + _next(text[index], number // 97) + text[index + 1 :]
 
 
 def has_letters(text: str) -> bool:
-    return next(_letter_offsets(text), None) is not None
+    return _has(text, str.isalnum)
 
 
-def _letter_offsets(text: str) -> Iterator[int]:
-    """The offsets of letters and digits outside escapes."""
+def _has(text: str, is_letter: Callable[[str], bool]) -> bool:
+    return next(_letter_offsets(text, is_letter), None) is not None
+
+
+def _letter_offsets(text: str, is_letter: Callable[[str], bool]) -> Iterator[int]:
+    """The offsets of such letters outside escapes."""
     escaped = {index for escape in _ESCAPE.finditer(text) for index in range(*escape.span())}
-    return (n for n, letter in enumerate(text) if letter.isascii() and letter.isalnum() and n not in escaped)
+    return (n for n, letter in enumerate(text) if letter.isascii() and is_letter(letter) and n not in escaped)
 
 
 def _next(letter: str, number: int) -> str:
@@ -113,8 +120,8 @@ def _number(text: str) -> int:
 
 def pattern(true: str) -> str:
     """A regular expression that nothing on the page matches, including what the true one matches."""
-    if re.fullmatch(r"[\w ,.-]{5,}", true):
-        return altered(true)
+    if re.fullmatch(r"[\w ,.-]{5,}", true) and _has(true, str.isalpha):
+        return altered(true, str.isalpha)
     return f"(?:{true}){_tail(true)}"
 
 

@@ -184,6 +184,26 @@ def test_a_test_that_only_loses_lines() -> None:
     assert falsify(PATH, text, [], [3, 4]).text == text, "between two tests"
 
 
+@pytest.mark.rule("falsified")
+@pytest.mark.parametrize(
+    ("statements", "last", "another"),
+    [
+        ("click(getByText('Open'));\nexpect(x).toHaveFocus();", "not.toHaveFocus", "'Openhpww'"),
+        ("expect(x).toBe(null);\nclick(y);\nexpect(x).toHaveFocus();", "toBe(0)", "not.toHaveFocus"),
+        ("expect(getByText('Lamp')).toBeVisible();", "'Lamp", "not.toBeVisible"),
+        ("click(getByText('Open'));\nexpect(x).toMatchSnapshot();", "", "'Openhpww'"),
+        ("click(getByText('Open'));", "'Openhpww'", ""),
+    ],
+)
+def test_what_shows_the_fix_is_made_false(statements: str, last: str, another: str) -> None:
+    """A query of what is clicked fails before the expectations are reached, and so does one of an element that is then
+    expected to have the focus: a patch that fakes the focus would be seen by neither."""
+    text = f'it("works", () => {{\n{statements}\n}});\n'
+    for first, changed in ((False, last), (True, another)):
+        found = falsify(PATH, text, range(1, 9), first=first).text
+        assert changed in found and (found == text) == (not changed)
+
+
 @pytest.mark.rule("same-failure")
 @pytest.mark.parametrize(
     ("statement", "tells"),
@@ -198,6 +218,8 @@ def test_a_test_that_only_loses_lines() -> None:
         ("expect(x).toHaveAccessibleName(/Lamp/);", False),
         ('expect(x).toHaveRole("switch");', False),
         ("await expect(x).resolves.toBe(true);", True),
+        ("assert.equal(x, 'switch', x.outerHTML);", False),
+        ("expect(x, node.outerHTML).toBe('switch');", False),
         ("expect(x).toHaveLength(2);", False),
         ("expect(x).toEqual({ a: 1 });", False),
         ('expect(x).not.toBe("a");', False),
@@ -207,7 +229,7 @@ def test_a_test_that_only_loses_lines() -> None:
     ],
 )
 def test_whose_failure_says_two_values_and_nothing_else(statement: str, tells: bool) -> None:
-    """What else a failure prints (elements, lists, other values) differs between honest patches."""
+    """What else a failure prints (elements, lists, other values, a test's own words) differs between honest patches."""
     found = falsify(PATH, f'it("works", async () => {{\n{statement}\n}});\n', [2])
     assert found.telling == ({"works"} if tells else set())
 
