@@ -35,7 +35,7 @@ _CONFIGURATION = (
     r"(?:^|/)(?:\.git|node_modules)/",
 )
 #: extensions that an import may leave out
-_LOADED = re.compile(r"\.(?:[cm]?[jt]sx?|json|node|es6?|coffee)$")
+_LOADED = re.compile(r"\.(?:[cm]?[jt]sx?|json|node|es6?|coffee|vue|svelte)$")
 
 
 def is_manifest(path: str) -> bool:
@@ -77,11 +77,16 @@ def protection(files_read: Iterable[str]) -> Callable[[str], bool]:
 
 def module_names(path: str) -> set[str]:
     """Further names by which a program may import a file: `tools/preset` for `tools/preset.js` and its index."""
-    name = _LOADED.sub("", path)
+    name = without_extension(path)
     if name == path and "." in posixpath.basename(path):
         return set()
     folder, last = posixpath.split(name)
     return {name, folder} - {""} if last == "index" else {name}
+
+
+def without_extension(path: str) -> str:
+    """A path as imports may write it, without the extension that tells what loads it; any other path itself."""
+    return _LOADED.sub("", path)
 
 
 def patterns() -> tuple[str, ...]:

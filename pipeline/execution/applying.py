@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from pipeline.core import patches
 from pipeline.core.errors import A11yBenchError, InfrastructureError
-from pipeline.ecosystems.protection import is_protected
+from pipeline.ecosystems.protection import is_protected, without_extension
 from pipeline.execution.generated import LISTING, UNTRACKED
 from pipeline.sandbox.base import Completed, Workspace
 
@@ -46,7 +46,7 @@ _SETTLE = ("sh", "-ec", files(__package__).joinpath("settle.sh").read_text(encod
 _PROCESSES = 200
 #: how a file takes another module's name: Jest before 24 prefers it to an installed package
 _CLAIM = "@provides(Module)?[[:blank:]]"
-#: extensions that an import may leave out, which programs try in different orders
+#: scripts, whose extension an import may leave out
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _DECLARED = re.compile(r"\.d\.[cm]?ts$")
 #: removes the files named in a list
@@ -128,22 +128,23 @@ def _claiming(workspace: Workspace, state: State) -> frozenset[str]:
 
 
 def _doubling(workspace: Workspace, state: State, free: Collection[str]) -> frozenset[str]:
-    """The new scripts of a patch that differ from a script of the base in their extension only: which of the two an
+    """The new modules of a patch that differ from a script of the base in their extension only: which of the two an
     import means depends on the program, so tests could load another one than users. None that are `free`, and none in
     folders where the base has such pairs."""
     added = {path: module for path in state.added if path not in free and (module := _module(path))}
     if not added:
         return frozenset()
     gone = set(listed(workspace, "git", "ls-files", "-z", "--deleted"))
-    tracked = (path for path in listed(workspace, "git", "ls-files", "-z") if path not in gone)
+    tracked = (path for path in listed(workspace, "git", "ls-files", "-z") if path not in gone and _SCRIPT.search(path))
     names = Counter(filter(None, map(_module, tracked)))
     usual = {posixpath.dirname(name) for name, count in names.items() if count > 1}
     return frozenset(path for path, module in added.items() if names[module] and posixpath.dirname(module) not in usual)
 
 
 def _module(path: str) -> str:
-    """A script's path without its extension; empty for other files, and for declarations of types."""
-    return "" if _DECLARED.search(path) or not _SCRIPT.search(path) else _SCRIPT.sub("", path)
+    """A module's path without its extension; empty for other files, and for declarations of types."""
+    name = without_extension(path)
+    return "" if name == path or _DECLARED.search(path) else name
 
 
 def golds(protected: Callable[[str], bool], test_patch: str) -> Callable[[str], bool]:

@@ -204,9 +204,11 @@ def test_a_file_does_not_take_the_name_of_a_package(
 @pytest.mark.trap("graded-with-its-own-edits")
 def test_a_file_does_not_stand_in_for_one_of_another_extension(plan: MakePlan, patch: Patch, library: History) -> None:
     """Tests would load the one, and a bundler the other. Gold may add such a file, a declaration of types is none, and
-    where one replaces the other, or the folder has such pairs, it is no fault."""
-    given = patch(FIX | {"src/Menu.ts": "1;\n", "src/Menu.d.ts": "", "src/Menu.css": "", "src/lists/Menu.js": ""})
-    assert run_patch(plan(), given, "", patch(MENU_TEST)).restored == ("src/Menu.ts",)
+    where one replaces the other, or the folder has such pairs, it is no fault. Node prefers data to a script of
+    TypeScript, and a runner may prefer a component."""
+    others = {"src/Menu.d.ts": "", "src/Menu.css": "", "src/lists/Menu.js": ""}
+    given = patch(FIX | others | {"src/Menu.json": "{}\n", "src/Menu.ts": "1;\n", "src/Menu.vue": "\n"})
+    assert run_patch(plan(), given, "", patch(MENU_TEST)).restored == ("src/Menu.json", "src/Menu.ts", "src/Menu.vue")
     assert run_patch(plan(), given, given, patch(MENU_TEST)).restored == ()
     moved = patch({"src/Menu.js": None, "src/Menu.ts": "1;\n"})
     assert run_patch(plan(), moved, "", patch(MENU_TEST)).restored == ()
