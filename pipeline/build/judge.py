@@ -107,7 +107,8 @@ def judge(
     if not counter_results:
         return instance
     counter_runs = counter_runs_of(instance, counter_results)
-    return instance.model_copy(update={"counter_runs": counter_runs, "lacks": (*instance.lacks, *counter_runs.lacks)})
+    lacks = (*instance.lacks, *counter_runs.lacks(instance.fixed_tests))
+    return instance.model_copy(update={"counter_runs": counter_runs, "lacks": lacks})
 
 
 def counter_runs_of(instance: Instance, counter_results: CounterResults) -> CounterRuns:

@@ -6,7 +6,7 @@ are published by `a11y-bench schema NAME`. Unknown fields are rejected, so that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
@@ -317,12 +317,14 @@ class CounterRuns(Record):
         """The kinds whose material is there: in records of earlier versions, that of `former` is missing."""
         return tuple(kind for kind in self.kinds if kind != "former" or self.former_patch)
 
-    @property
-    def lacks(self) -> tuple[str, ...]:
-        """Safeguards that verdicts lack, which lowers assurance: no expectation can be made false, or gold does not
-        pass in disguise, or only without boxes."""
+    def lacks(self, fixed: Iterable[str]) -> tuple[str, ...]:
+        """Safeguards that verdicts lack, which lowers assurance, where gold fixes these tests: expectations of none, or
+        not of all, can be made false; gold does not pass in disguise, or only without boxes."""
+        made_false = {*self.false, *self.first_false, *self.former}
+        unchecked = {name for name in fixed if " > " in name} - made_false
         missing = {
-            "false_expectations": not self.false,
+            "false_expectations": not made_false,
+            "some_false_expectations": bool(made_false and unchecked),
             "disguise": "disguised" not in self.kinds,
             "boxes": not self.boxes,
         }

@@ -229,6 +229,6 @@ def sign(
         image=instance.image,
         expected=len(instance.expected),
         law=law_of("running", "reading", "grading", parser=instance.environment.parser),
-        lacks=(*_parser(instance).lacks(), *instance.counter_runs.lacks),
+        lacks=(*_parser(instance).lacks(), *instance.counter_runs.lacks(instance.fixed_tests)),
         **graded.fields,
     )

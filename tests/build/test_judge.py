@@ -125,3 +125,13 @@ def test_a_counter_run_that_did_not_end_tells_nothing() -> None:
     }
     found = judge(make_candidate(), RAN, runs("none"), CounterResults(SAID, ran))
     assert found.counter_runs.kinds == () and found.lacks[-2:] == ("false_expectations", "disguise")
+
+
+@pytest.mark.rule("counter-runs-once")
+def test_fixed_tests_of_which_nothing_is_false_are_told() -> None:
+    """One test with a false expectation says nothing of the others."""
+    made = CounterRuns(kinds=("falsified", "disguised"), false=("a.test.js > is on",))
+    fixed = ["a.test.js", "a.test.js > is on"]
+    assert made.lacks(fixed) == ()
+    assert made.lacks([*fixed, "a.test.js > is off"]) == ("some_false_expectations",)
+    assert made.model_copy(update={"first_false": ("a.test.js > is off",)}).lacks([*fixed, "a.test.js > is off"]) == ()
