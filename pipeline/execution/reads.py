@@ -1,8 +1,8 @@
 """Asking a runner which files it reads: the tests of an instance run once more in gold's state, under observation.
 
 Every process of the run loads `reads.cjs`, and the runner's own `reads.*` if it has one; texts tell the rest (which
-file refers to which by a relative path, and which files import libraries for tests: these are helpers of tests, by
-whatever name). Works in a sandbox and writes nothing; `execution.closure` concludes from it.
+file refers to which by a relative path, and which files load libraries for tests or use a runner: these are helpers of
+tests, by whatever name). Works in a sandbox and writes nothing; `execution.closure` concludes from it.
 Does not cover what programs other than Node read, and what a configuration computes for them.
 """
 
@@ -34,11 +34,15 @@ PROBE = "reads.cjs"
 _TEXTS = ("*.[cm][jt]s", "*.[jt]s", "*.[jt]sx", "*.vue", "*.svelte", "*.json", "*.json5", "*.yml", "*.yaml", "*rc")
 _RELATIVE = r"""['"`]\.\.?(/[^'"`]*)?['"`]"""
 _NAME = r"""^ *"name": *"[^"]+\""""
-#: how a file loads a library that only tests use, for `git grep`
+#: how a file shows that it helps tests, for `git grep`: it loads a library that only tests use, defines tests or hooks
 _HELPING = (
-    r"""\b(from|import|require ?\() ?['"](@testing-library/|@vue/test-utils|@jest/|enzyme|react-test-renderer"""
-    r"""|p?react(-dom)?/test-utils|vitest|chai|sinon|jest-|node:test|@open-wc/testing|@storybook/(test|jest))"""
+    r"""\b(from|import ?\(?|require ?\() ?['"](@testing-library/|@vue/test-utils|@jest/|enzyme|react-test-renderer"""
+    r"""|p?react(-dom)?/test-utils|@(angular|stencil)/core/testing|vitest|chai|sinon|jest-|node:test|@open-wc/testing"""
+    r"""|@?storybook/(test|jest))"""
+    r"""|(^|[^.[:alnum:]_$])((describe|it|test) ?\(['"`]|(before|after)(Each|All) ?\()"""
 )
+#: or it both begins expectations and ends them with a matcher
+_EXPECTING = (r"(^|[^.[:alnum:]_$])expect ?\(", r"\)\.(not\.|resolves\.|rejects\.)?to([A-Z]|\.[a-z])")
 _CODE = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte|es6|coffee)$")
 _QUOTED = re.compile(r"""['"`]([^'"`\n]+)['"`]""")
 
@@ -169,9 +173,12 @@ def _written(workspace: Workspace, tree: Collection[str]) -> Iterator[tuple[str,
 
 
 def _helping(workspace: Workspace) -> list[str]:
-    """The tracked files that load a library for tests."""
-    found = workspace.run(["git", "grep", "-IlzE", _HELPING], ours=True).output.decode(errors="surrogateescape")
-    return [path for path in found.split("\0") if path]
+    """The tracked files that help tests, by whatever name."""
+    found: list[str] = []
+    for patterns in ([_HELPING], ["--all-match", "-e", _EXPECTING[0], "-e", _EXPECTING[1]]):
+        output = workspace.run(["git", "grep", "-IlzE", *patterns], ours=True).output
+        found += filter(None, output.decode(errors="surrogateescape").split("\0"))
+    return found
 
 
 def _packages(workspace: Workspace) -> dict[str, str]:

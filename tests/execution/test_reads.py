@@ -88,15 +88,20 @@ def test_the_words_of_a_command_name_files(ask: Ask) -> None:
 HELPERS: dict[str, str | None] = {
     "src/render.js": 'import { render } from "@testing-library/react";\n',
     "src/page/draw.ts": 'const { act } = require("react-dom/test-utils");\n',
+    "src/later.js": 'const loaded = import("@testing-library/react");\n',
+    "src/accessible.js": "export const assertMenu = (menu) => {\n  expect(menu).not.toBe(null);\n};\n",
+    "src/quiet.js": "export const quiet = () => afterEach(() => {});\n",
 }
 
 
 @pytest.mark.trap("guessed-configuration")
 def test_helpers_of_tests_are_told_by_the_libraries_that_they_load(ask: Ask) -> None:
-    """A patch could let a helper add to the page what a component lacks. A source may say the same words."""
-    found = ask(HELPERS | {"src/c.js": "// from the library enzyme\n"})
+    """Or by how they use a runner. A patch could let a helper add to the page what a component lacks, or expect
+    nothing. A source may say the same words."""
+    sources = {"src/c.js": "// from the library enzyme\n", "src/d.js": "describe(a); expect(a); spec.toName(1);\n"}
+    found = ask(HELPERS | sources)
     assert HELPERS.keys() <= set(found.files)
-    assert "src/c.js" not in found.files
+    assert sources.keys().isdisjoint(found.files)
 
 
 def test_a_helper_that_gold_changes_as_a_source_stays_free(ask: Ask) -> None:
