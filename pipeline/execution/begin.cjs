@@ -10,7 +10,8 @@ require("./document.cjs");
 const WORDS =
   "describe context suite it test specify fdescribe fit xdescribe xcontext xit xtest xspecify before after " +
   "beforeEach afterEach beforeAll afterAll run";
-const GLOBALS = "expect jest vi chai IS_REACT_ACT_ENVIRONMENT";
+const GLOBALS =
+  "expect jest vi chai sinon axe jasmine spyOn spyOnProperty spyOnAllFunctions fail pending IS_REACT_ACT_ENVIRONMENT";
 //: what Node makes global, and no page has
 const OF_NODE = "Buffer setImmediate clearImmediate";
 const OF_RUNNERS = /jest|vitest|mocha|karma|jsdom|happyDOM|matchers?-object|TEST_TIMEOUT|RETRY|EVENT_HANDLERS/i;
@@ -38,13 +39,14 @@ const OF_ELEMENTS = {
 };
 
 const define = Object.defineProperty;
+const described = Object.getOwnPropertyDescriptor;
 //: what is global where this file runs; Node before 12 has no name for it
 const world = new Function("return this")();
 
 /** Keep what an object has under these names: assigning to it is passed over. Heirs may have their own where `open`. */
 function keep(owner, names, open) {
   names.forEach(function (name) {
-    const own = owner && Object.getOwnPropertyDescriptor(owner, name);
+    const own = owner && described(owner, name);
     if (!own || !own.configurable) return;
     const kept = { configurable: false, enumerable: own.enumerable, get: own.get, set: own.set };
     if ("value" in own) {
@@ -56,7 +58,7 @@ function keep(owner, names, open) {
         if (open && this !== owner)
           define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
       };
-      machine.note(owner, name, own.enumerable);
+      machine.note(owner, name, { enumerable: own.enumerable });
     }
     define(owner, name, kept);
   });
@@ -154,9 +156,9 @@ function hideGlobals() {
     const given = { configurable: true, enumerable: false, value, writable: true };
     [Object.prototype, world].forEach((owner) => define(owner, method, given)); // a document's is of another realm
   });
-  const described = Object.getOwnPropertyDescriptors;
+  const all = Object.getOwnPropertyDescriptors;
   Object.getOwnPropertyDescriptors = function (object) {
-    const found = described(object);
+    const found = all(object);
     if (tells(object)) Reflect.ownKeys(found).forEach((key) => isHidden(object, key) && delete found[key]);
     Reflect.ownKeys(found).forEach((key) => (found[key] = machine.shown(object, key, found[key])));
     return found;

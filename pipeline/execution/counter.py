@@ -32,7 +32,7 @@ from pipeline.core.store import digest
 from pipeline.ecosystems.protection import protection
 from pipeline.ecosystems.runners.jest import snapshots
 from pipeline.execution import falsified
-from pipeline.execution.applying import apply, every_file, must
+from pipeline.execution.applying import apply, every_file, listed, must
 from pipeline.execution.falsified import Falsified
 from pipeline.execution.run import TestRun
 from pipeline.execution.runs import Plan, prepared, run_patch
@@ -56,7 +56,8 @@ DISGUISE = (
 )
 #: how code uses a runner, for `git grep`
 _OF_TESTS = r"(^|[^.[:alnum:]_$])(expect|describe|(before|after)(Each|All)) ?\(|\b(jest|vi)\.(fn|mock|spyOn|use)"
-#: Node's modules that no bundler gives to a page, and how code loads them, for `git grep`
+#: modules that no page has: Node's that no bundler gives to it, and libraries by which tests check or replace what
+#: sources do; and how code loads them, for `git grep`
 _ALONE = (
     *(
         "async_hooks",
@@ -84,9 +85,9 @@ _ALONE = (
         "v8",
         "vm",
     ),
-    *("wasi", "worker_threads"),
+    *("wasi", "worker_threads", "axe-core", "sinon"),
 )
-_LOADS_ALONE = rf"""['"](node:)?({"|".join(_ALONE)})(/promises)?['"]"""
+_LOADS_ALONE = rf"""['"](node:)?({"|".join(_ALONE)})(/[^'"]*)?['"]"""
 #: what may precede the first statement of a file, and what makes a file a module
 _HEAD = re.compile(r"""(?:\s+|//[^\n]*|#![^\n]*|/\*.*?\*/|(["'])use \w+\1;?)*""", re.DOTALL)
 _MODULE = re.compile(r"^\s*(?:import|export)\b", re.MULTILINE)
@@ -209,8 +210,9 @@ def run(
         former = workspace.root if form.moved else ""
         if form.moved:
             _move(workspace, digest(test_patch, fix_patch)[:10])
-        gold = {*tests, *patches.paths(test_patch)}
-        about = _about(workspace, protection(plan.protected), gold) | {"former": former, "boxes": form.boxes}
+        is_protected, fixed = protection(plan.protected), patches.paths(fix_patch)
+        about = _about(workspace, is_protected, {*tests, *patches.paths(test_patch)}, fixed)
+        about |= {"former": former, "boxes": form.boxes}
         _disguise(workspace, tests, about)
 
     if kind == "disguised":
@@ -274,19 +276,23 @@ def _move(workspace: Workspace, name: str) -> None:
     workspace.root = must(workspace, *_MOVE, workspace.root, name).decode().strip().splitlines()[-1]
 
 
-def _about(workspace: Workspace, is_protected: Callable[[str], bool], gold: Collection[str]) -> dict[str, Any]:
+def _about(
+    workspace: Workspace, is_protected: Callable[[str], bool], gold: Collection[str], fixed: Collection[str]
+) -> dict[str, Any]:
     """What the disguise knows of a repository: the files that may know of tests, which are those that no patch decides
-    and those that use a runner in the base; tests; manifests; and the modules of Node in `_ALONE` that no other file of
-    the base loads."""
-    listed, using = every_file(workspace), {path for path, _ in _grep(workspace, "-lE", _OF_TESTS)}
-    askers = {path for path in listed if path in using or path in gold or is_protected(path)}
+    and those that use a runner in the base, unless the patch changes them and the gold patch does not (`fixed`); tests;
+    manifests; and the modules in `_ALONE` that no other file of the base loads."""
+    changed = {*listed(workspace, "git", "diff", "--name-only", "-z", "HEAD")}.difference(fixed)
+    using = {path for path, _ in _grep(workspace, "-lE", _OF_TESTS)} - changed
+    files = every_file(workspace)
+    askers = {path for path in files if path in using or path in gold or is_protected(path)}
     loads = [text for path, text in _grep(workspace, "-oE", _LOADS_ALONE) if path not in askers]
-    loaded = {name for text in loads for name in re.findall(r"\w+", text)}
+    loaded = {text.strip("'\"").removeprefix("node:").partition("/")[0] for text in loads}
     return {
         "root": workspace.root,
-        "files": [path for path in listed if path in askers],
-        "tests": [path for path in listed if path in askers and patches.is_test_file(path)],
-        "manifests": [path for path in listed if _MANIFEST.search(path)],
+        "files": [path for path in files if path in askers],
+        "tests": [path for path in files if path in askers and patches.is_test_file(path)],
+        "manifests": [path for path in files if _MANIFEST.search(path)],
         "alone": [name for name in _ALONE if name not in loaded],
     }
 

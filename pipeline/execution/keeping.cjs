@@ -1,9 +1,9 @@
 // What sources cannot replace in a disguised run, because runners, libraries and tests call it, too: functions of the
-// language and of Node, and the methods by which tests read elements. Tests, runners and libraries may replace what
-// they like, unless a source makes them. Loaded once in each process; each realm is kept for itself.
+// language and of Node, and the methods and accessors by which tests read elements. Tests, runners and libraries may
+// replace what they like, unless a source makes them. Loaded once in each process; each realm is kept for itself.
 "use strict";
 const { types } = require("util");
-const { isDoneBySource } = require("./askers.cjs");
+const { isAskedBySource, isDoneBySource } = require("./askers.cjs");
 //: what a language's functions are properties of; what fake clocks replace is left out
 const OF_LANGUAGE =
   "Object Reflect JSON Promise Promise.prototype Array Array.prototype String.prototype Map.prototype " +
@@ -13,6 +13,9 @@ const DELETED = ["constructor", "toString"];
 const OF_ELEMENTS =
   "getAttribute getAttributeNames getAttributeNode hasAttribute hasAttributes matches closest querySelector " +
   "querySelectorAll getElementsByTagName getElementsByClassName contains isEqualNode";
+//: classes, beside those of nodes, by whose accessors and methods tests read a page, and such methods
+const OF_PAGES = ["CSSStyleDeclaration", "DOMTokenList", "HTMLCollection", "NamedNodeMap", "NodeList", "Selection"];
+const READING = /^(?:getRootNode|compareDocumentPosition|isSameNode|getPropertyValue|checkValidity|toString|item)$/;
 //: modules of Node by which reports leave a process, and what their classes inherit
 const OF_NODE = ["fs", "fs/promises", "v8", "events", "worker_threads", "util", "path", "vm"];
 const OF_PROCESS = ["emit", "send", "exit", "reallyExit", "on", "once", "addListener", "removeListener", "nextTick"];
@@ -21,7 +24,8 @@ const define = Object.defineProperty;
 const described = Object.getOwnPropertyDescriptor;
 const parentOf = Object.getPrototypeOf;
 const owns = Function.prototype.call.bind(Object.prototype.hasOwnProperty);
-//: what is kept: object -> name -> whether it is listed, and a function that replaces its value
+//: what is kept: object -> name -> whether it is listed, how everybody sees it if not only sources see it so, and a
+//: function that takes what replaces it
 const kept = new WeakMap();
 //: what everything inherits from: sources add nothing to it that takes part in an assignment to an heir
 const roots = new WeakSet();
@@ -30,6 +34,8 @@ const windows = new WeakSet();
 //: the window of the test file that runs; a library makes its elements in another realm
 let view = {};
 const elementsOf = new Set(OF_ELEMENTS.split(" "));
+//: the names of accessors that are kept
+const accessors = new Set();
 
 const isFunction = (value) => typeof value === "function";
 
@@ -53,31 +59,62 @@ function keep(owner, names, isKept = isFunction) {
       else define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
     };
     define(owner, name, { configurable: false, enumerable: own.enumerable, get, set });
-    note(owner, name, own.enumerable, (other) => (value = other));
+    note(owner, name, taking(own.enumerable, () => value, (other) => (value = other)));
   });
 }
 
-/** Know that a property is kept; `take` replaces its value. */
-function note(owner, name, enumerable, take) {
+/** How a value is kept that everybody sees as a plain property, and tests may replace. */
+function taking(enumerable, read, write) {
+  return {
+    enumerable,
+    show: () => ({ configurable: true, enumerable, value: read(), writable: true }),
+    take: (given, object) => write("value" in given ? given.value : given.get.call(object)),
+  };
+}
+
+/** Know that a property is kept, and how. */
+function note(owner, name, how) {
   if (!kept.has(owner)) kept.set(owner, new Map());
-  kept.get(owner).set(name, { enumerable, take });
+  kept.get(owner).set(name, how);
+}
+
+/** Keep an accessor. Who asks what it is sees the functions that it has now. */
+function keepAccessor(owner, name) {
+  const own = described(owner, name);
+  if (!own.configurable || !own.get || /^on/.test(name)) return;
+  const { enumerable } = own;
+  let now = own;
+  const get = function () {
+    return now.get ? now.get.call(this) : now.value;
+  };
+  const set = own.set && function (other) {
+    if (now.set) now.set.call(this, other);
+  };
+  define(owner, name, { configurable: false, enumerable, get, set });
+  accessors.add(name);
+  const show = () => Object.assign({}, now, { configurable: true, enumerable });
+  const take = function (given) {
+    now = "value" in given ? { value: given.value, writable: true } : Object.assign({ get: now.get, set: now.set }, given);
+  };
+  note(owner, name, { enumerable, show, take });
 }
 
 const namesOf = (owner) => Object.getOwnPropertyNames(owner).filter((name) => !DELETED.includes(name));
 const keepAll = (owner) => owner && keep(owner, namesOf(owner));
 
-/** The value of a property that is kept. */
-const valueOf = (owner, name) => {
-  const isKept = kept.has(owner) && kept.get(owner).has(name);
-  return isKept ? described(owner, name).get() : undefined;
-};
+/** What stands behind a property that is kept, as its descriptor. */
+function behind(owner, name) {
+  const how = kept.has(owner) && kept.get(owner).get(name);
+  return how && (how.show ? how.show() : { value: described(owner, name).get() });
+}
 
-/** How sources see a property that is `found`: what is kept looks like any other. A world's window is its own for all,
+/** How a property that is `found` is seen: what is kept looks like any other. A world's window is its own for all,
  * so that who replaces it can put it back. */
 function shown(object, name, found) {
   if (found === undefined && name === "window" && windows.has(object))
     return { configurable: true, enumerable: true, value: object.window, writable: true };
   const own = found && found.get && kept.has(object) && kept.get(object).get(name);
+  if (own && own.show) return own.show();
   if (!own || !isDoneBySource()) return found;
   return { configurable: true, enumerable: own.enumerable, value: found.get(), writable: true };
 }
@@ -91,12 +128,12 @@ function isPlain(descriptor) {
 }
 
 /** Whether a prototype, or one above it that no library made, answers in place of an element. */
-function isLying(object) {
+function isLying(object, names = elementsOf) {
   for (let one = object; one && one !== view.Node.prototype; one = parentOf(one)) {
     if (types.isProxy(one)) return true;
     const made = described(one, "constructor");
     const isLibrary = made && typeof made.value === "function" && view[made.value.name] === made.value;
-    if (!isLibrary && Object.getOwnPropertyNames(one).some((name) => elementsOf.has(name))) return true;
+    if (!isLibrary && Object.getOwnPropertyNames(one).some((name) => names.has(name))) return true;
   }
   return false;
 }
@@ -117,17 +154,17 @@ function keepDefining(world) {
   if (roots.has(world.Object.prototype)) return;
   const { Object: own, Reflect: reflect } = world;
   const isNode = (object) => Boolean(view.Node) && typeof object === "object" && object instanceof view.Node;
+  const isShadowed = (object, name) => accessors.has(name) && isNode(object) && isInPage(object) && name in object;
   const isRefused = function (object, name, descriptor) {
-    const isKept = kept.has(object) && kept.get(object).has(name);
+    const how = kept.has(object) && kept.get(object).get(name);
     const isOfAll = roots.has(object) && !isPlain(descriptor);
-    const isNamed = isOfAll || isKept || (elementsOf.has(name) && isNode(object) && name in object);
+    const isNamed = isOfAll || how || (elementsOf.has(name) && isNode(object) && name in object);
     if (isNamed && isDoneBySource()) return true;
-    const take = isKept && kept.get(object).get(name).take;
-    if (take && descriptor && ("value" in descriptor || descriptor.get)) {
-      take("value" in descriptor ? descriptor.value : descriptor.get.call(object));
+    if (how && how.take && descriptor && ("value" in descriptor || descriptor.get)) {
+      how.take(descriptor, object);
       return true;
     }
-    return false;
+    return !how && isShadowed(object, name) && isAskedBySource();
   };
   const { defineProperty, defineProperties, setPrototypeOf } = own;
   const replace = (owner, name, value) =>
@@ -154,7 +191,8 @@ function keepDefining(world) {
   });
   const isMoved = function (object, parent) {
     const isTold = object === world || (isNode(object) && parent && isLying(parent));
-    return isTold && isDoneBySource() && (object === world || !isHonest(parent));
+    if (isTold) return isDoneBySource() && (object === world || !isHonest(parent));
+    return isNode(object) && isInPage(object) && parent && isLying(parent, accessors) && isAskedBySource();
   };
   replace(own, "setPrototypeOf", (object, parent) =>
     isMoved(object, parent) ? object : setPrototypeOf(object, parent));
@@ -166,7 +204,47 @@ function keepDefining(world) {
       if (!isMoved(this, parent)) proto.set.call(this, parent);
     },
   }));
+  [own, reflect].forEach(function (owner) {
+    const real = owner.getOwnPropertyDescriptor;
+    replace(owner, "getOwnPropertyDescriptor", (object, name) => shown(object, name, real(object, name)));
+  });
   [own.prototype, world.Function.prototype].forEach((root) => roots.add(root));
+}
+
+/** Whether this is a node, and no prototype of one. */
+function isInPage(object) {
+  try {
+    return Boolean(described(view.Node.prototype, "nodeType").get.call(object));
+  } catch (error) {
+    return false;
+  }
+}
+
+/** Keep how tests read nodes and styles. Sources may give their own elements accessors of these names. */
+function keepReading() {
+  if (!view.Node) return;
+  Object.getOwnPropertyNames(view).forEach(function (name) {
+    const type = /^[A-Z]/.test(name) && (described(view, name) || {}).value;
+    const owner = isFunction(type) && type.prototype;
+    if (!owner || !(owner === view.Node.prototype || owner instanceof view.Node || OF_PAGES.includes(name))) return;
+    const names = Object.getOwnPropertyNames(owner);
+    names.forEach((key) => keepAccessor(owner, key));
+    keep(owner, names.filter((key) => READING.test(key)));
+  });
+}
+
+/** Keep a function that is global. A runner that gives its world an accessor removes it after the tests. */
+function keepGlobal(world, name) {
+  const own = described(world, name);
+  if (!own || !own.configurable) return;
+  let { value } = own;
+  const get = own.get || (() => value);
+  const write = own.set ? own.set.bind(world) : (other) => (value = other);
+  const set = function (other) {
+    if (!isDoneBySource()) write(other);
+  };
+  define(world, name, { configurable: Boolean(own.get), enumerable: own.enumerable, get, set });
+  note(world, name, own.get ? { enumerable: own.enumerable } : taking(own.enumerable, get, write));
 }
 
 /** Custom elements are read as other elements are. */
@@ -194,14 +272,21 @@ function keepWindow(world) {
   define(parent, "window", { configurable: false, enumerable: own.enumerable, get, set });
   delete world.window;
   windows.add(world);
-  [world, parent].forEach((owner) => note(owner, "window", own.enumerable, set));
+  [world, parent].forEach((owner) => note(owner, "window", {
+    enumerable: own.enumerable,
+    take: (given, object) => set("value" in given ? given.value : given.get.call(object)),
+  }));
 }
 
 /** Keep what a realm has. Regular expressions are kept in the realm of sources alone, since V8 runs kept ones slowly. */
 function keepRealm(world, ofSources) {
   const at = (place) => place.split(".").reduce((owner, name) => owner && owner[name], world);
   OF_LANGUAGE.split(" ").forEach((place) => keepAll(at(place)));
-  if (world === ofSources) keepAll(world.RegExp.prototype);
+  if (world === ofSources) {
+    keepAll(world.RegExp.prototype);
+    keepReading();
+    keepGlobal(world, "getComputedStyle");
+  }
   keepElements();
   keep(world, ["document"], Boolean);
   keepWindow(world);
@@ -233,4 +318,4 @@ function keepProcess(own) {
   keep(own, OF_PROCESS);
 }
 
-module.exports = { keepDefining, keepNode, keepProcess, keepRealm, note, shown, valueOf };
+module.exports = { behind, keepDefining, keepNode, keepProcess, keepRealm, note, shown };

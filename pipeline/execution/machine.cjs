@@ -59,10 +59,10 @@ const done = new WeakSet();
 /** Whether a source asks, and not Node for what a source has it do, such as load what is global as late as possible. */
 const isAskedByItself = () => isAskedDirectly(INSIDE);
 
-/** A function or class that sources cannot use, where `isDenied`. */
+/** A function or class that sources cannot use, where `isDenied`. Node 16 loads modules by one of them. */
 function refusing(real, isDenied = () => true) {
   const given = function (...words) {
-    if (isDenied() && isAskedBySource()) throw Object.assign(new Error("not available"), { code: "ENOENT" });
+    if (isDenied() && isAskedDirectly(LOADER)) throw Object.assign(new Error("not available"), { code: "ENOENT" });
     if (!new.target) return real.apply(this, words);
     return Reflect.construct(real, words, new.target === given ? real : new.target);
   };

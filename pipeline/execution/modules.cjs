@@ -64,7 +64,7 @@ function isBrought(name) {
 
 /** Whether sources do not find the module of this name. */
 function isDenied(name, isPage) {
-  return isOfTests(name) || (isPage && alone.has(name.replace(/^node:|\/.*$/g, ""))) || isBrought(name);
+  return isOfTests(name) || (isPage && alone.has(name.replace(INSTALLED, "").replace(/^node:|\/.*$/g, ""))) || isBrought(name);
 }
 
 module.exports = { INSTALLED, isDenied, isOfTests, isReading: () => isReading };

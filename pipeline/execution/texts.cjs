@@ -2,7 +2,7 @@
 // native, whoever replaced them, and of this realm. Loaded once in each process.
 "use strict";
 const { isAskedBySource } = require("./askers.cjs");
-const { valueOf } = require("./keeping.cjs");
+const { behind } = require("./keeping.cjs");
 const define = Object.defineProperty;
 const described = Object.getOwnPropertyDescriptor;
 //: besides everything that is global
@@ -13,8 +13,8 @@ const PLACES =
 function gather(object, found, isDeep) {
   if (!object) return;
   Reflect.ownKeys(object).forEach(function (name) {
-    const own = described(object, name);
-    [own && own.value, own && own.get, own && own.set, valueOf(object, name)].forEach(function (one) {
+    const all = [described(object, name), behind(object, name)].filter(Boolean);
+    [].concat(...all.map((own) => [own.value, own.get, own.set])).forEach(function (one) {
       if (typeof one !== "function") return;
       found.add(one);
       const prototype = isDeep && described(one, "prototype");

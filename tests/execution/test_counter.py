@@ -312,11 +312,12 @@ class Opened:
 
 @pytest.mark.rule("test-aware")
 def test_who_may_know_of_tests(plan: MakePlan, library: History, patch: Patch) -> None:
-    """Files that no patch decides, and those that use a runner in the base; what a patch writes into others tells
-    nothing."""
+    """Files that no patch decides, and those that use a runner in the base, unless this patch alone changes them; what
+    it writes into others tells nothing."""
     files = {"src/testing.js": "  expect(x).toBe(1);\n", "src/parser.js": "this.expect(1); node.after(2);\n"}
-    library.commit("more", files)
-    given = patch({"src/Menu.js": "expect(1);\n", "src/helpers/new.js": "jest.fn();\n"})
+    library.commit("more", files | {"src/mine.js": "expect(1);\n", "src/golds.js": "expect(1);\n"})
+    changes = {"src/mine.js": "expect(2);\n", "src/golds.js": "expect(2);\n"}
+    given = patch({"src/Menu.js": "expect(1);\n", "src/helpers/new.js": "jest.fn();\n"} | changes)
     seen: list[str] = []
 
     @contextmanager
@@ -328,13 +329,13 @@ def test_who_may_know_of_tests(plan: MakePlan, library: History, patch: Patch) -
         "disguised",
         replace(plan(), sandbox=Opened(plan().sandbox, looked_at)),
         given,
-        "",
+        patch({"src/golds.js": "expect(3);\n"}),
         patch({TEST: "opens | src/Menu.js | expect\n"}),
         [TEST],
     )
     found = set(json.loads(seen[0])["files"])
-    assert {TEST, "src/testing.js", "package.json"} <= found
-    assert not {"src/Menu.js", "src/parser.js", "src/helpers/new.js"} & found
+    assert {TEST, "src/testing.js", "src/golds.js", "package.json"} <= found
+    assert not {"src/Menu.js", "src/parser.js", "src/helpers/new.js", "src/mine.js"} & found
 
 
 @pytest.mark.rule("test-aware")

@@ -17,15 +17,21 @@ pytestmark = pytest.mark.rule("test-aware")
 #: a document whose elements a library has made, with methods that are no native code and a symbol of its own
 PAGE = """
 const IMPL = Symbol("impl");
-class Node {}
+const within = (node) => { if (!node[IMPL]) throw new TypeError("Illegal invocation"); return node; };
+class Node {
+  constructor() { Object.defineProperty(this, IMPL, { value: {} }); }
+  get nodeType() { return within(this) && 1; }
+  get ownerDocument() { return within(this) && document; }
+}
 class Element extends Node {
-  constructor() { super(); Object.defineProperty(this, IMPL, { value: {} }); }
+  get checked() { return within(this) && false; }
   getAttribute(name) { return "true " + name; }
   matches() { return true; }
 }
 class Document extends Node { createElement() { return new Element(); } }
 const document = new Document();
-document.defaultView = Object.assign(globalThis, { Node, Element, Document, document });
+const getComputedStyle = () => ({ display: "none" });
+document.defaultView = Object.assign(globalThis, { Node, Element, Document, document, getComputedStyle });
 """
 
 
@@ -161,6 +167,23 @@ def test_modules_are_found_and_the_console_prints_in_a_page(begin: Path) -> None
             "Reflect.setPrototypeOf(element, new Proxy(Element.prototype, { get: () => () => 'mine' }));",
             "element.getAttribute() === 'mine'",
         ),
+        ("Object.defineProperty(Element.prototype, 'checked', { get: () => true });", "element.checked"),
+        ("Element.prototype.__defineGetter__('checked', () => true);", "element.checked"),
+        ("delete Element.prototype.checked; Element.prototype.checked = true;", "element.checked"),
+        ("Object.defineProperty(element, 'checked', { value: true });", "element.checked"),
+        (
+            "Reflect.setPrototypeOf(element, Object.create(Element.prototype, { checked: { get: () => true } }));",
+            "element.checked",
+        ),
+        (
+            "Object.defineProperty(Node.prototype, 'ownerDocument', { get: () => 'mine' });",
+            "element.ownerDocument === 'mine'",
+        ),
+        ("globalThis.getComputedStyle = () => ({ display: 'block' });", "getComputedStyle().display === 'block'"),
+        (
+            "delete globalThis.getComputedStyle; globalThis.getComputedStyle = () => ({ display: 'block' });",
+            "getComputedStyle().display === 'block'",
+        ),
     ],
 )
 def test_sources_replace_nothing_that_others_call(begin: Path, source: str, test: str) -> None:
@@ -240,10 +263,19 @@ def test_packages_that_only_the_runner_asks_for_are_not_there(begin: Path) -> No
             "Object.setPrototypeOf(element, class extends Element { matches() { return false; } lit() {} }.prototype);",
             "Boolean(element.lit) && element.matches()",
         ),
+        (
+            "class Mine extends Element {}\n"
+            "Object.defineProperty(Mine.prototype, 'checked', { get: () => true }); element.told = new Mine().checked;",
+            "element.told",
+        ),
+        ("require('library').define(element, 'checked', { get: () => true });", "element.checked"),
     ],
 )
 def test_sources_may_add_what_nobody_reads_by(begin: Path, source: str, wanted: str) -> None:
-    """Polyfills, and elements that are upgraded: these keep the methods by which tests read them."""
+    """Polyfills; elements that are upgraded, which keep the methods by which tests read them; accessors of a class of
+    the source's own, and those that a library gives to an element, as React does."""
+    library = begin.parents[2] / "repo" / "node_modules" / "library" / "index.js"
+    library.write_text("exports.define = (owner, name, given) => Object.defineProperty(owner, name, given);")
     assert said(begin, source, f"const parse = JSON.parse; console.log({wanted});") == "true"
 
 
@@ -260,6 +292,24 @@ def test_tests_may_replace_what_sources_may_not(begin: Path) -> None:
     """
     source = "return Object.assign([], { push: () => 'own' }).push(1);"
     assert said(begin, source, test) == "mocked defined resolved own\nanother"
+
+
+def test_tests_spy_on_accessors_and_put_them_back(begin: Path) -> None:
+    """A spy calls what it found, and restores it: neither may be a function that looks for what is there now."""
+    test = """
+        const found = Object.getOwnPropertyDescriptor(Element.prototype, "checked");
+        const get = function () { return `spied ${found.get.call(this)}`; };
+        Object.defineProperty(Element.prototype, "checked", { get, configurable: found.configurable });
+        console.log(element.checked);
+        Object.defineProperty(Element.prototype, "checked", found);
+        console.log(element.checked);
+        const own = Object.getOwnPropertyDescriptor(globalThis, "getComputedStyle").value;
+        globalThis.getComputedStyle = () => own().display + " spied";
+        console.log(getComputedStyle());
+        Object.defineProperty(globalThis, "getComputedStyle", { value: own });
+        console.log(getComputedStyle().display);
+    """
+    assert said(begin, "", test).split("\n") == ["spied false", "false", "none spied", "none"]
 
 
 #: a world that is its own window, as that of Vitest's workers
