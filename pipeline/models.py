@@ -25,7 +25,7 @@ def command(models: Path | None, as_json: bool) -> None:
 
     \b
     Reads the model list, and checks whether the variables that it names are set; their values are never read.
-    A model with missing variables cannot be used; the column says which to set.
+    A model with missing variables cannot be used; the table names the variables to set.
     Example: a11y-bench models --json
     Exit code: 0, or 2 for an error in the list (with file, line and field).
     """

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 @click.option(
     "--jobs",
     type=click.IntRange(1),
-    help="Instances in parallel [default: as processors and memory allow]; one environment is made in advance.",
+    help="Candidates in parallel [default: as processors and memory allow]; one more environment is made in advance.",
 )
 @click.option(
     "--explain",

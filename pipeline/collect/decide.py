@@ -14,13 +14,13 @@ from pipeline.core.options import data_option, repo_argument
 @click.command()
 @repo_argument
 @click.option("--pr", "numbers", type=int, multiple=True, help="The pull request to decide on.")
-@click.option("--exclude", metavar="REASON", help="Remove it from the candidates, for this reason.")
-@click.option("--include", is_flag=True, help="Include it whatever the filters say; ends an exclusion.")
+@click.option("--exclude", metavar="REASON", help="Remove the pull request from the candidates, for this reason.")
+@click.option("--include", is_flag=True, help="Include the pull request whatever the filters say; ends an exclusion.")
 @click.option("--set", "fields", metavar="FIELD=VALUE", multiple=True, help="Set a field to another value.")
 @click.option("--comment", metavar="TEXT", help="Add a comment.")
-@click.option("--undo", is_flag=True, help="Undo the last decision on it that still counts.")
+@click.option("--undo", is_flag=True, help="Undo the last decision that still counts.")
 @click.option("--list", "list_", is_flag=True, help="Show the decisions on REPO, or on --pr.")
-@click.option("--json", "as_json", is_flag=True, help="Show them as JSON Lines.")
+@click.option("--json", "as_json", is_flag=True, help="Show the decisions as JSON Lines.")
 @data_option
 def command(repo: Any, numbers: tuple[int, ...], list_: bool, as_json: bool, store: Any, **changes: Any) -> None:
     """Record a decision on a pull request of REPO. No later collect reverts it; --undo does.

@@ -311,7 +311,7 @@ def agree(repo: Any, path: Path, as_json: bool, store: Any) -> None:
 @command.command()
 @repos_argument
 @click.option("--output", type=click.Path(path_type=Path, file_okay=False), help="The folder [default: DATA/locks].")
-@click.option("--unchecked", is_flag=True, help="Write the list, with a warning, even without these verdicts.")
+@click.option("--unchecked", is_flag=True, help="Only warn of instances without current verdicts of oracle and nop.")
 @force_option
 @data_option
 def lock(repos: Any, output: Path | None, unchecked: bool, force: bool, store: Any) -> None:
@@ -321,7 +321,7 @@ def lock(repos: Any, output: Path | None, unchecked: bool, force: bool, store: A
     A list has the facts needed to rebuild a dataset and to check that it is the same, but no patches and no texts of
     other people. Every instance needs current verdicts of oracle (resolved) and nop (not resolved): run `dataset check`
     first.
-    Writes <org>__<repo>.jsonl for each (see: a11y-bench schema Lock).
+    Writes <org>__<repo>.jsonl for each repository (see: a11y-bench schema Lock).
     Example: a11y-bench dataset lock grommet/grommet
     """
     from pipeline.core.console import say

@@ -16,7 +16,7 @@ from pipeline.core.options import data_option
 @click.option("--model", default="", help="Only answers of this model.")
 @click.option("--attempt", type=click.IntRange(1), default=1, show_default=True, help="The attempt to show.")
 @click.option("--trajectory", is_flag=True, help="Also show the conversation of agent and model.")
-@click.option("--browser", is_flag=True, help="Open a page in the browser instead; it always has the conversations.")
+@click.option("--browser", is_flag=True, help="Open a page in the browser instead; it includes the conversations.")
 @click.option("--print", "only_print", is_flag=True, help="With --browser: only write the page and print its path.")
 @data_option
 def command(

@@ -10,7 +10,7 @@ from pipeline.core.options import data_option
 
 
 @click.command()
-@click.option("--print", "only_print", is_flag=True, help="Only print its path.")
+@click.option("--print", "only_print", is_flag=True, help="Only print the report's path.")
 @data_option
 def command(only_print: bool, store: Any) -> None:
     """Open the report that `analyze` wrote.

@@ -24,7 +24,7 @@ def command(data: Path) -> None:
 
     \b
     Converts records, moves folders, and adds tracks to ledger and costs.csv.
-    What is replaced is archived first, and schema.json is written last, so an interrupted migration resumes.
+    Replaced files are archived first, and schema.json is written last, so an interrupted migration resumes.
     Example: a11y-bench migrate --data data
     Exit code: 0 converted, 2 something cannot be read (repair it and run again).
     """

@@ -205,7 +205,7 @@ def stop(host: Any, job: str) -> None:
     "--known",
     type=click.Path(path_type=Path),
     required=True,
-    help="A file that records what both sides held after the last exchange; it may not exist yet, and is written.",
+    help="A file that records what both sides held after the last exchange; made if missing.",
 )
 @prefer_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

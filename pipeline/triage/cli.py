@@ -126,7 +126,7 @@ def import_(repo: Any, file: Path, rater: str, store: Any) -> None:
 @click.option("--pr", "numbers", type=int, multiple=True, help="Rate only this pull request (repeatable).")
 @click.option("--budget", type=Usd(), help="The maximum that each model may ever cost for REPO, in USD.")
 @list_option
-@click.option("--dry-run", is_flag=True, help="Show what it would cost, and ask nothing.")
+@click.option("--dry-run", is_flag=True, help="Show the estimated cost, and send no request.")
 @jobs_option
 @engine_option
 @data_option

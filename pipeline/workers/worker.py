@@ -30,8 +30,8 @@ def _address(context: click.Context, parameter: click.Parameter, value: str) -> 
     "--host",
     default=None,
     callback=own_address,
-    help="The address to listen on, under which the scheduler reaches this machine [default: the one from which this "
-    "machine reaches the scheduler].",
+    help="The address to listen on, which the scheduler must reach [default: the address from which this machine "
+    "reaches the scheduler].",
 )
 def command(address: str, slots: int, host: str | None) -> None:
     """Perform units of work for the commands that use the scheduler at ADDRESS (tcp://HOST:8786), until Ctrl-C.

@@ -69,7 +69,10 @@ REAL = "evaluate --data DIR --repo ORG/REPO"
 TEN = "build --clone PATH --repo ORG/REPO --pr N … --same-command"
 GOALS = (
     Goal("time of a verdict, relative to one warm run of its tests", "a verdict, by one", ("at most", 1.3), "×", REAL),
-    Goal("time of its counter-runs, relative to the same run", "counter-runs, by one", ("at most", 2), "×", REAL),
+    Goal(
+        "time of a verdict's counter-runs, relative to one warm run of its tests",
+        "counter-runs, by one", ("at most", 2), "×", REAL,
+    ),
     Goal(
         "verdicts per hour, for patches that pass, with their counter-runs",
         "verdicts an hour, counter-runs", ("at least", 300), "", REAL,
@@ -79,7 +82,7 @@ GOALS = (
         "verdicts an hour, without", ("at least", 300), "", REAL,
     ),
     Goal(
-        "speed-up of building ten instances of four eras, over one image and one install for each",
+        "speed-up of building ten instances of four eras, over a separate image and install for each",
         "one by one takes, in time", ("at least", 4), "×", TEN,
     ),
     Goal(
@@ -100,16 +103,16 @@ GOALS = (
         "500 instances x 20 models", ("at most", 10), "s", "analyze --instances 500 --models 20",
     ),
     Goal(
-        "size of its first page",
+        "size of that report's first page",
         "first page of the report", ("below", 3), "MB", "analyze --instances 500 --models 20",
     ),
     Goal(
         "time of 10,000 units that do nothing, on workers of the same machine",
         "10,000 units, until", ("at most", 30), "s", "units",
     ),
-    Goal("scheduler's processor time for a unit", "of it the scheduler", ("below", 50), "ms", "units"),
+    Goal("processor time of the scheduler for each unit", "of it the scheduler", ("below", 50), "ms", "units"),
     Goal("speed-up of two workers over one", "two workers against one", ("at least", 1.7), "×", "units"),
-    Goal("time of `--help`, above an empty interpreter", "--help, above", ("at most", 0.05), "s", "start"),
+    Goal("time of `--help`, minus that of an empty interpreter", "--help, above", ("at most", 0.05), "s", "start"),
 )  # fmt: skip
 
 
