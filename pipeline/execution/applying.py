@@ -49,6 +49,8 @@ _CLAIM = "@provides(Module)?[[:blank:]]"
 #: scripts, whose extension an import may leave out
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _DECLARED = re.compile(r"\.d\.[cm]?ts$")
+#: how files are called that programs look for and take their settings from
+_SETTINGS = re.compile(r"(?:^|/)(?:\.[\w-]+rc(?:\.\w+)?|\.?[\w-]+(?:\.[\w-]+)*\.config\.\w+)$")
 #: removes the files named in a list
 _REMOVE = ("sh", "-c", 'xargs -0 rm -rf -- < "$0"')
 
@@ -83,13 +85,15 @@ def prepare(
     workspace: Workspace, patch: str, fix_patch: str, test_patch: str, protected: Callable[[str], bool] = is_protected
 ) -> Applied:
     """Apply a patch, then put every protected file, and every file that gold's tests change, into gold's state. Files
-    that take another module's name are put into the base's state.
+    that take another module's name, and settings that neither the base nor gold has, are put into the base's state.
 
     Raises PatchFailed, with the name `predicted` if the agent's patch does not apply.
     """
     merged = apply(workspace, patch, "predicted", *(f"--exclude={pattern}" for pattern in _UNPATCHED), merge=True)
     state = _state(workspace)
-    taking = _claiming(workspace, state) | _doubling(workspace, state, patches.paths(fix_patch))
+    golds_own = patches.paths(fix_patch)
+    taking = _claiming(workspace, state) | _doubling(workspace, state, golds_own)
+    taking |= {path for path in state.added if _SETTINGS.search(path) and path not in golds_own}
     reverted = put_back(workspace, fix_patch, test_patch, protected, state=state, others=taking)
     return Applied(tuple(sorted({shown(path) for path in (*_unpatched(workspace, patch), *reverted)})), merged)
 

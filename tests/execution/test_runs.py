@@ -216,6 +216,17 @@ def test_a_file_does_not_stand_in_for_one_of_another_extension(plan: MakePlan, p
     assert run_patch(plan(), given, "", patch(MENU_TEST)).restored == ()
 
 
+@pytest.mark.trap("graded-with-its-own-edits")
+def test_settings_that_a_patch_adds_are_not_there(plan: MakePlan, patch: Patch) -> None:
+    """A program that compiles for tests looks for its own, such as `.svgrrc.js`, and nobody knows all their names. The
+    patch may add those that gold adds."""
+    added = {"src/.svgrrc.js": "1;\n", "tools/uno.config.ts": "1;\n"}
+    others = {"src/config.ts": "1;\n", "src/source.js": "1;\n", "src/webrc.js": "1;\n"}
+    given = patch(FIX | added | others)
+    assert run_patch(plan(), given, "", patch(MENU_TEST)).restored == tuple(added)
+    assert run_patch(plan(), given, given, patch(MENU_TEST)).restored == ()
+
+
 #: commands of a repository: one makes a file from a source, as `tools/make.sh` says
 PREPARE = (("sh", "tools/make.sh"),)
 
