@@ -136,13 +136,15 @@ class Made(Record):
 
     def reaches(self, kind: str, name: str, files: Collection[str]) -> bool:
         """Whether false expectations of a kind may be those of a test, `file > group > title`. What is changed outside
-        of the test `files` may concern any of them, and groups may have names that no grammar tells."""
+        of the test `files` may concern any of them, a title that is computed any of its file, and groups may have names
+        that no grammar tells."""
         file, last = name.partition(" > ")[0], name.rpartition(" > ")[2]
         for path, tests in self.changed.get(kind, {}).items():
-            if tests is None or _test_of(path) not in files:
+            place = _test_of(path)
+            if place not in files or (place == file and tests is None):
                 return True
-            titles = {test.rpartition(" > ")[2] for test in tests}
-            if _test_of(path) == file and (last in titles or snapshots.of_test(name, tests)):
+            titles = {test.rpartition(" > ")[2] for test in tests or ()}
+            if place == file and (last in titles or snapshots.of_test(name, tests or ())):
                 return True
         return False
 

@@ -78,6 +78,7 @@ FILES = [TEST, "src/Other.test.js"]
         ({TEST: ("Menu > opens",)}, f"{TEST} > Menu > closes", False),
         ({TEST: ("Menu > opens",)}, "src/Other.test.js > Menu > opens", False),
         ({TEST: None}, f"{TEST} > Menu > closes", True),
+        ({TEST: None}, "src/Other.test.js > Menu > closes", False),
         ({SNAPSHOT: ("Menu opens 1",)}, f"{TEST} > Menu > opens", True),
         ({SNAPSHOT: ("Menu opens 1",)}, f"{TEST} > Menu > closes", False),
         ({"src/shared.js": ("opens",)}, "src/Other.test.js > Menu > closes", True),
