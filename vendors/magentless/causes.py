@@ -40,7 +40,7 @@ class Fault(StrEnum):
 
 # cause, meaning; from least to most progress
 CAUSES = (
-    (Cause.NO_LOCALISATION, "the model named no file"),
+    (Cause.NO_LOCALISATION, "neither the model nor retrieval named a file"),
     (Cause.NO_MODEL_RESPONSE, "the reply was empty or refused"),
     (Cause.CONTEXT_OVERFLOW, "not even the shortest prompt fits the model's context"),
     (Cause.CUT_ANSWER, "the reply was cut at its limit of tokens"),
