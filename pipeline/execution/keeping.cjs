@@ -285,7 +285,7 @@ function keepRealm(world, ofSources) {
   if (world === ofSources) {
     keepAll(world.RegExp.prototype);
     keepReading();
-    keepGlobal(world, "getComputedStyle");
+    new Set([world, view]).forEach((owner) => keepGlobal(owner, "getComputedStyle"));
   }
   keepElements();
   keep(world, ["document"], Boolean);
