@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from factories import (
     make_verdict,
 )
 
+from pipeline import analyze
 from pipeline.analyze.cli import command
 from pipeline.core.assessment import Assessment
 from pipeline.core.errors import UserError
@@ -94,9 +96,23 @@ def one_of_two_without_verdicts(store: Store) -> None:
 
 def references(store: Store) -> None:
     built(store)
+    resolved_by_oracle(store)
+
+
+def resolved_by_oracle(store: Store) -> None:
     prediction = make_prediction(1, agent="oracle", model_name_or_path="oracle")
     add_run(store, UI, [prediction])
     add_verdicts(store, UI, [make_verdict(prediction)])
+
+
+def predicted_beside_references(store: Store) -> None:
+    references(store)
+    answered(store)
+    rated(store)
+
+
+def rated(store: Store) -> None:
+    write_records(store.reviews(UI), [make_review(1)])
 
 
 def external(store: Store) -> None:
@@ -159,6 +175,10 @@ DIRECTORIES: dict[str, tuple[Fill, tuple[str, ...]]] = {
     "built, not predicted": (built, ("03 predict: nothing yet",)),
     "references alone": (references, ()),
     "no verdicts": (answered, ("04 evaluate: nothing yet for magentless, model-a on acme/ui.",)),
+    "references, and no verdicts": (
+        predicted_beside_references,
+        ("04 evaluate: nothing yet for magentless, model-a on acme/ui.",),
+    ),
     "no verdicts of one of two": (one_of_two_without_verdicts, ()),
     "verdicts alone": (verdicts_alone, ()),
     "wholly not evaluated": (wholly_not_evaluated, ()),
@@ -181,6 +201,7 @@ CHOSEN = (
     "all funnels zero",
     "collected, not built",
     "built, not predicted",
+    "references, and no verdicts",
     "wholly not evaluated",
     "costs, no predictions",
     "another harness",
@@ -212,6 +233,43 @@ def test_the_whole_analysis_runs(tmp_path: Path, name: str) -> None:
     made = [*store.analysis.glob("tables/*"), store.analysis / "figures" / "alternatives.md"]
     texts = {path.name: path.read_text(encoding="utf-8") for path in made} | {"report": report.split("<script>")[0]}
     assert {name: found[0] for name, text in texts.items() if (found := NO_NUMBER.search(text))} == {}
+
+
+def no_answers(store: Store) -> None:
+    (path,) = store.predictions(UI, "magentless", "model-a").glob("*/predictions.jsonl")
+    write_records(path, [])
+
+
+#: what can be there, each alone or with others -> how it comes about, and how its file is left empty
+PARTS: dict[str, tuple[Fill, Fill]] = {
+    "references": (resolved_by_oracle, lambda _: None),
+    "predictions": (lambda store: add_run(store, UI, [make_prediction(1)]), no_answers),
+    "verdicts": (
+        lambda store: add_verdicts(store, UI, [make_verdict(make_prediction(1))]),
+        lambda store: write_records(store.evaluation(UI, "magentless", "model-a") / "verdicts.jsonl", []),
+    ),
+    "ratings": (rated, lambda store: write_records(store.reviews(UI), [])),
+}
+SUBSETS = [names for size in range(len(PARTS) + 1) for names in combinations(PARTS, size)]
+
+
+@pytest.mark.trap("first-result-crashes")
+@pytest.mark.parametrize("others", ["missing", pytest.param("empty", marks=pytest.mark.engine("disk"))])
+@pytest.mark.parametrize("names", SUBSETS, ids=", ".join)
+@pytest.mark.filterwarnings("error")
+def test_any_results_may_still_be_missing(tmp_path: Path, names: tuple[str, ...], others: str) -> None:
+    store = Store(tmp_path / "data")
+    only_built(store)
+    for name, (fill, leave_empty) in PARTS.items():
+        if name in names or (name == "predictions" and others == "empty"):
+            fill(store)
+        if name not in names and others == "empty":
+            leave_empty(store)
+    tables = analyze.tables(analyze.load(store))
+    judged = "verdicts" in names and ("predictions" in names or others == "missing")  # or they are on older answers
+    assert ("leaderboard" in tables) == judged
+    assert ("outcomes" in tables) == (judged or "references" in names), "references have outcomes, too"
+    assert ("by_principle" in tables) == (judged and "ratings" in names)
 
 
 @pytest.mark.trap("first-result-crashes")

@@ -17,6 +17,7 @@ from pipeline.analyze import columns
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures import audited, cost, dataset, model, repository
 from pipeline.analyze.measures.definition import Table, definitions
+from pipeline.analyze.measures.group import of_models
 from pipeline.analyze.measures.summary import summary
 from pipeline.core.options import REFERENCES
 
@@ -66,12 +67,12 @@ def _make(frames: Frames, table: Table) -> pd.DataFrame:
 
 
 def _allowed(frames: Frames, table: Table) -> bool:
-    has_data = all(_has_data(frames, need) for need in table.needs)
-    return has_data and not (table.optional and frames.predictions[table.optional].isna().all())
+    predictions = frames.predictions if table.references else of_models(frames)
+    has_data = all(_has_data(frames, predictions, need) for need in table.needs)
+    return has_data and not (table.optional and predictions[table.optional].isna().all())
 
 
-def _has_data(frames: Frames, need: str) -> bool:
-    """Whether a frame has rows; `verdicts` are a column of the predictions."""
-    predictions = frames.predictions
+def _has_data(frames: Frames, predictions: pd.DataFrame, need: str) -> bool:
+    """Whether a frame has rows; `predictions` and `verdicts` are columns of these predictions."""
     marks = {"verdicts": predictions["judged"], "predictions": predictions["predicted"]}
     return bool(marks[need].any()) if need in marks else len(getattr(frames, need)) > 0

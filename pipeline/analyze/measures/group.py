@@ -55,13 +55,16 @@ class Group:
         return samples.loc[own, [*WHO, "instance_id", "resolved"]]
 
 
+def of_models(frames: Frames) -> pd.DataFrame:
+    """Predictions without those of references."""
+    return frames.predictions[frames.predictions["kind"] == "model"]
+
+
 def attempts(frames: Frames, need: str = "judged", *, references: bool = False) -> pd.DataFrame:
     """Predictions with the classes of their instances, of the agents and models that have a row in which `need` is
     true."""
-    rows = frames.predictions
+    rows = frames.predictions if references else of_models(frames)
     rows = rows[rows.groupby(WHO)[need].transform("any").astype(bool)]
-    if not references:
-        rows = rows[rows["kind"] == "model"]
     return rows.merge(classified(frames.instances), on="instance_id")
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.dataset import assignments, score
-from pipeline.analyze.measures.group import WHO, attempts
+from pipeline.analyze.measures.group import WHO, attempts, of_models
 from pipeline.analyze.measures.shares import known_total, percent, share
 from pipeline.core.records import RAN, Outcome
 from pipeline.report import statistics
@@ -63,7 +63,7 @@ def pass_at_k(frames: Frames, up_to: int | None = None) -> pd.DataFrame:
     """pass@k by model, for every k up to the smallest number of attempts at an instance, or up to `up_to`. Raises
     UserError if that is larger. Every instance that a model was given counts; without any verdict, all its attempts
     failed."""
-    instances = frames.predictions[frames.predictions["kind"] == "model"].groupby(WHO)["instance_id"].unique()
+    instances = of_models(frames).groupby(WHO)["instance_id"].unique()
     rows = frames.samples.set_index(WHO).loc[lambda table: table.index.isin(instances.index)].reset_index()
     groups = _by_model(rows)
     return pd.DataFrame([row for who, group in groups for row in _estimates(who, group, instances[who], up_to)])
@@ -90,7 +90,7 @@ def _estimates(
 def each_attempt(frames: Frames) -> pd.DataFrame:
     """The results of the first attempts, the second ones, and so on; empty if there is only one each."""
     rows = _of_several(frames)
-    instances = frames.predictions[frames.predictions["kind"] == "model"].groupby(WHO).size()
+    instances = of_models(frames).groupby(WHO).size()
     groups = rows.groupby([*WHO, "data", "attempt"], sort=False)
     sums = groups.agg(evaluated=("evaluated", "sum"), resolved=("resolved", "sum"), cost_usd=("cost_usd", known_total))
     table = sums.reset_index().merge(instances.rename("instances").reset_index(), on=WHO)
@@ -114,7 +114,7 @@ def instance_attempts(frames: Frames) -> pd.DataFrame:
 
 def _of_several(frames: Frames) -> pd.DataFrame:
     """Attempts in order, of agents and models with more than one at any instance; without references."""
-    models = frames.predictions.loc[frames.predictions["kind"] == "model", WHO].drop_duplicates()
+    models = of_models(frames)[WHO].drop_duplicates()
     rows = frames.samples.merge(models, on=WHO)
     several = rows.groupby([*WHO, "instance_id"])["attempt"].transform("size") > 1
     return rows[several.groupby([rows[name] for name in WHO]).transform("any")].sort_values("attempt", kind="stable")
