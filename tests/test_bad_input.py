@@ -88,7 +88,7 @@ def test_what_a_reference_does_not_read_must_be_there_too(
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("option", ["--budget", "--cap"])
-@pytest.mark.parametrize("amount", ["", "much", "-1", "nan", "inf", "1,5", "$5", "1 USD"])
+@pytest.mark.parametrize("amount", ["", "much", "-1", "nan", "inf", "1E+99", "1,5", "$5", "1 USD"])
 def test_what_is_no_amount_is_no_limit(run: Run, data: Path, option: str, amount: str) -> None:
     """A budget that nothing exceeds is none."""
     code, said = run("predict", "a/b", "m", option, amount, "--data", data)
@@ -126,6 +126,8 @@ def test_what_a_command_can_not_use_is_said(run: Run, data: Path, words: tuple[s
         (b"track,repo\n", "costs.csv:1: field 'model': no such column"),
         (b"track,repo,model,agent,embed,req_llm,tok_llm,cost_llm_usd,req_emb,tok_emb,cost_emb_usd\n"
          b"repair,a/b,m,a,,1,1,much,0,0,0\n", "costs.csv:2: field 'cost_llm_usd': 'much' is not an amount"),
+        (b"track,repo,model,agent,embed,req_llm,tok_llm,cost_llm_usd,req_emb,tok_emb,cost_emb_usd\n"
+         b"repair,a/b,m,a,,1,1,-1,0,0,1E+999999\n", "costs.csv:2: field 'cost_llm_usd': '-1' is not an amount"),
     ],
 )  # fmt: skip
 def test_broken_sums_are_refused(run: Run, data: Path, text: bytes, says: str) -> None:

@@ -27,12 +27,11 @@ from pydantic import (
 
 from pipeline.core.errors import UserError, fault
 from pipeline.core.names import Repo, parse_repo
+from pipeline.core.record import Usd
 from pipeline.core.records import Instance, StatementSource
 from pipeline.core.store import Store
 from pipeline.core.subset import Subset, read_names
 from pipeline.core.texts import parse_toml, read_text
-
-Usd = Decimal
 
 
 class Part(BaseModel):
@@ -109,8 +108,8 @@ class Agent(Part):
     settings: Path | None = None
     models: tuple[str, ...] = ()
     attempts: PositiveInt | None = None
-    budget: Usd | None = Field(default=None, ge=0)
-    cap: Usd | None = Field(default=None, ge=0)
+    budget: Usd | None = None
+    cap: Usd | None = None
     filter_tests: bool = False
 
 
@@ -126,7 +125,7 @@ class Pages(Part):
     seed: int | None = None
     temperature: float | None = None
     max_tokens: PositiveInt | None = None
-    budget: Usd | None = Field(default=None, ge=0)
+    budget: Usd | None = None
     run: str = ""
 
 
@@ -138,7 +137,7 @@ class Evaluate(Part):
     assess: tuple[Literal["axe", "stories", "judge"], ...] | None = None
     judge: str = ""
     judge_samples: PositiveInt = 3
-    judge_budget: Usd | None = Field(default=None, ge=0)
+    judge_budget: Usd | None = None
 
     @model_validator(mode="after")
     def _judge_named(self) -> Evaluate:
@@ -157,7 +156,7 @@ class Campaign(Part):
     attempts: PositiveInt = 1
     jobs: PositiveInt = 2
     sandbox: str = "docker"
-    budget: Usd | None = Field(default=None, ge=0)
+    budget: Usd | None = None
     references: bool = True
     datasets: tuple[Dataset, ...] = ()
     agents: tuple[Agent, ...] = ()

@@ -32,15 +32,12 @@ class Usd(click.ParamType):  # type: ignore[type-arg]  # generic in the stubs al
     name = "usd"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from decimal import Decimal, InvalidOperation
+        from pipeline.core.amounts import amount
 
         try:
-            amount = Decimal(value)
-        except InvalidOperation:
-            amount = Decimal("NaN")
-        if not amount.is_finite() or amount < 0:
-            self.fail(f"'{value}' is not an amount in USD", param, ctx)
-        return amount
+            return amount(value)
+        except ValueError as error:
+            self.fail(f"{error} in USD", param, ctx)
 
 
 def data_option(function: Callable[..., Any]) -> Callable[..., Any]:

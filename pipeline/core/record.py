@@ -9,13 +9,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, Final, Literal, Self
+from decimal import Decimal
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from pipeline import __version__
+from pipeline.core.amounts import amount
 
 SCHEMA_VERSION: Final = 2
+
+#: an amount of money in records
+Usd = Annotated[Decimal, AfterValidator(amount)]
 
 #: fields about the record itself, not about its subject
 _ABOUT_ITSELF = {"schema_version", "tool"}

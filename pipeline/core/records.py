@@ -17,7 +17,7 @@ from pydantic import Field
 from pipeline.core import verdict
 from pipeline.core.names import Repo
 from pipeline.core.ratings import Review
-from pipeline.core.record import Record, Versioned
+from pipeline.core.record import Record, Usd, Versioned
 from pipeline.core.verdict import SNAPSHOT, Counts, Status, TransitionClass, Triple
 
 
@@ -560,10 +560,10 @@ class CostRow(Record):
     embed: str = ""
     req_llm: int = 0
     tok_llm: int = 0
-    cost_llm_usd: Decimal = Decimal(0)
+    cost_llm_usd: Usd = Decimal(0)
     req_emb: int = 0
     tok_emb: int = 0
-    cost_emb_usd: Decimal = Decimal(0)
+    cost_emb_usd: Usd = Decimal(0)
 
 
 PUBLISHED = (

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pipeline.core.amounts import amount
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.shipped import ROOT
 from pipeline.core.texts import read_text
@@ -277,9 +278,6 @@ def _price(location: _Location, info: dict[str, Any], name: str) -> Decimal:
     if value is None:
         raise location.error(field, "the price is unknown", hint)
     try:
-        price = Decimal(str(value))
-    except InvalidOperation:
-        price = Decimal("NaN")
-    if not price.is_finite() or price < 0:
-        raise location.error(field, f"'{value}' is not a price", hint)
-    return price
+        return amount(value)
+    except ValueError:
+        raise location.error(field, f"'{value}' is not a price", hint) from None

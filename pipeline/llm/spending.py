@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from pipeline.core.amounts import amount
 from pipeline.core.errors import A11yBenchError, UserError
 from pipeline.core.records import CostRow
 from pipeline.core.store import Store
@@ -101,9 +102,6 @@ def _written(store: Store) -> Decimal:
 
 def _amount(store: Store, line: int, row: Mapping[str, str | None], name: str) -> Decimal:
     try:
-        amount = Decimal(row[name] or "")
-    except InvalidOperation:
-        amount = Decimal("NaN")
-    if not amount.is_finite():
-        raise UserError(f"'{row[name]}' is not an amount", path=store.costs, line=line, field=name, hint=DERIVED)
-    return amount
+        return amount(row[name])
+    except ValueError as error:
+        raise UserError(str(error), path=store.costs, line=line, field=name, hint=DERIVED) from None

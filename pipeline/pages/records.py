@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any, Literal
 
 from pydantic import Field
 
-from pipeline.core.record import Record, Versioned
+from pipeline.core.record import Record, Usd, Versioned
 
 #: a requirement affects the verdict, a best practice is counted separately
 Kind = Literal["R", "BP"]
@@ -50,7 +49,7 @@ class Usage(Record):
 
     tokens_in: int | None = None
     tokens_out: int | None = None
-    cost_usd: Decimal | None = None
+    cost_usd: Usd | None = None
 
 
 class PageAnswer(Versioned):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 from collections import Counter
@@ -27,6 +28,7 @@ from pipeline import __version__
 from pipeline.core.console import counted
 from pipeline.core.errors import A11yBenchError, UserError
 from pipeline.core.names import parse_repo
+from pipeline.core.record import Usd
 from pipeline.core.records import Outcome, Prediction, Record, Verdict
 from pipeline.core.store import Store, digest, now, of_attempt, read_object, read_record, read_records, write_json
 from pipeline.evaluate import kept
@@ -63,7 +65,7 @@ class Submission(Record):
     attempts: Annotated[int, Field(ge=1)] = 1
     instances: tuple[str, ...]
     outcomes: dict[str, int]
-    cost_usd: Decimal | None
+    cost_usd: Usd | None
     settings: str = ""
     law: tuple[str, ...]
     files: dict[str, str]
@@ -230,7 +232,7 @@ def _cost(store: Store, subject: Subject) -> Decimal | None:
     """USD of the first attempts, with all tries and work that several answers share, as tables count it; None without a
     ledger, and for predictions made elsewhere."""
     answers = {prediction.answer for prediction in _predictions(store, subject)}
-    if "" in answers or not store.ledger.exists():
+    if "" in answers or not os.path.lexists(store.ledger):
         return None
     shared = (SHARED, read_object(_run(store, subject) / "run.json").get("experiment"))
     rows = requests(store.ledger)

@@ -53,7 +53,8 @@ def test_what_a_file_says(tmp_path: Path) -> None:
     [
         ('name = "friday"', "name = friday", 1, None, "invalid TOML"),
         ("budget = 12.5", "bugdet = 12.5", 3, "bugdet", "there is no such field"),
-        ("budget = 12.5", "budget = -1", 3, "budget", "greater than or equal to 0"),
+        ("budget = 12.5", "budget = -1", 3, "budget", "'-1' is not an amount"),
+        ("budget = 12.5", 'budget = "1E+999999"', 3, "budget", "is not an amount"),
         ("attempts = 2", "attempts = 0", 17, "agents[1].attempts", "greater than 0"),
         ('name = "greedy"\n', "", 13, "agents[1].name", "magentless is listed twice"),
         ('name = "greedy"', 'settings = "none.toml"\nname = "g"', 15, "agents[1].settings", "no such file"),

@@ -48,7 +48,7 @@ def test_an_unknown_model_lists_what_there_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("prices-known")
-@pytest.mark.parametrize("price", ["", "null", "cheap", "-1", ".nan", ".inf", "true"])
+@pytest.mark.parametrize("price", ["", "null", "cheap", "-1", ".nan", ".inf", "true", "1E+999999"])
 def test_a_price_is_never_guessed(tmp_path: Path, price: str) -> None:
     """An unknown price is an error that says where; what is free says 0."""
     text = GOOD.replace("0.0000016", price)

@@ -163,6 +163,15 @@ def test_a_run_outside_the_bundle_is_refused(copy: Path, run: str) -> None:
         bundle.load(copy)
 
 
+@pytest.mark.trap("amount-overflows")
+@pytest.mark.parametrize("cost", ["-1", "1E+999999"])
+def test_a_cost_that_is_no_amount_is_refused(copy: Path, cost: str) -> None:
+    """A leaderboard would show it as it is."""
+    rewrite(copy / bundle.ABOUT, cost_usd=cost)
+    with pytest.raises(UserError, match="field 'cost_usd': .* is not an amount"):
+        bundle.load(copy)
+
+
 def test_what_can_not_be_packed_or_judged_is_said(bench: Bench, packed: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not empty"):
         bundle.pack(bench.store, Subject(REPO, "oracle", "oracle"), packed)

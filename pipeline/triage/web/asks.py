@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Literal, NamedTuple
 
+from pipeline.core.amounts import amount
 from pipeline.core.errors import A11yBenchError, UserError
 from pipeline.core.progress import Progress
 from pipeline.llm.models import load_models
@@ -59,13 +61,10 @@ def parse_selection(repo: str, models: Sequence[str], numbers: str) -> Selection
 
 def budget(text: str) -> Decimal:
     """An amount in USD, above 0. Raises UserError for anything else."""
-    try:
-        amount = Decimal(text.strip())
-    except InvalidOperation:
-        amount = Decimal("NaN")
-    if not amount.is_finite() or amount <= 0:
-        raise UserError(f"'{text}' is not an amount in USD above 0", field="Budget")
-    return amount
+    with suppress(ValueError):
+        if found := amount(text.strip()):
+            return found
+    raise UserError(f"'{text}' is not an amount in USD above 0", field="Budget")
 
 
 State = Literal["waiting", "asking", "done", "failed"]
