@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from decimal import Decimal
@@ -56,10 +57,10 @@ def served(path: Path, experiment: str) -> list[tuple[str, str]]:
 
 
 def _told(path: Path, ask: Callable[[Ledger], T], nothing: T) -> T:
-    """What a ledger says; `nothing` if there is none."""
-    if not path.exists():
+    """What a ledger says, which stays as it is; `nothing` if there is none. Raises UserError for a broken one."""
+    if not os.path.lexists(path):
         return nothing
-    with closing(Ledger(path)) as ledger:
+    with closing(Ledger(path, writes=False)) as ledger:
         return ask(ledger)
 
 

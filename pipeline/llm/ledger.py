@@ -8,16 +8,18 @@ environment: standard library only.
 from __future__ import annotations
 
 import hashlib
+import os
 import sqlite3
 import threading
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
+from pipeline.core.amounts import amount
 from pipeline.core.errors import UserError
 from pipeline.core.records import Track
 from pipeline.llm.prices import Usage, total
@@ -60,6 +62,11 @@ CREATE TABLE IF NOT EXISTS spent (experiment TEXT PRIMARY KEY, cost_usd TEXT NOT
 CREATE TABLE IF NOT EXISTS worst (id TEXT PRIMARY KEY REFERENCES requests, cost_usd TEXT NOT NULL) STRICT;
 """
 
+
+#: seconds that a connection waits for another one's lock
+PATIENCE = 30
+#: errors of SQLite that say nothing about the file: a lock that is held, a disk that is full
+_NOT_THE_FILE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)
 
 #: columns that older ledgers lack -> their declaration, with the value for existing rows
 _ADDED = {
@@ -171,20 +178,114 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-class Ledger:
-    """Threads and processes may share one file. A writer waits up to 30 s for another."""
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Raise UserError for a file that is no ledger, or a broken one. A lock that another process holds for too long is
+    no fault of the file."""
+    try:
+        yield
+    except (sqlite3.DatabaseError, ValueError) as error:
+        code = getattr(error, "sqlite_errorcode", None)
+        if isinstance(error, sqlite3.DatabaseError) and (code is None or code & 0xFF in _NOT_THE_FILE):
+            raise
+        raise _no_ledger(path, str(error)) from None
 
-    def __init__(self, path: Path) -> None:
-        self.path = path.absolute()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = threading.Lock()
-        self._db = sqlite3.connect(path, timeout=30, check_same_thread=False)
+
+def _no_ledger(path: Path, message: str) -> UserError:
+    hint = "repair it or move it away; without it, earlier spending is unknown"
+    return UserError(f"no ledger: {message}", path=path, hint=hint)
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """A connection to a ledger for writing, after making one where there is none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not os.path.lexists(path):
+        _make(path)
+    _require_file(path)
+    db = sqlite3.connect(path, timeout=PATIENCE, check_same_thread=False)
+    try:
+        _require_tables(db, path)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _make(path: Path) -> None:
+    """Make a ledger without rows, unless another process is first. It appears with all tables: a file without them was
+    cut short, and is not taken for a new one."""
+    new = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        with closing(sqlite3.connect(new)) as db:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.executescript(SCHEMA)
         try:
-            with self._readable():
-                self._db.execute("PRAGMA journal_mode = WAL")
-                self._db.execute("PRAGMA synchronous = NORMAL")
+            os.link(new, path)
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without links
+            new.rename(path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _copied(path: Path) -> sqlite3.Connection:
+    """A copy of a ledger in memory."""
+    _require_file(path)
+    db = sqlite3.connect(":memory:", check_same_thread=False)
+    try:
+        with closing(sqlite3.connect(_address(path), timeout=PATIENCE, uri=True)) as source:
+            source.execute("PRAGMA query_only = ON")
+            _require_tables(source, path)
+            source.backup(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _address(path: Path) -> str:
+    """How to open a ledger that is only read. In a folder that can be written, SQLite makes files beside it for a
+    moment, so that a writer is waited for; elsewhere the file must be enough, unless its journal has further rows."""
+    path = path.resolve()  # SQLite follows links, too
+    journal = path.with_name(f"{path.name}-wal")
+    if os.access(path.parent, os.W_OK):
+        return f"{path.as_uri()}?mode=rw"
+    return f"{path.as_uri()}?{'mode=ro' if journal.exists() and journal.stat().st_size else 'immutable=1'}"
+
+
+def _require_file(path: Path) -> None:
+    if not path.is_file():
+        raise _no_ledger(path, "it is not a file" if path.exists() else "the link leads nowhere")
+
+
+def _require_tables(db: sqlite3.Connection, path: Path) -> None:
+    """Raise UserError for a database of something else."""
+    present = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not present:
+        raise _no_ledger(path, "it is empty")
+    if missing := [table for table in ("keys", "requests") if table not in present]:
+        raise _no_ledger(path, f"it has no table '{missing[0]}'")
+
+
+class Ledger:
+    """Threads and processes may share one file. A writer waits up to 30 s for another.
+
+    One that is not for writing (`writes`) is a copy in memory, as the file is now, brought to this version: the file
+    stays as it is. Raises UserError for a file that is no ledger; one that does not exist is made, for writing alone.
+    """
+
+    def __init__(self, path: Path, *, writes: bool = True) -> None:
+        self.path = path.absolute()
+        self._lock = threading.Lock()
+        with readable(self.path):
+            self._db = (_opened if writes else _copied)(self.path)
+        try:
+            with readable(self.path):
                 self._db.executescript(SCHEMA)
-            self._add_columns()
+                self._add_columns()
         except BaseException:
             self._db.close()
             raise
@@ -194,19 +295,8 @@ class Ledger:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, self._readable(), self._db:
+        with self._lock, readable(self.path), self._db:
             yield self._db
-
-    @contextmanager
-    def _readable(self) -> Iterator[None]:
-        """Raise UserError for a file that is not a database, or a broken one."""
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", None) not in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-                raise
-            hint = "repair it or move it away; without it, earlier spending is unknown"
-            raise UserError(f"no ledger: {error}", path=self.path, hint=hint) from None
 
     def _add_columns(self) -> None:
         """Add the columns that an older ledger lacks, with defaults: all its keys are of the track repair, without an
@@ -428,14 +518,14 @@ class Ledger:
                    ORDER BY requests.rowid"""
         with self._transaction() as db:
             requests = [Request(*row) for row in db.execute(query, (OPEN, experiment))]
-        return [row._replace(cost_usd=Decimal(row.cost_usd)) for row in requests]
+            return [row._replace(cost_usd=amount(row.cost_usd)) for row in requests]
 
     def spend(self, experiment: str | None = None) -> Decimal:
         """The exact spending of one experiment or of all, in USD. Since it is needed at every request, an experiment
         has a running total."""
         if experiment is None:
             with self._transaction() as db:
-                return total(Decimal(cost) for (cost,) in db.execute("SELECT cost_usd FROM requests"))
+                return total(amount(cost) for (cost,) in db.execute("SELECT cost_usd FROM requests"))
         with self._transaction() as db:
             running = _running(db, experiment)
             return self._reckoned(experiment) if running is None else running
@@ -445,7 +535,7 @@ class Ledger:
         if not self._db.in_transaction:
             self._db.execute("BEGIN IMMEDIATE")  # nothing may be booked in between
         query = "SELECT cost_usd FROM requests JOIN keys USING (key_hash) WHERE experiment = ?"
-        spent = total(Decimal(cost) for (cost,) in self._db.execute(query, (experiment,)))
+        spent = total(amount(cost) for (cost,) in self._db.execute(query, (experiment,)))
         self._db.execute("INSERT OR REPLACE INTO spent VALUES (?, ?)", (experiment, format(spent, "f")))
         return spent
 
@@ -468,7 +558,7 @@ class Ledger:
 
     def _spent_on(self, answer: str) -> Decimal:
         query = "SELECT requests.cost_usd FROM requests JOIN keys USING (key_hash) WHERE answer = ?"
-        booked = [Decimal(cost) for (cost,) in self._db.execute(query, (answer,))]
+        booked = [amount(cost) for (cost,) in self._db.execute(query, (answer,))]
         return total((*booked, *_worst(self._db, "answer", answer)))
 
     def _limits(self, hashed: str) -> Iterator[Limit]:
@@ -497,7 +587,7 @@ def per_holder(rows: list[Request]) -> dict[str, Decimal]:
 def _running(db: sqlite3.Connection, experiment: str) -> Decimal | None:
     """The running total of an experiment, None if there is none yet."""
     row = db.execute("SELECT cost_usd FROM spent WHERE experiment = ?", (experiment,)).fetchone()
-    return row and Decimal(row[0])
+    return row and amount(row[0])
 
 
 def _worst(db: sqlite3.Connection, column: str, value: str, *, under_way: bool = False) -> list[Decimal]:
@@ -505,14 +595,14 @@ def _worst(db: sqlite3.Connection, column: str, value: str, *, under_way: bool =
     cost is unknown."""
     query = f"""SELECT worst.cost_usd FROM worst JOIN requests USING (id) JOIN keys USING (key_hash)
                 WHERE {column} = ? AND (status = ?) = ?"""
-    return [Decimal(cost) for (cost,) in db.execute(query, (value, OPEN, under_way))]
+    return [amount(cost) for (cost,) in db.execute(query, (value, OPEN, under_way))]
 
 
 def _multiply(db: sqlite3.Connection, request: str, count: int) -> None:
     """Multiply the highest possible cost of a request."""
     for (cost,) in db.execute("SELECT cost_usd FROM worst WHERE id = ?", (request,)).fetchall():
-        amount = format(total([Decimal(cost)] * count), "f")
-        db.execute("UPDATE worst SET cost_usd = ? WHERE id = ?", (amount, request))
+        multiple = format(total([amount(cost)] * count), "f")
+        db.execute("UPDATE worst SET cost_usd = ? WHERE id = ?", (multiple, request))
 
 
 def _add(db: sqlite3.Connection, request: str, cost: Decimal) -> None:
@@ -527,8 +617,8 @@ def _add(db: sqlite3.Connection, request: str, cost: Decimal) -> None:
 
 def _priced(key: Key) -> Key:
     """A row of `keys` with budget and cap as amounts."""
-    budget = None if key.budget_usd is None else Decimal(key.budget_usd)
-    return key._replace(budget_usd=budget, cap_usd=Decimal(key.cap_usd) if key.cap_usd else None)
+    budget = None if key.budget_usd is None else amount(key.budget_usd)
+    return key._replace(budget_usd=budget, cap_usd=amount(key.cap_usd) if key.cap_usd else None)
 
 
 def _marks(count: int) -> str:

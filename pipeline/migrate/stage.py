@@ -32,7 +32,7 @@ from pipeline.core.store import (
     write_json,
 )
 from pipeline.dataset.lock import Lock
-from pipeline.llm.ledger import Ledger
+from pipeline.llm.ledger import Ledger, readable
 from pipeline.migrate.answers import Renamed, renamed_tasks, tasks_of
 from pipeline.migrate.records import converted
 
@@ -230,7 +230,7 @@ class Migration:
     def _ledger(self) -> int:
         if not self.store.ledger.exists():
             return 0
-        with closing(sqlite3.connect(self.store.ledger)) as db:
+        with readable(self.store.ledger), closing(sqlite3.connect(self.store.ledger)) as db:
             if "track" in {name for _, name, *_ in db.execute("PRAGMA table_info(keys)")}:
                 return 0
             self._archive_database(db, self.store.ledger)

@@ -17,6 +17,7 @@ from pathlib import Path
 from pipeline.core.errors import A11yBenchError
 from pipeline.core.names import Repo, folder_name
 from pipeline.core.store import Store
+from pipeline.llm.ledger import PATIENCE, readable
 from pipeline.remote.areas import filters
 from pipeline.remote.host import Host
 from pipeline.remote.merge import merge
@@ -54,7 +55,11 @@ def snapshot(store: Store) -> Path | None:
     target = store.root / OUTGOING
     target.parent.mkdir(parents=True, exist_ok=True)
     target.unlink(missing_ok=True)
-    with closing(sqlite3.connect(store.ledger, timeout=30)) as source, closing(sqlite3.connect(target)) as copy:
+    with (
+        readable(store.ledger),
+        closing(sqlite3.connect(store.ledger, timeout=PATIENCE)) as source,
+        closing(sqlite3.connect(target)) as copy,
+    ):
         source.backup(copy)
         copy.execute("PRAGMA journal_mode = DELETE")
     return target

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from decimal import Decimal
@@ -12,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from pipeline.core.errors import UserError
+from pipeline.llm.costs import committed, requests, served, spent_by
 from pipeline.llm.ledger import (
     BUDGET_EXCEEDED,
     CAP_REACHED,
@@ -366,3 +372,107 @@ def test_the_running_total_is_the_sum(tmp_path: Path) -> None:
     another.book(another.open("l", "m", "llm"), Booking("ok", Usage(1, 1), Decimal("3")))
     ledger.absorb(tmp_path / "another.sqlite")
     assert ledger.spend("e") == Decimal("3.5")
+
+
+# -- files that are only read, and files that are no ledger ----------------------------------------------------------
+@pytest.fixture
+def frozen(tmp_path: Path) -> Iterator[Path]:
+    """A ledger with a request, in a folder in which nothing can be written."""
+    path = tmp_path / "frozen" / "ledger.sqlite"
+    with closing(Ledger(path)) as ledger:
+        spend(ledger, issue(ledger, "i-1"), Usage(1000, 10))
+    path.parent.chmod(0o555)
+    path.chmod(0o444)
+    yield path
+    path.parent.chmod(0o755)
+
+
+@pytest.mark.trap("reading-writes")
+def test_a_reader_changes_nothing(tmp_path: Path) -> None:
+    """Not even a running total, or the columns of a ledger of an older version."""
+    path = tmp_path / "ledger.sqlite"
+    with closing(Ledger(path)) as ledger:
+        spend(ledger, issue(ledger, "i-1"), Usage(1000, 10))
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("ALTER TABLE requests DROP COLUMN sends")
+    before = path.read_bytes()
+    assert [row.sends for row in requests(path)] == [0]
+    assert spent_by(path, ["exp"]) == committed(path, ["exp"]) == PRICE.cost(Usage(1000, 10))
+    assert served(path, "exp") == []
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.trap("reading-writes")
+def test_a_reader_sees_what_a_writer_has_booked(ledger: Ledger) -> None:
+    """Rows that are still in the journal, while the file is open."""
+    spend(ledger, issue(ledger, "i-1"), Usage(1000, 10))
+    assert len(requests(ledger.path)) == 1
+    spend(ledger, issue(ledger, "i-2"), Usage(1000, 10))
+    assert len(requests(ledger.path)) == 2
+
+
+@pytest.mark.trap("reading-writes")
+def test_a_folder_that_cannot_be_written_is_read(frozen: Path) -> None:
+    """A published copy, or data of somebody else. Root could write anyway, so another process reads."""
+    program = (
+        "import sys, pathlib; from pipeline.llm.costs import requests; print(len(requests(pathlib.Path(sys.argv[1]))))"
+    )
+    drop = ["setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner"] if os.geteuid() == 0 else []
+    asked = subprocess.run([*drop, sys.executable, "-c", program, frozen], capture_output=True, text=True)
+    assert (asked.stdout, asked.stderr) == ("1\n", "")
+    assert list(frozen.parent.iterdir()) == [frozen]
+
+
+def _foreign(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE songs (title TEXT)")
+
+
+def _of_other_columns(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        db.executescript("CREATE TABLE keys (title TEXT); CREATE TABLE requests (title TEXT)")
+
+
+def _of_cost(cost: str) -> Callable[[Path], None]:
+    def make(path: Path) -> None:
+        with closing(Ledger(path)) as ledger, ledger._db as db:
+            spend(ledger, issue(ledger, "i-1"), Usage(1, 1))
+            db.execute("UPDATE requests SET cost_usd = ?", (cost,))
+
+    return make
+
+
+BROKEN: dict[str, Callable[[Path], object]] = {
+    "directory": Path.mkdir,
+    "empty": Path.touch,
+    "other tables": _foreign,
+    "other columns": _of_other_columns,
+    "link that leads nowhere": lambda path: path.symlink_to("nowhere"),
+    "link to itself": lambda path: path.symlink_to(path.name),
+    **{f"cost {cost}": _of_cost(cost) for cost in ("abc", "", "-1", "nan", "1E999999")},
+}
+
+
+@pytest.mark.trap("ledger-unreadable")
+@pytest.mark.parametrize("ask", [requests, lambda path: spent_by(path, ["exp"]), lambda path: Ledger(path).rows()])
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_no_ledger_is_refused(tmp_path: Path, name: str, ask: Callable[[Path], object]) -> None:
+    """It is not a traceback, and it does not say that nothing was spent."""
+    path = tmp_path / "ledger.sqlite"
+    BROKEN[name](path)
+    with pytest.raises(UserError, match="no ledger") as error:
+        ask(path)
+    assert error.value.path == path and "earlier spending is unknown" in str(error.value)
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_two_processes_that_make_a_ledger_share_it(tmp_path: Path) -> None:
+    """At no time there is a file without tables."""
+    path = tmp_path / "ledger.sqlite"
+    with ThreadPoolExecutor(8) as threads:
+        for place, ledger in enumerate(threads.map(Ledger, [path] * 8)):
+            issue(ledger, f"i-{place}")
+            ledger.close()
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT count(*) FROM keys").fetchone() == (8,)
+    assert [one.name for one in tmp_path.iterdir() if one.name.startswith(".")] == []
