@@ -243,14 +243,14 @@ def _summary(run: Any, verdicts: list[Any]) -> None:
 
     answers, rows = run.answers(), []
     for model in run.asked.models:
-        row = model_row(model, answers, verdicts)
+        row = model_row(model, answers, verdicts, run.keys)
         rates = [
             f"pass@{rate.k} {'–' if rate.value is None else f'{rate.value:.3f}'}"
-            for rate in pass_at(model, run.asked.ks, verdicts)
+            for rate in pass_at(model, run.asked.ks, verdicts, run.keys)
         ]
         shares = (f"{share.hits} of {share.of}" for share in (row.passed, row.requirements, row.best_practices))
-        rows.append((model, *shares, row.errors, ", ".join(rates), f"{row.money.usd:f}"))
-    table(run.name, ("model", "passed", "R", "BP", "errors", "pass@k", "USD"), rows)
+        rows.append((model, *shares, row.errors, row.missing, ", ".join(rates), f"{row.money.usd:f}"))
+    table(run.name, ("model", "passed", "R", "BP", "errors", "missing", "pass@k", "USD"), rows)
     click.echo(run.evaluated / "results.json")
 
 

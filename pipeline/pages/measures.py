@@ -1,6 +1,6 @@
 """The numbers of the track: by model, case and axe-core rule. Pure functions over verdicts and answers.
 
-Errors are not verdicts on a page: they are not in any n, and are counted separately.
+Errors are not verdicts on a page: they are not in any n, and are counted separately, as are pages without an answer.
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ from pipeline.pages.records import Kind, PageAnswer, PageVerdict
 from pipeline.report.statistics import Interval, mean_pass_at_k, wilson
 
 _CRITERION = re.compile(r"^wcag(\d)(\d)(\d+)$")
+
+
+#: case, model and index of a requested page
+Key = tuple[str, str, int]
 
 
 class Share(NamedTuple):
@@ -43,7 +47,7 @@ class Money(NamedTuple):
 
 
 class PassAtK(NamedTuple):
-    """The mean of pass@k over the cases with at least k samples: `cases` of `of` cases."""
+    """The mean of pass@k over the cases with at least k samples: `cases` of the `of` cases that were asked."""
 
     k: int
     value: float | None
@@ -53,26 +57,42 @@ class PassAtK(NamedTuple):
 
 
 class ModelRow(NamedTuple):
-    """One model: verdicts by result, the rates of requirements and best practices, money."""
+    """One model: verdicts by result, the rates of requirements and best practices, money. `missing` pages were asked
+    for and have no answer yet."""
 
     model: str
     samples: int
     errors: int
+    missing: int
     passed: Share
     requirements: Share
     best_practices: Share
     clean: Share
     money: Money
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether every page that was asked for has a verdict: rates of others are of the pages that happen to be
+        there."""
+        return not self.missing and not self.errors
 
-def model_row(model: str, answers: Sequence[PageAnswer], verdicts: Sequence[PageVerdict]) -> ModelRow:
-    """The numbers of one model."""
+    @property
+    def place(self) -> tuple[bool, float]:
+        """Where it stands among models: the best first, incomplete ones last."""
+        return not self.is_complete, -(self.passed.share or 0)
+
+
+def model_row(
+    model: str, answers: Sequence[PageAnswer], verdicts: Sequence[PageVerdict], keys: Iterable[Key]
+) -> ModelRow:
+    """The numbers of one model; `keys` are the pages that were asked for, of all models."""
     own = [verdict for verdict in verdicts if verdict.model == model]
     judged = [verdict for verdict in own if verdict.result != "error"]
     return ModelRow(
         model=model,
         samples=len(own),
         errors=len(own) - len(judged),
+        missing=len({key for key in keys if key[1] == model} - {verdict.key for verdict in own}),
         passed=Share(sum(verdict.passed for verdict in judged), len(judged)),
         requirements=_holding(judged, "R"),
         best_practices=_holding(judged, "BP"),
@@ -111,14 +131,14 @@ def counts(model: str, verdicts: Iterable[PageVerdict]) -> dict[str, tuple[int, 
     return {case: (len(passed), sum(passed)) for case, passed in found.items()}
 
 
-def pass_at(model: str, ks: Sequence[int], verdicts: Sequence[PageVerdict]) -> list[PassAtK]:
-    """pass@k for each k; cases with fewer samples are omitted."""
-    found = counts(model, verdicts)
+def pass_at(model: str, ks: Iterable[int], verdicts: Sequence[PageVerdict], keys: Iterable[Key]) -> list[PassAtK]:
+    """pass@k for each k; cases with fewer samples are omitted. `keys` are the pages that were asked for."""
+    found, asked = counts(model, verdicts), {case for case, whose, _ in keys if whose == model}
     rows = []
     for k in ks:
         enough = [pair for pair in found.values() if pair[0] >= k]
         value, interval = mean_pass_at_k(enough, k) if enough else (None, None)
-        rows.append(PassAtK(k, value, interval, len(enough), len(found)))
+        rows.append(PassAtK(k, value, interval, len(enough), len(asked)))
     return rows
 
 

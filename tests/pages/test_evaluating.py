@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
@@ -15,8 +16,9 @@ from pipeline.core.store import Store, read_records
 from pipeline.pages.engine import Looked
 from pipeline.pages.evaluating import Evaluation, evaluated, page_law, with_k
 from pipeline.pages.measures import by_criterion, compared, model_row, pass_at, rules
-from pipeline.pages.records import Assertion, PageVerdict
+from pipeline.pages.records import Assertion, PageVerdict, Result
 from pipeline.pages.report import Baseline, write
+from pipeline.pages.report.tables import tables
 from pipeline.pages.runs import load_run
 
 
@@ -79,15 +81,15 @@ def test_no_two_pages_share_a_screenshot(evaluation: Evaluation) -> None:
 def test_a_k_above_n_is_refused_and_errors_leave_n(evaluation: Evaluation) -> None:
     with pytest.raises(UserError, match="pass@6 needs at least 6 samples"):
         with_k(evaluation.run, (6,))
-    one, five = pass_at("one", (1, 5), evaluation.evaluate())
+    one, five = pass_at("one", (1, 5), evaluation.evaluate(), evaluation.run.keys)
     assert (one.value, one.cases, one.of) == (0.5, 1, 1) and one.interval == (0.5, 0.5)
     assert (five.value, five.cases) == (None, 0)
 
 
 def test_rates_of_requirements_and_best_practices(evaluation: Evaluation) -> None:
     verdicts = evaluation.evaluate()
-    row = model_row("one", evaluation.run.answers(), verdicts)
-    assert (row.samples, row.errors, row.passed) == (5, 1, (2, 4))
+    row = model_row("one", evaluation.run.answers(), verdicts, evaluation.run.keys)
+    assert (row.samples, row.errors, row.missing, row.passed) == (5, 1, 0, (2, 4))
     assert row.requirements == (2, 4), "a page that was cut short holds none"
     assert row.best_practices == (0, 2), "of the pages whose case has some"
     assert (row.money.usd, row.money.unknown) == (Decimal("0.00000004"), 1)
@@ -101,8 +103,29 @@ def test_a_page_that_was_cut_short_holds_no_requirement(evaluation: Evaluation) 
     cut = [
         one.model_copy(update={"assertions": reached}) for one in verdicts if one.model == "one" and one.cause == "time"
     ]
-    row = model_row("one", [], cut)
+    row = model_row("one", [], cut, evaluation.run.keys)
     assert (row.requirements, row.best_practices) == ((0, 1), (0, 1))
+
+
+@pytest.mark.trap("denominator")
+def test_a_model_that_answered_little_is_not_first(tmp_path: Path) -> None:
+    """A budget ended after three pages, which all pass: 3 of 3, before a model that answered everything."""
+    run = make_run(Store(tmp_path / "data"), tmp_path / "cases", ("few", "broken", "all"), cases=3)
+    ends: dict[str, Callable[[int], Result]] = {
+        "all": lambda sample: "passed" if sample < 2 else "failed",
+        "broken": lambda sample: "passed" if sample else "error",
+        "few": lambda sample: "passed",
+    }
+    verdicts = [
+        PageVerdict(case=case, model=model, sample=sample, result=ends[model](sample))
+        for case, model, sample in run.keys
+        if model != "few" or case == "harbour"
+    ]
+    models, rates = tables(run, [], verdicts)["glance"]
+    assert [row.cells[0] for row in models.rows] == ["all", "few", "broken"]
+    assert [row.cells[-3:] for row in models.rows] == [("0", "0", "–"), ("0", "10", "yes"), ("3", "0", "yes")]
+    assert [row.soft for row in models.rows] == [False, True, True]
+    assert [row.cells[-1] for row in rates.rows if row.cells[0] == "few"] == ["1 of 3", "1 of 3"]
 
 
 def test_rules_and_criteria_count_pages(evaluation: Evaluation) -> None:

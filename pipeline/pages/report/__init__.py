@@ -127,12 +127,12 @@ def facts(run: Run, samples: Sequence[Sample], verdicts: Sequence[PageVerdict]) 
     passed = sum(verdict.passed for verdict in judged)
     share = f"{passed} of {len(judged)}"
     answers = [sample.answer for sample in samples]
-    spent = sum((model_row(model, answers, verdicts).money.usd for model in run.asked.models), start=0)
+    spent = sum((model_row(model, answers, verdicts, run.keys).money.usd for model in run.asked.models), start=0)
     return [
         ("models", str(len(run.asked.models))),
         ("cases", str(len(run.cases))),
         ("samples of each", str(run.asked.samples)),
-        ("pages that pass", share),
+        ("judged pages that pass", share),
         ("cost", f"{spent:.4f} USD"),
     ]
 

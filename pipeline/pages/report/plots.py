@@ -41,7 +41,7 @@ def plots(run: Run, answers: Answers, verdicts: Verdicts) -> list[Plot]:
 
 def _curve(run: Run, verdicts: Verdicts) -> Drawing | None:
     ks = range(1, min(run.asked.samples, MOST_K) + 1)
-    lines = {model: points for model in run.asked.models if (points := _points(pass_at(model, ks, verdicts)))}
+    lines = {model: points for model in run.asked.models if (points := _points(pass_at(model, ks, verdicts, run.keys)))}
     if run.asked.samples < 2 or not lines:
         return None
     figure = sized(3.2)
@@ -82,7 +82,7 @@ def _rules(verdicts: Verdicts) -> Drawing | None:
 
 
 def _cost(run: Run, answers: Answers, verdicts: Verdicts) -> Drawing | None:
-    rows = [model_row(model, answers, verdicts) for model in run.asked.models]
+    rows = [model_row(model, answers, verdicts, run.keys) for model in run.asked.models]
     points = [
         (row.model, float(row.money.usd) / row.samples, 100 * row.passed.share)
         for row in rows

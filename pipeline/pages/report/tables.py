@@ -34,9 +34,8 @@ def tables(
     run: Run, answers: Answers, verdicts: Verdicts, baseline: tuple[str, Verdicts] | None = None
 ) -> dict[str, list[Table]]:
     """The tables by chapter; tables without data are omitted."""
-    rows = sorted(
-        (model_row(model, answers, verdicts) for model in run.asked.models), key=lambda row: -(row.passed.share or 0)
-    )
+    rows = [model_row(model, answers, verdicts, run.keys) for model in run.asked.models]
+    rows.sort(key=lambda row: row.place)
     found = {
         "glance": [_models(rows), _pass_at_k(run, verdicts)],
         "cases": [_cases(run, verdicts), _assertions(run, verdicts)],
@@ -69,8 +68,13 @@ def _models(rows: Sequence[ModelRow]) -> Table:
             "Pages without a verdict, because of a case, the runner or the machine: they are in no rate.",
             True,
         ),
+        Heading("missing", "Pages that were asked for and have no answer yet: they are in no rate.", True),
+        Heading("incomplete", "Whether errors or missing pages leave something open: do not publish such a row."),
     ]
-    about = "A page passes when axe-core finds no violation that counts and no requirement of its case fails."
+    about = (
+        "A page passes when axe-core finds no violation that counts and no requirement of its case fails. Rates are of"
+        " pages with a verdict; models without a verdict on every page are listed last."
+    )
     return Table("models", "Models", about, headings, [_model(row) for row in rows])
 
 
@@ -84,8 +88,10 @@ def _model(row: ModelRow) -> Row:
         percent(row.best_practices.share),
         percent(row.clean.share),
         str(row.errors),
+        str(row.missing),
+        NONE if row.is_complete else "yes",
     )
-    return Row(cells, _bar(row.passed))
+    return Row(cells, _bar(row.passed), soft=not row.is_complete)
 
 
 def _bar(share: Share) -> tuple[float, float, float] | None:
@@ -105,9 +111,9 @@ def _pass_at_k(run: Run, verdicts: Verdicts) -> Table:
             True,
         ),
         Heading("interval", "95 %, by resampling the cases.", True),
-        Heading("cases", "Cases with at least k samples with a verdict, of all.", True),
+        Heading("cases", "Cases with at least k samples with a verdict, of all that were asked.", True),
     ]
-    rows = [_at(model, rate) for model in run.asked.models for rate in pass_at(model, run.asked.ks, verdicts)]
+    rows = [_at(model, rate) for model in run.asked.models for rate in pass_at(model, run.asked.ks, verdicts, run.keys)]
     samples = counted(run.asked.samples, "sample")
     about = f"{samples} of each case. Errors are not in n; cases with fewer than k samples left are omitted."
     return Table("pass-at-k", "pass@k", about, headings, rows)
