@@ -15,6 +15,7 @@ import pandas as pd
 from pipeline.analyze import columns
 from pipeline.analyze.reading import Rows, Wanted, read
 from pipeline.analyze.reading.rows import Statement
+from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, parse_repo
 from pipeline.core.recipes import runnable
 from pipeline.core.store import Store
@@ -69,16 +70,24 @@ def load(
     cutoffs: Mapping[str, str] | None = None,
     samples: Sequence[Path | str] = (),
 ) -> Frames:
-    """Read a data directory, of one repository (`org/repo`) or of all. Raises UserError as `reading.read` does.
+    """Read a data directory, of one repository (`org/repo`) or of all. Raises UserError as `reading.read` does, and
+    for `samples` that are the data directory itself.
 
     `issues_only` leaves out instances whose statement is the pull request's own text. `cutoffs` are the dates
     (2024-10-31) on which the models' training data end. `samples` are further data directories with attempts at the
     same instances.
     """
     store = data if isinstance(data, Store) else Store(Path(data))
-    directories = [Store(Path(folder)) for folder in samples]
+    directories = [_further(store, Path(folder)) for folder in samples]
     frames = build(read(store, Wanted(parse_repo(repo) if repo else None, cutoffs or {}, directories)))
     return _with_issue(frames) if issues_only else frames
+
+
+def _further(store: Store, folder: Path) -> Store:
+    if folder.resolve() == store.root.resolve():
+        hint = "name another directory, with further attempts"
+        raise UserError("this is the data directory itself", path=folder, field="--samples", hint=hint)
+    return Store(folder)
 
 
 def build(rows: Rows) -> Frames:

@@ -12,6 +12,7 @@
     spent       costs.csv and the ledger, of the repair track
     rechecked   ratings of patches by hand
     sampled     verdicts on all attempts, here and in other data directories, for pass@k
+    repeated    attempts that are in several of them
     attempts    one row per agent, model and instance, from all of these
     provenance  versions, settings and prices of the runs that are shown
     checks      contradictions between records

@@ -102,7 +102,7 @@ def test_one_attempt_gives_the_leaderboards_rates(tables):
 def test_pass_at_k_of_two_attempts(store, tmp_path):
     """model-a: instance 1 resolved in one of two; 2 in none; 3 never evaluated: pass@1 is 1/2 of 3, pass@2 1 of 3."""
     again = Store(tmp_path / "again")
-    add_verdicts(again, UI, [make_verdict(make_prediction(n), Outcome.EMPTY) for n in (1, 2, 3)])
+    add_verdicts(again, UI, [make_verdict(make_prediction(n, run="again"), Outcome.EMPTY) for n in (1, 2, 3)])
     frames = analyze.load(store, "acme/ui", samples=[again.root])
     kept = frames.samples.query("model == 'model-a' and instance_id != 'acme__ui-3'")
     frames = replace(frames, samples=kept)
@@ -236,7 +236,7 @@ def test_what_other_stages_will_give_has_its_tables(frames):
 
 def test_every_table_of_models_says_how_often_each_was_asked(store, tmp_path):
     again = Store(tmp_path / "again")
-    add_verdicts(again, UI, [make_verdict(make_prediction(n), Outcome.EMPTY) for n in (1, 2, 3)])
+    add_verdicts(again, UI, [make_verdict(make_prediction(n, run="again"), Outcome.EMPTY) for n in (1, 2, 3)])
     made = analyze.tables(analyze.load(store, "acme/ui", samples=[again.root]))
     for name in ("leaderboard", "resolution", "patches", "localisation"):
         table = made[name].set_index("model")["attempts"]

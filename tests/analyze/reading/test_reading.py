@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -315,7 +316,7 @@ def test_what_the_agent_saw_of_the_right_files(store):
 
 def test_attempts_in_other_data_directories_are_samples(store, tmp_path):
     other = Store(tmp_path / "second")
-    add_verdicts(other, UI, [make_verdict(make_prediction(n), Outcome.EMPTY) for n in (1, 2)])
+    add_verdicts(other, UI, [make_verdict(make_prediction(n, run="second"), Outcome.EMPTY) for n in (1, 2)])
     rows = analyze.load(store, samples=[other.root]).samples.query("model == 'model-a'")
     assert rows.groupby("instance_id")["resolved"].agg(list).to_dict() == {
         "acme__ui-1": [True, False],
@@ -449,6 +450,42 @@ def test_further_attempts_give_pass_at_k(tmp_path: Path) -> None:
     made = analyze.tables(analyze.load(store))
     assert made["pass_at_k"][["k", "attempts", "pass_at_k_pct"]].values.tolist() == [[1, 2, 50], [2, 2, 100]]
     assert made["resolution"]["resolved"].tolist() == [0]
+
+
+def kept_answer(store: Store, finished: str, run: str) -> None:
+    """A run that shows the same kept answer to the first instance, and a verdict on it."""
+    prediction = make_prediction(1, run=run, answer="kept")
+    write_json(store.answers(UI, "acme__ui-1", "kept") / "manifest.json", {"finished": finished, "inputs": {}})
+    add_run(store, UI, [prediction], run)
+    add_verdicts(store, UI, [make_verdict(prediction)])
+
+
+@pytest.mark.trap("attempt-counted-twice")
+def test_a_copy_is_no_further_attempt(store: Store, tmp_path: Path) -> None:
+    copies = [Path(shutil.copytree(store.root, tmp_path / name)) for name in ("copy", "second")]
+    again, once = analyze.load(store, samples=[*copies, copies[0]]), analyze.load(store)
+    assert len(again.samples) == len(once.samples)
+    assert "Samples: 6 attempts in copy were counted before, and count once." in again.notes
+    with pytest.raises(UserError, match="field '--samples': this is the data directory itself"):
+        analyze.load(store, samples=[store.root.parent / "copy" / ".." / store.root.name])
+
+
+@pytest.mark.trap("attempt-counted-twice")
+@pytest.mark.parametrize(
+    ("finished", "run", "attempts"),
+    [
+        ("2024-05-06T07:08:09Z", "first", 1),
+        ("2024-05-06T07:08:09Z", "another view", 1),
+        ("2024-05-07T00:00:00Z", "another run", 2),
+    ],
+)
+def test_an_equal_patch_may_be_another_attempt(tmp_path: Path, finished: str, run: str, attempts: int) -> None:
+    """An answer's name is the same in every data directory, for it says what was asked; when it came is its own."""
+    first, second = Store(tmp_path / "first"), Store(tmp_path / "second")
+    write_records(first.dataset(UI), [make_instance(1)])
+    kept_answer(first, "2024-05-06T07:08:09Z", "first")
+    kept_answer(second, finished, run)
+    assert len(analyze.load(first, samples=[second.root]).samples) == attempts
 
 
 def test_every_attempt_has_its_row_its_outcome_and_its_cost(tmp_path: Path) -> None:
