@@ -9,6 +9,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance
 from pipeline.core.store import Store, each_record, unique
+from pipeline.core.texts import is_there
 
 
 def read_dataset(store: Store, repo: Repo) -> tuple[Instance, ...]:
@@ -40,4 +41,4 @@ def _all_built(store: Store) -> list[Repo]:
 
 
 def _is_filled(path: Path) -> bool:
-    return path.exists() and path.stat().st_size > 0
+    return is_there(path) and path.stat().st_size > 0

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from pipeline.core.records import Record
 from pipeline.core.store import each_record
+from pipeline.core.texts import is_there, reading
 
 R = TypeVar("R", bound=Record)
 
@@ -40,9 +41,10 @@ def append(path: Path, records: Iterable[Record]) -> None:
 
 def read(path: Path, kind: type[R]) -> list[R]:
     """All records, the oldest first; a missing file has none. Raises UserError with file, line and field."""
-    if not path.exists():
+    if not is_there(path):
         return []
-    whole = [line for line in path.read_bytes().splitlines(keepends=True) if line.strip()]
+    with reading(path):
+        whole = [line for line in path.read_bytes().splitlines(keepends=True) if line.strip()]
     if whole and _is_torn(whole[-1]):
         whole.pop()
     return list(islice(each_record(path, kind), len(whole)))

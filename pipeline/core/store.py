@@ -26,6 +26,7 @@ from pipeline.core.names import Repo, agent_folder, folder_name, named_by
 from pipeline.core.record import SCHEMA_VERSION, Record
 from pipeline.core.record import digest as digest
 from pipeline.core.records import PAGES, REPAIR, Prediction
+from pipeline.core.texts import is_there, reading
 
 R = TypeVar("R", bound=Record)
 #: a share of records: the first one (from 0), and the step from each to the next; and all records
@@ -90,16 +91,17 @@ def _hold_the_same(path: Path, records: Sequence[Record]) -> bool:
 
 
 def read_records(path: Path, kind: type[R]) -> list[R]:
-    """Read JSON Lines; a missing file has no records. Raises UserError with file, line and field."""
+    """Read JSON Lines; a missing file has no records. Raises UserError with file, line and field, and for a file that
+    is not readable."""
     return list(each_record(path, kind))
 
 
 def each_record(path: Path, kind: type[R], share: Share = WHOLE) -> Iterator[R]:
     """The same, but read one by one, for files of which only a part is needed; `share` selects some of them."""
-    if not path.exists():
+    if not is_there(path):
         return
     first, step = share
-    with path.open("rb") as lines:
+    with reading(path), path.open("rb") as lines:
         numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
         yield from (parse_record(path, number, line, kind) for number, line in islice(numbered, first, None, step))
 
@@ -130,10 +132,10 @@ def parse_record(path: Path, number: int, line: bytes, kind: type[R]) -> R:
 
 def read_json(path: Path) -> Any:
     """Read one JSON document. Raises UserError with file and line."""
+    with reading(path):
+        data = path.read_bytes()
     try:
-        return json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise UserError("no such file", path=path) from None
+        return json.loads(data)
     except (ValueError, RecursionError) as error:  # broken JSON; not UTF-8, which has no line; nested too deeply
         line = getattr(error, "lineno", None)
         raise UserError(f"invalid JSON: {error}", path=path, line=line, hint="correct or remove the file") from None
@@ -176,7 +178,7 @@ def new_stamp() -> str:
 def schema_of(root: Path) -> int | None:
     """The schema version of a data directory: the current one if it is new, None if it cannot be read."""
     path = root / "schema.json"
-    marked = read_json(path) if path.exists() else {"schema_version": SCHEMA_VERSION}
+    marked = read_json(path) if is_there(path) else {"schema_version": SCHEMA_VERSION}
     return marked.get("schema_version") if isinstance(marked, dict) else None
 
 
@@ -307,7 +309,7 @@ class Store:
     def repositories(self, stage: str) -> list[Repo]:
         """The repositories that a stage's folder (`01_raw`, `02_dataset`) holds, in order."""
         folder = self.root / stage
-        names = {path.name.removesuffix(".jsonl") for path in folder.iterdir()} if folder.exists() else set()
+        names = {path.name.removesuffix(".jsonl") for path in folder.iterdir()} if is_there(folder) else set()
         return sorted(filter(None, map(Repo.of_slug, names)))
 
     # -- displacing and locking -------------------------------------------------------------------------------------
@@ -433,7 +435,7 @@ def of_attempt(folder: Path, attempt: int) -> Path:
 def shown_by(run: Path) -> frozenset[str] | None:
     """The instances that a run of predictions is about, from its `run.json`; None for all."""
     path = run / "run.json"
-    names = read_object(path).get("instances") if path.exists() else None
+    names = read_object(path).get("instances") if is_there(path) else None
     if names is not None and not is_list_of_texts(names):
         raise UserError("not a list of instances", path=path, field="instances", hint="correct it, or remove the run")
     return None if names is None else frozenset(names)
@@ -442,7 +444,7 @@ def shown_by(run: Path) -> frozenset[str] | None:
 def attempts_in(folder: Path, name: str) -> list[int]:
     """The attempts for which a folder has a file of this name, in order."""
     further = (int(path.parent.name) for path in folder.glob(f"attempts/*/{name}") if path.parent.name.isdecimal())
-    return [*([1] if (folder / name).exists() else []), *sorted(further)]
+    return [*([1] if is_there(folder / name) else []), *sorted(further)]
 
 
 class Unit:

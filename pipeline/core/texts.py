@@ -9,23 +9,42 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pipeline.core.errors import UserError
 
 
-def read_text(path: Path, hint: str | None = None) -> str:
-    """The text of a file. Raises UserError for one that is missing, not readable, or not UTF-8 (with the line)."""
+def is_there(path: Path) -> bool:
+    """Whether a file or folder exists. Raises UserError for a link that leads nowhere, which is not the same as none:
+    what it led to is missing."""
+    if path.exists():
+        return True
+    if os.path.lexists(path):
+        raise UserError("the link leads nowhere", path=path, hint="restore what it led to, or remove the link")
+    return False
+
+
+@contextmanager
+def reading(path: Path, hint: str | None = None) -> Iterator[None]:
+    """Raise UserError for a file that is missing or not readable, such as a folder in its place."""
     try:
-        data = path.read_bytes()
+        yield
     except FileNotFoundError:
         raise UserError("no such file", path=path, hint=hint) from None
     except OSError as error:
         raise UserError(f"cannot be read: {error.strerror}", path=path, hint=hint) from None
+
+
+def read_text(path: Path, hint: str | None = None) -> str:
+    """The text of a file. Raises UserError for one that is missing, not readable, or not UTF-8 (with the line)."""
+    with reading(path, hint):
+        data = path.read_bytes()
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -37,14 +56,29 @@ def read_table(
     path: Path, columns: Collection[str] = (), hint: str | None = None
 ) -> list[tuple[int, dict[str, str | None]]]:
     """The rows of a CSV file, each with the line on which it ends. Raises UserError as `read_text` does, for a column
-    that is missing, and for invalid CSV."""
-    rows = csv.DictReader(io.StringIO(read_text(path, hint), newline=""))
+    that is missing or there twice, for a row with more cells than columns, and for invalid CSV, such as a quotation
+    mark that is never closed."""
+    rows = csv.DictReader(io.StringIO(read_text(path, hint), newline=""), strict=True)
+    found: list[tuple[int, dict[str, str | None]]] = []
+    ended = 0
     try:
-        if missing := [column for column in columns if column not in (rows.fieldnames or ())]:
-            raise UserError("no such column", path=path, line=1, field=missing[0], hint=hint)
-        return [(rows.line_num, row) for row in rows]
+        _require_columns(rows.fieldnames or (), columns, path, hint)
+        ended = rows.line_num
+        for row in rows:
+            ended = rows.line_num
+            if rows.restkey in row:
+                raise UserError("the row has more cells than there are columns", path=path, line=ended, hint=hint)
+            found.append((ended, row))
     except csv.Error as error:
-        raise UserError(f"invalid CSV: {error}", path=path, line=rows.line_num + 1, hint=hint) from None
+        raise UserError(f"invalid CSV: {error}", path=path, line=ended + 1, hint=hint) from None
+    return found
+
+
+def _require_columns(present: Sequence[str], columns: Collection[str], path: Path, hint: str | None) -> None:
+    if missing := [column for column in columns if column not in present]:
+        raise UserError("no such column", path=path, line=1, field=missing[0], hint=hint)
+    if repeated := [column for column in present if present.count(column) > 1]:
+        raise UserError("the column is there twice", path=path, line=1, field=repeated[0], hint=hint)
 
 
 def read_toml(path: Path, hint: str | None = None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pipeline.core.amounts import amount
 from pipeline.core.errors import A11yBenchError, UserError
 from pipeline.core.records import CostRow
 from pipeline.core.store import Store
-from pipeline.core.texts import read_table
+from pipeline.core.texts import is_there, read_table
 from pipeline.llm.costs import requests
 from pipeline.llm.experiment import SHARED
 from pipeline.llm.ledger import CACHED, OK, UNCOUNTED, Request, per_holder
@@ -94,7 +94,7 @@ def check(store: Store, spent: list[Spending]) -> None:
 
 
 def _written(store: Store) -> Decimal:
-    if not store.costs.exists():
+    if not is_there(store.costs):
         return Decimal(0)
     rows = read_table(store.costs, CostRow.model_fields, hint=DERIVED)
     return total(_amount(store, line, row, name) for line, row in rows for name in AMOUNTS)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from factories import make_instance
 
-from pipeline.campaign.file import Campaign, load_campaign, subset_of
+from pipeline.campaign.file import Campaign, load_campaign, repo_of, subset_of
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store, write_bytes, write_records
 from pipeline.dataset.lock import lock
@@ -129,6 +129,14 @@ def test_a_selection_outside_the_list_is_refused(tmp_path: Path) -> None:
     (dataset,) = load(tmp_path, 'models = ["m"]\n[[datasets]]\nlock = "ui.jsonl"\npr = [2]\n').datasets
     with pytest.raises(UserError, match="no instance is selected"):
         subset_of(Store(tmp_path / "data"), dataset, tmp_path, built).of(built)
+
+
+@pytest.mark.rule("bad-input")
+def test_a_folder_is_no_list(tmp_path: Path) -> None:
+    (dataset,) = load(tmp_path, 'models = ["m"]\n[[datasets]]\nlock = "."\n').datasets
+    with pytest.raises(UserError, match="cannot be read: Is a directory") as error:
+        repo_of(dataset)
+    assert error.value.path == tmp_path
 
 
 @pytest.mark.rule("bad-input")

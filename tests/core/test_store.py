@@ -8,6 +8,8 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from subprocess import PIPE
 from typing import Any
@@ -16,6 +18,7 @@ import factories
 import pytest
 from factories import make_prediction
 
+from pipeline.core import journal
 from pipeline.core import store as files
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, folder_name
@@ -79,6 +82,34 @@ def test_records_come_back_in_order(tmp_path: Path) -> None:
     write_records(path, records)
     assert read_records(path, Rejection) == records
     assert len(path.read_bytes().splitlines()) == 3
+
+
+@pytest.mark.trap("link-that-leads-nowhere")
+@pytest.mark.parametrize("target", ["nowhere", "records.jsonl"], ids=["dangling", "circular"])
+@pytest.mark.parametrize("read", [read_records, journal.read])
+def test_a_link_that_leads_nowhere_is_not_an_empty_file(tmp_path: Path, target: str, read: Callable[..., Any]) -> None:
+    """Data on a disk that is not mounted looked like data that were never made."""
+    path = tmp_path / "records.jsonl"
+    path.symlink_to(target)
+    with pytest.raises(UserError, match="the link leads nowhere") as error:
+        read(path, Issue)
+    assert error.value.path == path
+
+
+@pytest.mark.trap("link-that-leads-nowhere")
+def test_so_is_a_stage_whose_folder_is_such_a_link(store: Store) -> None:
+    store.begin()
+    (store.root / "02_dataset").symlink_to("nowhere")
+    with pytest.raises(UserError, match="the link leads nowhere"):
+        store.repositories("02_dataset")
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("read", [partial(read_records, kind=Issue), partial(journal.read, kind=Issue), read_json])
+def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path, read: Callable[[Path], Any]) -> None:
+    with pytest.raises(UserError, match="cannot be read: Is a directory") as error:
+        read(tmp_path)
+    assert error.value.path == tmp_path
 
 
 def test_a_missing_file_is_no_records(tmp_path: Path) -> None:

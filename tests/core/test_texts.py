@@ -51,6 +51,30 @@ def test_a_cell_that_is_too_long_for_the_reader_is_refused_with_its_line(tmp_pat
     assert caught.value.line is not None and caught.value.line >= 3
 
 
+@pytest.mark.trap("rows-lost-in-a-table")
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ('name,note\na,b\nc,"d\ne,f\ng,h\n', 3, "invalid CSV: unexpected end of data"),
+        ('name,"note\na,b\n', 1, "invalid CSV: unexpected end of data"),
+        ('name,note\na,"b" c\n', 2, "invalid CSV"),
+        ("name,note\na,b\nc,one, two\n", 3, "more cells than there are columns"),
+        ("name,note,name\na,b,c\n", 1, "field 'name': the column is there twice"),
+    ],
+    ids=["quotation", "quotation in the head", "after a quotation", "cells", "columns"],
+)
+def test_no_part_of_a_table_is_left_out(tmp_path: Path, text: str, line: int, says: str) -> None:
+    """One quotation mark made a note of all further ratings, and a comma cut a note off: both without a word."""
+    with pytest.raises(UserError, match=says) as caught:
+        read_table(written(tmp_path, text))
+    assert (caught.value.path, caught.value.line) == (tmp_path / "file", line)
+
+
+def test_quotation_marks_within_a_cell_are_text(tmp_path: Path) -> None:
+    path = written(tmp_path, 'name,note\na,says "b"\nc,"says ""d"", twice"\n')
+    assert [row["note"] for _, row in read_table(path)] == ['says "b"', 'says "d", twice']
+
+
 def test_a_mark_of_the_byte_order_is_no_part_of_the_first_column(tmp_path: Path) -> None:
     path = written(tmp_path, b"\xef\xbb\xbfname,note\na,b\n")
     assert read_table(path, ["name"], "utf-8-sig")[0][1] == {"name": "a", "note": "b"}

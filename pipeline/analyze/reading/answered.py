@@ -15,6 +15,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Prediction
 from pipeline.core.store import Store, attempts_in, each_record, of_attempt, read_object, shown_by, unique, whose_run
+from pipeline.core.texts import is_there
 
 
 class Run(NamedTuple):
@@ -121,4 +122,4 @@ def _metadata(store: Store, repo: Repo, prediction: Prediction, path: Path) -> P
 
 def _optional(path: Path) -> dict[str, Any]:
     """A JSON object, empty if the file is missing. Raises UserError for anything else."""
-    return read_object(path) if path.exists() else {}
+    return read_object(path) if is_there(path) else {}

@@ -17,7 +17,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, parse_repo
 from pipeline.core.records import REPAIR, CostRow, Prediction
 from pipeline.core.store import Store, unique
-from pipeline.core.texts import read_table
+from pipeline.core.texts import is_there, read_table
 from pipeline.llm.costs import requests as ledgered
 from pipeline.llm.experiment import SHARED
 from pipeline.llm.ledger import Request
@@ -123,7 +123,7 @@ def _is_repair_of(rows: Rows) -> Callable[[CostRow | Request], bool]:
 
 
 def _costs(store: Store) -> list[CostRow]:
-    if not store.costs.exists():
+    if not is_there(store.costs):
         return []
     rows = [_cost(store, line, row) for line, row in read_table(store.costs)]
     return list(unique(rows, store.costs, ("track", "repo", "model", "agent", "embed")))
