@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
 import tomllib
 from collections.abc import Collection, Iterator, Sequence
@@ -25,7 +24,7 @@ def is_there(path: Path) -> bool:
     what it led to is missing."""
     if path.exists():
         return True
-    if os.path.lexists(path):
+    if path.is_symlink():  # another process may have written a file meanwhile
         raise UserError("the link leads nowhere", path=path, hint="restore what it led to, or remove the link")
     return False
 
