@@ -262,10 +262,23 @@ def _check(path: Path, text: str, campaign: Campaign) -> None:
             raise _wrong(path, text, ("agents", number, "name"), f"{label[0]} is listed twice", hint)
     runs = [pages.run for pages in campaign.pages]
     for number, pages in enumerate(campaign.pages):
+        try:
+            _check_pages(pages)
+        except UserError as error:
+            raise _wrong(path, text, ("pages", number, error.field or "samples"), error.message, error.hint) from None
         if not (pages.models or campaign.models):
             raise _wrong(path, text, ("pages", number, "models"), "no model is named", "here, or for the campaign")
         if pages.run and pages.run in runs[:number]:
             raise _wrong(path, text, ("pages", number, "run"), f"{pages.run} is listed twice", "give one another name")
+
+
+def _check_pages(pages: Pages) -> None:
+    """Raise UserError, with the field, for what a run of pages cannot be."""
+    from pipeline.pages.runs import Asked, require_run_name
+
+    if pages.run:
+        require_run_name(pages.run)
+    Asked(pages.models, pages.samples, pages.k, temperature=pages.temperature).checked()
 
 
 def repo_of(dataset: Dataset) -> Repo:

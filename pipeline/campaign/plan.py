@@ -36,7 +36,7 @@ class Step(NamedTuple):
     """One experiment: how many answers are wanted, and how many exist. `repo` is `org/repo` (of pages, the case set).
     `limit` is the maximum that it may spend including what it `spent`, in USD; None means no limit. `likely` (USD) and
     `seconds` are for the missing answers, `testing` is the time of tests of their patches in seconds; None if unknown,
-    and for pages, whose tests are short."""
+    and for pages, whose tests are short. Several steps can be of one `experiment`, by its id."""
 
     repo: str
     label: str
@@ -49,6 +49,7 @@ class Step(NamedTuple):
     seconds: float | None
     track: Track = REPAIR
     testing: float | None = None
+    experiment: str = ""
 
     @property
     def asked(self) -> int:
@@ -145,7 +146,7 @@ def sums(steps: Sequence[Step], left: Decimal | None = None) -> Step:
     repairs = _at_worst(step for step in steps if step.track == REPAIR)
     within = min((bound for bound in (left, repairs) if bound is not None), default=None)
     most = _sum([within, _at_worst(step for step in steps if step.track != REPAIR)])
-    spent = total(step.spent for step in steps)
+    spent = total({step.experiment or number: step.spent for number, step in enumerate(steps)}.values())
     limit = None if most is None else spent + most
     counts = sum(step.wanted for step in steps), sum(step.existing for step in steps)
     return Step("", "all", "", *counts, spent, limit, likely, seconds, testing=_seconds_of_tests(steps))

@@ -34,7 +34,7 @@ from pipeline.campaign.steps import evaluate_and_say, say_stage
 from pipeline.core.cache import cache_root
 from pipeline.core.console import say
 from pipeline.core.dataset import read_dataset
-from pipeline.core.errors import A11yBenchError, unknown
+from pipeline.core.errors import A11yBenchError, UserError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.options import REFERENCES
 from pipeline.core.retry import Patience
@@ -104,7 +104,15 @@ class Conduct:
 
     @cached_property
     def repos(self) -> list[tuple[Repo, Dataset]]:
-        return [(self._repo(number, dataset), dataset) for number, dataset in enumerate(self.campaign.datasets)]
+        """The datasets of the file, each with its repository. Raises UserError for one that is listed twice."""
+        found: dict[Repo, Dataset] = {}
+        for number, dataset in enumerate(self.campaign.datasets):
+            repo = self._repo(number, dataset)
+            if repo in found:
+                with at(self.path, "datasets", number, "lock" if dataset.lock else "repo"):
+                    raise UserError(f"{repo} is listed twice", hint="select all its instances in one table")
+            found[repo] = dataset
+        return list(found.items())
 
     def _repo(self, number: int, dataset: Dataset) -> Repo:
         with at(self.path, "datasets", number, "lock" if dataset.lock else "repo"):
@@ -134,8 +142,9 @@ class Conduct:
 
     @property
     def _asked(self) -> list[tuple[Agent, str]]:
-        """The agents, each with its models."""
-        return [(agent, model) for agent in self.campaign.agents for model in agent.models or self.campaign.models]
+        """The agents, each with its models, once."""
+        models = self.campaign.models
+        return [(agent, model) for agent in self.campaign.agents for model in dict.fromkeys(agent.models or models)]
 
     def _predictor(self, repo: Repo, agent: Agent, model: str, subset: Subset, gateway: Gateway | None) -> Predictor:
         return Predictor(
@@ -187,9 +196,10 @@ class Conduct:
 
     def plan(self) -> list[Step]:
         """Existing and missing answers by experiment: of datasets that are built, and of cases of the page track. An
-        answer that several sets of cases share counts as missing for the first of them."""
-        history, shared = History(self.store), set[Path]()
-        steps = [self._step(predictor, history) for predictor, _ in self.predictors()]
+        answer that several share (names of the same settings, sets of cases) counts as missing for the first of
+        them."""
+        history, answers, shared = History(self.store), set[str](), set[Path]()
+        steps = [self._step(predictor, history, answers) for predictor, _ in self.predictors()]
         for generation in [self._generation(pages, None) for pages in self.campaign.pages]:
             missing = {model: set(units) - shared for model, units in generation.missing().items()}
             steps += [self._pages_step(generation, model, len(units), history) for model, units in missing.items()]
@@ -219,7 +229,9 @@ class Conduct:
             limit = spent + max(Decimal(0), generation.budget - self._committed(experiment.id))
         likely, seconds = self._likely(history, experiment, generation.entries[model], missing)
         names = experiment.repo, experiment.label, model
-        return Step(*names, count, count - missing, spent, limit, likely, seconds, experiment.track)
+        return Step(
+            *names, count, count - missing, spent, limit, likely, seconds, experiment.track, experiment=experiment.id
+        )
 
     def _likely(
         self, history: History, experiment: Experiment, model: Model, missing: int
@@ -234,10 +246,13 @@ class Conduct:
         """The seconds of `count` pieces of work that are done in parallel, from those of one; None if unknown."""
         return None if seconds is None else count * seconds / self.campaign.jobs
 
-    def _step(self, predictor: Predictor, history: History) -> Step:
+    def _step(self, predictor: Predictor, history: History, shared: set[str]) -> Step:
+        """The step of an experiment. Its missing answers are added to `shared`, and those in it do not count."""
         wanted = Wanted(predictor.subset, predictor.attempts, chooses=bool(predictor.tester))
         run = view(self.store, predictor.experiment, wanted)
-        return self._step_of(predictor, len(run.instances) * run.attempts, len(run.unanswered()), history)
+        missing = {run.answer(*attempt) for attempt in run.unanswered()} - shared
+        shared.update(missing)
+        return self._step_of(predictor, len(run.instances) * run.attempts, len(missing), history)
 
     def _step_of(self, predictor: Predictor, count: int, missing: int, history: History) -> Step:
         experiment = predictor.experiment
@@ -248,7 +263,7 @@ class Conduct:
         limit = None if most is None else spent + most
         names = experiment.repo, experiment.label, experiment.model
         testing = self._together(missing, history.testing(predictor.repo)) if missing else 0
-        return Step(*names, count, count - missing, spent, limit, *likely, testing=testing)
+        return Step(*names, count, count - missing, spent, limit, *likely, testing=testing, experiment=experiment.id)
 
     # -- money ------------------------------------------------------------------------------------------------------
     def _spent(self, *experiments: str) -> Decimal:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,8 @@ class Asked:
     """What a run asks: which models, how often, and with which parameters of OpenAI's API.
 
     `seed` is the first sample's; each further sample adds one. `ks` are the k of pass@k. `fresh` ignores stored
-    answers. `checked` raises UserError for a k above the number of samples.
+    answers. `checked` raises UserError, with the field, for a k above the number of samples, and for a temperature
+    that is no number from 0.
     """
 
     models: tuple[str, ...]
@@ -56,6 +58,8 @@ class Asked:
             if not 1 <= k <= self.samples:
                 hint = f"there are {self.samples} samples; give more with --samples"
                 raise UserError(f"pass@{k} needs at least {k} samples", field="k", hint=hint)
+        if self.temperature is not None and not 0 <= self.temperature < inf:
+            raise UserError(f"'{self.temperature}' is not a temperature", field="temperature", hint="give 0 or more")
         return replace(self, models=tuple(dict.fromkeys(self.models)), ks=tuple(sorted(set(self.ks))))
 
     def parameters(self, sample: int) -> dict[str, Any]:
@@ -140,12 +144,17 @@ def open_run(store: Store, case_set: str, cases: list[Case], asked: Asked, entri
     if same and not (asked.fresh and not name and _is_complete(store, same[-1])):
         return load_run(store, same[-1])
     run = Run(store, name or datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ"), case_set, asked, tuple(cases))
-    if run.name == KEPT or folder_name(run.name) != run.name:
-        raise UserError(f"'{run.name}' cannot name a run", hint="letters, digits, '.', '_' and '-'")
+    require_run_name(run.name)
     copy_cases(cases, run.folder / "cases")
     about = {"track": "pages", "case_set": case_set, "cases": [case.name for case in cases], "asked": asdict(asked)}
     write_json(run.folder / "run.json", {**about, "models": entries, "digest": key, "started": now()})
     return run
+
+
+def require_run_name(name: str) -> None:
+    """Raise UserError for a name that no run may have."""
+    if name == KEPT or folder_name(name) != name:
+        raise UserError(f"'{name}' cannot name a run", field="run", hint="letters, digits, '.', '_' and '-'")
 
 
 def load_run(store: Store, name: str = "") -> Run:

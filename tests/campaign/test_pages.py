@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -111,9 +112,26 @@ def test_two_sets_cannot_be_one_run(store: Store) -> None:
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [(HARBOUR + "k = [5]\n", "pass@5 needs at least 5 samples"), (HARBOUR + 'case = ["none"]\n', "no case none")],
+    ("line", "field", "said"),
+    [
+        ("k = [5]", "k", "pass@5 needs at least 5 samples"),
+        ('run = "../../x"', "run", "'../../x' cannot name a run"),
+        ('run = "kept"', "run", "'kept' cannot name a run"),
+        ("temperature = nan", "temperature", "'nan' is not a temperature"),
+        ("temperature = inf", "temperature", "'inf' is not a temperature"),
+        ("temperature = -5.0", "temperature", "'-5.0' is not a temperature"),
+    ],
 )
+def test_a_set_that_no_run_can_be_is_refused_with_its_place(store: Store, line: str, field: str, said: str) -> None:
+    """Before anything is asked: the campaign's repairs come first, and are paid for."""
+    with pytest.raises(UserError, match=re.escape(said)) as error:
+        conducted(store, f"{HARBOUR}{line}\n")
+    assert (error.value.path, error.value.line) == (store.root.parent / "campaign.toml", 7)
+    assert error.value.field == f"pages[0].{field}"
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(("text", "said"), [(HARBOUR + 'case = ["none"]\n', "no case none")])
 def test_a_set_that_cannot_be_asked_is_refused_in_the_plan(store: Store, text: str, said: str) -> None:
     with pytest.raises(UserError, match=said):
         conducted(store, text).plan()

@@ -79,6 +79,27 @@ def test_the_plan_says_what_is_there_and_what_will_be_asked(bench: Bench, tmp_pa
     assert "tests: those of the patches to come take about 01:30" in plan(bench, tmp_path).stdout, "two at once"
 
 
+def test_an_experiment_is_counted_once(bench: Bench, tmp_path: Path) -> None:
+    """A model that is listed twice, and two names of the same settings: their answers are the same, and paid once."""
+    (tmp_path / "campaign.toml").write_text(FILE.replace('["scripted"]', '["scripted", "scripted"]'))
+    (step,) = json.loads(plan(bench, tmp_path, "--json").stdout)
+    assert step["asked"] == 4
+    same = FILE[FILE.index("[[agents]]") :].replace("attempts", 'name = "same"\nattempts')
+    (tmp_path / "campaign.toml").write_text(FILE + same)
+    steps = Conduct(bench.store, tmp_path / "campaign.toml", environ=GIVEN).plan()
+    assert [step.asked for step in steps] == [4, 0] and sums(steps).worst == 3
+    spent = [step._replace(spent=Decimal(2)) for step in steps]
+    assert sums(spent).spent == 2
+
+
+@pytest.mark.rule("bad-input")
+def test_a_repository_that_is_listed_twice_is_refused(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "campaign.toml").write_text(FILE + '\n[[datasets]]\nrepo = "acme__ui"\n')
+    with pytest.raises(UserError, match="acme/ui is listed twice") as error:
+        Conduct(bench.store, tmp_path / "campaign.toml", environ=GIVEN).plan()
+    assert error.value.field == "datasets[1].repo"
+
+
 @pytest.mark.parametrize("count", [2, 6])
 def test_a_plan_looks_at_each_experiment_a_fixed_number_of_times(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
