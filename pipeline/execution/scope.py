@@ -24,7 +24,7 @@ from pipeline.ecosystems.protection import is_configuration, is_protected
 SCOPES = ("touched", "full")
 
 #: raised when the selection changes: earlier decisions become stale
-VERSION = 4
+VERSION = 5
 
 _HEIGHT = 2
 #: folders whose names say nothing about their content
@@ -136,9 +136,10 @@ def _is_source(path: str) -> bool:
 
 
 def is_test(path: str) -> bool:
-    """Whether a path is a test that a runner runs: by its own name, or by its folder's."""
+    """Whether a path is a test that a runner runs: by its own name, or by its folder's. Below `__tests__`, Jest runs
+    everything, however deep it is."""
     pure = PurePosixPath(path)
-    by_name = _TEST_WORD.search(pure.stem) or pure.parent.name in _TEST_FOLDERS
+    by_name = _TEST_WORD.search(pure.stem) or pure.parent.name in _TEST_FOLDERS or "__tests__" in pure.parts
     return bool(_CODE.search(path) and is_runnable(path) and by_name and "node_modules" not in pure.parts)
 
 

@@ -102,6 +102,8 @@ COMPONENTS = (
 )
 BUTTON = {"src/Button/__tests__/Button-test.js", "src/Button/__tests__/Button-kind-test.js"}
 HOOKS = ("src/hooks/useId.ts", "src/hooks/useField.ts", "src/hooks/__tests__/useId.test.ts")
+#: a tree of tests with the folders of the sources, as Jest runs it
+APART = ("packages/react/__tests__/src/Loader/index.js", "packages/react/__tests__/src/Menu/index.js")
 PACKAGE = ("packages/dialog/src/dialog.test.tsx", "packages/dialog/src/focus.test.tsx", "packages/dialog/src/utils.ts")
 
 
@@ -118,6 +120,7 @@ PACKAGE = ("packages/dialog/src/dialog.test.tsx", "packages/dialog/src/focus.tes
         ("src/hooks/useField.ts", set()),
         ("packages/dialog/src/utils.ts", {*PACKAGE[:2]}),
         ("src/a/b/c/deep.js", set()),
+        ("packages/react/src/Loader/index.tsx", {APART[0]}),
         ("top.js", set()),
         ("src/Button/stories/Simple.js", set()),
         ("src/Button/Button.stories.tsx", set()),
@@ -128,7 +131,7 @@ PACKAGE = ("packages/dialog/src/dialog.test.tsx", "packages/dialog/src/focus.tes
 )
 def test_the_tests_that_are_related_to_a_changed_source(changed: str, expected: set[str]) -> None:
     """Those of its component; where a folder is none's, those that are called like it."""
-    assert related((*COMPONENTS, *HOOKS, *PACKAGE), [changed]) == expected
+    assert related((*COMPONENTS, *HOOKS, *PACKAGE, *APART), [changed]) == expected
 
 
 @pytest.mark.rule("scope")

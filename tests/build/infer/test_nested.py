@@ -51,6 +51,14 @@ def test_the_nearest_lock_file_above_each_test_counts() -> None:
     assert [one.folder for one in found.nested] == ["app", "app/packages/menu"]
 
 
+def test_a_test_that_only_its_folder_makes_one() -> None:
+    """Jest runs whatever is below `__tests__`: such tests of a real package had no Jest, since only the root was
+    installed."""
+    assert [one.folder for one in read(tree(OWN, **BARE), "packages/menu/__tests__/src/menu/index.js").nested] == [
+        "packages/menu"
+    ]
+
+
 def test_tests_that_are_not_run_need_no_install() -> None:
     """Those of another tool, those of a package that is left out, and files that are no tests."""
     others = {path.replace("menu", "tabs"): text for path, text in OWN.items()}
