@@ -30,8 +30,8 @@ from pipeline.core.names import Repo, parse_repo
 from pipeline.core.record import Usd
 from pipeline.core.records import Instance, StatementSource
 from pipeline.core.store import Store
-from pipeline.core.subset import Subset, read_names
-from pipeline.core.texts import parse_toml, read_text
+from pipeline.core.subset import Subset, parse_names, read_names
+from pipeline.core.texts import is_file, parse_toml, read_text
 
 
 class Part(BaseModel):
@@ -253,7 +253,7 @@ def _check(path: Path, text: str, campaign: Campaign) -> None:
     for number, agent in enumerate(campaign.agents):
         if not (agent.models or campaign.models):
             raise _wrong(path, text, ("agents", number, "models"), "no model is named", "here, or for the campaign")
-        if agent.settings and not agent.settings.is_file():
+        if agent.settings and not is_file(agent.settings):
             raise _wrong(path, text, ("agents", number, "settings"), f"no such file: {agent.settings}", "name one")
     labels = [(agent.agent, agent.name) for agent in campaign.agents]
     for number, label in enumerate(labels):
@@ -299,8 +299,8 @@ def names_of(store: Store, dataset: Dataset, folder: Path) -> tuple[str, ...] | 
     if not value:
         return None
     if not isinstance(value, str):
-        return read_names(",".join(value))
-    files = [file for file in (folder / value, store.subset(value)) if file.is_file()]
+        return parse_names(value)
+    files = [file for file in (folder / value, store.subset(value)) if is_file(file)]
     if not files and re.fullmatch(r"\w+", value):
         hint = f"write it with just dataset-subset {value}, or name a file or instances"
         raise UserError(f"there is no subset '{value}'", hint=hint)

@@ -7,14 +7,15 @@ lines and lines that begin with `#` are skipped.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo, parse_instance_id
 from pipeline.core.records import Instance
-from pipeline.core.texts import read_text
+from pipeline.core.texts import is_file, read_text
 
 
 @dataclass(frozen=True)
@@ -61,11 +62,25 @@ ALL = Subset()
 def read_names(text: str) -> tuple[str, ...]:
     """Names of instances, in any form, from a file or a comma-separated list. Raises UserError with the line."""
     path = Path(text)
-    if path.is_file():
+    if is_file(path):
         return tuple(dict.fromkeys(_name_in(path, number, line) for number, line in _lines(path)))
-    if path.suffix or "/" in text and not text.rpartition("-")[2].rpartition("#")[2].rpartition(":")[2].isdecimal():
-        raise UserError("no such file", path=path, hint="give a file, or instances separated by commas")
-    return tuple(dict.fromkeys(_canonical(name.strip()) for name in text.split(",") if name.strip()))
+    try:
+        return parse_names(name for name in text.split(",") if name.strip())
+    except UserError:
+        if not _is_path(text):
+            raise
+        raise UserError("no such file", path=path, hint="give a file, or instances separated by commas") from None
+
+
+def parse_names(names: Iterable[str]) -> tuple[str, ...]:
+    """The names of instances, each in any form, without duplicates. Raises UserError for one that names none."""
+    return tuple(dict.fromkeys(map(_canonical, names)))
+
+
+def _is_path(text: str) -> bool:
+    """Whether a text that names no instances looks like a path."""
+    number = re.split("[-#:]", text)[-1]
+    return bool(Path(text).suffix) or "/" in text and not number.isdecimal()
 
 
 def _lines(path: Path) -> list[tuple[int, str]]:

@@ -29,6 +29,14 @@ def is_there(path: Path) -> bool:
     return False
 
 
+def is_file(path: Path) -> bool:
+    """Whether a file has this name, which may be any text: one too long for a name is no file."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 @contextmanager
 def reading(path: Path, hint: str | None = None) -> Iterator[None]:
     """Raise UserError for a file that is missing or not readable, such as a folder in its place."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from factories import make_instance
 
-from pipeline.campaign.file import Campaign, load_campaign, repo_of, subset_of
+from pipeline.campaign.file import Campaign, load_campaign, names_of, repo_of, subset_of
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store, write_bytes, write_records
 from pipeline.dataset.lock import lock
@@ -108,6 +109,16 @@ def test_instances_by_a_named_subset_and_a_filter(tmp_path: Path) -> None:
         make_instance(4, merged_at="2024-03-01T00:00:00Z"),
     ]
     assert [one.number for one in subset_of(store, dataset, tmp_path, built).of(built)] == [1]
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("form", ["a list", "a text"])
+def test_any_number_of_instances_may_be_named(tmp_path: Path, form: str) -> None:
+    names = tuple(f"acme__ui-{number}" for number in range(1000, 1400))
+    value = json.dumps(names if form == "a list" else ",".join(names))
+    text = f'models = ["m"]\n[[datasets]]\nrepo = "acme/ui"\ninstances = {value}\n'
+    (dataset,) = load(tmp_path, text).datasets
+    assert names_of(Store(tmp_path / "data"), dataset, tmp_path) == names
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,16 @@ def test_names_are_read_in_every_form(tmp_path: Path) -> None:
     assert read_names("acme__ui-1, acme/ui-#2") == (UI.instance_id(1), UI.instance_id(2))
 
 
+@pytest.mark.rule("bad-input")
+def test_a_list_may_be_longer_than_the_name_of_a_file() -> None:
+    names = tuple(WEB.instance_id(number) for number in range(1000, 1400))
+    assert read_names(",".join(names)) == names
+
+
+def test_a_repository_with_a_dot_in_its_name_is_no_file() -> None:
+    assert read_names("vercel__next.js-12") == ("vercel__next.js-12",)
+
+
 def test_records_with_a_line_separator_name_their_instances(tmp_path: Path) -> None:
     """U+2028 ends a line for `str.splitlines`; a patch can contain it."""
     path = tmp_path / "lite.jsonl"
