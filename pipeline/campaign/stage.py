@@ -46,6 +46,7 @@ from pipeline.llm.gateway import Gateway
 from pipeline.llm.models import SHIPPED, Model, ModelList, load_models
 from pipeline.llm.opening import open_gateway
 from pipeline.predict.agents import load_agent
+from pipeline.predict.host import checked
 from pipeline.predict.run import Wanted, view
 from pipeline.predict.stage import Predictor
 from pipeline.sandbox import SANDBOXES, open_sandbox
@@ -93,7 +94,7 @@ class Conduct:
                         listed.ready(name, self.environ, "chat")
         for number, agent in enumerate(campaign.agents):
             with at(self.path, "agents", number, "agent"):
-                load_agent(agent.agent, agent.settings)
+                checked(load_agent(agent.agent, agent.settings))
         if campaign.evaluate.judge:
             with at(self.path, "evaluate", "judge"):
                 listed.ready(campaign.evaluate.judge, self.environ, "chat")

@@ -8,6 +8,7 @@ and the gateway's address with the key of this instance. Neither ever gets gold 
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
@@ -50,7 +51,7 @@ PLACEHOLDER = re.compile(r"(?<!\$)\{([a-z_]+)\}")
 #: the manifest's name, and the folder with settings files that people may copy
 MANIFEST, EXAMPLES = "agent.toml", "examples"
 #: names of files, and fields of a manifest, that do not change an agent
-FOR_PEOPLE, ABOUT = ("README.md", "*.pyc"), ("summary", "licence", "source", "reads", "writes")
+FOR_PEOPLE, ABOUT = ("README.md", "*.pyc"), ("summary", "licence", "source", "reads", "writes", "check")
 #: the variables by which every agent finds the model
 MODEL = {"OPENAI_BASE_URL": "{base_url}", "OPENAI_API_KEY": "{key}"}
 
@@ -80,6 +81,8 @@ class Manifest(Call):
     """An `agent.toml`. Without a command, the whole call comes from the settings. With `overrides`, a settings file
     overrides single values of the agent's own; otherwise it replaces them.
 
+    `check` is a command that answers whether a settings file can be used, by its exit code and what it prints.
+
     `asks` are the settings that name further models, such as `retrieval.model`; `tokenizers` those that name the
     encodings of models. Each is one value for all models, or a table by pattern of the model's name.
     """
@@ -90,6 +93,7 @@ class Manifest(Call):
     licence: str
     source: str
     settings: str
+    check: tuple[str, ...] = ()
     overrides: bool = False
     runs_code: bool
     reads: tuple[str, ...]
@@ -100,7 +104,7 @@ class Manifest(Call):
 
 class Agent(NamedTuple):
     """An agent that can be run. `effect` is what its settings say, with the defaults of those that they leave out; None
-    if that is not known."""
+    if that is not known. `check` is the command that checks its settings; the agent's own need none."""
 
     name: str
     folder: Path
@@ -111,6 +115,7 @@ class Agent(NamedTuple):
     asks: tuple[Mapping[str, str], ...] = ()
     tokenizers: tuple[Mapping[str, str], ...] = ()
     effect: Mapping[str, Any] | None = None
+    check: tuple[str, ...] = ()
 
     def further(self, model: str) -> tuple[str, ...]:
         """The models that it asks besides `model`."""
@@ -160,7 +165,9 @@ def load_agent(name: str, settings: Path | None = None) -> Agent:
     _check_placeholders(call, source, PLACEHOLDERS[manifest.runs_code])
     effect = _effect(settings_file, path.parent / manifest.settings, manifest, call)
     asks, tokenizers = (_by_pattern(keys, effect) for keys in (manifest.asks, manifest.tokenizers))
-    return Agent(name, path.parent, settings_file, call, manifest.runs_code, manifest.version, asks, tokenizers, effect)
+    check = tuple(_fill(word, {"python": sys.executable, "settings": str(settings_file)}) for word in manifest.check)
+    kind = manifest.runs_code, manifest.version
+    return Agent(name, path.parent, settings_file, call, *kind, asks, tokenizers, effect, check if settings else ())
 
 
 def _effect(settings: Path, own: Path, manifest: Manifest, call: Call) -> Mapping[str, Any]:

@@ -8,14 +8,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pipeline.core.errors import UserError
 from pipeline.core.git import checkout, opened_clone
 from pipeline.core.store import write_bytes
 from pipeline.core.vendors import VENDORS
 from pipeline.predict import encodings
+from pipeline.predict.agents import Agent
 from pipeline.predict.request import Ask, Say
 from pipeline.sandbox.local.process import Running, started
 
@@ -32,6 +36,21 @@ PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "VIRTUAL_ENV")
 def abort() -> None:
     """End the agents of this process at once."""
     RUNNING.end()
+
+
+def checked(agent: Agent) -> Agent:
+    """The agent, once it has found its settings usable. Raises UserError with what it says of them."""
+    if agent.check and (refusal := _refusal(agent.check, agent.settings.read_bytes())):
+        raise UserError(f"{agent.name} cannot use its settings: {refusal}", hint="correct the file: docs/agents.md")
+    return agent
+
+
+@lru_cache(maxsize=1024)  # a campaign asks for the same settings in each of its experiments
+def _refusal(check: tuple[str, ...], settings: bytes) -> str:
+    """Why an agent cannot use settings, of this content, according to its command; empty if it can."""
+    with TemporaryDirectory(prefix="a11y-bench-") as home:
+        ended = subprocess.run(check, env=_inherited(Path(home)), capture_output=True, text=True, errors="replace")
+    return (ended.stderr.strip() or f"exit code {ended.returncode}") if ended.returncode else ""
 
 
 def run(ask: Ask, folder: Path, say: Say) -> int:

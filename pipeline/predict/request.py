@@ -30,6 +30,8 @@ Say = Callable[[str], None]
 
 #: from sysexits.h: the agent reports that the failure was not its own
 EX_TEMPFAIL = 75
+#: the agent reports that its settings, its environment or the task cannot be used; and the cause that is recorded
+EX_INPUT, BAD_INPUT = 2, "bad_input"
 #: `runs_code` -> the module that runs such an agent
 RUNNERS = {False: "pipeline.predict.host", True: "pipeline.predict.container"}
 
@@ -139,7 +141,7 @@ class AgentResult:
         """The answer or the failure. `given_up` is the cause if the budget or the provider left the agent without an
         answer.
 
-        Only an agent that is `believed` may report itself that its provider failed.
+        Only an agent that is `believed` may report itself that its provider failed, or that its input is unusable.
         """
         if self.failure:
             return self.failure
@@ -147,6 +149,8 @@ class AgentResult:
             return Failure(given_up, "the agent was left without an answer")
         if self.code == EX_TEMPFAIL and believed:
             return Failure(*reported.error(self.files.get("error.json")))
+        if believed and (refusal := self.refusal):
+            return refusal
         if self.code or "patch.diff" not in self.files:
             return Failure(AgentFailed.cause, f"exit code {self.code}; see its agent.log")
         try:
@@ -154,6 +158,14 @@ class AgentResult:
             return Answer(self.files["patch.diff"].decode(), outcome)
         except (KeyError, ValueError) as error:
             return Failure(AgentFailed.cause, f"what the agent left cannot be read: {error!r}")
+
+    @property
+    def refusal(self) -> Failure | None:
+        """The failure of an agent that found its input unusable, with the last line that it printed."""
+        if self.failure or self.code != EX_INPUT:
+            return None
+        lines = self.files.get("agent.log", b"").decode(errors="replace").strip().splitlines()
+        return Failure(BAD_INPUT, f"the agent cannot use its input: {lines[-1] if lines else 'it does not say why'}")
 
 
 def failed(error: Exception) -> Failure:

@@ -94,7 +94,7 @@ class Predictor:
         self.tester, self.engine, self.gateway = tester, engine, gateway
         self.subset, self.attempts, self.cap = subset, attempts, cap
         self.reference = agent in REFERENCES
-        self._agent = None if self.reference else load_agent(agent, settings)
+        self._agent = None if self.reference else host.checked(load_agent(agent, settings))
         self._model = None if self.reference else self._ready(model)
         self.repo, self.experiment = repo, Experiment(str(repo), model, agent, self._settings(), name=name)
 
@@ -240,10 +240,13 @@ class Predictor:
         )
 
     def ask(self, gateway: Gateway, run: Run, requests: Sequence[Ask], progress: Progress) -> None:
-        """Ask for each task and write the result. Once the budget is reached, no further task is asked."""
-        instances = {instance.instance_id: instance for instance in run.instances}
+        """Ask for each task and write the result. Once the budget is reached, no further task is asked. Raises
+        UserError, also without asking further, once an agent on this machine finds its input unusable."""
+        instances, refused = {instance.instance_id: instance for instance in run.instances}, list[Failure]()
 
         def admit(request: Ask) -> Ask | Settled:
+            if refused:
+                return Settled(AgentResult(failure=refused[0]))
             if gateway.exhausted(self.experiment):
                 failure = Failure(BUDGET_EXCEEDED, "the budget was reached before this task was begun")
                 return Settled(AgentResult(failure=failure))
@@ -262,8 +265,12 @@ class Predictor:
             believed = request.room is None
             instance = instances[request.task.instance_id]
             text = save(run, instance, result, given_up, request.attempt, believed=believed)
+            if believed and (refusal := result.refusal):
+                refused.append(refusal)
             progress.note("spent", f"{gateway.ledger.spend(self.experiment.id):.4f} USD")
             progress.finish(request.name, text)
+        if refused:
+            raise UserError(refused[0].message, hint="correct it, and run the same command again: docs/agents.md")
 
     def _given_up(self, gateway: Gateway, request: Ask, result: AgentResult) -> str:
         """Why an agent was left without an answer, according to the ledger and the gateway. One on this machine is

@@ -57,6 +57,15 @@ def test_a_cause_is_a_word(data: bytes | None, expected: tuple[str, str]) -> Non
 
 @pytest.mark.invariant(4)
 @pytest.mark.trap("bought-fault")
+def test_only_an_agent_that_is_believed_says_that_its_input_is_unusable() -> None:
+    left = AgentResult({"patch.diff": b"", "agent.log": b"magentless: field 'samples.set'\n"}, 2)
+    assert left.answer() == Failure("bad_input", "the agent cannot use its input: magentless: field 'samples.set'")
+    told = left.answer(believed=False)
+    assert isinstance(told, Failure) and told.cause == "agent_error"
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.trap("bought-fault")
 def test_only_an_agent_that_is_believed_says_that_its_provider_failed() -> None:
     """One that runs a model's commands may end as that model likes."""
     files = {"error.json": b'{"cause": "rate_limit"}', "patch.diff": b"", "metadata.json": b'{"outcome": "DONE"}'}

@@ -188,7 +188,8 @@ def test_a_providers_failure_may_come_without_a_word(job: MakeJob) -> None:
     ("code", "cause", "said"),
     [
         ("raise RuntimeError('a bug')", "agent_error", "exit code 1"),
-        ("answer('a patch')\nsys.exit(2)", "agent_error", "exit code 2"),
+        ("answer('a patch')\nsys.exit(2)", "bad_input", "it does not say why"),
+        ("print('sets is no field')\nsys.exit(2)", "bad_input", "cannot use its input: sets is no field"),
         ("pass", "agent_error", "exit code 0"),
         ("os.kill(os.getpid(), 9)", "agent_error", "exit code -9"),
         ("(out / 'patch.diff').write_text('a patch')", "agent_error", "metadata.json"),

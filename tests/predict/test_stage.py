@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import factories
 import pytest
+from predict.conftest import Job
 from tiny_library import QUALIFIED, Bench
 
 from pipeline.core.errors import UserError
+from pipeline.core.progress import Progress
 from pipeline.core.records import Task
 from pipeline.core.store import read_json, read_records, write_records
+from pipeline.llm.ledger import Ledger
 from pipeline.llm.models import DEMO, SHIPPED
 from pipeline.predict.stage import Predictor
 
@@ -176,6 +182,44 @@ def test_a_missing_key_is_said_before_anything_is_written(bench: Bench) -> None:
     with pytest.raises(UserError, match="needs the environment variable DEEPINFRA_API_KEY"):
         Predictor(bench.store, REPO, "magentless", "GLM-4.6", models=SHIPPED, environ={})
     assert not (bench.store.root / "03_predictions").exists()
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[samples]\nset = 1\n", "field 'samples.set': Extra inputs are not permitted"),
+        ("[samples]\ntemperature = nan\n", "field 'samples.temperature'"),
+    ],
+)
+def test_settings_that_the_agent_cannot_use_are_refused_first(
+    bench: Bench, tmp_path: Path, text: str, said: str
+) -> None:
+    """Otherwise every task ends with exit code 2, and the model is blamed for its missing answers."""
+    mine = tmp_path / "mine.toml"
+    mine.write_text(text)
+    with pytest.raises(UserError, match=f"magentless cannot use its settings: {mine}: {said}"):
+        magentless(bench, mine)
+
+
+def test_settings_may_begin_with_a_byte_order_mark(bench: Bench, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text('\ufeff[retrieval]\nmodel = ""\n')
+    assert magentless(bench, mine).agent.settings == mine
+
+
+@pytest.mark.invariant(4)
+def test_an_agent_that_cannot_use_its_input_is_asked_no_further(bench: Bench, job: Callable[[str], Job]) -> None:
+    predictor = magentless(bench, jobs=1)
+    run, asked = predictor.preprocess(), job("print('no such field')\nsys.exit(2)").ask
+    requests = [replace(asked, task=instance.task(), answer=run.answer(instance)) for instance in run.instances]
+    gateway: Any = SimpleNamespace(exhausted=lambda experiment: False, ledger=Ledger(bench.store.ledger))
+    with Progress("predicting", len(requests)) as progress, pytest.raises(UserError, match="its input: no such field"):
+        predictor.ask(gateway, run, requests, progress)
+    predictor.postprocess()
+    owed = read_json(run.folder / "metadata.json")["unanswered"]
+    assert (len(owed), set(owed.values())) == (len(QUALIFIED), {"bad_input"})
+    assert 0 < len(list(run.answers.rglob("agent.log"))) < len(QUALIFIED)
 
 
 @pytest.mark.rule("bad-input")

@@ -41,7 +41,7 @@ Value = TypeVar("Value")
 
 
 class Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Issue(Record):
@@ -222,7 +222,7 @@ def load_settings(path: Path) -> Settings:
 
 def _checked(kind: type[Kind], path: Path, parse: Callable[[str], Any]) -> Kind:
     try:
-        return kind.model_validate(parse(path.read_text(encoding="utf-8")))
+        return kind.model_validate(parse(path.read_text(encoding="utf-8-sig")))
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])

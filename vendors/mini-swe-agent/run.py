@@ -102,7 +102,7 @@ def _refused(answer: requests.Response) -> Exception:
 
 def run(arguments: argparse.Namespace) -> str:
     """Work on the task; returns how mini-swe-agent ended. Raises ProviderFailure."""
-    settings = tomllib.loads(arguments.settings.read_text(encoding="utf-8"))
+    settings = tomllib.loads(arguments.settings.read_text(encoding="utf-8-sig"))
     config = yaml.safe_load((builtin_config_dir / settings["config"]).read_text(encoding="utf-8"))
     model = GatewayModel(
         settings["answer_seconds"],
