@@ -316,6 +316,39 @@ def test_a_long_message_is_read_in_one_pass(runner: str, message: str) -> None:
     assert parse(runner, report).tests == {"a.test.js > t": FAILED}
 
 
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_file_of_several_projects_says_the_same_in_any_order(runner: str, turned: bool) -> None:
+    """Projects end in any order; the last one decided about the file, and the first one got the plain name."""
+    passed, failed = (small({"status": status})["testResults"][0] for status in ("passed", "failed"))
+    failed["message"] = "\u25cf Test suite failed to run"
+    suites = [failed, passed] if turned else [passed, failed]
+    report = parse(runner, small(numPassedTests=1, numFailedTests=1, numTotalTests=2, testResults=suites))
+    assert report.tests == {"a.test.js > t": FAILED, "a.test.js > t [2]": PASSED}
+    if runner == "jest":
+        assert report.suites == {"a.test.js": FAILED}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("runner", RUNNERS)
+def test_a_file_that_one_project_cannot_run_failed(runner: str, turned: bool) -> None:
+    runs = small({})["testResults"][0]
+    suites = [runs, runs | {"assertionResults": []}]
+    report = parse(runner, small({}, testResults=suites[::-1] if turned else suites))
+    assert report.suites == {"a.test.js": FAILED}
+
+
+@pytest.mark.parametrize("character", ["\x1b[31m", "\0", "&#27;", "&#x1B;", "&#9999999;", "\uffff"])
+def test_a_message_may_hold_what_xml_forbids(character: str) -> None:
+    """Node writes the colors of an error as they are: the whole report was unreadable."""
+    test = f'<testcase name="t"><failure message="{character}red">{character}</failure></testcase>'
+    totals = {"tests": 1, "suites": 0, "pass": 0, "fail": 1, "cancelled": 0, "skipped": 0, "todo": 0}
+    comments = "".join(f"<!-- {name} {number} -->" for name, number in totals.items())
+    text = f'<testsuites><testsuite name="/repo/a.test.js">{test}</testsuite>{comments}</testsuites>'
+    report = parser("node-junit").read(text.encode(), "/repo")
+    assert report.tests == {"a.test.js > t": FAILED}
+
+
 @pytest.mark.invariant(7)
 def test_a_name_that_comes_back_thousands_of_times() -> None:
     """A loop that defines tests is enough."""

@@ -54,18 +54,16 @@ def _is_broken(suite: Mapping[str, Any]) -> bool:
 def read_as(text: bytes, root: str, snapshot: re.Pattern[str], totals: Totals, broken: Broken) -> Report:
     """Read a report in Jest's form; `snapshot` matches the message of a failure by snapshot. Raises ReportError.
 
-    A file without tests could not run at all (Vitest 0 calls such a file passed).
+    A file without tests could not run at all (Vitest 0 calls such a file passed). One that several projects run could
+    not run if it could not in one of them.
     """
     data = load(text)
     try:
         reported = list(reported_tests(data, root, snapshot))
         audit((test.status for test in reported), totals(data, reported))
-        suites = {
-            relative(suite["name"], root): Status.FAILED
-            if not suite["assertionResults"] or broken(suite)
-            else Status.PASSED
-            for suite in data["testResults"]
-        }
+        ran = {relative(suite["name"], root): Status.PASSED for suite in data["testResults"]}
+        failed = (suite for suite in data["testResults"] if not suite["assertionResults"] or broken(suite))
+        suites = ran | {relative(suite["name"], root): Status.FAILED for suite in failed}
         return collect(reported, suites, bool(data["success"]))
     except (KeyError, TypeError, AttributeError) as error:
         raise ReportError(f"the report lacks what the runner writes: {error!r}") from error
@@ -76,9 +74,24 @@ def totals(data: Mapping[str, Any]) -> dict[Status, int]:
     return {status: sum(data.get(key, 0) for key in keys) for status, keys in _TOTALS.items()}
 
 
+def _ordered(suites: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The files in their order. One that several projects run comes several times, in the order in which these end and
+    without their names: here it is ordered by its tests and their statuses, so that equal names get the same numbers.
+    """
+    first: dict[str, int] = {}
+    for number, suite in enumerate(suites):
+        first.setdefault(suite["name"], number)
+    return sorted(suites, key=lambda suite: (first[suite["name"]], _content(suite)))
+
+
+def _content(suite: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    tests = suite["assertionResults"]
+    return [(*map(str, test.get("ancestorTitles", ())), str(test["title"]), str(test["status"])) for test in tests]
+
+
 def reported_tests(data: dict[str, Any], root: str, snapshot: re.Pattern[str]) -> Iterator[Reported]:
     """Every test of a report in Jest's form."""
-    for suite in data["testResults"]:
+    for suite in _ordered(data["testResults"]):
         file = relative(suite["name"], root)
         for test in suite["assertionResults"]:
             messages = test.get("failureMessages")

@@ -7,6 +7,7 @@ as comments.
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from urllib.parse import unquote
@@ -17,13 +18,16 @@ from pipeline.core.records import Status
 from pipeline.ecosystems.reports import ForgedReport, Report, Reported, ReportError, collect, relative
 
 _TOTAL = re.compile(rb"<!-- (tests|suites|pass|fail|cancelled|skipped|todo) (\d+) -->")
+#: characters that XML 1.0 forbids, which a message or a title may contain, and references to characters
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_REFERENCE = re.compile("&#(?:x([0-9a-fA-F]{1,6})|([0-9]{1,7}));")
 _HOOK = re.compile(rb"^<!-- hook (\S+) -->$", re.MULTILINE)
 
 
 def read(text: bytes, root: str) -> Report:
     """Read the report. Raises ReportError if it is broken or does not add up."""
     try:
-        files = list(ElementTree.fromstring(text))
+        files = list(ElementTree.fromstring(_allowed(text)))
     except (ElementTree.ParseError, ValueError) as error:
         raise ReportError(f"the report is not XML: {error}") from error
     totals = {name.decode(): int(number) for name, number in _TOTAL.findall(text)}
@@ -35,6 +39,17 @@ def read(text: bytes, root: str) -> Report:
     _audit(reported, groups, totals)
     suites = {test.file: Status.FAILED if test.file in broken else Status.PASSED for test in reported}
     return collect(tests, suites, totals["fail"] + totals["cancelled"] == 0)
+
+
+def _allowed(text: bytes) -> str:
+    """The report with U+FFFD in place of what XML forbids: Node writes colors of messages as they are."""
+    return _REFERENCE.sub(_referred, _FORBIDDEN.sub("\ufffd", text.decode(errors="replace")))
+
+
+def _referred(reference: re.Match[str]) -> str:
+    number = int(reference[1], 16) if reference[1] else int(reference[2])
+    is_allowed = number <= sys.maxunicode and not _FORBIDDEN.match(chr(number))
+    return reference[0] if is_allowed else "\ufffd"
 
 
 def _reported(node: Element, file: str, path: tuple[str, ...]) -> Iterator[Reported]:
