@@ -58,10 +58,9 @@ class Bench:
 
     def candidates(self, repo: str) -> list[Candidate]:
         """The collected candidates."""
-        from pipeline.core.records import Candidate
-        from pipeline.core.store import read_records
+        from pipeline.core.dataset import read_candidates
 
-        return read_records(self.store.raw(parse_repo(repo)) / "candidates.jsonl", Candidate)
+        return read_candidates(self.store, parse_repo(repo))
 
     def build(self, repo: str, *, numbers: Sequence[int] = (), repeats: int = 3) -> list[Instance | Rejection]:
         """Stage 02: qualify candidates, all or some; returns every outcome of the repository, old and new."""

@@ -20,6 +20,7 @@ from pipeline.build.qualify import Outcome, Settings, kind
 from pipeline.build.summary import summarize
 from pipeline.core import console
 from pipeline.core.console import log_file
+from pipeline.core.dataset import read_candidates
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.git import Clone, require_commit
 from pipeline.core.names import Repo
@@ -27,7 +28,7 @@ from pipeline.core.progress import Progress
 from pipeline.core.records import Candidate, Rejection
 from pipeline.core.retry import PATIENT, Patience
 from pipeline.core.reviews import restated, standings
-from pipeline.core.store import Store, read_records, write_json
+from pipeline.core.store import Store, write_json
 from pipeline.core.trust import require_trust
 from pipeline.execution.images import source
 from pipeline.sandbox.images import Directory
@@ -142,7 +143,7 @@ def candidates_of(store: Store, repo: Repo, numbers: Sequence[int], reviewed: bo
 def _collected(store: Store, repo: Repo) -> list[Candidate]:
     """All candidates, with the statements that reviewers rewrote."""
     rated = standings(store, repo)
-    found = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
+    found = read_candidates(store, repo)
     return [restated(candidate, rated.get(candidate.instance_id)) for candidate in found]
 
 

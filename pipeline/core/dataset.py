@@ -1,24 +1,42 @@
-"""Reading datasets: the same for all stages."""
+"""Reading datasets and candidates: the same for all stages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
-from pipeline.core.records import Instance
+from pipeline.core.records import Candidate, Instance
 from pipeline.core.store import Store, each_record, unique
 from pipeline.core.texts import is_there
+
+Found = TypeVar("Found", Candidate, Instance)
 
 
 def read_dataset(store: Store, repo: Repo) -> tuple[Instance, ...]:
     """The instances of a repository. Raises UserError, with the datasets that exist, if it has none."""
     path = store.dataset(repo)
-    found = tuple(unique(each_record(path, Instance), path))
+    found = tuple(unique(_of(repo, each_record(path, Instance), path), path))
     if not found:
         raise missing(store, repo)
     return found
+
+
+def read_candidates(store: Store, repo: Repo) -> list[Candidate]:
+    """The candidates of a repository, none if nothing was collected. Raises UserError with file and field."""
+    path = store.raw(repo) / "candidates.jsonl"
+    return list(unique(_of(repo, each_record(path, Candidate), path), path))
+
+
+def _of(repo: Repo, records: Iterable[Found], path: Path) -> Iterator[Found]:
+    """The records of a file, which must all be of its repository. Raises UserError."""
+    for number, record in enumerate(records, 1):
+        if record.repository != repo:
+            message = f"record {number} is of {record.repository}, and the file of {repo}"
+            raise UserError(message, path=path, field="repo", hint="move it to the file of its own repository")
+        yield record
 
 
 def missing(store: Store, repo: Repo) -> UserError:

@@ -70,6 +70,15 @@ def parse_instance_id(text: str) -> tuple[Repo, int]:
     return Repo(match[1], match[2]), int(match[3])
 
 
+def is_canonical(text: str) -> bool:
+    """Whether a text is an instance's name in the form of our records, which can name a folder."""
+    try:
+        repo, number = parse_instance_id(text)
+        return number > 0 and text == repo.instance_id(number)
+    except UserError:
+        return False
+
+
 #: the first number that stands for a commit: above all numbers of pull requests, and small enough for JSON
 _COMMITS = 1 << 52
 

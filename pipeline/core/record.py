@@ -16,11 +16,22 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from pipeline import __version__
 from pipeline.core.amounts import amount
+from pipeline.core.names import is_canonical
 
 SCHEMA_VERSION: Final = 2
 
 #: an amount of money in records
 Usd = Annotated[Decimal, AfterValidator(amount)]
+
+
+def _canonical(text: str) -> str:
+    if not is_canonical(text):
+        raise ValueError("not the name of an instance in the form org__repo-N")
+    return text
+
+
+#: the name of an instance, which is also the name of its folders
+InstanceId = Annotated[str, AfterValidator(_canonical)]
 
 #: fields about the record itself, not about its subject
 _ABOUT_ITSELF = {"schema_version", "tool"}

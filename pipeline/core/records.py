@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, PositiveInt, model_validator
 
 from pipeline.core import verdict
 from pipeline.core.names import Repo
 from pipeline.core.ratings import Review
-from pipeline.core.record import Record, Usd, Versioned
+from pipeline.core.record import InstanceId, Record, Usd, Versioned
 from pipeline.core.verdict import SNAPSHOT, Counts, Status, TransitionClass, Triple
 
 
@@ -85,7 +85,7 @@ class PullRequest(Versioned):
 
     org: str
     repo: str
-    number: int
+    number: PositiveInt
     state: str = "merged"
     title: str
     body: str = ""
@@ -148,7 +148,7 @@ class Health(Record):
 class Rejection(Versioned):
     """Why a pull request was rejected. `reason` is from the closed list of its stage, `detail` is the evidence."""
 
-    instance_id: str
+    instance_id: InstanceId
     stage: Literal["collect", "build"]
     reason: str
     detail: str = ""
@@ -168,7 +168,7 @@ class Decision(Versioned):
     id: str
     time: str = Field(description="UTC")
     author: str
-    instance_id: str
+    instance_id: InstanceId
     kind: Literal["choose", "include", "exclude", "set", "comment", "undo"]
     reason: str = ""
     field: str = Field(default="", description="of `set`: the field of the candidate or the rejection")
@@ -334,7 +334,7 @@ class CounterRuns(Record):
 class Task(Versioned):
     """Everything that an agent may see of an instance: never the gold patch, the test patch or later history."""
 
-    instance_id: str
+    instance_id: InstanceId
     org: str
     repo: str
     lang: str
@@ -346,10 +346,10 @@ class Task(Versioned):
 class Instance(Versioned):
     """An executable task: what an agent may see, and the gold patch, test patch and transitions, which it may not."""
 
-    instance_id: str
+    instance_id: InstanceId
     org: str
     repo: str
-    number: int
+    number: PositiveInt
     state: str
     title: str
     body: str
@@ -404,6 +404,12 @@ class Instance(Versioned):
     law: str = Field(default="", description="digest of all that decided: code and tables (core.law)")
     lacks: tuple[str, ...] = Field(default=(), description="safeguards that its runner or its tests cannot have")
     stale: str = Field(default="", description="why it needs a new decision; empty if it is current")
+
+    @model_validator(mode="after")
+    def _named(self) -> Self:
+        if self.instance_id != f"{self.org}__{self.repo}-{self.number}":
+            raise ValueError(f"{self.instance_id} is not the name of {self.org}/{self.repo}#{self.number}")
+        return self
 
     @property
     def repository(self) -> Repo:
@@ -503,7 +509,7 @@ class Instance(Versioned):
 class Prediction(Versioned):
     """An agent's patch for one instance; `outcome` says how the agent ended, from the agent's own closed list."""
 
-    instance_id: str
+    instance_id: InstanceId
     model_name_or_path: str
     model_patch: str
     agent: str = ""
@@ -517,7 +523,7 @@ class Prediction(Versioned):
 class Verdict(Versioned):
     """The result of one prediction: a function of (instance, image, patch, law) and nothing else."""
 
-    instance_id: str
+    instance_id: InstanceId
     agent: str
     model: str
     run: str

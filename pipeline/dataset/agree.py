@@ -16,11 +16,12 @@ from typing import NamedTuple
 from pipeline.build.plan import stored_triples, unit_of
 from pipeline.collect.sources.dataset.forms import Expected
 from pipeline.collect.sources.dataset.reading import Row, read
+from pipeline.core.dataset import read_candidates
 from pipeline.core.errors import UserError
 from pipeline.core.git import Clone, list_files, read_contents
 from pipeline.core.names import Repo
 from pipeline.core.patches import is_test_file
-from pipeline.core.records import Candidate, Instance, Rejection, Status
+from pipeline.core.records import Instance, Rejection, Status
 from pipeline.core.store import Store, read_records
 from pipeline.core.verdict import Triple
 from pipeline.dataset.foreign_names import SEPARATOR, Names, fragments
@@ -112,9 +113,7 @@ def _ours(store: Store, repo: Repo) -> dict[str, Ours]:
     by_id: dict[str, Ours] = {}
     for record in read_records(store.raw(repo) / "rejections.jsonl", Rejection):
         by_id[record.instance_id] = Ours(f"rejected: {record.reason}", record.detail, "", (), {})
-    candidates = {
-        record.instance_id: record for record in read_records(store.raw(repo) / "candidates.jsonl", Candidate)
-    }
+    candidates = {record.instance_id: record for record in read_candidates(store, repo)}
     for record in read_records(store.qualification(repo) / "rejections.jsonl", Rejection):
         if candidate := candidates.get(record.instance_id):
             files, triples = stored_triples(unit_of(store, candidate))

@@ -22,9 +22,10 @@ from pipeline.collect.sources import Options, Source, open_source
 from pipeline.collect.stage import collect_from
 from pipeline.core.cache import once
 from pipeline.core.console import say
+from pipeline.core.dataset import read_candidates
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.names import Repo, parse_instance_id
-from pipeline.core.records import Candidate, Instance, Rejection
+from pipeline.core.records import Instance, Rejection
 from pipeline.core.reviews import restated, standings
 from pipeline.core.store import Store, read_records
 from pipeline.dataset.lock import Lock, facts, lock, statement_of
@@ -94,7 +95,7 @@ def source_of(
 def rate(store: Store, repo: Repo, entries: Sequence[Lock], ratings: Path | None) -> None:
     """Add the ratings of listed candidates from a file, and report statements that still differ from the list's.
     Raises UserError with file, line and field."""
-    records = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
+    records = read_candidates(store, repo)
     candidates = {candidate.instance_id: candidate for candidate in records}
     statements = {entry.instance_id: entry.statement for entry in entries if entry.instance_id in candidates}
     if ratings:
@@ -128,7 +129,7 @@ def rebuild(
     rate(store, repo, entries, ratings)
     restore(store, repo, entries)
     outcomes: list[Outcome] = read_records(store.raw(repo) / "rejections.jsonl", Rejection)
-    candidates = {candidate.number for candidate in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
+    candidates = {candidate.number for candidate in read_candidates(store, repo)}
     for scope, memory in sorted({(entry.scope, entry.memory) for entry in entries}):
         like = {number for number, entry in listed.items() if (entry.scope, entry.memory) == (scope, memory)}
         limits = replace(settings.limits, memory=memory or settings.limits.memory)

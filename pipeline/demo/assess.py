@@ -12,8 +12,8 @@ from typing import Any
 
 from pipeline.campaign.steps import say_stage
 from pipeline.core.assessment import Assessment, AxeDelta
+from pipeline.core.dataset import read_candidates
 from pipeline.core.names import Repo
-from pipeline.core.records import Candidate
 from pipeline.core.retry import PATIENT
 from pipeline.core.store import Store, read_json, read_records
 from pipeline.demo.model import scripted_judge, surroundings
@@ -30,7 +30,7 @@ ASSESSED = (("oracle", "oracle", False), ("nop", "nop", False), ("magentless", "
 def assess_demo(store: Store, repo: Repo, demo: Path, sandbox: Sandbox, *, jobs: int = 2) -> None:
     """Assess everything that the demo has evaluated."""
     how = How(sandbox, DEFAULT, PATIENT)
-    candidates = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
+    candidates = read_candidates(store, repo)
     with scripted_judge(demo, candidates) as model:
         judge = Asked("scripted", models=demo / "models.yaml", environ=surroundings(model))
         for agent, name, judged in ASSESSED:

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pipeline.core.dataset import read_candidates
 from pipeline.core.names import Repo
-from pipeline.core.records import Candidate, Instance, Rejection, Verdict
+from pipeline.core.records import Instance, Rejection, Verdict
 from pipeline.core.store import Store, read_json, read_records
 
 
@@ -23,7 +24,7 @@ def differences(store: Store, repo: Repo, demo: Path) -> list[str]:
 def _actual(store: Store, repo: Repo) -> dict[str, dict[str, Any]]:
     """Every pull request's outcome, in the form of `expected.json`."""
     outcomes: dict[str, dict[str, Any]] = {}
-    for candidate in read_records(store.raw(repo) / "candidates.jsonl", Candidate):
+    for candidate in read_candidates(store, repo):
         outcomes[candidate.instance_id] = {"collect": "candidate"}
     for record in read_records(store.raw(repo) / "rejections.jsonl", Rejection):
         outcomes[record.instance_id] = {"collect": record.reason}

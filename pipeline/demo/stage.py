@@ -11,9 +11,9 @@ from pipeline.campaign.steps import evaluate_and_say, say_stage
 from pipeline.collect.stage import collect
 from pipeline.core.cache import cache_root
 from pipeline.core.console import say
+from pipeline.core.dataset import read_candidates
 from pipeline.core.names import Repo
-from pipeline.core.records import Candidate
-from pipeline.core.store import Store, read_json, read_records
+from pipeline.core.store import Store, read_json
 from pipeline.demo.assess import assess_demo
 from pipeline.demo.history import build_history
 from pipeline.demo.model import scripted_model, surroundings
@@ -55,7 +55,7 @@ def run_demo(store: Store, demo: Path, sandbox: Sandbox, *, jobs: int = 2, asses
 
 
 def _predict_scripted(store: Store, demo: Path, jobs: int) -> None:
-    candidates = read_records(store.raw(REPO) / "candidates.jsonl", Candidate)
+    candidates = read_candidates(store, REPO)
     with scripted_model(demo, candidates) as model:
         settings = demo / "magentless.toml"
         predictor = Predictor(

@@ -195,13 +195,22 @@ def _sources(store: Store, tries: list[Subject]) -> Iterator[Path]:
             if not (folder / name).exists():
                 raise UserError("nothing was evaluated", path=folder / name, hint=f"run: {attempt.command('eval-run')}")
             yield folder / name
-        for name in dict.fromkeys(read_object(folder / "runs.json").values()):
+        for name in dict.fromkeys(_run_names(folder / "runs.json")):
             stored = kept.unit_of(store.root, attempt.repo, name)
             yield from (path for path in (stored.folder, stored.path) if path.exists())
         for prediction in _predictions(store, attempt):
             kept_answer = store.answers(attempt.repo, prediction.instance_id, prediction.answer)
             if prediction.answer and kept_answer.exists():
                 yield kept_answer
+
+
+def _run_names(path: Path) -> list[str]:
+    """The names of the kept runs, by which their folders are called. Raises UserError."""
+    names = read_object(path)
+    for instance, name in names.items():
+        if not (isinstance(name, str) and re.fullmatch("[0-9a-f]+", name)):
+            raise UserError("not the name of a kept run", path=path, field=instance, hint="evaluate the run again")
+    return list(names.values())
 
 
 def _copy(source: Path, target: Path) -> None:

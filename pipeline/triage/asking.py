@@ -7,11 +7,12 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from pipeline.core.console import say, table
+from pipeline.core.dataset import read_candidates
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.progress import Progress
 from pipeline.core.records import Candidate
-from pipeline.core.store import Store, read_records
+from pipeline.core.store import Store
 from pipeline.llm.panel import Asked
 from pipeline.triage import stage
 from pipeline.triage.raters.panel import AGENT, Estimate, Panel
@@ -108,7 +109,7 @@ def ask(
 
 
 def _candidates(store: Store, repo: Repo, numbers: Sequence[int]) -> list[Candidate]:
-    candidates = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
+    candidates = read_candidates(store, repo)
     if missing := sorted(set(numbers) - {candidate.number for candidate in candidates}):
         raise unknown("candidate", f"#{missing[0]}", [f"#{candidate.number}" for candidate in candidates])
     chosen = [candidate for candidate in candidates if not numbers or candidate.number in numbers]

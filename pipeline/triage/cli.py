@@ -53,9 +53,8 @@ def serve(store: Any, host: str, port: int, path: Path | None) -> None:
 def list_(repo: Any, store: Any) -> None:
     """Show the candidates of REPO with their evidence and ratings."""
     from pipeline.core.console import table
-    from pipeline.core.records import Candidate
+    from pipeline.core.dataset import read_candidates
     from pipeline.core.reviews import newest_reviews
-    from pipeline.core.store import read_records
 
     ratings: dict[str, list[str]] = {}
     for review in newest_reviews(store, repo):
@@ -67,7 +66,7 @@ def list_(repo: Any, store: Any) -> None:
             ", ".join(sorted({evidence.text for evidence in candidate.a11y_reason})),
             ", ".join(ratings.get(candidate.instance_id, ["-"])),
         )
-        for candidate in read_records(store.raw(repo) / "candidates.jsonl", Candidate)
+        for candidate in read_candidates(store, repo)
     ]
     table(f"Candidates of {repo}", ("instance", "title", "evidence", "ratings"), rows)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from pipeline.core import journal
 from pipeline.core.console import say
+from pipeline.core.dataset import read_candidates
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.ratings import Review
-from pipeline.core.records import Candidate
 from pipeline.core.reviews import all_reviews, decide_finally, newest_reviews, standings
-from pipeline.core.store import Store, now, read_records
+from pipeline.core.store import Store, now
 from pipeline.triage import exchange
 
 
@@ -25,7 +25,7 @@ def add(store: Store, repo: Repo, reviews: Iterable[Review]) -> list[Review]:
     existing = set(map(_content, all_reviews(store, repo)))
     fresh = (rating for rating in reviews if _content(rating) not in existing)
     new = [rating if rating.time else rating.model_copy(update={"time": now()}) for rating in fresh]
-    known = {rating.instance_id for rating in read_records(store.raw(repo) / "candidates.jsonl", Candidate)}
+    known = {rating.instance_id for rating in read_candidates(store, repo)}
     for rating in new:
         if rating.instance_id not in known:
             raise unknown("candidate", rating.instance_id, sorted(known))
