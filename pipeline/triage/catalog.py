@@ -7,6 +7,7 @@ ended, changed files of candidates are read again. Writes nothing.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import threading
 from collections import Counter
@@ -278,6 +279,7 @@ class Catalog:
 
     def _having(self, words: str) -> set[str] | None:
         """The names of candidates with words that begin with each of these; None without words."""
+        words = re.sub(r"[\x00-\x1f\x7f]", " ", words)  # a NUL ends the query inside its quotes
         query = " ".join('"' + word.replace('"', '""') + '"*' for word in words.split())
         if not query:
             return None

@@ -42,6 +42,7 @@ def test_the_list_is_newest_first_and_finds_by_words_and_filters(client: Any, st
     assert numbers(client.get("/")) == [2, 1, 3]
     assert numbers(client.get("/?q=keyb+dialog")) == [2]
     assert numbers(client.get("/?q=%22+OR+NOT+(")) == []
+    assert numbers(client.get("/?q=keyb%00+dialog")) == [2]
     assert numbers(client.get("/?status=disagreement")) == numbers(client.get("/?criterion=4.1.2")) == [1]
     assert numbers(client.get("/?disagreement=status&reviewer=bob&principle=robust")) == [1]
     assert numbers(client.get("/?status=not+rated&build=not+built")) == [2, 3]
