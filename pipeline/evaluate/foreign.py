@@ -32,10 +32,26 @@ _NOWHERE = "/dev/null"
 _HALF = re.compile("[\ud800-\udfff]")
 
 
-class ForeignPrediction(NamedTuple):
-    """One prediction of a file and its position: the line, or the number within the document, from 1."""
+class Place(NamedTuple):
+    """Where a prediction stands in its file, from 1: in a line, or as an entry of one document."""
 
-    position: int
+    path: Path
+    line: int | None = None
+    entry: int | None = None
+
+    def __str__(self) -> str:
+        return f"line {self.line}" if self.line else f"entry {self.entry}"
+
+    def wrong(self, message: str, field: str | None = None, hint: str | None = None) -> UserError:
+        """The error for what stands here."""
+        text = f"entry {self.entry}: {message}" if self.entry else message
+        return UserError(text, path=self.path, line=self.line, field=field, hint=hint)
+
+
+class ForeignPrediction(NamedTuple):
+    """One prediction of a file and its place."""
+
+    place: Place
     instance: str
     model: str
     patch: str
@@ -49,18 +65,16 @@ def adopt(store: Store, subject: Subject, path: Path) -> Subject:
     """
     predictions = list(_of_model(path, subject))
     known = {instance.instance_id for instance in read_dataset(store, subject.repo)}
-    first: dict[str, int] = {}
+    first: dict[str, Place] = {}
     for prediction in predictions:
         if prediction.instance not in known:
             hint = "build the instance, or remove the line"
             message = f"{prediction.instance} is not in the dataset"
-            raise UserError(message, path=path, line=prediction.position, field="instance_id", hint=hint)
+            raise prediction.place.wrong(message, "instance_id", hint)
         if prediction.instance in first:
-            message = (
-                f"{prediction.instance} stands here twice, in {first[prediction.instance]} and {prediction.position}"
-            )
-            raise UserError(message, path=path, line=prediction.position, field="instance_id", hint="keep one of them")
-        first[prediction.instance] = prediction.position
+            message = f"{prediction.instance} stands here twice, in {first[prediction.instance]} and {prediction.place}"
+            raise prediction.place.wrong(message, "instance_id", "keep one of them")
+        first[prediction.instance] = prediction.place
     return _write(store, subject, path, predictions)
 
 
@@ -92,37 +106,36 @@ def _of_model(path: Path, subject: Subject) -> Iterator[ForeignPrediction]:
     predictions = [prediction for prediction in all_predictions if prediction.model in ("", subject.model)]
     if not predictions:
         hint = f"for {subject.repo} it holds predictions of: {', '.join(models) or 'nobody'}"
-        line = all_predictions[0].position if all_predictions else None
-        message = f"no prediction of {subject.model}"
-        raise UserError(message, path=path, line=line, field="model_name_or_path", hint=hint)
+        place = all_predictions[0].place if all_predictions else Place(path)
+        raise place.wrong(f"no prediction of {subject.model}", "model_name_or_path", hint)
     yield from predictions
 
 
 def _read(path: Path) -> Iterator[ForeignPrediction]:
-    for position, value in _values(path):
+    for place, value in _values(path):
         if not isinstance(value, dict):
-            raise UserError("not a JSON object", path=path, line=position, hint="each prediction is an object")
+            raise place.wrong("not a JSON object", hint="each prediction is an object")
         patch = next((value[name] for name in ("model_patch", "fix_patch", "patch") if name in value), ...)
         if patch is ... or not isinstance(patch, str | None) or _HALF.search(patch or ""):
             hint = "a text, or null for an empty one"
-            raise UserError("the patch is missing", path=path, line=position, field="model_patch", hint=hint)
+            raise place.wrong("the patch is missing", "model_patch", hint)
         model = str(value.get("model_name_or_path") or value.get("model") or "")
-        yield ForeignPrediction(position, _instance(path, position, value), model, normalized(patch or ""))
+        yield ForeignPrediction(place, _instance(place, value), model, normalized(patch or ""))
 
 
-def _instance(path: Path, position: int, value: Mapping[str, Any]) -> str:
+def _instance(place: Place, value: Mapping[str, Any]) -> str:
     """The instance's name in our form, from SWE-bench's, Multi-SWE-bench's fields, or what people write."""
     parts = [value.get(name) for name in ("org", "repo", "number")]
     text = value.get("instance_id") or value.get("id") or ("{}/{}#{}".format(*parts) if all(parts) else "")
     try:
         repo, number = parse_instance_id(str(text))
     except UserError as error:
-        raise UserError(error.message, path=path, line=position, field="instance_id", hint=error.hint) from None
+        raise place.wrong(error.message, "instance_id", error.hint) from None
     return Repo(*repo).instance_id(number)
 
 
-def _values(path: Path) -> Iterator[tuple[int, Any]]:
-    """The values of a file (JSON Lines, a list, or an object by instance), each with its line or number."""
+def _values(path: Path) -> Iterator[tuple[Place, Any]]:
+    """The values of a file (JSON Lines, a list, or an object by instance), each with its place."""
     text = read_text(path)
     try:
         whole = parse_json(text)
@@ -134,14 +147,17 @@ def _values(path: Path) -> Iterator[tuple[int, Any]]:
             name: answer if isinstance(answer, dict) else {"model_patch": answer} for name, answer in whole.items()
         }
         whole = [{"instance_id": name, **answer} for name, answer in patches.items()]
-    yield from enumerate(whole if isinstance(whole, list) else [whole], 1)
+    if not isinstance(whole, list):
+        yield Place(path, 1), whole
+        return
+    yield from ((Place(path, entry=number), entry) for number, entry in enumerate(whole, 1))
 
 
-def _of_lines(path: Path, text: str) -> Iterator[tuple[int, Any]]:
+def _of_lines(path: Path, text: str) -> Iterator[tuple[Place, Any]]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                yield number, parse_json(line)
+                yield Place(path, number), parse_json(line)
             except ValueError as error:
                 raise UserError(
                     f"invalid JSON: {error}", path=path, line=number, hint="correct or remove the line"

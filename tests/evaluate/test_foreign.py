@@ -83,10 +83,19 @@ def test_of_several_models_one_is_chosen(store: Store, tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("bad-input")
+def test_entries_of_a_document_have_no_lines(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "theirs.json"
+    path.write_text(json.dumps([one(), one("acme__ui-9")], indent=2))
+    with pytest.raises(UserError, match="entry 2: acme__ui-9 is not in the dataset") as error:
+        adopt(store, SUBJECT, path)
+    assert error.value.line is None
+
+
+@pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
     ("values", "line", "said"),
     [
-        ([one(), one("acme/ui#1")], 2, "acme__ui-1 stands here twice, in 1 and 2"),
+        ([one(), one("acme/ui#1")], 2, "acme__ui-1 stands here twice, in line 1 and line 2"),
         ([one(), one("acme__ui-9")], 2, "acme__ui-9 is not in the dataset"),
         ([one(), one("acme")], 2, "'acme' is not an instance"),
         ([one(model_name_or_path="another")], 1, "no prediction of their-model"),
