@@ -2,8 +2,9 @@
 
 Reads JSON Lines or one JSON document in the formats of SWE-bench and Multi-SWE-bench; writes
 `03_predictions/repair/<agent>/<repo>/<model>/<run>/`. Patches are normalized: `null` is empty, a missing
-final newline is added, other prefixes (git's `diff.mnemonicPrefix`, or none) become `a/` and `b/`, and a part without
-git's header gets one. Does not cover patches that are not diffs.
+final newline is added, other prefixes (git's `diff.mnemonicPrefix`, or none) become `a/` and `b/`, a part without
+git's header gets one, and parts of binary files without their content are left out. Does not cover patches that are
+not diffs.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pipeline.core.console import say
 from pipeline.core.dataset import read_dataset
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, parse_instance_id
@@ -27,6 +29,10 @@ from pipeline.evaluate.answers import Subject
 _OWN = ("a/", "b/")
 _MNEMONIC = ("i/", "w/", "c/", "o/", "1/", "2/")
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+#: where the part of a file begins, a binary file without its content, and any content
+_FILE = re.compile(r"^(?=diff --git )", re.MULTILINE)
+_STUB = re.compile(r"^Binary files .+ differ(?=\r?$)", re.MULTILINE)
+_CONTENT = re.compile(r"^(?:@@ -|GIT binary patch\r?$)", re.MULTILINE)
 _NOWHERE = "/dev/null"
 #: half of a character, which no record can hold
 _HALF = re.compile("[\ud800-\udfff]")
@@ -120,7 +126,10 @@ def _read(path: Path) -> Iterator[ForeignPrediction]:
             hint = "a text, or null for an empty one"
             raise place.wrong("the patch is missing", "model_patch", hint)
         model = str(value.get("model_name_or_path") or value.get("model") or "")
-        yield ForeignPrediction(place, _instance(place, value), model, normalized(patch or ""))
+        instance = _instance(place, value)
+        for stub in stubs(patch or ""):
+            say(f"{instance}: left out, since the patch lacks the content: {stub}")
+        yield ForeignPrediction(place, instance, model, normalized(patch or ""))
 
 
 def _instance(place: Place, value: Mapping[str, Any]) -> str:
@@ -166,11 +175,25 @@ def _of_lines(path: Path, text: str) -> Iterator[tuple[Place, Any]]:
 
 # -- normalized patches ---------------------------------------------------------------------------------------------
 def normalized(patch: str) -> str:
-    """The same patch with the prefixes `a/` and `b/`, git's header for every file, and a newline at its end."""
+    """The same patch with the prefixes `a/` and `b/`, git's header for every file, and a newline at its end.
+
+    Parts of binary files without their content are left out, since git would refuse the whole patch.
+    """
+    patch = "".join(part for part in _FILE.split(patch) if not _is_stub(part))
     if not patch.strip():
         return ""
     text = "\n".join(_headed(patch.split("\n")))
     return text if text.endswith("\n") else text + "\n"
+
+
+def stubs(patch: str) -> list[str]:
+    """What a patch says of binary files of which it lacks the content (`git diff` without `--binary`)."""
+    return [match[0] for part in _FILE.split(patch) if _is_stub(part) and (match := _STUB.search(part))]
+
+
+def _is_stub(part: str) -> bool:
+    """Whether nothing of a file's part can be applied."""
+    return bool(part.startswith("diff --git ") and _STUB.search(part)) and not _CONTENT.search(part)
 
 
 def _headed(lines: list[str]) -> Iterator[str]:

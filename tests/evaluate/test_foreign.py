@@ -16,7 +16,7 @@ from pipeline.core.patches import paths
 from pipeline.core.records import Prediction
 from pipeline.core.store import Store, read_json, read_records, write_records
 from pipeline.evaluate.answers import Subject, read_answers
-from pipeline.evaluate.foreign import adopt, normalized
+from pipeline.evaluate.foreign import adopt, normalized, stubs
 
 SUBJECT = Subject(REPO, "their-harness", "their-model")
 HUNK = "@@ -1 +1 @@\n-old\n+new\n"
@@ -173,3 +173,17 @@ def test_new_and_removed_files_apply(tmp_path: Path, prefixes: tuple[str, str], 
     assert done.returncode == 0
     assert (tmp_path / "src" / "new.js").read_text() == "++ i/not-a-header\nb\n"
     assert [path.name for path in tmp_path.iterdir()] == ["src"]
+
+
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_a_binary_file_without_its_content_is_left_out(end: str) -> None:
+    """`git diff` without `--binary` writes this: git refused the whole patch, with the fix in it."""
+    said = "Binary files a/logo.png and b/logo.png differ"
+    stub = f"diff --git a/logo.png b/logo.png\nindex 1..2 100644\n{said}{end}"
+    assert (normalized(PLAIN + stub), stubs(PLAIN + stub)) == (PLAIN, [said])
+    assert (normalized(stub), normalized(stub.rstrip("\n") + "\n" + PLAIN)) == ("", PLAIN)
+
+
+def test_a_line_about_a_binary_file_is_content() -> None:
+    text = PLAIN.replace("@@ -1 +1 @@\n", "@@ -1,2 +1,2 @@\n Binary files a and b differ\n")
+    assert (normalized(text), stubs(text)) == (text, [])
