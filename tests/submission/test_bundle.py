@@ -14,7 +14,7 @@ from tiny_library import IMPATIENT, QUALIFIED, Bench, instance_id
 
 from pipeline.core.errors import UserError
 from pipeline.core.records import Prediction
-from pipeline.core.store import read_json, read_records
+from pipeline.core.store import read_json, read_records, write_json
 from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.stage import evaluate
 from pipeline.llm.experiment import SHARED
@@ -170,6 +170,16 @@ def test_a_cost_that_is_no_amount_is_refused(copy: Path, cost: str) -> None:
     rewrite(copy / bundle.ABOUT, cost_usd=cost)
     with pytest.raises(UserError, match="field 'cost_usd': .* is not an amount"):
         bundle.load(copy)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("name", ["../../..", "", 5])
+def test_a_kept_run_is_no_path(bench: Bench, tmp_path: Path, name: object) -> None:
+    """Its folder is copied into the bundle."""
+    store, subject = bench.copy(tmp_path).store, Subject(REPO, "oracle", "oracle")
+    write_json(subject.folder(store) / "runs.json", {instance_id("menu"): name})
+    with pytest.raises(UserError, match="runs.json: field 'acme__ui-1': not the name of a kept run"):
+        bundle.pack(store, subject, tmp_path / "bundle")
 
 
 def test_what_can_not_be_packed_or_judged_is_said(bench: Bench, packed: Path, tmp_path: Path) -> None:
