@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal, Self
@@ -25,12 +26,13 @@ Usd = Annotated[Decimal, AfterValidator(amount)]
 
 
 def _canonical(text: str) -> str:
-    if not is_canonical(text):
+    name, _, variant = text.partition("~")
+    if not is_canonical(name) or not re.fullmatch(r"[0-9a-z]*", variant):
         raise ValueError("not the name of an instance in the form org__repo-N")
     return text
 
 
-#: the name of an instance, which is also the name of its folders
+#: the name of an instance, which is also the name of its folders; behind it may be `~` and a variant of its gold patch
 InstanceId = Annotated[str, AfterValidator(_canonical)]
 
 #: fields about the record itself, not about its subject

@@ -407,7 +407,7 @@ class Instance(Versioned):
 
     @model_validator(mode="after")
     def _named(self) -> Self:
-        if self.instance_id != f"{self.org}__{self.repo}-{self.number}":
+        if self.instance_id.partition("~")[0] != f"{self.org}__{self.repo}-{self.number}":
             raise ValueError(f"{self.instance_id} is not the name of {self.org}/{self.repo}#{self.number}")
         return self
 

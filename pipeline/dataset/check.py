@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from pipeline.core import verdict
 from pipeline.core.git import Clone, has_commit, list_files
-from pipeline.core.names import Repo
 from pipeline.core.records import Instance
 from pipeline.core.verdict import SNAPSHOT
 from pipeline.dataset.applied import Applied, DoesNotApply, apply
@@ -32,23 +31,16 @@ class Finding(NamedTuple):
 
 
 class Checked:
-    """An instance of the dataset of `repo`, and the clone to check it against."""
+    """An instance of a dataset, and the clone to check it against."""
 
-    def __init__(self, repo: Repo, instance: Instance, clone: Clone) -> None:
-        self.repo, self.instance, self.clone = repo, instance, clone
+    def __init__(self, instance: Instance, clone: Clone) -> None:
+        self.instance, self.clone = instance, clone
 
     @cached_property
     def gold(self) -> Applied:
         """The tree of the base with both patches. Raises DoesNotApply."""
         instance = self.instance
         return apply(self.clone, instance.base.sha, {"test": instance.test_patch, "fix": instance.fix_patch})
-
-
-def names(checked: Checked) -> Iterator[str]:
-    instance = checked.instance
-    if instance.instance_id != checked.repo.instance_id(instance.number) or instance.repository != checked.repo:
-        pull = f"{instance.repository}#{instance.number}"
-        yield f"{instance.instance_id}: the record says {pull}, the file {checked.repo}"
 
 
 def expectations(checked: Checked) -> Iterator[str]:
@@ -136,7 +128,6 @@ class Check(NamedTuple):
 
 
 CHECKS = (
-    Check("names", "the record belongs to this repository and has the number of its name", names),
     Check("expectations", "the transitions of its tests qualify it, by transitions.csv", expectations),
     Check("secrets", "nothing looks like an access key", secrets),
     Check("commits", "base, merge and manifests are commits of the clone", commits, vital=True),

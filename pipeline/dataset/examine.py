@@ -64,7 +64,7 @@ def _check_all(store: Store, repo: Repo, instances: Sequence[Instance]) -> Itera
     clone = source(store, repo)
     with Progress("checking", len(instances)) as progress:
         for instance in instances:
-            wrong = list(check(Checked(repo, instance, clone)))
+            wrong = list(check(Checked(instance, clone)))
             progress.finish(
                 instance.instance_id, "wrong: " + ", ".join(finding.check for finding in wrong) if wrong else "ok"
             )

@@ -23,8 +23,8 @@ GITHUB_TOKEN = "ghp_" + "a1" * 18
 
 #: what is done to `menu` -> the check that finds it, and what it says
 SPOILED: dict[str, tuple[Change, str, str]] = {
-    "other number": (lambda one: {"number": 99}, "names", "acme/ui#99"),
-    "other repository": (lambda one: {"repo": "other"}, "names", "acme/other"),
+    "other number": (lambda one: {"number": 99}, "schema", "is not the name of acme/ui#99"),
+    "other repository": (lambda one: {"repo": "other"}, "schema", "is not the name of acme/other#1"),
     "nothing fixed": (
         lambda one: {"tests": one.tests | dict.fromkeys(one.fixed_tests, "PPN")},
         "expectations",
@@ -104,14 +104,14 @@ def test_what_is_spoiled_is_found(bench: Bench, how: str) -> None:
 
 
 def test_every_check_is_reached() -> None:
-    assert {check for _, check, _ in SPOILED.values()} == {check.name for check in CHECKS}
+    assert {check for _, check, _ in SPOILED.values()} == {"schema", *(check.name for check in CHECKS)}
     assert list(MEANINGS) == ["schema", *(check.name for check in CHECKS), *REQUIRED]
 
 
 @pytest.mark.invariant(7)
 def test_what_breaks_a_check_is_a_finding(tiny: Bench) -> None:
     """One broken instance never stops a check of hundreds."""
-    checked = Checked(REPO, tiny.instance("menu").model_copy(update={"base": None}), None)
+    checked = Checked(tiny.instance("menu").model_copy(update={"base": None}), None)
     found = {one.check: one.detail.partition(":")[0] for one in check(checked)}
     assert found == {"commits": "AttributeError"}
 

@@ -23,8 +23,9 @@ SHOW = "import pipeline.build.judge, pipeline.evaluate.grade\nfrom pipeline.exec
 CHAPTERS = ("running", "reading", "qualifying", "grading")
 #: modules that what decides imports, and that decide nothing themselves; what folders say is in the law by its value
 NEUTRAL = {
-    "pipeline", "pipeline.build", "pipeline.build.reasons", "pipeline.core", "pipeline.core.cache",
-    "pipeline.core.console", "pipeline.core.errors", "pipeline.core.git", "pipeline.core.law", "pipeline.core.names",
+    "pipeline", "pipeline.build", "pipeline.build.reasons", "pipeline.core", "pipeline.core.amounts",
+    "pipeline.core.cache", "pipeline.core.console", "pipeline.core.errors", "pipeline.core.git", "pipeline.core.law",
+    "pipeline.core.names",
     "pipeline.core.objects", "pipeline.core.ratings", "pipeline.core.reader", "pipeline.core.recipes",
     "pipeline.core.record", "pipeline.core.records", "pipeline.core.shipped", "pipeline.core.store",
     "pipeline.core.texts", "pipeline.core.timing", "pipeline.core.trees", "pipeline.core.wcag", "pipeline.ecosystems",
