@@ -212,7 +212,7 @@ def _foreign(path: Path, number: int, entry: Mapping[str, Any], rater: str) -> R
         raise UserError(fault(first), path=path, line=number, field=field) from None
     except UserError as error:
         raise UserError(error.message, path=path, line=number, field="instance_id", hint=error.hint) from None
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise UserError(f"not a rating of a known format: {error}", path=path, line=number) from None
 
 
@@ -228,7 +228,7 @@ def _seed(entry: Mapping[str, Any]) -> dict[str, Any]:
     ]
     values = {name: entry[name] for name in (*FLAGS, "difficulty", "issue_category", "test_quality", "confidence")
              if entry.get(name) is not None}  # fmt: skip
-    conditions = {name: entry[name] for name in CONDITIONS if isinstance(entry.get(name), bool)}
+    conditions = {name: entry[name] for name in CONDITIONS if entry.get(name) is not None}
     return values | {
         "status": entry["review_status"],
         "conditions": conditions,
@@ -237,7 +237,7 @@ def _seed(entry: Mapping[str, Any]) -> dict[str, Any]:
         "statement": str(entry.get("custom_problem_statement") or "")[:STATEMENT],
         "note": str(entry.get("notes") or "")[:NOTE],
         "evaluation_note": str(entry.get("evaluation_notes") or "")[:NOTE],
-        "build_error": bool(entry.get("build_error")),
+        "build_error": entry.get("build_error") or False,
         "by": "model" if entry.get("model") else "person",
     }
 

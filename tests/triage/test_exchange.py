@@ -109,6 +109,17 @@ def test_an_export_of_nothing_is_nothing(store: Store, tmp_path: Path, text: str
         ('[{"instance_id": "acme", "review_status": "accepted"}]', ":1: field 'instance_id'", "is not an instance"),
         ('[{"instance_id": "acme__ui-1", "review_status": "accepted", "labels": {"a": 1}}]', ":1", "is not a list"),
         ('[{"instance_id": "acme__ui-1", "false_negative": "bad"}]', ":1", "not a rating of a known format"),
+        ('[{"instance_id": "acme__ui-1", "underspecified": 1e999}]', ":1", "not a rating of a known format"),
+        (
+            '[{"instance_id": "acme__ui-1", "review_status": "accepted", "build_error": "later"}]',
+            ":1: field 'build_error'",
+            "valid boolean",
+        ),
+        (
+            '[{"instance_id": "acme__ui-1", "review_status": "accepted", "S1": "yes, nearly"}]',
+            ":1: field 'conditions.S1'",
+            "valid boolean",
+        ),
         ('{"instance_id": "acme__ui-1", "rater": "a", "status": "fine"}', ":1: field 'status'", "Input should be"),
     ],
 )
@@ -116,6 +127,13 @@ def test_a_file_of_another_form_says_where(store: Store, tmp_path: Path, text: s
     with pytest.raises(UserError, match=says) as error:
         imported(tmp_path, store, text)
     assert f"metadata.json{place}: " in str(error.value) and not store.reviews(REPO).exists()
+
+
+def test_a_word_for_no_is_no(store: Store, tmp_path: Path) -> None:
+    """A text that is not empty is true for Python, so that a candidate could not be built."""
+    entry = {"instance_id": "acme__ui-1", "review_status": "accepted", "build_error": "false"}
+    (review,) = imported(tmp_path, store, json.dumps([entry]))
+    assert not review.build_error
 
 
 @pytest.mark.parametrize(
