@@ -103,9 +103,23 @@ def parse_toml(text: str, path: Path, hint: str | None = None) -> dict[str, Any]
         raise UserError(message, path=path, line=int(line[1]) if line else None, hint=hint) from None
 
 
-def parse_json(text: str | bytes) -> Any:
-    """The value of a JSON text that anybody may have written. Raises ValueError, also if it nests too deep."""
+class RepeatedKey(ValueError):
+    """A key that occurs twice in a JSON object: one of its values would be lost."""
+
+
+def parse_json(text: str | bytes, *, unique: bool = False) -> Any:
+    """The value of a JSON text that anybody may have written. Raises ValueError, also if it nests too deep, and
+    RepeatedKey if its keys must be `unique`."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_unique if unique else None)
     except RecursionError:
         raise ValueError("it nests too deep") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise RepeatedKey(f"the key '{repeated}' occurs twice")
+    return found

@@ -22,7 +22,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, parse_instance_id
 from pipeline.core.records import Prediction
 from pipeline.core.store import Store, digest, now, read_json, write_json, write_records
-from pipeline.core.texts import parse_json, read_text
+from pipeline.core.texts import RepeatedKey, parse_json, read_text
 from pipeline.evaluate.answers import Subject
 
 #: what git writes before a path, by default and with `diff.mnemonicPrefix` (index, work tree, commit, object)
@@ -147,7 +147,9 @@ def _values(path: Path) -> Iterator[tuple[Place, Any]]:
     """The values of a file (JSON Lines, a list, or an object by instance), each with its place."""
     text = read_text(path)
     try:
-        whole = parse_json(text)
+        whole = parse_json(text, unique=True)
+    except RepeatedKey as error:
+        raise UserError(str(error), path=path, hint="remove one of them") from None
     except ValueError:
         yield from _of_lines(path, text)
         return
@@ -166,7 +168,7 @@ def _of_lines(path: Path, text: str) -> Iterator[tuple[Place, Any]]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                yield Place(path, number), parse_json(line)
+                yield Place(path, number), parse_json(line, unique=True)
             except ValueError as error:
                 raise UserError(
                     f"invalid JSON: {error}", path=path, line=number, hint="correct or remove the line"

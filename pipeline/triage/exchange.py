@@ -22,8 +22,8 @@ from pipeline.core.names import parse_instance_id
 from pipeline.core.patches import paths
 from pipeline.core.ratings import CONDITIONS, FLAGS, NOTE, STATEMENT, Label, Review
 from pipeline.core.records import Candidate
-from pipeline.core.store import parse_record, read_json
-from pipeline.core.texts import parse_json
+from pipeline.core.store import parse_record
+from pipeline.core.texts import parse_json, read_text
 from pipeline.triage.catalog import Listed
 
 #: format -> the name of its file
@@ -158,13 +158,20 @@ def read(path: Path, rater: str = "") -> list[Review]:
     if _is_line(first):
         found = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
         return [_line(path, number, line, rater) for number, line in found]
-    content = read_json(path)
+    content = _document(path)
     ratings = list(content.values()) if isinstance(content, dict) else content
     if not isinstance(ratings, list) or not all(isinstance(rating, dict) for rating in ratings):
         raise UserError("a list or an object of ratings is expected", path=path)
     names = [{"instance_id": name} for name in content] if isinstance(content, dict) else [{}] * len(ratings)
     entries = [name | rating for name, rating in zip(names, ratings, strict=True)]
     return [_foreign(path, number, entry, rater) for number, entry in enumerate(entries, 1)]
+
+
+def _document(path: Path) -> Any:
+    try:
+        return parse_json(read_text(path), unique=True)
+    except ValueError as error:
+        raise UserError(f"invalid JSON: {error}", path=path, line=getattr(error, "lineno", None)) from None
 
 
 def _is_line(line: bytes) -> bool:
@@ -177,7 +184,7 @@ def _is_line(line: bytes) -> bool:
 
 def _line(path: Path, number: int, line: bytes, rater: str) -> Review:
     try:
-        entry = parse_json(line)
+        entry = parse_json(line, unique=True)
     except ValueError as error:
         raise UserError(f"invalid JSON: {error}", path=path, line=number) from None
     if isinstance(entry, dict) and ("status" in entry or "rater" in entry):

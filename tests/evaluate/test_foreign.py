@@ -83,6 +83,16 @@ def test_of_several_models_one_is_chosen(store: Store, tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("more", ["", "\n" + json.dumps({"instance_id": "acme__ui-2", "model_patch": ""})])
+def test_a_key_that_occurs_twice_is_refused(store: Store, tmp_path: Path, more: str) -> None:
+    """The second patch would be evaluated, and the first one lost."""
+    path = tmp_path / "theirs.json"
+    path.write_text('{"instance_id": "acme__ui-1", "model_patch": "x", "model_patch": ""}' + more)
+    with pytest.raises(UserError, match="the key 'model_patch' occurs twice"):
+        adopt(store, SUBJECT, path)
+
+
+@pytest.mark.rule("bad-input")
 def test_entries_of_a_document_have_no_lines(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "theirs.json"
     path.write_text(json.dumps([one(), one("acme__ui-9")], indent=2))

@@ -106,6 +106,8 @@ def test_an_export_of_nothing_is_nothing(store: Store, tmp_path: Path, text: str
         ('{"instance_id": "acme__ui-1", "review_status": "accepted"}\n3\n', ":2: field 'instance_id'", "is missing"),
         ('{"instance_id": "acme__ui-1", "review_status": "accepted"}\n{\n', ":2", "invalid JSON"),
         ('[{"instance_id": "acme__ui-1"}]', ":1: field 'review_status'", "is missing"),
+        ('{"instance_id": "acme__ui-1", "status": "accepted", "status": "super"}', ":1", "'status' occurs twice"),
+        ('{\n"acme__ui-1": {},\n"acme__ui-1": {}}', "", "'acme__ui-1' occurs twice"),
         ('[{"instance_id": "acme", "review_status": "accepted"}]', ":1: field 'instance_id'", "is not an instance"),
         ('[{"instance_id": "acme__ui-1", "review_status": "accepted", "labels": {"a": 1}}]', ":1", "is not a list"),
         ('[{"instance_id": "acme__ui-1", "false_negative": "bad"}]', ":1", "not a rating of a known format"),
