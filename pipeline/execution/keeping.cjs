@@ -272,10 +272,8 @@ function keepWindow(world) {
   define(parent, "window", { configurable: false, enumerable: own.enumerable, get, set });
   delete world.window;
   windows.add(world);
-  [world, parent].forEach((owner) => note(owner, "window", {
-    enumerable: own.enumerable,
-    take: (given, object) => set("value" in given ? given.value : given.get.call(object)),
-  }));
+  const { enumerable, take } = taking(own.enumerable, get, set);
+  [world, parent].forEach((owner) => note(owner, "window", { enumerable, take }));
 }
 
 /** Keep what a realm has. Regular expressions are kept in the realm of sources alone, since V8 runs kept ones slowly. */
