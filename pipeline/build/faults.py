@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
@@ -32,7 +32,8 @@ _WORDS = {
 
 
 class Fault(NamedTuple):
-    """A row of the table: remedies are `(name, arguments)`, `reason` is the rejection's when none of them helps."""
+    """A row of the table: remedies are `(name, arguments)`, `since` the lines of Node that first have what `{builtin}`
+    stands for, `reason` is the rejection's when no remedy helps."""
 
     name: str
     stage: Stage
@@ -40,6 +41,7 @@ class Fault(NamedTuple):
     remedies: tuple[tuple[str, dict[str, Any]], ...]
     tells: str
     reason: str
+    since: dict[str, int]
 
 
 class Finding(NamedTuple):
@@ -69,7 +71,10 @@ def find(stage: Stage, log: str) -> Iterator[Finding]:
     log, seen = "\n".join(line[:LINE] for line in log[-END:].splitlines()), []
     for fault in (fault for fault in table() if fault.stage == stage):
         for match in (match for pattern in fault.patterns for match in pattern.finditer(log)):
-            finding = Finding(fault, {key: _plain(value) for key, value in match.groupdict().items() if value})
+            found = {key: _plain(value) for key, value in match.groupdict().items() if value}
+            if fault.since:
+                found["node"] = str(fault.since[found["builtin"]])
+            finding = Finding(fault, found)
             if finding not in seen:
                 seen.append(finding)
                 yield finding
@@ -93,15 +98,17 @@ def _rows() -> list[dict[str, Any]]:
 
 
 def _fault(row: dict[str, Any]) -> Fault:
-    patterns = tuple(re.compile(_written_out(pattern), re.MULTILINE) for pattern in row["patterns"])
+    since = row.get("since", {})
+    words = _WORDS | {"{builtin}": rf"(?P<builtin>{'|'.join(since)})"}
+    patterns = tuple(re.compile(_written_out(pattern, words), re.MULTILINE) for pattern in row["patterns"])
     remedies = tuple(
         (remedy["remedy"], {key: remedy[key] for key in remedy if key != "remedy"}) for remedy in row["remedies"]
     )
-    return Fault(row["name"], row["stage"], patterns, remedies, row["tells"], row.get("reason", ""))
+    return Fault(row["name"], row["stage"], patterns, remedies, row["tells"], row.get("reason", ""), since)
 
 
-def _written_out(pattern: str) -> str:
-    for word, meaning in _WORDS.items():
+def _written_out(pattern: str, words: Mapping[str, str]) -> str:
+    for word, meaning in words.items():
         pattern = pattern.replace(word, meaning)
     return pattern
 

@@ -23,7 +23,7 @@ from pipeline.core.records import Environment, Record
 from pipeline.core.store import digest, read_records, write_records
 
 #: the fault that hypotheses are about; it has no row in the table, since no log shows it
-SICK = Fault("base-sick", "run", (), (), "the base was sick", "")
+SICK = Fault("base-sick", "run", (), (), "the base was sick", "", {})
 #: remedies that are not worth a guess: their fault shows before the install, or they need no other install
 CHEAP = ("thaw", "test_env", "without")
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from pipeline.core.names import Repo
 from pipeline.core.records import PAGES, REPAIR, Track
-from pipeline.core.store import Store, read_json
+from pipeline.core.store import Store, read_field
 from pipeline.llm.costs import requests
 from pipeline.llm.experiment import SHARED, Experiment
 from pipeline.llm.ledger import Request
@@ -90,7 +90,10 @@ class History:
     def testing(self, repo: Repo) -> float | None:
         """The likely seconds of testing one patch, with counter-runs and repeats."""
         if repo not in self._testing:
-            runs = [read_json(path)["result"] for path in self._store.root.glob(f"{RUNS}/{repo.slug}/*/manifest.json")]
+            runs = [
+                read_field(path, "result", dict)
+                for path in self._store.root.glob(f"{RUNS}/{repo.slug}/*/manifest.json")
+            ]
             seconds = [sum(run["seconds"].values()) for run in runs if run.get("seconds")]
             self._testing[repo] = mean(seconds) if seconds else None
         return self._testing[repo]

@@ -29,11 +29,15 @@ from pipeline.core.records import PAGES, REPAIR, Prediction
 from pipeline.core.texts import is_there, reading
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 #: a share of records: the first one (from 0), and the step from each to the next; and all records
 Share = tuple[int, int]
 WHOLE: Share = (0, 1)
 #: the lock that is briefly held while another one is taken, and the seconds to wait for it
 GATE, PATIENCE = "gate.lock", 5
+#: the names of JSON's types, and what to do about a file of another form
+_KINDS: dict[type, str] = {dict: "an object", str: "a text"}
+_HINT = "correct the file, or remove it and run its stage again"
 
 
 def now() -> str:
@@ -143,11 +147,11 @@ def read_json(path: Path) -> Any:
 
 def read_object(path: Path, *fields: str) -> dict[str, Any]:
     """Read a JSON object that has these fields. Raises UserError with file and field."""
-    value, hint = read_json(path), "correct the file, or remove it and run its stage again"
+    value = read_json(path)
     if not isinstance(value, dict):
-        raise UserError("not a JSON object", path=path, hint=hint)
+        raise UserError("not a JSON object", path=path, hint=_HINT)
     if missing := [field for field in fields if field not in value]:
-        raise UserError("it is missing", path=path, field=missing[0], hint=hint)
+        raise UserError("it is missing", path=path, field=missing[0], hint=_HINT)
     return value
 
 
@@ -165,9 +169,12 @@ def is_list_of_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(part, str) for part in value)
 
 
-def read_field(path: Path, field: str) -> Any:
-    """One field of a JSON object. Raises UserError with file and field."""
-    return read_object(path, field)[field]
+def read_field(path: Path, field: str, kind: type[T]) -> T:
+    """One field of a JSON object, of one of the types in _KINDS. Raises UserError with file and field."""
+    value = read_object(path, field)[field]
+    if not isinstance(value, kind):
+        raise UserError(f"not {_KINDS[kind]}", path=path, field=field, hint=_HINT)
+    return value
 
 
 def new_stamp() -> str:
@@ -411,7 +418,7 @@ def whose_run(folder: Path) -> tuple[str, str]:
     """
     agent, model, source = folder.parents[2].name, folder.parent.name, folder / "run.json"
     if source.exists():
-        owner = read_field(source, "agent"), read_field(source, "model")
+        owner = read_field(source, "agent", str), read_field(source, "model", str)
     else:
         source = folder / "predictions.jsonl"
         first = next(each_record(source, Prediction), None)
@@ -458,7 +465,7 @@ class Unit:
 
     def inputs(self) -> dict[str, str]:
         """The digests of its inputs; empty if it is not done."""
-        return read_field(self.path, "inputs") if self.path.exists() else {}
+        return read_field(self.path, "inputs", dict) if self.path.exists() else {}
 
     def is_done(self, **inputs: str) -> bool:
         return self.inputs() == inputs
@@ -497,4 +504,5 @@ class Unit:
         write_json(self.path, {"inputs": inputs, "result": result, "finished": now()})
 
     def result(self) -> Any:
-        return read_field(self.path, "result")
+        """What `finish` was given. Raises UserError for a manifest that is not one."""
+        return read_object(self.path, "result")["result"]

@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipeline.core.errors import UserError
 
@@ -123,3 +123,52 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         repeated = next(name for name in names if names.count(name) > 1)
         raise RepeatedKey(f"the key '{repeated}' occurs twice")
     return found
+
+
+def parse_yaml(text: str, path: Path, hint: str | None = None, *, plain: Collection[str] | None = None) -> Yaml:
+    """The value of a YAML text and its nodes. `plain` names the types that values without quotation marks can have,
+    such as `int`; all others are then texts as they are written. Raises UserError with the line for invalid YAML, and
+    for a key that occurs twice in a table, where YAML would take the last value without a word."""
+    import yaml
+
+    resolvers = yaml.SafeLoader.yaml_implicit_resolvers
+    if plain is not None:
+        tags = [f"tag:yaml.org,2002:{kind}" for kind in (*plain, "merge")]
+        resolvers = {first: [row for row in rows if row[0] in tags] for first, rows in resolvers.items()}
+    loader = type("Loader", (yaml.SafeLoader,), {"yaml_implicit_resolvers": resolvers})
+    try:
+        found = Yaml(yaml.load(text, loader), yaml.compose(text, loader))
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise UserError(f"invalid YAML: {error.problem}", path=path, line=line, hint=hint) from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # long numbers and deep nesting, too
+        raise UserError(f"invalid YAML: {error}", path=path, hint=hint) from None
+    for key, earlier in _repeated(found.root):
+        line, message = key.start_mark.line + 1, f"'{key.value}' is also in line {earlier.start_mark.line + 1}"
+        raise UserError(message, path=path, line=line, field=key.value, hint="only one of them would count")
+    return found
+
+
+class Yaml(NamedTuple):
+    """What a YAML text says, and its root node, which knows the lines; None for an empty text."""
+
+    value: Any
+    root: Any
+
+
+def _repeated(root: Any) -> Iterator[tuple[Any, Any]]:
+    """The keys that are in one table twice, each with its first place."""
+    pending, seen = [root] if root else [], set()
+    while pending:
+        node = pending.pop()
+        if id(node) in seen or node.id == "scalar":
+            continue
+        seen.add(id(node))
+        if node.id == "sequence":
+            pending += node.value
+            continue
+        first: dict[str, Any] = {}
+        for key, value in node.value:
+            pending.append(value)
+            if key.id == "scalar" and first.setdefault(key.value, key) is not key:
+                yield key, first[key.value]

@@ -77,9 +77,17 @@ def read_answers(store: Store, subject: Subject) -> Answers:
         for prediction in unique(each_record(path, Prediction), path)
     }
     metadata = path.with_name("metadata.json")
-    unanswered = read_object(metadata).get("unanswered", {}) if metadata.exists() else {}
-    failures = {name: cause for name, cause in unanswered.items() if cause not in OWN_FAULTS}
+    failures = {name: cause for name, cause in _unanswered(metadata).items() if cause not in OWN_FAULTS}
     return Answers(run, path, by_id, failures, shown_by(folder / run))
+
+
+def _unanswered(path: Path) -> dict[str, str]:
+    """The instances without an answer, each with its cause. Raises UserError with file and field."""
+    causes = read_object(path).get("unanswered", {}) if path.exists() else {}
+    if not isinstance(causes, dict) or not all(isinstance(cause, str) for cause in causes.values()):
+        hint = "correct the file, or predict again"
+        raise UserError("not an object with a cause for each instance", path=path, field="unanswered", hint=hint)
+    return causes
 
 
 def attempts(store: Store, subject: Subject) -> list[Subject]:

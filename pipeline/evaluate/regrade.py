@@ -17,7 +17,7 @@ from itertools import zip_longest
 from pipeline.core.dataset import missing
 from pipeline.core.errors import UserError
 from pipeline.core.records import Instance, Outcome, Verdict
-from pipeline.core.store import Share, Store, each_record, read_json, unique
+from pipeline.core.store import Share, Store, each_record, read_object, unique
 from pipeline.evaluate import kept
 from pipeline.evaluate.answers import Subject, read_answers
 from pipeline.evaluate.grade import Graded, lacking, of_tested, sign, without_run
@@ -78,7 +78,7 @@ def _run_names(store: Store, subject: Subject) -> dict[str, str]:
     if not path.exists():
         hint = f"run: just eval-run {subject.repo} {subject.model} --agent {subject.agent}"
         raise UserError("nothing was evaluated", path=path, hint=hint)
-    return read_json(path)
+    return read_object(path)
 
 
 def _stored(store: Store, instance: Instance, patch: str, names: Mapping[str, str]) -> Graded:

@@ -17,7 +17,7 @@ from typing import Any
 from pipeline.core.amounts import amount
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.shipped import ROOT
-from pipeline.core.texts import read_text
+from pipeline.core.texts import parse_yaml, read_text
 from pipeline.llm.prices import Price
 from pipeline.llm.turns import NO_KEY, PACES
 
@@ -147,41 +147,12 @@ def _parsed(path: Path, text: str) -> ModelList:
 
 def _entries(path: Path, text: str) -> list[tuple[int, Any]]:
     """The entries of `model_list`, each with its line."""
-    import yaml
-
-    try:
-        content, root = yaml.safe_load(text), yaml.compose(text)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise UserError(f"invalid YAML: {error.problem}", path=path, line=line) from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise UserError(f"invalid YAML: {error}", path=path) from None
+    content, root = parse_yaml(text, path)
     if not isinstance(content, dict) or list(content) != ["model_list"] or not isinstance(content["model_list"], list):
         hint = "the gateway makes LiteLLM's other settings itself; those of one model go into its litellm_params"
         raise UserError("a list `model_list` is expected, and nothing else", path=path, field="model_list", hint=hint)
-    for key, earlier in _repeated(root):
-        line, message = key.start_mark.line + 1, f"'{key.value}' is also in line {earlier.start_mark.line + 1}"
-        raise UserError(message, path=path, line=line, field=key.value, hint="only one of them would count")
-    lines = [node.start_mark.line + 1 for node in root.value[0][1].value] if root else []
+    lines = [node.start_mark.line + 1 for node in root.value[0][1].value]
     return list(zip(lines, content["model_list"], strict=True))
-
-
-def _repeated(root: Any) -> Iterator[tuple[Any, Any]]:
-    """The keys that are in one table twice, each with its first place: YAML takes the last value without a word."""
-    pending, seen = [root], set()
-    while pending:
-        node = pending.pop()
-        if id(node) in seen or node.id == "scalar":
-            continue
-        seen.add(id(node))
-        if node.id == "sequence":
-            pending += node.value
-            continue
-        first: dict[str, Any] = {}
-        for key, value in node.value:
-            pending.append(value)
-            if key.id == "scalar" and first.setdefault(key.value, key) is not key:
-                yield key, first[key.value]
 
 
 @dataclass(frozen=True)

@@ -141,17 +141,15 @@ def _generation(
 
 def models_of(path: Path) -> list[str]:
     """The names in a file of models: in the public harness's format, or a model list. Raises UserError."""
-    import yaml
-
     from pipeline.core.errors import UserError
-    from pipeline.core.texts import read_text
+    from pipeline.core.texts import parse_yaml, read_text
 
+    hint = "write 'models:' and, below it, '- name: NAME' for each model"
+    data = parse_yaml(read_text(path), path, hint).value
     try:
-        data = yaml.safe_load(read_text(path))
         entries = data.get("models") or data.get("model_list")
         return [entry.get("name") or entry["model_name"] for entry in entries]
-    except (yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-        hint = "write 'models:' and, below it, '- name: NAME' for each model"
+    except (AttributeError, KeyError, TypeError) as error:
         raise UserError(f"not a list of models: {error}", path=path, hint=hint) from None
 
 

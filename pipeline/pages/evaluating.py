@@ -157,7 +157,7 @@ class Evaluation:
         if not self._is_kept(answer):
             return Timing()
         seconds = self.kept(answer).seen.seconds.get("case", 0)
-        return Timing(read_field(self.unit(answer).path, "finished"), round(1000 * seconds))
+        return Timing(read_field(self.unit(answer).path, "finished", str), round(1000 * seconds))
 
 
 def evaluated(run: Run) -> tuple[Evaluation, list[PageVerdict]]:

@@ -159,7 +159,7 @@ def require_run_name(name: str) -> None:
 
 def load_run(store: Store, name: str = "") -> Run:
     """A run, by default the newest. Raises UserError if there is none."""
-    runs = sorted((read_field(folder / "run.json", "started"), folder.name) for folder in _folders(store))
+    runs = sorted((read_field(folder / "run.json", "started", str), folder.name) for folder in _folders(store))
     if not runs:
         raise UserError("there is no page run", path=store.pages(), hint="run: just pages-run MODEL")
     chosen = name or runs[-1][1]

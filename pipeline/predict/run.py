@@ -212,6 +212,6 @@ def resume(store: Store, experiment: Experiment, *, chooses: bool = False) -> Ru
     hint = f"run: just agt-preprocess {experiment.repo} {experiment.model}"
     if folder is None:
         raise UserError(f"no run of {experiment.label} with {experiment.model} on {experiment.repo}", hint=hint)
-    if read_field(folder / "run.json", "digest") != run_digest(experiment, chooses):
+    if read_field(folder / "run.json", "digest", str) != run_digest(experiment, chooses):
         raise UserError("the newest run is of another agent or settings", path=folder, hint=hint)
     return _run(store, experiment, folder, dataset)

@@ -258,6 +258,22 @@ RUN = [
         "/r/node_modules/a/index.js:3\n  return b?.c;\n           ^\n\nSyntaxError: Unexpected token '.'\n    at w",
     ),
     ("node-too-old", {"node": "14"}, "error: this package requires Node.js >= 14"),
+    (
+        "language-too-old",
+        {"builtin": "at", "node": "16"},
+        "    TypeError: _react.screen.queryAllByRole(...).at is not a function\n\n      68 |   render(",
+    ),
+    (
+        "language-too-old",
+        {"builtin": "flat", "node": "12"},
+        "     TypeError: Object.keys(...).map(...).flat is not a f"
+        "unction\n      at Context.<anonymous> (test/a.js:3:1)",
+    ),
+    (
+        "language-too-old",
+        {"builtin": "structuredClone", "node": "18"},
+        "ReferenceError: structuredClone is not defined",
+    ),
     ("node-too-new", {}, "ReferenceError: primordials is not defined"),
     (
         "not-installed",
@@ -299,6 +315,8 @@ HONEST = [
     "FAIL src/a.test.js\n  ● a › b\n    expect(received).toBe(expected)\n      at Object.<anonymous> (src/a.test.js:3)",
     "FAIL src/a.test.js\n  ● Test suite failed to run\n    Cannot find module './new' from 'src/a.test.js'",
     "  ● Test suite failed to run\n    SyntaxError: /r/src/a.js: Unexpected token (3:4)",
+    "  ● a › b\n    TypeError: menu.flatten is not a function",
+    "  ● a › b\n    ReferenceError: fetchMock is not defined",
 ]
 
 

@@ -379,7 +379,16 @@ def test_the_first_field_that_is_missing_is_named(tmp_path: Path) -> None:
         read_object(tmp_path / "run.json", "a", "b", "c")
     assert caught.value.field == "b"
     with pytest.raises(UserError, match="field 'c'"):
-        read_field(tmp_path / "run.json", "c")
+        read_field(tmp_path / "run.json", "c", str)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(("kind", "says"), [(str, "not a text"), (dict, "not an object")])
+def test_a_field_of_another_type_is_named(tmp_path: Path, kind: type, says: str) -> None:
+    write_json(tmp_path / "run.json", {"a": None})
+    with pytest.raises(UserError, match=says) as caught:
+        read_field(tmp_path / "run.json", "a", kind)
+    assert (caught.value.path, caught.value.field) == (tmp_path / "run.json", "a")
 
 
 @pytest.mark.rule("bad-input")

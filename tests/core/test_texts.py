@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.core.errors import UserError
-from pipeline.core.texts import parse_json, read_table, read_text, read_toml
+from pipeline.core.texts import parse_json, parse_yaml, read_table, read_text, read_toml
 
 
 def written(folder: Path, text: str | bytes, name: str = "file") -> Path:
@@ -114,3 +114,44 @@ def test_a_text_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFacto
 def test_json_that_no_parser_takes_is_a_wrong_value(text: str) -> None:
     with pytest.raises(ValueError):
         parse_json(text)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("a: 1\nb: [", 2, "invalid YAML"),
+        ("a: 1\n---\nb: 2", 2, "invalid YAML"),
+        ("a: !!python/object:os.system {}", 1, "invalid YAML"),
+        ("a: 2024-13-45", None, "invalid YAML"),
+        ("[" * 5000, None, "invalid YAML"),
+        ("a: 1\nb: 2\na: 3", 3, "'a' is also in line 1"),
+        ("tests:\n- prompt: a\n  name: b\n  prompt: c", 4, "'prompt' is also in line 2"),
+    ],
+)
+def test_yaml_that_no_parser_takes_or_that_says_a_thing_twice_is_refused(
+    text: str, line: int | None, says: str
+) -> None:
+    with pytest.raises(UserError, match=says) as caught:
+        parse_yaml(text, Path("file.yaml"))
+    assert (caught.value.path, caught.value.line) == (Path("file.yaml"), line)
+
+
+def test_values_of_yaml_are_texts_except_for_the_types_that_are_asked_for() -> None:
+    text = "{a: 1.50, b: 007, c: yes, d: ~, e: 2026-01-01}"
+    assert parse_yaml(text, Path("file"), plain=("null",)).value == {
+        "a": "1.50",
+        "b": "007",
+        "c": "yes",
+        "d": None,
+        "e": "2026-01-01",
+    }
+    assert parse_yaml("{a: 1.50, b: 7}", Path("file"), plain=("int",)).value == {"a": "1.50", "b": 7}
+    assert parse_yaml("{a: 1.5, b: yes}", Path("file")).value == {"a": 1.5, "b": True}
+
+
+def test_yaml_keeps_its_nodes_and_an_anchor_may_be_shared() -> None:
+    value, root = parse_yaml("a: &x {b: 1}\nc:\n  <<: *x\n  d: *x", Path("file"))
+    assert value == {"a": {"b": 1}, "c": {"b": 1, "d": {"b": 1}}}
+    assert [key.start_mark.line for key, _ in root.value] == [0, 1]
+    assert parse_yaml("", Path("file")) == (None, None)

@@ -7,6 +7,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import factories
 import pytest
@@ -260,6 +261,16 @@ def test_what_a_provider_failed_to_answer_is_no_models_failure(evaluation: Evalu
     verdicts = evaluation.evaluate()
     assert (verdicts["badge"].outcome, verdicts["badge"].cause) == (Outcome.NOT_EVALUATED, "provider")
     assert verdicts["toggle"].outcome is Outcome.NO_PREDICTION
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("unanswered", [[], {"x": None}, "provider"])
+def test_causes_that_are_none_end_the_step_with_the_file_that_has_them(evaluation: Evaluation, unanswered: Any) -> None:
+    path = evaluation.predict(menu=FIX).with_name("metadata.json")
+    write_json(path, {"unanswered": unanswered})
+    with pytest.raises(UserError) as caught:
+        evaluation.evaluate()
+    assert (caught.value.path, caught.value.field) == (path, "unanswered")
 
 
 @pytest.mark.invariant(3)

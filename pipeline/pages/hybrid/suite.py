@@ -24,6 +24,7 @@ from pipeline.core.errors import UserError, fault
 from pipeline.core.names import folder_name
 from pipeline.core.record import Record
 from pipeline.core.store import write_bytes
+from pipeline.core.texts import parse_yaml, read_text
 from pipeline.pages.cases import PROMPT, TEST
 
 #: the file with the expected text, in the folder of a case
@@ -68,7 +69,7 @@ def load_suite(path: Path) -> Suite:
     """Load a suite; values are texts as they are written (`1.50` is not a number). Raises UserError for an invalid
     file, and for two tests of the same name."""
     hint = "write tests: and below it - name, prompt and, optionally, expected"
-    suite = _read(path, Suite, hint, kinds=("null",))
+    suite = _read(path, Suite, hint, plain=("null",))
     names = [folder_name(test.name) for test in suite.tests]
     if duplicates := sorted({name for name in names if names.count(name) > 1}):
         raise UserError(
@@ -143,21 +144,13 @@ def _rows(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _read(path: Path, record: type[R], hint: str, kinds: Sequence[str] = ("null", "bool", "int", "float")) -> R:
-    """A record from YAML; `kinds` are the values without quotation marks that are not texts. Raises UserError."""
-    import yaml
-
-    tags = [f"tag:yaml.org,2002:{kind}" for kind in (*kinds, "merge")]
-    every = yaml.SafeLoader.yaml_implicit_resolvers
-    resolvers = {first: [row for row in rows if row[0] in tags] for first, rows in every.items()}
-    loader = type("Loader", (yaml.SafeLoader,), {"yaml_implicit_resolvers": resolvers})
+def _read(path: Path, record: type[R], hint: str, plain: Sequence[str] = ("null", "bool", "int", "float")) -> R:
+    """A record from YAML; `plain` are the types of values without quotation marks that are not texts. Raises
+    UserError."""
+    found = parse_yaml(read_text(path, hint), path, hint, plain=plain)
     try:
-        return record.model_validate(loader(path.read_text(encoding="utf-8")).get_single_data())
-    except OSError as error:
-        raise UserError(f"it cannot be read: {error.strerror}", path=path) from None
+        return record.model_validate(found.value)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or None
         raise UserError(fault(first), path=path, field=where, hint=hint) from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # not UTF-8, long numbers, deep nesting
-        raise UserError(f"invalid YAML: {error}", path=path, hint=hint) from None

@@ -53,6 +53,7 @@ def test_an_empty_text_expects_nothing(tmp_path, text):
         ("tests:\n  - {name: a, prompt: b}\n  - {name: a, prompt: c}", "tests"),
         ("- a", None),
         ("tests: [", None),
+        ("tests:\n  - name: a\n    prompt: b\n    prompt: c", "prompt"),
     ],
 )
 def test_what_is_no_suite_is_refused_by_field(tmp_path, text, field):
