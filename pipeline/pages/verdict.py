@@ -33,6 +33,7 @@ LIMITS = {
     "download": "too_much",
     "network": "too_much",
     "console": "too_much",
+    "service worker": "too_much",
     "size": "too_large",
     "error": "too_much",
 }

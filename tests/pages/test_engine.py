@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -121,3 +122,25 @@ def test_a_result_that_cannot_be_read_ends_the_runner(line: bytes, tmp_path: Pat
     assert observed.ended == "ended" and "cannot be read" in observed.detail
     for end in (requests, told):
         os.close(end)
+
+
+#: pages of a size that no picture can have
+HUGE = {
+    "wide": {"body": '<div style="width: 200000px">Ferry</div>'},
+    "a body that scrolls": {
+        "head": "<style>html, body { height: 100%; overflow: auto }</style>",
+        "body": '<div style="height: 1000000px">Ferry</div>',
+    },
+    "tall": {"body": '<div style="height: 1000000px">Ferry</div>'},
+}
+
+
+@pytest.mark.parametrize("kind", HUGE)
+def test_a_picture_is_bounded_and_changes_nothing_for_the_test(kind: str, tmp_path: Path) -> None:
+    test = """module.exports.run = async ({ page, assert }) => {
+      await assert("view", () => ({ pass: true, message: JSON.stringify(page.viewportSize()) }));
+    };"""
+    looked = look_at(page(**HUGE[kind]), make_case(tmp_path / "sized", test), screenshot=True)
+    width, height = struct.unpack(">II", looked.screenshot[16:24])
+    assert 1280 <= width <= 2560 and 800 <= height <= 4000
+    assert looked.observed.assertions[0].message == '{"width":1280,"height":800}'

@@ -13,6 +13,7 @@ from pages_bench import SHORT, TEST, look_at, make_case, page
 
 from pipeline.pages.cases import Case, load_case
 from pipeline.pages.engine import GRACE, Job, close, look
+from pipeline.pages.records import Observed
 from pipeline.pages.running import LARGEST, Doubts, RunPage, code_of
 from pipeline.pages.verdict import judge
 
@@ -40,6 +41,7 @@ def test_a_page_is_bounded_and_recorded_and_the_next_one_is_untouched(kind: dict
     assert judged.result in kind.get("result", "passed failed"), (judged, seen)
     assert judged.cause == kind.get("cause", judged.cause), (judged, seen)
     assert set(kind.get("recorded", ())) <= set(seen.incidents), (judged, seen)
+    assert Observed.model_validate_json(seen.model_dump_json()) == seen, "it can be stored"
     after = look_at(page(), case).observed
     assert (judge(after), after.incidents) == (("passed", "", ""), {})
 
@@ -61,6 +63,18 @@ def test_what_a_case_throws_on_a_page_and_not_on_its_good_example_is_the_pages_f
     strict = make_case(tmp_path / "strict", test, good=page(body='<button id="deck">Deck</button>', head=script))
     seen = look_at(page(), strict).observed
     assert seen.threw and judge(seen, doubt=Doubts(SHORT).settle(strict, seen))[:2] == ("failed", "unfinished")
+
+
+def test_a_page_that_warns_before_it_is_left_can_be_loaded_again(tmp_path: Path) -> None:
+    """A person's browser asks, and the person leaves; a form with unsaved changes asks for it."""
+    test = """module.exports.run = async ({page, assert, utils}) => {
+      await page.click('.ferry');
+      await assert('It comes back', async () => { await utils.reload(); return true; }, {type: 'R'});
+    };"""
+    again = make_case(tmp_path / "again", test)
+    seen = look_at(page(script="onbeforeunload = (event) => { event.preventDefault(); return ''; }"), again).observed
+    assert [one.status for one in seen.assertions] == ["pass"], seen
+    assert seen.incidents["dialog"] == 1
 
 
 def test_an_assertion_that_takes_too_long_fails_and_the_next_one_is_asked(tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
+from pipeline.pages.engine import RUNNER
 from pipeline.pages.records import Assertion, Observed, PageVerdict, Violation
 from pipeline.pages.verdict import CAUSES, LIMITS, judge, outcomes, verdict_of
 
@@ -47,6 +49,18 @@ def test_whose_fault_a_doubtful_end_is_decides(end: dict[str, str]) -> None:
 
 def test_every_limit_has_a_cause_and_every_cause_a_meaning() -> None:
     assert set(LIMITS.values()) <= set(CAUSES)
+
+
+def test_every_end_that_the_runner_gives_a_page_is_a_limit() -> None:
+    """One that is not ended the evaluation of all pages."""
+    source = (RUNNER / "page.js").read_text(encoding="utf-8")
+    most = re.search(r"const MOST = \{(.*?)\};", source, re.DOTALL)
+    assert most
+    counted = {a or b for a, b in re.findall(r'^  (?:"([^"]+)"|(\w+)):', most[1], re.MULTILINE)}
+    noted = set(re.findall(r'\bnote\("([^"]+)"', source))
+    tripped = set(re.findall(r'\btrip\("([^"]+)"\)', source))
+    assert {"service worker", "console"} <= noted and {"left", "crash"} <= tripped
+    assert noted <= counted and counted | tripped <= set(LIMITS)
 
 
 def test_all_rules_may_count() -> None:

@@ -16,7 +16,8 @@ const main = async () => {
   const { results } = await checker.validateString(page, "page.html");
   const found = results.flatMap(({ messages }) => messages).slice(0, MOST);
   const told = found.map(({ ruleId, message, line, column }) => ({ rule: ruleId, message: message.slice(0, 300), line, column }));
-  fs.writeFileSync(1, JSON.stringify(told));
+  const whole = (_, value) => (typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value);
+  fs.writeFileSync(1, JSON.stringify(told, whole));
 };
 
 main();

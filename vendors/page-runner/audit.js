@@ -19,9 +19,12 @@ const injectAxe = async (frame, source) => {
   if (!(await frame.evaluate(there))) await frame.evaluate(`${source};undefined`);
 };
 
+// Returns violations, and what the document tells the browser to connect to in advance. In a frame whose sandbox allows no
+// scripts, no timer ever ends, and axe-core waits for some.
 const RUN = async ({ top, ofPages, most }) => {
   globalThis.auditing = true;
-  const { axe } = globalThis;
+  const { axe, setTimeout } = globalThis;
+  if (!top) globalThis.setTimeout = (work) => void Promise.resolve().then(work);
   const rules = {};
   const left = top ? [] : axe._audit.rules.filter((one) => one.pageLevel || ofPages.includes(one.id));
   for (const one of left) rules[one.id] = { enabled: false };
@@ -29,26 +32,29 @@ const RUN = async ({ top, ofPages, most }) => {
   if (was) axe.teardown();
   const found = await axe.run(document, { resultTypes: ["violations"], iframes: false, preload: false, rules });
   if (was) axe.setup();
+  if (!top) globalThis.setTimeout = setTimeout;
   globalThis.auditing = false;
+  const early = "link[rel~=preconnect i], link[rel~=dns-prefetch i], script[type=speculationrules i]";
+  const hints = [...document.querySelectorAll(early)].map(({ rel, href, type }) => (rel ? `${rel} ${href}` : type));
   const short = (text) => String(text).slice(0, most.html);
   const node = ({ html, target }) => ({ html: short(html), target: target.map(short) });
-  return found.violations.map(({ id, impact, description, help, helpUrl, tags, nodes }) => {
+  const violations = found.violations.map(({ id, impact, description, help, helpUrl, tags, nodes }) => {
     const shown = nodes.slice(0, most.nodes).map(node);
     return { id, impact: impact || "", description, help, helpUrl, tags, count: nodes.length, nodes: shown };
   });
+  return { violations, hints };
 };
 
-// From now on the world records whether its document was changed. It cannot see inside frames and shadow roots. Returns
-// what the document tells the browser to connect to in advance.
+// From now on the world records whether its document was changed or used: a click can change what no mutation shows, such
+// as a style sheet. It cannot see inside frames and shadow roots.
 const WATCH = () => {
   const touched = () => (globalThis.touched = true);
   const all = { subtree: true, childList: true, attributes: true, characterData: true };
   new MutationObserver(touched).observe(document, all);
-  const kinds = ["focusin", "focusout", "input", "change", "toggle", "scroll"];
+  const uses = ["pointerover", "pointerdown", "click", "keydown"];
+  const kinds = [...uses, "focusin", "focusout", "input", "change", "toggle", "scroll"];
   for (const kind of kinds) document.addEventListener(kind, touched, true);
   globalThis.touched = Boolean([...document.querySelectorAll("*")].some((one) => one.shadowRoot));
-  const hints = "link[rel~=preconnect i], link[rel~=dns-prefetch i], script[type=speculationrules i]";
-  return [...document.querySelectorAll(hints)].map(({ rel, href, type }) => (rel ? `${rel} ${href}` : type));
 };
 
 // The violations in axe-core's results that a case made by itself, in our form.
@@ -72,25 +78,40 @@ const madeByCase = (found) => {
 const isUntouched = async (page) =>
   page.frames().length === 1 && (await page.evaluate(() => globalThis.touched === false).catch(() => false));
 
+// The closed shadow roots of a page and its frames: host, root, and the frame (none for the page itself).
+const closedRoots = async (devtools) => {
+  await devtools.send("DOM.enable");
+  const { nodes } = await devtools.send("DOM.getFlattenedDocument", { depth: -1, pierce: true });
+  await devtools.send("DOM.disable");
+  const [above, frames, found] = [new Map(), new Map(), []];
+  for (const node of nodes) {
+    above.set(node.nodeId, node.parentId);
+    if (node.contentDocument) frames.set(node.contentDocument.nodeId, node.frameId);
+    for (const root of node.shadowRoots || []) {
+      above.set(root.nodeId, node.nodeId);
+      if (root.shadowRootType === "closed") found.push([node, root]);
+    }
+  }
+  const frameOf = ({ nodeId: at }) => {
+    while (at && !frames.has(at)) at = above.get(at);
+    return frames.get(at);
+  };
+  return found.map(([host, root]) => [host.backendNodeId, root.backendNodeId, frameOf(host)]);
+};
+
+// The isolated world of a frame of the page.
+const worldOf = async (page, id) => {
+  const all = page.frames().map((frame) => page._connection.toImpl(frame));
+  const world = await (all.find((frame) => frame._id === id) || all[0]).context("utility");
+  return world.delegate._contextId;
+};
+
 // A host's closed shadow root is visible to the isolated world only.
 const openRoots = async (page, devtools) => {
-  const { root } = await devtools.send("DOM.getDocument", { depth: -1, pierce: true });
-  const closed = [];
-  const walk = [root];
-  while (walk.length) {
-    const node = walk.pop();
-    for (const shadow of node.shadowRoots || []) {
-      if (shadow.shadowRootType === "closed") closed.push([node.backendNodeId, shadow.backendNodeId]);
-      if (shadow.shadowRootType !== "user-agent") walk.push(shadow);
-    }
-    walk.push(...(node.children || []));
-  }
-  if (!closed.length) return;
-  const world = await page._connection.toImpl(page).mainFrame().context("utility");
-  const executionContextId = world.delegate._contextId;
-  for (const pair of closed) {
+  for (const [backendHost, backendRoot, frame] of await closedRoots(devtools)) {
+    const executionContextId = await worldOf(page, frame);
     const resolve = (backendNodeId) => devtools.send("DOM.resolveNode", { backendNodeId, executionContextId });
-    const [host, shadow] = (await Promise.all(pair.map(resolve))).map(({ object }) => object.objectId);
+    const [host, shadow] = (await Promise.all([backendHost, backendRoot].map(resolve))).map(({ object }) => object.objectId);
     await devtools.send("Runtime.callFunctionOn", {
       objectId: host,
       functionDeclaration: `function (root) { (globalThis.kept ||= []).push(this);
@@ -105,14 +126,15 @@ const TRIES = 3;
 
 const audited = async ({ page, devtools }, source) => {
   const violations = [];
-  let hints = [];
+  const hints = [];
   await openRoots(page, devtools);
   for (const [place, frame] of page.frames().entries()) {
     if (frame.url().startsWith("chrome-error:")) continue;
     await injectAxe(frame, source);
     const found = await frame.evaluate(RUN, { top: place === 0, ofPages: OF_PAGES, most: MOST });
-    violations.push(...found.map((one) => ({ ...one, frame: place })));
-    if (place === 0) hints = await frame.evaluate(WATCH);
+    violations.push(...found.violations.map((one) => ({ ...one, frame: place })));
+    hints.push(...found.hints);
+    if (place === 0) await frame.evaluate(WATCH);
   }
   return { violations, hints };
 };

@@ -26,13 +26,18 @@ const MOST = {
   network: 5000,
   console: 10000,
   error: 5000,
+  "service worker": 1000,
 };
 const TOLD = 10;
 const CONSOLE_TOLD = 50;
 // Seconds for what should take no time: closing a page, stopping its script.
 const PROMPTLY = 5;
-// The maximum size of a screenshot.
-const TALLEST = 4000;
+// The maximum size of a screenshot, and the size of a page as a screenshot would show it.
+const [WIDEST, TALLEST] = [2560, 4000];
+const SIZE = () =>
+  ["scrollWidth", "scrollHeight"].map((side) =>
+    Math.max(...[document.documentElement, document.body].map((one) => (one ? one[side] : 0))),
+  );
 
 // Attempts to connect that are not requests: their constructors, in the page's own world, print what was attempted.
 const MARK = "a11y-bench saw ";
@@ -46,7 +51,10 @@ const ANNOUNCE = ({ mark, names }) => {
       return construct(made, given, target);
     },
   });
-  for (const name of names) if (self[name]) self[name] = new Proxy(self[name], announced(name));
+  for (const name of names.filter((one) => self[one])) {
+    self[name] = new Proxy(self[name], announced(name));
+    self[name].prototype.constructor = self[name];
+  }
 };
 // What Playwright prints in place of a service worker.
 const NO_SERVICE_WORKER = "Service Worker registration blocked by Playwright";
@@ -65,9 +73,18 @@ class Incidents {
     const list = (this.told[kind] = this.told[kind] || []);
     const alike = list.filter((one) => one.type === text.type);
     if (alike.length < told) list.push(typeof text === "string" ? cut(text, 300) : text);
-    if (this.counts[kind] > (MOST[kind] || 1000)) this.trip(kind);
+    if (this.counts[kind] > MOST[kind]) this.trip(kind);
   }
 }
+
+// The frame of a request; none for the navigation of a popup, which has no page yet.
+const frameOf = (request) => {
+  try {
+    return request.frame();
+  } catch {
+    return null;
+  }
+};
 
 // Makes Playwright use its isolated world instead of the main one, in the server part of the same process.
 let isolated = false;
@@ -90,6 +107,7 @@ const isOwn = (url) => {
 class Watched {
   constructor(context, page, html, limits) {
     Object.assign(this, { context, page, html, limits, waited: 0, awaited: false, arrived: false, used: false });
+    this.hints = new Set();
     this.tripped = new Promise((resolve) => (this.trip = resolve));
     this.incidents = new Incidents(this.trip);
   }
@@ -123,16 +141,18 @@ class Watched {
   async _fence() {
     const answer = async (route) => {
       const request = route.request();
-      const main = request.isNavigationRequest() && request.frame() === this.page.mainFrame();
+      const frame = frameOf(request);
+      const main = request.isNavigationRequest() && frame === this.page.mainFrame();
       if (main && isOwn(request.url())) {
         if (!this.awaited) this.incidents.note("reload", request.url());
         this.awaited = false;
         return route.fulfill({ contentType: "text/html; charset=utf-8", body: this.html });
       }
-      const kind = main ? "navigation" : "network";
+      const kind = main ? "navigation" : frame ? "network" : "popup";
       this.incidents.note(kind, `${request.method()} ${request.resourceType()} ${request.url()}`);
       if (main && !this.used) this.trip("left"); // nothing has used it yet, so it leaves by itself
-      return route.abort(main ? "aborted" : "internetdisconnected"); // an aborted navigation leaves the page as it is
+      // an aborted navigation leaves the page, or a popup, as it is
+      return route.abort(kind === "network" ? "internetdisconnected" : "aborted");
     };
     await this.context.route("**/*", (route) => answer(route).catch(() => {}));
     await this.context.addInitScript(ANNOUNCE, { mark: MARK, names: CONNECTING });
@@ -144,15 +164,17 @@ class Watched {
     page.on("close", () => this.trip("closed"));
     page.on("dialog", (dialog) => {
       incidents.note("dialog", `${dialog.type()}: ${dialog.message()}`);
-      dialog.dismiss().catch(() => {});
+      const answered = dialog.type() === "beforeunload" ? dialog.accept() : dialog.dismiss();
+      answered.catch(() => {});
     });
     page.on("download", (download) => {
       incidents.note("download", download.suggestedFilename());
       download.cancel().catch(() => {});
     });
-    page.on("websocket", (socket) => incidents.note("network", `websocket ${socket.url()}`));
+    const socket = (opened) => incidents.note("network", `websocket ${opened.url()}`);
+    page.on("websocket", socket);
     page.on("pageerror", (error) => incidents.note("error", said(error)));
-    page.on("console", (message) => {
+    context.on("console", (message) => {
       const text = cut(message.text(), 300);
       if (text === NO_SERVICE_WORKER) return incidents.note("service worker", "register");
       if (text.startsWith(MARK)) return incidents.note("network", text.slice(MARK.length));
@@ -166,6 +188,7 @@ class Watched {
       this.trip("left");
     });
     context.on("page", (popup) => {
+      popup.on("websocket", socket);
       incidents.note("popup", popup.url());
       popup.close().catch(() => {});
     });
@@ -181,13 +204,17 @@ class Watched {
     await within(PROMPTLY, this.devtools.send("Runtime.terminateExecution").catch(() => {}));
   }
 
+  // A page that is too large for a picture is shown as far as a window of this size shows it.
   async screenshot() {
-    const tall = await this.page.evaluate(() => document.documentElement.scrollHeight);
-    if (tall > TALLEST) await this.page.setViewportSize({ width: VIEW.width, height: TALLEST });
-    const how = { fullPage: tall <= TALLEST, animations: "disabled", timeout: PROMPTLY * 1000 };
-    const picture = await this.page.screenshot(how);
-    if (tall > TALLEST) await this.page.setViewportSize(VIEW);
-    return picture.toString("base64");
+    const [width, height] = await this.page.evaluate(SIZE);
+    const fullPage = width <= WIDEST && height <= TALLEST;
+    try {
+      if (!fullPage) await this.page.setViewportSize({ width: VIEW.width, height: Math.min(height, TALLEST) });
+      const picture = await this.page.screenshot({ fullPage, animations: "disabled", timeout: PROMPTLY * 1000 });
+      return picture.toString("base64");
+    } finally {
+      if (!fullPage) await this.page.setViewportSize(VIEW);
+    }
   }
 
   // Whether the browser closed the page.
@@ -235,7 +262,10 @@ const steps = async (watched, job, tools, seen) => {
       seen.detail = cut(found.broken, 300);
       return watched.trip("unaudited"), new Promise(() => {});
     }
-    if (!seen.audits) found.hints.forEach((hint) => watched.incidents.note("network", hint));
+    for (const hint of found.hints.filter((one) => !watched.hints.has(one))) {
+      watched.hints.add(hint);
+      watched.incidents.note("network", hint);
+    }
     seen.audits += 1;
     found.violations.forEach((one) => add(seen.violations, one));
     return { violations: found.violations };

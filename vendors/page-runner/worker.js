@@ -14,8 +14,11 @@ const axe = fs.readFileSync(settings.axe, "utf8");
 const NOBODY = 65534;
 let current = null;
 
+// Half of a character that a page wrote or that we cut in two can be in no file.
+const whole = (_, value) => (typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value);
+
 const send = (message) => {
-  const data = Buffer.from(JSON.stringify(message) + "\n");
+  const data = Buffer.from(JSON.stringify(message, whole) + "\n");
   for (let sent = 0; sent < data.length; ) {
     try {
       sent += fs.writeSync(output, data, sent);
