@@ -417,6 +417,7 @@ def whose_run(folder: Path) -> tuple[str, str]:
     does not have, the folder's name if it is plain. Raises UserError if they are unknown or do not match the folder.
     """
     agent, model, source = folder.parents[2].name, folder.parent.name, folder / "run.json"
+    owner: tuple[str | None, str | None]
     if source.exists():
         owner = read_field(source, "agent", str), read_field(source, "model", str)
     else:
@@ -424,14 +425,15 @@ def whose_run(folder: Path) -> tuple[str, str]:
         first = next(each_record(source, Prediction), None)
         recorded = (first.agent, first.model_name_or_path) if first else ("", "")
         owner = recorded[0] or named_by(agent), recorded[1] or named_by(model)
-    if None in owner:
+    by, of = owner
+    if by is None or of is None:
         raise UserError(
             "the run does not state its agent and model", path=folder, hint="add a run.json with agent and model"
         )
-    if (agent_folder(owner[0]), folder_name(owner[1])) != (agent, model):
+    if (agent_folder(by), folder_name(of)) != (agent, model):
         hint = "move it to the folder of that agent and model"
-        raise UserError(f"a run of {owner[0]} with {owner[1]}", path=source, field="model", hint=hint)
-    return owner
+        raise UserError(f"a run of {by} with {of}", path=source, field="model", hint=hint)
+    return by, of
 
 
 def of_attempt(folder: Path, attempt: int) -> Path:

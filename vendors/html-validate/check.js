@@ -10,13 +10,16 @@ const MOST = 1000;
 // A page must not switch rules off: its directives become text.
 const DIRECTIVE = /\[html-validate-/g;
 
+// Half of a character, which no record can hold.
+const HALF = /\p{Surrogate}/gu;
+const whole = (_, value) => (typeof value === "string" ? value.replace(HALF, "\ufffd") : value);
+
 const main = async () => {
   const page = fs.readFileSync(0, "utf8").replace(DIRECTIVE, "[html validate-");
   const checker = new HtmlValidate(new StaticConfigLoader(RULES));
   const { results } = await checker.validateString(page, "page.html");
   const found = results.flatMap(({ messages }) => messages).slice(0, MOST);
   const told = found.map(({ ruleId, message, line, column }) => ({ rule: ruleId, message: message.slice(0, 300), line, column }));
-  const whole = (_, value) => (typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value);
   fs.writeFileSync(1, JSON.stringify(told, whole));
 };
 

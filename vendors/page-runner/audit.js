@@ -19,8 +19,8 @@ const injectAxe = async (frame, source) => {
   if (!(await frame.evaluate(there))) await frame.evaluate(`${source};undefined`);
 };
 
-// Returns violations, and what the document tells the browser to connect to in advance. In a frame whose sandbox allows no
-// scripts, no timer ever ends, and axe-core waits for some.
+// Returns violations, and what the document tells the browser to connect to in advance. In a frame whose sandbox allows
+// no scripts, no timer ever ends, and axe-core waits for some.
 const RUN = async ({ top, ofPages, most }) => {
   globalThis.auditing = true;
   const { axe, setTimeout } = globalThis;
@@ -45,8 +45,8 @@ const RUN = async ({ top, ofPages, most }) => {
   return { violations, hints };
 };
 
-// From now on the world records whether its document was changed or used: a click can change what no mutation shows, such
-// as a style sheet. It cannot see inside frames and shadow roots.
+// From now on the world records whether its document was changed or used: a click can change what no mutation shows,
+// such as a style sheet. It cannot see inside frames and shadow roots.
 const WATCH = () => {
   const touched = () => (globalThis.touched = true);
   const all = { subtree: true, childList: true, attributes: true, characterData: true };
@@ -111,7 +111,8 @@ const openRoots = async (page, devtools) => {
   for (const [backendHost, backendRoot, frame] of await closedRoots(devtools)) {
     const executionContextId = await worldOf(page, frame);
     const resolve = (backendNodeId) => devtools.send("DOM.resolveNode", { backendNodeId, executionContextId });
-    const [host, shadow] = (await Promise.all([backendHost, backendRoot].map(resolve))).map(({ object }) => object.objectId);
+    const resolved = await Promise.all([backendHost, backendRoot].map(resolve));
+    const [host, shadow] = resolved.map(({ object }) => object.objectId);
     await devtools.send("Runtime.callFunctionOn", {
       objectId: host,
       functionDeclaration: `function (root) { (globalThis.kept ||= []).push(this);

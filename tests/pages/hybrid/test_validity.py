@@ -24,6 +24,16 @@ def test_faults_are_told_by_line():
 
 
 @pytest.mark.engine("npm")
+@pytest.mark.parametrize("length", [1, 2])
+def test_a_message_that_ends_within_a_character_is_told(length):
+    """One of the two is cut in the middle of it."""
+    name = "x" * (200 + length) + "\N{ROCKET}" * 100
+    part = validity.check(GOOD.replace("<h1>Herons</h1>", f'<p id="{name}"></p><p id="{name}"></p>'))
+    assert "\N{ROCKET}" in part.feedback[0].message
+    assert part.model_dump_json()
+
+
+@pytest.mark.engine("npm")
 def test_a_page_can_not_switch_rules_off():
     bad = GOOD.replace("<h1>Herons</h1>", "<p><div></div></p><b>")
     rules = validity.check(bad).detail["rules"]
