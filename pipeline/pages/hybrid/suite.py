@@ -5,7 +5,7 @@
         prompt: "What is 15 * 23?"
         expected: "345"          # optional
 
-Reads YAML; `as_cases` writes a folder of cases: prompt.md, test.js (does the page render?), and expected.txt if a text
+Reads YAML; `as_cases` writes a folder of cases: prompt.md, test.js (does the page render?), and expected.json if a text
 is expected. Unknown fields are errors with file, field and hint.
 """
 
@@ -23,12 +23,12 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 from pipeline.core.errors import UserError, fault
 from pipeline.core.names import folder_name
 from pipeline.core.record import Record
-from pipeline.core.store import write_bytes
+from pipeline.core.store import read_field, write_bytes, write_json
 from pipeline.core.texts import parse_yaml, read_text
 from pipeline.pages.cases import PROMPT, TEST
 
-#: the file with the expected text, in the folder of a case
-EXPECTED = "expected.txt"
+#: the file with the expected text, in the folder of a case; the case's digest covers it, as all JSON
+EXPECTED = "expected.json"
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -95,13 +95,13 @@ def as_cases(suite: Suite, folder: Path) -> None:
         write_bytes(case / PROMPT, test.prompt.encode())
         write_bytes(case / TEST, renders)
         if test.expected:
-            write_bytes(case / EXPECTED, test.expected.encode())
+            write_json(case / EXPECTED, {"expected": test.expected})
 
 
 def expected_of(folder: Path) -> str:
     """The expected text of a case; empty if none is expected."""
     path = folder / EXPECTED
-    return path.read_text(encoding="utf-8") if path.exists() else ""
+    return read_field(path, "expected", str) if path.exists() else ""
 
 
 def extract(results: Path, folder: Path) -> list[Path]:

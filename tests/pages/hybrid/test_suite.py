@@ -3,8 +3,10 @@ import json
 import pytest
 
 from pipeline.core.errors import UserError
+from pipeline.core.store import Store
 from pipeline.pages.cases import load_cases
-from pipeline.pages.hybrid.suite import as_cases, expected_of, extract, load_configuration, load_suite
+from pipeline.pages.hybrid.suite import Suite, as_cases, expected_of, extract, load_configuration, load_suite
+from pipeline.pages.runs import Asked, load_run, open_run
 
 SUITE = """
 tests:
@@ -27,6 +29,19 @@ def test_a_suite_becomes_cases(tmp_path):
     math, cube = sorted(load_cases(tmp_path / "cases"), key=lambda case: case.prompt, reverse=True)
     assert (math.prompt, expected_of(math.folder)) == ("What is 15 * 23?", "345")
     assert (cube.prompt, expected_of(cube.folder)) == ("Create a rotating 3D cube", "")
+
+
+def test_a_corrected_text_is_not_compared_in_an_earlier_run(tmp_path):
+    """A run keeps a copy of its cases, and with it the text that was expected then."""
+    found = []
+    for expected in ("345", "The answer is 345", ""):
+        suite = Suite(tests=[{"name": "sum", "prompt": "What is 15 * 23?", "expected": expected}])
+        folder = tmp_path / f"cases-{len(found)}"
+        as_cases(suite, folder)
+        run = open_run(Store(tmp_path / "data"), "sums", load_cases(folder), Asked(("one",)), {}, "")
+        found.append((run.name, expected_of(load_run(run.store, run.name).by_name["sum"].folder)))
+    assert len({name for name, _ in found}) == 3
+    assert [expected for _, expected in found] == ["345", "The answer is 345", ""]
 
 
 @pytest.mark.parametrize("text", ["1.50", "007", "1_000", "yes", "0x1F", "2026-01-01", "12:30", "'345'"])
