@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -88,25 +88,37 @@ def model_row(
     """The numbers of one model; `keys` are the pages that were asked for, of all models."""
     own = [verdict for verdict in verdicts if verdict.model == model]
     judged = [verdict for verdict in own if verdict.result != "error"]
+    kinds = _kinds(verdicts)
     return ModelRow(
         model=model,
         samples=len(own),
         errors=len(own) - len(judged),
         missing=len({key for key in keys if key[1] == model} - {verdict.key for verdict in own}),
         passed=Share(sum(verdict.passed for verdict in judged), len(judged)),
-        requirements=_holding(judged, "R"),
-        best_practices=_holding(judged, "BP"),
+        requirements=_holding(judged, "R", kinds),
+        best_practices=_holding(judged, "BP", kinds),
         clean=Share(sum(not verdict.violations and not verdict.cause for verdict in judged), len(judged)),
         money=money(answer for answer in answers if answer.model == model),
     )
 
 
-def _holding(verdicts: Iterable[PageVerdict], kind: Kind) -> Share:
+def _kinds(verdicts: Sequence[PageVerdict]) -> dict[str, set[Kind]]:
+    """The kinds of assertions that each case has: those on any page of any model. A case has requirements, too, unless
+    a page that was not cut short shows none."""
+    found: dict[str, set[Kind]] = defaultdict(set)
+    known = {verdict.case for verdict in verdicts if not verdict.cause}
+    for verdict in verdicts:
+        found[verdict.case] |= {assertion.type for assertion in verdict.assertions}
+        found[verdict.case] |= set() if verdict.case in known else {"R"}
+    return found
+
+
+def _holding(verdicts: Iterable[PageVerdict], kind: Kind, kinds: Mapping[str, set[Kind]]) -> Share:
     """The pages on which all assertions of a kind hold, of the pages that have some. A page that was cut short before
-    its first requirement holds none."""
-    outcomes = [(verdict.holds(kind), verdict.cause) for verdict in verdicts]
+    the first of them holds none, if its case has some."""
+    outcomes = [(verdict.holds(kind), verdict.cause and kind in kinds[verdict.case]) for verdict in verdicts]
     decided = [holds for holds, _ in outcomes if holds is not None]
-    cut_short = [cause for holds, cause in outcomes if kind == "R" and holds is None and cause]
+    cut_short = [holds for holds, lacks in outcomes if holds is None and lacks]
     return Share(sum(decided), len(decided) + len(cut_short))
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from bs4 import BeautifulSoup
@@ -16,7 +17,7 @@ from pipeline.core.store import Store, read_records
 from pipeline.pages.engine import Looked
 from pipeline.pages.evaluating import Evaluation, evaluated, page_law, with_k
 from pipeline.pages.measures import by_criterion, compared, model_row, pass_at, rules
-from pipeline.pages.records import Assertion, PageVerdict, Result
+from pipeline.pages.records import Assertion, Kind, PageVerdict, Result
 from pipeline.pages.report import Baseline, write
 from pipeline.pages.report.tables import tables
 from pipeline.pages.runs import load_run
@@ -91,7 +92,7 @@ def test_rates_of_requirements_and_best_practices(evaluation: Evaluation) -> Non
     row = model_row("one", evaluation.run.answers(), verdicts, evaluation.run.keys)
     assert (row.samples, row.errors, row.missing, row.passed) == (5, 1, 0, (2, 4))
     assert row.requirements == (2, 4), "a page that was cut short holds none"
-    assert row.best_practices == (0, 2), "of the pages whose case has some"
+    assert row.best_practices == (0, 3), "a page that was cut short holds none, if its case has some"
     assert (row.money.usd, row.money.unknown) == (Decimal("0.00000004"), 1)
 
 
@@ -105,6 +106,20 @@ def test_a_page_that_was_cut_short_holds_no_requirement(evaluation: Evaluation) 
     ]
     row = model_row("one", [], cut, evaluation.run.keys)
     assert (row.requirements, row.best_practices) == ((0, 1), (0, 1))
+
+
+@pytest.mark.trap("denominator")
+def test_a_page_that_was_cut_short_is_in_the_rates_of_what_its_case_has() -> None:
+    """A model whose pages crash before the first best practice had a better rate of best practices."""
+    held = {kind: Assertion(name=kind, status="pass", type=kind) for kind in get_args(Kind)}
+    found = []
+    for kinds in (("R", "BP"), ("R",), ("BP",), ()):
+        reached = tuple(held[kind] for kind in kinds)
+        other = PageVerdict(case="a", model="other", sample=0, result="passed", assertions=reached)
+        cut = PageVerdict(case="a", model="one", sample=0, result="failed", cause="crashed")
+        row = model_row("one", [], [other, cut], [])
+        found.append((row.requirements, row.best_practices))
+    assert found == [((0, 1), (0, 1)), ((0, 1), (0, 0)), ((0, 0), (0, 1)), ((0, 0), (0, 0))]
 
 
 @pytest.mark.trap("denominator")

@@ -60,7 +60,7 @@ def _models(rows: Sequence[ModelRow]) -> Table:
         Heading("pages", "Answers with a verdict.", True),
         Heading("passed %", "Pages without a violation that counts and without a failed requirement.", True),
         Heading("interval", "Wilson's, 95 %.", True, "%", True),
-        Heading("requirements %", "Pages on which all requirements (R) hold.", True),
+        Heading("requirements %", "Pages on which all requirements (R) hold, of those whose case has some.", True),
         Heading("best practices %", "Pages on which all best practices (BP) hold, of those whose case has some.", True),
         Heading("axe-core %", "Pages without a violation that counts.", True),
         Heading(
