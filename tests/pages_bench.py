@@ -99,6 +99,23 @@ def make_run(store: Store, folder: Path, models: tuple[str, ...] = ("one",), nam
     return run
 
 
+def make_alike(folder: Path) -> Run:
+    """A run whose names read alike: case `a b` with model `c` and case `a` with model `b c`, case `a__b` with model `c`
+    and case `a` with model `b__c`. Each page says whose it is."""
+    names = [("a b", "c"), ("a", "b c"), ("a__b", "c"), ("a", "b__c")]
+    for case in {case for case, _ in names}:
+        make_case(folder / "cases" / case)
+    asked = Asked(tuple(dict.fromkeys(model for _, model in names)))
+    run = open_run(Store(folder / "data"), "alike", load_cases(folder / "cases"), asked, {}, "alike")
+    answers = []
+    for case, model in names:
+        html, path = f"{case} by {model}", run.html(case, model, 0)
+        write_bytes(run.folder / path, html.encode())
+        answers.append(PageAnswer(case=case, model=model, sample=0, html=str(path), digest=digest(html)))
+    write_records(run.folder / "answers.jsonl", answers)
+    return run
+
+
 def keep(evaluation: Evaluation, seen: list[Observed] = SEEN) -> Evaluation:
     """Put what the engine saw of each sample in its place, but for what the machine failed at."""
     for one in evaluation.run.answers():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline.browser.axe import AXE
@@ -93,26 +94,26 @@ class Evaluation:
     def _look(self, answers: Sequence[PageAnswer]) -> dict[tuple[str, str, int], Observed]:
         """Run pages, each only once if several answers share it, and store the observations. Pages that the machine
         failed at are returned, and run again by the next evaluation."""
-        first = {self.unit(answer).folder: answer for answer in reversed(answers)}
-        by_name = {_name(answer): answer for answer in first.values()}
-        requests = [self._request(answer) for answer in answers if first[self.unit(answer).folder] is answer]
+        first: dict[str, PageAnswer] = {}
+        for answer in answers:
+            first.setdefault(self.unit(answer).folder.name, answer)
+        requests = [self._request(key, answer) for key, answer in first.items()]
         faults, doubts = {}, Doubts(self.limits)
         with Progress("running", len(requests)) as progress:
             options: dict[str, Any] = {"jobs": self.jobs, "engine": self.engine, "hear": progress.hear}
             for request, looked in each(requests, interrupts=Interrupts(progress.stopping), **options):
-                answer = by_name[request.name]
+                answer = first[request.key[0]]
                 if looked.observed.machine:
-                    faults[self.unit(answer).folder] = looked.observed
+                    faults[request.key[0]] = looked.observed
                 else:
                     self._keep(answer, looked, doubts.settle(self.run.by_name[answer.case], looked.observed))
                 progress.finish(request.name, looked.observed.machine or looked.observed.ended or "looked at")
-        return {
-            answer.key: faults[self.unit(answer).folder] for answer in answers if self.unit(answer).folder in faults
-        }
+        keys = {answer.key: self.unit(answer).folder.name for answer in answers}
+        return {answer: faults[key] for answer, key in keys.items() if key in faults}
 
-    def _request(self, answer: PageAnswer) -> RunPage:
-        code = code_of(self.run.by_name[answer.case])
-        return RunPage(_name(answer), self.run.page(answer), code, (), True, self.limits)
+    def _request(self, key: str, answer: PageAnswer) -> RunPage:
+        name, code = f"{answer.case} {answer.model} s{answer.sample}", code_of(self.run.by_name[answer.case])
+        return RunPage(name, self.run.page(answer), code, (key,), True, self.limits)
 
     def _keep(self, answer: PageAnswer, looked: Looked, doubt: Doubt) -> None:
         files = {SEEN: looked.observed.model_dump_json().encode()}
@@ -145,13 +146,19 @@ class Evaluation:
                 write_bytes(run.evaluated / run.screenshot(*answer.key), picture)
         run.store.replace_records(run.evaluated / "verdicts.jsonl", verdicts)
         timings = {answer.key: self._times(answer) for answer in answers}
-        folder = run.evaluated / "cases"
-        if run.cases[0].folder.parent not in (folder, run.folder / "cases"):
-            run.store.displace(folder)
-            copy_cases(run.cases, folder)
+        self._write_cases(run.evaluated / "cases")
         settings: dict[str, Any] = {"axe": {"apart": list(self.apart)}, "limits": vars(self.limits)}
         write_json(run.evaluated / "settings.json", settings)
         write_json(run.evaluated / "results.json", results(run, answers, verdicts, timings, settings))
+
+    def _write_cases(self, folder: Path) -> None:
+        """Copy the cases to `folder`, unless they are the run's own; an earlier copy of others is archived."""
+        parent = self.run.cases[0].folder.parent
+        if parent == folder:
+            return
+        self.run.store.displace(folder)
+        if parent != self.run.folder / "cases":
+            copy_cases(self.run.cases, folder)
 
     def _times(self, answer: PageAnswer) -> Timing:
         if not self._is_kept(answer):
@@ -176,7 +183,3 @@ def evaluated(run: Run) -> tuple[Evaluation, list[PageVerdict]]:
 def with_k(run: Run, ks: tuple[int, ...]) -> Run:
     """The same run with other k of pass@k. Raises UserError for a k above the number of samples."""
     return replace(run, asked=replace(run.asked, ks=ks).checked()) if ks else run
-
-
-def _name(answer: PageAnswer) -> str:
-    return f"{answer.case} {answer.model} s{answer.sample}"

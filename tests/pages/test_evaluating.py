@@ -10,17 +10,17 @@ from typing import get_args
 
 import pytest
 from bs4 import BeautifulSoup
-from pages_bench import REGION, SEEN, keep, make_case, make_run
+from pages_bench import REGION, SEEN, keep, make_alike, make_case, make_run
 
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store, read_records
 from pipeline.pages.engine import Looked
 from pipeline.pages.evaluating import Evaluation, evaluated, page_law, with_k
 from pipeline.pages.measures import by_criterion, compared, model_row, pass_at, rules
-from pipeline.pages.records import Assertion, Kind, PageVerdict, Result
+from pipeline.pages.records import Assertion, Kind, Observed, PageVerdict, Result
 from pipeline.pages.report import Baseline, write
 from pipeline.pages.report.tables import tables
-from pipeline.pages.runs import load_run
+from pipeline.pages.runs import load_run, with_cases
 
 
 @pytest.fixture
@@ -77,6 +77,16 @@ def test_no_two_pages_share_a_screenshot(evaluation: Evaluation) -> None:
     run = evaluation.run
     assert run.screenshot("harbour", "one", 2).name == "harbour__one__s2.png", "the public harness's name"
     assert run.screenshot("a__b", "c", 0) != run.screenshot("a", "b__c", 0)
+
+
+@pytest.mark.rule("names")
+def test_pages_whose_names_read_alike_keep_their_own_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make_alike(tmp_path)
+    monkeypatch.setattr("pipeline.pages.running.look", lambda job: Looked(Observed(off_task=job.html)))
+    verdicts = Evaluation(run).evaluate()
+    assert [verdict.detail for verdict in verdicts] == [f"{verdict.case} by {verdict.model}" for verdict in verdicts]
+    report = write(*evaluated(run))
+    assert len(list((report.parent / "samples").iterdir())) == 4
 
 
 def test_a_k_above_n_is_refused_and_errors_leave_n(evaluation: Evaluation) -> None:
@@ -203,13 +213,21 @@ def test_everything_is_escaped_and_nothing_else_may_run(report: Path) -> None:
 
 
 def test_other_cases_may_judge_the_same_answers(evaluation: Evaluation, tmp_path: Path) -> None:
-    from pipeline.pages.runs import with_cases
-
     make_case(tmp_path / "stricter" / "harbour", test="module.exports.run = async () => {};")
     other = keep(Evaluation(with_cases(evaluation.run, tmp_path / "stricter")), SEEN[:1] * 5)
     assert {one.result for one in other.evaluate()} == {"passed"}
     again, verdicts = evaluated(load_run(evaluation.run.store))
     assert write(again, verdicts).exists() and again.run.cases[0].code != evaluation.run.cases[0].code
+
+
+def test_a_run_gets_its_own_cases_back(evaluation: Evaluation, tmp_path: Path) -> None:
+    """The report used the cases of an earlier `--cases`, for which there is no observation of these verdicts."""
+    make_case(tmp_path / "stricter" / "harbour", test="module.exports.run = async () => {};")
+    for run in (with_cases(evaluation.run, tmp_path / "stricter"), load_run(evaluation.run.store)):
+        keep(Evaluation(run), SEEN[:1] * 5).evaluate()
+    again, _ = evaluated(load_run(evaluation.run.store))
+    assert again.run.cases[0].digest == evaluation.run.cases[0].digest
+    assert all(again.seen(answer) for answer in again.run.answers())
 
 
 @pytest.mark.rule("bad-input")

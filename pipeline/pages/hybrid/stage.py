@@ -80,7 +80,7 @@ class Scoring:
         return Score(name, answer, self.run.page(answer), expected, self.limits)
 
     def _scored(self, requests: Sequence[Score]) -> list[Hybrid]:
-        by_name: dict[str, Hybrid] = {}
+        found: dict[tuple[str, str, int], Hybrid] = {}
         with Progress("scoring", len(requests)) as progress:
             options: dict[str, Any] = {
                 "jobs": self.jobs,
@@ -88,9 +88,9 @@ class Scoring:
                 "interrupts": Interrupts(progress.stopping),
             }
             for request, scored in each(requests, **options):
-                by_name[request.name] = scored
+                found[request.answer.key] = scored
                 progress.finish(request.name, f"{scored.overall_score}")
-        return [by_name[request.name] for request in requests]
+        return [found[request.answer.key] for request in requests]
 
     def _judged(self, asked: Asked, requests: Sequence[Score], scored: Sequence[Hybrid]) -> list[Hybrid]:
         run = self.run

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.core.names import folder_name
 from pipeline.core.store import now, write_bytes
 from pipeline.pages.evaluating import Evaluation
 from pipeline.pages.measures import criteria, model_row
@@ -163,8 +162,8 @@ def _samples(evaluation: Evaluation, verdicts: Sequence[PageVerdict]) -> list[Sa
 
 
 def _sample(evaluation: Evaluation, answer: PageAnswer, verdict: PageVerdict) -> Sample:
-    name = f"{folder_name(answer.case)}__{folder_name(answer.model)}__s{answer.sample}.html"
-    return Sample(answer, verdict, evaluation.seen(answer), f"samples/{name}")
+    name = evaluation.run.screenshot(*answer.key).stem
+    return Sample(answer, verdict, evaluation.seen(answer), f"samples/{name}.html")
 
 
 def _with_neighbors(samples: Sequence[Sample]) -> list[tuple[Sample | None, Sample, Sample | None]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import cloudpickle
 import pytest
+from pages_bench import make_alike
 
 from pipeline.core.errors import InfrastructureError
+from pipeline.core.store import digest
 from pipeline.pages.hybrid import behaviour, evaluate, feedback, validity
 from pipeline.pages.hybrid.records import Feedback, Part
-from pipeline.pages.hybrid.stage import Score
+from pipeline.pages.hybrid.stage import Score, Scoring
 from pipeline.pages.records import PageAnswer
 
 
@@ -52,3 +54,10 @@ def test_a_unit_survives_pickling_and_what_fails_is_not_told():
     failed = unit.failed(InfrastructureError("it broke", cause="browser"))
     assert (failed.name, failed.overall_score, failed.passed) == ("sum", None, None)
     assert "it broke" in feedback(failed)[0]["message"]
+
+
+@pytest.mark.rule("names")
+def test_answers_whose_names_read_alike_keep_their_own_scores(tmp_path):
+    scored = Scoring(make_alike(tmp_path)).score()
+    assert [one.digest for one in scored] == [digest(f"{one.name} by {one.model}") for one in scored]
+    assert len({one.digest for one in scored}) == 4
