@@ -19,6 +19,10 @@ from pipeline.pages.records import Observed
 
 #: the number of messages in feedback
 SHOWN = 5
+#: ends of pages that did not load, or did not stay
+GONE = ("time", "load", "crash", "hung", "ended", "closed", "left")
+#: ends that do not concern the score
+UNAUDITED = ("audit", "unaudited")
 
 
 def watch(page: str, limits: Limits | None = None) -> Part:
@@ -42,7 +46,7 @@ def part(seen: Observed) -> Part:
     if seen.machine or seen.fault:
         message = f"The page was not shown: {seen.machine or seen.fault}"
         return Part(feedback=(Feedback(level="info", message=message),))
-    renders = not seen.ended and any(assertion.status == "pass" for assertion in seen.assertions)
+    renders, exceeded = _renders(seen), _exceeded(seen)
     messages = Counter(entry["type"] for entry in seen.examples.get("console", ()))
     uncaught, errors, warnings = seen.incidents.get("error", 0), messages["error"], messages["warning"]
     seconds = seen.seconds.get("load", 0.0)
@@ -51,18 +55,37 @@ def part(seen: Observed) -> Part:
         "page_errors": uncaught,
         "console_errors": errors,
         "console_warnings": warnings,
+        "exceeded": exceeded,
         "render_time_ms": round(1000 * seconds),
     }
-    score = formulas.behaviour(renders, uncaught + errors, warnings, seconds)
+    score = formulas.behaviour(renders, uncaught + errors + bool(exceeded), warnings, seconds)
     return Part(score=score, feedback=_feedback(seen, renders, seconds), detail=detail)
 
 
+def _renders(seen: Observed) -> bool:
+    """Whether the page shows something. One that is cut short after it has loaded does, unless its test says otherwise:
+    it may be cut short before its test."""
+    if seen.ended in GONE:
+        return False
+    statuses = {assertion.status for assertion in seen.assertions}
+    return "pass" in statuses or (bool(seen.ended) and "load" in seen.seconds and not statuses)
+
+
+def _exceeded(seen: Observed) -> str:
+    """What the page did too often, so that it was cut short; empty if nothing."""
+    return "" if seen.ended in (*GONE, *UNAUDITED) else seen.ended
+
+
 def _feedback(seen: Observed, renders: bool, seconds: float) -> tuple[Feedback, ...]:
+    exceeded = _exceeded(seen)
     if not renders:
-        why = seen.detail or seen.ended or "it shows nothing"
+        why = seen.detail or (exceeded and f"it exceeded a limit first: {exceeded}") or seen.ended or "it shows nothing"
         return (Feedback(level="error", message=f"It does not render: {why}"),)
     console = seen.examples.get("console", ())
-    problems: list[tuple[Level, str]] = [("error", f"Uncaught: {text}") for text in seen.examples.get("error", ())]
+    problems: list[tuple[Level, str]] = []
+    if exceeded:
+        problems.append(("error", f"It was cut short, since it exceeded a limit: {exceeded}"))
+    problems += [("error", f"Uncaught: {text}") for text in seen.examples.get("error", ())]
     problems += [("error", f"Console: {entry['text']}") for entry in console if entry["type"] == "error"]
     problems += [("warning", f"Console: {entry['text']}") for entry in console if entry["type"] == "warning"]
     shown = [Feedback(level=level, message=message) for level, message in problems[:SHOWN]]

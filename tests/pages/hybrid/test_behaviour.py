@@ -6,6 +6,7 @@ from pipeline.pages.hybrid.behaviour import part
 from pipeline.pages.records import Assertion, Observed
 
 RENDERS = (Assertion(name="renders", status="pass"),)
+FAILS = (Assertion(name="renders", status="fail"),)
 
 
 def test_errors_and_warnings_of_the_console_count_apart():
@@ -25,12 +26,27 @@ def test_what_the_machine_failed_at_is_absent():
     assert part(Observed(machine="the browser does not start")).score is None
 
 
-def test_a_page_that_is_cut_short_does_not_render():
-    assert part(Observed(ended="time", assertions=RENDERS)).score == 0
+@pytest.mark.parametrize("end", ["time", "load", "crash", "hung", "ended", "closed", "left"])
+def test_a_page_that_does_not_stay_does_not_render(end):
+    assert part(Observed(ended=end, assertions=RENDERS, seconds={"load": 0.2})).score == 0
+
+
+@pytest.mark.parametrize(("end", "score"), [("audit", 100), ("unaudited", 100), ("network", 80), ("console", 80)])
+@pytest.mark.parametrize("reached", [RENDERS, ()])
+def test_a_page_that_is_cut_short_after_it_has_loaded_renders(end, score, reached):
+    """Its audits do not concern the score; a limit that it exceeds is one more error."""
+    found = part(Observed(ended=end, assertions=reached, seconds={"load": 0.2}))
+    assert (found.score, found.detail["renders"]) == (score, True)
+    assert ("cut short" in found.feedback[1].message) is (score < 100)
+
+
+@pytest.mark.parametrize("seen", [{"seconds": {}}, {"seconds": {"load": 0.2}, "assertions": FAILS}])
+def test_a_page_that_is_cut_short_before_it_shows_anything_does_not_render(seen):
+    assert part(Observed(ended="console", **seen)).score == 0
 
 
 def test_a_page_that_shows_nothing_does_not_render():
-    assert part(Observed(assertions=(Assertion(name="renders", status="fail"),))).score == 0
+    assert part(Observed(assertions=FAILS)).score == 0
 
 
 @pytest.mark.parametrize("error", [UserError("there is no browser"), InfrastructureError("it broke", cause="browser")])
