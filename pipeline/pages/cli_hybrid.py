@@ -14,6 +14,14 @@ from pipeline.core.options import Usd, jobs_option, new_data_option
 _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 
 
+def _timeout(_context: click.Context, _parameter: click.Parameter, value: float | None) -> float | None:
+    from pipeline.pages.hybrid.suite import LONGEST_TIMEOUT
+
+    if value is None or 0 < value <= LONGEST_TIMEOUT:
+        return value
+    raise click.BadParameter(f"a number of seconds above 0, at most {LONGEST_TIMEOUT}")
+
+
 @click.command(name="hybrid")
 @click.option("--suite", type=_FILE, help="A suite as YAML: tests with name, prompt and optionally expected.")
 @click.option(
@@ -31,7 +39,12 @@ _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
     default=Path("output"),
     help="The folder for --extract.",
 )
-@click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds for a page [default: 60].")
+@click.option(
+    "--timeout",
+    type=float,
+    callback=_timeout,
+    help="Seconds for a page, and for its load [default: the configuration's, or 60, and 15 for the load].",
+)
 @click.option(
     "--budget", type=Usd(), help="The maximum that the model, and the judge, may each spend on the suite, in USD."
 )
@@ -127,11 +140,10 @@ def _answered(suite: Path, folder: Path, cases: list[Any], model: str, options: 
 def _score(run: Any, settings: Any, options: dict[str, Any]) -> bool:
     """Score a run and show the result; returns whether every answer has a score."""
     from pipeline.core.console import table
-    from pipeline.pages.engine import Limits
     from pipeline.pages.hybrid.formulas import PARTS
     from pipeline.pages.hybrid.stage import SCORES, Scoring
 
-    limits = Limits(page=options["timeout"] or settings.timeout)
+    limits = _limits(options["timeout"] or settings.timeout)
     scored = Scoring(run, _judge(run, settings, options), options["jobs"], limits).score()
     rows = [
         (record.name, record.model, *(_score_text(getattr(record, part).score) for part in PARTS), _verdict(record))
@@ -140,6 +152,12 @@ def _score(run: Any, settings: Any, options: dict[str, Any]) -> bool:
     table(run.name, ("test", "model", *PARTS, "score"), rows)
     click.echo(run.evaluated / SCORES)
     return all(record.overall_score is not None for record in scored)
+
+
+def _limits(timeout: float | None) -> Any:
+    from pipeline.pages.engine import Limits
+
+    return Limits(page=timeout, load=timeout) if timeout else Limits()
 
 
 def _judge(run: Any, settings: Any, options: dict[str, Any]) -> Any:

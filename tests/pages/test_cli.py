@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from pages_bench import make_run
 
 from pipeline.core.errors import A11yBenchError, UserError
 from pipeline.core.store import Store
 from pipeline.llm.models import DEMO, PROXY_KEY, PROXY_URL
 from pipeline.pages.cli import command
+from pipeline.pages.hybrid import behaviour, validity
+from pipeline.pages.hybrid.records import Part
 from pipeline.pages.runs import Asked, load_run
 
 #: what every run of these tests is told
@@ -57,3 +60,29 @@ def test_a_file_of_words_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     (tmp_path / "system.txt").write_bytes(b"\xff")
     result = call(tmp_path, "run", "one", "--system", str(tmp_path / "system.txt"))
     assert isinstance(result.exception, UserError) and "system.txt:1: the file is not UTF-8" in str(result.exception)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("seconds", ["0", "-1", "inf", "nan", "1e9"])
+def test_a_timeout_that_no_timer_can_keep_is_refused(tmp_path: Path, seconds: str) -> None:
+    result = call(tmp_path, "hybrid", "--run", "one", "--timeout", seconds)
+    assert result.exit_code == 2 and "--timeout" in result.output
+
+
+@pytest.mark.parametrize(
+    ("file", "words", "limits"),
+    [("", (), (60, 15)), ("timeout: 90", (), (90, 90)), ("timeout: 90", ("--timeout", "120"), (120, 120))],
+)
+def test_a_timeout_is_for_a_page_and_its_load(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, words: tuple[str, ...], limits: tuple[float, float]
+) -> None:
+    given: list[tuple[float, float]] = []
+    monkeypatch.setattr(validity, "check", lambda page: Part(score=90))
+    monkeypatch.setattr(
+        behaviour, "watch", lambda page, limits: given.append((limits.page, limits.load)) or Part(score=90)
+    )
+    run = make_run(Store(tmp_path / "data"), tmp_path / "cases")
+    (tmp_path / "settings.yaml").write_text(f"use_llm_judge: false\n{file}")
+    told = ("--run", run.name, "--config", str(tmp_path / "settings.yaml"))
+    assert call(tmp_path / "data", "hybrid", *told, *words).exit_code == 0
+    assert set(given) == {limits}

@@ -29,6 +29,8 @@ from pipeline.pages.cases import PROMPT, TEST
 
 #: the file with the expected text, in the folder of a case; the case's digest covers it, as all JSON
 EXPECTED = "expected.json"
+#: the maximum of `timeout`, in seconds
+LONGEST_TIMEOUT = 3600
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -59,7 +61,13 @@ class Configuration(Record):
     use_llm_judge: bool = True
     judge_model: str = ""
     default_model: str = ""
-    timeout: float = Field(default=60, gt=0, description="seconds for a page in the browser")
+    timeout: float | None = Field(
+        default=None,
+        gt=0,
+        le=LONGEST_TIMEOUT,
+        allow_inf_nan=False,
+        description="seconds for a page in the browser, and for its load; None for the engine's own limits",
+    )
     headless: bool = True
     output_dir: str = ""
     save_results: bool = True

@@ -82,7 +82,14 @@ def test_a_configuration_as_it_is_documented(tmp_path):
     text = "use_llm_judge: false\njudge_model: gpt-4o\nheadless: true\ntimeout: 120\noutput_dir: output\n"
     found = load_configuration(written(tmp_path, text))
     assert (found.use_llm_judge, found.judge_model, found.timeout) == (False, "gpt-4o", 120)
-    assert load_configuration(None).timeout == 60
+    assert load_configuration(None).timeout is None
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("seconds", ["0", "-1", ".inf", ".nan", "1e9"])
+def test_a_timeout_that_no_timer_can_keep_is_refused(tmp_path, seconds):
+    with pytest.raises(UserError, match="timeout"):
+        load_configuration(written(tmp_path, f"timeout: {seconds}"))
 
 
 def test_a_configuration_with_a_typing_error_is_refused(tmp_path):
