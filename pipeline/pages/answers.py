@@ -12,8 +12,15 @@ from typing import NamedTuple
 
 #: the beginning of a page (its doctype or root element), or of a comment
 _MARK = re.compile(r"<!--|<!doctype\s+html\b|<html\b", re.IGNORECASE)
-_DOCTYPE = re.compile(r"<!doctype\s+html\b|<html\b", re.IGNORECASE)
+#: a doctype at the beginning of a line
+_DOCTYPE = re.compile(r"^[ \t]*<!doctype\s+html\b", re.IGNORECASE | re.MULTILINE)
 _END = re.compile(r"</html\s*>", re.IGNORECASE)
+#: the end of a page, the beginning of another one, and what may contain the text of either
+_PIECE = re.compile(
+    r"(?P<end></html\s*>)(?P<last>(?=[`~\s]*<(?:!doctype\s+html|html)\b))?|(?P<other>^[ \t]*<!doctype\s+html\b)"
+    r"|<!--.*?(?:-->|\Z)|<(?P<name>script|style|textarea|title|pre|iframe)\b.*?(?:</(?P=name)\s*>|\Z)",
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
+)
 #: what browsers add to the body although it follows the page's end
 _TAIL = re.compile(r"(?:\s*(?:<!--.*?-->|<(script|style)\b[^>]*>.*?</\1\s*>))*", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"<[a-z][^<>]*>", re.IGNORECASE)
@@ -27,8 +34,12 @@ _HTML = ("html", "htm", "xhtml", "")
 
 
 class _Block(NamedTuple):
+    """A fenced block: its language, its text, and where it begins and ends, with its fences."""
+
     language: str
     text: str
+    start: int
+    end: int
 
 
 def page_of(answer: str) -> str:
@@ -38,13 +49,19 @@ def page_of(answer: str) -> str:
         return _whole(text)
     text = _after_thought(text)
     blocks = list(_blocks(text))
-    fenced = next((block.text for block in blocks if _begin(block.text) is not None), None)
-    if fenced is not None:
-        return _whole(fenced)
+    fenced = next((block for block in blocks if _begin(block.text) is not None), None)
+    if fenced is not None and not _is_around(text, fenced):
+        return _whole(fenced.text)
     if _begin(text) is not None:
         return _whole(text)
     parts = [block.text for block in blocks if block.language in _HTML and _TAG.search(block.text)]
     return max(parts, key=len).strip() if parts else text
+
+
+def _is_around(text: str, block: _Block) -> bool:
+    """Whether a page begins before a block and does not end in it: then it is the first page, or contains the block."""
+    page = _DOCTYPE.search(text, 0, block.start)
+    return page is not None and bool(_END.search(text, page.end(), block.start) or _END.search(text, block.end))
 
 
 def _after_thought(text: str) -> str:
@@ -87,12 +104,12 @@ def _blocks(text: str) -> Iterator[_Block]:
     ends = _Ahead(lambda start: (tag := _END.search(text, start)) and tag.start())
     while begin := _FENCE.search(text, position):
         fence = begin[1]
-        closing = re.compile(rf"^[ \t]*{re.escape(fence[0])}{{{len(fence)},}}[ \t]*$", re.MULTILINE)
+        closing = re.compile(rf"^[ \t]*{re.escape(fence[0])}{{{len(fence)},}}[ \t\r]*$", re.MULTILINE)
         end = (
             _fitting(closing.finditer(text, begin.end()), pages.at(begin.end()), ends.at(begin.end()))
             or (len(text),) * 2
         )
-        yield _Block(begin[2].lower(), text[begin.end() : end[0]].strip("\n"))
+        yield _Block(begin[2].lower(), text[begin.end() : end[0]].strip("\r\n"), begin.start(), end[1])
         position = end[1]
 
 
@@ -121,11 +138,33 @@ def _fitting(fences: Iterator[re.Match[str]], page: int | None, done: int | None
 
 
 def _whole(text: str) -> str:
-    """The page from its beginning to its last end tag before another page begins, with scripts and styles after it."""
-    page = text[_begin(text) or 0 :]
-    ends = list(_END.finditer(page))
-    for tag in ends:
-        if _DOCTYPE.match(page[tag.end() :].lstrip("`~ \t\r\n")) or tag is ends[-1]:
-            tail = _TAIL.match(page, tag.end())
-            return page[: tail.end() if tail else tag.end()]
-    return page.strip()
+    """The page from its beginning to its end, with scripts and styles after it."""
+    page = text[_start(text) :]
+    end = _end(page)
+    if end is None:
+        return page.strip()
+    tail = _TAIL.match(page, end)
+    return page[: tail.end() if tail else end]
+
+
+def _start(text: str) -> int:
+    """Where the first page begins; 0 without a page. It begins at a doctype on a line of its own rather than at a root
+    element that a sentence before it names."""
+    begin = _begin(text) or 0
+    line = text.rfind("\n", 0, begin) + 1
+    is_named = text[line:begin].strip() and text[begin : begin + 5].lower() == "<html"
+    doctype = _DOCTYPE.search(text, begin) if is_named else None
+    return doctype.end() - len(doctype[0].lstrip()) if doctype else begin
+
+
+def _end(page: str) -> int | None:
+    """Where a page ends: at its last end tag before another page begins, not counting those in its scripts and texts;
+    None without an end tag."""
+    end = None
+    for piece in _PIECE.finditer(page, 1):
+        if piece["other"] and end is not None:
+            return end
+        end = piece.end("end") if piece["end"] else end
+        if piece["last"] is not None:
+            return end
+    return end or next((tag.end() for tag in reversed(list(_END.finditer(page)))), None)

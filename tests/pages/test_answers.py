@@ -12,6 +12,10 @@ FENCED = PAGE.replace("<p>b</p>", "<pre>\n```\ncode\n```\n</pre>")
 SCRIPT = PAGE.replace("<p>b</p>", "<script>const page = '<html></html>';\n</script><p>b</p>")
 THINKING = PAGE.replace("<p>b</p>", "<pre>\n</think>\n<b>b</b></pre>")
 COMMENTED = f"<!-- a page -->\n{PAGE}"
+SAMPLE = PAGE.replace("<p>b</p>", "<pre>\n```html\n<html><p>sample</p></html>\n```\n</pre>")
+SAMPLES = PAGE.replace("<p>b</p>", f"<pre>\n{OTHER}\n</pre>\n<pre>\n{OTHER}\n</pre>")
+STRINGS = PAGE.replace("<p>b</p>", f"<script>const pages = [`\n{OTHER}`, `\n{OTHER}`];</script>")
+WINDOWS = PAGE.replace("\n", "\r\n")
 LATE = f"{PAGE}\n<!-- late -->\n<script>\nlet a = 1;\n</script>"
 
 ANSWERS = {
@@ -27,6 +31,15 @@ ANSWERS = {
     "several blocks": (f"```css\np {{ color: red }}\n```\n```html\n{PAGE}\n```\n```js\nlet a;\n```", PAGE),
     "two pages in fences": (f"```html\n{PAGE}\n```\nor\n```html\n{OTHER}\n```", PAGE),
     "two pages without": (f"{PAGE}\n{OTHER}", PAGE),
+    "two pages with talk between them": (f"{PAGE}\n\nOr, simpler:\n\n{OTHER}\nDone.", PAGE),
+    "two pages, the second in a fence": (f"Sure.\n{PAGE}\nor\n```html\n{OTHER}\n```", PAGE),
+    "pages in a page": (SAMPLES, SAMPLES),
+    "pages in a script": (STRINGS, STRINGS),
+    "talk that names the root element": (f"I use `<html lang>`.\n{PAGE}", PAGE),
+    "talk that shows a page in a line": (f"Not <html></html>, but:\n{PAGE}", PAGE),
+    "talk that shows a doctype": (f"It begins so:\n<!DOCTYPE html>\n```html\n{OTHER}\n```", OTHER),
+    "talk, and a page that shows a page in a fence": (f"Sure:\n{SAMPLE}\nDone.", SAMPLE),
+    "lines that end as on Windows": (f"Here:\n```html\n{PAGE}\n```\nDone.\n".replace("\n", "\r\n"), WINDOWS),
     "a fence in the page": (FENCED, FENCED),
     "a fence in a fenced page": (f"```html\n{FENCED}\n```\nThat is it.", FENCED),
     "an end in a script": (SCRIPT, SCRIPT),
@@ -67,7 +80,8 @@ def test_a_page_is_its_own_page(answer: str) -> None:
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(
-    "text", ["```\n", "```html\n<p>\n```\n", "<!--", "<!-- -->\n", "<html>", "</html>", "<script>"]
+    "text",
+    ["```\n", "```html\n<p>\n```\n", "<!--", "<!-- -->\n", "<html>", "</html>", "<script>", "<pre>\n", "a <html>\n"],
 )
 @pytest.mark.parametrize("begin", ["", "```html\n<html>\n"])
 def test_a_model_that_repeats_itself_costs_no_time(text: str, begin: str) -> None:

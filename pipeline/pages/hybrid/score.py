@@ -20,8 +20,8 @@ def evaluate(
     quality: Part | None = None,
     limits: Limits | None = None,
 ) -> Hybrid:
-    """The score of an unchanged answer. `page` is the page in it, by default the answer itself; `quality` is a
-    judge's part (`judge.opinions`), missing by default."""
+    """The score of an answer, whose text is compared with the expected one. `page` is the page in it, by default the
+    answer itself; `quality` is a judge's part (`judge.opinions`), missing by default."""
     shown = answer if page is None else page
     parts = {
         "html": validity.check(shown),

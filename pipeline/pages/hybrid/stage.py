@@ -30,7 +30,8 @@ SCORES = "hybrid.jsonl"
 
 @dataclass(frozen=True)
 class Score:
-    """The request: an answer and its expected text. The judge's part is added later."""
+    """The request: an answer's page, which stands for the answer, and its expected text. The judge's part is added
+    later."""
 
     name: str
     answer: PageAnswer
