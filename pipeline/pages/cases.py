@@ -39,6 +39,9 @@ _NAMED = (
     re.compile(r"\b(?P<kind>class|id)(?:\s+(?:of|named|called))?\s+[`\"'](?P<name>[A-Za-z][\w-]*)[`\"']"),
 )
 _SIGN = {"class": ".", "id": "#"}
+_WORD = re.compile(r"[^\W\d_]{4,}")
+#: text of scripts that do not separate words: Thai, Lao, Burmese, Khmer, Japanese, Chinese; and Korean's syllables
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 #: words of prompts that say nothing about the case
 _EMPTY = frozenset(
     re.findall(
@@ -126,9 +129,17 @@ class Case:
 
 
 def words(prompt: str) -> list[str]:
-    """The significant words of a prompt, without their endings."""
-    found = {word for word in re.findall(r"[a-z]{4,}", prompt.lower()) if word not in _EMPTY}
-    return sorted({re.sub(r"(?:ies|ing|ed|es|s|e|y)$", "", word) for word in found})
+    """The significant words of a prompt, without their endings. Where words are not separated by spaces, all pairs of
+    characters."""
+    text = prompt.lower()
+    pairs = {run[place : place + 2] for run in _UNSPACED.findall(text) for place in range(len(run) - 1)}
+    found = {word for word in _WORD.findall(_UNSPACED.sub(" ", text)) if word not in _EMPTY}
+    return sorted({_stem(word) for word in found} | pairs)
+
+
+def _stem(word: str) -> str:
+    """A word without its ending; other languages than English tend to have longer ones."""
+    return re.sub(r"(?:ies|ing|ed|es|s|e|y)$", "", word) if word.isascii() else word[: max(4, len(word) - 3)]
 
 
 def load_cases(folder: Path = OWN, names: tuple[str, ...] = ()) -> list[Case]:

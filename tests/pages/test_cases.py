@@ -63,6 +63,23 @@ def test_where_the_prompt_names_nothing_its_words_are_the_gate(tmp_path: Path) -
     assert words("Generate an HTML file that demonstrates a carousel.") == ["carousel"]
 
 
+@pytest.mark.rule("on-task")
+@pytest.mark.parametrize(
+    ("prompt", "about", "apart"),
+    [
+        ("Создай страницу с каруселью изображений.", "Карусель: изображение 1", "Серая цапля"),
+        ("Créez une page décorée d'un éventail.", "Un éventail", "Une grue"),
+        ("请创建一个带有标签页的网页。", "三个标签页", "苍鹭"),
+        ("タブのあるページを作ってください。", "タブ", "アオサギ"),
+        ("สร้างเมนูแบบเลื่อนลง", "เมนู", "นกกระสา"),
+    ],
+)
+def test_prompts_of_other_languages_have_a_gate_too(prompt: str, about: str, apart: str) -> None:
+    """A prompt without words of four ASCII letters let every page through."""
+    found = words(prompt)
+    assert any(word in about.lower() for word in found) and not any(word in apart.lower() for word in found)
+
+
 def test_the_digest_covers_the_code_and_not_the_examples(tmp_path: Path) -> None:
     case = make_case(tmp_path / "a")
     (case.folder / "examples" / "more.js").write_text("x")
