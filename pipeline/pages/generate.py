@@ -128,19 +128,22 @@ class Generation:
         with self.store.lock("pages", self.case_set):
             run = open_run(self.store, self.case_set, self.cases, self.asked, entries, self.name)
         with self.store.lock("pages-run", run.name):
-            with self._asking(run), log_file(run.folder / "run.log"):
-                missing = self._missing(run)
-                with Progress("asking", len(missing)) as progress:
-                    causes = self._ask(run, missing, progress) if missing else {}
-            self._write(run)
+            try:
+                with self._asking(run), log_file(run.folder / "run.log"):
+                    missing = self._missing(run)
+                    with Progress("asking", len(missing)) as progress:
+                        causes = self._ask(run, missing, progress) if missing else {}
+            finally:  # Ctrl-C ends it with the answers that it has
+                self._write(run)
         return run, causes
 
     @contextmanager
     def _asking(self, run: Run) -> Iterator[None]:
-        """Lock the models that lack answers: runs share answers, and two at once would both pay for the same one."""
+        """Lock the models that lack answers: runs share answers, whatever their cases are called, and two at once would
+        both pay for the same one."""
         with ExitStack() as locks:
             for model in sorted({model for _, model, _ in self._missing(run)}):
-                locks.enter_context(self.store.lock("pages-ask", self.case_set, model))
+                locks.enter_context(self.store.lock("pages-ask", model))
             yield
 
     def experiment(self, model: str) -> Experiment:
@@ -164,7 +167,12 @@ class Generation:
         return kept_answer(self.store, self.inputs(run, key))
 
     def _missing(self, run: Run) -> list[tuple[str, str, int]]:
-        return [key for key in run.keys if not self._is_kept(run, key)]
+        """The answers that do not exist yet; of several cases with the same prompt, the first one's."""
+        first: dict[Path, tuple[str, str, int]] = {}
+        for key in run.keys:
+            if not self._is_kept(run, key):
+                first.setdefault(self.unit(run, key).folder, key)
+        return list(first.values())
 
     def _is_kept(self, run: Run, key: tuple[str, str, int]) -> bool:
         return self.unit(run, key).is_done(**self.inputs(run, key))

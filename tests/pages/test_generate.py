@@ -97,6 +97,29 @@ def test_what_is_kept_is_never_paid_for_twice(setting: Setting, cases: list[Case
     assert sum(known.values()) == 4 and known["pier", "one", 0] and not known["pier", "one", 2]
 
 
+@pytest.mark.rule("pages-cache")
+def test_cases_with_the_same_prompt_share_their_answers(setting: Setting, cases: list[Case], tmp_path: Path) -> None:
+    make_case(tmp_path / "cases" / "twin", prompt=cases[0].prompt)
+    run = generate(setting, load_cases(tmp_path / "cases"), Asked(("one",), 2, seed=1))
+    assert len(setting.writer.requests) == 4 and len(run.answers()) == 6
+
+
+@pytest.mark.rule("locks")
+def test_a_case_of_two_sets_is_not_asked_by_two_runs_at_once(setting: Setting, cases: list[Case]) -> None:
+    refused: list[str] = []
+
+    def heard() -> None:
+        setting.writer.heard = lambda: None
+        try:
+            generate(setting, cases[:1], Asked(("one",)), case_set="first")
+        except UserError as error:
+            refused.append(str(error))
+
+    setting.writer.heard = heard
+    generate(setting, cases, Asked(("one",)), case_set="both", jobs=1)
+    assert len(refused) == 1 and len(setting.writer.requests) == 2
+
+
 @pytest.mark.rule("locks")
 def test_two_runs_do_not_ask_one_model_for_the_same_answers(setting: Setting, cases: list[Case]) -> None:
     """Another model may be asked meanwhile; and what is there needs no lock."""
@@ -114,7 +137,7 @@ def test_two_runs_do_not_ask_one_model_for_the_same_answers(setting: Setting, ca
     generate(setting, cases, Asked(("one",), 2, seed=1), jobs=1)
     assert len(refused) == 1 and "one is under way" in refused[0]
     assert len(setting.writer.requests) == 8
-    with setting.store.lock("pages-ask", cases[0].folder.parents[1].name, "one"):
+    with setting.store.lock("pages-ask", "one"):
         generate(setting, cases, Asked(("one",), 2, seed=1))
     generate(setting, cases, Asked(("one", "other"), 3, seed=1))
     assert len(setting.writer.requests) == 8 + 4
@@ -198,6 +221,20 @@ def test_a_name_is_one_runs(setting: Setting, cases: list[Case]) -> None:
     with pytest.raises(UserError, match="cannot name a run"):
         generation(setting, cases, Asked(("other",)), run="kept").generate()
     assert load_run(setting.store, run.name).asked == run.asked
+
+
+@pytest.mark.rule("resume")
+def test_a_run_that_is_interrupted_writes_the_answers_that_it_has(setting: Setting, cases: list[Case]) -> None:
+    """They were paid for, and `pages eval` saw none of them."""
+
+    def heard() -> None:
+        setting.writer.heard = lambda: None
+        os.kill(os.getpid(), signal.SIGINT)
+
+    setting.writer.heard, name = heard, f"interrupted-{cases[0].digest[:8]}"
+    with pytest.raises(KeyboardInterrupt):
+        generation(setting, cases, Asked(("one",), 9, seed=1), run=name, jobs=1).generate()
+    assert 0 < len(load_run(setting.store, name).answers()) == len(setting.writer.requests) < 18
 
 
 # -- killed ------------------------------------------------------------------------------------------------------------
