@@ -18,7 +18,7 @@ from pipeline.core.console import log_file
 from pipeline.core.errors import UserError
 from pipeline.core.law import law, register
 from pipeline.core.progress import Progress
-from pipeline.core.store import Unit, digest, read_field, read_object, read_records, write_bytes, write_json
+from pipeline.core.store import Unit, digest, now, read_field, read_object, read_records, write_bytes, write_json
 from pipeline.core.work import Interrupts, each
 from pipeline.pages.engine import MERGE, RUNNER, Limits, Looked
 from pipeline.pages.records import Observed, PageAnswer, PageVerdict
@@ -162,7 +162,7 @@ class Evaluation:
 
     def _times(self, answer: PageAnswer) -> Timing:
         if not self._is_kept(answer):
-            return Timing()
+            return Timing(now())
         seconds = self.kept(answer).seen.seconds.get("case", 0)
         return Timing(read_field(self.unit(answer).path, "finished", str), round(1000 * seconds))
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pipeline.core.store import digest
+from pipeline.core.store import now
 from pipeline.pages.measures import counts, criteria
 from pipeline.pages.records import PageAnswer, PageVerdict, Violation
 from pipeline.pages.runs import Run
@@ -18,9 +19,9 @@ Key = tuple[str, str, int]
 
 
 class Timing(NamedTuple):
-    """When a page was run (UTC), and how long its case ran, in milliseconds."""
+    """When a page was run, or could not be run (UTC), and how long its case ran, in milliseconds."""
 
-    at: str = ""
+    at: str
     duration_ms: int = 0
 
 
@@ -34,7 +35,7 @@ def results(
     """The document. `cost` is exact, `cost_usd` the nearest binary number; pass@k is null for a k above n."""
     asked = run.asked
     by_key = {verdict.key: verdict for verdict in verdicts}
-    at = max((timing.at for timing in timings.values()), default="")
+    at = max((timing.at for timing in timings.values()), default=now())
     sampling = {
         "samples_per_case": asked.samples,
         "k_values": list(asked.ks),
@@ -80,7 +81,7 @@ def _record(run: Run, answer: PageAnswer, verdict: PageVerdict, timing: Timing) 
         "incidents": list(verdict.incidents),
         "generation": {
             "latency_s": answer.latency_s,
-            "prompt_hash": digest(run.by_name[answer.case].prompt)[:16],
+            "prompt_hash": hashlib.sha256(run.by_name[answer.case].prompt.encode()).hexdigest()[:16],
             "cached": answer.cached,
             "tokens_in": answer.usage.tokens_in,
             "tokens_out": answer.usage.tokens_out,

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import get_args
 
 import pytest
 from bs4 import BeautifulSoup
-from pages_bench import REGION, SEEN, keep, make_alike, make_case, make_run
+from pages_bench import PROMPT, REGION, SEEN, keep, make_alike, make_case, make_run
 
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store, read_records
@@ -66,10 +68,13 @@ def test_results_are_the_public_harnesss_and_more(evaluation: Evaluation) -> Non
     assert record["axe"]["violations"][0]["criteria"] == ["1.1.1"] and record["cause"] is None
     assert (record["generation"]["cost"], record["generation"]["total_tokens"]) == ("0.00000001", 110)
     assert found["results"][0]["generation"]["cost_usd"] is None
+    assert record["generation"]["prompt_hash"] == hashlib.sha256(PROMPT.encode()).hexdigest()[:16]
     assert record["screenshot_path"] == "screenshots/harbour__one__s2.png"
     aggregate = found["aggregates"][0]
     assert (aggregate["n_samples"], aggregate["n_pass"], aggregate["n_error"]) == (4, 2, 1)
     assert aggregate["pass_at_k"] == {"1": 0.5, "3": 1.0}
+    times = [one["timestamp"] for one in found["results"]] + [one["computed_at"] for one in found["aggregates"]]
+    assert all(map(datetime.fromisoformat, times)), "also of pages that the machine failed at"
 
 
 @pytest.mark.rule("names")
@@ -228,6 +233,14 @@ def test_a_run_gets_its_own_cases_back(evaluation: Evaluation, tmp_path: Path) -
     again, _ = evaluated(load_run(evaluation.run.store))
     assert again.run.cases[0].digest == evaluation.run.cases[0].digest
     assert all(again.seen(answer) for answer in again.run.answers())
+
+
+def test_a_run_of_which_nothing_is_judged_has_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make_run(Store(tmp_path / "data"), tmp_path / "cases")
+    monkeypatch.setattr("pipeline.pages.running.look", lambda _: Looked(SEEN[4]))
+    Evaluation(run).evaluate()
+    found = json.loads((run.evaluated / "results.json").read_text())
+    assert datetime.fromisoformat(found["aggregates"][0]["computed_at"])
 
 
 @pytest.mark.rule("bad-input")
