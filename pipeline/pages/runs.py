@@ -7,6 +7,7 @@
 03_predictions/pages/kept/<digest>/           one answer as it came, by model, prompts, seed, parameters and index
 04_evaluation/pages/<run>/                    verdicts.jsonl, results.json, screenshots/
 04_evaluation/pages/kept/<digest>/            what the engine saw of one page with one case under one law
+04_evaluation/pages/opinions/                 what judges said of answers (the hybrid score)
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from pipeline.core.store import Store, Unit, digest, now, read_field, read_objec
 from pipeline.pages.cases import Case, load_cases
 from pipeline.pages.records import PageAnswer
 
-#: the folder beside the runs; no run may have this name
-KEPT = "kept"
+#: the folders beside the runs, in whatever case: no run may have these names
+KEPT, OPINIONS = "kept", "opinions"
 #: the system prompt, as in the public harness
 SYSTEM = (
     "You are generating a single standalone HTML document. "
@@ -153,7 +154,7 @@ def open_run(store: Store, case_set: str, cases: list[Case], asked: Asked, entri
 
 def require_run_name(name: str) -> None:
     """Raise UserError for a name that no run may have."""
-    if name == KEPT or folder_name(name) != name:
+    if name.lower() in (KEPT, OPINIONS) or folder_name(name) != name:
         raise UserError(f"'{name}' cannot name a run", field="run", hint="letters, digits, '.', '_' and '-'")
 
 

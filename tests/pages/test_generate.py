@@ -218,8 +218,9 @@ def test_a_name_is_one_runs(setting: Setting, cases: list[Case]) -> None:
     assert generate(setting, cases, Asked(("one",)), run=run.name).name == run.name
     with pytest.raises(UserError, match="a different run has this name"):
         generation(setting, cases, Asked(("other",)), run=run.name).generate()
-    with pytest.raises(UserError, match="cannot name a run"):
-        generation(setting, cases, Asked(("other",)), run="kept").generate()
+    for reserved in ("kept", "Kept", "opinions"):
+        with pytest.raises(UserError, match="cannot name a run"):
+            generation(setting, cases, Asked(("other",)), run=reserved).generate()
     assert load_run(setting.store, run.name).asked == run.asked
 
 

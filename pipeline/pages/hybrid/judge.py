@@ -24,6 +24,7 @@ from pipeline.llm.chat import Message
 from pipeline.llm.panel import Asked, Panel, Rubric
 from pipeline.pages.hybrid import formulas
 from pipeline.pages.hybrid.records import Feedback, Level, Part
+from pipeline.pages.runs import OPINIONS
 
 AGENT = "page-judge"
 #: score -> the level of its feedback
@@ -101,7 +102,7 @@ def opinions(
 
     Raises UserError for a model that cannot be asked.
     """
-    root = store.root / "04_evaluation" / "pages" / "opinions"
+    root = store.pages_evaluated(OPINIONS)
     panel = Panel(store, case_set, root, _rubric(), asked, {"temperature": TEMPERATURE}, track=PAGES)
     with Progress("judging", len(panel.remaining(questions))) as progress:
         causes = panel.complete(questions, progress, log, jobs)
