@@ -24,6 +24,8 @@ ENGINE = VENDORS / "html-validate"
 PINNED = ("package.json", "package-lock.json")
 #: seconds for npm; seconds and megabytes for the checker with one page
 INSTALLING, CHECKING, HEAP = 300, 60, 512
+#: a correct page: if the checker does not finish with it either, the machine is at fault
+CONTROL = '<!DOCTYPE html>\n<html lang="en"><head><title>Nothing</title></head><body><h1>Nothing</h1></body></html>\n'
 #: the number of faults in feedback
 SHOWN = 5
 #: the only variables that a checker gets
@@ -34,14 +36,31 @@ def check(page: str) -> Part:
     """The part of the score; missing without a checker. A page that the checker cannot finish gets 0."""
     try:
         faults = _faults(page)
-    except InfrastructureError as error:
-        return Part(feedback=(Feedback(level="info", message=f"The HTML was not checked: {error}"),))
-    except subprocess.TimeoutExpired:
-        message = f"The checker did not finish with it in {CHECKING} s."
-        return Part(score=0, feedback=(Feedback(level="error", message=message),))
+    except (InfrastructureError, subprocess.TimeoutExpired) as error:
+        return _unfinished(error)
     rules = [fault["rule"] for fault in faults]
     detail = {"valid": not faults, "faults": len(faults), "rules": formulas.repeated(rules)}
     return Part(score=formulas.validity(rules), feedback=_feedback(faults), detail=detail)
+
+
+def _unfinished(error: InfrastructureError | subprocess.TimeoutExpired) -> Part:
+    """The part of a page that the checker did not finish with: a correct page shows whether the page is to blame, if
+    the checker ran at all."""
+    if isinstance(error, InfrastructureError):
+        why, ran = str(error), error.cause == "check"
+    else:
+        why, ran = f"it takes longer than {CHECKING} s", True
+    if ran and _works():
+        return Part(score=0, feedback=(Feedback(level="error", message=f"The checker did not finish with it: {why}"),))
+    return Part(feedback=(Feedback(level="info", message=f"The HTML was not checked: {why}"),))
+
+
+def _works() -> bool:
+    """Whether the checker finishes with a correct page."""
+    try:
+        return not _faults(CONTROL)
+    except (InfrastructureError, subprocess.TimeoutExpired):
+        return False
 
 
 def _feedback(faults: list[dict[str, Any]]) -> tuple[Feedback, ...]:

@@ -50,9 +50,27 @@ def test_without_a_checker_it_is_absent(monkeypatch):
     assert validity.check(GOOD).score is None
 
 
-def test_a_page_that_the_checker_does_not_end_with_gets_nothing(monkeypatch):
-    def late(page: str) -> None:
-        raise subprocess.TimeoutExpired("node", validity.CHECKING)
+@pytest.mark.engine("npm")
+def test_a_page_that_ends_the_checker_gets_nothing():
+    """It was better off: its other parts got the weight."""
+    part = validity.check("<!DOCTYPE html>" + "<b>" * 5000)
+    assert part.score == 0
+    assert "ended with code 1" in part.feedback[0].message
 
-    monkeypatch.setattr(validity, "_faults", late)
-    assert validity.check(GOOD).score == 0
+
+FAULTS = [
+    subprocess.TimeoutExpired("node", validity.CHECKING),
+    InfrastructureError("html-validate ended with code 134", cause="check"),
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=["time", "crash"])
+@pytest.mark.parametrize(("works", "score"), [(True, 0), (False, None)])
+def test_a_correct_page_decides_who_is_to_blame(monkeypatch, fault, works, score):
+    def faults(page: str) -> list:
+        if page == validity.CONTROL and works:
+            return []
+        raise fault
+
+    monkeypatch.setattr(validity, "_faults", faults)
+    assert validity.check(GOOD).score == score
