@@ -31,8 +31,9 @@ CODE = (".js", ".cjs", ".json")
 
 Expected = Literal["pass", "fail"]
 _EXPECTED: dict[str, Expected] = {"pass": "pass", "fail": "fail"}
-_SCRIPT = re.compile(r"<script\b([^>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
-_IS_EXPECTATION = re.compile(r"\bid\s*=\s*[\"']?a11y-assertions\b", re.IGNORECASE)
+#: a comment or a script, whichever begins first
+_SCRIPT = re.compile(r"<!--.*?-->|<script\b(?P<attributes>[^>]*)>(?P<text>.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
+_IS_EXPECTATION = re.compile(r"(?<![\w-])id\s*=\s*[\"']?a11y-assertions\b", re.IGNORECASE)
 #: classes and ids that a prompt names: `a `trigger` class`, `an id of "menu"`
 _NAMED = (
     re.compile(r"[`\"'](?P<name>[A-Za-z][\w-]*)[`\"']\s+(?P<kind>class|id)\b"),
@@ -77,8 +78,8 @@ class Example:
 
     @property
     def is_good(self) -> bool:
-        """Whether none of its assertions is expected to fail."""
-        return bool(self.passes) or (bool(self.expected) and "fail" not in self.expected.values())
+        """Whether it should pass: it says so, or all its assertions are expected to pass."""
+        return bool(self.expected) and "fail" not in self.expected.values() if self.passes is None else self.passes
 
 
 @dataclass(frozen=True)
@@ -189,12 +190,12 @@ def _examples(folder: Path) -> Iterator[Example]:
 def _read(path: Path) -> Example:
     """An example with its expectations. The script may have its attributes in any order; a broken one is a fault."""
     text = path.read_text(encoding="utf-8", errors="replace")
-    scripts = (match[2] for match in _SCRIPT.finditer(text) if _IS_EXPECTATION.search(match[1]))
+    scripts = (match["text"] for match in _SCRIPT.finditer(text) if _IS_EXPECTATION.search(match["attributes"] or ""))
     script = next(scripts, None)
     if script is None:
         return Example(path, fault='there is no <script id="a11y-assertions">')
     try:
-        data = parse_json(script)
+        data = parse_json(script, unique=True)
     except ValueError as error:
         return Example(path, fault=f"its expectations are not JSON: {error}")
     expected = data.get("assertions") if isinstance(data, dict) else None

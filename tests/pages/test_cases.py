@@ -26,6 +26,9 @@ def test_a_case_with_its_examples(tmp_path: Path) -> None:
         (f'<script id="a11y-assertions">{"[" * 100_000}</script>', "not JSON"),
         ('<script id="a11y-assertions" type="application/json">[]</script>', "no object 'assertions'"),
         ('<script id="a11y-assertions">{"assertions": {"a": "maybe"}}</script>', "'a' is expected neither"),
+        ('<script id="a11y-assertions">{"assertions": {"a": "pass", "a": "fail"}}</script>', "'a' occurs twice"),
+        ('<script data-id="a11y-assertions">{"assertions": {"a": "pass"}}</script>', "there is no <script"),
+        ('<!-- <script id="a11y-assertions">{"assertions": {"a": "pass"}}</script> -->', "there is no <script"),
     ],
 )  # fmt: skip
 def test_expectations_that_can_not_be_read_are_told(script: str, fault: str, tmp_path: Path) -> None:
@@ -37,6 +40,20 @@ def test_expectations_may_be_booleans_and_attributes_in_any_order(tmp_path: Path
     script = '<SCRIPT type=\'application/json\' id=a11y-assertions>{"assertions": {"a": true, "b": " Fail "}}</SCRIPT>'
     (example,) = make_case(tmp_path / "a", one=page(head=script)).examples
     assert example.expected == {"a": "pass", "b": "fail"}
+
+
+def test_a_script_may_show_a_comment_before_the_expectations(tmp_path: Path) -> None:
+    script = '<script>"<!--"</script><script id="a11y-assertions">{"assertions": {"a": "pass"}}</script><!-- -->'
+    (example,) = make_case(tmp_path / "a", one=page(head=script)).examples
+    assert example.expected == {"a": "pass"}
+
+
+@pytest.mark.parametrize(("passes", "good"), [("true", True), ("false", False), ("null", True)])
+def test_a_page_that_should_not_pass_is_no_good_example(tmp_path: Path, passes: str, good: bool) -> None:
+    """Its assertions hold, and axe-core finds something: as the control, it cleared a case of blame."""
+    script = f'<script id="a11y-assertions">{{"assertions": {{"a": "pass"}}, "passes": {passes}}}</script>'
+    (example,) = make_case(tmp_path / "a", one=page(head=script)).examples
+    assert example.is_good is good
 
 
 def test_the_older_form_says_only_whether_a_page_passes(tmp_path: Path) -> None:
