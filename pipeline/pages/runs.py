@@ -56,7 +56,9 @@ class Asked:
 
     def checked(self) -> Asked:
         for k in self.ks:
-            if not 1 <= k <= self.samples:
+            if k < 1:
+                raise UserError("k must be at least 1", field="k", hint="give numbers such as 1,5,10")
+            if k > self.samples:
                 hint = f"there are {self.samples} samples; give more with --samples"
                 raise UserError(f"pass@{k} needs at least {k} samples", field="k", hint=hint)
         if self.temperature is not None and not 0 <= self.temperature < inf:

@@ -15,12 +15,13 @@ from bs4 import BeautifulSoup
 from pages_bench import PROMPT, REGION, SEEN, keep, make_alike, make_case, make_run
 
 from pipeline.core.errors import UserError
-from pipeline.core.store import Store, read_records
+from pipeline.core.store import Store, read_records, write_records
 from pipeline.pages.engine import Looked
 from pipeline.pages.evaluating import Evaluation, evaluated, page_law, with_k
 from pipeline.pages.measures import by_criterion, compared, model_row, pass_at, rules
-from pipeline.pages.records import Assertion, Kind, Observed, PageVerdict, Result
+from pipeline.pages.records import Assertion, Kind, Observed, PageVerdict, Result, Usage
 from pipeline.pages.report import Baseline, write
+from pipeline.pages.report.plots import plots
 from pipeline.pages.report.tables import tables
 from pipeline.pages.runs import load_run, with_cases
 
@@ -97,6 +98,8 @@ def test_pages_whose_names_read_alike_keep_their_own_results(tmp_path: Path, mon
 def test_a_k_above_n_is_refused_and_errors_leave_n(evaluation: Evaluation) -> None:
     with pytest.raises(UserError, match="pass@6 needs at least 6 samples"):
         with_k(evaluation.run, (6,))
+    with pytest.raises(UserError, match="k must be at least 1"):
+        with_k(evaluation.run, (0,))
     one, five = pass_at("one", (1, 5), evaluation.evaluate(), evaluation.run.keys)
     assert (one.value, one.cases, one.of) == (0.5, 1, 1) and one.interval == (0.5, 0.5)
     assert (five.value, five.cases) == (None, 0)
@@ -200,6 +203,31 @@ def test_the_report_has_its_tables_figures_and_samples(report: Path) -> None:
     links = [one["href"] for one in soup.select("tbody a")]
     assert len(links) == 10 and all((report.parent / one).exists() for one in links)
     assert (report.parent / "figures" / "pass-at-k.svg").exists()
+
+
+def test_cost_is_of_all_answers_also_of_those_without_a_verdict(evaluation: Evaluation) -> None:
+    """A run that got more answers since its evaluation."""
+    verdicts, answers = evaluation.evaluate(), evaluation.run.answers()
+    usage = Usage(tokens_in=10, tokens_out=100, cost_usd=Decimal(1))
+    paid = [answer.model_copy(update={"usage": usage}) for answer in answers]
+    write_records(evaluation.run.folder / "answers.jsonl", paid)
+    soup = BeautifulSoup(write(evaluation, verdicts[:1]).read_text(encoding="utf-8"), "html.parser")
+    (row,) = (row for row in soup.select("[aria-labelledby=table-cost] tbody tr") if row.th.get_text() == "one")
+    assert [cell.get_text() for cell in row.select("td")][:3] == ["50", "500", "5"]
+    assert "10.0000 USD" in soup.get_text()
+    (figure,) = (figure for figure in plots(evaluation.run, paid, verdicts[:1]) if figure.name == "cost")
+    assert "1.000000 USD" in figure.alternative
+
+
+@pytest.mark.rule("bad-input")
+def test_a_page_that_changed_after_its_verdict_is_not_shown_with_it(evaluation: Evaluation) -> None:
+    """A later version takes the page out of the answer in another way."""
+    evaluation.evaluate()
+    answers = evaluation.run.answers()
+    changed = [answers[0].model_copy(update={"digest": "another"}), *answers[1:]]
+    write_records(evaluation.run.folder / "answers.jsonl", changed)
+    with pytest.raises(UserError, match="1 page changed since the evaluation"):
+        write(*evaluated(load_run(evaluation.run.store)))
 
 
 def test_everything_is_escaped_and_nothing_else_may_run(report: Path) -> None:

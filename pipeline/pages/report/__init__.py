@@ -16,9 +16,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pipeline.core.console import counted
+from pipeline.core.errors import UserError
 from pipeline.core.store import now, write_bytes
 from pipeline.pages.evaluating import Evaluation
-from pipeline.pages.measures import criteria, model_row
+from pipeline.pages.measures import criteria, money
 from pipeline.pages.records import Observed, PageAnswer, PageVerdict
 from pipeline.pages.report.plots import plots
 from pipeline.pages.report.tables import MARKS, tables
@@ -59,10 +61,10 @@ class Baseline(NamedTuple):
 
 
 def write(evaluation: Evaluation, verdicts: Sequence[PageVerdict], baseline: Baseline | None = None) -> Path:
-    """Write the report on existing verdicts and return its path."""
+    """Write the report on existing verdicts and return its path. Raises UserError if a page has changed since."""
     run = evaluation.run
     samples = _samples(evaluation, verdicts)
-    figures = plots(run, [sample.answer for sample in samples], verdicts)
+    figures = plots(run, run.answers(), verdicts)
     for plot in figures:
         write_bytes(run.evaluated / "figures" / f"{plot.name}.svg", plot.svg)
         write_bytes(run.evaluated / "figures" / f"{plot.name}.png", plot.png)
@@ -83,9 +85,7 @@ def render(
 ) -> str:
     """The report as HTML."""
     run = evaluation.run
-    found = tables(
-        run, [sample.answer for sample in samples], verdicts, baseline and (baseline.name, baseline.verdicts)
-    )
+    found = tables(run, run.answers(), verdicts, baseline and (baseline.name, baseline.verdicts))
     chapters = [
         {"name": name, "title": title, "about": about, "parts": [_with_figures(part, figures) for part in found[name]]}
         for name, (title, about) in CHAPTERS.items()
@@ -95,7 +95,7 @@ def render(
         "report.html.j2",
         run=run,
         chapters=chapters,
-        facts=facts(run, samples, verdicts),
+        facts=facts(run, verdicts),
         notes=notes(evaluation, verdicts),
         samples=samples,
         marks=MARKS,
@@ -120,19 +120,17 @@ def sample_page(run: Run, sample: Sample, picture: bytes, before: Sample | None,
     )
 
 
-def facts(run: Run, samples: Sequence[Sample], verdicts: Sequence[PageVerdict]) -> list[tuple[str, str]]:
+def facts(run: Run, verdicts: Sequence[PageVerdict]) -> list[tuple[str, str]]:
     """The facts as label and value."""
     judged = [verdict for verdict in verdicts if verdict.result != "error"]
     passed = sum(verdict.passed for verdict in judged)
     share = f"{passed} of {len(judged)}"
-    answers = [sample.answer for sample in samples]
-    spent = sum((model_row(model, answers, verdicts, run.keys).money.usd for model in run.asked.models), start=0)
     return [
         ("models", str(len(run.asked.models))),
         ("cases", str(len(run.cases))),
         ("samples of each", str(run.asked.samples)),
         ("judged pages that pass", share),
-        ("cost", f"{spent:.4f} USD"),
+        ("cost", f"{money(run.answers()).usd:.4f} USD"),
     ]
 
 
@@ -157,7 +155,12 @@ def notes(evaluation: Evaluation, verdicts: Sequence[PageVerdict]) -> list[str]:
 
 
 def _samples(evaluation: Evaluation, verdicts: Sequence[PageVerdict]) -> list[Sample]:
-    answers = {answer.key: answer for answer in evaluation.run.answers()}
+    run = evaluation.run
+    answers = {answer.key: answer for answer in run.answers()}
+    changed = sum(verdict.digest != answers[verdict.key].digest for verdict in verdicts)
+    if changed:
+        hint = f"run: just pages-eval --run {run.name}"
+        raise UserError(f"{counted(changed, 'page')} changed since the evaluation", path=run.evaluated, hint=hint)
     return [_sample(evaluation, answers[verdict.key], verdict) for verdict in verdicts]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import cycle
 from typing import TypeAlias
@@ -83,8 +84,9 @@ def _rules(verdicts: Verdicts) -> Drawing | None:
 
 def _cost(run: Run, answers: Answers, verdicts: Verdicts) -> Drawing | None:
     rows = [model_row(model, answers, verdicts, run.keys) for model in run.asked.models]
+    sizes = Counter(answer.model for answer in answers)
     points = [
-        (row.model, float(row.money.usd) / row.samples, 100 * row.passed.share)
+        (row.model, float(row.money.usd) / sizes[row.model], 100 * row.passed.share)
         for row in rows
         if row.passed.share is not None and row.money.usd and not row.money.unknown
     ]
