@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +29,25 @@ def _cases(_context: click.Context, _parameter: click.Parameter, value: Path | N
 case_option: Decorator = click.option(
     "--case", "names", multiple=True, help="A case in the folder, by name (repeatable) [default: all]."
 )
+#: the tags of axe-core's rules
+TAG = re.compile(r"best-practice|experimental|deprecated|review-item|ACT|(?:wcag|TT|cat\.|section508|EN-|RGAA).*")
+
+
+def _apart(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    for tag in values:
+        if tag != "none" and not TAG.fullmatch(tag):
+            raise click.BadParameter(f"'{tag}' is no tag of axe-core; tags are best-practice, wcag2aaa, cat.color, ...")
+    return tuple(tag for tag in values if tag != "none")
+
+
 apart_option: Decorator = click.option(
     "--apart",
     multiple=True,
     default=("best-practice",),
     show_default=True,
+    callback=_apart,
     help="An axe-core tag whose rules are counted separately (repeatable); 'none' lets all rules count.",
 )
-
-
-def _apart(tags: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(tag for tag in tags if tag != "none")
 
 
 def _ks(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[int, ...]:
@@ -178,7 +187,7 @@ def evaluate(
 
     page_run = with_k(load_run(store, name), ks)
     page_run = with_cases(page_run, cases) if cases else page_run
-    verdicts = Evaluation(page_run, _apart(apart), jobs, engine).evaluate()
+    verdicts = Evaluation(page_run, apart, jobs, engine).evaluate()
     _summary(page_run, verdicts)
     if any(verdict.result == "error" for verdict in verdicts):
         raise SystemExit(1)
@@ -270,7 +279,7 @@ def check(folder: Path, names: tuple[str, ...], apart: tuple[str, ...], jobs: in
     from pipeline.pages.cases import load_cases
     from pipeline.pages.checking import check as checked
 
-    result = checked(load_cases(folder, names), jobs=jobs, apart=_apart(apart))
+    result = checked(load_cases(folder, names), jobs=jobs, apart=apart)
     _show(result, as_json)
     if result.findings:
         raise SystemExit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from pathlib import Path
 
@@ -9,10 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 from pages_bench import make_run
 
+from pipeline.browser.axe import source
 from pipeline.core.errors import A11yBenchError, UserError
 from pipeline.core.store import Store
 from pipeline.llm.models import DEMO, PROXY_KEY, PROXY_URL
-from pipeline.pages.cli import command
+from pipeline.pages.cli import TAG, command
 from pipeline.pages.hybrid import behaviour, validity
 from pipeline.pages.hybrid.records import Part
 from pipeline.pages.runs import Asked, load_run
@@ -60,6 +62,20 @@ def test_a_file_of_words_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     (tmp_path / "system.txt").write_bytes(b"\xff")
     result = call(tmp_path, "run", "one", "--system", str(tmp_path / "system.txt"))
     assert isinstance(result.exception, UserError) and "system.txt:1: the file is not UTF-8" in str(result.exception)
+
+
+@pytest.mark.rule("bad-input")
+def test_a_tag_that_axe_core_does_not_have_is_refused(tmp_path: Path) -> None:
+    """Best practices counted without a word."""
+    result = call(tmp_path, "eval", "--apart", "best-practise")
+    assert result.exit_code == 2 and "'best-practise' is no tag of axe-core" in result.output
+
+
+@pytest.mark.engine("npm")
+def test_every_tag_of_axe_core_is_known() -> None:
+    lists = re.findall(r"tags:\s*\[([^\]]*)\]", source().decode())
+    tags = {tag for found in lists for tag in re.findall(r"[\"']([^\"']+)[\"']", found)}
+    assert "best-practice" in tags and all(map(TAG.fullmatch, tags))
 
 
 @pytest.mark.rule("bad-input")
