@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.core.console import log_file
+from pipeline.core import console
 from pipeline.core.progress import Progress
 from pipeline.core.records import PAGES
 from pipeline.core.store import Store, Unit, digest, write_bytes, write_records
@@ -129,8 +129,10 @@ class Generation:
             run = open_run(self.store, self.case_set, self.cases, self.asked, entries, self.name)
         with self.store.lock("pages-run", run.name):
             try:
-                with self._asking(run), log_file(run.folder / "run.log"):
+                with self._asking(run), console.log_file(run.folder / "run.log"):
                     missing = self._missing(run)
+                    if self.asked.fresh and not missing:
+                        console.say(f"{run.name} has all its answers: give another --run for new ones")
                     with Progress("asking", len(missing)) as progress:
                         causes = self._ask(run, missing, progress) if missing else {}
             finally:  # Ctrl-C ends it with the answers that it has

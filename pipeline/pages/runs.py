@@ -148,6 +148,7 @@ def open_run(store: Store, case_set: str, cases: list[Case], asked: Asked, entri
         return load_run(store, same[-1])
     run = Run(store, name or datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ"), case_set, asked, tuple(cases))
     require_run_name(run.name)
+    store.displace(run.folder / "cases")  # of a command that was killed before it wrote run.json
     copy_cases(cases, run.folder / "cases")
     about = {"track": "pages", "case_set": case_set, "cases": [case.name for case in cases], "asked": asdict(asked)}
     write_json(run.folder / "run.json", {**about, "models": entries, "digest": key, "started": now()})

@@ -238,6 +238,23 @@ def test_a_run_that_is_interrupted_writes_the_answers_that_it_has(setting: Setti
     assert 0 < len(load_run(setting.store, name).answers()) == len(setting.writer.requests) < 18
 
 
+def test_files_of_a_run_that_was_killed_before_it_began_are_no_cases(setting: Setting, cases: list[Case]) -> None:
+    name = f"begun-{cases[0].digest[:8]}"
+    make_case(setting.store.pages(name) / "cases" / "pier", prompt="Another prompt.").folder.joinpath("old.js").touch()
+    run = load_run(setting.store, generate(setting, cases, Asked(("one",)), run=name).name)
+    assert [case.digest for case in run.cases] == [case.digest for case in cases]
+
+
+def test_fresh_answers_are_not_asked_twice_under_one_name_and_that_is_said(
+    setting: Setting, cases: list[Case], capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = f"fresh-{cases[0].digest[:8]}"
+    for _ in range(2):
+        generate(setting, cases, Asked(("one",), fresh=True), run=name)
+    assert len(setting.writer.requests) == 2
+    assert capsys.readouterr().err.count(f"{name} has all its answers: give another --run for new ones") == 1
+
+
 # -- killed ------------------------------------------------------------------------------------------------------------
 def _nursery(line: Any, arguments: tuple[Any, ...]) -> None:
     """A process without threads, whose children generate: begun by fork, they need no import. Tells how each ended."""
