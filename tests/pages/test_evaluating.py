@@ -15,6 +15,7 @@ from bs4 import BeautifulSoup
 from pages_bench import PROMPT, REGION, SEEN, keep, make_alike, make_case, make_run
 
 from pipeline.core.errors import UserError
+from pipeline.core.law import registered
 from pipeline.core.store import Store, read_records, write_records
 from pipeline.pages.engine import Looked
 from pipeline.pages.evaluating import Evaluation, evaluated, page_law, with_k
@@ -40,6 +41,11 @@ def test_every_answer_gets_a_verdict(evaluation: Evaluation) -> None:
     assert read_records(evaluation.run.evaluated / "verdicts.jsonl", PageVerdict) == verdicts
     assert verdicts[2].incidents == ("network",) and verdicts[1].advice == (REGION,)
     assert {one.law for one in verdicts} == {page_law()}
+
+
+def test_what_an_end_means_is_in_the_law() -> None:
+    """`Observed.is_doubtful` decides whether a correct page is run, too."""
+    assert {("pipeline.pages", "verdict.py"), ("pipeline.pages", "records.py")} <= registered("pages")
 
 
 @pytest.mark.rule("pages-regrade")
