@@ -18,7 +18,7 @@ _END = re.compile(r"</html\s*>", re.IGNORECASE)
 #: the end of a page, the beginning of another one, and what may contain the text of either
 _PIECE = re.compile(
     r"(?P<end></html\s*>)(?P<last>(?=[`~\s]*<(?:!doctype\s+html|html)\b))?|(?P<other>^[ \t]*<!doctype\s+html\b)"
-    r"|<!--.*?(?:-->|\Z)|<(?P<name>script|style|textarea|title|pre|iframe)\b.*?(?:</(?P=name)\s*>|\Z)",
+    r"|<!--.*?(?:-->|\Z)|<(?P<name>script|style|textarea|title|pre|iframe)(?=[\s/>]).*?(?:</(?P=name)\s*>|\Z)",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
 #: what browsers add to the body although it follows the page's end

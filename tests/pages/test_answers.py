@@ -15,6 +15,7 @@ COMMENTED = f"<!-- a page -->\n{PAGE}"
 SAMPLE = PAGE.replace("<p>b</p>", "<pre>\n```html\n<html><p>sample</p></html>\n```\n</pre>")
 SAMPLES = PAGE.replace("<p>b</p>", f"<pre>\n{OTHER}\n</pre>\n<pre>\n{OTHER}\n</pre>")
 STRINGS = PAGE.replace("<p>b</p>", f"<script>const pages = [`\n{OTHER}`, `\n{OTHER}`];</script>")
+CUSTOM = PAGE.replace("<p>b</p>", "<pre-view>b</pre-view>")
 WINDOWS = PAGE.replace("\n", "\r\n")
 LATE = f"{PAGE}\n<!-- late -->\n<script>\nlet a = 1;\n</script>"
 
@@ -32,6 +33,7 @@ ANSWERS = {
     "two pages in fences": (f"```html\n{PAGE}\n```\nor\n```html\n{OTHER}\n```", PAGE),
     "two pages without": (f"{PAGE}\n{OTHER}", PAGE),
     "two pages with talk between them": (f"{PAGE}\n\nOr, simpler:\n\n{OTHER}\nDone.", PAGE),
+    "two pages with elements of their own": (f"{CUSTOM}\nOr:\n{OTHER}", CUSTOM),
     "two pages, the second in a fence": (f"Sure.\n{PAGE}\nor\n```html\n{OTHER}\n```", PAGE),
     "pages in a page": (SAMPLES, SAMPLES),
     "pages in a script": (STRINGS, STRINGS),
