@@ -15,7 +15,7 @@ _MISSING = re.compile(
     "|".join(
         (
             r"Cannot find (?:module|package|dependency)\s+['\"]([^'\"\n]+)['\"]",  # Stencil breaks such lines
-            r"(?:Could not|Can't|Cannot|Unable to|Failed to) (?:resolve|load|locate|find)"
+            r"(?:Could not|Can't|Cannot|Unable to|Failed to) (?:resolve|load|locate|find)(?! any files)"
             r"(?: (?:import|module|url|entry for package|path to module|package|type definition file for))?"
             r" ['\"`]?((?:@|\.{0,2}/)?[\w@$.~-][^'\"`\s:,()\n]*)['\"`]?",
             r"ENOENT: no such file or directory, \w+ ['\"]([^'\"\n]+)['\"]",
@@ -23,6 +23,9 @@ _MISSING = re.compile(
             # as Jest calls what its configuration names
             r"Module ([\w@./-]+) in the \w+ option was not found",
             r"Preset ([\w@./-]+) not found\.",
+            # as Karma calls what its configuration lists
+            r"Pattern ['\"]([^'\"\n]+)['\"] does not match any file",
+            r"404: /absolute(/[^\s?'\"]+\.(?:[cm]?js|css|json)\b)",
         )
     )
 )
@@ -40,6 +43,11 @@ _ADVICE = re.compile(
 )
 #: how Web Test Runner lists the files of the repository that a page asked for in vain
 _REQUESTS = re.compile(r"404 network requests:((?:\n\s*- \S+)+)")
+#: how Karma names such a file, and Mocha a pattern of its configuration without a file. A test's own name is not meant
+_FROM_FOLDER = re.compile(
+    r"404: /base/(?P<request>[^\s?'\"]+\.(?:[cm]?js|css|json)\b)"
+    r"|(?:No test files found:|Cannot find any files matching pattern) ['\"](?P<pattern>[^'\"\n]*\*[^'\"\n]*)"
+)
 _BUILTIN = re.compile(
     r"^(?:node:|data:|https?:|virtual:|\0|undefined$"
     r"|(?:assert|async_hooks|buffer|child_process|cluster|console|constants|crypto|dgram|diagnostics_channel|dns|domain"
@@ -94,9 +102,12 @@ def _advised(text: str) -> Iterator[str]:
 
 
 def _requested(text: str) -> Iterator[str]:
-    """The files that pages asked for in vain, relative to the folder of the tests."""
+    """The files that pages or patterns asked for in vain, relative to the folder of the tests."""
     for block in _REQUESTS.findall(text):
         yield from (f"./{path}" for path in re.findall(r"- (\S+)", block))
+    for match in _FROM_FOLDER.finditer(text):
+        path = match["request"] or match["pattern"]
+        yield path if path.startswith("/") else f"./{path}"
 
 
 def own_folders(tree: Tree) -> set[str]:
