@@ -18,7 +18,8 @@ const report = process.env.TEST_REPORT;
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 const folders = process.env.PATH.split(path.delimiter);
 const programs = [].concat(...names.map((name) => folders.map((folder) => path.join(folder, name))));
-process.env.CHROME_BIN = process.env.CHROME_BIN || programs.find((program) => fs.existsSync(program)) || "";
+const BROWSER = process.env.CHROME_BIN || programs.find((program) => fs.existsSync(program)) || "";
+process.env.CHROME_BIN = BROWSER;
 
 // what Karma's own launcher of Chrome passes (karma-chrome-launcher), which need not be installed
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=9222", "--enable-automation", "--no-first-run"].concat(
@@ -77,6 +78,7 @@ const reporter = (bundle) => function Reporter() {
 };
 
 function ours(config, bundle) {
+  if (BROWSER) process.env.CHROME_BIN = BROWSER; // configurations name browsers that were never downloaded
   const client = config.client || {};
   config.set({
     frameworks: (config.frameworks || []).filter((name) => !CHOOSERS.includes(name)),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -24,3 +26,27 @@ def test_a_bundle_that_breaks_is_a_file_that_could_not_run(error: bool, status: 
     """A fix that makes it load is told from one that does not; its tests are as they were reported."""
     assert with_error(error).suites == {"karma.conf.js": status}
     assert with_error(error).tests == with_error(False).tests
+
+
+#: starts the browser of the configuration that the reporter stands around, as Karma does
+LAUNCHES = """
+const config = { set(more) { Object.assign(this, more); } };
+require(process.argv[1])(config);
+const Launcher = config.plugins.pop()["launcher:A11yBench"][1];
+const own = new Launcher(() => {});
+process.stdout.write(process.env[own.ENV_CMD] || own.DEFAULT_CMD.linux);
+"""
+
+
+@pytest.mark.parametrize(("ours", "started"), [("/image/chromium", "/image/chromium"), ("", "/downloaded/chrome")])
+def test_a_configuration_may_name_a_browser_that_is_not_there(tmp_path: Path, ours: str, started: str) -> None:
+    """It took that of a package whose install script downloads it, and no browser started."""
+    configuration, reporter = tmp_path / "karma.conf.js", parser("karma-json").reporter_file()
+    configuration.write_text("process.env.CHROME_BIN = '/downloaded/chrome';\nmodule.exports = () => {};\n")
+    node = next(folder for folder in os.get_exec_path() if Path(folder, "node").exists())
+    alone = tmp_path / "bin"
+    alone.mkdir()
+    (alone / "node").symlink_to(Path(node, "node"))
+    env = {"PATH": str(alone), "KARMA_CONFIG": str(configuration), "CHROME_BIN": ours}
+    done = subprocess.run(["node", "-e", LAUNCHES, str(reporter)], env=env, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (started, "")
