@@ -9,6 +9,7 @@ Reads `01_raw/` and the clone that it names; writes `02_dataset/`.
     environments, infer/, overrides, show      the environment: inferred, corrected by people, shown
     repair, faults, remedies, learned          known faults of old environments, remedies, reuse among neighbors
     health, hypotheses, missing, observe       sick bases, and the other environments that they may need
+    linking                   links to the programs of a repository's own packages
     installed                 the version of the runner in the image
     proposals, setup_agent    environments that a model proposes; asking the model
     judge, reasons            from three test runs to an instance or a reason

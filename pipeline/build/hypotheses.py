@@ -6,7 +6,6 @@ None changes sources or tests. `qualify` tries them.
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import NamedTuple
 
+from pipeline.build import linking
 from pipeline.build.faults import END
 from pipeline.build.infer import Tree, Unsupported, focus, infer, jobs, place
 from pipeline.build.infer.tree import above
@@ -56,14 +56,6 @@ _COMPILES = ("build:cjs", "build:js", "build:lib", "build:packages", "compile", 
 #: runs a script of a package; runs a shell text in a folder
 _NPM_RUN = ("sh", "-c", 'PATH="$PWD/node_modules/.bin:$PATH" exec npm --prefix "$0" run "$1"')
 _IN_FOLDER = ("sh", "-c", 'export PATH="$PWD/node_modules/.bin:$PATH"; cd "$0" && exec sh -ec "$1"')
-#: makes programs known by their name: pairs of a name and its file. A file that is not executable is one of Node's
-_LINKING = (
-    "sh", "-c",
-    'mkdir -p node_modules/.bin && while [ "$#" -gt 1 ]; do L="node_modules/.bin/$1"; '
-    'if [ ! -e "$L" ]; then rm -f "$L"; if [ -x "$2" ]; then ln -s "../../$2" "$L"; '
-    """else printf '#!/bin/sh\\nexec node "%s/%s" "$@"\\n' "$PWD" "$2" > "$L"; chmod +x "$L"; fi; fi; shift 2; done""",
-    "link",
-)  # fmt: skip
 #: how shells and yarn say that there is no such program
 _NO_PROGRAM = re.compile(r"(?:^|[\s:])([\w.-]+): (?:command )?not found|command not found: ([\w.-]+)", re.MULTILINE)
 #: an error of TypeScript's, with its number
@@ -200,29 +192,15 @@ def prepared(case: Case) -> Iterator[Hypothesis]:
 def with_programs(case: Case, tried: Hypothesis, log: str) -> Iterator[Hypothesis]:
     """Prepare once more with the programs of the repository's own packages, if the log says that one is not found. An
     install does not link them, since it has only the manifests. Their packages are installed as well."""
-    programs, before = _own_programs(case.tree), tried.environment
+    programs, before = linking.own_programs(case.tree), tried.environment
     named = {name for match in _NO_PROGRAM.finditer(log[-END:]) for name in match.groups() if name}
     wanted = [programs[name][0] for name in sorted(named) if name in programs]
-    is_linked = any(argv[: len(_LINKING)] == _LINKING for argv in before.prepare)
+    is_linked = any(map(linking.is_linking, before.prepare))
     if wanted and before.prepare and not is_linked:
-        pairs = (word for name in sorted(programs) for word in (name, posixpath.join(*programs[name])))
         packages = focus.widened(case.tree, before.focus, wanted, before.manager, before.manager_version)
-        update = {"prepare": ((*_LINKING, *pairs), *before.prepare), "focus": packages}
+        update = {"prepare": (linking.command(programs), *before.prepare), "focus": packages}
         description = f"with the repository's programs: {tried.description}"
         yield tried._replace(environment=before.model_copy(update=update), description=description)
-
-
-def _own_programs(tree: Tree) -> dict[str, tuple[str, str]]:
-    """The programs of the repository's own packages: name -> folder and file."""
-    programs: dict[str, tuple[str, str]] = {}
-    for package, folder in own_packages(tree).items():
-        manifest = tree.manifest(folder)
-        named = manifest.data.get("bin") if manifest else None
-        table = {package.rpartition("/")[2]: named} if isinstance(named, str) else named
-        for name, file in table.items() if isinstance(table, dict) else ():
-            if isinstance(file, str) and folder and "/" not in name:
-                programs[name] = folder, posixpath.normpath(file)
-    return programs
 
 
 def _lacks_own_files(case: Case) -> bool:
@@ -276,10 +254,10 @@ def _with_all_siblings(case: Case) -> Iterator[Hypothesis]:
     tree, packages, before = case.tree, own_packages(case.tree), case.environment
     manifest = tree.manifest(_tested(case))
     names = [name for name in manifest.dependencies if name in packages] if manifest else []
-    linking = tuple(argv for argv in before.prepare if argv[: len(_LINKING)] == _LINKING)
+    links = tuple(filter(linking.is_linking, before.prepare))
     building = tuple(_script(home, script) for script, home in _needed(tree, packages, names))
-    if building and (*linking, *building) != before.prepare:
-        environment = before.model_copy(update={"prepare": (*linking, *building)})
+    if building and (*links, *building) != before.prepare:
+        environment = before.model_copy(update={"prepare": (*links, *building)})
         yield Hypothesis("prepared", environment, f"the tests need {len(building)} packages of the repository")
 
 
@@ -446,9 +424,9 @@ def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
 
 #: the files that decide which remedies and hypotheses are tried
 SOURCES = (
-    "repair.py", "remedies.py", "infer/focus.py", "missing.py", "hypotheses.py", "observe.py", "observe.toml",
-    "probe.cjs", "infer/jobs.py", "infer/shell.py", "infer/ci.toml", "infer/place.py", "infer/runner.py",
-    "infer/scripts.py", "infer/uses.py", "infer/words.py",
+    "repair.py", "remedies.py", "infer/focus.py", "missing.py", "linking.py", "hypotheses.py", "observe.py",
+    "observe.toml", "probe.cjs", "infer/jobs.py", "infer/shell.py", "infer/ci.toml", "infer/place.py",
+    "infer/runner.py", "infer/scripts.py", "infer/uses.py", "infer/words.py",
 )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from pipeline.build import linking
 from pipeline.build.infer import jobs, scripts, uses
 from pipeline.build.infer.tree import Tree, above
 from pipeline.build.infer.uses import Use
@@ -72,8 +73,11 @@ def commands(tree: Tree, tests: Sequence[str]) -> list[Command]:
 
 def observed(sandbox: Sandbox, image: str, tree: Tree, tests: Sequence[str]) -> list[Observation]:
     """How the repository's own commands use runners; uses that name these tests come first."""
+    programs = linking.own_programs(tree)
     for command in commands(tree, tests):
         with sandbox.open(image, cache="none") as workspace:
+            if programs:
+                workspace.run(linking.command(programs))
             records = _records(workspace, command)
         observations = [seen for record in records if (seen := _observation(tree, record, workspace.root, command))]
         covering = {_key(seen.use): seen for seen in observations if _covers(seen.use, tests)}
@@ -101,7 +105,8 @@ def _records(workspace: Workspace, command: Command) -> list[dict[str, Any]]:
     workspace.write(f"{folder}/bin/node", _NODE.format(node=lines[0], probe=probe).encode())
     workspace.run(["chmod", "+x", f"{folder}/bin/node"])
     settings = {"out": out, "option": option, "runners": _packages(), "tools": _tools()}
-    env = {"PATH": f"{folder}/bin:{lines[1]}", "NODE_OPTIONS": option, "A11Y_PROBE": json.dumps(settings)}
+    path = f"{folder}/bin:{lines[1]}:{workspace.root}/{linking.FOLDER}"
+    env = {"PATH": path, "NODE_OPTIONS": option, "A11Y_PROBE": json.dumps(settings)}
     workspace.run(list(command.argv), env=env | {"NX_DAEMON": "false"}, seconds=SECONDS, folder=command.folder)
     return list(objects(workspace.read(out) or b""))
 

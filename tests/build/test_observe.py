@@ -149,6 +149,18 @@ def test_a_script_of_ones_own_in_a_package_of_the_workspace(tmp_path: Path) -> N
     assert "scripts.test starts mocha --opts x.opts" in use.evidence
 
 
+@pytest.mark.parametrize("folder", ["", "packages/ui"])
+def test_a_program_of_the_repositorys_own_packages(tmp_path: Path, folder: str) -> None:
+    """Nothing links it, since an install has only the manifests: the shell did not find it, and no runner was seen."""
+    start = 'require("jest").runCLI({ config: "tools/unit.js" }, ["."]);\n'
+    files = repository({"test": "tool test"}, program("jest", "", JEST), **{"packages/tools/start.js": start})
+    files["packages/tools/package.json"] = json.dumps({"name": "@acme/tools", "bin": {"tool": "./start.js"}})
+    if folder:
+        files[f"{folder}/package.json"] = json.dumps({"name": "@acme/ui", "scripts": {"test": "tool test"}})
+    (use,) = uses(tmp_path, files, f"{folder}/a.test.js".lstrip("/"))
+    assert (use.folder, use.call.words) == (folder, ("--config", "tools/unit.js"))
+
+
 def test_a_command_that_comes_to_no_runner_says_nothing(tmp_path: Path) -> None:
     assert uses(tmp_path, repository({"test": "echo none; exit 3"})) == []
 
