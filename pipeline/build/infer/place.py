@@ -14,7 +14,7 @@ from functools import cache, partial
 from typing import Any
 
 from pipeline.build.infer import angular, uses, workspaces
-from pipeline.build.infer.scripts import starts_task
+from pipeline.build.infer.scripts import TASKS, started, starts_task
 from pipeline.build.infer.tree import Found, Manifest, Tree, Unsupported, above, table
 from pipeline.build.infer.uses import Use
 from pipeline.build.infer.words import commands, program
@@ -149,32 +149,49 @@ def _started(tree: Tree, manifest: Manifest, tests: Sequence[str]) -> Use | None
 def _starts_something(tree: Tree, manifest: Manifest) -> bool:
     """Whether the test command starts a task, or a program that is not a runner and may bring one along: a dependency's
     or one of the repository's own packages."""
-    first = {words[0] for words in commands(manifest.table("scripts").get("test", ""))}
-    is_started = starters(manifest) or any(first.intersection(_programs(tree, path)) for path in _manifests(tree))
-    return starts_task(manifest) or bool(is_started and not _foreign(manifest, ("test",)))
+    first = started(tree, manifest)
+    is_started = starters(tree, manifest) or any(_programs(tree, path).intersection(first) for path in _manifests(tree))
+    is_task = starts_task(manifest) or not TASKS.isdisjoint(first)
+    return is_task or bool(is_started and not _rows(first) and not _foreign(manifest, ("test",)))
 
 
 def _manifests(tree: Tree) -> list[str]:
     return tree.matching(lambda path: path.rpartition("/")[2] == "package.json" and "node_modules/" not in path)
 
 
-def _programs(tree: Tree, path: str) -> Collection[str]:
-    """The programs of a package, by name, if it has more than one or names them."""
+def _programs(tree: Tree, path: str) -> frozenset[str]:
+    """The programs of a package, by name: a single one may have the package's."""
     manifest = tree.manifest(posixpath.dirname(path))
-    return manifest.table("bin") if manifest else ()
+    if manifest is None:
+        return frozenset()
+    return frozenset(manifest.table("bin")) or frozenset([_last(manifest.text("name"))] if manifest.text("bin") else ())
 
 
-def starters(manifest: Manifest) -> set[str]:
-    """The dependencies of a package whose programs the commands of its test command start: their first words."""
-    first = {program(words[0]) for words in commands(manifest.table("scripts").get("test", ""))}
-    return {name for name in manifest.dependencies if name.rpartition("/")[2] in first}
+def starters(tree: Tree, manifest: Manifest) -> set[str]:
+    """The dependencies of a package whose programs its test command starts. A program is named after its package, or
+    ends in the name of one with a scope (`wp-scripts` of `@wordpress/scripts`)."""
+    first = started(tree, manifest)
+    return {
+        name
+        for name in manifest.dependencies
+        if _last(name) in first or name.startswith("@") and any(word.endswith(f"-{_last(name)}") for word in first)
+    }
+
+
+def _last(package: str) -> str:
+    """The name of a package without its scope."""
+    return package.rpartition("/")[2]
 
 
 def _foreign(manifest: Manifest, names: Iterable[str]) -> list[dict[str, str]]:
     """The rows of the tools that scripts of these names call."""
     scripts = manifest.table("scripts")
-    called = {program(word) for name in names for words in commands(scripts.get(name, "")) for word in words}
-    return [row for row in table("foreign.toml")["foreign"] if called.intersection(row["programs"])]
+    return _rows({program(word) for name in names for words in commands(scripts.get(name, "")) for word in words})
+
+
+def _rows(programs: Collection[str]) -> list[dict[str, str]]:
+    """The rows of the tools with these programs."""
+    return [row for row in table("foreign.toml")["foreign"] if not set(row["programs"]).isdisjoint(programs)]
 
 
 def _nothing(manifest: Manifest) -> str:

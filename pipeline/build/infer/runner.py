@@ -64,7 +64,7 @@ def find(
         version=version,
         folder=Found(use.folder, why),
         configuration=configuration,
-        entries=tuple(_entries(tree, use, spec, _bringers(use, spec, package, manifest))),
+        entries=tuple(_entries(tree, use, spec, _bringers(tree, use, spec, package, manifest))),
         test=("node", *start, *kept, "{files}"),
         selection=merged.selection or (),
         everything=tests or _everything(tree, use, spec),
@@ -160,12 +160,11 @@ def _configurations(use: Use, spec: Spec) -> Iterator[str]:
             yield word
 
 
-def _bringers(use: Use, spec: Spec, *manifests: Manifest) -> set[str]:
+def _bringers(tree: Tree, use: Use, spec: Spec, *manifests: Manifest) -> set[str]:
     """The packages that may contain the runner: wrappers, and if nothing names it, what the test command starts."""
-    is_named = use.call.program or any(
-        name in manifest.dependencies for manifest in manifests for name in spec.packages
-    )
-    starters = (place.starters(manifest) for manifest in manifests if not is_named)
+    is_called = use.call.program and not use.call.by
+    is_named = is_called or any(name in manifest.dependencies for manifest in manifests for name in spec.packages)
+    starters = (place.starters(tree, manifest) for manifest in manifests if not is_named)
     return {name for names in (*map(uses.wrappers, manifests), *starters) for name in names}
 
 

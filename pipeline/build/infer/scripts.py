@@ -10,14 +10,17 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import dropwhile, pairwise, zip_longest
 from typing import NamedTuple
 
 from pipeline.build.infer import shell
 from pipeline.build.infer.tree import Manifest, Tree
-from pipeline.build.infer.words import assigned, commands, is_closed, program
+from pipeline.build.infer.words import assigned, commands, is_closed, launched, program
 from pipeline.ecosystems.manager_folder import all_managers
+from pipeline.ecosystems.runner_folder import Runner, all_runners
 
+#: options that name a configuration
+CONFIGURING = ("--config", "-c", "--opts")
 #: the scripts that are read, in this order
 NAMES = ("test", "test:unit", "unit", "test-unit", "test:ci", "test:jest", "jest", "test:vitest", "vitest", "test:ct")
 #: names of other scripts that may test
@@ -45,7 +48,8 @@ _IDLE = re.compile(r"(?:echo|printf|rm|mkdir|cp|mv|which) |(?:npm|yarn|pnpm|bun)
 
 class Call(NamedTuple):
     """One program as a script calls it: its name (`jest`), the words after it, variables, options of Node. `folder` is
-    where the script calls it; None: the folder of its package."""
+    where the script calls it; None: the folder of its package. `by` is the program that is called in its place and
+    starts it; empty for none."""
 
     program: str
     words: tuple[str, ...]
@@ -53,6 +57,7 @@ class Call(NamedTuple):
     node: tuple[str, ...]
     evidence: str
     folder: str | None = None
+    by: str = ""
 
 
 class _Way(NamedTuple):
@@ -65,7 +70,8 @@ class _Way(NamedTuple):
 
 
 class _Reader(NamedTuple):
-    """What is read, and for which programs. `manifest` is the one of the package in `home`."""
+    """What is read, and for which programs; for all if there are none. `manifest` is the one of the package in
+    `home`."""
 
     tree: Tree
     home: str
@@ -87,6 +93,12 @@ def calls(
             way = _Way(folder, {}, f"{manifest.path}: scripts.{name}")
             for call in _of_script(reader, name, way):
                 yield call._replace(node=_loaded(call.node, manifest))
+
+
+def started(tree: Tree, manifest: Manifest) -> list[str]:
+    """The programs that the test command of a package starts in the end, by name."""
+    folder = posixpath.dirname(manifest.path)
+    return list(dict.fromkeys(call.program for call in calls(tree, folder, manifest, (), ("test",))))
 
 
 def names(manifest: Manifest) -> list[str]:
@@ -157,7 +169,39 @@ def _of_command(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Ca
         further = way._replace(trail=f"{way.trail} -> {target}", seen=(*way.seen, target))
         yield from _of_text(reader, _recipe(reader.tree, way.folder, target), further)
     else:
-        yield from _of_file(reader, words, way)
+        yield from list(_of_file(reader, words, way)) or _of_unknown(reader, words, way)
+
+
+def _of_unknown(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Call]:
+    """The call of the runner whose configuration an unknown program is given; where all programs are wanted, its own
+    call."""
+    own = launched(words)
+    if own and not reader.programs:
+        yield _call(words, len(words) - len(own), reader, way)
+    options = list(dropwhile(lambda word: not word.startswith("-"), own))
+    runner = next((found for value in _values(options) if (found := _configured(value))), None)
+    if runner and runner.programs[0] in reader.programs:
+        call = _call(words, len(words) - len(own), reader, way)
+        command = (runner.command,) if runner.command else ()
+        yield call._replace(program=runner.programs[0], words=(*command, *options), by=call.program)
+
+
+def _values(words: Sequence[str]) -> Iterator[str]:
+    """The values of options that name a configuration."""
+    for word, following in zip_longest(words, words[1:], fillvalue=""):
+        option, is_whole, value = word.partition("=")
+        if option in CONFIGURING:
+            yield value if is_whole else following
+
+
+def _configured(path: str) -> Runner | None:
+    """The runner whose configuration a path is, by a name that begins with the runner's (`jest.unit.config.js`)."""
+    name = posixpath.basename(path).removeprefix(".")
+    return next((runner for runner in all_runners().values() if runner.entries and _is_of(runner, name)), None)
+
+
+def _is_of(runner: Runner, name: str) -> bool:
+    return bool(re.match(rf"(?:{'|'.join(map(re.escape, runner.programs))})(?:rc\b|[^a-z].*conf)", name))
 
 
 def _callees(words: Sequence[str], scripts: Mapping[str, str], way: _Way) -> Iterator[tuple[str, Sequence[str]]]:
@@ -252,6 +296,6 @@ def _of_lines(reader: _Reader, text: str, handed: Sequence[str], way: _Way) -> I
 def _by_name(reader: _Reader, text: str, way: _Way) -> Iterator[Call]:
     """The call of the first program that a shell file names; its words are unknown."""
     named = re.findall(rf"(?<![\w./-])({'|'.join(map(re.escape, reader.programs))})(?![\w-])", text)
-    found = [name for name in named if name != "node"]
+    found = [name for name in named if name not in ("node", "")]
     if found:
         yield Call(found[0], (), way.env, (), f"{way.trail} names {found[0]}")

@@ -9,15 +9,12 @@ from functools import cache
 from typing import NamedTuple
 
 from pipeline.build.infer import scripts
-from pipeline.build.infer.scripts import Call
+from pipeline.build.infer.scripts import CONFIGURING, Call
 from pipeline.build.infer.tree import Found, Manifest, Tree, above
 from pipeline.build.infer.words import is_unknown
 from pipeline.ecosystems import locks
 from pipeline.ecosystems.manager_folder import all_managers
 from pipeline.ecosystems.runner_folder import Runner, Wrapper, all_runners
-
-#: options that name a configuration
-CONFIGURING = ("--config", "-c", "--opts")
 
 
 class Use(NamedTuple):

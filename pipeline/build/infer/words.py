@@ -18,6 +18,11 @@ _SUBSTITUTION = re.compile(
     r"""(?P<quoted>'[^']*'|"(?:\\.|[^"\\])*")|(?P<open>\$\((?:[^()'"]|'[^']*'|"[^"]*")*\)|`[^`]*`)"""
 )
 _OPERATORS = re.compile(r"^[&|;()]+$")
+#: programs that start the one after them, and their commands that do
+_LAUNCHERS = frozenset({
+    "npm", "npx", "yarn", "pnpm", "pnpx", "bun", "bunx", "exec", "run", "dlx",
+    "env", "cross-env", "cross-env-shell", "env-cmd", "dotenv", "time",
+})  # fmt: skip
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
@@ -48,6 +53,13 @@ def program(word: str) -> str:
 def assigned(words: Sequence[str]) -> dict[str, str]:
     """The variables that words assign (`NODE_ENV=test`)."""
     return {match[1]: match[2] for match in map(_ASSIGNMENT.fullmatch, words) if match}
+
+
+def launched(words: Sequence[str]) -> list[str]:
+    """The words of a command from the program on that it starts in the end: without variables before it, what only
+    starts others (`npx`, `cross-env`), and their options."""
+    is_before = (word.startswith("-") or program(word) in _LAUNCHERS or bool(assigned([word])) for word in words)
+    return list(words[next((index for index, before in enumerate(is_before) if not before), len(words)) :])
 
 
 def is_closed(text: str) -> bool:

@@ -6,6 +6,7 @@ import pytest
 from trees import YARN_1, of, package, read, tree
 
 from pipeline.build.infer import Unsupported, place
+from pipeline.core.records import Environment
 
 
 def test_packages_of_equally_long_paths_are_in_alphabetical_order() -> None:
@@ -182,6 +183,63 @@ def test_a_runner_that_an_unknown_program_brings_along(script: str, found: bool)
     else:
         with pytest.raises(Unsupported):
             read(of(files), "src/menu.test.js")
+
+
+@pytest.mark.parametrize(
+    ("script", "configuration"),
+    [
+        ("toolbox test --config test/unit/jest.config.js --watch", "test/unit/jest.config.js"),
+        ("A=1 npx toolbox -c test/unit/jest.config.js", "test/unit/jest.config.js"),
+        ("yarn toolbox --config=jest-unit.config.js", "jest-unit.config.js"),
+    ],
+)
+def test_a_runner_by_the_configuration_that_an_unknown_program_is_given(script: str, configuration: str) -> None:
+    """A company's tool brought Jest along, and no manifest named it; where one did, Jest ran without configuration."""
+    scripts = {"test": "npm run lint && npm run test-unit", "test-unit": script, "lint": "eslint ."}
+    manifest = package(scripts=scripts, devDependencies={"@acme/toolbox": "1"})
+    found = read(of({"package.json": manifest, configuration: ""}), "src/menu.test.js")
+    assert (found.runner, found.configuration) == ("jest", configuration)
+    assert configuration in " ".join(found.test)
+    assert "node_modules/@acme/toolbox/node_modules/jest/bin/jest.js" in found.entries
+
+
+@pytest.mark.parametrize(
+    "script", ["vite build -c vite.config.ts", "toolbox -c jests.config.js", "toolbox --jest.conf"]
+)
+def test_a_configuration_of_no_runner_starts_none(script: str) -> None:
+    with pytest.raises(Unsupported):
+        read(tree(devDependencies={}, scripts={"test": script}), "src/menu.test.js")
+
+
+STARTS = {"lint": "prettier .", "unit": "toolbox test", "ava": "ava && toolbox"}
+KIT = {"packages/kit/package.json": package(name="@acme/kit", bin="./kit.js")}
+
+
+def started(script: str, *packages: str) -> Environment:
+    """The environment for a test command with these dependencies and a program of the repository's own, `kit`."""
+    depends = dict.fromkeys(("@types/jest", *packages), "1")
+    return read(tree(KIT, devDependencies=depends, scripts=STARTS | {"test": script}), "src/menu.test.js")
+
+
+@pytest.mark.parametrize(
+    ("script", "package_name"),
+    [
+        ("npm run lint && npm run unit", "toolbox"),
+        ("cross-env A=1 toolbox test", "toolbox"),
+        ("NODE_OPTIONS=--no-warnings npx toolbox", "toolbox"),
+        ("ac-toolbox test", "@acme/toolbox"),
+        ("kit test", "react"),
+    ],
+)
+def test_what_a_test_command_starts_in_the_end(script: str, package_name: str) -> None:
+    """Variables, launchers and other scripts hid the program that brought the runner along."""
+    assert started(script, package_name).evidence["runner"] == "package.json: @types/jest, a sign of jest"
+
+
+@pytest.mark.parametrize("script", ["npm run ava", "ac-toolbox test", "npm run lint"])
+def test_what_brings_no_runner_along_is_not_taken_for_one(script: str) -> None:
+    with pytest.raises(Unsupported):
+        started(script, "ava", "toolbox")
 
 
 @pytest.mark.parametrize(("script", "tool"), [("ava --serial", "AVA"), ("casperjs x.js", "browser")])
