@@ -175,6 +175,8 @@ def test_karma_runs_its_whole_bundle() -> None:
          "node_modules/react-scripts/bin/react-scripts.js", ("node", "{entry}", "test", "--json")),
         ({"scripts": {"test": "tsdx test"}, "devDependencies": {"tsdx": "^0.14"}},
          "node_modules/tsdx/dist/index.js", ("node", "{entry}", "test", "--json")),
+        ({"scripts": {"test": "wp-scripts test-unit-js"}, "devDependencies": {"@wordpress/scripts": "13.0.1"}},
+         "node_modules/@wordpress/scripts/bin/wp-scripts.js", ("node", "{entry}", "test-unit-js", "--json")),
         ({"scripts": {"test": "grommet check -t"}, "devDependencies": {"grommet-cli": "5.1.0"}},
          "node_modules/jest/bin/jest.js", ("node", "{entry}", "--json", "--outputFile={report}")),
     ],
