@@ -40,7 +40,7 @@ from pipeline.core.work import Event, Tell, silent
 from pipeline.ecosystems.locks import Locked
 from pipeline.ecosystems.protection import is_protected
 from pipeline.ecosystems.registry import LookUp, Registry
-from pipeline.execution import counter, images, reads, runs, scope
+from pipeline.execution import counter, generated, images, reads, runs, scope
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.run import TestRun, pack
 from pipeline.execution.runs import Plan
@@ -236,7 +236,7 @@ class _Qualification:
         try:
             return self._qualified()
         except Rejected as end:
-            if end.stage == "install":
+            if end.stage != "run":
                 self.keep("install", end.log.encode())
             return self.request.rejected(end.reason, end.detail)
         except Unsupported as end:
@@ -306,7 +306,7 @@ class _Qualification:
             return repair.repaired(start, situation, attempt, self.keep)
         except Rejected as end:
             decided = end.stage == "run" and self.health and self.health.well
-            if decided or not any(step.stage == end.stage for step in start.steps):
+            if decided or not any(end.stage in (step.stage, "prepare") for step in start.steps):
                 raise
         self.say("what other candidates taught does not help; starting again without it")
         return repair.repaired(Repair(inferred.environment), situation, attempt, self.keep)
@@ -362,7 +362,7 @@ class _Qualification:
                 tried.append(f"{name}, {hypothesis.description[:200]}: {result}")
                 self.files = before[1] | {file: log for file, log in self.files.items() if file.startswith("tried.")}
                 self.keep(f"tried.{tries + number}", rejection.log.encode())
-                if rejection.stage == "install":
+                if rejection.stage != "run":
                     further = chain(hypotheses.with_programs(case, hypothesis, rejection.log), further)
                 if self.sick and number < MOST_HYPOTHESES:
                     further = chain(hypotheses.further(name, case, self._case(self.sick, situation)), further)
@@ -403,7 +403,8 @@ class _Qualification:
             image = images.ensure(self.sandbox, self.clone, target, self.say)
         except InstallFailed as end:
             detail = f"{end}\n{end.log[-2000:]}"
-            raise Rejected(repair.reason_of(end.log), detail, log=end.log, stage="install") from end
+            stage: Literal["install", "prepare"] = "prepare" if isinstance(end, images.NotPrepared) else "install"
+            raise Rejected(repair.reason_of(end.log), detail, log=end.log, stage=stage) from end
         self.made = True
         target = target._replace(environment=as_installed(self.sandbox, target.image, target.environment))
         deviations = [*image.deviations, *state.deviations]
@@ -415,16 +416,28 @@ class _Qualification:
         elif changes_manifests(self.candidate):
             deviations.append("the gold patch changes dependencies that no known commit has: the base's are used")
         ran = self._ran(target, image.ran, tuple(deviations))
-        runs_by_name = self._runs_by_name(ran, target, state)
-        if self.health and self.health.well:
-            self.tell(Event(self.request.name, data=Lessons(lessons(learned.of_sick_base(state.steps)))))
-        ran = ran.model_copy(update={"health": self.health, "memory": memory_of(runs_by_name["fix"])})
-        instance = judge(self.candidate, ran, runs_by_name, flaky=self.request.flaky)
+        try:
+            runs_by_name = self._runs_by_name(ran, target, state)
+            if self.health and self.health.well:
+                self.tell(Event(self.request.name, data=Lessons(lessons(learned.of_sick_base(state.steps)))))
+            ran = ran.model_copy(update={"health": self.health, "memory": memory_of(runs_by_name["fix"])})
+            instance = judge(self.candidate, ran, runs_by_name, flaky=self.request.flaky)
+        except Rejected as end:
+            raise self._with_failures(end, target) from None
         ran = self._with_protected(ran, target)
         self.tell(Event(self.request.name, data=Lessons(lessons(state.steps))))
         plan = self._plan(ran, target)
         self._warm(plan, instance)
         return judge(self.candidate, ran, runs_by_name, self._counter_results(plan, instance), self.request.flaky)
+
+    def _with_failures(self, end: Rejected, target: images.Recipe) -> Rejected:
+        """The rejection of a base that is not well, its log after what failed when the files that its tests need were
+        made: a known fault of the build can be repaired as well."""
+        if not target.environment.prepare or (self.health and self.health.well):
+            return end
+        with self.sandbox.open(target.image, cache="none") as workspace:
+            failures = generated.failures_in(workspace)
+        return Rejected(end.reason, end.detail, log=f"{failures}\n{end.log}", stage=end.stage) if failures else end
 
     def _warm(self, plan: Plan, instance: Instance) -> None:
         """Evaluate an empty patch, so that the cache that patches begin with has the test files with their controls.

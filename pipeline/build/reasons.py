@@ -42,8 +42,11 @@ ENVIRONMENTAL = frozenset(
 
 
 class Rejected(Exception):
-    """Ends the qualification of a candidate: `log` is the output of the failing command, at this `stage`."""
+    """Ends the qualification of a candidate: `log` is the output of the failing command, at this `stage`. To `prepare`
+    is to make files before the tests."""
 
-    def __init__(self, reason: str, detail: str, *, log: str = "", stage: Literal["install", "run"] = "run") -> None:
+    def __init__(
+        self, reason: str, detail: str, *, log: str = "", stage: Literal["install", "prepare", "run"] = "run"
+    ) -> None:
         self.reason, self.detail, self.log, self.stage = reason, detail, log, stage
         super().__init__(detail)

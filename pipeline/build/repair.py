@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, NamedTuple, TypeVar
 
 from pipeline.build import faults
@@ -26,6 +26,11 @@ GONE = "version-gone"
 FAMILY = 8
 #: attempts for one candidate: the oldest lock files had four faults
 MOST = 12
+
+#: the stage of a rejection -> the stages of the faults that its log may show
+_STAGES: dict[str, tuple[faults.Stage, ...]] = {
+    "install": ("install",), "prepare": ("install", "run"), "run": ("run",),
+}  # fmt: skip
 
 T = TypeVar("T")
 Attempt = Callable[["Repair"], T]
@@ -156,7 +161,8 @@ def reason_of(log: str) -> str:
 def _remedied(state: Repair, end: Rejected, situation: Situation) -> Iterator[Repair]:
     """What to try next: remedies for all findings that name a package or host, whatever the fault; then for all
     findings of the first fault, then of each other one."""
-    found = groupby(faults.find(end.stage, end.log), key=lambda finding: finding.fault.name)
+    findings_by_stage = (faults.find(stage, end.log) for stage in _STAGES[end.stage])
+    found = groupby(chain.from_iterable(findings_by_stage), key=lambda finding: finding.fault.name)
     groups = [list(findings) for _, findings in found]
     named = _first_of_each([finding for findings in groups for finding in findings])
     for findings in (named, *groups):

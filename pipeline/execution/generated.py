@@ -22,8 +22,13 @@ from pipeline.sandbox.base import DEFAULT, Completed, InstallFailed, Limit, Sand
 
 #: the list of made files, in a place where no patch can write
 LISTING = ".git/a11y-bench-made"
+#: what the commands that failed printed, next to it
+FAILURES = ".git/a11y-bench-failures"
 #: what these commands may use; their outputs are as large as a build's
 LIMITS = replace(DEFAULT, seconds=900, output=2**29)
+
+#: options of Node that the commands get if the tests have them: what compiles needs them as well
+OPTIONS = ("--openssl-legacy-provider",)
 
 #: lists the files that the commit does not have
 UNTRACKED = ("git", "ls-files", "-z", "--others", "--exclude=node_modules")
@@ -39,32 +44,40 @@ class OverLimit(A11yBenchError):
         super().__init__(f"making files reached the limit on {limit}")
 
 
-def add(sandbox: Sandbox, plain: str, commands: Sequence[Sequence[str]], sources: Path) -> None:
-    """Run the commands in the image `plain` and add what they make to the checkout `sources`.
+def variables(environment: Environment) -> dict[str, str]:
+    """The variables of the commands."""
+    kept = [word for word in environment.test_env.get("NODE_OPTIONS", "").split() if word in OPTIONS]
+    return {"NODE_OPTIONS": " ".join(kept)} if kept else {}
+
+
+def add(sandbox: Sandbox, plain: str, environment: Environment, sources: Path) -> None:
+    """Run the environment's commands in the image `plain` and add what they make to the checkout `sources`.
 
     A command that fails does not stop the others, and what it made counts: of a workspace that is built whole, packages
     that no test needs may fail. Raises InstallFailed if nothing is made, or at a limit.
     """
     with sandbox.open(plain, cache="none", limits=LIMITS) as workspace, TemporaryDirectory() as folder:
-        failures = _failures(workspace, commands)
+        failures = _failures(workspace, environment)
         made, visible = _listed(workspace), _listed(workspace, "--exclude-standard")
         if not made:
-            raise failures[0] if failures else InstallFailed(f"{' '.join(commands[-1])} makes no file", "")
+            raise failures[0] if failures else InstallFailed(f"{' '.join(environment.prepare[-1])} makes no file", "")
         listing, packed = f"{workspace.scratch}/made", f"{workspace.scratch}/packed"
         workspace.write(listing, _joined(made))
         workspace.run([*_PACK, listing, packed], ours=True)
         workspace.fetch(packed, Path(folder, "made"))
         added = list(_copied(Path(folder, "made"), sources))
     (sources / LISTING).write_bytes(_joined(added))
+    said = "\n".join(f"{failed}\n{failed.log[-20_000:]}" for failed in failures)
+    (sources / FAILURES).write_text(said, encoding="utf-8")
     with (sources / ".git" / "info" / "exclude").open("a") as rules:
         rules.writelines(f"/{_escaped(path)}\n" for path in sorted(set(visible) & set(added)))
 
 
-def _failures(workspace: Workspace, commands: Sequence[Sequence[str]]) -> list[InstallFailed]:
+def _failures(workspace: Workspace, environment: Environment) -> list[InstallFailed]:
     """Run the commands and return their failures. Raises one that reached a limit, which closes the workspace."""
     failures = []
-    for argv in commands:
-        completed = workspace.run(argv)
+    for argv in environment.prepare:
+        completed = workspace.run(argv, env=variables(environment))
         if completed.code:
             output = completed.output.decode(errors="replace")
             failures.append(InstallFailed(f"{' '.join(argv)} ended with {completed.code}", output))
@@ -78,6 +91,11 @@ def made_in(workspace: Workspace) -> frozenset[str]:
     return frozenset(filter(None, (workspace.read(f"{workspace.root}/{LISTING}") or b"").decode().split("\0")))
 
 
+def failures_in(workspace: Workspace) -> str:
+    """What the commands that failed printed when the files of this image were made; empty if none did."""
+    return (workspace.read(f"{workspace.root}/{FAILURES}") or b"").decode(errors="replace")
+
+
 def renew(workspace: Workspace, environment: Environment, changed: Collection[str]) -> bytes:
     """Make the files again that depend on changed ones, and return the commands' output. A command that fails leaves
     its files missing. Raises OverLimit."""
@@ -87,7 +105,7 @@ def renew(workspace: Workspace, environment: Environment, changed: Collection[st
     workspace.run([*_REMOVE, f"{workspace.root}/{LISTING}"], ours=True)
     output = b""
     for argv in environment.prepare:
-        completed = workspace.run(argv)
+        completed = workspace.run(argv, env=variables(environment))
         output += _transcript(argv, completed)
         if completed.limit:
             raise OverLimit(completed.limit, output)

@@ -25,7 +25,7 @@ from pipeline.ecosystems import installation
 from pipeline.ecosystems.protection import is_manifest
 from pipeline.execution import generated
 from pipeline.sandbox import node
-from pipeline.sandbox.base import Sandbox
+from pipeline.sandbox.base import InstallFailed, Sandbox
 from pipeline.sandbox.images import Installed
 from pipeline.sandbox.progress import reporting
 
@@ -65,8 +65,14 @@ def recipe(clone: Clone, environment: Environment, base: str, manifests: str) ->
     key = digest(VERSION, environment.model_dump(include=_INSTALLED_BY | shaped), manifest_lines)
     tree = tree_name(clone, base)
     plain = digest(key, tree)
-    image = digest(plain, environment.prepare) if environment.prepare else plain
+    image = (
+        digest(plain, environment.prepare, *generated.variables(environment).values()) if environment.prepare else plain
+    )
     return Recipe(environment, key, image, base, manifests, plain)
+
+
+class NotPrepared(InstallFailed):
+    """The environment's own commands made no file, or reached a limit; `log` is the output of the first that failed."""
 
 
 class Made(NamedTuple):
@@ -100,12 +106,15 @@ def ensure(sandbox: Sandbox, clone: Clone, made: Recipe, say: Callable[[str], No
 
 
 def _prepare(sandbox: Sandbox, made: Recipe, sources: Path, say: Callable[[str], None]) -> None:
-    """Add the files that the environment's own commands make from the sources. Raises InstallFailed."""
+    """Add the files that the environment's own commands make from the sources. Raises NotPrepared."""
     commands = made.environment.prepare
     with reporting(say, f"preparing: {'; '.join(' '.join(argv) for argv in commands)}"[:200]):
         if not sandbox.images.has(made.plain):
             sandbox.images.instance(made.environment_digest, made.plain, sources)
-        generated.add(sandbox, made.plain, commands, sources)
+        try:
+            generated.add(sandbox, made.plain, made.environment, sources)
+        except InstallFailed as end:
+            raise NotPrepared(str(end), end.log) from end
 
 
 def _made(sandbox: Sandbox, installed: Installed, missing: tuple[str, ...]) -> Made:

@@ -55,3 +55,32 @@ def test_what_waits_in_vain_for_a_file_may_only_need_it(tmp_path: Path) -> None:
     outcome = bench.build("menu", settings=Settings(bench.sandbox, repeats=1, limits=Limits(seconds=10)))["menu"]
     assert isinstance(outcome, Instance), outcome
     assert [" ".join(words[-2:]) for words in outcome.environment.prepare] == [". build"]
+
+
+OLD = """
+const { mkdirSync, writeFileSync } = require("fs");
+mkdirSync("dist", { recursive: true });
+const fits = (process.env.NODE_OPTIONS || "").includes("--openssl-legacy-provider");
+if (MAKES) writeFileSync("dist/first.js", "");
+if (fits) writeFileSync("dist/made.js", require("fs").readFileSync("src/made.js"));
+else { console.error("Error: error:0308010C:digital envelope routines::unsupported"); process.exit(1); }
+"""
+
+
+@pytest.mark.rule("base-is-well")
+@pytest.mark.parametrize("makes", ["false", "true"])
+def test_a_known_fault_of_a_build_is_repaired(tmp_path: Path, makes: str) -> None:
+    """A compiler of old hashes failed before the tests, alone or after another file was made: no remedy was tried."""
+    needs = "needs dist/made.js\nworks | dist/made.js | old\n"
+    pull = Pull("qualified", needs + "named | {src} | new\n", needs)
+    manifest = MANIFEST.format('"jest": "file:./jest"').replace(
+        "mkdir -p dist && cp src/made.js dist/made.js", "node old.js"
+    )
+    base: dict[str, Content] = {
+        "package.json": manifest, "src/made.js": "old\n", "old.js": OLD.replace("MAKES", makes),
+    }  # fmt: skip
+    bench = Bench(tmp_path, make_library(tmp_path, {"menu": pull}, base).folder, tmp_path / "cache")
+    bench.collect()
+    outcome = bench.build("menu", settings=Settings(bench.sandbox, repeats=1))["menu"]
+    assert isinstance(outcome, Instance), outcome
+    assert outcome.environment.test_env["NODE_OPTIONS"] == "--openssl-legacy-provider"

@@ -95,6 +95,14 @@ def test_what_is_unknown_is_tried_once() -> None:
     assert (end.value.reason, len(attempts.tried)) == ("environment_failed", 1)
 
 
+def test_what_fails_before_the_tests_is_looked_up_among_faults_of_installs_and_runs() -> None:
+    """A build that runs before the tests calls old hashes as a test does; only faults of installs were known."""
+    attempts = Attempts(Rejected("environment_failed", "", log=log_of("old-hashes"), stage="prepare"))
+    assert attempts.run().environment.test_env["NODE_OPTIONS"] == "--openssl-legacy-provider"
+    attempts = Attempts(Rejected("environment_failed", "", log=log_of("peer-rules"), stage="prepare"))
+    assert attempts.run().environment.install_env
+
+
 def test_the_tests_own_rejection_stands_when_repairs_of_it_fail() -> None:
     """A repair that fails for a reason of its own says nothing about the candidate."""
     first = Rejected("no_report", "in run", log=log_of("node-too-old"))

@@ -57,7 +57,7 @@ def checkouts(tmp_path: Path) -> Checkouts:
 
 def add(checkouts: Checkouts, *commands: tuple[str, ...]) -> None:
     sandbox: Any = checkouts
-    generated.add(sandbox, "plain", commands, checkouts.sources)
+    generated.add(sandbox, "plain", make_environment(prepare=commands), checkouts.sources)
 
 
 @pytest.mark.rule("prepared-files")
@@ -119,9 +119,26 @@ def test_commands_that_make_nothing_are_refused(checkouts: Checkouts, command: s
 
 def test_what_a_failing_command_made_counts(checkouts: Checkouts) -> None:
     """A workspace is built whole, and one of its packages needs a program that is nowhere."""
-    add(checkouts, ("sh", "-c", "exit 3"), (*MAKE[:2], f"{MAKE[2]}; exit 2"))
+    add(checkouts, ("sh", "-c", "echo no tool; exit 3"), (*MAKE[:2], f"{MAKE[2]}; exit 2"))
     with checkouts.open() as workspace:
         assert generated.made_in(workspace) == MADE
+        assert "ended with 3\nno tool\n" in generated.failures_in(workspace)
+        assert workspace.run(["git", "status", "--porcelain"]).output == b""
+
+
+def test_commands_get_the_options_of_node_that_compilers_need(checkouts: Checkouts) -> None:
+    """A repair gave them to the tests alone. Others load modules of the tests."""
+    options = {"NODE_OPTIONS": "--require ./set-up.js --openssl-legacy-provider"}
+    command = ("sh", "-c", "echo $NODE_OPTIONS > made.txt")
+    environment = make_environment(prepare=(command,), test_env=options)
+    sandbox: Any = checkouts
+    generated.add(sandbox, "plain", environment, checkouts.sources)
+    with checkouts.open() as workspace:
+        made = Path(workspace.root, "made.txt")
+        assert made.read_text() == "--openssl-legacy-provider\n"
+        made.write_text("")
+        generated.renew(workspace, environment, ["made.txt"])
+        assert made.read_text() == "--openssl-legacy-provider\n"
 
 
 @pytest.mark.trap("write-through-a-link")
