@@ -65,6 +65,9 @@ _COMMITTED = re.compile(rb"^committer .*> (\d+) ([+-])(\d\d)(\d\d)$", re.MULTILI
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 #: the earliest time of a file in a checkout (the start of 2000); the latest is eight years later
 _LONG_AGO = 946_684_800
+#: names that a checkout's commit has besides `main`: those of default branches, by which configurations ask git what
+#: has changed
+_DEFAULTS = ("refs/heads/master", *(f"refs/remotes/origin/{name}" for name in ("main", "master", "develop")))
 #: git compares only what a copy of a file keeps: its size, and its time to the second
 _BY_TIME_AND_SIZE = "[core]\n\tcheckStat = minimal\n\ttrustctime = false\n"
 #: the mode of a link
@@ -279,6 +282,7 @@ def _cat_file(clone: Clone, mode: str, blobs: Iterable[str]) -> bytes:
 
 def checkout(clone: Clone, sha: str, target: Path) -> None:
     """Write the tree of `sha` to the new folder `target` as a repository of one commit, without history or remotes.
+    Names of default branches (`origin/main`) mean this commit, too, for configurations that ask git what changed.
 
     Files whose content the clone lacks are left out (`missing_files`). A file's time is in the past and derived from
     its content. Git therefore notices every later write without reading copies again, and a cache that relies on times
@@ -303,13 +307,17 @@ def checkout(clone: Clone, sha: str, target: Path) -> None:
 
 
 def commit_all(folder: Path) -> str:
-    """Make a folder a repository with one commit of all its files, including ignored ones; returns the commit."""
+    """Make a folder a repository with one commit of all its files, including ignored ones; returns the commit. It has
+    the names of _DEFAULTS as well."""
     for arguments in (
         ["init", "-q", "-b", "main", "--template="],
         ["add", "-A", "-f"],
         ["commit", "-q", "--allow-empty", "--no-verify", "-m", "base"],
     ):
         subprocess.run(["git", *arguments], cwd=folder, check=True, env=_environment(), capture_output=True)
+    names = "".join(f"create {name} HEAD\n" for name in _DEFAULTS).encode()
+    naming = ["git", "update-ref", "--stdin"]
+    subprocess.run(naming, cwd=folder, check=True, env=_environment(), input=names, capture_output=True)
     shutil.rmtree(folder / ".git" / "logs", ignore_errors=True)
     (folder / ".git" / "info").mkdir(exist_ok=True)
     (folder / ".git" / "info" / "exclude").write_text("node_modules\n")

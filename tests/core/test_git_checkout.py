@@ -50,12 +50,21 @@ def test_a_checkout_is_one_commit_without_a_way_out(history: History, tmp_path: 
     checkout(open_clone(history.folder), base_of(history), target)
     assert git(target, "rev-list", "--all", "--count") == "1"
     assert git(target, "remote") == git(target, "tag") == git(target, "status", "--porcelain") == ""
-    assert git(target, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
+    assert {*git(target, "for-each-ref", "--format=%(objectname)").split()} == {git(target, "rev-parse", "HEAD")}
+    assert git(target, "branch", "--show-current") == "main"
     assert not (target / ".git" / "logs").exists()
     assert not (target / ".git" / "objects" / "info" / "alternates").exists()
     fixed = history.git("rev-parse", "HEAD:src/fixed.ts")
     objects = git(target, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
     assert fixed not in objects
+
+
+@pytest.mark.parametrize("name", ["origin/main", "origin/master", "origin/develop", "master"])
+def test_nothing_has_changed_since_the_default_branch(history: History, tmp_path: Path, name: str) -> None:
+    """A runner's configuration asked git which packages had changed, and ended without such a branch."""
+    target = tmp_path / "checkout"
+    checkout(open_clone(history.folder), base_of(history), target)
+    assert git(target, "diff", "--name-only", name, "HEAD") == ""
 
 
 def test_the_tree_is_that_of_the_commit(history: History, tmp_path: Path) -> None:
