@@ -94,12 +94,24 @@ def _names(folder: str, word: str, test: str) -> bool:
         return False
 
 
-def imported(tree: Tree, files: Iterable[str]) -> frozenset[str]:
-    """The runners that these tests import by name, if they exist before the patch."""
-    patterns = {name: runner.imports for name, runner in all_runners().items() if runner.imports}
-    texts = [tree.text(file) for file in files]
-    found = frozenset(name for text in texts for name, imports in patterns.items() if re.search(imports, text))
-    return found or frozenset(runner.name for runner in all_runners().values() if _claims(tree, runner, files))
+def imported(tree: Tree, files: Collection[str]) -> frozenset[str]:
+    """The runners that these tests import by name, if they exist before the patch; one that starts browsers only if
+    more than half of them are its own."""
+    texts = {file: text for file in files if (text := tree.text(file))}
+    found: set[str] = set()
+    for runner in (runner for runner in all_runners().values() if runner.imports):
+        own = [file for file, text in texts.items() if re.search(runner.imports, text)]
+        kin = set(map(_kind, own))
+        if own and (not runner.browser or 2 * sum(_kind(file) in kin for file in texts) > len(texts)):
+            found.add(runner.name)
+    return frozenset(found or (runner.name for runner in all_runners().values() if _claims(tree, runner, files)))
+
+
+def _kind(file: str) -> tuple[str, str]:
+    """What tests of one tool have in common, even if some import it through a helper: the folder above theirs, and how
+    their names end (`.spec.ts`)."""
+    folder, name = posixpath.split(file)
+    return posixpath.dirname(folder), name.partition(".")[2]
 
 
 def is_configured(tree: Tree, folder: str, runner: Runner) -> bool:
@@ -109,8 +121,9 @@ def is_configured(tree: Tree, folder: str, runner: Runner) -> bool:
     return any(re.search(runner.configuration, path) for path in inside)
 
 
-def _claims(tree: Tree, runner: Runner, files: Iterable[str]) -> bool:
-    """Whether a configuration of a runner above one of these tests names a folder of tests that they are in."""
+def _claims(tree: Tree, runner: Runner, files: Collection[str]) -> bool:
+    """Whether a configuration of a runner above one of these tests names a folder of tests that they are in: most of
+    them, if it starts browsers."""
     if not runner.tests:
         return False
     folders = {folder for file in files for folder in above(file)}
@@ -124,7 +137,8 @@ def _claims(tree: Tree, runner: Runner, files: Iterable[str]) -> bool:
         for folder, text in texts.items()
         if (match := re.search(runner.tests, text))
     ]
-    return any(file.startswith(f"{folder}/") for folder in named for file in files)
+    own = sum(any(file.startswith(f"{folder}/") for folder in named) for file in files)
+    return 2 * own > len(files) if runner.browser else own > 0
 
 
 def _with_snapshots(tree: Tree, tests: Iterable[str]) -> set[str]:

@@ -172,6 +172,25 @@ def test_the_folder_that_a_configuration_names_for_its_tests(configuration: str,
     assert read(made, test).runner == runner
 
 
+@pytest.mark.parametrize(
+    ("tests", "runner"),
+    [
+        ({"e2e/ui/menu-test.avt.e2e.js": True, "src/menu/menu-test.js": False}, "jest"),
+        ({"e2e/ui/menu.test.ts": True, "src/menu/menu.test.ts": False, "src/tabs/tabs.test.ts": False}, "jest"),
+        ({"e2e/ui/menu.test.ts": True, "e2e/ui/tabs.test.ts": True, "src/tabs/tabs.test.ts": False}, "playwright"),
+        ({"e2e/ui/menu.test.ts": True, "e2e/nav/tabs.test.ts": False, "e2e/nav/list.test.ts": False}, "playwright"),
+    ],
+)
+def test_the_import_of_one_test_does_not_decide_for_all(tests: dict[str, bool], runner: str) -> None:
+    """A fix came with tests of the component, and with one in a browser, which needs a server. Some import Playwright
+    through a helper."""
+    texts = {file: "import '@playwright/test'" if own else "import './helper'" for file, own in tests.items()}
+    packages = {"jest": "^29", "@playwright/test": "^1"}
+    scripts = {"test": "jest", "test:avt": "playwright test"}
+    for configuration in ({}, {"playwright.config.ts": "export default { testDir: './e2e' }"}):
+        assert read(tree(texts | configuration, devDependencies=packages, scripts=scripts), *tests).runner == runner
+
+
 @pytest.mark.parametrize(("script", "found"), [("toolbox test", True), ("ava", False), ("unknown test", False)])
 def test_a_runner_that_an_unknown_program_brings_along(script: str, found: bool) -> None:
     """A company's tool started Jest. What the base's own command starts shows how."""
