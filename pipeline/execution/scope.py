@@ -24,13 +24,16 @@ from pipeline.ecosystems.protection import is_configuration, is_protected
 SCOPES = ("touched", "full")
 
 #: raised when the selection changes: earlier decisions become stale
-VERSION = 5
+VERSION = 6
 
 _HEIGHT = 2
 #: folders whose names say nothing about their content
 _PLAIN_FOLDERS = ("src", "lib")
 _TEST_FOLDERS = ("__tests__", "__test__", "tests", "test", "specs", "spec", "unit")
 _CODE = re.compile(r"\.[cm]?[jt]sx?$")
+#: a file of snapshots that is a module (Web Test Runner's), and how its test may end
+_MODULE = re.compile(r"(?:^|/)__snapshots__/[^/]+(?P<end>\.snap\.[cm]?js)$")
+_ENDS = (".js", ".ts", ".mjs", ".jsx", ".tsx")
 _STORY = re.compile(r"(?:^|/)stories/|\.stories\.")
 #: names of a file that runs everything below its folder
 _STARTS = ("index", "run", "runner", "main", "all", "test", "tests", "spec")
@@ -51,7 +54,8 @@ def touched(tree: Collection[str], test_patch: str, manifest: str | None = None)
     """The files of the test patch, and tests that read test data which it changes, sorted. The runner itself skips
     files that are not tests (fixtures)."""
     changed = paths(test_patch)
-    code = {_test_of(path) for path in changed if _CODE.search(_test_of(path)) and not _sets_up(path)}
+    there = {*tree, *changed}
+    code = {test for path in changed if _CODE.search(test := _test_of(path, there)) and not _sets_up(path)}
     code = set(filter(is_runnable, code)) or code
     data = [path for path in changed if is_test_file(path) and not _CODE.search(path) and not _is_stored(path)]
     return tuple(sorted(code | _readers({*tree, *code}, data, code, named_tests(manifest))))
@@ -140,7 +144,8 @@ def is_test(path: str) -> bool:
     everything, however deep it is."""
     pure = PurePosixPath(path)
     by_name = _TEST_WORD.search(pure.stem) or pure.parent.name in _TEST_FOLDERS or "__tests__" in pure.parts
-    return bool(_CODE.search(path) and is_runnable(path) and by_name and "node_modules" not in pure.parts)
+    is_code = _CODE.search(path) and not _MODULE.search(path)
+    return bool(is_code and is_runnable(path) and by_name and "node_modules" not in pure.parts)
 
 
 def _home(test: PurePosixPath) -> PurePosixPath:
@@ -158,10 +163,12 @@ def _stem(path: PurePosixPath) -> str:
     return _TEST_WORD.sub("", path.stem)
 
 
-def _test_of(path: str) -> str:
-    """`__snapshots__/X.test.tsx.snap` belongs to `X.test.tsx` next to its folder."""
+def _test_of(path: str, there: Collection[str]) -> str:
+    """`__snapshots__/X.test.tsx.snap` belongs to `X.test.tsx` next to its folder, and `__snapshots__/X.test.snap.js` to
+    the file of these that is `X.test.js`, or has another extension."""
     pure = PurePosixPath(path)
-    if pure.suffix != ".snap":
-        return path
     folder = pure.parent.parent if pure.parent.name == "__snapshots__" else pure.parent
-    return str(folder / pure.stem)
+    if module := _MODULE.search(path):
+        named = [str(folder / f"{pure.name.removesuffix(module['end'])}{end}") for end in _ENDS]
+        return next((test for test in named if test in there), named[0])
+    return str(folder / pure.stem) if pure.suffix == ".snap" else path

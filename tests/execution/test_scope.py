@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
-from pipeline.execution.scope import files, related, touched
+from pipeline.execution.scope import files, is_test, related, touched
 
 
 def patch(*paths: str) -> str:
@@ -30,6 +32,28 @@ def patch(*paths: str) -> str:
 def test_the_files_that_a_test_patch_touches(paths: list[str], expected: list[str]) -> None:
     """A snapshot stands for its test; what is no code (fixtures, images) is nothing that a runner could run."""
     assert list(touched((), patch(*paths))) == expected
+
+
+@pytest.mark.rule("scope")
+@pytest.mark.parametrize(
+    ("tree", "changed", "expected"),
+    [
+        ((), ["test/dom/__snapshots__/menu.test.snap.js"], ["test/dom/menu.test.js"]),
+        (["test/dom/menu.test.ts"], ["test/dom/__snapshots__/menu.test.snap.js"], ["test/dom/menu.test.ts"]),
+        ((), ["src/__snapshots__/a-test.snap.mjs", "src/a-test.tsx"], ["src/a-test.tsx"]),
+        ((), ["test/menu.snap.js"], ["test/menu.snap.js"]),
+    ],
+)
+def test_snapshots_that_are_modules_stand_for_their_test(
+    tree: Iterable[str], changed: list[str], expected: list[str]
+) -> None:
+    """Web Test Runner's are code: they were run as pages of their own, and their tests were not."""
+    assert list(touched(tree, patch(*changed))) == expected
+
+
+@pytest.mark.parametrize(("file", "expected"), [("menu-test.js", True), ("__snapshots__/menu-test.snap.js", False)])
+def test_snapshots_that_are_modules_are_no_tests(file: str, expected: bool) -> None:
+    assert is_test(f"src/menu/__tests__/{file}") == expected
 
 
 #: a suite whose tests are data: what runs them is named by a script, or called like a start
