@@ -30,10 +30,12 @@ def apply(edits: Sequence[Edit], files: Mapping[str, bytes], registry: Callable[
 
 
 def restrict_workspace(folders: Sequence[str], files: Mapping[str, bytes]) -> Files:
-    """The root's package.json, with these folders as the only packages of its workspace."""
+    """The root's package.json, with these folders as the only packages of its workspace. It is private, without which
+    yarn 1 refuses a workspace; a root whose packages only Lerna names need not say so."""
     root = next((data for path, data in packages(files) if path == "package.json"), {})
     workspaces = root.get("workspaces")
     root["workspaces"] = {**workspaces, "packages": list(folders)} if isinstance(workspaces, dict) else list(folders)
+    root["private"] = True
     return {"package.json": _text(root).encode()}
 
 

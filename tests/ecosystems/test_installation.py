@@ -109,6 +109,7 @@ def test_yarn_1_is_not_told_of_the_others(named: object) -> None:
     """It installs whatever the root names."""
     files = {"package.json": json.dumps({"name": "root", "workspaces": named}).encode(), "site/package.json": b"{}"}
     spec = make_environment(manager="yarn", manager_version="1.22.22", focus=FOCUS)
-    seen = json.loads(manifests(spec, files, str)["package.json"])["workspaces"]
-    assert seen == (["packages/a", "packages/b"] if isinstance(named, list) else {**named, "packages": list(FOCUS)})
+    root = json.loads(manifests(spec, files, str)["package.json"])
+    wanted = list(FOCUS) if isinstance(named, list) else {**named, "packages": list(FOCUS)}
+    assert (root["workspaces"], root["private"]) == (wanted, True)
     assert manifests(make_environment(manager="npm", focus=FOCUS), files, str) == files
