@@ -14,7 +14,7 @@ from functools import cache, partial
 from typing import Any
 
 from pipeline.build.infer import angular, uses, workspaces
-from pipeline.build.infer.scripts import TASKS, started, starts_task
+from pipeline.build.infer.scripts import TASKS, calls, end_to_end, started, starts_task
 from pipeline.build.infer.tree import Found, Manifest, Tree, Unsupported, above, table
 from pipeline.build.infer.uses import Use
 from pipeline.build.infer.words import commands, program
@@ -39,7 +39,8 @@ def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str
         for file in tests or ["package.json"]
     ]
     nearest = [use for folders in packages if (use := _nearest(known, folders, is_sure))]
-    if not nearest and (use := _started(tree, manifest, tests)):
+    served = {use.runner for use in nearest if use.runner not in imported and _is_served(tree, use)}
+    if len(served) == len({use.runner for use in nearest}) and (use := _started(tree, manifest, tests, served)):
         return use, workspaces.installed(tree, use.folder, named) or use.folder if use.folder else "the root"
     if not nearest:
         raise Unsupported("runner_unsupported", _nothing(manifest))
@@ -139,20 +140,30 @@ def _fixed(known: Known, fixed: dict[str, Found]) -> tuple[Use, str]:
     return next((use for use in found if use.runner == wanted.value), bare), folder.evidence
 
 
-def _started(tree: Tree, manifest: Manifest, tests: Sequence[str]) -> Use | None:
-    """The use of a runner that the test command may start, although no manifest names it."""
-    if not _starts_something(tree, manifest):
-        return None
-    return uses.marked(tree, tests) or uses.brought(tree) or uses.hinted(manifest)
+def _is_served(tree: Tree, use: Use) -> bool:
+    """Whether a runner that starts browsers is there for a served application: of the scripts of its package, only
+    those of end-to-end tests call it."""
+    manifest, spec = tree.manifest(use.folder), runner(use.runner)
+    if manifest is None or use.call.program or not spec.browser:
+        return False
+    return any(calls(tree, use.folder, manifest, spec.programs, end_to_end(manifest)))
 
 
-def _starts_something(tree: Tree, manifest: Manifest) -> bool:
-    """Whether the test command starts a task, or a program that is not a runner and may bring one along: a dependency's
-    or one of the repository's own packages."""
+def _started(tree: Tree, manifest: Manifest, tests: Sequence[str], served: Collection[str]) -> Use | None:
+    """The use of a runner that the test command may start, although no manifest names it: by a task, or a tool that
+    brings it along. Where there are runners for a `served` application, only by a tool of the repository's own."""
     first = started(tree, manifest)
-    is_started = starters(tree, manifest) or any(_programs(tree, path).intersection(first) for path in _manifests(tree))
+    is_own = any(_programs(tree, path).intersection(first) for path in _manifests(tree))
+    is_foreign = _rows(first) or _foreign(manifest, ("test",))
     is_task = starts_task(manifest) or not TASKS.isdisjoint(first)
-    return is_task or bool(is_started and not _rows(first) and not _foreign(manifest, ("test",)))
+    is_runner = any(not set(spec.programs).isdisjoint(first) for spec in all_runners().values())
+    if served:
+        may_start = is_own and not (is_foreign or is_task or is_runner)
+    else:
+        may_start = is_task or (is_own or bool(starters(tree, manifest))) and not is_foreign
+    if not may_start:
+        return None
+    return uses.marked(tree, tests, served) or uses.brought(tree, served) or uses.hinted(manifest)
 
 
 def _manifests(tree: Tree) -> list[str]:

@@ -26,6 +26,7 @@ NAMES = ("test", "test:unit", "unit", "test-unit", "test:ci", "test:jest", "jest
 #: names of other scripts that may test
 _TESTS = re.compile(r"test|spec|unit|jest|vitest|mocha|karma|jasmine")
 _OTHERS = re.compile(r"^(?:pre|post)|watch|update|debug|coverage|e2e|visual|lint|typ(?:es|ings|e-?[Cc]heck)")
+_END_TO_END = re.compile(r"e2e|visual")
 #: programs that start others by configurations or scripts of their own
 TASKS = frozenset({"gulp", "grunt", "node", "babel-node", "ts-node", "tsx", "make", "nx", "turbo", "lerna", "wireit"})
 #: programs that call scripts by name, beside the package managers; the last one also runs commands
@@ -108,6 +109,11 @@ def names(manifest: Manifest) -> list[str]:
         *(name for name in NAMES if name in manifest.table("scripts")),
         *(name for name in others if not _OTHERS.search(name)),
     ]
+
+
+def end_to_end(manifest: Manifest) -> list[str]:
+    """The scripts that test a served application, by their names."""
+    return [name for name in manifest.table("scripts") if _END_TO_END.search(name)]
 
 
 def starts_task(manifest: Manifest) -> bool:

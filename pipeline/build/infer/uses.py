@@ -157,9 +157,11 @@ def locked(tree: Tree, package: str, wanted: str = "") -> Found | None:
     return None
 
 
-def brought(tree: Tree) -> Use | None:
-    """The use of a runner that no manifest names and that another package brings along, by the lock file."""
-    pairs = ((runner, package) for runner in all_runners().values() for package in runner.packages)
+def brought(tree: Tree, others: Collection[str] = ()) -> Use | None:
+    """The use of a runner that no manifest names and that another package brings along, by the lock file; none of the
+    `others`."""
+    runners = (runner for runner in all_runners().values() if runner.name not in others)
+    pairs = ((runner, package) for runner in runners for package in runner.packages)
     found = ((runner, package, locked(tree, package)) for runner, package in pairs)
     return next(
         (
@@ -171,10 +173,11 @@ def brought(tree: Tree) -> Use | None:
     )
 
 
-def marked(tree: Tree, tests: Sequence[str]) -> Use | None:
+def marked(tree: Tree, tests: Sequence[str], others: Collection[str] = ()) -> Use | None:
     """The use of a runner that no manifest names, by files that only it has: snapshots beside the tests, its
-    configuration in a package above them or at the root."""
-    runners, snapshots = _from_packages(), _with_snapshots(tree, tests)
+    configuration in a package above them or at the root; none of the `others`."""
+    runners = [runner for runner in _from_packages() if runner.name not in others]
+    snapshots = _with_snapshots(tree, tests)
     signs = [
         *((runner, "", "snapshots beside the tests") for runner in runners if runner.name in snapshots),
         *(

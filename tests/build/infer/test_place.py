@@ -230,6 +230,30 @@ def test_a_configuration_of_no_runner_starts_none(script: str) -> None:
         read(tree(devDependencies={}, scripts={"test": script}), "src/menu.test.js")
 
 
+@pytest.mark.parametrize(
+    ("scripts", "runner"),
+    [
+        ({"test": "acme-cli test", "test:e2e": "playwright test"}, "jest"),
+        ({"test": "acme-cli test", "test:browser": "playwright test"}, "playwright"),
+        ({"test": "gulp test", "test:e2e": "playwright test"}, "playwright"),
+        ({"test": "eslint .", "test:e2e": "playwright test"}, "playwright"),
+        ({"test": "acme-cli lint && vitest", "test:e2e": "playwright test"}, "vitest"),
+    ],
+)
+def test_a_runner_for_a_served_application_does_not_hide_what_a_tool_starts(
+    scripts: dict[str, str], runner: str
+) -> None:
+    """The repository's own tool brought Jest along; Playwright was a dependency, with a configuration at the root."""
+    lock = YARN_1 + '\njest@^29.0.0:\n  version "29.0.0"\n'
+    own = package(name="@acme/cli", bin={"acme-cli": "bin/cli.js"})
+    files = {"packages/cli/package.json": own, "yarn.lock": lock, "playwright.config.ts": ""}
+    depends = {"@playwright/test": "1", "eslint": "9"}
+    root = package(scripts=scripts, workspaces=["packages/*"], devDependencies=depends)
+    assert read(of({"package.json": root} | files), "packages/ui/menu.test.ts").runner == runner
+    imported = {"packages/ui/menu.test.ts": "import { test } from '@playwright/test'"}
+    assert read(of({"package.json": root} | files | imported), "packages/ui/menu.test.ts").runner == "playwright"
+
+
 STARTS = {"lint": "prettier .", "unit": "toolbox test", "ava": "ava && toolbox"}
 KIT = {"packages/kit/package.json": package(name="@acme/kit", bin="./kit.js")}
 
