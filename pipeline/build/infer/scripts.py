@@ -211,12 +211,13 @@ def _is_of(runner: Runner, name: str) -> bool:
 
 
 def _callees(words: Sequence[str], scripts: Mapping[str, str], way: _Way) -> Iterator[tuple[str, Sequence[str]]]:
-    """The scripts that a command calls, each with the words that it hands on. A manager hands on what follows."""
+    """The scripts that a command calls, each with the words that it hands on. A manager hands on what follows. What the
+    others hand on in quotes (`run-s 'test:* -- {@}'`) is left out."""
     start = next((i for i, word in enumerate(words) if word in (*all_managers(), *_CALLERS)), len(words))
     found = [
         (index, name)
         for index, word in enumerate(words[start:], start)
-        for name in _matching(word, scripts)
+        for name in _matching(word.partition(" ")[0] if words[start] in _CALLERS[:-1] else word, scripts)
         if f"{way.folder}:{name}" not in way.seen
     ]
     single = len(found) == 1 and words[start] in all_managers()

@@ -26,6 +26,8 @@ def called(scripts: dict[str, str], files: dict[str, str] | None = None, folder:
         ({"test": "yarn unit", "unit": "yarn jest"}, ["jest"]),
         ({"test": "run-s lint unit:*", "unit": "jest"}, ["jest"]),
         ({"test": "run-s 'check:*'", "check:types": "tsc", "check:unit": "jest", "check:a:b": "karma"}, ["jest"]),
+        ({"test": "run-s 'test:unit:* -- {@}' --", "test:unit:a": "karma start"}, ["karma"]),
+        ({"test": "concurrently 'dom --ci' 'eslint .'", "dom": "jest"}, []),
         ({"test": "npm-run-all check:**", "check:a:b": "karma start"}, ["karma"]),
         ({"test": "run-p test:*", "test:a": "node test/require/node.js", "test:unit": "karma start"}, ["karma"]),
         ({"test": "npm test"}, []),
