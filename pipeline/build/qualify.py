@@ -18,7 +18,7 @@ from pipeline.build.environments import Fields, changes_manifests, environment_o
 from pipeline.build.helpers import split
 from pipeline.build.hypotheses import Case, Hypothesis
 from pipeline.build.infer import Unsupported
-from pipeline.build.infer.place import tool_of
+from pipeline.build.infer.place import given, tool_of
 from pipeline.build.installed import as_installed
 from pipeline.build.judge import RUNS, CounterResults, Ran, judge, require_health, require_trust, unfixed
 from pipeline.build.learned import Learned
@@ -493,6 +493,10 @@ class _Qualification:
         return best, tried[best]
 
     def _ran(self, target: images.Recipe, ran: Identity, deviations: tuple[str, ...]) -> Ran:
+        chosen = selected(self.clone, self.candidate, self.request.scope)
+        files = given(tree_of(self.clone, self.candidate), target.environment.runner, chosen)
+        others = ", ".join(file for file in chosen if file not in files)
+        note = (f"tests of another tool, left out: {others}",) if others else ()
         return Ran(
             environment=target.environment,
             environment_digest=target.environment_digest,
@@ -500,9 +504,9 @@ class _Qualification:
             image=target.image,
             sandbox=self.sandbox.name,
             scope=self.request.scope,
-            files=selected(self.clone, self.candidate, self.request.scope),
+            files=tuple(files),
             repeats=self.request.repeats,
-            deviations=deviations,
+            deviations=(*deviations, *note),
             ran=ran.within(vars(self.request.limits)),
             set_up_by=self.request.set_up_by,
             moved=self.request.moved,

@@ -80,6 +80,13 @@ def _own_tests(tree: Tree, files: Sequence[str]) -> list[str]:
     return [file for file in files if file not in tools]
 
 
+def given(tree: Tree, name: str, files: Sequence[str]) -> list[str]:
+    """The test files that a runner is given: one that runs whatever it is given gets none of another tool's, unless all
+    are. Others leave them out themselves."""
+    own = [file for file in files if not (runner(name).positional and tool_of(tree, file))]
+    return own or list(files)
+
+
 def tool_of(tree: Tree, file: str) -> dict[str, Any]:
     """The row of the tool that a test file belongs to, by its name or its imports; empty if there is none."""
     return next((row for row in table("foreign.toml")["foreign"] if _belongs(tree, file, row)), {})

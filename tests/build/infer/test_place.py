@@ -285,6 +285,20 @@ def test_what_brings_no_runner_along_is_not_taken_for_one(script: str) -> None:
         started(script, "ava", "toolbox")
 
 
+@pytest.mark.parametrize(
+    ("runner", "files", "own"),
+    [
+        ("wtr", ["menu.test.js", "menu.cy.js"], ["menu.test.js"]),
+        ("mocha", ["menu.test.js", "nightwatch/menu.js"], ["menu.test.js"]),
+        ("mocha", ["menu.cy.js"], ["menu.cy.js"]),
+        ("jest", ["menu.test.js", "menu.cy.js"], ["menu.test.js", "menu.cy.js"]),
+    ],
+)
+def test_a_runner_of_any_file_gets_no_tests_of_another_tool(runner: str, files: list[str], own: list[str]) -> None:
+    """Mocha ended at a file of Cypress, and a page of it that failed with the fix rejected the candidate."""
+    assert place.given(of(dict.fromkeys(files, "")), runner, files) == own
+
+
 @pytest.mark.parametrize(("script", "tool"), [("ava --serial", "AVA"), ("casperjs x.js", "browser")])
 def test_a_tool_without_a_folder_is_named(script: str, tool: str) -> None:
     made = tree(devDependencies={"lit": "3"}, scripts={"test": script})
