@@ -3,8 +3,8 @@
 // A test file has one test a line, `title | path | text`: it passes when the file at `path` holds the text, and fails by
 // snapshot when its title begins with `renders`: with `--updateSnapshot` such a one passes, and the file's content is
 // written as its snapshot. With a fourth part it is skipped unless the file holds that, too.
-// Other lines: `needs PATH`, without which the file can not run; `turns PATH`, a test that passes every other time (PATH
-// counts, outside the repository); `letters PATH`, a test that does what the next letter in PATH says, F or P, and passes
+// Other lines: `needs PATH`, without which the file can not run; `asks PATH`, which it says that it cannot find;
+// `turns PATH`, a test that passes every other time (PATH counts, outside the repository); `letters PATH`, a test that does what the next letter in PATH says, F or P, and passes
 // when none is left; a negative control, which always fails; `breaks WAY`, how the runner itself breaks:
 // no-report, cut (its report), killed, totals, exit, silent, flood, deaf (every test passes), rewrites (its test file), hashes (as
 // one of another time does on a newer Node), waits (for what it needs), or one of `endless`, for sandboxes that bound it.
@@ -58,7 +58,8 @@ function suite(name) {
   const argument = (word) => lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.split(" ")[1]);
   argument("breaks").forEach((way) => ways.add(way));
   const missing = argument("needs").filter((needed) => !fs.existsSync(needed));
-  missing.forEach((needed) => console.error(`Cannot find module './${needed}' from '${name}'`));
+  const asked = argument("asks").filter((needed) => !fs.existsSync(needed));
+  [...missing, ...asked].forEach((needed) => console.error(`Cannot find module './${needed}' from '${name}'`));
   const broken = missing.length > 0;
   if (broken && ways.has("waits")) ways.add("no-report").add("hang");
   if (ways.has("rewrites")) fs.writeFileSync(name, "works | package.json |\n");

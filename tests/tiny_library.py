@@ -33,7 +33,7 @@ from pipeline.sandbox.local.sandbox import LocalSandbox
 LIMITS = Limits(seconds=120, output=200_000)
 #: the machine fails on purpose: no need to wait
 IMPATIENT = Patience(tries=2, seconds=0.1)
-BUILD = "mkdir -p dist && cp src/made.js dist/made.js"
+BUILD = "mkdir -p dist && cp src/[mp]a[dr][et].js dist"
 MANIFEST = (
     f'{{{{"name": "tiny", "version": "1.0.0", "private": true, "scripts": {{{{"build": "{BUILD}"}}}}, '
     '"devDependencies": {{{}}}}}\n'
@@ -84,6 +84,10 @@ PULLS = {
         "needs dist/made.js\nworks | dist/made.js | old\n",
     ),
     "born": Pull("qualified", "needs dist/made.js\nnamed | {src} | new\n", tests_before=None, fix_before=None),
+    "part": Pull(
+        "qualified", "asks dist/part.js\nworks | {src} | old\nnamed | dist/part.js | new\n",
+        "asks dist/part.js\nworks | {src} | old\nshown | dist/part.js | old\n",
+    ),
     "sick": Pull("environment_failed", NAMED.replace("{src}", "gone"), "works | gone | old\n"),
     "icon": Pull("qualified", NAMED, others={
         "package.json": MANIFEST.format(f'{JEST}, "dep": "file:./dep"'),

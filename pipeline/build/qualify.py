@@ -292,7 +292,9 @@ class _Qualification:
     def _doubted(self, end: Rejected, situation: Situation, attempt: repair.Attempt) -> Instance:
         """Try other environments if this one may explain the rejection; else raise it."""
         hangs = end.reason == "timeout" and self.health and not self.health.loaded
-        if self.sick is None or end.stage != "run" or not (hangs or health.may_explain(self.health, end.reason)):
+        if self.sick is None or end.stage != "run":
+            raise end
+        if not (hangs or health.may_explain(self.health, end.reason) or self._may_lack_files(end)):
             raise end
         if not hangs and not (self.health and self.health.files):  # gold's log says what the base's cannot
             self.sick = self.sick._replace(log=end.log)
@@ -372,11 +374,12 @@ class _Qualification:
 
     def _hypotheses(self, case: Case, reason: str) -> Iterator[Hypothesis]:
         """A bounded number of hypotheses about a base that was rejected for a reason, each environment once, few with
-        an install, if any. What waited in vain may only have missed files: each other attempt could wait as long."""
+        an install, if any. What waited in vain may only have missed files: each other attempt could wait as long. So
+        may a base of which every file loads."""
         seen, installed = self.seen, 0
         seen.add(digest(case.environment.decisive))
         following = hypotheses.following(case, installs=reason in ("environment_failed", "no_report"))
-        if reason == "timeout":
+        if reason == "timeout" or (case.health.files and case.health.whole):
             following = islice(hypotheses.prepared(case), MOST_INSTALLS)
         for hypothesis in islice(following, 4 * MOST_HYPOTHESES):
             key = digest(hypothesis.environment.decisive)
@@ -556,10 +559,10 @@ class _Qualification:
 
     def _examine(self, plan: Plan, run: TestRun, state: Repair) -> None:
         """Measure the base. Raises Rejected if nothing passes in it, nor with the gold patch."""
-        if run.end not in ("ran", "no_report") and not (run.end == "timeout" and self._lacks_own(run)):
+        if run.end not in ("ran", "no_report") and not (run.end == "timeout" and self._lacks_own(_log(run), run.root)):
             return  # a limit says nothing about the base, unless a bundler waits in vain for what its log names
         self.health = health.measured(run, self._expected)
-        self.sick = _Sick(state, plan.image, self.health, run.log.decode(errors="replace"), run.root)
+        self.sick = _Sick(state, plan.image, self.health, _log(run), run.root)
         if run.end == "ran" and not run.doubts and self.health.files and not self.health.well:
             self.say(f"the base is sick ({self.health}): running gold")
             fix = runs.run_gold(plan, _steps(self.candidate)[-1], cache="use")
@@ -568,11 +571,18 @@ class _Qualification:
             except Rejected as end:
                 raise Rejected(end.reason, end.detail, log=self.sick.log) from None
 
-    def _lacks_own(self, run: TestRun) -> bool:
+    def _lacks_own(self, log: str, root: str) -> bool:
         """Whether the log of a run names files or packages of the repository itself that are missing."""
-        tree, log = tree_of(self.clone, self.candidate), run.log.decode(errors="replace")
-        found = missing_from(log, own_packages(tree), run.root, own_folders(tree))
+        tree = tree_of(self.clone, self.candidate)
+        found = missing_from(log, own_packages(tree), root, own_folders(tree))
         return bool(found.own or found.files)
+
+    def _may_lack_files(self, end: Rejected) -> bool:
+        """Whether files that the repository makes may explain why tests of the base fail although all files load: a
+        browser runs tests whose bundle is missing."""
+        base, sick = self.health, self.sick
+        fails = base is not None and base.passed < base.tests and end.reason in health.PARTLY
+        return fails and sick is not None and self._lacks_own(sick.log, sick.root)
 
 
 class _Sick(NamedTuple):
@@ -590,6 +600,10 @@ def memory_of(test_runs: Sequence[TestRun]) -> int:
     unknown."""
     most = max(run.memory for run in test_runs)
     return max(LEAST, 1 << (most - 1).bit_length()) if most else 0
+
+
+def _log(run: TestRun) -> str:
+    return run.log.decode(errors="replace")
 
 
 def _tail(log: str) -> str:

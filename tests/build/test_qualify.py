@@ -85,7 +85,7 @@ def test_a_failed_install_rejects_and_leaves_its_log(tiny: Bench) -> None:
 def test_an_instance_has_a_log_of_each_run_and_repeat(tiny: Bench, name: str) -> None:
     wanted = {f"{run}.{number + 1}" for run in ("run", "test", "fix") for number in range(tiny.outcomes[name].repeats)}
     wanted |= {"counter.disguised", "counter.falsified", "counter.first"} if name == "toggle" else {"counter.disguised"}
-    wanted |= {"hash": {"repaired.1"}, "made": {"sick"}, "born": {"sick"}}.get(name, set())
+    wanted |= {"hash": {"repaired.1"}, "made": {"sick"}, "born": {"sick"}, "part": {"sick"}}.get(name, set())
     assert {path.name.removesuffix(".log.gz") for path in unit(tiny, name).glob("*.log.gz")} == wanted
     assert "Test results written to" in log(tiny, name, "fix.1")
 
@@ -188,6 +188,16 @@ def test_what_tests_need_is_made_and_made_again_for_the_fix(tiny: Bench) -> None
     assert "the tests need what this makes" in made.deviations[0]
     assert made.environment_digest == tiny.outcomes["menu"].environment_digest
     assert "(ended with 0)" in log(tiny, "made", "fix.1") and "(ended with 0)" not in log(tiny, "made", "test.1")
+
+
+@pytest.mark.rule("prepared-files")
+def test_a_base_in_which_some_tests_pass_may_lack_files_too(tiny: Bench) -> None:
+    """In a browser, every file loads and the tests that need no bundle pass: it ended as `gold_does_not_fix`."""
+    part = tiny.outcomes["part"]
+    assert part.environment.prepare == (("sh", "-c", SCRIPT, ".", "build"),)
+    assert part.health == Health(files=1, loaded=1, tests=2, passed=2)
+    assert "the tests need what this makes" in part.deviations[0]
+    assert list(part.f2p_tests) == ["src/part.test.js > named"]
 
 
 @pytest.mark.rule("base-is-well")
