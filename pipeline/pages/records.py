@@ -112,8 +112,8 @@ class Observed(Record):
     """The engine's observation of a page: the result of a unit of work, before any judgement.
 
     `ended` is the limit that cut it short; `fault` a fault of the case, `machine` of the machine or the runner; `threw`
-    is what the case threw outside its assertions. `incidents` counts the page's unrequested actions by kind, `examples`
-    shows the first of each kind. Seconds are by step.
+    is what the case threw outside its assertions, and `used` whether it had begun. `incidents` counts the page's
+    unrequested actions by kind, `examples` shows the first of each kind. Seconds are by step.
     """
 
     ended: str = ""
@@ -121,6 +121,7 @@ class Observed(Record):
     fault: str = ""
     machine: str = ""
     threw: str = ""
+    used: bool = False
     off_task: str = ""
     assertions: tuple[Assertion, ...] = ()
     violations: tuple[Violation, ...] = ()
@@ -133,4 +134,4 @@ class Observed(Record):
     @property
     def is_doubtful(self) -> bool:
         """Whether either the page or the case may be at fault; running the case on a correct page decides."""
-        return bool(self.threw) or self.ended in ("ended", "hung")
+        return bool(self.threw or (self.ended and self.used)) or self.ended in ("ended", "hung")

@@ -62,8 +62,8 @@ class RunPage:
 
 class Doubts:
     """Who is to blame for doubtful ends, determined once per case. If the case ends well on its own good example,
-    the page is to blame. Without a good example, the empty page shows whether the case hangs, and what the case
-    throws is its own fault."""
+    the page is to blame. Without a good example, the empty page shows whether the case comes to its end, and what the
+    case throws is its own fault."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -77,5 +77,5 @@ class Doubts:
             return "case"
         if case.digest not in self._known:
             control = look(Job(good.html if good else BLANK, code_of(case), limits=self._limits)).observed
-            self._known[case.digest] = control.ended in ("ended", "hung") or bool(good and control.threw)
+            self._known[case.digest] = bool(control.fault or control.ended or (good and control.threw))
         return "case" if self._known[case.digest] else "page"

@@ -2,7 +2,7 @@
 
 A page passes if it is about its case, violates no rule that counts and fails no requirement. A page that causes its run
 to be cut short fails. Only faults of the case, the runner or the machine are errors, which are not in the n of pass@k.
-If a case threw or hung, running it on a correct page has shown who is to blame (`Doubt`).
+If a case threw, or was cut short, running it on a correct page has shown who is to blame (`Doubt`).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def judge(seen: Observed, apart: Sequence[str] = APART, doubt: Doubt = "page") -
     if seen.fault:
         return Judged("error", "case", seen.fault)
     if seen.is_doubtful and doubt == "case":
-        return Judged("error", "case", seen.threw or f"{seen.detail}, also on a correct page")
+        return Judged("error", "case", seen.threw or f"{seen.detail or seen.ended}, also on a correct page")
     if seen.ended:
         return Judged("failed", LIMITS[seen.ended], seen.detail or seen.ended)
     if seen.off_task:

@@ -40,11 +40,17 @@ def test_how_a_page_ends(end: str) -> None:
     assert " ".join(filter(None, (judged.result, judged.cause))) == wanted
 
 
-@pytest.mark.parametrize("end", [{"threw": "no"}, {"ended": "hung"}, {"ended": "ended"}])
-def test_whose_fault_a_doubtful_end_is_decides(end: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    "end", [{"threw": "no"}, {"ended": "hung"}, {"ended": "ended"}, {"ended": "time", "used": True}]
+)
+def test_whose_fault_a_doubtful_end_is_decides(end: dict[str, Any]) -> None:
     seen = Observed(**end)
     assert seen.is_doubtful
     assert judge(seen, doubt="page").result == "failed" and judge(seen, doubt="case").result == "error"
+
+
+def test_a_page_that_was_cut_short_before_its_case_began_is_to_blame() -> None:
+    assert not Observed(ended="time").is_doubtful
 
 
 def test_every_limit_has_a_cause_and_every_cause_a_meaning() -> None:

@@ -289,7 +289,7 @@ const steps = async (watched, job, tools, seen) => {
     seen.fault = said(error);
     return;
   }
-  watched.used = true;
+  watched.used = seen.used = true;
   const { assert, collected, settle } = asserting(limits.assertion, () => watched.release());
   seen.assertions = collected;
   try {
@@ -323,7 +323,7 @@ const add = (violations, one) => {
 const runPage = async (browser, job, tools) => {
   const since = performance.now();
   const texts = { ended: "", detail: "", threw: "", fault: "", off_task: "" };
-  const seen = { ...texts, assertions: [], violations: [], audits: 0, seconds: {} };
+  const seen = { ...texts, used: false, assertions: [], violations: [], audits: 0, seconds: {} };
   const opened = await within(PROMPTLY * 2, Watched.of(browser, job, tools.axe));
   if (opened === TOO_LONG) return { ...seen, broken: "the browser opens no page", sound: false };
   const late = new Promise((resolve) => setTimeout(resolve, job.limits.page * 1000, "time").unref());
