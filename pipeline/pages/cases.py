@@ -125,6 +125,11 @@ class Case:
         return {"selectors": sorted(selectors), "words": [] if selectors else words(self.prompt)}
 
     @cached_property
+    def control(self) -> str:
+        """The page that shows whether the case is at fault: its first good example, or nothing."""
+        return next((example.html for example in self.examples if example.is_good), "")
+
+    @cached_property
     def digest(self) -> str:
         return digest([self.code[name] for name in sorted(self.code)], sorted(self.code), self.gate)
 

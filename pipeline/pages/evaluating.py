@@ -40,7 +40,7 @@ def page_law() -> str:
 
 
 class Kept(NamedTuple):
-    """What is stored for one page: the observation, and who is to blame for a doubtful end."""
+    """What is known of one page: the observation, and who is to blame for a doubtful end."""
 
     seen: Observed
     doubt: Doubt
@@ -89,11 +89,16 @@ class Evaluation:
         return path.read_bytes() if path.exists() else b""
 
     def _is_kept(self, answer: PageAnswer) -> bool:
-        return self.unit(answer).is_done(**self.inputs(answer))
+        inputs = self.inputs(answer)
+        return self.unit(answer).inputs() in (inputs, inputs | self._control(answer))
 
-    def _look(self, answers: Sequence[PageAnswer]) -> dict[tuple[str, str, int], Observed]:
+    def _control(self, answer: PageAnswer) -> dict[str, str]:
+        """What a doubtful observation depends on, too."""
+        return {"control": digest(self.run.by_name[answer.case].control)}
+
+    def _look(self, answers: Sequence[PageAnswer]) -> dict[tuple[str, str, int], Kept]:
         """Run pages, each only once if several answers share it, and store the observations. Pages that the machine
-        failed at are returned, and run again by the next evaluation."""
+        failed at, or failed to decide about, are returned, and run again by the next evaluation."""
         first: dict[str, PageAnswer] = {}
         for answer in answers:
             first.setdefault(self.unit(answer).folder.name, answer)
@@ -103,10 +108,11 @@ class Evaluation:
             options: dict[str, Any] = {"jobs": self.jobs, "engine": self.engine, "hear": progress.hear}
             for request, looked in each(requests, interrupts=Interrupts(progress.stopping), **options):
                 answer = first[request.key[0]]
-                if looked.observed.machine:
-                    faults[request.key[0]] = looked.observed
+                doubt = doubts.settle(self.run.by_name[answer.case], looked.observed)
+                if looked.observed.machine or doubt == "machine":
+                    faults[request.key[0]] = Kept(looked.observed, doubt)
                 else:
-                    self._keep(answer, looked, doubts.settle(self.run.by_name[answer.case], looked.observed))
+                    self._keep(answer, looked, doubt)
                 progress.finish(request.name, looked.observed.machine or looked.observed.ended or "looked at")
         keys = {answer.key: self.unit(answer).folder.name for answer in answers}
         return {answer: faults[key] for answer, key in keys.items() if key in faults}
@@ -119,14 +125,11 @@ class Evaluation:
         files = {SEEN: looked.observed.model_dump_json().encode()}
         if looked.screenshot:
             files[PICTURE] = looked.screenshot
-        self.unit(answer).keep(files, {"doubt": doubt}, **self.inputs(answer))
+        control = self._control(answer) if looked.observed.is_doubtful else {}
+        self.unit(answer).keep(files, {"doubt": doubt}, **self.inputs(answer), **control)
 
-    def _verdict(self, answer: PageAnswer, faults: dict[tuple[str, str, int], Observed]) -> PageVerdict:
-        doubt: Doubt = "page"
-        if answer.key in faults:
-            seen = faults[answer.key]
-        else:
-            seen, doubt = self.kept(answer)
+    def _verdict(self, answer: PageAnswer, faults: dict[tuple[str, str, int], Kept]) -> PageVerdict:
+        seen, doubt = faults[answer.key] if answer.key in faults else self.kept(answer)
         about = PageVerdict(
             case=answer.case,
             model=answer.model,

@@ -134,4 +134,5 @@ class Observed(Record):
     @property
     def is_doubtful(self) -> bool:
         """Whether either the page or the case may be at fault; running the case on a correct page decides."""
-        return bool(self.threw or (self.ended and self.used)) or self.ended in ("ended", "hung")
+        cut_short = self.ended in ("ended", "hung") or bool(self.ended and self.used)
+        return not (self.machine or self.fault) and (cut_short or bool(self.threw))

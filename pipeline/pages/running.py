@@ -63,19 +63,29 @@ class RunPage:
 class Doubts:
     """Who is to blame for doubtful ends, determined once per case. If the case ends well on its own good example,
     the page is to blame. Without a good example, the empty page shows whether the case comes to its end, and what the
-    case throws is its own fault."""
+    case throws is its own fault. If the machine fails at that page, nothing is determined."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._known: dict[str, bool] = {}
+        self._known: dict[tuple[str, str], Doubt] = {}
 
     def settle(self, case: Case, seen: Observed) -> Doubt:
         if not seen.is_doubtful:
             return "page"
-        good = next((example for example in case.examples if example.is_good), None)
-        if good is None and seen.threw:
+        if seen.threw and not case.control:
             return "case"
-        if case.digest not in self._known:
-            control = look(Job(good.html if good else BLANK, code_of(case), limits=self._limits)).observed
-            self._known[case.digest] = bool(control.fault or control.ended or (good and control.threw))
-        return "case" if self._known[case.digest] else "page"
+        key = case.digest, case.control
+        if key not in self._known:
+            control = self._run(case)
+            if control.machine:
+                return "machine"
+            failed = control.fault or control.ended or (case.control and control.threw)
+            self._known[key] = "case" if failed else "page"
+        return self._known[key]
+
+    def _run(self, case: Case) -> Observed:
+        asked = RunPage(f"{case.name}: control", case.control or BLANK, code_of(case), limits=self._limits)
+        try:
+            return asked.perform(lambda event: None).observed
+        except Exception as error:  # the border of a unit
+            return asked.failed(error).observed

@@ -52,8 +52,9 @@ CAUSES = {
 }
 #: the message of an assertion that passes on a page that is not about its case, and fails therefore
 OFF_TASK = "the page is not about the case"
-#: who is to blame for a doubtful end
-Doubt = Literal["page", "case"]
+#: who is to blame for a doubtful end; the machine, if it failed at the correct page
+Doubt = Literal["page", "case", "machine"]
+UNDECIDED = "the page or the case is at fault, but the machine failed at the run that decides"
 
 
 class Judged(NamedTuple):
@@ -72,6 +73,8 @@ def judge(seen: Observed, apart: Sequence[str] = APART, doubt: Doubt = "page") -
         return Judged("error", "case", seen.fault)
     if seen.is_doubtful and doubt == "case":
         return Judged("error", "case", seen.threw or f"{seen.detail or seen.ended}, also on a correct page")
+    if seen.is_doubtful and doubt == "machine":
+        return Judged("error", "machine", UNDECIDED)
     if seen.ended:
         return Judged("failed", LIMITS[seen.ended], seen.detail or seen.ended)
     if seen.off_task:

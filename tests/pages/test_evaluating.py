@@ -12,12 +12,12 @@ from typing import get_args
 
 import pytest
 from bs4 import BeautifulSoup
-from pages_bench import PROMPT, REGION, SEEN, keep, make_alike, make_case, make_run
+from pages_bench import PROMPT, REGION, SEEN, keep, make_alike, make_case, make_run, page
 
 from pipeline.core.errors import UserError
 from pipeline.core.law import registered
 from pipeline.core.store import Store, read_records, write_records
-from pipeline.pages.engine import Looked
+from pipeline.pages.engine import Job, Looked
 from pipeline.pages.evaluating import Evaluation, evaluated, page_law, with_k
 from pipeline.pages.measures import by_criterion, compared, model_row, pass_at, rules
 from pipeline.pages.records import Assertion, Kind, Observed, PageVerdict, Result, Usage
@@ -64,6 +64,38 @@ def test_what_the_machine_failed_at_is_not_kept_and_run_again(evaluation: Evalua
     monkeypatch.setattr("pipeline.pages.running.look", lambda _: Looked(SEEN[0]))
     again = Evaluation(evaluation.run).evaluate()
     assert [one.result for one in again if one.sample == 4] == ["passed", "passed"]
+
+
+@pytest.mark.rule("not-evaluated-is-retried")
+def test_a_doubt_that_the_machine_leaves_open_is_not_kept(evaluation: Evaluation, monkeypatch) -> None:
+    evaluation.evaluate()
+    doubtful = iter([Observed(threw="no"), Observed(machine="browser: gone"), Observed(machine="browser: gone")])
+    monkeypatch.setattr("pipeline.pages.running.look", lambda _: Looked(next(doubtful, Observed())))
+    first = [one for one in Evaluation(evaluation.run, jobs=1).evaluate() if one.sample == 4]
+    assert sorted((one.result, one.cause) for one in first) == [("error", "machine"), ("passed", "")]
+    again = [one for one in Evaluation(evaluation.run).evaluate() if one.sample == 4]
+    assert [one.result for one in again] == ["passed", "passed"]
+
+
+def test_a_doubt_that_another_good_example_settled_is_settled_again(tmp_path: Path, monkeypatch) -> None:
+    """A case without a good example is at fault for what it throws, until it has one."""
+    run = make_run(Store(tmp_path / "data"), tmp_path / "cases")
+    example = run.cases[0].examples[0].path
+    good = example.read_text()
+    looked: list[str] = []
+
+    def look(job: Job) -> Looked:
+        looked.append(job.html)
+        return Looked(Observed(threw="no") if "<!-- </pre>" in job.html else Observed())
+
+    monkeypatch.setattr("pipeline.pages.running.look", look)
+    causes = []
+    for html in (page(), good, good):
+        example.write_text(html)
+        verdicts = Evaluation(with_cases(run, tmp_path / "cases")).evaluate()
+        causes.append({one.cause for one in verdicts})
+    assert causes == [{"case"}, {"unfinished"}, {"unfinished"}]
+    assert len(looked) == 5 + 5 + 1, "the good example is run once, and nothing the third time"
 
 
 def test_results_are_the_public_harnesss_and_more(evaluation: Evaluation) -> None:

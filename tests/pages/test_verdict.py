@@ -49,8 +49,9 @@ def test_whose_fault_a_doubtful_end_is_decides(end: dict[str, Any]) -> None:
     assert judge(seen, doubt="page").result == "failed" and judge(seen, doubt="case").result == "error"
 
 
-def test_a_page_that_was_cut_short_before_its_case_began_is_to_blame() -> None:
-    assert not Observed(ended="time").is_doubtful
+@pytest.mark.parametrize("end", [{"ended": "time"}, {"threw": "no", "machine": "gone"}, {"threw": "no", "fault": "no"}])
+def test_an_end_whose_fault_is_known_is_not_doubtful(end: dict[str, str]) -> None:
+    assert not Observed(**end).is_doubtful
 
 
 def test_every_limit_has_a_cause_and_every_cause_a_meaning() -> None:

@@ -1,0 +1,87 @@
+"""Who is to blame for a doubtful end; what the engine sees is put in its place, so that no browser is needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pages_bench import EXPECTED, expecting, make_case, page
+
+from pipeline.core.errors import InfrastructureError
+from pipeline.pages.engine import Job, Limits, Looked
+from pipeline.pages.records import Observed
+from pipeline.pages.running import Doubts
+
+THREW = Observed(threw="no")
+CUT = Observed(ended="time", used=True)
+#: a case without a good example
+NONE = {"bad": page()}
+
+
+class Engine:
+    """Answers with what is to be seen, one after another, and then with the last; counts what it was asked."""
+
+    def __init__(self, *seen: Observed | Exception) -> None:
+        self.seen, self.asked = seen, 0
+
+    def look(self, _: Job) -> Looked:
+        self.asked += 1
+        seen = self.seen[min(self.asked, len(self.seen)) - 1]
+        if isinstance(seen, Exception):
+            raise seen
+        return Looked(seen)
+
+
+@pytest.fixture
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Engine:
+    engine = Engine(*request.param)
+    monkeypatch.setattr("pipeline.pages.running.look", engine.look)
+    return engine
+
+
+def controlled(*seen: Observed | Exception) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("engine", [seen], indirect=True, ids=["engine"])
+
+
+@pytest.mark.parametrize(
+    ("engine", "blamed"),
+    [
+        ([Observed()], "page"),
+        ([Observed(threw="no")], "case"),
+        ([Observed(fault="the case ended the runner's process")], "case"),
+        ([Observed(ended="time")], "case"),
+        ([Observed(ended="hung")], "case"),
+        ([Observed(machine="no browser")], "machine"),
+        ([Observed(machine="no browser"), Observed()], "page"),
+        ([InfrastructureError("it does not start", cause="browser")], "machine"),
+        ([InfrastructureError("it does not start", cause="browser"), Observed()], "machine"),
+    ],
+    indirect=["engine"],
+)  # fmt: skip
+@pytest.mark.parametrize("seen", [THREW, CUT])
+def test_the_good_example_decides_unless_the_machine_fails(
+    engine: Engine, blamed: str, seen: Observed, tmp_path: Path
+) -> None:
+    assert Doubts(Limits()).settle(make_case(tmp_path / "harbour"), seen) == blamed
+
+
+@controlled(Observed(machine="no browser"), Observed(machine="no browser"), Observed())
+def test_a_doubt_that_the_machine_left_open_is_settled_by_the_next_page(engine: Engine, tmp_path: Path) -> None:
+    doubts, case = Doubts(Limits()), make_case(tmp_path / "harbour")
+    assert [doubts.settle(case, CUT) for _ in range(3)] == ["machine", "page", "page"]
+    assert engine.asked == 3, "what is decided is known"
+
+
+@controlled(Observed(threw="there is nothing"))
+def test_without_a_good_example_only_its_end_decides(engine: Engine, tmp_path: Path) -> None:
+    doubts, case = Doubts(Limits()), make_case(tmp_path / "harbour", **NONE)
+    assert (doubts.settle(case, THREW), doubts.settle(case, CUT)) == ("case", "page")
+
+
+@controlled(Observed(threw="no"), Observed())
+def test_cases_that_differ_in_their_good_example_alone_are_settled_apart(engine: Engine, tmp_path: Path) -> None:
+    doubts = Doubts(Limits())
+    good = {"good": expecting(page(body="<p>More</p>"), EXPECTED)}
+    one, other = make_case(tmp_path / "one"), make_case(tmp_path / "other", **good)
+    assert one.digest == other.digest
+    assert [doubts.settle(case, THREW) for case in (one, other)] == ["case", "page"]
