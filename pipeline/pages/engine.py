@@ -133,6 +133,8 @@ class Worker:
         self.ran: dict[str, str] = {}
 
     def look(self, job: Job) -> Looked:
+        if self._process and self._process.poll() is not None:
+            self.end()
         if self._process is None:
             self._start()
         folder = self._unpacked(job.code) if job.code else None

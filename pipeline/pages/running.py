@@ -16,8 +16,9 @@ from pipeline.pages.verdict import Doubt
 
 #: the maximum size of a page, in bytes
 LARGEST = 8 * 2**20
-#: how often a page is run if the machine fails
+#: how often a page is run if the machine fails, or may have ended the runner, its browser or the page's process
 TRIES = 2
+MAY_BE_THE_MACHINE = ("ended", "crash")
 #: an empty, correct page: for a case without good examples, it shows whether the test ends at all
 BLANK = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Nothing</title>
 <body><main><h1>Nothing</h1></main>"""
@@ -49,7 +50,7 @@ class RunPage:
         tell(Event(self.name, "running"))
         looked = look(Job(self.html, self.code, self.screenshot, self.limits))
         for _ in range(1, TRIES):
-            if looked.observed.machine:
+            if looked.observed.machine or looked.observed.ended in MAY_BE_THE_MACHINE:
                 looked = look(Job(self.html, self.code, self.screenshot, self.limits))
         return looked
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 import tomllib
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from pages_bench import SHORT, TEST, look_at, make_case, page
 
 from pipeline.pages.cases import Case, load_case
-from pipeline.pages.engine import GRACE, Job, close, look
+from pipeline.pages.engine import GRACE, Job, Worker, close, look
 from pipeline.pages.records import Observed
 from pipeline.pages.running import LARGEST, Doubts, RunPage, code_of
 from pipeline.pages.verdict import judge
@@ -55,6 +56,45 @@ def test_a_case_that_misbehaves_is_an_error_and_costs_no_other_its_result(
     judged = judge(seen, doubt=Doubts(SHORT).settle(bad, seen))
     assert (judged.result, judged.cause) == ("error", "case"), (judged, seen)
     assert judge(look_at(page(), case).observed).result == "passed"
+
+
+def test_a_process_that_died_while_nothing_ran_is_replaced(case: Case) -> None:
+    worker = Worker()
+    try:
+        for _ in range(2):
+            assert judge(worker.look(Job(page(), code_of(case), limits=SHORT)).observed).result == "passed"
+            assert worker._process
+            worker._process.kill()
+            worker._process.wait()
+    finally:
+        worker.end()
+
+
+#: kills its browser: always, or once
+KILLS = """
+const fs = require("fs");
+module.exports.run = async ({ page, assert }) => {
+  if (!ONCE || !fs.existsSync(ONCE)) {
+    if (ONCE) fs.writeFileSync(ONCE, "");
+    const browser = fs.readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8");
+    process.kill(-Number(browser), "SIGKILL"); // its group
+  }
+  await page.waitForTimeout(500);
+  await assert("it goes on", () => true);
+};
+"""
+
+
+def test_a_page_whose_browser_died_is_run_once_more(tmp_path: Path) -> None:
+    """Out of memory, say: that is not the page's doing, unless it happens again."""
+    ends = []
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)  # the case runs as another user
+        for name, once in (("once", f"{folder}/killed"), ("always", "")):
+            killing = make_case(tmp_path / name, KILLS.replace("ONCE", repr(once)))
+            seen = RunPage(name, page(), code_of(killing), limits=SHORT).perform(lambda _: None).observed
+            ends.append((seen.ended, judge(seen).result, judge(seen).cause, seen.is_doubtful))
+    assert ends == [("", "passed", "", False), ("ended", "failed", "crashed", True)]
 
 
 def test_what_a_case_throws_on_a_page_and_not_on_its_good_example_is_the_pages_fault(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pages_bench import EXPECTED, expecting, make_case, page
 from pipeline.core.errors import InfrastructureError
 from pipeline.pages.engine import Job, Limits, Looked
 from pipeline.pages.records import Observed
-from pipeline.pages.running import Doubts
+from pipeline.pages.running import Doubts, RunPage, code_of
 
 THREW = Observed(threw="no")
 CUT = Observed(ended="time", used=True)
@@ -63,6 +63,25 @@ def test_the_good_example_decides_unless_the_machine_fails(
     engine: Engine, blamed: str, seen: Observed, tmp_path: Path
 ) -> None:
     assert Doubts(Limits()).settle(make_case(tmp_path / "harbour"), seen) == blamed
+
+
+@pytest.mark.parametrize(
+    ("engine", "ends", "asked"),
+    [
+        ([Observed(ended="ended"), Observed()], "", 2),
+        ([Observed(ended="crash"), Observed()], "", 2),
+        ([Observed(ended="crash")], "crash", 2),
+        ([Observed(machine="no browser"), Observed(ended="time")], "time", 2),
+        ([Observed(ended="time")], "time", 1),
+        ([Observed(ended="hung")], "hung", 1),
+    ],
+    indirect=["engine"],
+)  # fmt: skip
+def test_what_the_machine_may_have_ended_is_run_once_more(
+    engine: Engine, ends: str, asked: int, tmp_path: Path
+) -> None:
+    request = RunPage("one", page(), code_of(make_case(tmp_path / "harbour")))
+    assert (request.perform(lambda _: None).observed.ended, engine.asked) == (ends, asked)
 
 
 @controlled(Observed(machine="no browser"), Observed(machine="no browser"), Observed())

@@ -12,6 +12,8 @@ const merge = require(settings.merge);
 const axe = fs.readFileSync(settings.axe, "utf8");
 
 const NOBODY = 65534;
+// How a page may seem to end if the browser does.
+const BY_LOSS = ["", "closed", "load", "unaudited"];
 let current = null;
 
 // Half of a character that a page wrote or that we cut in two can be in no file.
@@ -63,6 +65,7 @@ const main = async () => {
     current = { strays: [], stray: (error) => current.strays.push(error) };
     const done = await runPage(browser, JSON.parse(line), { axe, merge, strays: current.strays });
     current = null;
+    if (lost && BY_LOSS.includes(done.ended)) Object.assign(done, { ended: "ended", detail: "the browser ended" });
     send({ done: { ...done, sound: done.sound && !lost } });
   }
   current = null;
