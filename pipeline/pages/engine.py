@@ -1,8 +1,8 @@
 """The engine: Node processes (`vendors/page-runner`), one browser each, that run one page after another.
 
 A process and its browser are reused while they work. A page that hangs or ends them has no result, and the next page
-gets a new process. Reads axe-core and deepmerge from npm, pinned, once; writes temporary folders. Does not cover what a
-page means for a verdict.
+gets a new process, as it does if a case left something behind in the old one. Reads axe-core and deepmerge from npm,
+pinned, once; writes temporary folders. Does not cover what a page means for a verdict.
 """
 
 from __future__ import annotations

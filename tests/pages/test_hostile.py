@@ -58,6 +58,65 @@ def test_a_case_that_misbehaves_is_an_error_and_costs_no_other_its_result(
     assert judge(look_at(page(), case).observed).result == "passed"
 
 
+#: what a case meets in a process, a while after it began
+MEETS = """
+const known = [process.listenerCount("unhandledRejection"), process.cwd()];
+module.exports.run = async ({ page, assert }) => {
+  const browser = page.context().browser();
+  await page.waitForTimeout(1000);
+  await assert("time passes", async () => {
+    const since = Date.now();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return since > 1e12 && Date.now() - since > 50;
+  });
+  await assert("nothing has more", () => [globalThis, [], page, require("fs")].every((one) => one.left === undefined));
+  await assert("nobody else listens", () => process.listenerCount("unhandledRejection") === 1);
+  await assert("nobody else waits for contexts", () => browser.listenerCount("context") === 0);
+  await assert("its context is the only one", () => browser.contexts().length === 1);
+  await assert("it is at home", () => process.cwd() === process.env.HOME && process.env.LEFT === undefined);
+  await assert("nothing is served", () => !process.getActiveResourcesInfo().includes("TCPServerWrap"));
+};
+"""
+
+
+@pytest.mark.parametrize("kind", KINDS["left"], ids=lambda kind: kind["kind"])
+def test_what_a_case_leaves_behind_reaches_no_page_of_another(kind: dict[str, str], tmp_path: Path) -> None:
+    worker = Worker()
+    try:
+        for test in (kind["test"], MEETS):
+            case = make_case(tmp_path / str(len(test)), test)
+            seen = worker.look(Job(page(), code_of(case), limits=SHORT)).observed
+    finally:
+        worker.end()
+    assert judge(seen).result == "passed" and not seen.is_doubtful, seen
+
+
+def test_a_limit_holds_whatever_a_case_makes_of_timers(tmp_path: Path) -> None:
+    test = """
+      module.exports.run = async ({ assert }) => {
+        const { setTimeout } = globalThis;
+        globalThis.setTimeout = (work, _, ...given) => work(...given);
+        const deciding = assert("it is decided in time", async () => true);
+        globalThis.setTimeout = setTimeout;
+        await deciding;
+      };"""
+    seen = look_at(page(), make_case(tmp_path / "timed", test)).observed
+    assert [(one.status, one.message) for one in seen.assertions] == [("pass", "")]
+
+
+def test_a_process_serves_pages_of_several_cases_that_leave_nothing(case: Case, tmp_path: Path) -> None:
+    """Starting a browser for every page would cost a second each."""
+    worker, processes = Worker(), set()
+    other = make_case(tmp_path / "other", MEETS)
+    try:
+        for each in (case, other, case, case):
+            worker.look(Job(page(), code_of(each), limits=SHORT))
+            processes.add(worker._process)
+    finally:
+        worker.end()
+    assert len(processes) == 1 and None not in processes
+
+
 def test_a_process_that_died_while_nothing_ran_is_replaced(case: Case) -> None:
     worker = Worker()
     try:

@@ -2,6 +2,8 @@
 // A case's test.js: loaded anew for every page, and run with its helpers.
 // `assert(name, fn, {type})` takes a boolean or {pass, message}; if `fn` throws or takes too long, it fails.
 const path = require("path");
+// Limits hold whatever a case makes of the global ones.
+const { clearTimeout, setTimeout } = globalThis;
 
 const TYPES = ["R", "BP"];
 const MOST = { assertions: 500, name: 300, message: 2000 };

@@ -326,12 +326,13 @@ const runPage = async (browser, job, tools) => {
   const seen = { ...texts, used: false, assertions: [], violations: [], audits: 0, seconds: {} };
   const opened = await within(PROMPTLY * 2, Watched.of(browser, job, tools.axe));
   if (opened === TOO_LONG) return { ...seen, broken: "the browser opens no page", sound: false };
-  const late = new Promise((resolve) => setTimeout(resolve, job.limits.page * 1000, "time").unref());
+  tools.traces.meet(opened.page);
   const working = steps(opened, job, tools, seen).then(
     () => "",
     (error) => ((seen.detail = said(error)), "broken"),
   );
-  seen.ended = await Promise.race([opened.tripped, late, working]);
+  const ended = await within(job.limits.page, Promise.race([opened.tripped, working]));
+  seen.ended = ended === TOO_LONG ? "time" : ended;
   const done = JSON.parse(JSON.stringify(seen));
   if (seen.ended === "broken") Object.assign(done, { ended: "", broken: seen.detail });
   // A page that keeps running would slow down the next one.

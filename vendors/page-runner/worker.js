@@ -1,5 +1,6 @@
 "use strict";
 // A process that runs one page after another, each in a fresh context of one browser, until its input ends.
+// If a case leaves something behind, the result says that the process is not sound; the next page needs a new one.
 // Reads and writes one JSON line per page, on given file descriptors, so that a case cannot write there by printing.
 // Independent of data/. Arguments: descriptor in, descriptor out, settings as JSON.
 const fs = require("fs");
@@ -8,6 +9,7 @@ const [input, output] = process.argv.slice(2, 4).map(Number);
 const settings = JSON.parse(process.argv[4]);
 const { chromium } = require(settings.playwright);
 const { runPage } = require("./page.js");
+const { Traces, countTimers } = require("./traces.js");
 const merge = require(settings.merge);
 const axe = fs.readFileSync(settings.axe, "utf8");
 
@@ -58,15 +60,17 @@ const main = async () => {
     chromiumSandbox: true,
     ...quiet,
   });
+  countTimers();
   let lost = false;
   browser.on("disconnected", () => (lost = true));
+  const traces = new Traces(browser);
   send({ ready: { chromium: browser.version(), node: process.versions.node } });
   for await (const line of readline.createInterface({ input: fs.createReadStream(null, { fd: input }) })) {
     current = { strays: [], stray: (error) => current.strays.push(error) };
-    const done = await runPage(browser, JSON.parse(line), { axe, merge, strays: current.strays });
+    const done = await runPage(browser, JSON.parse(line), { axe, merge, traces, strays: current.strays });
     current = null;
     if (lost && BY_LOSS.includes(done.ended)) Object.assign(done, { ended: "ended", detail: "the browser ended" });
-    send({ done: { ...done, sound: done.sound && !lost } });
+    send({ done: { ...done, sound: done.sound && !lost && traces.areNone() } });
   }
   current = null;
   await browser.close();
