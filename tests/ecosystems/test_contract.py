@@ -131,6 +131,28 @@ def test_a_hook_that_fails_is_told_alike_by_every_runner(name: str, version: str
 
 
 @pytest.mark.rule("hooks")
+@pytest.mark.parametrize(
+    ("rows", "tests", "bundle"),
+    [
+        ([("opens", "passed"), ('"after each" hook for "opens"', "failed")], {"Menu > opens": "FAILED"}, "PASSED"),
+        ([('"before each" hook for "opens"', "failed"), ('"after each" hook for "opens"', "failed")], {}, "FAILED"),
+        ([("opens", "passed"), ('"after all" hook: tidy for "opens"', "failed")], {"Menu > opens": "PASSED"}, "FAILED"),
+        ([('"before all" hook', "failed")], {}, "FAILED"),
+        ([('says "after all" hook', "failed")], {'Menu > says "after all" hook': "FAILED"}, "PASSED"),
+    ],
+)
+def test_a_hook_of_mochas_is_no_test_of_karmas(rows: list[tuple[str, str]], tests: dict[str, str], bundle: str) -> None:
+    """Its name exists only while it fails, so the fix seemed to lose a test."""
+    statuses = [status for _, status in rows]
+    stats = {"success": statuses.count("passed"), "failed": statuses.count("failed"), "skipped": 0, "error": False}
+    told = [{"path": ["Menu", title], "status": status, "said": ""} for title, status in rows]
+    text = json.dumps({"bundle": "/repo/karma.conf.js", "stats": stats | {"exitCode": 1}, "tests": told})
+    report = parser("karma-json").read(text.encode(), "/repo")
+    assert report.tests == {name: Status(status) for name, status in tests.items()}
+    assert report.suites == {"karma.conf.js": Status(bundle)}
+
+
+@pytest.mark.rule("hooks")
 def test_of_a_hook_of_all_files_none_is_named() -> None:
     """Jasmine's hooks outside every group, and Mocha's of a file that is required."""
     jasmine = {"tests": [], "defined": 0, "overallStatus": "failed", "hooks": [""]}
