@@ -56,6 +56,8 @@ _COMPILES = ("build:cjs", "build:js", "build:lib", "build:packages", "compile", 
 #: runs a script of a package; runs a shell text in a folder
 _NPM_RUN = ("sh", "-c", 'PATH="$PWD/node_modules/.bin:$PATH" exec npm --prefix "$0" run "$1"')
 _IN_FOLDER = ("sh", "-c", 'export PATH="$PWD/node_modules/.bin:$PATH"; cd "$0" && exec sh -ec "$1"')
+#: installs, and then applies the repository's patches of packages: those that fit
+_PATCHING = ("sh", "-c", '"$@" && { node_modules/.bin/patch-package || :; }', "patch")
 #: how shells and yarn say that there is no such program
 _NO_PROGRAM = re.compile(r"(?:^|[\s:])([\w.-]+): (?:command )?not found|command not found: ([\w.-]+)", re.MULTILINE)
 #: an error of TypeScript's, with its number
@@ -380,6 +382,14 @@ def other_manager(case: Case) -> Iterator[Hypothesis]:
         yield Hypothesis("other-manager", thawed(before.model_copy(update=update)), evidence)
 
 
+def patched(case: Case) -> Iterator[Hypothesis]:
+    """Patch installed packages as the repository's `postinstall` does, which no install runs."""
+    before, patches = case.environment, [path for path in case.tree.paths if re.match(r"patches/[^/]+\.patch$", path)]
+    if patches and "patch-package" in case.tree.root().dependencies and before.install[:4] != _PATCHING:
+        environment = before.model_copy(update={"install": (*_PATCHING, *before.install)})
+        yield Hypothesis("patched", environment, f"the repository's patches of packages, {len(patches)} files")
+
+
 def unchecked_types(case: Case) -> Iterator[Hypothesis]:
     """Leave types unchecked, if what compiles the tests refuses some: those that are installed may not fit together."""
     variables = runner(case.environment.runner).unchecked
@@ -391,7 +401,7 @@ def unchecked_types(case: Case) -> Iterator[Hypothesis]:
 
 #: in the order in which they are tried; only some need another install
 WITHOUT_INSTALL: tuple[Proposer, ...] = (observed, by_script, read_otherwise, one_project, prepared)
-WITH_INSTALL: tuple[Proposer, ...] = (other_peers, with_modules, other_node, other_manager)
+WITH_INSTALL: tuple[Proposer, ...] = (other_peers, with_modules, other_node, other_manager, patched)
 LAST: tuple[Proposer, ...] = (unchecked_types,)
 #: names of hypotheses that need another install
 INSTALLING = frozenset(hypothesis.__name__.replace("_", "-") for hypothesis in WITH_INSTALL)
@@ -399,11 +409,12 @@ INSTALLING = frozenset(hypothesis.__name__.replace("_", "-") for hypothesis in W
 
 def following(case: Case, *, installs: bool) -> Iterator[Hypothesis]:
     """All hypotheses about a case. If generated files are missing, generating them comes first; if packages are
-    missing, the manager is doubted before Node. Type checks are switched off only if nothing else helps."""
+    missing, the manager is doubted before Node. Type checks are switched off only if nothing else helps. Without
+    `installs`, only an install for patches is tried: a single test may need one."""
     installing = sorted(WITH_INSTALL, key=lambda proposer: proposer is other_node and bool(case.missing.foreign))
     first = (prepared,) if _lacks_own_files(case) else ()
     others = (hypothesis for hypothesis in WITHOUT_INSTALL if hypothesis not in first)
-    for hypothesis in (*first, *others, *(installing if installs else ()), *LAST):
+    for hypothesis in (*first, *others, *(installing if installs else (patched,)), *LAST):
         yield from hypothesis(case)
 
 

@@ -265,6 +265,39 @@ def test_missing_packages_cast_doubt_on_the_manager_before_node() -> None:
     assert names == [["other-node", "other-node", "other-manager"], ["other-manager", "other-node", "other-node"]]
 
 
+PATCHES = {"patches/kit+1.0.0.patch": "", "patches/README.md": ""}
+
+
+@pytest.mark.parametrize(("files", "package_name", "count"), [
+    (PATCHES, "patch-package", 1), ({}, "patch-package", 0), (PATCHES, "kit", 0),
+])  # fmt: skip
+@pytest.mark.parametrize("installs", [True, False])
+def test_packages_are_patched_as_by_the_repository(
+    files: dict[str, str], package_name: str, count: int, installs: bool
+) -> None:
+    """Its `postinstall` patches a helper of the tests, and some of them failed without: scripts of installs are off."""
+    depends = {"jest": "^29", package_name: "1"}
+    one = case(tree(files, devDependencies=depends))
+    found = named(one, "patched", installs=installs)
+    assert len(found) == count
+    for hypothesis in found:
+        assert hypothesis.environment.install[4:] == one.environment.install
+        assert not named(replace(one, environment=hypothesis.environment), "patched")
+        assert {"patched"} <= INSTALLING
+
+
+@pytest.mark.parametrize(("code", "said"), [(0, "installed\npatched\n"), (3, "installed\n")])
+def test_a_patch_that_does_not_fit_ends_no_install(tmp_path: Path, code: int, said: str) -> None:
+    (found,) = named(case(tree(PATCHES, devDependencies={"patch-package": "1", "jest": "^29"})), "patched")
+    program = tmp_path / "node_modules/.bin/patch-package"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\necho patched\nexit 1\n")
+    program.chmod(0o755)
+    words = [*found.environment.install[:4], "sh", "-c", f"echo installed; exit {code}"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (code, said)
+
+
 @pytest.mark.parametrize(
     ("runner", "variable"), [("jest", ("TS_JEST_UNCHECKED", "true")), ("mocha", ("TS_NODE_TRANSPILE_ONLY", "true"))]
 )
