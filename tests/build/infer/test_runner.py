@@ -300,6 +300,9 @@ def test_tests_of_other_tools() -> None:
     with pytest.raises(Unsupported, match=r"another tool: cypress/e2e/toast.cy.ts \(Cypress:"):
         read(tree(), "cypress/e2e/toast.cy.ts")
     assert read(tree(), "cypress/e2e/toast.cy.ts", "src/a.test.ts").runner == "jest"
+    by_framework = tree({"tests/menu-test.js": "import { setupRenderingTest } from 'ember-qunit';"})
+    with pytest.raises(Unsupported, match=r"another tool: tests/menu-test.js \(Ember:"):
+        read(by_framework, "tests/menu-test.js")
     by_import = tree({"e2e/modal.e2e-spec.ts": "import {Key} from 'protractor';"})
     with pytest.raises(Unsupported, match=r"another tool: e2e/modal.e2e-spec.ts \(Protractor:"):
         read(by_import, "e2e/modal.e2e-spec.ts")
