@@ -144,3 +144,30 @@ def test_a_picture_is_bounded_and_changes_nothing_for_the_test(kind: str, tmp_pa
     width, height = struct.unpack(">II", looked.screenshot[16:24])
     assert 1280 <= width <= 2560 and 800 <= height <= 4000
     assert looked.observed.assertions[0].message == '{"width":1280,"height":800}'
+
+
+#: pages for a prompt about a harbour that names nothing: what is on them, and whether they are about it
+ABOUT = {
+    "a text": ("<p>The harbour</p>", True),
+    "a hidden text": ("<p>Hello</p><p hidden>The harbour</p>", True),
+    "an attribute": ('<input aria-label="Harbours">', True),
+    "a shadow root": ('<p><template shadowrootmode="open">The harbour</template></p>', True),
+    "the attribute of a frame": ('<iframe srcdoc="The harbour"></iframe>', True),
+    "nothing": ("", False),
+    "a script": ("<p>Hello</p><script>const harbour = 1;</script>", False),
+    "a style": ("<p>Hello</p><style>.harbour {}</style>", False),
+    "the name of an element": ("<p>Hello</p><harbour-x></harbour-x>", False),
+    "a comment": ("<p>Hello</p><!-- harbour -->", False),
+}
+
+
+@pytest.mark.parametrize("kind", ABOUT)
+def test_the_words_of_a_prompt_are_looked_for_where_people_and_assistive_technology_find_them(
+    kind: str, tmp_path: Path
+) -> None:
+    body, is_about = ABOUT[kind]
+    case = make_case(
+        tmp_path / "any", "module.exports.run = async () => {};", "Make a page: a harbour.", good="<p>harbour"
+    )
+    html = f"<!doctype html><html lang=en><title>Hello</title><body>{body}</body></html>"
+    assert (look_at(html, case).observed.off_task == "") == is_about

@@ -224,14 +224,26 @@ class Watched {
   }
 }
 
-// Whether a page is about its case: by the case's own `onTask`, else by the names in its prompt.
+// Whether a page is about its case: by the case's own `onTask`, else by the names in its prompt, else by the prompt's
+// words in its texts and attributes, hidden ones included. Scripts, styles and the names of elements do not count.
 const ON_TASK = ({ selectors, words }) => {
-  const body = document.body;
   const shows = "img, svg, canvas, video, audio, input, button, select, textarea, iframe, object, [role], [aria-label]";
-  if (!body || !(body.innerText.trim() || body.querySelector(shows))) return "the page is empty";
-  const gone = selectors.filter((one) => !document.querySelector(one));
+  const all = (root) => [root, ...root.querySelectorAll("*")];
+  const below = ({ shadowRoot }) => (shadowRoot ? withShadows(shadowRoot) : []);
+  const withShadows = (root) => [root, ...all(root).flatMap(below)];
+  const isText = ({ nodeType }) => nodeType === Node.TEXT_NODE;
+  const texts = (node) => [...node.childNodes].filter(isText).map(({ data }) => data);
+  const roots = document.body ? withShadows(document.body) : [];
+  const isSeen = (one) => one.checkVisibility() && one.innerText && one.innerText.trim();
+  const hasText = (root) => texts(root).join("").trim() || [...root.children].some(isSeen);
+  if (!roots.some((root) => hasText(root) || root.querySelector(shows))) return "the page is empty";
+  const gone = selectors.filter((one) => ![document, ...roots].some((root) => root.querySelector(one)));
   if (gone.length) return `there is no ${gone.join(", ")}, which the prompt names`;
-  const text = document.documentElement.outerHTML.toLowerCase();
+  const ofElement = (one) => {
+    const own = /^(?:script|style)$/i.test(one.tagName) ? [] : texts(one);
+    return [...own, ...[...(one.attributes || [])].map(({ value }) => value)];
+  };
+  const text = [document, ...roots].flatMap((root) => all(root).flatMap(ofElement)).join(" ").toLowerCase();
   if (!words.length || words.some((word) => text.includes(word))) return "";
   return "nothing that the prompt speaks of is on the page";
 };
