@@ -29,7 +29,7 @@ from pipeline.analyze.handcheck.records import HandCheck, patch_key
 from pipeline.core.audit import Variant, VerdictAudit
 from pipeline.core.names import Repo
 from pipeline.core.records import CostRow, Outcome, Prediction, Verdict
-from pipeline.core.store import Store, read_records, write_bytes, write_json, write_records
+from pipeline.core.store import Store, read_object, read_records, write_bytes, write_json, write_records
 from pipeline.llm.experiment import SHARED
 from pipeline.llm.ledger import Booking, Key, Ledger, key_hash
 from pipeline.llm.prices import Usage
@@ -156,12 +156,28 @@ def add_run(store: Store, repo: Repo, predictions: list[Prediction], time: str =
     return folder / "predictions.jsonl"
 
 
+def about(predictions: Path, *names: str) -> None:
+    """Say in the run's record that it is about these instances only."""
+    path = predictions.with_name("run.json")
+    write_json(path, read_object(path) | {"instances": list(names)})
+
+
 def add_metadata(store: Store, name: str, model: str = "model-a", **said: Any) -> Path:
     """What an agent says of one instance, in the folder of its newest run."""
     (run,) = store.predictions(UI, "magentless", model).glob("*/predictions.jsonl")
     path = run.parent / "instances" / name / "metadata.json"
     write_json(path, said)
     return path
+
+
+def each_with_instances_of_its_own(store: Store) -> None:
+    """As after `agt-run acme/ui model-a --pr 2` and the same of model-b with `--pr 1`: model-a alone resolves its own."""
+    collect(store)
+    write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
+    for number, model, outcome in ((2, "model-a", Outcome.RESOLVED), (1, "model-b", Outcome.UNRESOLVED)):
+        prediction = make_prediction(number, model_name_or_path=model)
+        about(add_run(store, UI, [prediction]), prediction.instance_id)
+        add_verdicts(store, UI, [make_verdict(prediction, outcome)])
 
 
 def check_by_hand(store: Store, number: int, *ratings: str, patch: str = FIX_PATCH) -> None:

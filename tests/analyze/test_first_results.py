@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from analysis_data import Size, generate
-from analyze.conftest import UI, add_metadata, add_run, add_verdicts, fill_ledger
+from analyze.conftest import UI, add_metadata, add_run, add_verdicts, each_with_instances_of_its_own, fill_ledger
 from click.testing import CliRunner, Result
 from factories import (
     make_candidate,
@@ -180,6 +180,7 @@ DIRECTORIES: dict[str, tuple[Fill, tuple[str, ...]]] = {
         ("04 evaluate: nothing yet for magentless, model-a on acme/ui.",),
     ),
     "no verdicts of one of two": (one_of_two_without_verdicts, ()),
+    "different instances": (each_with_instances_of_its_own, ()),
     "verdicts alone": (verdicts_alone, ()),
     "wholly not evaluated": (wholly_not_evaluated, ()),
     "costs, no predictions": (spent, ("03 predict: nothing yet",)),
@@ -202,6 +203,7 @@ CHOSEN = (
     "collected, not built",
     "built, not predicted",
     "references, and no verdicts",
+    "different instances",
     "wholly not evaluated",
     "costs, no predictions",
     "another harness",

@@ -53,6 +53,8 @@ MARKS = {
     Outcome.TIMEOUT: (GREEN, "T"),
     Outcome.NOT_EVALUATED: ("#FFFFFF", "–"),
 }
+#: the cell of an instance that the model was not given
+NOT_GIVEN = ("#FFFFFF", "")
 #: outcome -> the hatching of its part of a bar
 PATTERNS = dict(zip(Outcome, ("", "//", "..", "xx", "--", "++", "oo", "\\\\", ""), strict=True))
 #: measures of a patch's size
@@ -153,7 +155,7 @@ def grid(frames: Frames, _tables: Tables) -> Drawing | None:
     axes = figure.subplots()
     for y, (_, row) in enumerate(table.iterrows()):
         for x, outcome in enumerate(row):
-            grids.box(axes, x, y, *MARKS[Outcome(outcome)])
+            grids.box(axes, x, y, *(NOT_GIVEN if pd.isna(outcome) else MARKS[Outcome(outcome)]))
     grids.frame(axes, names, list(table.index), rotation=90)
     occurring = [(outcome, *mark) for outcome, mark in MARKS.items() if (table == outcome.value).any(axis=None)]
     handles = [Patch(facecolor=fill, edgecolor=EDGE, label=f"{letter}  {o.value}") for o, fill, letter in occurring]

@@ -23,7 +23,7 @@ from pipeline.analyze.measures.definition import Table, definitions
 from pipeline.analyze.measures.shares import ALL
 from pipeline.analyze.measures.shown import Heading as ColumnHeading
 from pipeline.analyze.measures.shown import as_text, headings
-from pipeline.analyze.report.pages import MARKS, pages
+from pipeline.analyze.report.pages import MARKS, models, pages
 from pipeline.analyze.report.summary import check, facts
 from pipeline.core.store import now
 from pipeline.core.wcag import PRINCIPLES
@@ -62,6 +62,7 @@ def render(frames: Frames, tables: Mapping[str, pd.DataFrame], plots: list[Plot]
             facts=facts(frames, tables),
             check=check(tables),
             pages=instance_pages,
+            models=models(instance_pages),
             apart=apart,
             marks=MARKS,
             principles=[principle for principle in PRINCIPLES if principle in set(frames.criteria["principle"])],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
@@ -55,6 +56,11 @@ class Page:
         repo, number = parse_instance_id(self.row.instance_id)
         return f"{repo}#{number}: {self.row.title}"
 
+    @cached_property
+    def by_model(self) -> dict[str, Attempt]:
+        """The attempts by the names of their models, without references."""
+        return {attempt.who: attempt for attempt in self.attempts if attempt.row.kind != "reference"}
+
 
 def pages(frames: Frames) -> list[Page]:
     """The pages of all instances in order; on each, models come before references."""
@@ -66,6 +72,12 @@ def pages(frames: Frames) -> list[Page]:
         for row in _rows(frames.instances)
         for name in [row.instance_id]
     ]
+
+
+def models(shown: Iterable[Page]) -> list[str]:
+    """The names of all models with an attempt on any of the pages, in the order of the pages."""
+    rows = {(it.row.agent, it.row.model): name for page in shown for name, it in page.by_model.items()}
+    return [rows[who] for who in sorted(rows)]
 
 
 def _attempts(frames: Frames) -> dict[str, list[Attempt]]:

@@ -9,10 +9,11 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from analyze.conftest import HOSTILE, collect
+from analyze.conftest import HOSTILE, collect, each_with_instances_of_its_own
 from bs4 import BeautifulSoup
 
 from pipeline import analyze
+from pipeline.analyze.report import render
 from pipeline.analyze.report.summary import check, facts
 from pipeline.core.store import Store
 from pipeline.report.page import counted
@@ -179,6 +180,23 @@ def test_the_list_says_how_every_model_ended(page):
         "acme__ui-1": ["R resolved", "R resolved"],
         "acme__ui-2": ["– not evaluated", "E empty"],
         "acme__ui-3": ["– not evaluated", "U unresolved"],
+    }
+
+
+def test_an_outcome_stands_under_its_own_model(tmp_path):
+    """Rows were as long as the model's that were asked about the instance, so one model had another's outcome."""
+    store = Store(tmp_path / "data")
+    each_with_instances_of_its_own(store)
+    frames = analyze.load(store)
+    page = BeautifulSoup(next(render(frames, analyze.tables(frames), []))[1], "html.parser")
+    heads = [words(head) for head in page.select("#list thead th")][6:]
+    rows = {
+        words(row.th.a): dict(zip(heads, map(words, row.select("td.end")), strict=True))
+        for row in page.select("#list tbody tr")
+    }
+    assert rows == {
+        "acme__ui-1": {"model-a (magentless)": "", "model-b (magentless)": "unresolved"},
+        "acme__ui-2": {"model-a (magentless)": "resolved", "model-b (magentless)": ""},
     }
 
 
