@@ -1,7 +1,8 @@
 """What an agent reports about itself in `metadata.json` and `error.json`, read so that no content can end a step.
 
 Agents that run code are untrusted: their files may be folders, not JSON, or have another form. Fields of another form
-are ignored. An agent in a container is never believed about who failed.
+are ignored, and so are `samples`, which only agents on this machine report. An agent in a container is never believed
+about who failed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 NAMES = ("manifest.json", "error.json", "metadata.json", "patch.diff", "agent.log")
 #: the form of an outcome and of a cause
 _WORD = re.compile(r"[\w][\w .:-]{0,63}")
+#: the largest count, which every program can read
+_MOST = 2**53
 #: the most characters that are kept of an agent's error message
 _MESSAGE = 2000
 
@@ -44,12 +47,21 @@ def _any(_: Any) -> bool:
     return True
 
 
+def _none(_: Any) -> bool:
+    return False
+
+
 def _is_word(value: Any) -> bool:
     return isinstance(value, str) and bool(_WORD.fullmatch(value))
 
 
 def _is_funnel(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(count, int) for count in value.values())
+    """Whether this maps stages to counts."""
+    return isinstance(value, dict) and all(map(_is_word, value)) and all(map(_is_count, value.values()))
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and 0 <= value <= _MOST
 
 
 def _is_sets(value: Any) -> bool:
@@ -64,4 +76,4 @@ def _is_paths(value: Any) -> bool:
 
 
 #: the fields that are read, and their forms
-_FORMS = {"outcome": _is_word, "funnel": _is_funnel, "sets": _is_sets}
+_FORMS = {"outcome": _is_word, "funnel": _is_funnel, "sets": _is_sets, "samples": _none}

@@ -171,7 +171,7 @@ def add_metadata(store: Store, name: str, model: str = "model-a", **said: Any) -
 
 
 def each_with_instances_of_its_own(store: Store) -> None:
-    """As after `agt-run acme/ui model-a --pr 2` and the same of model-b with `--pr 1`: model-a alone resolves its own."""
+    """As after `agt-run` of model-a with `--pr 2` and of model-b with `--pr 1`: model-a alone resolves its own."""
     collect(store)
     write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
     for number, model, outcome in ((2, "model-a", Outcome.RESOLVED), (1, "model-b", Outcome.UNRESOLVED)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from predict.conftest import Job
@@ -41,6 +42,22 @@ def test_fields_of_another_form_are_left_out() -> None:
     bad = {"funnel": {"read": "two"}, "sets": [{"located": 3}], "outcome": ["x"], "steps": 4}
     assert reported.metadata(json.dumps(bad).encode()) == {"steps": 4}
     assert reported.metadata(b'{"sets": ["a"], "funnel": []}') == {}
+
+
+@pytest.mark.invariant(7)
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"funnel": {"read": 10**400}},
+        {"funnel": {"read": -1}},
+        {"funnel": {"$\\x$": 1}},
+        {"funnel": {"\x1b[2J": 1}},
+        {"samples": 5},
+        {"samples": [{"number": 10**400, "reached": "edited"}]},
+    ],
+)
+def test_no_analysis_can_end_at_what_an_agent_in_a_container_reports(fields: dict[str, Any]) -> None:
+    assert reported.metadata(json.dumps(fields).encode()) == {}
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,7 @@ _STYLE: dict[Any, Any] = {
     "font.size": 9,
     "font.family": "DejaVu Sans",
     "text.color": INK,
+    "text.parse_math": False,
     "axes.labelcolor": INK,
     "axes.edgecolor": EDGE,
     "axes.spines.top": False,

@@ -18,3 +18,12 @@ def test_both_formats_have_the_layout_that_was_computed_once(monkeypatch: pytest
     plot = Plot("lines", "Lines", "table", figure, "One line.")
     assert plot.svg.startswith(b"<?xml") and plot.png.startswith(b"\x89PNG")
     assert layouts == [figure]
+
+
+def test_a_name_is_no_formula() -> None:
+    """Names of models and of agents' stages are not ours, and a formula that cannot be read ends the drawing."""
+    with styled():
+        figure = canvas(1)
+        figure.subplots().set_yticks([0], ["$\\x$"])
+    plot = Plot("names", "Names", "table", figure, "One name.")
+    assert plot.svg.startswith(b"<?xml") and plot.png.startswith(b"\x89PNG")
