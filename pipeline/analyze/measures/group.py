@@ -1,6 +1,6 @@
 """Groups of predictions: by model, repository, difficulty, size, year.
 
-Every instance of the dataset is in the denominator of every model. References (oracle, nop) check the dataset and
+Every instance that a model was given is in its denominator. References (oracle, nop) check the dataset and
 appear only in tables that ask for them.
 """
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from pipeline.analyze.measures.group import WHO, Group
+from pipeline.analyze.measures.group import WHO, Group, of_models
 from pipeline.analyze.measures.kinds import (
     Metric,
     among,
@@ -58,6 +58,10 @@ def partly(group: Group) -> int:
 
 def incomplete(group: Group) -> bool:
     return not group.rows["evaluated"].all()
+
+
+def subset(group: Group) -> bool:
+    return len(group.rows) < of_models(group.frames)["instance_id"].nunique()
 
 
 def attempts(group: Group) -> int | None:
@@ -160,6 +164,7 @@ METRICS: dict[str, Metric] = {
     "resolved_of_evaluated_pct": ratio(resolved, evaluated),
     "partly": partly,
     "incomplete": incomplete,
+    "subset": subset,
     "equivalent": equivalent,
     "equivalent_pct": ratio(equivalent, instances),
     "audited": known("axe_fixed"),

@@ -12,8 +12,9 @@ from pipeline.analyze.measures.shares import ALL, share
 def together(frames: Frames) -> pd.DataFrame:
     """The instances of each repository that any model, every model and no model resolved."""
     rows = attempts(frames)
-    solved = rows.groupby(["repo", "instance_id"])["resolved"].agg(["any", "all"]).reset_index()
+    solved = rows.groupby(["repo", "instance_id"])["resolved"].agg(["any", "sum"]).reset_index()
     models = len(rows[WHO].drop_duplicates())
+    solved["all"] = solved["sum"] == models
     overall = [(ALL, solved)] if solved["repo"].nunique() > 1 else []
     return pd.DataFrame([_row(repo, part, models) for repo, part in [*solved.groupby("repo"), *overall]])
 

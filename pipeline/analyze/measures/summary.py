@@ -24,9 +24,9 @@ def summary(frames: Frames, table: Table) -> pd.DataFrame:
 
 
 def _ranked(rows: pd.DataFrame, table: Table) -> pd.DataFrame:
-    """Models before references, sorted by the table's `best` column if it has one."""
-    keys = [name for name in ("kind", table.best) if name in rows]
-    return rows.sort_values(keys, ascending=[name == "kind" for name in keys], kind="stable") if keys else rows
+    """Models before references, sorted by the table's `best` column if it has one, subsets last."""
+    keys = [name for name in ("kind", "subset", table.best) if name in rows]
+    return rows.sort_values(keys, ascending=[name != table.best for name in keys], kind="stable") if keys else rows
 
 
 def measured(group: Group, metrics: list[str]) -> dict[str, object]:

@@ -55,7 +55,7 @@ def empty_cost(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing |
 
 def frontier(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing | None:
     """A point for each model: the cost of its answers and the share that it resolves. A line joins the models that
-    no other model surpasses in both."""
+    no other model surpasses in both, without those that were given only a subset of the instances."""
     if "leaderboard" not in tables:
         return None
     table = tables["leaderboard"].dropna(subset=["cost_usd", "resolved_pct"])
@@ -64,13 +64,13 @@ def frontier(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing | N
         return None
     figure = sized(3.6)
     axes = figure.subplots()
-    best = pareto_front(table)
+    best = pareto_front(table[~table["subset"]])
     axes.step(best["usd"], best["share"], where="post", color=EDGE, linewidth=0.8, linestyle=":", label="the frontier")
     names = list(model_labels(table))
     for name, x, y, (marker, _, color) in zip(names, table["usd"], table["share"], cycle(LINES), strict=False):
         axes.plot(x, y, marker, color=color, markeredgecolor=EDGE, markersize=8, label=name)
     axes.set(xlim=(0, 1.1 * table["usd"].max()), ylim=(-4, 108), xlabel="cost of the answers, USD")
-    axes.set_ylabel("resolved, % of all instances")
+    axes.set_ylabel("resolved, % of instances")
     axes.grid(color=GRID)
     legend(axes, 2)
     texts = [f"{x:.4g} USD, {y:.1f} % resolved" for x, y in zip(table["usd"], table["share"], strict=True)]

@@ -68,7 +68,7 @@ MOST_MODELS = 20
 
 
 def resolution(_frames: Frames, tables: Tables) -> Drawing | None:
-    """Bars of the share of all instances that each model resolved, with its 95 % interval."""
+    """Bars of the share of its instances that each model resolved, with its 95 % interval."""
     table = tables["resolution"].query("kind == 'model'")
     if table.empty:
         return None
@@ -80,7 +80,7 @@ def resolution(_frames: Frames, tables: Tables) -> Drawing | None:
     plain(axes, names, list(shares), [""] * len(names), xerr=errors, error_kw={"capsize": 3, "ecolor": INK})
     for index, label in enumerate(labels):
         axes.text(table["resolved_high"].iloc[index] + 2, index, label, va="center")
-    axes.set(xlim=(0, 125), xticks=range(0, 101, 20), xlabel="resolved, % of all instances")
+    axes.set(xlim=(0, 125), xticks=range(0, 101, 20), xlabel="resolved, % of instances")
     entries = [(name, f"{label} ({share:.1f} %)") for name, label, share in zip(names, labels, shares, strict=True)]
     return figure, f"Bars of the share of instances resolved, with 95 % intervals. {listed(entries)}."
 

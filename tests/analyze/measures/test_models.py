@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from analyze.conftest import UI, add_metadata, add_run, add_verdicts, check_by_hand
+from analyze.conftest import UI, about, add_metadata, add_run, add_verdicts, check_by_hand
 from analyze.measures.conftest import rows
 from factories import make_prediction, make_verdict
 
@@ -34,6 +34,18 @@ def test_micro_and_macro_averages_side_by_side(tables):
         "lab/model-b 50.0 66.7",
         "model-a 25.0 16.7",
     ]
+
+
+def test_a_subset_of_the_instances_is_marked_and_last(store):
+    """One of one is no better than two of four; and an instance that one model was not given is not resolved by all."""
+    prediction = make_prediction(1, model_name_or_path="model-c")
+    about(add_run(store, UI, [prediction]), prediction.instance_id)
+    add_verdicts(store, UI, [make_verdict(prediction)])
+    tables = analyze.tables(analyze.load(store, "acme/ui"))
+    ranked = ["lab/model-b 1 3 no", "model-a 1 3 no", "model-c 1 1 yes"]
+    for name in ("leaderboard", "resolution"):
+        assert rows(tables, name, "model", "resolved", "instances", "subset") == ranked
+    assert rows(tables, "together", "by any", "by all") == ["1 1"]
 
 
 @pytest.mark.invariant(4)
