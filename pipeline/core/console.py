@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,14 @@ from pathlib import Path
 import click
 
 from pipeline.core.recipes import runnable
+
+#: control characters, except line breaks and tabs: a terminal would obey them
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def visible(text: str) -> str:
+    """Text of others for a terminal: control characters as `\\xNN`, except line breaks and tabs."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text.replace("\r\n", "\n"))
 
 
 def clock(seconds: float) -> str:
@@ -31,7 +40,7 @@ def plural(number: int, noun: str) -> str:
 
 def say(text: str) -> None:
     """A line of progress, on stderr."""
-    text = runnable(text)
+    text = visible(runnable(text))
     logging.getLogger(__name__).info(text)
     click.echo(text, err=True)
 
@@ -46,7 +55,7 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -
         numeric = bool(rows) and all(isinstance(row[index], int | float) for row in rows)
         grid.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        grid.add_row(*(runnable(str(cell)) for cell in row))
+        grid.add_row(*(visible(runnable(str(cell))) for cell in row))
     width = None if sys.stdout.isatty() else 140
     Console(width=width, markup=False, emoji=False).print(grid)
 

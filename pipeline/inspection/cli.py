@@ -42,7 +42,7 @@ def list_runs(as_json: bool, store: Any) -> None:
 @data_option
 def show(run: str, store: Any) -> None:
     """Show the settings and versions behind the answers of RUN, and the outcome of each instance."""
-    from pipeline.core.console import table
+    from pipeline.core.console import table, visible
     from pipeline.inspection.reading import find_run
 
     found = find_run(store, run)
@@ -50,7 +50,7 @@ def show(run: str, store: Any) -> None:
     text = shaped.pop("settings_text", "")
     click.echo(f"{found.address}\n{json.dumps({**found.metadata, 'shaped_by': shaped}, indent=2)}")
     if text:
-        click.echo(f"settings:\n{text.rstrip()}")
+        click.echo(visible(f"settings:\n{text.rstrip()}"))
     for attempt in found.attempts:
         outcomes = found.outcomes(attempt)
         table(f"attempt {attempt}", ("instance", "outcome"), sorted(outcomes.items()))

@@ -70,28 +70,39 @@ def _open(store: Any, gold: Any, answers: list[Any], missing: str, only_print: b
 def _show(gold: Any, answers: list[Any], missing: str, with_trajectory: bool) -> None:
     """Print everything."""
     for issue in gold.task().statement:
-        click.echo(f"#{issue.number} {issue.title}\n\n{issue.body}\n")
+        _print(f"#{issue.number} {issue.title}\n\n{issue.body}\n")
     for answer in answers:
         _show_beside_gold(answer, gold)
         if with_trajectory:
             _show_trajectories(answer)
     if missing:
-        click.echo(f"{gold.fix_patch}\n{missing}")
+        _print(f"{gold.fix_patch}\n{missing}")
+
+
+def _print(text: str) -> None:
+    """Print a text of others, which a terminal must not obey."""
+    from pipeline.core.console import visible
+
+    click.echo(visible(text))
 
 
 def _show_beside_gold(answer: Any, gold: Any) -> None:
     """Print gold and an answer side by side."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.syntax import Syntax
     from rich.table import Table
 
-    grid = Table(title=f"{answer.run.address}: {answer.outcome}", title_justify="left", expand=True)
+    from pipeline.core.console import visible
+
+    grid = Table(title=escape(visible(f"{answer.run.address}: {answer.outcome}")), title_justify="left", expand=True)
     for title in ("gold", answer.who):
         grid.add_column(title, ratio=1, overflow="fold")
-    grid.add_row(*(Syntax(text or "(empty)", "diff", word_wrap=True) for text in (gold.fix_patch, answer.patch)))
+    patches = (visible(patch) or "(empty)" for patch in (gold.fix_patch, answer.patch))
+    grid.add_row(*(Syntax(patch, "diff", word_wrap=True) for patch in patches))
     Console().print(grid)
     for kind, test, status in answer.tests:
-        click.echo(f"{kind}: {test} ({status})")
+        _print(f"{kind}: {test} ({status})")
     for test, spoken in answer.spoken.items():
         _show_spoken(test, spoken)
 
@@ -102,11 +113,13 @@ def _show_spoken(test: str, spoken: Any) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    grid = Table(title=escape(f"a screen reader on {test}"), title_justify="left", expand=True)
+    from pipeline.core.console import visible
+
+    grid = Table(title=escape(visible(f"a screen reader on {test}")), title_justify="left", expand=True)
     for title in ("base", "gold", "patch"):
         grid.add_column(title, ratio=1, overflow="fold")
     for row in zip_longest(spoken.base, spoken.gold, spoken.patch, fillvalue=""):
-        grid.add_row(*map(escape, row))
+        grid.add_row(*(escape(visible(cell)) for cell in row))
     Console().print(grid)
 
 
@@ -116,4 +129,4 @@ def _show_trajectories(answer: Any) -> None:
         click.echo(f"no trajectory in {answer.folder}")
     for path, messages in answer.trajectories:
         lines = [f"--- {role}\n{text}" for role, text in messages]
-        click.echo("\n".join(lines) if lines else f"trajectory: {path}")
+        _print("\n".join(lines) if lines else f"trajectory: {path}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.core.console import log_file, say, table
+from pipeline.core.console import log_file, say, table, visible
 from pipeline.core.progress import Progress
 
 
@@ -55,3 +55,10 @@ def test_details_go_to_the_log_file(tmp_path: Path, capsys: pytest.CaptureFixtur
     text = (tmp_path / "deep" / "run.log").read_text(encoding="utf-8")
     assert "told to a person, too" in text and "a detail" in text and "too late" not in text
     assert capsys.readouterr().err.startswith("told to a person, too\n")
+
+
+def test_control_characters_are_shown_and_not_sent(capsys: pytest.CaptureFixture[str]) -> None:
+    assert visible("a\tb\r\nc\u2028é\x1b[2J\r\x9b") == "a\tb\nc\u2028é\\x1b[2J\\x0d\\x9b"
+    say("\x1b]0;title\x07")
+    table("Causes", ("cause",), [("\x1b[2J",)])
+    assert "\x1b]" not in (captured := capsys.readouterr()).err and "\x1b[2J" not in captured.out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from decimal import Decimal
 
 import pytest
@@ -80,6 +81,24 @@ def test_gold_and_answers_side_by_side(store: Store) -> None:
     with pytest.raises(UserError, match="unknown instance"):
         said(instance.command, store, "acme/ui#9")
     assert "no answer yet" in said(instance.command, store, "acme/ui#2")
+
+
+@pytest.mark.invariant(5)
+def test_a_terminal_obeys_nothing_of_what_models_and_issues_say(assessed: Store) -> None:
+    """Such sequences write to the clipboard, or change what was printed before."""
+    evil = "\x1b]52;c;AA\x07\x9b2J"
+    (issue,) = make_instance(1).resolved_issues
+    titled = make_instance(1, resolved_issues=(issue.model_copy(update={"body": evil}),), fix_patch=f"+{evil}\n")
+    write_records(assessed.dataset(REPO), [titled])
+    prediction = make_prediction(1, run=TIME, answer="answer-magentless", model_patch=f"+{evil}\n", outcome=evil)
+    write_records(assessed.predictions(REPO, "magentless", "model-a") / TIME / "predictions.jsonl", [prediction])
+    talk = json.dumps({"messages": [{"role": "assistant", "content": evil}]}).encode()
+    write_bytes(assessed.answers(REPO, REPO.instance_id(1), "answer-magentless") / "trajectory.jsonl", talk)
+    words = ["acme/ui#1", "--agent", "magentless", "--trajectory", "--data", str(assessed.root)]
+    for command, others in ((instance.command, words), (cli.command, ["show", "magentless", *words[-2:]])):
+        shown = CliRunner().invoke(command, others, catch_exceptions=False, color=True).output
+        assert not re.search("[\x07\x9b]|\x1b(?!\\[[0-9;]*m)", shown)
+    assert "\\x1b]52;c;AA\\x07\\x9b2J" in said(instance.command, assessed, *words[:4])
 
 
 def test_an_answer_that_is_not_there_is_said_with_those_that_are(store: Store) -> None:
