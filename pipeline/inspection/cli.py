@@ -61,12 +61,21 @@ def show(run: str, store: Any) -> None:
 @click.argument("second")
 @data_option
 def compare(first: str, second: str, store: Any) -> None:
-    """Show the instances with different outcomes in two runs, and the differences in the settings."""
-    from pipeline.core.console import counted, table
+    """Show the instances with different outcomes in two runs, and the differences in the settings.
+
+    Of several runs of one agent and model, only the one evaluated last has verdicts. If one of the two runs has none,
+    the agents' own outcomes are compared.
+    """
+    from pipeline.core.console import counted, say, table
     from pipeline.inspection.reading import find_run
 
     first_run, second_run = find_run(store, first), find_run(store, second)
-    first_outcomes, second_outcomes = first_run.outcomes(), second_run.outcomes()
+    unjudged = [run.address for run in (first_run, second_run) if not run.verdicts()]
+    for address in unjudged:
+        say(f"{address} has no verdicts, or another run was evaluated since: comparing the agents' own outcomes")
+    first_outcomes, second_outcomes = (
+        run.answered() if unjudged else run.outcomes() for run in (first_run, second_run)
+    )
     rows = [
         (name, first_outcomes.get(name, "-"), second_outcomes.get(name, "-"))
         for name in sorted(first_outcomes.keys() | second_outcomes.keys())
@@ -93,10 +102,12 @@ def _lines(metadata: dict[str, Any]) -> list[str]:
 def remove(run: str, store: Any) -> None:
     """Move RUN and its verdicts to the archive. Its answers stay, so they are not paid for again."""
     from pipeline.core.console import say
+    from pipeline.core.names import VARIANT
     from pipeline.inspection.reading import find_run
 
     found = find_run(store, run)
-    with store.lock("predict", found.repo, found.agent, found.model):
+    predicting = store.lock("predict", found.repo, found.agent.partition(VARIANT)[0], found.model)
+    with predicting, store.lock("evaluate", found.repo, found.agent, found.model):
         evaluated = store.evaluation(found.repo, found.agent, found.model)
         if found.verdicts():
             say(f"moved {evaluated} to {store.displace(evaluated)}")

@@ -63,10 +63,13 @@ class Run:
         found = read_records(path, Assessment) if path.exists() else []
         return {assessment.instance_id: assessment for assessment in found if assessment.run == self.name}
 
+    def answered(self, attempt: int = 1) -> dict[str, str]:
+        """The agent's own outcome of each instance that was answered."""
+        return {name: f"answered ({prediction.outcome})" for name, prediction in self.predictions(attempt).items()}
+
     def outcomes(self, attempt: int = 1) -> dict[str, str]:
         """The outcome of each instance that was answered or evaluated."""
-        answered = {name: f"answered ({prediction.outcome})" for name, prediction in self.predictions(attempt).items()}
-        return answered | {name: str(verdict.outcome) for name, verdict in self.verdicts(attempt).items()}
+        return self.answered(attempt) | {name: str(verdict.outcome) for name, verdict in self.verdicts(attempt).items()}
 
     def cost(self, sent: Iterable[Request]) -> Decimal | None:
         """USD of its answers, with all attempts and tries, and of requests shared by the whole experiment; None for

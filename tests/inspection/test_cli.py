@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 from click.testing import CliRunner
-from factories import REPO, make_instance, make_prediction
+from factories import REPO, make_instance, make_prediction, make_verdict
 from inspection.conftest import SPOKEN, TIME
 
 from pipeline.core.errors import UserError
@@ -52,6 +52,26 @@ def test_two_runs_are_compared(store: Store) -> None:
     text = said(cli.command, store, "compare", "magentless", "magentless@greedy")
     assert "1 instance with different outcomes, 0 with the same" in text
     assert "top = 5" in text and "top = 1" in text
+
+
+def test_two_runs_of_one_agent_and_model_are_compared_by_what_both_have(store: Store) -> None:
+    """The older one has no verdicts any more, so that every instance was different."""
+    later = make_prediction(1, agent="magentless", run="20250506T070809Z")
+    folder = store.predictions(REPO, "magentless", "model-a") / later.run
+    write_records(folder / "predictions.jsonl", [later])
+    write_records(store.evaluation(REPO, "magentless", "model-a") / "verdicts.jsonl", [make_verdict(later)])
+    older = f"magentless/{REPO.slug}/model-a/{TIME}"
+    text = said(cli.command, store, "compare", older, "magentless")
+    assert f"{older} has no verdicts" in text
+    assert "0 instances with different outcomes, 1 with the same" in text
+
+
+@pytest.mark.parametrize("lock", [("predict", "magentless"), ("evaluate", "magentless@greedy")])
+def test_a_run_is_not_removed_under_who_works_on_it(store: Store, lock: tuple[str, str]) -> None:
+    """All named settings of an agent and model have one lock for predicting, as their answers are shared."""
+    stage, agent = lock
+    with store.lock(stage, REPO, agent, "model-a"), pytest.raises(UserError):
+        said(cli.command, store, "remove", "magentless@greedy")
 
 
 @pytest.mark.rule("nothing-overwritten")
