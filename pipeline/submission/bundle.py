@@ -93,7 +93,7 @@ class Submission(Record):
 
 def pack(store: Store, subject: Subject, folder: Path, *, draft: bool = False) -> Submission:
     """Write the bundle of a run. Raises UserError if the folder is not empty, there is no such run, nothing was
-    evaluated, or an instance has no verdict and it is not a draft."""
+    evaluated, the verdicts are on other answers, or an instance has no verdict and it is not a draft."""
     if folder.exists() and any(folder.iterdir()):
         raise UserError("the folder is not empty", path=folder, hint="name another folder")
     read_answers(store, subject)
@@ -101,9 +101,9 @@ def pack(store: Store, subject: Subject, folder: Path, *, draft: bool = False) -
     sources = list(_sources(store, tries))
     if not draft:
         _require_complete(store, tries)
+    _require_consistent(store, tries)
     for source in sources:
         _copy(source, folder / DATA / source.relative_to(store.root))
-    verdicts = _verdicts(Store(folder / DATA), tries[0])
     made = Submission(
         tool=__version__,
         made=now(),
@@ -112,11 +112,8 @@ def pack(store: Store, subject: Subject, folder: Path, *, draft: bool = False) -
         model=subject.model,
         run=tries[0].run,
         attempts=len(tries),
-        instances=tuple(verdict.instance_id for verdict in verdicts),
-        outcomes=_counted(verdicts),
         cost_usd=_cost(store, tries[0]),
-        settings=read_object(_run(store, tries[0]) / "run.json").get("settings", ""),
-        law=tuple(sorted({verdict.law for verdict in verdicts})),
+        **_recorded(Store(folder / DATA), tries[0]),
         files=_digests(folder),
         draft=draft,
     )
@@ -183,6 +180,25 @@ def _require_complete(store: Store, tries: list[Subject]) -> None:
             again = f"{attempt.command('eval-run')} (just agt-run first, if answers are missing)"
             hint = f"evaluate it again: {again}; or add --draft"
             raise UserError(message, path=attempt.folder(store) / "verdicts.jsonl", hint=hint)
+
+
+def _require_consistent(store: Store, tries: list[Subject]) -> None:
+    """Raise UserError if the verdicts are not on the answers that the run has now."""
+    for attempt in tries:
+        if found := next(_inconsistent(store, attempt), ""):
+            path = attempt.folder(store) / "verdicts.jsonl"
+            raise UserError(found, path=path, hint=f"evaluate the run again: {attempt.command('eval-run')}")
+
+
+def _recorded(store: Store, subject: Subject) -> dict[str, Any]:
+    """What a bundle claims that its records say, by field."""
+    verdicts = _verdicts(store, subject)
+    return {
+        "instances": tuple(verdict.instance_id for verdict in verdicts),
+        "outcomes": _counted(verdicts),
+        "settings": read_object(_run(store, subject) / "run.json").get("settings", ""),
+        "law": tuple(sorted({verdict.law for verdict in verdicts})),
+    }
 
 
 def _sources(store: Store, tries: list[Subject]) -> Iterator[Path]:
@@ -281,29 +297,27 @@ def _contradicted(folder: Path, submission: Submission) -> Iterator[str]:
         if len(tries) != submission.attempts:
             yield f"it claims {submission.attempts} attempts and holds {len(tries)}"
         for attempt in tries:
-            yield from _unsupported(store, attempt, submission)
+            yield from _inconsistent(store, attempt)
+        recorded = _recorded(store, tries[0])
+        differing = [name for name, value in recorded.items() if getattr(submission, name) != value]
+        yield from (f"{ABOUT}: the records differ from what it claims: {name}" for name in differing)
     except A11yBenchError as error:
         yield str(error)
 
 
-def _unsupported(store: Store, subject: Subject, submission: Submission) -> Iterator[str]:
+def _inconsistent(store: Store, subject: Subject) -> Iterator[str]:
+    """Where the records of an attempt contradict each other."""
     verdicts, predictions = _verdicts(store, subject), _predictions(store, subject)
     patches: Mapping[str, str] = {prediction.instance_id: digest(prediction.model_patch) for prediction in predictions}
     prefix = f"attempt {subject.attempt}"
     if len(patches) != len(predictions) or len({verdict.instance_id for verdict in verdicts}) != len(verdicts):
         yield f"{prefix}: an instance is there twice"
-    claimed = submission.outcomes, sorted(submission.instances)
-    if subject.attempt == 1 and (_counted(verdicts), _names(verdicts)) != claimed:
-        yield f"{prefix}: the verdicts differ from what it claims"
     for verdict in verdicts:
         matches = (verdict.agent, verdict.model, verdict.run) == (subject.agent, subject.model, subject.run)
         if not matches or verdict.patch_digest != patches.get(verdict.instance_id, ""):
             yield f"{prefix}: {verdict.instance_id}: the verdict is on another patch"
-    yield from (f"{prefix}: {name}: has no verdict" for name in sorted(patches.keys() - set(_names(verdicts))))
-
-
-def _names(verdicts: list[Verdict]) -> list[str]:
-    return sorted(verdict.instance_id for verdict in verdicts)
+    judged = {verdict.instance_id for verdict in verdicts}
+    yield from (f"{prefix}: {name}: has no verdict" for name in sorted(patches.keys() - judged))
 
 
 def described(submission: Submission) -> dict[str, Any]:

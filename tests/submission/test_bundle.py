@@ -120,6 +120,8 @@ def test_a_claim_without_its_digest_is_found(copy: Path) -> None:
         ("predictions.jsonl", {"model_patch": ""}, {}, "is on another patch"),
         ("predictions.jsonl", {}, {"attempts": 2}, "claims 2 attempts and holds 1"),
         ("predictions.jsonl", {}, {"outcomes": {"resolved": 99}}, "differ from what it claims"),
+        ("verdicts.jsonl", {"law": "another"}, {}, "differ from what it claims: law"),
+        ("run.json", {"settings": "another"}, {}, "differ from what it claims: settings"),
     ],
 )
 def test_a_claim_that_its_own_records_contradict_is_found(
@@ -170,6 +172,16 @@ def test_a_cost_that_is_no_amount_is_refused(copy: Path, cost: str) -> None:
     rewrite(copy / bundle.ABOUT, cost_usd=cost)
     with pytest.raises(UserError, match="field 'cost_usd': .* is not an amount"):
         bundle.load(copy)
+
+
+def test_answers_that_were_not_evaluated_since_are_not_packed(bench: Bench, tmp_path: Path) -> None:
+    """The verdicts of the run before were packed with the answers of a new one, and only the receiver found it."""
+    store, subject = bench.copy(tmp_path).store, Subject(REPO, "oracle", "oracle")
+    (run,) = store.predictions(REPO, "oracle", "oracle").glob("*/run.json")
+    shutil.copytree(run.parent, run.parent.with_name("99990101T000000Z"))
+    with pytest.raises(UserError, match="the verdict is on another patch") as refused:
+        bundle.pack(store, subject, tmp_path / "bundle")
+    assert "just eval-run acme/ui oracle" in str(refused.value) and not (tmp_path / "bundle").exists()
 
 
 @pytest.mark.rule("bad-input")
