@@ -16,12 +16,14 @@ from typing import Any
 from pipeline.core.briefing import statement
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.records import Instance
-from pipeline.core.store import write_bytes
+from pipeline.core.store import read_object, write_bytes, write_json
 from pipeline.dataset.forms import swe_bench
 from pipeline.sandbox.docker.names import REPO, instance_image
 
 HERE = Path(__file__).parent
 TOKEN = "grader.token"
+#: the names of the files that an export wrote: the next one removes those that it does not write again
+LISTED = ".a11y-bench.json"
 ABOUT = """\
 # Instances of A11y-Bench, for {program}
 
@@ -148,19 +150,42 @@ FOLDERS: dict[str, Callable[[Iterable[Instance], str], Files]] = {
 
 
 def write_folder(form: str, instances: Iterable[Instance], folder: Path, *, replace: bool) -> None:
-    """Write a format's folder. Raises UserError for an unknown format, and if the folder has other files."""
+    """Write a format's folder. With `replace`, other files of an earlier export are removed. Raises UserError for an
+    unknown format, and if the folder has files and these are not to be replaced."""
     if form not in FOLDERS:
         raise unknown("format", form, list(FOLDERS))
     token_file = folder / TOKEN
     if folder.exists() and any(folder.iterdir()) and not replace:
         raise UserError("the folder is not empty", path=folder, hint="name another folder, or add --force")
     token = token_file.read_text(encoding="utf-8").strip() if token_file.is_file() else secrets.token_urlsafe(32)
+    earlier, names = _earlier(folder), []
     for name, data in FOLDERS[form](instances, token):
+        names.append(name)
         write_bytes(folder / name, data)
         if data.startswith(b"#!"):
             (folder / name).chmod(0o755)
+    for name in earlier.difference(names):
+        _remove(folder, name)
+    write_json(folder / LISTED, {"files": names})
     write_bytes(token_file, f"{token}\n".encode())
     token_file.chmod(0o600)
+
+
+def _earlier(folder: Path) -> set[str]:
+    """The files that an earlier export wrote."""
+    path = folder / LISTED
+    return set(read_object(path)["files"]) if path.is_file() else set()
+
+
+def _remove(folder: Path, name: str) -> None:
+    """Remove a file of the folder, and the folders in it that are empty then."""
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        return
+    path.unlink(missing_ok=True)
+    for parent in path.parents[: len(Path(name).parts) - 1]:
+        if parent.is_dir() and not any(parent.iterdir()):
+            parent.rmdir()
 
 
 def _script(instance: Instance, harness: str, token: str) -> bytes:

@@ -124,3 +124,13 @@ if OTHERS:
         if "No module named" in done.stderr:
             lack(done.stderr.splitlines()[-1])
         assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("form", [form for form in FOLDERS if form != "hugging-face"])
+def test_a_smaller_selection_leaves_no_older_tasks(tmp_path: Path, form: str) -> None:
+    """The program ran them, too, with images and patches of before. What people added stays."""
+    write_folder(form, [make_instance(7), make_instance(8)], tmp_path, replace=False)
+    (tmp_path / "notes.txt").write_text("mine")
+    write_folder(form, [make_instance(7)], tmp_path, replace=True)
+    assert [path.name for path in tmp_path.rglob("*acme__ui-8*")] == []
+    assert list(tmp_path.rglob(f"*{NAME}*")) and (tmp_path / "notes.txt").exists()
