@@ -93,7 +93,7 @@ def _further(store: Store, folder: Path) -> Store:
 def build(rows: Rows) -> Frames:
     """The frames of the rows that were read."""
     frames = {name: columns.typed(columns.frames()[name], cells) for name, cells in rows.frames.items()}
-    notes = tuple(map(runnable, (*rows.notes, *_left_out(frames["predictions"]))))
+    notes = tuple(map(runnable, (*rows.notes, *_left_out(frames["predictions"]), *_uneven(frames["samples"]))))
     return Frames(**frames, notes=notes, repos=rows.repos, statements=rows.statements, patches=rows.patches)
 
 
@@ -110,6 +110,17 @@ _OPTIONAL = {
 def _left_out(predictions: pd.DataFrame) -> list[str]:
     models = predictions[predictions["kind"] == "model"]
     return [note for name, note in _OPTIONAL.items() if len(models) and models[name].isna().all()]
+
+
+def _uneven(samples: pd.DataFrame) -> list[str]:
+    """A note for each agent and model with more attempts at some instances than at others."""
+    attempts = samples.groupby(["agent", "model", "instance_id"]).size()
+    counts = attempts.groupby(["agent", "model"]).agg(["min", "max"])
+    return [
+        f"pass@k of {model} ({agent}) ends at k = {fewest}: not every instance has {most} attempts (just agt-run with "
+        f"--attempts {most}, and eval-run)."
+        for (agent, model), fewest, most in counts[counts["min"] < counts["max"]].itertuples(name=None)
+    ]
 
 
 def _with_issue(frames: Frames) -> Frames:

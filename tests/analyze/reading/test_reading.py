@@ -452,6 +452,19 @@ def test_further_attempts_give_pass_at_k(tmp_path: Path) -> None:
     assert made["resolution"]["resolved"].tolist() == [0]
 
 
+def test_that_some_instances_have_fewer_attempts_is_said(tmp_path: Path) -> None:
+    """One instance with a single attempt ends pass@k for all."""
+    store = Store(tmp_path)
+    write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
+    predictions = [make_prediction(1), make_prediction(2)]
+    add_run(store, UI, predictions)
+    path = add_verdicts(store, UI, [make_verdict(one) for one in predictions])
+    for tries, said in ((1, True), (2, False)):
+        write_records(of_attempt(path.parent, 2) / "verdicts.jsonl", [make_verdict(one) for one in predictions[:tries]])
+        notes = " ".join(analyze.load(store).notes)
+        assert ("pass@k of model-a (magentless) ends at k = 1: not every instance has 2 attempts" in notes) is said
+
+
 def kept_answer(store: Store, finished: str, run: str) -> None:
     """A run that shows the same kept answer to the first instance, and a verdict on it."""
     prediction = make_prediction(1, run=run, answer="kept")
