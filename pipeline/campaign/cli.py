@@ -39,11 +39,13 @@ def command(file: Path, only_plan: bool, as_json: bool, trust_local: bool, store
     if only_plan or as_json:
         return
     failed = conduct.conduct()
-    if conduct.campaign.datasets:
-        say(conduct.money())
-        present(store)
-    for line in failed:
-        click.echo(f"failed: {line}", err=True)
+    try:
+        if conduct.campaign.datasets:
+            say(conduct.money())
+            present(store)
+    finally:
+        for line in failed:
+            click.echo(f"failed: {line}", err=True)
     if failed:
         raise SystemExit(1)
 

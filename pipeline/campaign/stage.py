@@ -7,6 +7,7 @@ listed at the end.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -54,6 +55,8 @@ from pipeline.sandbox.base import Limits, Sandbox
 
 if TYPE_CHECKING:
     from pipeline.pages.generate import Generation
+
+log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -335,12 +338,18 @@ class Conduct:
 
     @contextmanager
     def _recorded(self, title: str) -> Iterator[None]:
-        """Record a failure in this block without stopping the other steps."""
+        """Record a failure in this block without stopping the other steps, whatever it is."""
         try:
             yield
         except A11yBenchError as error:
-            self.failed.append(f"{title}: {error}")
-            say(f"FAILED {title}: {error}")
+            self._fail(title, str(error))
+        except Exception as error:
+            log.exception("unexpected failure of %s", title)
+            self._fail(title, f"{type(error).__name__}: {error}")
+
+    def _fail(self, title: str, why: str) -> None:
+        self.failed.append(f"{title}: {why}")
+        say(f"FAILED {title}: {why}")
 
     @contextmanager
     def _gateway(self) -> Iterator[Gateway | None]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from decimal import Decimal
 from itertools import product
 from pathlib import Path
@@ -145,13 +147,29 @@ def test_nothing_is_opened_where_all_answers_are_there(bench: Bench, tmp_path: P
     assert len(oracle.read_text().splitlines()) == 2 < len(QUALIFIED)
 
 
-def test_a_failed_reference_does_not_stop_the_others(bench: Bench, tmp_path: Path) -> None:
+@contextmanager
+def locked(store: Store) -> Iterator[None]:
+    with store.lock("evaluate", REPO, "oracle", "oracle"):
+        yield
+
+
+@contextmanager
+def a_file_in_the_way(store: Store) -> Iterator[None]:
+    """An error of the file system, as of a full disk, and none of ours."""
+    write_json(store.root / "04_evaluation" / "repair" / "oracle", {})
+    yield
+
+
+@pytest.mark.parametrize("fails", [locked, a_file_in_the_way])
+def test_a_failed_reference_does_not_stop_the_others(
+    bench: Bench, tmp_path: Path, fails: Callable[[Store], AbstractContextManager[None]]
+) -> None:
     (tmp_path / "campaign.toml").write_text(FILE)
     conduct = Conduct(bench.store, tmp_path / "campaign.toml", True, bench.sandbox, GIVEN)
     run = view(bench.store, next(conduct.predictors())[0].experiment, Wanted(attempts=2))
     for one, attempt in product(run.instances, (1, 2)):
         finish(run, one, Answer("", "DONE"), attempt)
-    with bench.store.lock("evaluate", REPO, "oracle", "oracle"):
+    with fails(bench.store):
         failed = conduct.conduct()
     assert [line.partition(":")[0] for line in failed] == ["oracle on acme/ui"]
     for agent, model in ("nop", "nop"), ("magentless", "scripted"):
