@@ -8,6 +8,7 @@ stored test runs. Without earlier answers or runs they are unknown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
@@ -81,11 +82,13 @@ class History:
         by_model = self._same.get(experiment.label) or self._any.get(experiment.agent, {})
         of_model = by_model.get(experiment.model)
         rows = of_model or list(chain.from_iterable(by_model.values()))
-        answers = len({(request.experiment, request.holder, request.answer) for request in rows})
+        answers: dict[tuple[str, str, str], list[Request]] = {}
+        for request in rows:
+            answers.setdefault((request.experiment, request.holder, request.answer), []).append(request)
         if not answers:
             return None, None
         cost = total(request.cost_usd for request in rows) if of_model else total(_priced(rows, model))
-        return cost / answers, sum(request.latency_ms for request in rows) / 1000 / answers
+        return cost / len(answers), mean(map(_seconds, answers.values()))
 
     def testing(self, repo: Repo) -> float | None:
         """The likely seconds of testing one patch, with counter-runs and repeats."""
@@ -97,6 +100,20 @@ class History:
             seconds = [sum(run["seconds"].values()) for run in runs if run.get("seconds")]
             self._testing[repo] = mean(seconds) if seconds else None
         return self._testing[repo]
+
+
+def _seconds(requests: Iterable[Request]) -> float:
+    """The seconds in which at least one of the requests was under way: an agent can send several at once."""
+    seconds = until = 0.0
+    for begin, end in sorted(map(_span, requests)):
+        seconds += max(0.0, end - max(begin, until))
+        until = max(until, end)
+    return round(seconds, 3)
+
+
+def _span(request: Request) -> tuple[float, float]:
+    begin = datetime.fromisoformat(request.time).timestamp()
+    return begin, begin + request.latency_ms / 1000
 
 
 def _priced(rows: Iterable[Request], model: Model) -> Iterable[Decimal]:

@@ -11,7 +11,7 @@ from pipeline.campaign.plan import RUNS, History, Step, sums
 from pipeline.core.store import Store, write_json
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.ledger import OK, Booking, Key, Ledger
-from pipeline.llm.models import load_models
+from pipeline.llm.models import DEMO, load_models
 from pipeline.llm.prices import Usage
 
 RUN = {"inputs": {}, "finished": "", "result": {"seconds": {"tests": 8.0, "falsified": 4.0}}}
@@ -41,6 +41,18 @@ def test_another_models_answers_are_priced_with_all_their_tokens(tmp_path: Path)
     asked = Experiment(str(REPO), "thinker", "magentless")
     assert History(store).likely(asked, model) == (10 * 1 + 10 * Decimal("0.5") + 2 * 10 + 3 * 100, 2.0)
     assert History(store).likely(earlier, model) == (7, 2.0)
+
+
+def test_requests_that_are_sent_at_once_take_the_time_of_the_longest(tmp_path: Path) -> None:
+    """An answer with ten samples took ten times as long."""
+    store, asked = Store(tmp_path), Experiment(str(REPO), "other", "magentless")
+    ledger = Ledger(store.ledger)
+    ledger.issue("key", Key("alias", asked.id, asked.repo, "other", "magentless", "", "acme__ui-1", answer="first"))
+    for row in [ledger.open("key", "other", "llm") for _ in range(10)]:
+        ledger.book(row, Booking(OK, latency_ms=600_000))
+    ledger.close()
+    _, seconds = History(store).likely(asked, load_models(DEMO).get("scripted"))
+    assert seconds and 600 <= seconds < 700
 
 
 def test_the_time_of_tests_is_that_of_the_repositorys_earlier_runs(tmp_path: Path) -> None:
