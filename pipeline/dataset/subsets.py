@@ -48,6 +48,8 @@ def lite(store: Store, repos: Sequence[Repo], sampling: Sampling) -> list[str]:
     if count <= sampling.size:
         return [name for names in drawn.values() for name in names]
     shares = {repo: max(1, sampling.size * len(names) // count) for repo, names in drawn.items()}
+    while sum(shares.values()) > max(sampling.size, len(shares)):
+        shares[max(shares, key=lambda repo: (shares[repo], str(repo)))] -= 1
     remaining = sampling.size - sum(shares.values())
     by_deficit = sorted(drawn, key=lambda repo: (shares[repo] * count - sampling.size * len(drawn[repo]), str(repo)))
     for repo in by_deficit[: max(0, remaining)]:

@@ -36,6 +36,16 @@ def test_lite_is_a_sample_in_which_every_repository_has_its_share(store: Store) 
     assert len(make(store, "lite", [REPO, KIT], Sampling(99)).names) == 33
 
 
+def test_lite_has_every_small_repository_if_the_size_allows(store: Store) -> None:
+    """What they got beyond their share was cut off at the end, with whole repositories."""
+    small = [Repo("acme", f"small-{letter}") for letter in "abcdef"]
+    for repo in small:
+        write_records(store.dataset(repo), [make_instance(1, repo)])
+    names = make(store, "lite", [REPO, *small], Sampling(8)).names
+    assert (len(names), sum("small" in name for name in names)) == (8, 6)
+    assert len(make(store, "lite", [REPO, *small], Sampling(5)).names) == 5
+
+
 def test_a_larger_sample_holds_the_smaller_one(store: Store) -> None:
     """So that what was asked for the one is not asked again for the other."""
     few, more = (set(make(store, "lite", [REPO], Sampling(size)).names) for size in (5, 9))
