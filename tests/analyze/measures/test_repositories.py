@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from analyze.conftest import each_with_instances_of_its_own
 from analyze.measures.conftest import rows
+
+from pipeline import analyze
+from pipeline.core.store import Store
 
 
 def test_resolution_by_repository_and_model(tables):
@@ -18,6 +22,12 @@ def test_resolution_by_repository_and_model(tables):
 def test_what_models_resolve_together(tables):
     """Both resolve the first of acme/ui; forms is resolved by one, and two instances by none."""
     assert rows(tables, "together") == ["acme/forms 1 2 1 100.0 0 0", "acme/ui 3 2 1 33.3 1 2", "all 4 2 2 50.0 1 2"]
+
+
+def test_what_one_model_was_not_given_is_not_resolved_by_all(tmp_path):
+    store = Store(tmp_path)
+    each_with_instances_of_its_own(store)
+    assert rows(analyze.tables(analyze.load(store)), "together", "by any", "by all") == ["1 0"]
 
 
 def test_patches_by_repository(tables):
