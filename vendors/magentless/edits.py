@@ -43,7 +43,7 @@ REPLACE = re.compile(r">{6,8}\s*[\w./-]*`*$")
 PLACE = re.compile(r"(?::[0-9]+){1,2}(?:-[0-9]+)?$")
 #: the heading of a window in the repair prompt, and the line numbers of numbered prompts
 WINDOW = re.compile(r"\[lines \d+-\d+ of \d+\]$")
-NUMBER = re.compile(r"\s*([0-9]{1,9})\s*[|:] ?")
+NUMBER = re.compile(r"\s*([0-9]{1,9})\s*([|:]) ?")
 #: characters of a line that can name a file; a longer one is a model's that repeats itself
 LONGEST = 500
 
@@ -65,13 +65,20 @@ class Edit:
 
     @property
     def unnumbered(self) -> Edit | None:
-        """The edit without line numbers that were copied with the lines; None if there are none."""
+        """The edit without line numbers that were copied with the lines; None if there are none. New lines may have
+        none, and are then left alone."""
         marks = [NUMBER.match(line) for line in self.search if line.strip()]
-        numbers = [int(mark[1]) for mark in marks if mark]
-        if not numbers or len(numbers) < len(marks) or sorted(set(numbers)) != numbers:
+        numbers, signs = [int(mark[1]) for mark in marks if mark], {mark[2] for mark in marks if mark}
+        if len(numbers) < len(marks) or len(signs) != 1 or sorted(set(numbers)) != numbers:
             return None
-        search, new = (tuple(NUMBER.sub("", line, count=1) for line in part) for part in (self.search, self.replace))
+        search, new = (tuple(_unnumbered(line, *signs) for line in part) for part in (self.search, self.replace))
         return replace(self, search=search, replace=new)
+
+
+def _unnumbered(line: str, sign: str) -> str:
+    """A line without the number before it, if the sign after the number is this one."""
+    mark = NUMBER.match(line)
+    return line[mark.end() :] if mark and mark[2] == sign else line
 
 
 def parse_edits(reply: str) -> list[Edit]:
