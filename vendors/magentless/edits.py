@@ -21,7 +21,12 @@ from dataclasses import dataclass, replace
 
 #: the path of the prompt's example, which is ignored
 EXAMPLE = "path/to/file.tsx"
-HEADING = re.compile(r"#{1,6}\s+(?:\d+[.)]\s+)?(?:[Ff]ile:?\s+)?[`*]*([^\s`*]*[/.][^\s`*]*?)[`*:,]*(?:\s.*)?$")
+#: the path of a heading needs an extension, and without a folder also a letter: `### 1. Add a label` has no path
+HEADING = re.compile(
+    r"#{1,6}\s+(?:\d+[.)]\s+)?(?:[Ff]ile:?\s+)?[`*]*"
+    r"((?:/?(?:[^\s`*/]+/)+[^\s`*/]+|[^\s`*/]*[A-Za-z_][^\s`*/]*)\.[A-Za-z]\w{0,8}(?:(?::\d+){1,2}(?:-\d+)?)?)"
+    r"[`*:,]*(?:\s.*)?$"
+)
 #: what may precede a path that is not a heading: a bullet, a comment sign, a label
 BEFORE = re.compile(
     r"(?:(?:[-+•]|\*(?=\s)|\d+[.)]|//|/\*|<!--|#)\s*)*[`*\"']*(?:(?:in\s+)?(?:file(?:name)?|path)\s*:?[`*\"']*\s+)?",

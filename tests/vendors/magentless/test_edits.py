@@ -32,6 +32,25 @@ def test_forms_of_the_path_line(line):
     assert parse_edits(BLOCK.replace("### src/a.tsx", line)) == [EDIT]
 
 
+@pytest.mark.parametrize(
+    "heading",
+    [
+        *("### 1. Update the button", "#### 2) Add a label", "### 1.Update", "### Explanation...", "## and/or"),
+        *("### v1.2 of the API", "### 1.2 Labels", "### Light/dark themes", "### e.g. a label"),
+    ],
+)
+def test_a_heading_of_a_step_is_no_path(heading):
+    assert path_of(heading) == ""
+    assert parse_edits(BLOCK.replace("<<<<<<< SEARCH", f"{heading}\n<<<<<<< SEARCH")) == [EDIT]
+
+
+@pytest.mark.parametrize(
+    "path", ["src/404.tsx", ".storybook/preview.tsx", "../a.ts", "app/[id]/(b)/[...c].tsx", "_a.scss"]
+)
+def test_a_heading_is_any_path_of_a_source_file(path):
+    assert path_of(f"### {path}") == path_of(f"## 1. **{path}**: the fix") == path
+
+
 def test_a_path_holds_until_the_next():
     again = BLOCK.replace("### src/a.tsx\n", "### Now add the other b\n").replace("new", "newer")
     paths = [edit.path for edit in parse_edits(BLOCK + again + BLOCK.replace("a.tsx", "b.css"))]
