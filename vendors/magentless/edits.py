@@ -9,8 +9,9 @@
 
 Code fences and their language are ignored. A path may be a heading, alone on its line, bold, after a label, in a
 comment, after the fence or after SEARCH, with or without `./`. It applies to all blocks up to the next path. Marks have
-six to eight characters, and their word may be missing. An unclosed block (of a reply that was cut) is ignored. Paths
-are only text here: nothing is opened or evaluated. Replies with whole files are parsed by rewritten.py.
+six to eight characters, and their word may be missing. A reply with a block that is not complete has no edits: the
+other blocks are only a part of the change. Paths are only text here: nothing is opened or evaluated. Replies with whole
+files are parsed by rewritten.py.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+
+from magentless.causes import Cause, Ended
 
 #: the path of the prompt's example, which is ignored
 EXAMPLE = "path/to/file.tsx"
@@ -87,7 +90,10 @@ def _unnumbered(line: str, sign: str) -> str:
 
 
 def parse_edits(reply: str) -> list[Edit]:
-    """The edits that change something, in the reply's order. An edit without a path line has an empty path."""
+    """The edits that change something, in the reply's order. An edit without a path line has an empty path.
+
+    Raises Ended (NO_EDITS) for a block that is not complete.
+    """
     return [edit for edit in _edits(reply) if edit.search != edit.replace and edit.path != EXAMPLE]
 
 
@@ -117,6 +123,7 @@ def _edits(reply: str) -> Iterator[Edit]:
     for line in (line.rstrip("\r") for line in reply.split("\n")):
         mark = line.strip()
         if (found := SEARCH.match(mark)) and (not found[1] or "." in found[1]):
+            _require_closed(section, path)
             path = clean(found[1]) or path
             section, search, new = "search", [], []
         elif section == "search" and DIVIDER.match(mark):
@@ -128,6 +135,14 @@ def _edits(reply: str) -> Iterator[Edit]:
             (search if section == "search" else new).append(line)
         else:
             path = path_of(mark) or path
+    _require_closed(section, path)
+
+
+def _require_closed(section: str, path: str) -> None:
+    """Raise Ended if a block, except for one of the prompt's example, is still open."""
+    if section and path != EXAMPLE:
+        missing = "=======" if section == "search" else ">>>>>>> REPLACE"
+        raise Ended(Cause.NO_EDITS, f"repair: a block for {path!r} is not complete: it has no line `{missing}`")
 
 
 def _lines(lines: Sequence[str]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from magentless.causes import Ended
 from magentless.edits import EXAMPLE, Edit, parse_edits, path_of
 from magentless.prompting import template
 
@@ -64,9 +65,13 @@ def test_a_deletion_and_a_new_file_are_edits():
     assert parse_edits(reply) == [Edit("src/a.tsx", ("old",), ()), Edit("src/a.tsx", (), ("new",))]
 
 
-@pytest.mark.parametrize("end", ["=======", "=======\nnew\n>>>>>", "old"])
-def test_a_block_cut_short_is_no_edit(end):
-    assert parse_edits(f"### a.ts\n<<<<<<< SEARCH\nold\n{end}") == []
+@pytest.mark.parametrize(
+    "end", ["=======", "=======\nnew\n>>>>>", "old", "new\n>>>>>>> REPLACE", f"=======\nnew\n{BLOCK}"]
+)
+def test_a_block_that_is_not_closed_ends_the_sample(end):
+    """The other blocks alone would be a part of what the model intended."""
+    with pytest.raises(Ended, match="NO_EDITS.*a.ts.*not complete"):
+        parse_edits(f"{BLOCK}### a.ts\n<<<<<<< SEARCH\nold\n{end}")
 
 
 def test_an_edit_that_changes_nothing_is_none():
