@@ -1,8 +1,9 @@
 """Files and windows that a reply repeats in full instead of giving edits: turned into edits.
 
 A fenced block counts if it is clearly a piece of a file that was shown: it contains most of the piece's lines in order.
-Its file is the one that it names, else the most similar one. A block with omissions (`...`, "rest of the file") does
-not count, since it would delete what it omits.
+Its file is the one that it names, else the most similar one. It replaces the lines from its first to its last one:
+an excerpt deletes nothing above or below it. A block with omissions (`...`, "rest of the file") does not count, since
+it would delete what it omits.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
 from itertools import groupby
 
 from magentless.edits import EXAMPLE, Edit, path_of
@@ -45,8 +46,11 @@ def rewritten(reply: str, shown: Mapping[str, Sequence[Piece]]) -> list[Edit]:
         offered = {path: shown[path]} if path in shown else {} if path else shown
         rated = [(_likeness(piece, block), name, piece) for name, pieces in offered.items() for piece in pieces]
         likeness, name, piece = max(rated, key=lambda each: each[0], default=(0.0, "", ()))
-        if likeness >= LIKE and piece != block:
-            found.setdefault((name, piece), Edit(name, piece, block, WAY))
+        if likeness < LIKE:
+            continue
+        old, new = _covered(piece, block)
+        if old != new:
+            found.setdefault((name, piece), Edit(name, old, new, WAY))
     return list(found.values())
 
 
@@ -65,10 +69,30 @@ def _blocks(reply: str) -> Iterator[tuple[str, Piece]]:
 
 def _likeness(piece: Piece, block: Piece) -> float:
     """The share of a piece's non-blank lines that the block contains in order."""
-    wanted, given = ([line.rstrip() for line in lines if line.strip()] for lines in (piece, block))
+    wanted, given = (list(_filled(lines).values()) for lines in (piece, block))
     if not wanted or any(LEFT_OUT.match(line) for line in set(block) - set(piece)):
         return 0.0
     if (Counter(wanted) & Counter(given)).total() < LIKE * len(wanted):
         return 0.0
-    same = SequenceMatcher(None, wanted, given, autojunk=False).get_matching_blocks()
-    return sum(match.size for match in same) / len(wanted)
+    return sum(match.size for match in _same(wanted, given)) / len(wanted)
+
+
+def _covered(piece: Piece, block: Piece) -> tuple[Piece, Piece]:
+    """The part of a piece that a similar block replaces, and its replacement. If the block begins (ends) with a line of
+    the piece, the part begins (ends) with it, too."""
+    old, new = _filled(piece), _filled(block)
+    runs = _same(list(old.values()), list(new.values()))
+    first, last, at, to = runs[0], runs[-1], list(old), list(new)
+    head = (at[first.a], to[0]) if first.b == 0 else (0, 0)
+    tail = (at[last.a + last.size - 1] + 1, to[-1] + 1) if last.b + last.size == len(new) else (len(piece), len(block))
+    return piece[head[0] : tail[0]], block[head[1] : tail[1]]
+
+
+def _filled(lines: Piece) -> dict[int, str]:
+    """The lines that are not blank, by index, without white space at their ends."""
+    return {index: line.rstrip() for index, line in enumerate(lines) if line.strip()}
+
+
+def _same(wanted: Sequence[str], given: Sequence[str]) -> list[Match]:
+    """The runs of lines that both have, in order."""
+    return SequenceMatcher(None, wanted, given, autojunk=False).get_matching_blocks()[:-1]

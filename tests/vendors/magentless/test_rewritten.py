@@ -43,11 +43,41 @@ def test_a_window_that_comes_again_is_taken_for_its_lines(sample, checkout):
     assert sample.files == {TSX: FIXED}
 
 
+REST = "".join(FIXED.splitlines(keepends=True)[2:])
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [fenced(REST), fenced(f"\n{REST}\n"), fenced(REST.replace("url} alt={label} />", "url} />")) + fenced(REST)],
+    ids=["an excerpt", "blank lines around it", "before and after"],
+)
+def test_an_excerpt_deletes_nothing_above_or_below_it(reply, sample, checkout):
+    """A model gives the component without its imports."""
+    repair(sample, reply, checkout, {TSX: range(7), CSS: range(3)})
+    assert sample.files == {TSX: FIXED}
+
+
+def test_an_excerpt_ends_where_its_piece_goes_on():
+    lines = [f"line {number};" for number in range(10)]
+    block = [*lines[2:5], "new;", *lines[5:9]]
+    (edit,) = rewritten(fenced("\n".join(block) + "\n"), {"a.ts": [tuple(lines)]})
+    assert (edit.search, edit.replace) == (tuple(lines[2:9]), tuple(block))
+
+
+@pytest.mark.parametrize("place", [0, 9])
+def test_a_first_or_last_line_can_be_replaced(place):
+    lines = tuple(f"line {number};" for number in range(10))
+    block = tuple("new;" if number == place else line for number, line in enumerate(lines))
+    (edit,) = rewritten(fenced("\n".join(block) + "\n"), {"a.ts": [lines]})
+    assert (edit.search, edit.replace) == (lines, block)
+
+
 @pytest.mark.parametrize(
     "reply",
     [
         fenced("<img src={icon.url} alt={label} />\n"),
         fenced(BUTTON),
+        fenced("".join(BUTTON.splitlines(keepends=True)[2:])),
         f"### src/Other.tsx\n{fenced(FIXED)}",
         f"### {EXAMPLE}\n{fenced(FIXED)}",
         fenced("import React from 'react';\n\n// ... rest of the file\n"),
@@ -55,7 +85,17 @@ def test_a_window_that_comes_again_is_taken_for_its_lines(sample, checkout):
         f"{FIXED}",
         "```tsx\n" + FIXED,
     ],
-    ids=["a snippet", "as it was", "another file", "the example", "left out", "left out inside", "no fence", "cut"],
+    ids=[
+        "a snippet",
+        "as it was",
+        "an excerpt as it was",
+        "another file",
+        "the example",
+        "left out",
+        "left out inside",
+        "no fence",
+        "cut",
+    ],
 )
 def test_what_is_not_plainly_a_piece_is_none(reply, sample, checkout):
     with pytest.raises(Ended, match="NO_EDITS"):
