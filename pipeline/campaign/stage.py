@@ -398,7 +398,7 @@ class Conduct:
             predictor.budget = self._limit(predictor)
             say_stage("03 predict", f"{title} ({position}; {self.money()})")
             predictor.predict()
-            if missing := len(predictor.resume().unanswered()):
+            if missing := len(predictor.missing()):
                 self.failed.append(f"{title}: {missing} answers are missing")
             self._evaluate(predictor.repo, experiment.label, experiment.model, predictor.subset, predictor.gateway)
 

@@ -89,7 +89,7 @@ def command(
               a11y-bench predict grommet/grommet GLM-4.6 --agent mini-swe-agent
               a11y-bench predict grommet/grommet GLM-4.6 --agent command --settings mine.toml
               a11y-bench predict grommet/grommet GLM-4.6 --settings greedy.toml --name greedy --limit 20 --attempts 3
-    Exit code: 0 every instance has an answer, 1 some have none (run it again, with a higher --budget if that was
+    Exit code: 0 every selected instance has an answer, 1 some have none (run it again, with a higher --budget if that was
     reached).
     """
     from pipeline.core.cache import cache_root
@@ -115,7 +115,8 @@ def command(
     elif step == "runtime":
         predictor.runtime()
     else:
-        _report(predictor, predictor.postprocess() if step else predictor.predict(fresh=fresh))
+        predictions = predictor.postprocess() if step else predictor.predict(fresh=fresh)
+        _report(predictor, predictions, None if step else attempts)
 
 
 def _warn_of_unchecked(store: Any, repo: Any, subset: Any) -> None:
@@ -131,33 +132,31 @@ def _warn_of_unchecked(store: Any, repo: Any, subset: Any) -> None:
         say(f"{text}; check the dataset before you pay for answers: just dataset-check {repo}")
 
 
-def _report(predictor: Any, predictions: list[Any]) -> None:
+def _report(predictor: Any, predictions: list[Any], attempts: int | None) -> None:
+    """Say what the run shows, and what is missing of the selection, up to this number of attempts."""
     from pipeline.core.console import table
 
     experiment = predictor.experiment
     run = predictor.resume()
-    rows = [
-        (prediction.instance_id, attempt, prediction.outcome, len(prediction.model_patch.splitlines()))
-        for attempt in range(1, run.attempts + 1)
-        for prediction in (predictions if attempt == 1 else run.predictions(attempt))
-    ]
+    further = [prediction for attempt in range(2, run.attempts + 1) for prediction in run.predictions(attempt)]
+    collected = [*predictions, *further]
+    rows = [(one.instance_id, one.attempt, one.outcome, len(one.model_patch.splitlines())) for one in collected]
     header = ("instance", "attempt", "outcome", "patch lines")
     table(f"{experiment.label} with {experiment.model} on {experiment.repo}", header, rows)
-    answered = {prediction.instance_id for prediction in predictions}
-    pending = run.unanswered()
-    unanswered = [instance.instance_id for instance in run.instances if instance.instance_id not in answered]
-    unanswered += [f"{instance.instance_id} attempt {attempt}" for instance, attempt in pending if attempt > 1]
-    if unanswered:
-        _say_what_is_missing(run, pending, unanswered)
+    answered = {(one.instance_id, one.attempt) for one in collected}
+    selected = predictor.selected(run, attempts)
+    if pending := [one for one in selected if (one[0].instance_id, one[1]) not in answered]:
+        _say_what_is_missing(run, pending)
         raise SystemExit(1)
 
 
-def _say_what_is_missing(run: Any, pending: list[Any], unanswered: list[str]) -> None:
+def _say_what_is_missing(run: Any, pending: list[Any]) -> None:
     from pipeline.llm.ledger import BUDGET_EXCEEDED, CAP_REACHED
     from pipeline.predict.runtime import why_unanswered
 
+    names = [one.instance_id if attempt == 1 else f"{one.instance_id} attempt {attempt}" for one, attempt in pending]
     hint = f"see error.json in {run.answers}/INSTANCE, or {run.folder / 'run.log'}"
-    click.echo(f"no answer yet: {', '.join(unanswered)} ({hint}); run it again", err=True)
+    click.echo(f"no answer yet: {', '.join(names)} ({hint}); run it again", err=True)
     causes = {why_unanswered(run, *attempt) for attempt in pending}
     for limit, cause in (("budget", BUDGET_EXCEEDED), ("cap", CAP_REACHED)):
         if cause in causes:

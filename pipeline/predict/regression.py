@@ -134,12 +134,14 @@ def chosen(run: Run, instance: Instance, attempt: int = 1) -> Unit:
 
 def missing(run: Run, attempt: int = 1) -> list[Instance]:
     """The answered instances without a choice, or with new proposals since."""
-    answered = (instance for instance in run.instances if run.is_answered(instance, attempt))
-    return [
-        instance
-        for instance in answered
-        if not chosen(run, instance, attempt).is_done(**_inputs(run, instance, attempt))
-    ]
+    return [instance for instance in run.instances if is_missing(run, instance, attempt)]
+
+
+def is_missing(run: Run, instance: Instance, attempt: int = 1) -> bool:
+    """Whether an instance is answered, and has no choice, or new proposals since."""
+    if not run.is_answered(instance, attempt):
+        return False
+    return not chosen(run, instance, attempt).is_done(**_inputs(run, instance, attempt))
 
 
 def _inputs(run: Run, instance: Instance, attempt: int) -> dict[str, str]:

@@ -149,10 +149,16 @@ def open_run(store: Store, experiment: Experiment, wanted: Wanted = PLAIN) -> Ru
 
 
 def view(store: Store, experiment: Experiment, wanted: Wanted) -> Run:
-    """The run as it would be if it showed only what is wanted. Nothing is written."""
-    instances = wanted.subset.of(read_dataset(store, experiment.repository))
+    """The run that would go on, as if it showed only what is wanted. Nothing is written."""
+    instances, key = (
+        wanted.subset.of(read_dataset(store, experiment.repository)),
+        run_digest(experiment, wanted.chooses),
+    )
     folder, answers = _folder(store, experiment) / "planned", store.answers(experiment.repository, "")
-    return Run(experiment, folder, run_digest(experiment, wanted.chooses), instances, answers, wanted.attempts)
+    latest, fresh = newest(store, experiment), False
+    if latest and (about := read_object(latest / "run.json", "digest", "fresh"))["digest"] == key:
+        folder, fresh = latest, about["fresh"]
+    return Run(experiment, folder, key, instances, answers, wanted.attempts, fresh)
 
 
 def _described(experiment: Experiment, wanted: Wanted) -> dict[str, Any]:

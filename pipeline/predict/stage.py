@@ -1,7 +1,8 @@
 """The three steps of a prediction: preprocess (tasks), runtime (the agent), postprocess (predictions and costs).
 
-Each can be called on its own; `predict` runs all three. An interrupted step resumes. With a sandbox for it, the base's
-tests choose among an agent's proposals at the end of the runtime step (regression.py).
+Each can be called on its own; `predict` runs all three. An interrupted step resumes. `predict` asks only for the
+selected instances and attempts, whatever else the run shows. With a sandbox for it, the base's tests choose among an
+agent's proposals at the end of the runtime step (regression.py).
 """
 
 from __future__ import annotations
@@ -170,9 +171,9 @@ class Predictor:
         return self.model.scripted and self.models == DEMO and not self.agent.runs_code
 
     def predict(self, *, fresh: bool = False) -> list[Prediction]:
-        """Run all three steps."""
+        """Run all three steps for what is selected."""
         self.preprocess(fresh=fresh)
-        self.runtime()
+        self.runtime(attempts=self.attempts)
         return self.postprocess()
 
     def _lock(self) -> AbstractContextManager[None]:
@@ -187,18 +188,32 @@ class Predictor:
             write_records(run.folder / "tasks.jsonl", [instance.task() for instance in run.instances])
             return run
 
-    def runtime(self) -> None:
-        """Let the agent answer every task that has no answer yet."""
+    def runtime(self, *, attempts: int | None = None) -> None:
+        """Let the agent answer the selected tasks that have no answer yet, up to this number of attempts; by default,
+        all attempts of the run."""
         run = self.resume()
         with self._lock():
-            missing = run.unanswered()
+            wanted = self.selected(run, attempts)
+            missing = [one for one in wanted if not run.is_answered(*one)]
             with log_file(run.folder / "run.log"), Progress("predicting", len(missing)) as progress:
                 if self.reference:
                     self._answer(run, missing, progress)
                 elif missing:
                     self._ask(run, missing, progress)
             if self.tester:
-                self._choose(run, self.tester)
+                self._choose(run, wanted, self.tester)
+
+    def selected(self, run: Run, attempts: int | None = None) -> list[Attempt]:
+        """The selected attempts of those that a run shows: all first ones, then all second ones."""
+        chosen = {instance.instance_id for instance in self.subset.of(read_dataset(self.store, self.repo))}
+        instances = [instance for instance in run.instances if instance.instance_id in chosen]
+        last = run.attempts if attempts is None else attempts
+        return [(instance, attempt) for attempt in range(1, last + 1) for instance in instances]
+
+    def missing(self) -> list[Attempt]:
+        """The selected attempts without an answer."""
+        run = self.resume()
+        return [one for one in self.selected(run, self.attempts) if not run.is_answered(*one)]
 
     def resume(self) -> Run:
         """The existing run. Raises UserError."""
@@ -280,12 +295,12 @@ class Predictor:
         cause = gateway.given_up(self.experiment, request.key)
         return cause or (GATEWAY_GONE if result.code == EX_TEMPFAIL and not gateway.is_up() else "")
 
-    def _choose(self, run: Run, tester: Sandbox) -> None:
+    def _choose(self, run: Run, wanted: Sequence[Attempt], tester: Sandbox) -> None:
         clone = source(self.store, self.repo)
         requests = [
             regression.request(tester, clone, run, instance, attempt=attempt)
-            for attempt in range(1, run.attempts + 1)
-            for instance in regression.missing(run, attempt)
+            for instance, attempt in wanted
+            if regression.is_missing(run, instance, attempt)
         ]
         with log_file(run.folder / "run.log"), Progress("choosing", len(requests)) as progress:
             interrupts = Interrupts(progress.stopping, tester.abort)

@@ -26,7 +26,7 @@ from pipeline.llm.models import DEMO
 from pipeline.predict import stage
 from pipeline.predict.agents import Agent, load_agent
 from pipeline.predict.request import Answer
-from pipeline.predict.run import Wanted, view
+from pipeline.predict.run import Wanted, open_run, view
 from pipeline.predict.runtime import finish
 
 GIVEN = {"A11Y_BENCH_SCRIPTED_URL": "http://127.0.0.1:9", "A11Y_BENCH_SCRIPTED_KEY": "none"}
@@ -79,6 +79,31 @@ def test_the_plan_says_what_is_there_and_what_will_be_asked(bench: Bench, tmp_pa
     earlier = {"inputs": {}, "finished": "", "result": {"seconds": {"tests": 60}}}
     write_json(bench.store.root / RUNS / REPO.slug / "a" / "manifest.json", earlier)
     assert "tests: those of the patches to come take about 01:30" in plan(bench, tmp_path).stdout, "two at once"
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_the_plan_looks_at_the_run_that_goes_on(bench: Bench, tmp_path: Path, fresh: bool) -> None:
+    """Answers of another run do not count if the newest one is fresh, and its own do."""
+    asked = experiment(bench, tmp_path)
+    old = open_run(bench.store, asked)
+    new = open_run(bench.store, asked, Wanted(fresh=fresh))
+    for run, attempt in ((old, 1), (new, 2)):
+        finish(run, run.instances[0], Answer("", "DONE"), attempt)
+    (step,) = json.loads(plan(bench, tmp_path, "--json").stdout)
+    assert (step["wanted"], step["existing"]) == (4, 1 if fresh else 2)
+
+
+def test_what_a_run_shows_besides_is_not_missing(bench: Bench, tmp_path: Path) -> None:
+    """A run that was stopped shows all instances; the campaign selects two of them."""
+    asked = experiment(bench, tmp_path)
+    run = open_run(bench.store, asked, Wanted(attempts=3))
+    for one in run.instances[:2]:
+        for attempt in (1, 2):
+            finish(run, one, Answer("", "DONE"), attempt)
+    conduct = Conduct(bench.store, tmp_path / "campaign.toml", True, bench.sandbox, GIVEN)
+    assert [step.asked for step in conduct.plan()] == [0]
+    assert conduct.conduct() == []
+    assert len(run.unanswered()) == 3 * len(run.instances) - 4
 
 
 def test_an_experiment_is_counted_once(bench: Bench, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import factories
 import pytest
+from click.testing import CliRunner
 from predict.conftest import Job
 from tiny_library import QUALIFIED, Bench
 
@@ -18,8 +19,10 @@ from pipeline.core.errors import UserError
 from pipeline.core.progress import Progress
 from pipeline.core.records import Task
 from pipeline.core.store import read_json, read_records, write_records
+from pipeline.core.subset import Subset
 from pipeline.llm.ledger import Ledger
 from pipeline.llm.models import DEMO, SHIPPED
+from pipeline.predict.cli import command
 from pipeline.predict.stage import Predictor
 
 REPO = factories.REPO
@@ -54,6 +57,32 @@ def test_steps_can_be_taken_one_by_one(bench: Bench) -> None:
     predictor.runtime()
     assert len(predictor.postprocess()) == len(QUALIFIED)
     assert read_json(run.folder / "metadata.json") == {"outcomes": {"REFERENCE": len(QUALIFIED)}, "unanswered": {}}
+
+
+@pytest.mark.trap("grown-dataset-pays-twice")
+def test_a_command_asks_for_what_it_selects_alone(bench: Bench) -> None:
+    """A run of all instances that was stopped showed them all: `--limit 1` then paid for the rest."""
+    run = oracle(bench, attempts=2).preprocess()
+    some = oracle(bench, subset=Subset(limit=1))
+    assert len(some.predict()) == 1
+    assert some.missing() == [] and len(run.unanswered()) == 2 * len(run.instances) - 1
+    assert len(oracle(bench).predict()) == len(run.instances)
+    assert len(run.unanswered()) == len(run.instances), "no second attempts"
+    some.preprocess()
+    some.runtime()
+    assert run.is_answered(run.instances[0], 2), "the single step asks for all attempts of the run"
+    oracle(bench).runtime()
+    assert run.unanswered() == []
+
+
+def test_a_command_reports_what_it_selects(bench: Bench) -> None:
+    oracle(bench, attempts=2).preprocess()
+    words = ["acme/ui", "oracle", "--data", str(bench.store.root)]
+    done = CliRunner().invoke(command, [*words, "--limit", "1"])
+    assert (done.exit_code, "no answer yet" in done.output) == (0, False)
+    owed = CliRunner().invoke(command, [*words, "--step", "postprocess"])
+    (line,) = [line for line in owed.output.splitlines() if line.startswith("no answer yet")]
+    assert owed.exit_code == 1 and line.count("acme__ui-") == 2 * len(QUALIFIED) - 1
 
 
 def test_a_finished_run_is_not_done_again(bench: Bench) -> None:
