@@ -89,8 +89,8 @@ def command(
               a11y-bench predict grommet/grommet GLM-4.6 --agent mini-swe-agent
               a11y-bench predict grommet/grommet GLM-4.6 --agent command --settings mine.toml
               a11y-bench predict grommet/grommet GLM-4.6 --settings greedy.toml --name greedy --limit 20 --attempts 3
-    Exit code: 0 every selected instance has an answer, 1 some have none (run it again, with a higher --budget if that was
-    reached).
+    Exit code: 0 every selected instance has an answer, 1 some have none (run it again, with a higher --budget if that
+    was reached).
     """
     from pipeline.core.cache import cache_root
     from pipeline.core.errors import UserError
