@@ -25,6 +25,9 @@ PORTS, PATIENCE = {"http": 80, "https": 443}, 5
 #: the status of a last request for which the provider or a gateway is to blame. It is not to blame if there was none,
 #: it was answered, it is under way, it was too long for the model, or it broke the protocol
 _FAILED = re.compile(rf"{LOST}|40[123489]|425|429|5\d\d")
+#: the status of one for which the configuration is to blame, if the model has never answered: a parameter that the
+#: provider refuses. Otherwise, it is a request of the agent's making
+_MISCONFIGURED = re.compile(r"400|405|415|422")
 
 
 class Gateway(ABC):
@@ -99,7 +102,7 @@ class Gateway(ABC):
 
     def given_up(self, experiment: Experiment, key: str) -> str:
         """Why a key was left without an answer: a request did not fit the budget or the answer's cap, or the provider
-        failed at the last one.
+        failed at the last one, or refused it, and the experiment has no answer of the model at all.
 
         Empty in any other case: only failures in the ledger count. If a provider refused a request for its content,
         this is not a failure of the provider. If the key's last answer reached the budget, nothing was refused.
@@ -108,6 +111,8 @@ class Gateway(ABC):
         if cause := self.ledger.refusal(hashed):
             return cause
         status = self.ledger.last_status(hashed)
+        if _MISCONFIGURED.fullmatch(status):
+            return "" if self.ledger.has_answers(experiment.id) else f"provider_{status}"
         return f"provider_{status}" if _FAILED.fullmatch(status) else ""
 
     def is_up(self) -> bool:

@@ -444,6 +444,14 @@ class Ledger:
             query = "SELECT status FROM requests WHERE key_hash = ? ORDER BY time DESC, rowid DESC LIMIT 1"
             return (db.execute(query, (hashed,)).fetchone() or ("",))[0]
 
+    def has_answers(self, experiment: str) -> bool:
+        """Whether a model answered any request of an experiment, in whole or in part, other than for embeddings."""
+        answered = (OK, CACHED, UNCOUNTED, CUT_OFF)
+        query = f"""SELECT EXISTS (SELECT 1 FROM requests JOIN keys USING (key_hash)
+                    WHERE experiment = ? AND kind = 'llm' AND status IN ({_marks(len(answered))}))"""
+        with self._transaction() as db:
+            return bool(db.execute(query, (experiment, *answered)).fetchone()[0])
+
     def lose(self, experiment: str) -> None:
         """Mark an experiment's open requests as lost after its gateway has ended: their cost is unknown."""
         with self._transaction() as db:

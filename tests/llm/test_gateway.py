@@ -238,18 +238,34 @@ def test_the_provider_sees_its_own_key_only(bench: Bench, experiment: Experiment
 @pytest.mark.invariant(4)
 @pytest.mark.parametrize(
     ("fault", "tries", "why"),
-    [(Fault(), 1, ""), (Fault(500), TRIES, "provider_500"), (Fault(401), 1, "provider_401"), (Fault(400), 1, "")],
+    [
+        (Fault(), 1, ""),
+        (Fault(500), TRIES, "provider_500"),
+        (Fault(401), 1, "provider_401"),
+        (Fault(400), 1, "provider_400"),
+    ],
 )
 def test_it_knows_whether_the_provider_gave_a_key_up(
     bench: Bench, experiment: Experiment, fault: Fault, tries: int, why: str
 ) -> None:
-    """An agent may end well all the same; what was wrong with the request itself is no failure of the provider."""
+    """An agent may end well all the same. If a model has never answered, a parameter that it refuses is not the
+    agent's fault."""
     key = bench.key(experiment)
     assert bench.gateway.given_up(experiment, key) == ""
     bench.upstream.fail(*[fault] * tries)
     bench.chat(key)
     assert bench.gateway.given_up(experiment, key) == why
     bench.chat(key)
+    assert bench.gateway.given_up(experiment, key) == ""
+
+
+@pytest.mark.trap("bought-fault")
+def test_a_request_that_is_refused_after_an_answer_is_its_agents(bench: Bench, experiment: Experiment) -> None:
+    """An agent could send an odd request in place of its answer to a hard task."""
+    assert bench.chat(bench.key(experiment, "o__r-1")).status_code == 200
+    key = bench.key(experiment, "o__r-2")
+    bench.upstream.fail(Fault(400))
+    assert bench.chat(key).status_code == 400
     assert bench.gateway.given_up(experiment, key) == ""
 
 

@@ -265,6 +265,17 @@ def test_a_request_costs_no_more_than_its_model_can(ledger: Ledger) -> None:
     assert price.worst(odd, 1000, 50) == 1000 * Decimal("1.25") + 50_000
 
 
+@pytest.mark.parametrize(
+    ("kind", "status", "has"),
+    [("llm", OK, True), ("llm", CUT_OFF, True), ("llm", "400", False), ("embedding", OK, False)],
+)
+def test_whether_a_model_ever_answered_an_experiment(ledger: Ledger, kind: str, status: str, has: bool) -> None:
+    issue(ledger, "i-2", experiment="other")
+    hashed = issue(ledger, "i-1")
+    ledger.book(ledger.open(hashed, "m", kind), Booking(status))
+    assert (ledger.has_answers("exp"), ledger.has_answers("other")) == (has, False)
+
+
 @pytest.mark.rule("budget")
 def test_what_may_be_paid_without_an_answer_counts_at_its_worst(ledger: Ledger) -> None:
     """A provider that is too slow is paid each time: once booked as nothing, a budget never ended."""
