@@ -11,10 +11,12 @@ from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal
 from typing import Any, NamedTuple
 
+from pipeline.llm.turns import length, pictures
+
 #: enough digits for any sum or product here to be exact
 EXACT = Context(prec=100)
-#: tokens that a picture may cost beyond its bytes, and the most tokens of a prompt and of an answer of any model
-PICTURE, ANY_PROMPT, ANY = 20_000, 2_097_152, 262_144
+#: the most tokens of a picture (gpt-4o-mini takes up to 48,000), and of a prompt and of an answer of any model
+PICTURE, ANY_PROMPT, ANY = 50_000, 2_097_152, 262_144
 
 
 class Usage(NamedTuple):
@@ -74,11 +76,12 @@ class Price(NamedTuple):
         return cls(**amounts, tiers=tuple((above, cls.read(price)) for above, price in fields["tiers"]))
 
     def worst(self, request: Mapping[str, Any], context: int, limit: int) -> Decimal:
-        """The most that a request may cost, in USD. A token has at least one byte. A chat's prompt has no more tokens
-        than the model's `context`, and an answer no more than its `limit`, or than the request allows; where these are
-        0, any model's hold. There may be several answers (`n`)."""
-        text = json.dumps(request, default=str)
-        tokens_in, tokens_out = len(text.encode()) + PICTURE * text.count("data:image/"), 0
+        """The most that a request may cost, in USD. A token of text has at least one byte. A chat's prompt has no more
+        tokens than the model's `context`, and an answer no more than its `limit`, or than the request allows; where
+        these are 0, any model's hold. There may be several answers (`n`)."""
+        shown = pictures(request)
+        text = len(json.dumps(request, default=str).encode()) - sum(map(length, shown))
+        tokens_in, tokens_out = text + PICTURE * len(shown), 0
         if "input" not in request:
             asked = [request[name] for name in ("max_tokens", "max_completion_tokens") if request.get(name)]
             tokens_in = min(tokens_in, context or ANY_PROMPT)

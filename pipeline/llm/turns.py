@@ -2,9 +2,9 @@
 
 ASGI, around the embedded proxy: LiteLLM's own limits refuse excess requests instead of letting them wait. A stream
 keeps its turn until it ends, a retried request until it is answered; a minute counts the requests that began in it.
-A request's tokens are estimated as its characters / 4 plus the most tokens that it allows for its answer, as providers
-do before they answer. The proxy with a database has the queues alone, for its limits per minute (paced.py). Also runs
-inside the proxies' environments: standard library only.
+A request's tokens are estimated as its characters / 4, some for each picture, and the most tokens that it allows for
+its answer, as providers do before they answer. The proxy with a database has the queues alone, for its limits per
+minute (paced.py). Also runs inside the proxies' environments: standard library only.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ MINUTE = 60.0
 #: fields of a request with the most tokens of its answer
 LENGTHS = ("max_completion_tokens", "max_tokens")
 CHARS_PER_TOKEN = 4
+#: tokens that a picture takes, about: its base64 text is not counted
+PICTURE = 2000
 #: the limits per minute, by LiteLLM's names, and the word in place of a key for a server that needs none
 PACES, NO_KEY = ("rpm", "tpm"), "none"
 
@@ -128,7 +130,26 @@ def requested(body: bytes) -> tuple[str, int]:
         return "", 0
     lengths = [request[name] for name in LENGTHS if type(request.get(name)) is int]
     count = request["n"] if type(request.get("n")) is int else 1
-    return model, len(body) // CHARS_PER_TOKEN + max([0, *lengths]) * max(1, count)
+    shown = pictures(request)
+    chars = len(body) - sum(map(length, shown))
+    return model, chars // CHARS_PER_TOKEN + PICTURE * len(shown) + max([0, *lengths]) * max(1, count)
+
+
+def pictures(request: Mapping[str, Any]) -> list[str]:
+    """The data URLs of a chat's pictures. Text that only looks like one is text."""
+    contents = [message.get("content") for message in _objects(request.get("messages"))]
+    shown = [part.get("image_url") for content in contents for part in _objects(content)]
+    addresses = [picture.get("url") for picture in _objects(shown)]
+    return [address for address in addresses if isinstance(address, str) and address.startswith("data:image/")]
+
+
+def length(text: str) -> int:
+    """The bytes of a text, which JSON never makes fewer."""
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [member for member in value if isinstance(member, dict)] if isinstance(value, list) else []
 
 
 async def read_body(receive: Receive) -> bytes:

@@ -6,6 +6,7 @@ import json
 from decimal import Decimal
 from fractions import Fraction
 from random import Random
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -63,6 +64,19 @@ def test_the_worst_grows_with_the_request(text: str, limit: int, answers: int) -
     for more in ({"max_tokens": limit + 1}, {"n": answers + 1}, {"messages": [*body["messages"], {"role": "user"}]}):
         assert price.worst({**body, **more}, 0, 0) > worst
     assert price.worst(body, 0, 1) <= worst
+
+
+def with_picture(text: str, address: str) -> dict[str, Any]:
+    parts = [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": address}}]
+    return {"model": "m", "messages": [{"role": "user", "content": parts}], "max_tokens": 1}
+
+
+def test_a_picture_costs_no_token_for_each_of_its_bytes() -> None:
+    """A screenshot of 700 kB was reserved at a million tokens: every cap was too small for it."""
+    price, picture = Price(*[Decimal(1)] * 4), "data:image/png;base64," + "A" * 10**6
+    assert 50_000 < price.worst(with_picture("hello", picture), 0, 0) < 51_000
+    assert price.worst(with_picture(picture, "hello"), 0, 0) > 10**6, "a text is no picture"
+    assert price.worst({"model": "m", "messages": ["a", {"content": ["b", {"image_url": 3}]}]}, 0, 1) > 1
 
 
 @FAST

@@ -78,6 +78,17 @@ def test_what_a_request_takes(body: bytes, expected: tuple[str, int]) -> None:
     assert requested(body) == expected
 
 
+def test_a_picture_takes_the_same_whatever_its_size() -> None:
+    """Those of a screenshot's text in base64 are more than a minute has: such requests went alone, one a minute."""
+
+    def taken(kind: str, size: int) -> int:
+        content = [{"type": kind, kind: {"url": "data:image/png;base64," + "A" * size}}]
+        return requested(json.dumps({"model": "m", "messages": [{"role": "user", "content": content}]}).encode())[1]
+
+    assert taken("image_url", 10) == taken("image_url", 10**6) < 3000
+    assert taken("text", 10**6) > 200_000, "a text is no picture"
+
+
 def entry(name: str, **parameters: object) -> dict[str, Any]:
     return {"model_name": name, "litellm_params": {"model": f"openai/{name}", **parameters}}
 
