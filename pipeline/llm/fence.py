@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pipeline.llm.policy import SAMPLE, Refused, allowed
+from pipeline.llm.policy import CAUSE, SAMPLE, Refused, allowed
 from pipeline.llm.turns import App, Message, Receive, Send, read_body, replay
 
 #: the headers of a request that LiteLLM may see
@@ -56,6 +56,7 @@ def _parsed(body: bytes) -> Any:
 async def _refuse(send: Send, message: str) -> None:
     answer = {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": "400"}}
     body = json.dumps(answer).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": 400, "headers": [*headers, (b"x-should-retry", b"false")]})
+    size, told = str(len(body)).encode(), [(b"x-should-retry", b"false"), (CAUSE.encode(), b"configuration")]
+    headers = [(b"content-type", b"application/json"), (b"content-length", size), *told]
+    await send({"type": "http.response.start", "status": 400, "headers": headers})
     await send({"type": "http.response.body", "body": body})

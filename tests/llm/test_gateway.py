@@ -346,6 +346,7 @@ def test_an_odd_request_is_refused_and_no_failure_of_the_provider(
     body = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]} | changes
     answer = bench.post(key, **body)
     assert answer.status_code == 400, answer.text
+    assert answer.headers["x-a11y-bench-cause"] == "configuration"
     assert len(bench.upstream.requests) == before
     assert bench.gateway.given_up(experiment, key) == "" and booked(bench, experiment) == []
 
