@@ -23,6 +23,9 @@ from magentless.session import Session, message
 from magentless.views import view, window
 from magentless.words import identifiers
 
+#: stands for a reply that was cut or empty: some providers refuse an empty message
+NOTHING = "(nothing)"
+
 
 class Agent:
     """Works on one task. `nearest` ranks files by vectors; None skips retrieval."""
@@ -125,7 +128,7 @@ class Agent:
         except Ended as end:
             sample.cause, sample.detail = end.cause, end.detail
         reason = template("reask").substitute(reason=sample.detail)
-        answered = "" if isinstance(reply, Ended) else reply
+        answered = NOTHING if isinstance(reply, Ended) else reply
         return [*messages, message("assistant", answered), message("user", reason)]
 
 

@@ -6,6 +6,8 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from magentless.agent import Agent
+from magentless.causes import Cause, Ended
 
 from pipeline.llm.scripted import Answer, Fault, ScriptedModel
 
@@ -89,6 +91,21 @@ def test_a_repair_that_cannot_be_used_is_asked_for_again_with_the_reason(make_ch
     assert (done.metadata["outcome"], len(sample["reasked"])) == ("SUCCESSFUL_PATCH", 1)
     roles = [message["role"] for message in model.requests[-1].body["messages"]]
     assert roles == ["user", "assistant", "user"]
+
+
+def test_a_cut_answer_is_asked_for_again_without_an_empty_message(checkout, make_session, make_settings):
+    """Some providers refuse an empty message, and the instance would stay unanswered."""
+    replies = {one.markers[0].removeprefix("Step: "): one.reply for one in STEPS}
+
+    def answer(step: str, prompt: str) -> str:
+        if step == "repair" and "could not be used" not in prompt:
+            raise Ended(Cause.CUT_ANSWER, "the answer was cut")
+        return replies.get(step, FIX)
+
+    session = make_session(checkout, answer, settings=make_settings(SINGLE.replace("reasks = 0", "reasks = 1")))
+    assert Agent(session, None).run().selected is not None
+    _, messages = session.model.asked[-1]
+    assert [message["content"] for message in messages[1:2]] == ["(nothing)"]
 
 
 def test_it_is_asked_for_no_more_than_once(make_checkout, run_agent):
