@@ -166,7 +166,7 @@ class Unaffordable(Exception):
         name = "budget" if limit.cause == BUDGET_EXCEEDED else "cap"
         super().__init__(
             f"the {name} of {limit.alias} is reached: {left:f} of {limit.most:f} USD are left, and"
-            f" this request may cost {worst:f} USD (less with max_tokens, or max_output_tokens in the model list)"
+            f" this request may cost {worst:f} USD (less if it sets a lower max_tokens)"
         )
 
 

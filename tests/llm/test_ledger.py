@@ -211,7 +211,8 @@ def test_a_request_is_opened_if_its_worst_fits(ledger: Ledger) -> None:
         ledger.open(second, "m", "llm", Decimal("0.5"))
     ledger.book(under_way, Booking(OK, cost_usd=Decimal("0.5")))
     assert ledger.open(second, "m", "llm", Decimal("0.5"))
-    with pytest.raises(Unaffordable, match="0.5 of 1 USD are left, and this request may cost 0.75 USD") as error:
+    told = "0.5 of 1 USD are left, and this request may cost 0.75 USD .less if it sets a lower max_tokens"
+    with pytest.raises(Unaffordable, match=told) as error:
         ledger.open(first, "m", "llm", Decimal("0.75"), waits=True)
     assert error.value.limit.cause == BUDGET_EXCEEDED and len(ledger.rows()) == 2
 
