@@ -223,7 +223,7 @@ async def _admitted(hashed: str, model: str, request: dict[str, Any]) -> str:
         while not (row := ledger().open(hashed, model, listed.kind, worst, waits=time.monotonic() < deadline)):
             await asyncio.sleep(PAUSE)
     except Unaffordable as error:
-        ledger().refuse(hashed, error.limit.cause)
+        ledger().refuse(hashed, error.cause)
         raise LimitReached(float(error.limit.booked), float(error.limit.most), str(error)) from None
     when_cut(partial(_cut_off, row))
     return row

@@ -34,6 +34,8 @@ OK, CACHED = "ok", "cached"
 UNCOUNTED = "usage_unknown"
 #: why a request was refused: it does not fit the experiment's budget, or its answer's cap
 BUDGET_EXCEEDED, CAP_REACHED = "budget_exceeded", "cap_reached"
+#: the same for a cap that it may fit: requests of the answer that were lost count with their highest possible cost
+CAP_LOST = "cap_lost"
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS keys (
@@ -145,13 +147,15 @@ class Request(NamedTuple):
 
 class Limit(NamedTuple):
     """A limit of a key, in USD: why a request beyond it is refused, the key's alias, the most that may be spent, what
-    is spent (at the worst, where that is unknown), and what requests under way may cost."""
+    is spent (at the worst, where that is unknown), and what requests under way may cost. `lost` is the part of a cap's
+    spending that is the worst of lost requests."""
 
     cause: str
     alias: str
     most: Decimal
     booked: Decimal
     under_way: Decimal
+    lost: Decimal = Decimal(0)
 
     def left(self, at_best: bool = False) -> Decimal:
         """What is left if the requests under way cost what they may, or `at_best` if they cost nothing."""
@@ -159,10 +163,12 @@ class Limit(NamedTuple):
 
 
 class Unaffordable(Exception):
-    """A request whose highest possible cost does not fit a limit; its message says how much is left."""
+    """A request whose highest possible cost does not fit a limit; its message says how much is left. `cause` is why the
+    key is refused: an agent is not to blame for requests that were lost."""
 
     def __init__(self, limit: Limit, left: Decimal, worst: Decimal) -> None:
         self.limit = limit
+        self.cause = CAP_LOST if limit.lost and total((left, limit.lost)) >= worst else limit.cause
         name = "budget" if limit.cause == BUDGET_EXCEEDED else "cap"
         super().__init__(
             f"the {name} of {limit.alias} is reached: {left:f} of {limit.most:f} USD are left, and"
@@ -577,7 +583,8 @@ class Ledger:
             yield Limit(BUDGET_EXCEEDED, key.alias, key.budget_usd, self._committed(key.experiment), under_way)
         if key and key.cap_usd is not None:
             under_way = total(_worst(self._db, "answer", key.answer, under_way=True))
-            yield Limit(CAP_REACHED, key.alias, key.cap_usd, self._spent_on(key.answer), under_way)
+            lost = total(_worst_of_lost(self._db, key.answer))
+            yield Limit(CAP_REACHED, key.alias, key.cap_usd, self._spent_on(key.answer), under_way, lost)
 
     def per_holder(self, experiment: str) -> dict[str, Decimal]:
         """USD by instance id, and under `shared`."""
@@ -604,6 +611,13 @@ def _worst(db: sqlite3.Connection, column: str, value: str, *, under_way: bool =
     query = f"""SELECT worst.cost_usd FROM worst JOIN requests USING (id) JOIN keys USING (key_hash)
                 WHERE {column} = ? AND (status = ?) = ?"""
     return [amount(cost) for (cost,) in db.execute(query, (value, OPEN, under_way))]
+
+
+def _worst_of_lost(db: sqlite3.Connection, answer: str) -> list[Decimal]:
+    """The highest possible costs of an answer's requests whose gateway ended before they were booked."""
+    query = """SELECT worst.cost_usd FROM worst JOIN requests USING (id) JOIN keys USING (key_hash)
+               WHERE answer = ? AND status = ?"""
+    return [amount(cost) for (cost,) in db.execute(query, (answer, LOST))]
 
 
 def _multiply(db: sqlite3.Connection, request: str, count: int) -> None:

@@ -151,13 +151,13 @@ def _report(predictor: Any, predictions: list[Any], attempts: int | None) -> Non
 
 
 def _say_what_is_missing(run: Any, pending: list[Any]) -> None:
-    from pipeline.llm.ledger import BUDGET_EXCEEDED, CAP_REACHED
+    from pipeline.llm.ledger import BUDGET_EXCEEDED, CAP_LOST, CAP_REACHED
     from pipeline.predict.runtime import why_unanswered
 
     names = [one.instance_id if attempt == 1 else f"{one.instance_id} attempt {attempt}" for one, attempt in pending]
     hint = f"see error.json in {run.answers}/INSTANCE, or {run.folder / 'run.log'}"
     click.echo(f"no answer yet: {', '.join(names)} ({hint}); run it again", err=True)
     causes = {why_unanswered(run, *attempt) for attempt in pending}
-    for limit, cause in (("budget", BUDGET_EXCEEDED), ("cap", CAP_REACHED)):
-        if cause in causes:
+    for limit, refusals in {"budget": {BUDGET_EXCEEDED}, "cap": {CAP_REACHED, CAP_LOST}}.items():
+        if causes & refusals:
             click.echo(f"the {limit} is reached; answers are kept, and a higher --{limit} continues", err=True)

@@ -32,7 +32,7 @@ from pipeline.core.work import Interrupts, Settled, each
 from pipeline.execution.images import source
 from pipeline.llm.experiment import SHARED, Experiment
 from pipeline.llm.gateway import Gateway
-from pipeline.llm.ledger import BUDGET_EXCEEDED, CAP_REACHED, key_hash
+from pipeline.llm.ledger import BUDGET_EXCEEDED, CAP_LOST, CAP_REACHED, key_hash
 from pipeline.llm.models import DEMO, Model, ModelList, load_models
 from pipeline.llm.opening import open_gateway
 from pipeline.predict import encodings, host, regression
@@ -291,7 +291,8 @@ class Predictor:
         """Why an agent was left without an answer, according to the ledger and the gateway. One on this machine is
         believed what its provider did, but knows no cap."""
         if request.room is None:
-            return CAP_REACHED if gateway.ledger.refusal(key_hash(request.key)) == CAP_REACHED else ""
+            refusal = gateway.ledger.refusal(key_hash(request.key))
+            return refusal if refusal in (CAP_REACHED, CAP_LOST) else ""
         cause = gateway.given_up(self.experiment, request.key)
         return cause or (GATEWAY_GONE if result.code == EX_TEMPFAIL and not gateway.is_up() else "")
 

@@ -20,6 +20,7 @@ from pipeline.core.errors import UserError
 from pipeline.llm.costs import committed, requests, served, spent_by
 from pipeline.llm.ledger import (
     BUDGET_EXCEEDED,
+    CAP_LOST,
     CAP_REACHED,
     CUT_OFF,
     LOST,
@@ -230,6 +231,20 @@ def test_a_cap_is_one_answers(ledger: Ledger) -> None:
     ledger.refuse("second", error.value.limit.cause)
     assert (ledger.refusal("second"), ledger.refusal("first")) == (CAP_REACHED, "")
     assert ledger.open("other", "m", "llm", Decimal("0.75"))
+
+
+@pytest.mark.invariant(4)
+def test_a_cap_that_lost_requests_fill_is_not_its_agents(ledger: Ledger) -> None:
+    """A run that was killed left requests at their worst; refused for these, an agent would have failed."""
+    described = Key("alias", "exp", "o/r", "m", "agent", "settings", "i-1", None, "repair", "answer", Decimal(1))
+    ledger.issue("killed", described)
+    ledger.book(ledger.open("killed", "m", "llm", Decimal("0.5")), Booking(OK, cost_usd=Decimal("0.25")))
+    ledger.open("killed", "m", "llm", Decimal("0.5"))
+    ledger.lose("exp")
+    for worst, cause in (("0.75", CAP_LOST), ("0.76", CAP_REACHED)):
+        with pytest.raises(Unaffordable, match="the cap of alias is reached") as error:
+            ledger.open("killed", "m", "llm", Decimal(worst))
+        assert error.value.cause == cause
 
 
 @pytest.mark.rule("budget")
