@@ -1,10 +1,11 @@
 """Requests to one provider wait for their turn, within its limits of requests at once and per minute.
 
-ASGI, around the embedded proxy: LiteLLM's own limits refuse excess requests instead of letting them wait. A stream
-keeps its turn until it ends, a retried request until it is answered; a minute counts the requests that began in it.
-A request's tokens are estimated as its characters / 4, some for each picture, and the most tokens that it allows for
-its answer, as providers do before they answer. The proxy with a database has the queues alone, for its limits per
-minute (paced.py). Also runs inside the proxies' environments: standard library only.
+ASGI, around the embedded proxy: LiteLLM's own limits refuse excess requests instead of letting them wait. A request
+whose client goes away while it waits is not sent: its client may send it again. A stream keeps its turn until it ends,
+a retried request until it is answered; a minute counts the requests that began in it. A request's tokens are estimated
+as its characters / 4, some for each picture, and the most tokens that it allows for its answer, as providers do before
+they answer. The proxy with a database has the queues alone, for its limits per minute (paced.py). Also runs inside the
+proxies' environments: standard library only.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import asyncio
 import json
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 Message = dict[str, Any]
@@ -45,12 +46,32 @@ class Turns:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "POST":
-            return await self._app(scope, receive, send)
+            await self._app(scope, receive, send)
+            return
         body = await read_body(receive)
         model, tokens = requested(body)
         lane = self._lanes.get(self._provider_of.get(model, ""), FREE)
-        async with lane.turn(tokens):
-            return await self._app(scope, replay(body, receive), send)
+        async with AsyncExitStack() as turn:
+            if await _first(turn.enter_async_context(lane.turn(tokens)), _gone(receive)):
+                await self._app(scope, replay(body, receive), send)
+
+
+async def _first(wanted: Coroutine[Any, Any, Any], other: Coroutine[Any, Any, Any]) -> bool:
+    """Whether one of two ends before the other, which is then cancelled."""
+    tasks = asyncio.create_task(wanted), asyncio.create_task(other)
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return not tasks[1].done()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _gone(receive: Receive) -> None:
+    """Wait until the client of a request, whose body was read, goes away."""
+    if (await receive())["type"] != "http.disconnect":
+        await asyncio.Event().wait()
 
 
 class Lane:

@@ -78,6 +78,41 @@ def test_what_a_request_takes(body: bytes, expected: tuple[str, int]) -> None:
     assert requested(body) == expected
 
 
+def test_a_request_whose_client_goes_away_in_the_queue_is_not_sent() -> None:
+    """Its client asks again after a time-out: both requests were sent, and paid."""
+    sent: list[str] = []
+
+    async def three() -> None:
+        done, left = asyncio.Event(), asyncio.Event()
+
+        async def app(scope: Any, receive: Any, send: Any) -> None:
+            sent.append(scope["name"])
+            await done.wait()
+
+        def receives(leaves: bool) -> Any:
+            messages = [{"type": "http.request", "body": b'{"model": "m"}', "more_body": False}]
+
+            async def receive() -> dict[str, Any]:
+                if messages:
+                    return messages.pop()
+                await (left if leaves else asyncio.Event()).wait()
+                return {"type": "http.disconnect"}
+
+            return receive
+
+        turns = Turns(app, {"m": "key"}, {"key": {"max_parallel_requests": 1}}, MINUTE)
+        scopes = [{"type": "http", "method": "POST", "name": name} for name in ("first", "second", "third")]
+        tasks = [asyncio.create_task(turns(one, receives(one["name"] == "second"), None)) for one in scopes]
+        await asyncio.sleep(0.01)
+        left.set()
+        await tasks[1]
+        done.set()
+        await asyncio.gather(*tasks)
+
+    asyncio.run(asyncio.wait_for(three(), 5))
+    assert sent == ["first", "third"]
+
+
 def test_a_picture_takes_the_same_whatever_its_size() -> None:
     """Those of a screenshot's text in base64 are more than a minute has: such requests went alone, one a minute."""
 
