@@ -135,9 +135,9 @@ def parse_yaml(text: str, path: Path, hint: str | None = None, *, plain: Collect
     if plain is not None:
         tags = [f"tag:yaml.org,2002:{kind}" for kind in (*plain, "merge")]
         resolvers = {first: [row for row in rows if row[0] in tags] for first, rows in resolvers.items()}
-    loader = type("Loader", (yaml.SafeLoader,), {"yaml_implicit_resolvers": resolvers})
+    loader: Any = type("Loader", (yaml.SafeLoader,), {"yaml_implicit_resolvers": resolvers})
     try:
-        found = Yaml(yaml.load(text, loader), yaml.compose(text, loader))
+        found = Yaml(loader(text).get_single_data(), loader(text).get_single_node())
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise UserError(f"invalid YAML: {error.problem}", path=path, line=line, hint=hint) from None

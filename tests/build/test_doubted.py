@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from histories import Content
-from tiny_library import MANIFEST, Bench, Pull, make_library
+from tiny_library import BUILD, MANIFEST, Bench, Pull, make_library
 
 from pipeline.build.qualify import Settings
 from pipeline.core.records import Health, Instance
@@ -73,9 +73,7 @@ def test_a_known_fault_of_a_build_is_repaired(tmp_path: Path, makes: str) -> Non
     """A compiler of old hashes failed before the tests, alone or after another file was made: no remedy was tried."""
     needs = "needs dist/made.js\nworks | dist/made.js | old\n"
     pull = Pull("qualified", needs + "named | {src} | new\n", needs)
-    manifest = MANIFEST.format('"jest": "file:./jest"').replace(
-        "mkdir -p dist && cp src/made.js dist/made.js", "node old.js"
-    )
+    manifest = MANIFEST.format('"jest": "file:./jest"').replace(BUILD, "node old.js")
     base: dict[str, Content] = {
         "package.json": manifest, "src/made.js": "old\n", "old.js": OLD.replace("MAKES", makes),
     }  # fmt: skip

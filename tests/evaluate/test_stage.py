@@ -53,12 +53,13 @@ def test_every_instance_has_a_verdict(evaluation: Evaluation) -> None:
         "hash": "no_prediction",
         "made": "no_prediction",
         "born": "no_prediction",
+        "part": "no_prediction",
     }
     assert "the predicted patch does not apply" in verdicts["toggle"].cause
     folder = evaluation.store.evaluation(REPO, "magentless", "model-a")
     assert read_records(folder / "verdicts.jsonl", Verdict) == list(verdicts.values())
     report = read_json(folder / "final_report.json")
-    assert (report["total_instances"], report["incomplete_instances"]) == (8, 5)
+    assert (report["total_instances"], report["incomplete_instances"]) == (9, 6)
     assert report["resolved_ids"] == [instance_id("menu")]
 
 
