@@ -183,7 +183,7 @@ def _project_names(text: str) -> list[str]:
 
 def prepared(case: Case) -> Iterator[Hypothesis]:
     """Run first what the repository runs before its tests, if generated files are missing."""
-    if not _lacks_own_files(case):
+    if not case.missing.can_be_made:
         return
     for commands in _preparations(case):
         words = "; ".join(" ".join(argv[-2:]) for argv in commands)
@@ -203,11 +203,6 @@ def with_programs(case: Case, tried: Hypothesis, log: str) -> Iterator[Hypothesi
         update = {"prepare": (linking.command(programs), *before.prepare), "focus": packages}
         description = f"with the repository's programs: {tried.description}"
         yield tried._replace(environment=before.model_copy(update=update), description=description)
-
-
-def _lacks_own_files(case: Case) -> bool:
-    """Whether files are missing that the repository itself generates."""
-    return bool(case.missing.own or case.missing.files)
 
 
 def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
@@ -385,7 +380,7 @@ def other_manager(case: Case) -> Iterator[Hypothesis]:
 def patched(case: Case) -> Iterator[Hypothesis]:
     """Patch installed packages as the repository's `postinstall` does, which no install runs."""
     before, patches = case.environment, [path for path in case.tree.paths if re.match(r"patches/[^/]+\.patch$", path)]
-    if patches and "patch-package" in case.tree.root().dependencies and before.install[:4] != _PATCHING:
+    if patches and "patch-package" in case.tree.root().dependencies and before.install[: len(_PATCHING)] != _PATCHING:
         environment = before.model_copy(update={"install": (*_PATCHING, *before.install)})
         yield Hypothesis("patched", environment, f"the repository's patches of packages, {len(patches)} files")
 
@@ -412,7 +407,7 @@ def following(case: Case, *, installs: bool) -> Iterator[Hypothesis]:
     missing, the manager is doubted before Node. Type checks are switched off only if nothing else helps. Without
     `installs`, only an install for patches is tried: a single test may need one."""
     installing = sorted(WITH_INSTALL, key=lambda proposer: proposer is other_node and bool(case.missing.foreign))
-    first = (prepared,) if _lacks_own_files(case) else ()
+    first = (prepared,) if case.missing.can_be_made else ()
     others = (hypothesis for hypothesis in WITHOUT_INSTALL if hypothesis not in first)
     for hypothesis in (*first, *others, *(installing if installs else (patched,)), *LAST):
         yield from hypothesis(case)
@@ -422,7 +417,7 @@ def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
     """Hypotheses that follow from an environment that was tried and is sick as well: an added module may need another
     one, a command that started no runner may start one on another Node, tests that now load may miss generated files,
     and a package that is built may need others."""
-    if tried != "prepared" and _lacks_own_files(now) and not _lacks_own_files(before):
+    if tried != "prepared" and now.missing.can_be_made and not before.missing.can_be_made:
         yield from prepared(now)
     if tried == "prepared" and set(now.missing.own) - set(before.missing.own):
         yield from _with_all_siblings(now)

@@ -64,6 +64,11 @@ class Missing(NamedTuple):
     files: tuple[str, ...]
     foreign: tuple[str, ...]
 
+    @property
+    def can_be_made(self) -> bool:
+        """Whether the repository itself generates some of it."""
+        return bool(self.own or self.files)
+
 
 def missing_from(
     log: str, packages: Collection[str], root: str = "/workspace/repo", folders: Collection[str] = ()

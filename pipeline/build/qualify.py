@@ -574,8 +574,7 @@ class _Qualification:
     def _lacks_own(self, log: str, root: str) -> bool:
         """Whether the log of a run names files or packages of the repository itself that are missing."""
         tree = tree_of(self.clone, self.candidate)
-        found = missing_from(log, own_packages(tree), root, own_folders(tree))
-        return bool(found.own or found.files)
+        return missing_from(log, own_packages(tree), root, own_folders(tree)).can_be_made
 
     def _may_lack_files(self, end: Rejected) -> bool:
         """Whether files that the repository makes may explain why tests of the base fail although all files load: a
