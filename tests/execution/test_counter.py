@@ -362,3 +362,24 @@ def test_a_disguised_run_in_a_folder_of_another_name(plan: MakePlan, patch: Patc
     assert not found.faults and before != now and not (now / "src").is_symlink()
     assert (now / "node_modules" / "dep").resolve() == before / "node_modules" / "dep"
     assert (now / "node_modules" / "@own" / "a").resolve() == now / "packages" / "a"
+
+
+def test_a_moved_repository_links_what_is_installed(tmp_path: Path) -> None:
+    repo, packages = tmp_path / "repo", tmp_path / "repo" / "packages"
+    for folder in ("node_modules/dep", "node_modules/@scope/dep", "packages/menu/node_modules/own dep"):
+        (repo / folder).mkdir(parents=True)
+    (packages / "menu" / "index.js").write_text("1;\n")
+    (repo / "node_modules" / "@scope" / "menu").symlink_to("../../packages/menu")
+    (repo / "node_modules" / "@group").symlink_to("../packages")
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    subprocess.run([*counter._MOVE, str(repo), "moved"], env=environment, check=True, capture_output=True)
+    moved = tmp_path / "moved"
+    links = {str(path.relative_to(moved)): os.readlink(path) for path in moved.rglob("*") if path.is_symlink()}
+    assert links == {
+        "node_modules/dep": f"{repo}/node_modules/dep",
+        "node_modules/@scope/dep": f"{repo}/node_modules/@scope/dep",
+        "packages/menu/node_modules/own dep": f"{repo}/packages/menu/node_modules/own dep",
+        "node_modules/@scope/menu": "../../packages/menu",
+        "node_modules/@group": "../packages",
+    }
+    assert (moved / "packages" / "menu" / "index.js").read_text() == "1;\n"
