@@ -27,13 +27,10 @@ _LINKING = (
 def own_programs(tree: Tree) -> dict[str, tuple[str, str]]:
     """The programs of the repository's own packages: name -> folder and file."""
     programs: dict[str, tuple[str, str]] = {}
-    for package, folder in own_packages(tree).items():
-        manifest = tree.manifest(folder)
-        named = manifest.data.get("bin") if manifest else None
-        table = {package.rpartition("/")[2]: named} if isinstance(named, str) else named
-        for name, file in table.items() if isinstance(table, dict) else ():
-            if isinstance(file, str) and folder and "/" not in name:
-                programs[name] = folder, posixpath.normpath(file)
+    for folder in filter(None, own_packages(tree).values()):
+        if manifest := tree.manifest(folder):
+            named = manifest.programs.items()
+            programs |= {name: (folder, posixpath.normpath(file)) for name, file in named if "/" not in name}
     return programs
 
 

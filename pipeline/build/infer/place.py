@@ -160,7 +160,8 @@ def _started(tree: Tree, manifest: Manifest, tests: Sequence[str], served: Colle
     """The use of a runner that the test command may start, although no manifest names it: by a task, or a tool that
     brings it along. Where there are runners for a `served` application, only by a tool of the repository's own."""
     first = started(tree, manifest)
-    is_own = any(_programs(tree, path).intersection(first) for path in _manifests(tree))
+    packages = filter(None, (tree.manifest(posixpath.dirname(path)) for path in _manifests(tree)))
+    is_own = any(not package.programs.keys().isdisjoint(first) for package in packages)
     is_foreign = _rows(first) or _foreign(manifest, ("test",))
     is_task = starts_task(manifest) or not TASKS.isdisjoint(first)
     is_runner = any(not set(spec.programs).isdisjoint(first) for spec in all_runners().values())
@@ -175,14 +176,6 @@ def _started(tree: Tree, manifest: Manifest, tests: Sequence[str], served: Colle
 
 def _manifests(tree: Tree) -> list[str]:
     return tree.matching(lambda path: path.rpartition("/")[2] == "package.json" and "node_modules/" not in path)
-
-
-def _programs(tree: Tree, path: str) -> frozenset[str]:
-    """The programs of a package, by name: a single one may have the package's."""
-    manifest = tree.manifest(posixpath.dirname(path))
-    if manifest is None:
-        return frozenset()
-    return frozenset(manifest.table("bin")) or frozenset([_last(manifest.text("name"))] if manifest.text("bin") else ())
 
 
 def starters(tree: Tree, manifest: Manifest) -> set[str]:

@@ -47,6 +47,13 @@ class Manifest:
         found = self.data.get(key)
         return found if isinstance(found, str) else ""
 
+    @property
+    def programs(self) -> dict[str, str]:
+        """The files of the package's programs, by name. A single one without a name has the package's."""
+        if file := self.text("bin"):
+            return {self.text("name").rpartition("/")[2]: file}
+        return self.table("bin")
+
 
 class Tree:
     """The files of a commit: their `paths`, and `read` for the text of one (None: the clone lacks it)."""
