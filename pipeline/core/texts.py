@@ -52,6 +52,11 @@ def read_text(path: Path, hint: str | None = None) -> str:
     """The text of a file. Raises UserError for one that is missing, not readable, or not UTF-8 (with the line)."""
     with reading(path, hint):
         data = path.read_bytes()
+    return decoded(data, path)
+
+
+def decoded(data: bytes, path: Path) -> str:
+    """The text of a file's bytes. Raises UserError if they are not UTF-8 (with the line)."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -374,7 +374,7 @@ def test_a_moved_repository_links_what_is_installed(tmp_path: Path) -> None:
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     subprocess.run([*counter._MOVE, str(repo), "moved"], env=environment, check=True, capture_output=True)
     moved = tmp_path / "moved"
-    links = {str(path.relative_to(moved)): os.readlink(path) for path in moved.rglob("*") if path.is_symlink()}
+    links = {str(path.relative_to(moved)): str(path.readlink()) for path in moved.rglob("*") if path.is_symlink()}
     assert links == {
         "node_modules/dep": f"{repo}/node_modules/dep",
         "node_modules/@scope/dep": f"{repo}/node_modules/@scope/dep",

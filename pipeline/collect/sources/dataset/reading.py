@@ -15,13 +15,13 @@ from pathlib import Path
 from posixpath import basename, dirname
 from typing import Any, NamedTuple
 
-import yaml
 from pydantic import ValidationError
 
 from pipeline.collect.sources.dataset.forms import FORMS, MEDIA, Form
 from pipeline.core.errors import UserError, fault
 from pipeline.core.git import list_files, open_clone, read_contents
 from pipeline.core.names import Repo
+from pipeline.core.texts import decoded, parse_yaml
 
 TASK, TESTS, PICTURES = "task.yaml", "tests.json", "problem_assets"
 #: file of a task folder -> its field in a record; these are required, the others optional
@@ -123,14 +123,11 @@ def _above(name: str) -> Iterator[str]:
 
 
 def _yaml(path: Path, data: bytes | None) -> Any:
-    """The parsed YAML, dates as text; or the error if it is invalid."""
+    """The parsed YAML, dates and numbers as text; or the error if it is invalid."""
     try:
-        return yaml.load(data or b"", Loader=yaml.BaseLoader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        return UserError(
-            "invalid YAML", path=path, line=mark.line + 1 if mark else None, hint="correct or remove this task"
-        )
+        return parse_yaml(decoded(data or b"", path), path, "correct or remove this task", plain=()).value
+    except UserError as error:
+        return error
 
 
 def _task(folder: str, fields: Any, names: list[str], files: _Files) -> Any:

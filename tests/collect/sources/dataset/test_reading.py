@@ -100,6 +100,8 @@ def test_a_bare_clone_that_lacks_some_contents(tmp_path: Path) -> None:
     ("broken", "says"),
     [
         ({"task.yaml": "instance_id: [1"}, r"task.yaml:1: invalid YAML"),
+        ({"task.yaml": f"{ABOUT}instance_id: acme__ui-9\n"}, "task.yaml:10: field 'instance_id': 'instance_id' is"),
+        ({"task.yaml": b"a: 1\nb: \xff\n"}, r"task.yaml:2: the file is not UTF-8"),
         ({"task.yaml": ABOUT.replace("base_commit", "base")}, r"task.yaml: field 'base_commit': Field required"),
         ({"task.yaml": ABOUT.replace("ui-8", "ui")}, r"task.yaml: field 'instance_id'"),
         ({"gold.patch": None}, r"task.yaml: field 'patch': Field required"),
