@@ -3,6 +3,8 @@
 
 # shellcheck disable=SC2034  # read by the scripts that source this file
 DATA_ROOT=${A11Y_BENCH_DOCKER_ROOT:-/var/lib/a11y-bench-docker}
+# shellcheck disable=SC2034
+DISK=$DATA_ROOT.disk
 RUN_DIR=${A11Y_BENCH_DOCKER_RUN:-/run/a11y-bench-docker}
 PID_FILE=$RUN_DIR/dockerd.pid
 # shellcheck disable=SC2034

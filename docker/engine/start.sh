@@ -9,6 +9,8 @@
 # Environment:
 #   DOCKER_HOST              unix:// socket to serve         (unix:///var/run/docker.sock)
 #   A11Y_BENCH_DOCKER_ROOT   images and containers           (/var/lib/a11y-bench-docker)
+#   A11Y_BENCH_DOCKER_DISK   keep these in a file of this size, such as 60G, with a file system of its own:
+#                            ROOT.disk, mounted at ROOT      (none: they are kept in the folder itself)
 #   A11Y_BENCH_DOCKER_RUN    dockerd.pid, dockerd.log, state (/run/a11y-bench-docker)
 #   A11Y_BENCH_DOCKER_ARGS   more arguments for dockerd      (none)
 #   A11Y_BENCH_DOCKER_WAIT   seconds to wait for the engine  (30)
@@ -21,6 +23,18 @@ WAIT=${A11Y_BENCH_DOCKER_WAIT:-30}
 # Browsers and watchers of a test suite hold many files open, and containers get no more than their engine:
 # 1,048,576 where root may have that, else as many as this shell may.
 raise_open_files() { ulimit -n 1048576 2>/dev/null || ulimit -Sn "$(ulimit -Hn)"; }
+
+make_disk() {
+    truncate --size="$A11Y_BENCH_DOCKER_DISK" "$DISK.new" && mkfs.ext4 -q -F "$DISK.new" && mv "$DISK.new" "$DISK"
+}
+
+# The file takes space only as it fills. One that is there already is used as it is.
+mount_disk() {
+    if mountpoint --quiet "$DATA_ROOT"; then return; fi
+    [[ -e $DISK || -z $(ls -A "$DATA_ROOT") ]] || die "$DATA_ROOT is not empty: empty it, or unset A11Y_BENCH_DOCKER_DISK"
+    [[ -e $DISK ]] || make_disk || { rm -f "$DISK.new" && die "cannot make $DISK of $A11Y_BENCH_DOCKER_DISK"; }
+    mount -o loop "$DISK" "$DATA_ROOT" || die "cannot mount $DISK at $DATA_ROOT: unset A11Y_BENCH_DOCKER_DISK"
+}
 
 # $! is then the process id of dockerd, which outlives this script and does not hold the lock (descriptor 9).
 launch() {
@@ -61,6 +75,7 @@ main() {
     flock --timeout "$WAIT" 9 || die "another start.sh has been at work for $WAIT s: see $LOG_FILE"
     if engine_answers; then left_alone && return; fi
     engine_pid >/dev/null || rm -f "$PID_FILE"
+    [[ -z ${A11Y_BENCH_DOCKER_DISK:-} ]] || mount_disk
     raise_open_files
     launch
     wait_until_up $! || give_up $!

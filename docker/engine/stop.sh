@@ -3,9 +3,10 @@
 #
 # Usage: docker/engine/stop.sh [--help]
 #
-# Finds the engine by its pid file. Its images stay in the data root.
+# Finds the engine by its pid file. Its images stay in the data root, or in the file that was mounted there.
 #
 # Environment:
+#   A11Y_BENCH_DOCKER_ROOT   images and containers           (/var/lib/a11y-bench-docker)
 #   A11Y_BENCH_DOCKER_RUN    where start.sh put dockerd.pid  (/run/a11y-bench-docker)
 #   A11Y_BENCH_DOCKER_WAIT   seconds to wait for its end     (30)
 set -euo pipefail
@@ -26,6 +27,9 @@ main() {
         ((SECONDS < deadline)) || die "engine $pid still runs after $WAIT s: see $LOG_FILE"
         sleep 0.2
     done
+    if [[ -e $DISK ]] && mountpoint --quiet "$DATA_ROOT"; then
+        umount "$DATA_ROOT" || say "$DISK stays mounted at $DATA_ROOT"
+    fi
     say "engine $pid stopped"
 }
 

@@ -52,6 +52,31 @@ def test_an_engine_of_our_own_starts_once_and_stops(own_engine: dict[str, str]) 
     assert engine_in_use() == other
 
 
+def test_an_engine_on_a_disk_of_its_own_keeps_its_data(own_engine: dict[str, str]) -> None:
+    need("dockerd", "mkfs.ext4", root=True)
+    root, disk = Path(own_engine["A11Y_BENCH_DOCKER_ROOT"]), own_engine | {"A11Y_BENCH_DOCKER_DISK": "400M"}
+    for kept in ([], ["volume"]):
+        assert "engine up" in run("unshare", "--net", START, **disk).stderr
+        assert run("findmnt", "--noheadings", "--output", "FSTYPE", str(root)).stdout == "ext4\n"
+        assert run("docker", "volume", "ls", "--quiet", **own_engine).stdout.split() == kept
+        run("docker", "volume", "create", "volume", **own_engine)
+        assert "stopped" in run(STOP, **own_engine).stderr
+        assert list(root.iterdir()) == [] and not root.is_mount()
+
+
+def test_a_disk_hides_no_data_that_are_there(own_engine: dict[str, str]) -> None:
+    need("dockerd", root=True)
+    folder = Path(own_engine["A11Y_BENCH_DOCKER_ROOT"])
+    folder.mkdir()
+    (folder / "mine").touch()
+    failed = run(START, **own_engine, A11Y_BENCH_DOCKER_DISK="400M")
+    assert failed.returncode == 1 and "is not empty" in failed.stderr
+    (folder / "mine").unlink()
+    failed = run(START, **own_engine, A11Y_BENCH_DOCKER_DISK="nothing")
+    assert failed.returncode == 1 and ".disk of nothing" in failed.stderr
+    assert not list(folder.parent.glob("*.disk*"))
+
+
 def test_start_shows_the_log_when_the_engine_does_not_come_up(own_engine: dict[str, str]) -> None:
     need("dockerd", root=True)
     failed = run("unshare", "--net", START, **own_engine, A11Y_BENCH_DOCKER_ARGS="--nonsense")
