@@ -5,8 +5,8 @@
     rated       00_viewer: ratings, assigned WCAG criteria
     built       02_dataset: instances and their transitions
     audited     02_dataset: audits of our verdicts
-    answered    03_predictions: the newest run of each agent and model, with the agent's own metadata
-    replied     the result of each reply that an agent records
+    answered    03_predictions: the newest run of each agent and model
+    told, replied   what the agents' own files say, and the result of each reply that they record
     judged      04_evaluation: verdicts on those patches
     assessed    04_evaluation: accessibility assessments of those patches
     spent       costs.csv and the ledger, of the repair track

@@ -1,7 +1,4 @@
-"""Stage 03: the answers in the newest run of each agent and model, and the agents' own metadata.
-
-Of an agent's own files, only `metadata.json` is read (its funnel, the files that it located and showed), if it exists.
-"""
+"""Stage 03: the answers in the newest run of each agent and model, and the agents' own metadata (told.py)."""
 
 from __future__ import annotations
 
@@ -9,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.analyze.reading import checks, replied
+from pipeline.analyze.reading import checks
 from pipeline.analyze.reading.rows import KnownInstance, Rows, Who
-from pipeline.core.errors import UserError
+from pipeline.analyze.reading.told import Note, Told, told, unanswered
 from pipeline.core.names import Repo
 from pipeline.core.records import Prediction
 from pipeline.core.store import Store, attempts_in, each_record, of_attempt, read_object, shown_by, unique, whose_run
@@ -27,7 +24,7 @@ class Run(NamedTuple):
 
     name: str
     predictions: dict[str, Prediction]
-    metadata: dict[str, Any]
+    told: dict[str, Told]
     unanswered: dict[str, str]
     path: Path
     instances: frozenset[str] | None = None
@@ -46,19 +43,10 @@ def read(rows: Rows, store: Store, repo: Repo, known: Mapping[str, KnownInstance
             who = whose_run(path.parent)
             records = [_checked(record, who, known, path) for record in unique(each_record(path, Prediction), path)]
             paths = {record.instance_id: _metadata(store, repo, record, path) for record in records}
-            runs[who] = _run(records, path, paths)
-            _add(rows, who, runs[who], paths)
-            _add_replies(rows, store, repo, who, runs[who], paths)
+            runs[who] = _run(records, path, paths, rows.note)
+            _add(rows, who, runs[who])
+            _add_replies(rows, store, repo, who, runs[who])
     return runs
-
-
-def gold_seen(metadata: Mapping[str, Any], gold: frozenset[str]) -> dict[str, int]:
-    """How many files of the gold patch the agent located and showed; empty if it does not report them."""
-    sets = metadata.get("sets")
-    if not sets:
-        return {}
-    paths = {step: {path for sample in sets for path in sample.get(step, ())} for step in ("located", "shown")}
-    return {step: len(gold & reached) for step, reached in paths.items()}
 
 
 def _checked(record: Prediction, who: Who, known: Mapping[str, KnownInstance], path: Path) -> Prediction:
@@ -69,13 +57,13 @@ def _checked(record: Prediction, who: Who, known: Mapping[str, KnownInstance], p
     return prediction
 
 
-def _run(records: list[Prediction], path: Path, paths: Mapping[str, Path]) -> Run:
+def _run(records: list[Prediction], path: Path, paths: Mapping[str, Path], note: Note) -> Run:
     names = [record.instance_id for record in records]
     return Run(
         name=records[0].run if records else path.parent.name,
         predictions=dict(zip(names, records, strict=True)),
-        metadata={name: _optional(paths[name]) for name in names},
-        unanswered=_optional(path.with_name("metadata.json")).get("unanswered", {}),
+        told={name: told(paths[name], note) for name in names},
+        unanswered=unanswered(path.with_name("metadata.json"), note),
         path=path,
         instances=shown_by(path.parent),
         experiment=_optional(path.with_name("run.json")).get("experiment", ""),
@@ -91,27 +79,18 @@ def _further(folder: Path) -> Iterator[tuple[tuple[str, int], str]]:
                 yield (prediction.instance_id, attempt), prediction.answer
 
 
-def _add_replies(rows: Rows, store: Store, repo: Repo, who: Who, run: Run, paths: Mapping[str, Path]) -> None:
+def _add_replies(rows: Rows, store: Store, repo: Repo, who: Who, run: Run) -> None:
     """Add `replies`, of every attempt."""
     for (name, attempt), answer in run.answers.items():
-        path = paths[name] if attempt == 1 else store.answers(repo, name, answer) / "metadata.json"
-        metadata = run.metadata[name] if attempt == 1 else _optional(path)
-        rows.extend("replies", ((*who, name, attempt, *reply) for reply in replied.replies(metadata, path)))
+        further = store.answers(repo, name, answer) / "metadata.json"
+        said = run.told[name] if attempt == 1 else told(further, rows.note)
+        rows.extend("replies", ((*who, name, attempt, *reply) for reply in said.replies))
 
 
-def _add(rows: Rows, who: Who, run: Run, paths: Mapping[str, Path]) -> None:
+def _add(rows: Rows, who: Who, run: Run) -> None:
     for name, prediction in run.predictions.items():
         rows.patches[*who, name] = prediction.model_patch
-        rows.extend("stages", ((*who, name, *stage) for stage in _stages(run.metadata[name], paths[name])))
-
-
-def _stages(metadata: Mapping[str, Any], path: Path) -> Iterator[tuple[int, str, int]]:
-    """The agent's funnel, in its own order. Raises UserError if a value is not a number."""
-    for position, (stage, count) in enumerate(metadata.get("funnel", {}).items(), 1):
-        if not isinstance(count, int):
-            hint = "a funnel maps stages to numbers; correct it, or predict again"
-            raise UserError(f"stage '{stage}' has no number", path=path, field="funnel", hint=hint)
-        yield position, stage, int(count)
+        rows.extend("stages", ((*who, name, *stage) for stage in run.told[name].stages))
 
 
 def _metadata(store: Store, repo: Repo, prediction: Prediction, path: Path) -> Path:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pipeline.analyze.handcheck.records import patch_key
-from pipeline.analyze.reading.answered import Run, gold_seen
+from pipeline.analyze.reading.answered import Run
 from pipeline.analyze.reading.assessed import Assessments
 from pipeline.analyze.reading.judged import Verdicts
 from pipeline.analyze.reading.rechecked import HandRatings
@@ -47,7 +47,7 @@ def add(rows: Rows, runs: Runs, findings: Findings, cutoffs: Mapping[str, str]) 
                 "predictions",
                 Context=_context(who, known, run, verdict) | _dated(known, cutoffs.get(who[1])),
                 Gold=known.gold,
-                Seen=gold_seen(run.metadata[name], known.files) if run and answer else {},
+                Seen=run.told[name].gold_seen(known.files) if run and answer else {},
                 Verdict=verdict,
                 Assessment=findings.assessments.get((*who, name)),
                 Spent=findings.spending.of(who, name, answer),

@@ -273,18 +273,6 @@ def test_predictions_that_name_no_agent_are_of_their_folders(store):
     assert "other" in set(analyze.load(store).predictions["agent"])
 
 
-def test_a_funnel_that_does_not_count_is_refused(store):
-    path = add_metadata(store, "acme__ui-1", funnel={"located": "many"})
-    error = refusal(store)
-    assert (error.path, error.field) == (path, "funnel")
-
-
-def test_metadata_that_is_no_object_is_refused(store):
-    path = add_metadata(store, "acme__ui-1")
-    write_json(path, ["located"])
-    assert refusal(store).path == path
-
-
 def test_why_an_answer_is_missing(store):
     path = add_run(store, UI, [make_prediction(1)])
     write_json(path.with_name("metadata.json"), {"unanswered": {"acme__ui-2": "rate_limited"}})

@@ -52,7 +52,17 @@ def test_an_agent_that_tells_of_no_replies_has_none(metadata: dict[str, Any]) ->
 
 
 @pytest.mark.rule("bad-input")
-@pytest.mark.parametrize("samples", [[{}], ["sample"], [{"number": 0, "reached": "nowhere"}], 3])
+@pytest.mark.parametrize(
+    "samples",
+    [
+        [{}],
+        ["sample"],
+        [{"number": 0, "reached": "nowhere"}],
+        [{"number": "0", "reached": "edited"}],
+        [{"number": 0, "reached": "edited", "cause": ["x"]}],
+        3,
+    ],
+)
 def test_samples_that_say_nothing_are_refused(samples: Any) -> None:
     with pytest.raises(UserError) as caught:
         list(replies({"funnel": FUNNEL, "samples": samples}, PLACE))
