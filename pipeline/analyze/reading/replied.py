@@ -16,8 +16,8 @@ from pipeline.core.errors import UserError
 STAGES = ("edited", "matched", "applied", "parses")
 #: the ways of matching of an edit that fits its file verbatim, or creates a file
 VERBATIM = ("exact", "new file")
-#: sample, number of the reply from 1, the stages that it passed, whether every edit matched verbatim (None if it did not
-#: match), and why it ended
+#: sample, number of the reply from 1, the stages that it passed, whether every edit matched verbatim (None if it did
+#: not match), and why it ended
 Reply = tuple[int, int, bool, bool, bool, bool, bool | None, str]
 
 
