@@ -111,6 +111,8 @@ def listed(models: ModelList) -> dict[str, dict[str, Any]]:
             "context": model.context or 0,
             "most": max((_most(model, name) for name in LENGTHS), default=0),
             "choices": model.choices,
+            "defaults": model.defaults,
+            "dropped": model.dropped,
         }
         for model in models.models.values()
     }

@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator
 from datetime import datetime
+from decimal import Decimal
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -65,7 +66,8 @@ EMBEDDING: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
 class Listed(NamedTuple):
     """The part of a model's entry that the hooks need: `kind` is `llm` or `embedding`, `context` and `most` the most
-    tokens of a prompt and of an answer (0: unknown), `choices` how many answers one request may ask for."""
+    tokens of a prompt and of an answer (0: unknown), `choices` how many answers one request may ask for. `defaults` are
+    fields that the entry adds to requests without them, `dropped` those that it removes."""
 
     kind: str
     provider: str
@@ -73,6 +75,13 @@ class Listed(NamedTuple):
     context: int
     most: int
     choices: int
+    defaults: dict[str, int]
+    dropped: list[str]
+
+    def worst(self, request: dict[str, Any]) -> Decimal:
+        """The most that a request may cost as it is sent, in USD."""
+        sent = {name: value for name, value in (self.defaults | request).items() if name not in self.dropped}
+        return self.price.worst(sent, self.context, self.most)
 
 
 class LimitReached(BudgetExceededError):
@@ -217,7 +226,7 @@ async def _first_of_its_kind(name: str) -> None:
 async def _admitted(hashed: str, model: str, request: dict[str, Any]) -> str:
     """The id of a new row. A request that fits a limit only if others cost less than they may waits for these."""
     listed = models()[model]
-    worst = listed.price.worst(request, listed.context, listed.most)
+    worst = listed.worst(request)
     deadline = time.monotonic() + PATIENCE
     try:
         while not (row := ledger().open(hashed, model, listed.kind, worst, waits=time.monotonic() < deadline)):

@@ -19,7 +19,7 @@ from pipeline.core.errors import UserError, unknown
 from pipeline.core.shipped import ROOT
 from pipeline.core.texts import parse_yaml, read_text
 from pipeline.llm.prices import Price
-from pipeline.llm.turns import NO_KEY, PACES
+from pipeline.llm.turns import NO_KEY, OF_RESPONSES, PACES, SENT
 
 #: the list that comes with the project, and the demo's
 SHIPPED = ROOT / "docker" / "proxy" / "models.yaml"
@@ -97,6 +97,17 @@ class Model:
         }
         info = {name: self.entry["model_info"].get(name) for name in _SHAPING}
         return {"parameters": parameters, "info": {name: value for name, value in info.items() if value is not None}}
+
+    @property
+    def defaults(self) -> dict[str, int]:
+        """What its entry adds to requests without these fields, and what they may cost depends on."""
+        parameters = self.entry["litellm_params"]
+        return {name: parameters[name] for name in (*SENT, "n") if type(parameters.get(name)) is int}
+
+    @property
+    def dropped(self) -> list[str]:
+        """The fields that are removed from each request."""
+        return list(self.entry["litellm_params"].get("additional_drop_params") or ())
 
     @property
     def row_kind(self) -> str:
@@ -190,6 +201,7 @@ def _model(location: _Location, entry: Any) -> Model:
         raise location.error(f"litellm_params.{misplaced}", "a price that is not used", "write it in model_info")
     matches = (_VARIABLE.match(value) for value in parameters.values() if isinstance(value, str))
     variables = tuple(match[1] for match in matches if match)
+    _check_lengths(location, parameters)
     limits = {limit: _limit(location, parameters, limit) for limit in LIMITS if parameters.get(limit) is not None}
     choices = info.get(CHOICES, 1)
     if type(choices) is not int or choices < 1:
@@ -205,6 +217,17 @@ def _check_key(location: _Location, parameters: dict[str, Any]) -> None:
     if key != NO_KEY and not _VARIABLE.match(key):
         hint = f"write os.environ/NAME and put the key into that environment variable; {NO_KEY} if none is needed"
         raise location.error("litellm_params.api_key", "a key must not be written in this file", hint)
+
+
+def _check_lengths(location: _Location, parameters: dict[str, Any]) -> None:
+    """Raise UserError unless each limit of an answer in `litellm_params` is a number under a name that is sent."""
+    if OF_RESPONSES in parameters:
+        hint = "write max_tokens, which is translated for every provider; the provider's own limit goes into model_info"
+        raise location.error(f"litellm_params.{OF_RESPONSES}", "a limit that providers may not know", hint)
+    for name in SENT:
+        if name in parameters and (type(parameters[name]) is not int or parameters[name] < 1):
+            message = f"'{parameters[name]}' is not a number of tokens"
+            raise location.error(f"litellm_params.{name}", message, "write 4096")
 
 
 def _limit(location: _Location, parameters: dict[str, Any], name: str) -> int:

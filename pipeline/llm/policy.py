@@ -16,6 +16,8 @@ from typing import Any
 from fastapi import HTTPException
 from litellm.integrations.custom_logger import CustomLogger
 
+from pipeline.llm.turns import LENGTHS, OF_RESPONSES, SENT
+
 Check = Callable[[Any], bool]
 
 
@@ -86,7 +88,7 @@ FIELDS: dict[str, dict[str, Check]] = {
     "chat": {
         **dict.fromkeys(("temperature", "top_p", "min_p", "top_k", "presence_penalty"), _number),
         **dict.fromkeys(("frequency_penalty", "repetition_penalty"), _number),
-        **dict.fromkeys(("max_tokens", "max_completion_tokens", "top_logprobs"), _count),
+        **dict.fromkeys((*LENGTHS, "top_logprobs"), _count),
         **dict.fromkeys(("stream", "logprobs", "parallel_tool_calls"), _flag),
         **dict.fromkeys(("reasoning_effort", "verbosity"), _text),
         **dict.fromkeys(("response_format", "logit_bias"), _object),
@@ -171,6 +173,7 @@ class Refused(ValueError):
 
 def allowed(kind: str, body: Any, dropped: list[str] | None = None) -> dict[str, Any]:
     """The request with only the listed fields; `kind` is `chat` or `embedding`, `dropped` collects the names of others.
+    The Responses API's limit of an answer becomes `max_tokens`, which LiteLLM translates for every provider.
 
     Raises Refused.
     """
@@ -179,7 +182,16 @@ def allowed(kind: str, body: Any, dropped: list[str] | None = None) -> dict[str,
     cleaned = dict(_fields(kind, body, [] if dropped is None else dropped))
     if "messages" in cleaned and not cleaned["messages"]:
         raise Refused("there are no messages")
-    return cleaned
+    return _limited(cleaned)
+
+
+def _limited(request: dict[str, Any]) -> dict[str, Any]:
+    """The request with the limit of its answer under a name that is sent. Chat's own names take precedence."""
+    if OF_RESPONSES not in request:
+        return request
+    others = {name: value for name, value in request.items() if name != OF_RESPONSES}
+    is_limited = any(name in others for name in SENT)
+    return others if is_limited else {**others, "max_tokens": request[OF_RESPONSES]}
 
 
 def _fields(holder: str, fields: Mapping[str, Any], dropped: list[str]) -> Iterator[tuple[str, Any]]:

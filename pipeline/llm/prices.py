@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal
 from typing import Any, NamedTuple
 
-from pipeline.llm.turns import length, pictures
+from pipeline.llm.turns import LENGTHS, length, pictures
 
 #: enough digits for any sum or product here to be exact
 EXACT = Context(prec=100)
@@ -83,7 +83,7 @@ class Price(NamedTuple):
         text = len(json.dumps(request, default=str).encode()) - sum(map(length, shown))
         tokens_in, tokens_out = text + PICTURE * len(shown), 0
         if "input" not in request:
-            asked = [request[name] for name in ("max_tokens", "max_completion_tokens") if request.get(name)]
+            asked = [request[name] for name in LENGTHS if request.get(name)]
             tokens_in = min(tokens_in, context or ANY_PROMPT)
             tokens_out = min(max(asked, default=limit or ANY), limit or ANY) * (request.get("n") or 1)
         return self._most(tokens_in, tokens_out)

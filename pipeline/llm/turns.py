@@ -25,8 +25,10 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 
 #: seconds over which requests and tokens are counted
 MINUTE = 60.0
-#: fields of a request with the most tokens of its answer
-LENGTHS = ("max_completion_tokens", "max_tokens")
+#: fields of a chat's request with the most tokens of its answer, which LiteLLM translates for every provider
+#: (Anthropic's messages share the second); and the Responses API's name, which it would hand on as it is
+SENT, OF_RESPONSES = ("max_completion_tokens", "max_tokens"), "max_output_tokens"
+LENGTHS = (*SENT, OF_RESPONSES)
 CHARS_PER_TOKEN = 4
 #: tokens that a picture takes, about: its base64 text is not counted
 PICTURE = 2000

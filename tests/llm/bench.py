@@ -25,6 +25,12 @@ MODELS = f"""\
       input_cost_per_token: "0.00000027"
       output_cost_per_token: "0.0000011"
       cache_read_input_token_cost: "0.00000003"
+  - model_name: brief
+    litellm_params: {{<<: *upstream, model: openai/brief, max_tokens: 1000}}
+    model_info: {{mode: chat, input_cost_per_token: "0.00000027", output_cost_per_token: "0.0000011"}}
+  - model_name: unlimited
+    litellm_params: {{<<: *upstream, model: openai/unlimited, additional_drop_params: [max_tokens]}}
+    model_info: {{mode: chat, input_cost_per_token: "0.00000027", output_cost_per_token: "0.0000011"}}
   - model_name: several
     litellm_params: *upstream
     model_info: {{mode: chat, max_choices: 4, input_cost_per_token: "0.00000027", output_cost_per_token: "0.0000011"}}

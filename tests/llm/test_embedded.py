@@ -338,6 +338,31 @@ def test_an_answer_costs_no_more_than_its_cap(bench: Bench, experiment: Experime
 
 
 @pytest.mark.rule("budget")
+@pytest.mark.parametrize(
+    ("model", "asked", "sent"),
+    [
+        ("scripted", {"max_output_tokens": 1000}, {"max_tokens": 1000}),
+        ("scripted", {"max_completion_tokens": 1000}, {"max_completion_tokens": 1000}),
+        ("scripted", {"max_output_tokens": 9000, "max_tokens": 1000}, {"max_tokens": 1000}),
+        ("brief", {}, {"max_tokens": 1000}),
+        ("brief", {"max_output_tokens": 900}, {"max_tokens": 900}),
+        ("unlimited", {"max_tokens": 1000}, None),
+        ("scripted", {}, None),
+    ],
+)
+def test_what_is_reserved_is_what_the_limit_that_is_sent_allows(
+    bench: Bench, experiment: Experiment, model: str, asked: dict[str, int], sent: dict[str, int] | None
+) -> None:
+    """The Responses API's name was dropped, the list's own limit was not counted, and one that is dropped was."""
+    experiment, before = replace(experiment, model=model), len(bench.upstream.requests)
+    answer = bench.chat(bench.key(experiment, budget_usd=2 * THOUSAND), model=model, **asked)
+    assert answer.status_code == (200 if sent else 422)
+    received = [one.body for one in bench.upstream.requests[before:]]
+    limits = [{name: value for name, value in body.items() if name.startswith("max_")} for body in received]
+    assert limits == ([sent] if sent else [])
+
+
+@pytest.mark.rule("budget")
 def test_requests_that_do_not_fit_together_follow_each_other(bench: Bench, experiment: Experiment) -> None:
     """They would exceed the budget if each cost what it may; refusing the second would end a run too early."""
     key = bench.key(experiment, budget_usd=2 * THOUSAND)

@@ -78,6 +78,9 @@ def test_zero_is_a_price(tmp_path: Path) -> None:
         ("mode: chat", "mode: chat\n      max_input_tokens: 128k", "model_list[0].model_info.max_input_tokens"),
         ("mode: chat", "mode: chat\n      max_input_tokens: 1e6", "model_list[0].model_info.max_input_tokens"),
         ("mode: chat", "mode: chat\n      max_output_tokens: 0", "model_list[0].model_info.max_output_tokens"),
+        ("api_key: os.", "max_tokens: many\n      api_key: os.", f"{PARAMETERS}.max_tokens"),
+        ("api_key: os.", "max_completion_tokens: 0\n      api_key: os.", f"{PARAMETERS}.max_completion_tokens"),
+        ("api_key: os.", "max_output_tokens: 9\n      api_key: os.", f"{PARAMETERS}.max_output_tokens"),
         ("mode: chat", "mode: chat\n      max_tokens: true", "model_list[0].model_info.max_tokens"),
     ],
 )

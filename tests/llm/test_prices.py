@@ -8,6 +8,7 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -69,6 +70,13 @@ def test_the_worst_grows_with_the_request(text: str, limit: int, answers: int) -
 def with_picture(text: str, address: str) -> dict[str, Any]:
     parts = [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": address}}]
     return {"model": "m", "messages": [{"role": "user", "content": parts}], "max_tokens": 1}
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens", "max_output_tokens"])
+def test_a_limit_counts_under_each_of_its_names(name: str) -> None:
+    body = {"model": "m", "messages": []}
+    price = Price(Decimal(0), Decimal(1), Decimal(0), Decimal(0))
+    assert (price.worst(body | {name: 3}, 0, 50), price.worst(body, 0, 50)) == (3, 50)
 
 
 def test_a_picture_costs_no_token_for_each_of_its_bytes() -> None:
