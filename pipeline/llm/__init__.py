@@ -12,10 +12,11 @@
     deployed                  a running proxy with PostgreSQL (admin)
     ledger, costs, spending   keys (hashed) and requests; `data/costs.csv`; sums, and whether they agree
     scripted, provider        the model of tests and demo, and its protocol
-    proxy, hooks, policy, fence, ends, turns, paced, prices      what runs inside the proxies
+    money, replays            reserving what a request may cost, unless its answer is a replay
+    proxy, hooks, policy, fence, ends, turns, paced, prices      what else runs inside the proxies
 
-`proxy`, `hooks`, `policy`, `fence`, `ends`, `turns`, `paced`, `ledger` and `prices` run in a proxy's own environment.
-They use only the standard library and LiteLLM, so nothing is imported here.
+The modules of the last two lines, and `ledger`, run in a proxy's own environment. They use only the standard library
+and LiteLLM, so nothing is imported here.
 """
 
 #: the only routes that a key opens: others of LiteLLM bypass the ledger or administer the proxy

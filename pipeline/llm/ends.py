@@ -1,4 +1,4 @@
-"""Notices the ends of requests, and answers that are cut: their clients go away before the end.
+"""Notices the ends of requests, answers that are cut, and requests that wait: their clients go away before the end.
 
 ASGI, around the embedded proxy: LiteLLM books nothing for a stream that is cut before its first part, and guesses the
 usage of one that is cut later. hooks.py says for each request what to do then. Also runs inside the proxy's
@@ -7,16 +7,26 @@ environment: standard library only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
 from contextvars import ContextVar
+from typing import Any, TypeVar
 
 from pipeline.llm.turns import App, Message, Receive, Send
+
+T = TypeVar("T")
 
 #: what is to do if the answer to the request that this code runs for is cut
 _CUT: ContextVar[list[Callable[[], None]]] = ContextVar("cut")
 #: what is to do when the request that this code runs for is over, however it ends
 _OVER: ContextVar[ExitStack] = ContextVar("over")
+#: what is received of the request that this code runs for
+_RECEIVE: ContextVar[Receive] = ContextVar("receive")
+
+
+class Gone(Exception):
+    """The client of a request went away while the request waited."""
 
 
 def when_cut(act: Callable[[], None]) -> None:
@@ -27,6 +37,26 @@ def when_cut(act: Callable[[], None]) -> None:
 def when_over(act: Callable[[], None]) -> None:
     """Call `act` once when the request that this code runs for is over, however it ends."""
     _OVER.get().callback(act)
+
+
+async def unless_gone(wanted: Coroutine[Any, Any, T]) -> T:
+    """What `wanted` gives, for the request that this code runs for, whose body was read. Raises Gone if its client goes
+    away first; `wanted` is then cancelled."""
+    waiting, leaving = asyncio.create_task(wanted), asyncio.create_task(_disconnected())
+    try:
+        await asyncio.wait((waiting, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if not waiting.done():
+            raise Gone
+        return waiting.result()
+    finally:
+        for task in (waiting, leaving):
+            task.cancel()
+        await asyncio.gather(waiting, leaving, return_exceptions=True)
+
+
+async def _disconnected() -> None:
+    if (await _RECEIVE.get()())["type"] != "http.disconnect":
+        await asyncio.Event().wait()
 
 
 def _is_last(message: Message) -> bool:
@@ -46,6 +76,7 @@ class Ends:
         acts: list[Callable[[], None]] = []
         has_ended = False
         _CUT.set(acts)
+        _RECEIVE.set(receive)
 
         def end() -> None:
             for act in acts if not has_ended else ():

@@ -10,11 +10,15 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from pipeline.llm.money import TOLD
 from pipeline.llm.policy import CAUSE, SAMPLE, Refused, allowed
 from pipeline.llm.turns import App, Message, Receive, Send, read_body, replay
 
 #: the headers of a request that LiteLLM may see
-HEADERS = (b"host", b"authorization", b"accept", b"content-type", b"user-agent", b"connection", SAMPLE.encode())
+HEADERS = (
+    *(b"host", b"authorization", b"accept", b"content-type", b"user-agent", b"connection"),
+    *(name.encode() for name in (SAMPLE, *TOLD)),
+)
 #: the routes that take a body -> its kind
 KINDS = {"/chat/completions": "chat", "/embeddings": "embedding"}
 

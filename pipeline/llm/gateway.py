@@ -17,7 +17,7 @@ from decimal import Decimal
 from urllib.parse import urlsplit
 
 from pipeline.llm.experiment import Experiment
-from pipeline.llm.ledger import LOST, Key, Ledger, key_hash
+from pipeline.llm.ledger import BUDGET_BUSY, LOST, Key, Ledger, key_hash
 from pipeline.llm.models import Model, ModelList
 
 #: default ports, and seconds for a connection
@@ -111,6 +111,8 @@ class Gateway(ABC):
         if cause := self.ledger.refusal(hashed):
             return cause
         status = self.ledger.last_status(hashed)
+        if status == BUDGET_BUSY:
+            return status
         if _MISCONFIGURED.fullmatch(status):
             return "" if self.ledger.has_answers(experiment.id) else f"provider_{status}"
         return f"provider_{status}" if _FAILED.fullmatch(status) else ""

@@ -2,7 +2,8 @@
 
 Runs inside the proxy's own environment: standard library, LiteLLM, and the files here that need no more. Reads
 A11Y_BENCH_GATEWAY (config.py writes it) and the ledger's keys; writes the ledger's requests. Every request is opened in
-the ledger before it is sent, in `async_pre_call_hook`, and booked once, when it was answered or the last try failed.
+the ledger in `async_pre_call_hook`, reserves money in `before_sending` unless it is a replay (replays.py), and is
+booked once, when it was answered or the last try failed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from functools import cache, partial
@@ -26,7 +27,7 @@ from litellm import BudgetExceededError
 from litellm.proxy._types import UserAPIKeyAuth
 
 from pipeline.llm import ROUTES
-from pipeline.llm.ends import when_cut, when_over
+from pipeline.llm.ends import Gone, unless_gone, when_cut, when_over
 from pipeline.llm.ledger import (
     BUDGET_EXCEEDED,
     CACHED,
@@ -39,7 +40,8 @@ from pipeline.llm.ledger import (
     Unaffordable,
     key_hash,
 )
-from pipeline.llm.policy import OF_THE_REQUEST, SAMPLE, Policy, cause_of_error, request_of
+from pipeline.llm.money import LEFT, Busy, patience, reserve
+from pipeline.llm.policy import CAUSE, OF_THE_REQUEST, PROVIDER, SAMPLE, Policy, cause_of_error, request_of
 from pipeline.llm.prices import Price, Usage, usage_of
 
 #: the usage of a request that was answered from the cache, or not at all
@@ -48,8 +50,8 @@ NOTHING = Usage()
 ROW = "a11y_bench_request"
 #: the field that carries the name of a key's answer from the key to the cache of responses
 ANSWER = "a11y_bench_answer"
-#: seconds that a request waits for money that others under way may use up, and between two looks
-PATIENCE, PAUSE = 900, 0.2
+#: the status for a request that is to be sent again, and after how many seconds
+AGAIN, PAUSE = 429, 5
 #: seconds that embeddings are kept
 DAY = 86_400
 #: the fields of an answer's message that its tokens are spent on
@@ -147,8 +149,10 @@ class Bookkeeper(Policy):
         allowed["cache"] = _cache_of(request, kind, answer, _sample(data))
         if kind == "embedding":
             await _first_of_its_kind(allowed["cache"]["namespace"])
-        row = await _admitted(user_api_key_dict.api_key, model, request)
+        row = ledger().open(user_api_key_dict.api_key, model, kind)
+        when_cut(partial(_cut_off, row))
         opening = {"id": row, "model": model, "began": time.monotonic(), "key": user_api_key_dict.api_key}
+        opening |= {"worst": format(models()[model].worst(request), "f"), "patience": patience(_headers(data))}
         return {**allowed, "metadata": {**allowed["metadata"], ROW: opening}}
 
     def log_pre_api_call(self, model: str, messages: Any, kwargs: dict[str, Any]) -> None:
@@ -189,9 +193,9 @@ class Bookkeeper(Policy):
         user_api_key_dict: UserAPIKeyAuth,
         original_exception: Exception,
         traceback_str: str | None = None,
-    ) -> None:
+    ) -> HTTPException | None:
         """Book a request whose last try failed. One that the prompt or its content is to blame for has this cause, and
-        no status."""
+        no status. One that waited in vain for money is to be sent again."""
         status = getattr(original_exception, "status_code", None) or type(original_exception).__name__
         cause = cause_of_error(original_exception)
         opening, is_stream = (request_data.get("metadata") or {}).get(ROW), bool(request_data.get("stream"))
@@ -199,6 +203,10 @@ class Bookkeeper(Policy):
             is_paid = opening is not None and _may_be_paid(str(status), is_stream, opening["id"])
             _book(opening, cause if cause in OF_THE_REQUEST else str(status), is_paid=is_paid)
         await super().async_post_call_failure_hook(request_data, user_api_key_dict, original_exception, traceback_str)
+        if not isinstance(original_exception, Busy):
+            return None
+        headers = {"retry-after": str(PAUSE), "x-should-retry": "true", CAUSE: PROVIDER}
+        return HTTPException(AGAIN, str(original_exception), headers)
 
 
 def _cache_of(request: dict[str, Any], kind: str, answer: str, sample: str) -> dict[str, Any]:
@@ -219,29 +227,37 @@ async def _first_of_its_kind(name: str) -> None:
     """Wait until no equal request for embeddings is under way, whose answer is then in the cache: experiments that
     begin at once would all pay for the same index."""
     lock = EMBEDDING.setdefault(name, asyncio.Lock())
-    await lock.acquire()
+    try:
+        await unless_gone(lock.acquire())
+    except Gone:
+        raise HTTPException(LEFT, "the client went away") from None
     when_over(lock.release)
 
 
-async def _admitted(hashed: str, model: str, request: dict[str, Any]) -> str:
-    """The id of a new row. A request that fits a limit only if others cost less than they may waits for these."""
-    listed = models()[model]
-    worst = listed.worst(request)
-    deadline = time.monotonic() + PATIENCE
+async def before_sending(arguments: Mapping[str, Any]) -> None:
+    """Reserve money for a request of LiteLLM's with these arguments. Refuses one that does not fit, and one whose
+    client went away while it waited. Raises Busy for one that may fit later."""
+    opening = (arguments.get("metadata") or {}).get(ROW)
+    if opening is None or opening.get("reserved"):
+        return
+    row, worst = opening["id"], Decimal(opening["worst"])
     try:
-        while not (row := ledger().open(hashed, model, listed.kind, worst, waits=time.monotonic() < deadline)):
-            await asyncio.sleep(PAUSE)
+        await unless_gone(reserve(ledger(), row, worst, opening["patience"]))
     except Unaffordable as error:
-        ledger().refuse(hashed, error.cause)
+        ledger().refuse(opening["key"], error.cause)
         raise LimitReached(float(error.limit.booked), float(error.limit.most), str(error)) from None
-    when_cut(partial(_cut_off, row))
-    return row
+    except (Gone, LookupError):
+        ledger().withdraw(row)
+        raise HTTPException(LEFT, "the client went away") from None
+    opening |= {"reserved": True, "began": time.monotonic()}
 
 
 def _cut_off(row: str) -> None:
-    """Book a request whose client went away: it may cost the most that it can, until its answer says more."""
+    """Book a request whose client went away: it may cost the most that it can, until its answer says more. One that was
+    not sent is withdrawn."""
     if row not in CUT:
         CUT.add(row)
+        ledger().withdraw(row)
         ledger().book(row, Booking(CUT_OFF, sends=SENDS[row]), is_paid=True)
 
 
@@ -251,10 +267,14 @@ def _may_be_paid(status: str, is_stream: bool, row: str) -> bool:
     return status == "408" or is_stream and SENDS[row] == 1 and status.startswith("5")
 
 
+def _headers(data: dict[str, Any]) -> dict[str, str]:
+    """The headers that fence.py lets through."""
+    return (data.get("proxy_server_request") or {}).get("headers") or {}
+
+
 def _sample(data: dict[str, Any]) -> str:
-    """The number that tells equal requests apart, if the client sends one; all other headers are ignored."""
-    headers = (data.get("proxy_server_request") or {}).get("headers") or {}
-    return str(headers.get(SAMPLE, ""))[:100]
+    """The number that tells equal requests apart, if the client sends one."""
+    return str(_headers(data).get(SAMPLE, ""))[:100]
 
 
 def _opening(kwargs: dict[str, Any]) -> dict[str, Any] | None:

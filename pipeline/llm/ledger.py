@@ -36,6 +36,9 @@ UNCOUNTED = "usage_unknown"
 BUDGET_EXCEEDED, CAP_REACHED = "budget_exceeded", "cap_reached"
 #: the same for a cap that it may fit: requests of the answer that were lost count with their highest possible cost
 CAP_LOST = "cap_lost"
+#: status of a request that was not sent: it waited too long for money that others under way might have used up, of the
+#: budget, or of the cap of its own answer
+BUDGET_BUSY, CAP_BUSY = "budget_busy", "cap_busy"
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS keys (
@@ -380,25 +383,49 @@ class Ledger:
             return db.execute(query, values).fetchone() is not None
 
     # -- requests ---------------------------------------------------------------------------------------------------
-    def open(self, hashed: str, model: str, kind: str, worst: Decimal = Decimal(0), *, waits: bool = False) -> str:
-        """Book a request before it is sent, so that none is ever missing; `worst` is the most that it may cost, in USD.
-        Returns its id; for one that `waits`, an empty id if it fits only once others under way cost less than they may.
+    def open(self, hashed: str, model: str, kind: str) -> str:
+        """Book a request before it is sent, so that none is ever missing. Returns its id. It has reserved nothing yet,
+        and never does if its answer is a replay."""
+        request = uuid.uuid4().hex
+        with self._transaction() as db:
+            query = "INSERT INTO requests (id, time, key_hash, model, kind, status) VALUES (?, ?, ?, ?, ?, ?)"
+            db.execute(query, (request, _now(), hashed, model, kind, OPEN))
+        return request
 
-        Raises Unaffordable if it does not fit the budget or the cap of its key.
+    def reserve(self, request: str, worst: Decimal, *, waits: bool = False) -> bool:
+        """Let an open request be sent, if the most that it may cost, `worst` in USD, fits the limits of its key. One
+        that is tried again has reserved already. Returns False for one that `waits`, if it fits only once others under
+        way cost less than they may.
+
+        Raises Unaffordable if it does not fit, LookupError if the request is not open.
         """
         with self._transaction() as db:
             db.execute("BEGIN IMMEDIATE")  # no other request may take the same money
-            limits = list(self._limits(hashed))
-            for limit in limits:
-                if (left := limit.left(waits)) < worst:
-                    raise Unaffordable(limit, left, worst)
-            if any(limit.left() < worst for limit in limits):
-                return ""
-            request = uuid.uuid4().hex
-            query = "INSERT INTO requests (id, time, key_hash, model, kind, status) VALUES (?, ?, ?, ?, ?, ?)"
-            db.execute(query, (request, _now(), hashed, model, kind, OPEN))
-            db.execute("INSERT INTO worst VALUES (?, ?)", (request, format(worst, "f")))
-            return request
+            query = "SELECT key_hash, worst.id FROM requests LEFT JOIN worst USING (id) WHERE id = ? AND status = ?"
+            row = db.execute(query, (request, OPEN)).fetchone()
+            if row is None:
+                raise LookupError(request)
+            hashed, reserved = row
+            if reserved is None:
+                if not self._fits(hashed, worst, waits):
+                    return False
+                db.execute("INSERT INTO worst VALUES (?, ?)", (request, format(worst, "f")))
+                db.execute("UPDATE requests SET time = ? WHERE id = ?", (_now(), request))
+            return True
+
+    def _fits(self, hashed: str, worst: Decimal, waits: bool) -> bool:
+        """Whether a request of a key fits now. Raises Unaffordable if it does not fit, or never will if it `waits`."""
+        limits = list(self._limits(hashed))
+        for limit in limits:
+            if (left := limit.left(waits)) < worst:
+                raise Unaffordable(limit, left, worst)
+        return all(limit.left() >= worst for limit in limits)
+
+    def withdraw(self, request: str) -> None:
+        """Remove an open request that has reserved nothing, and therefore was not sent."""
+        with self._transaction() as db:
+            query = "DELETE FROM requests WHERE id = ? AND status = ? AND id NOT IN (SELECT id FROM worst)"
+            db.execute(query, (request, OPEN))
 
     def book(self, request: str, booking: Booking, *, is_paid: bool = False) -> None:
         """Complete an open, lost or cut request; one that is already booked stays as it is. One that `is_paid`,

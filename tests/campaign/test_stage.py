@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from factories import REPO
+from reserving import reserved
 from tiny_library import QUALIFIED, Bench
 
 from pipeline.campaign.cli import command
@@ -325,8 +326,8 @@ def test_requests_of_unknown_cost_count_towards_the_budget(bench: Bench, tmp_pat
     ledger = Ledger(bench.store.ledger)
     key = Key("alias", asked.id, asked.repo, asked.model, asked.label, asked.settings, "acme__ui-1")
     ledger.issue("lost", key)
-    ledger.book(ledger.open("lost", "scripted", "llm", Decimal(1)), Booking(OK, cost_usd=Decimal("0.5")))
-    ledger.open("lost", "scripted", "llm", Decimal("0.75"))
+    ledger.book(reserved(ledger, "lost", Decimal(1)), Booking(OK, cost_usd=Decimal("0.5")))
+    reserved(ledger, "lost", Decimal("0.75"))
     ledger.lose(asked.id)
     ledger.close()
     conduct = Conduct(bench.store, tmp_path / "campaign.toml", environ=GIVEN)

@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from reserving import reserved
 
 from pipeline.core.store import Store
 from pipeline.llm.costs import committed, write_costs
@@ -88,7 +89,7 @@ def test_without_a_ledger_there_are_no_costs(tmp_path: Path) -> None:
 def test_requests_of_unknown_cost_count_towards_a_budget_at_their_worst(store: Store, tmp_path: Path) -> None:
     ledger = Ledger(store.ledger)
     ledger.issue("lost", Key("alias", "o/as1", "o/a", "m", "agent", "s1", "i-9"))
-    ledger.open("lost", "m", "llm", Decimal(2))
+    reserved(ledger, "lost", Decimal(2))
     ledger.lose("o/as1")
     ledger.close()
     assert committed(store.ledger, ["o/as1"]) == 5

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
@@ -14,7 +17,7 @@ import httpx
 import openai
 import pytest
 from llm.bench import Bench
-from llm.conftest import EMBEDDED
+from llm.conftest import EMBEDDED, Setting
 from llm.test_gateway import COST, THOUSAND, TRIES, booked
 from magentless.inputs import Provider
 from magentless.provider import Ask, ChatModel
@@ -256,6 +259,118 @@ def test_samples_are_never_from_the_cache(bench: Bench, experiment: Experiment, 
     assert len(bench.upstream.requests) - before == 2
 
 
+@pytest.mark.rule("response-cache")
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("limit", ["cap_usd", "budget_usd"])
+def test_a_replay_reserves_nothing(
+    bench: Bench, setting: Setting, experiment: Experiment, limit: str, stream: bool
+) -> None:
+    """An answer that was resumed ended as `cap_reached`, although all its replies were paid for. A reply that is gone
+    is refused as any other that does not fit."""
+    answer, text = f"answer of {experiment.settings}", f"hello for {experiment.settings}"
+
+    def asked(**more: Any) -> httpx.Response:
+        key = bench.key(experiment, answer=answer, **more)
+        return bench.chat(key, text, max_tokens=1000, temperature=0, stream=stream)
+
+    assert asked().status_code == 200
+    cost = bench.gateway.spend(experiment)
+    before = len(bench.upstream.requests)
+    assert asked(**{limit: cost}).status_code == 200
+    assert [(row.status, row.unknown) for row in booked(bench, experiment)] == [("ok", 0), ("cached", 0)]
+    forget(setting)
+    assert asked(**{limit: cost}).status_code == 422
+    assert len(bench.upstream.requests) == before
+    assert bench.gateway.spend(experiment) == cost and len(booked(bench, experiment)) == 2
+
+
+@pytest.mark.rule("response-cache")
+def test_replayed_embeddings_reserve_nothing(bench: Bench, setting: Setting, experiment: Experiment) -> None:
+    def asked(**more: Any) -> int:
+        key = bench.key(experiment, answer=experiment.settings, **more)
+        return bench.post(key, "/embeddings", model="embedder", input=["one page", experiment.settings]).status_code
+
+    assert asked() == 200
+    cost = bench.gateway.spend(experiment)
+    assert asked(cap_usd=cost) == 200
+    forget(setting)
+    assert asked(cap_usd=cost) == 422
+    assert [row.status for row in booked(bench, experiment)] == ["ok", "cached"]
+
+
+@pytest.mark.rule("response-cache")
+def test_a_replay_does_not_wait_for_money(bench: Bench, experiment: Experiment) -> None:
+    text = f"hello for {experiment.settings}"
+    key = bench.key(experiment, answer=experiment.settings, budget_usd=2 * THOUSAND)
+    assert bench.chat(key, text, max_tokens=1000, temperature=0).status_code == 200
+    with ThreadPoolExecutor(1) as threads, held(bench, key, threads, 1.5):
+        began = time.monotonic()
+        assert bench.chat(key, text, max_tokens=1000, temperature=0).status_code == 200
+        assert time.monotonic() - began < 1
+
+
+def forget(setting: Setting) -> None:
+    """Empty the cache of responses, as another process may at any time."""
+    with closing(sqlite3.connect(setting.folder / "responses" / "cache.db")) as db, db:
+        db.execute("DELETE FROM Cache")
+
+
+@contextmanager
+def held(bench: Bench, key: str, threads: ThreadPoolExecutor, seconds: float) -> Iterator[None]:
+    """Most of a budget of two thousand tokens is held by a request that takes so many seconds."""
+    before = len(bench.upstream.requests)
+    bench.upstream.fail(Fault(delay=seconds))
+    under_way = threads.submit(bench.chat, key, max_tokens=1700)
+    until(lambda: len(bench.upstream.requests) > before)
+    yield
+    assert under_way.result().status_code == 200
+
+
+@pytest.mark.rule("budget")
+def test_a_request_waits_for_money_for_less_time_than_its_client(bench: Bench, experiment: Experiment) -> None:
+    """Clients gave up and asked again, while the gateway still waited for the first one's money."""
+    key = bench.key(experiment, budget_usd=2 * THOUSAND)
+    with ThreadPoolExecutor(1) as threads, held(bench, key, threads, 2):
+        answer = bench.chat(key, sent_headers={"x-stainless-read-timeout": "1"}, max_tokens=1000)
+        told = {name: answer.headers[name] for name in ("retry-after", "x-should-retry", "x-a11y-bench-cause")}
+        assert told == {"retry-after": "5", "x-should-retry": "true", "x-a11y-bench-cause": "provider"}
+        assert answer.status_code == 429 and "budget_exceeded" not in answer.text
+        assert bench.gateway.given_up(experiment, key) == "budget_busy"
+    assert bench.chat(key, max_tokens=1000).status_code == 200
+    assert bench.gateway.given_up(experiment, key) == ""
+    rows = [(row.status, row.sends, row.unknown) for row in booked(bench, experiment)]
+    assert rows == [("ok", 1, 0), ("budget_busy", 0, 0), ("ok", 1, 0)]
+    assert bench.gateway.spend(experiment) == 2 * COST and not bench.gateway.exhausted(experiment)
+
+
+@pytest.mark.rule("budget")
+def test_a_client_that_has_gone_away_spends_nothing(bench: Bench, experiment: Experiment) -> None:
+    key, before = bench.key(experiment, budget_usd=2 * THOUSAND), len(bench.upstream.requests)
+    with ThreadPoolExecutor(1) as threads, held(bench, key, threads, 1.5), pytest.raises(httpx.ReadTimeout):
+        bench.chat(key, max_tokens=1000, waits=0.3)
+    time.sleep(0.5)
+    assert len(bench.upstream.requests) - before == 1
+    assert [row.status for row in booked(bench, experiment)] == ["ok"]
+
+
+@pytest.mark.rule("response-cache")
+def test_a_client_that_has_gone_away_keeps_no_place_among_equal_embeddings(
+    bench: Bench, experiment: Experiment
+) -> None:
+    """The first is refused by its provider, and the next one whose client still waits asks."""
+    key, before = bench.key(experiment), len(bench.upstream.requests)
+    asked = {"model": "embedder", "input": [f"one page for {experiment.settings}"]}
+    bench.upstream.fail(Fault(status=400, delay=1))
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(bench.post, key, "/embeddings", **asked)
+        until(lambda: len(bench.upstream.requests) > before)
+        with pytest.raises(httpx.ReadTimeout):
+            bench.post(key, "/embeddings", waits=0.3, **asked)
+        assert first.result().status_code == 400
+    time.sleep(0.5)
+    assert len(bench.upstream.requests) - before == 1
+
+
 def ask(bench: Bench, experiment: Experiment, holder: str = "o__r-1", **more: object) -> str:
     answer = bench.chat(bench.key(experiment, holder), **more)
     assert answer.status_code == 200, answer.text
@@ -372,6 +487,7 @@ def test_requests_that_do_not_fit_together_follow_each_other(bench: Bench, exper
     assert [answer.status_code for answer in answers] == [200, 200]
     first, second = (datetime.fromisoformat(row.time) for row in booked(bench, experiment))
     assert (second - first).total_seconds() >= 0.5
+    assert all(row.latency_ms < 1000 for row in booked(bench, experiment)), "waiting is no part of an answer's time"
 
 
 def test_a_prompt_is_marked_for_a_cache_that_must_be_asked_for(bench: Bench, experiment: Experiment) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.llm.ends import Ends, when_cut, when_over
+from pipeline.llm.ends import Ends, Gone, unless_gone, when_cut, when_over
 
 PART = {"type": "http.response.body", "body": b"data: {}\n\n", "more_body": True}
 DONE = {"type": "http.response.body", "body": b"data: [DONE]\n\n", "more_body": True}
@@ -77,3 +77,34 @@ def test_a_request_is_over_once_however_it_ends(fails: bool) -> None:
     with pytest.raises(RuntimeError) if fails else nullcontext():
         asyncio.run(Ends(app)({"type": "http"}, send, send))
     assert len(acts) == 1
+
+
+@pytest.mark.parametrize(("seconds", "expected"), [(0, "money"), (60, "gone")])
+def test_what_a_request_waits_for_ends_when_its_client_goes_away(seconds: float, expected: str) -> None:
+    """Nobody waits for it any more: it keeps no place, and nothing is sent."""
+    found: list[str] = []
+    ended: list[None] = []
+
+    async def money() -> str:
+        try:
+            await asyncio.sleep(seconds)
+            return "money"
+        finally:
+            ended.append(None)
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        try:
+            found.append(await unless_gone(money()))
+        except Gone:
+            found.append("gone")
+        await send(END)
+
+    async def receive() -> dict[str, Any]:
+        await asyncio.sleep(0.05)
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        pass
+
+    asyncio.run(Ends(app)({"type": "http"}, receive, send))
+    assert (found, len(ended)) == ([expected], 1)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reserving import reserved
 
 from pipeline.core.errors import UserError
 from pipeline.llm.costs import committed, requests, served, spent_by
@@ -191,7 +192,7 @@ def test_a_key_is_of_one_gateway_until_that_ends(ledger: Ledger) -> None:
 def test_what_is_of_unknown_cost_counts_at_its_worst(ledger: Ledger) -> None:
     """Of a gateway that was killed, and of an answer without a count; what is booked counts as it is."""
     hashed = issue(ledger, "i-1", Decimal(1))
-    booked, lost, uncounted = (ledger.open(hashed, "m", "llm", Decimal(worst)) for worst in ("0.5", "0.25", "0.125"))
+    booked, lost, uncounted = (reserved(ledger, hashed, Decimal(worst)) for worst in ("0.5", "0.25", "0.125"))
     assert ledger.committed("exp") == 0, "under way: it is booked in a moment"
     ledger.book(booked, Booking(OK, Usage(1, 1), Decimal("0.001"), 1))
     ledger.book(uncounted, Booking(UNCOUNTED))
@@ -206,15 +207,15 @@ def test_what_is_of_unknown_cost_counts_at_its_worst(ledger: Ledger) -> None:
 def test_a_request_is_opened_if_its_worst_fits(ledger: Ledger) -> None:
     """It waits for what is under way, and is refused for what is spent; both keys have one budget."""
     first, second = issue(ledger, "i-1", Decimal(1)), issue(ledger, "i-2", Decimal(1))
-    under_way = ledger.open(first, "m", "llm", Decimal("0.75"))
-    assert ledger.open(second, "m", "llm", Decimal("0.5"), waits=True) == ""
+    under_way = reserved(ledger, first, Decimal("0.75"))
+    assert reserved(ledger, second, Decimal("0.5"), waits=True) == ""
     with pytest.raises(Unaffordable):
-        ledger.open(second, "m", "llm", Decimal("0.5"))
+        reserved(ledger, second, Decimal("0.5"))
     ledger.book(under_way, Booking(OK, cost_usd=Decimal("0.5")))
-    assert ledger.open(second, "m", "llm", Decimal("0.5"))
+    assert reserved(ledger, second, Decimal("0.5"))
     told = "0.5 of 1 USD are left, and this request may cost 0.75 USD .less if it sets a lower max_tokens"
     with pytest.raises(Unaffordable, match=told) as error:
-        ledger.open(first, "m", "llm", Decimal("0.75"), waits=True)
+        reserved(ledger, first, Decimal("0.75"), waits=True)
     assert error.value.limit.cause == BUDGET_EXCEEDED and len(ledger.rows()) == 2
 
 
@@ -224,13 +225,13 @@ def test_a_cap_is_one_answers(ledger: Ledger) -> None:
     described = Key("alias", "exp", "o/r", "m", "agent", "settings", "i-1", Decimal(2), "repair", "answer", Decimal(1))
     for key in ("first", "second", "other"):
         ledger.issue(key, described._replace(answer="another" if key == "other" else "answer"))
-    ledger.book(ledger.open("first", "m", "llm", Decimal(1)), Booking(OK, cost_usd=Decimal("0.5")))
+    ledger.book(reserved(ledger, "first", Decimal(1)), Booking(OK, cost_usd=Decimal("0.5")))
     with pytest.raises(Unaffordable, match="the cap of alias is reached") as error:
-        ledger.open("second", "m", "llm", Decimal("0.75"))
+        reserved(ledger, "second", Decimal("0.75"))
     ledger.refuse("second")
     ledger.refuse("second", error.value.limit.cause)
     assert (ledger.refusal("second"), ledger.refusal("first")) == (CAP_REACHED, "")
-    assert ledger.open("other", "m", "llm", Decimal("0.75"))
+    assert reserved(ledger, "other", Decimal("0.75"))
 
 
 @pytest.mark.invariant(4)
@@ -238,12 +239,12 @@ def test_a_cap_that_lost_requests_fill_is_not_its_agents(ledger: Ledger) -> None
     """A run that was killed left requests at their worst; refused for these, an agent would have failed."""
     described = Key("alias", "exp", "o/r", "m", "agent", "settings", "i-1", None, "repair", "answer", Decimal(1))
     ledger.issue("killed", described)
-    ledger.book(ledger.open("killed", "m", "llm", Decimal("0.5")), Booking(OK, cost_usd=Decimal("0.25")))
-    ledger.open("killed", "m", "llm", Decimal("0.5"))
+    ledger.book(reserved(ledger, "killed", Decimal("0.5")), Booking(OK, cost_usd=Decimal("0.25")))
+    reserved(ledger, "killed", Decimal("0.5"))
     ledger.lose("exp")
     for worst, cause in (("0.75", CAP_LOST), ("0.76", CAP_REACHED)):
         with pytest.raises(Unaffordable, match="the cap of alias is reached") as error:
-            ledger.open("killed", "m", "llm", Decimal(worst))
+            reserved(ledger, "killed", Decimal(worst))
         assert error.value.cause == cause
 
 
@@ -296,7 +297,7 @@ def test_whether_a_model_ever_answered_an_experiment(ledger: Ledger, kind: str, 
 def test_what_may_be_paid_without_an_answer_counts_at_its_worst(ledger: Ledger) -> None:
     """A provider that is too slow is paid each time: once booked as nothing, a budget never ended."""
     hashed = issue(ledger, "i-1", Decimal(10))
-    late, failed = (ledger.open(hashed, "m", "llm", Decimal("0.75")) for _ in range(2))
+    late, failed = (reserved(ledger, hashed, Decimal("0.75")) for _ in range(2))
     ledger.book(late, Booking("408", sends=2), is_paid=True)
     ledger.book(failed, Booking("500", sends=6))
     assert (ledger.committed("exp"), ledger.spend("exp")) == (Decimal("1.5"), 0)
@@ -307,7 +308,7 @@ def test_the_unknown_costs_of_another_ledger_come_along(ledger: Ledger, tmp_path
     """After a pull or a push, a budget knows what was lost there; what is booked by then is not unknown any more."""
     other = Ledger(tmp_path / "other.sqlite")
     hashed = issue(other, "i-1", Decimal(10))
-    _, booked = (other.open(hashed, "m", "llm", Decimal(3)) for _ in range(2))
+    _, booked = (reserved(other, hashed, Decimal(3)) for _ in range(2))
     other.lose("exp")
     ledger.absorb(tmp_path / "other.sqlite")
     assert ledger.committed("exp") == 6
@@ -330,7 +331,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     ledger, copies = Ledger(folder / "ledger.sqlite"), []
     hashed = issue(ledger, "i-1", Decimal(100))
     worsts = {"booked": 1, "paid": 2, "uncounted": 4, "cut": 8, "lost": 16, "told late": 32}
-    ids = {name: ledger.open(hashed, "m", "llm", Decimal(worst)) for name, worst in worsts.items()}
+    ids = {name: reserved(ledger, hashed, Decimal(worst)) for name, worst in worsts.items()}
 
     def copy() -> None:
         copies.append(folder / f"{len(copies)}.sqlite")

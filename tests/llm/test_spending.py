@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from llm.test_costs import book
+from reserving import reserved
 
 from pipeline.core.errors import A11yBenchError
 from pipeline.core.store import Store
@@ -37,8 +38,8 @@ def test_requests_of_unknown_cost_are_counted(store: Store) -> None:
     """They stand with 0 in every sum, and are not free."""
     ledger = Ledger(store.ledger)
     hashed = next(iter(ledger._db.execute("SELECT key_hash FROM keys")))[0]
-    ledger.book(ledger.open(hashed, "m", "llm", Decimal(3)), Booking(UNCOUNTED, sends=2))
-    ledger.open(hashed, "m", "llm", Decimal(3))
+    ledger.book(reserved(ledger, hashed, Decimal(3)), Booking(UNCOUNTED, sends=2))
+    reserved(ledger, hashed, Decimal(3))
     first, _ = spending(store)
     assert (first.unknown, first.sent) == (1, 2)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from factories import REPO
+from reserving import reserved
 from tiny_library import IMPATIENT, QUALIFIED, Bench, instance_id
 
 from pipeline.core.errors import UserError
@@ -82,7 +83,7 @@ def test_its_cost_is_what_tables_say(bench: Bench, tmp_path: Path) -> None:
     for number, (holder, name) in enumerate([("acme__ui-1", answer), (SHARED, ""), ("acme__ui-1", "another")]):
         ledger.issue(str(number), Key("alias", experiment, str(REPO), "m", "a", "s", holder, answer=name))
         ledger.book(ledger.open(str(number), "m", "llm"), Booking(OK, cost_usd=Decimal(10) ** number))
-    ledger.open("0", "m", "llm", Decimal(7))
+    reserved(ledger, "0", Decimal(7))
     ledger.lose(experiment)
     ledger.close()
     packed = bundle.pack(made.store, Subject(REPO, "oracle", "oracle"), tmp_path / "bundle")
