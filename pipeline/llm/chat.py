@@ -1,10 +1,12 @@
 """One request to a model behind the gateway, and its answer as text. Writes nothing.
 
-The gateway retries temporary errors, and books the cost on the key's experiment. No key is in any message.
+The gateway retries temporary errors, says if a request is to be sent again, and books the cost on the key's experiment.
+No key is in any message.
 """
 
 from __future__ import annotations
 
+import time
 from typing import Any, NamedTuple
 
 import httpx
@@ -50,12 +52,22 @@ def say(gateway: httpx.Client, key: str, model: str, messages: list[Message], **
     headers = {"Authorization": f"Bearer {key}"}
     body = {"model": model, "messages": messages, **parameters}
     try:
-        reply = gateway.post("/chat/completions", json=body, headers=headers)
+        reply = _posted(gateway, body, headers)
     except httpx.TransportError as error:
         raise InfrastructureError(f"the gateway does not answer: {type(error).__name__}", cause="gateway") from None
     if not reply.is_success:
         raise InfrastructureError(f"the model did not answer: status {reply.status_code}", cause=_cause(reply))
     return _completion(reply)
+
+
+def _posted(gateway: httpx.Client, body: dict[str, Any], headers: dict[str, str]) -> httpx.Response:
+    """The reply. A request that waited in vain for money is sent again, within the time for an answer."""
+    deadline = time.monotonic() + TIME_LIMIT
+    while True:
+        reply = gateway.post("/chat/completions", json=body, headers=headers)
+        if reply.headers.get("x-should-retry") != "true" or time.monotonic() > deadline:
+            return reply
+        time.sleep(float(reply.headers.get("retry-after", 1)))
 
 
 def _cause(reply: httpx.Response) -> str:

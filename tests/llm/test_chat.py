@@ -46,6 +46,14 @@ def test_a_request_has_the_key_and_the_parameters() -> None:
     assert asked(gateway, temperature=0.5) == Completion("yes", "", None)
 
 
+def test_a_request_is_sent_again_if_the_gateway_says_so() -> None:
+    """It waited in vain for money that others under way held, and may fit now."""
+    again = httpx.Response(429, headers={"x-should-retry": "true", "retry-after": "0"})
+    replies = iter([again, again, httpx.Response(200, json={"choices": [{"message": {"content": "yes"}}]})])
+    assert asked(lambda _: next(replies)).text == "yes"
+    assert refused(429, **{"x-should-retry": "false"}) == "provider_429"
+
+
 @pytest.mark.parametrize(
     ("content", "text"),
     [
