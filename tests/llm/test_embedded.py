@@ -477,6 +477,23 @@ def test_what_is_reserved_is_what_the_limit_that_is_sent_allows(
     assert limits == ([sent] if sent else [])
 
 
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens", "max_output_tokens"])
+@pytest.mark.parametrize(
+    ("model", "route", "limit"),
+    [("remembering", "/messages", "max_tokens"), ("responding", "/responses", "max_output_tokens")],
+)
+def test_a_provider_gets_the_limit_under_the_name_that_it_knows(
+    bench: Bench, experiment: Experiment, model: str, route: str, limit: str, name: str
+) -> None:
+    """Anthropic's messages, and OpenAI's Responses API, which LiteLLM uses for some models that reason and have tools.
+    (Our provider does not answer these forms.)"""
+    experiment, before = replace(experiment, model=model), len(bench.upstream.requests)
+    tools = [{"type": "function", "function": {"name": "look_up", "parameters": {}}}]
+    bench.chat(bench.key(experiment), model=model, tools=tools, reasoning_effort="high", **{name: 1000})
+    (sent,) = (one.body for one in bench.upstream.requests[before:] if one.path.endswith(route))
+    assert {field: value for field, value in sent.items() if field.startswith("max_")} == {limit: 1000}
+
+
 @pytest.mark.rule("budget")
 def test_requests_that_do_not_fit_together_follow_each_other(bench: Bench, experiment: Experiment) -> None:
     """They would exceed the budget if each cost what it may; refusing the second would end a run too early."""
@@ -492,9 +509,9 @@ def test_requests_that_do_not_fit_together_follow_each_other(bench: Bench, exper
 
 def test_a_prompt_is_marked_for_a_cache_that_must_be_asked_for(bench: Bench, experiment: Experiment) -> None:
     """Samples and turns repeat it, and pay a tenth for what they repeat. (Our provider does not answer this form.)"""
-    experiment = replace(experiment, model="remembering")
+    experiment, before = replace(experiment, model="remembering"), len(bench.upstream.requests)
     bench.chat(bench.key(experiment), model="remembering")
-    (sent,) = (one.body for one in bench.upstream.requests if one.path.endswith("/messages"))
+    (sent,) = (one.body for one in bench.upstream.requests[before:] if one.path.endswith("/messages"))
     assert sent["messages"][-1]["content"][-1]["cache_control"] == {"type": "ephemeral"}
 
 
