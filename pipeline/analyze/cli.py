@@ -85,11 +85,13 @@ def present(
     from pipeline import analyze
     from pipeline.analyze.measures.definition import definition
     from pipeline.analyze.measures.shown import as_text
+    from pipeline.analyze.plots.apart import apart
     from pipeline.core.console import say, table
 
-    frames = analyze.load(store, repo, issues_only=issues_only, cutoffs=cutoffs, samples=samples)
-    tables = analyze.tables(frames)
-    report = analyze.write(frames, store, out, tables)
+    with apart() as draw:
+        frames = analyze.load(store, repo, issues_only=issues_only, cutoffs=cutoffs, samples=samples)
+        tables = analyze.tables(frames)
+        report = analyze.write(frames, store, out, tables, draw)
     for note in frames.notes:
         say(note)
     for name in filter(tables.__contains__, SUMMARY):

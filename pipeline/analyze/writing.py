@@ -9,7 +9,7 @@ cleared.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -18,10 +18,11 @@ from pipeline.analyze.exports import csv_of, dictionary, latex, markdown, parque
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures import tables as make_tables
 from pipeline.analyze.measures.definition import definition
-from pipeline.analyze.plots import figures
-from pipeline.analyze.report import FIRST, render
+from pipeline.analyze.plots.apart import Draw, here
+from pipeline.analyze.report import FIRST, first, others
+from pipeline.analyze.report.pages import pages
 from pipeline.core.store import Store, Unit, digest, write_bytes
-from pipeline.report.figures.style import Plot
+from pipeline.report.figures.style import Image
 
 Tables = Mapping[str, pd.DataFrame]
 
@@ -29,10 +30,13 @@ Tables = Mapping[str, pd.DataFrame]
 LONGEST = 300
 
 
-def write(frames: Frames, store: Store, out: Path | None = None, tables: Tables | None = None) -> Path:
+def write(
+    frames: Frames, store: Store, out: Path | None = None, tables: Tables | None = None, draw: Draw = here
+) -> Path:
     """Write everything to `out` (default: the store's `05_analysis`) and return the report's path.
 
-    `tables` are those of the frames, if they were made already.
+    `tables` are those of the frames, if they were made already. `draw` begins to draw the figures, which are needed
+    last.
     """
     unit, tables = Unit(out or store.analysis), make_tables(frames) if tables is None else tables
     stored = {name: parquet_of(name, frame) for name, frame in frames.items().items()}
@@ -40,12 +44,14 @@ def write(frames: Frames, store: Store, out: Path | None = None, tables: Tables 
     if out is None and not unit.is_done(**inputs):
         store.begin()
         store.displace(unit.folder)
-    plots = figures(frames, tables)
+    drawing, shown = draw(frames, tables), pages(frames)
     write_frames(frames, stored, unit.folder)
     write_tables(tables, unit.folder / "tables")
-    write_figures(plots, unit.folder / "figures")
-    for path, text in render(frames, tables, plots):
+    for path, text in others(frames, shown):
         write_bytes(unit.folder / path, text.encode())
+    images = drawing()
+    write_figures(images, unit.folder / "figures")
+    write_bytes(unit.folder / FIRST, first(frames, shown, tables, images).encode())
     unit.finish(**inputs)
     return unit.folder / FIRST
 
@@ -68,10 +74,10 @@ def write_tables(tables: Tables, folder: Path) -> None:
             write_bytes(folder / f"{name}.tex", latex(definition(name), table).encode())
 
 
-def write_figures(plots: list[Plot], folder: Path) -> None:
+def write_figures(images: Sequence[Image], folder: Path) -> None:
     """Write each figure for screens (PNG) and for print (SVG), and `alternatives.md` with their texts."""
-    for plot in plots:
-        write_bytes(folder / f"{plot.name}.svg", plot.svg)
-        write_bytes(folder / f"{plot.name}.png", plot.png)
-    alternatives = "".join(f"- **{plot.name}**: {plot.title}. {plot.alternative}\n" for plot in plots)
+    for image in images:
+        write_bytes(folder / f"{image.name}.svg", image.svg)
+        write_bytes(folder / f"{image.name}.png", image.png)
+    alternatives = "".join(f"- **{image.name}**: {image.title}. {image.alternative}\n" for image in images)
     write_bytes(folder / "alternatives.md", alternatives.encode())

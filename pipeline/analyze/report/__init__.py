@@ -13,7 +13,7 @@ Pages with their content security policy, tables, patches and figures come from 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -23,11 +23,11 @@ from pipeline.analyze.measures.definition import Table, definitions
 from pipeline.analyze.measures.shares import ALL
 from pipeline.analyze.measures.shown import Heading as ColumnHeading
 from pipeline.analyze.measures.shown import as_text, headings
-from pipeline.analyze.report.pages import MARKS, models, pages
+from pipeline.analyze.report.pages import MARKS, Page, models
 from pipeline.analyze.report.summary import check, facts
 from pipeline.core.store import now
 from pipeline.core.wcag import PRINCIPLES
-from pipeline.report.figures.style import Plot
+from pipeline.report.figures.style import Image
 from pipeline.report.page import environment, policed
 from pipeline.report.tables import Heading, Row
 from pipeline.report.tables import Table as ShownTable
@@ -50,38 +50,42 @@ STYLES = (("pipeline.report", "page.css"), (__name__, "instances.css"), ("pipeli
 SCRIPTS = (("pipeline.report", "tables.js"), (__name__, "instances.js"), ("pipeline.report", "contents.js"))
 
 
-def render(frames: Frames, tables: Mapping[str, pd.DataFrame], plots: list[Plot]) -> Iterator[tuple[str, str]]:
-    """The files of the report as path and HTML, the first page first."""
-    instance_pages, repos = pages(frames), [str(repo) for repo in frames.repos]
-    apart = len(instance_pages) > TOGETHER
-    yield (
-        FIRST,
-        page(
-            "report.html.j2",
-            chapters=_chapters(tables, plots),
-            facts=facts(frames, tables),
-            check=check(tables),
-            pages=instance_pages,
-            models=models(instance_pages),
-            apart=apart,
-            marks=MARKS,
-            principles=[principle for principle in PRINCIPLES if principle in set(frames.criteria["principle"])],
-            notes=frames.notes,
-            repos=repos,
-            made_at=now(),
-        ),
+def first(frames: Frames, shown: list[Page], tables: Mapping[str, pd.DataFrame], images: Sequence[Image]) -> str:
+    """The first page, with the pages of all instances if the report is one file."""
+    return page(
+        "report.html.j2",
+        chapters=_chapters(tables, images),
+        facts=facts(frames, tables),
+        check=check(tables),
+        pages=shown,
+        models=models(shown),
+        apart=_apart(shown),
+        marks=MARKS,
+        principles=[principle for principle in PRINCIPLES if principle in set(frames.criteria["principle"])],
+        notes=frames.notes,
+        repos=_repos(frames),
+        made_at=now(),
     )
-    names = [instance_page.row.instance_id for instance_page in instance_pages]
-    if not apart:
+
+
+def others(frames: Frames, shown: list[Page]) -> Iterator[tuple[str, str]]:
+    """The files next to the first page, as path and HTML: one for each instance of a large report."""
+    if not _apart(shown):
         return
-    context = {"marks": MARKS, "repos": repos, "first": FIRST}
-    for instance_page, before, name, after in zip(
-        instance_pages, [None, *names], names, [*names[1:], None], strict=False
-    ):
-        yield (
-            f"{INSTANCES}/{name}.html",
-            page("alone.html.j2", page=instance_page, before=before, after=after, **context),
-        )
+    names = [instance_page.row.instance_id for instance_page in shown]
+    context = {"marks": MARKS, "repos": _repos(frames), "first": FIRST}
+    for instance_page, before, name, after in zip(shown, [None, *names], names, [*names[1:], None], strict=False):
+        text = page("alone.html.j2", page=instance_page, before=before, after=after, **context)
+        yield f"{INSTANCES}/{name}.html", text
+
+
+def _apart(shown: list[Page]) -> bool:
+    """Whether each instance has a file of its own."""
+    return len(shown) > TOGETHER
+
+
+def _repos(frames: Frames) -> list[str]:
+    return [str(repo) for repo in frames.repos]
 
 
 def page(name: str, **context: Any) -> str:
@@ -89,13 +93,13 @@ def page(name: str, **context: Any) -> str:
     return policed(environment(__name__).get_template(name), STYLES, SCRIPTS, **context)
 
 
-def _chapters(tables: Mapping[str, pd.DataFrame], plots: list[Plot]) -> list[dict[str, Any]]:
+def _chapters(tables: Mapping[str, pd.DataFrame], images: Sequence[Image]) -> list[dict[str, Any]]:
     chapters = []
     for name, (title, about) in CHAPTERS.items():
         available = (table for table in definitions() if table.chapter == name and table.name in tables)
         informative = [table for table in available if is_informative(table, tables[table.name])]
         if informative:
-            parts = [_part(table, tables[table.name], plots) for table in informative]
+            parts = [_part(table, tables[table.name], images) for table in informative]
             chapters.append({"name": name, "title": title, "about": about, "parts": parts})
     return chapters
 
@@ -118,7 +122,7 @@ def _bars(data: pd.DataFrame) -> list[tuple[float, float, float] | None]:
     return [None if row.hasnans else tuple(row) for _, row in known.iterrows()]
 
 
-def _part(table: Table, data: pd.DataFrame, plots: list[Plot]) -> ShownTable:
+def _part(table: Table, data: pd.DataFrame, images: Sequence[Image]) -> ShownTable:
     """A table with its figures; rows of totals are separate."""
     cells = as_text(data, table.dictionary).itertuples(index=False, name=None)
     rows = [Row(row, bar, "reference" in row) for row, bar in zip(cells, _bars(data), strict=True)]
@@ -129,7 +133,7 @@ def _part(table: Table, data: pd.DataFrame, plots: list[Plot]) -> ShownTable:
         headings=[_heading(heading) for heading in headings(data, table.dictionary)],
         rows=[row for row in rows if ALL not in row.cells],
         totals=[row for row in rows if ALL in row.cells],
-        figures=[plot for plot in plots if plot.table == table.name],
+        figures=[image for image in images if image.table == table.name],
         file=f"tables/{table.name}.csv",
     ).cut()
 

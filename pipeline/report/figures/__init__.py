@@ -1,6 +1,6 @@
 """Figures for print and for people who are color-blind, each with a text alternative.
 
-    style          palette, patterns, sizes, and `Plot`, which returns the bytes
+    style          palette, patterns, sizes, `Plot`, which is drawn, and `Image`, its bytes
     bars, grids    the kinds of figures
     embedded       a figure as a part of a page
 

@@ -1,4 +1,4 @@
-"""How figures look: palette, patterns, sizes; and `Plot`, a figure with its title and text alternative."""
+"""How figures look: palette, patterns, sizes; and a figure with its title and text alternative."""
 
 from __future__ import annotations
 
@@ -74,6 +74,19 @@ Drawing = tuple[Figure, str]
 
 
 @dataclass(frozen=True)
+class Image:
+    """A figure as bytes, with what a page says about it. `uri` is the SVG as a data URI."""
+
+    name: str
+    title: str
+    table: str
+    alternative: str
+    svg: bytes
+    png: bytes
+    uri: str
+
+
+@dataclass(frozen=True)
 class Plot:
     """A figure, its title, the name of the table from which it is drawn, and its text alternative."""
 
@@ -96,6 +109,10 @@ class Plot:
     def uri(self) -> str:
         """The SVG as a data URI, for a page that loads nothing."""
         return data_uri(self.svg)
+
+    def image(self) -> Image:
+        """Draw it in all formats."""
+        return Image(self.name, self.title, self.table, self.alternative, self.svg, self.png, self.uri)
 
     def _repr_html_(self) -> str:
         """The image in a notebook, with its text alternative."""

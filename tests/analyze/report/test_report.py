@@ -13,7 +13,8 @@ from analyze.conftest import HOSTILE, collect, each_with_instances_of_its_own
 from bs4 import BeautifulSoup
 
 from pipeline import analyze
-from pipeline.analyze.report import render
+from pipeline.analyze.report import first
+from pipeline.analyze.report.pages import pages
 from pipeline.analyze.report.summary import check, facts
 from pipeline.core.store import Store
 from pipeline.report.page import counted
@@ -188,7 +189,7 @@ def test_an_outcome_stands_under_its_own_model(tmp_path):
     store = Store(tmp_path / "data")
     each_with_instances_of_its_own(store)
     frames = analyze.load(store)
-    page = BeautifulSoup(next(render(frames, analyze.tables(frames), []))[1], "html.parser")
+    page = BeautifulSoup(first(frames, pages(frames), analyze.tables(frames), []), "html.parser")
     heads = [words(head) for head in page.select("#list thead th")][6:]
     rows = {
         words(row.th.a): dict(zip(heads, map(words, row.select("td.end")), strict=True))
