@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,11 @@ class Frames:
     repos: tuple[Repo, ...] = ()
     statements: Mapping[str, Statement] = field(default_factory=dict)
     patches: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+
+    @cached_property
+    def of_models(self) -> pd.DataFrame:
+        """Predictions without those of references."""
+        return self.predictions[self.predictions["kind"] == "model"]
 
     def items(self) -> dict[str, pd.DataFrame]:
         """The frames by name."""

@@ -17,7 +17,6 @@ from pipeline.analyze import columns
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures import audited, cost, dataset, model, repository
 from pipeline.analyze.measures.definition import Table, definitions
-from pipeline.analyze.measures.group import of_models
 from pipeline.analyze.measures.summary import summary
 from pipeline.core.options import REFERENCES
 
@@ -67,7 +66,7 @@ def _make(frames: Frames, table: Table) -> pd.DataFrame:
 
 
 def _allowed(frames: Frames, table: Table) -> bool:
-    predictions = frames.predictions if table.references else of_models(frames)
+    predictions = frames.predictions if table.references else frames.of_models
     has_data = all(_has_data(frames, predictions, need) for need in table.needs)
     return has_data and not (table.optional and predictions[table.optional].isna().all())
 

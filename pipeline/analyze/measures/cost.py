@@ -16,19 +16,16 @@ def costs(frames: Frames) -> pd.DataFrame:
     """What each experiment cost and achieved, with a row for all together."""
     by = ["repo", *WHO]
     metrics = [column.name for column in definition("costs").dictionary if column.name not in by]
-    keys = [dict(zip(by, key, strict=True)) for key in frames.costs[by].drop_duplicates().itertuples(index=False)]
-    groups = [Group(frames, key, _select(frames.predictions, key)) for key in keys]
+    answers = dict(iter(frames.predictions.groupby(by)))
+    groups = [
+        Group(frames, dict(zip(by, key, strict=True)), answers.get(key, frames.predictions[:0]))
+        for key in frames.costs[by].drop_duplicates().itertuples(index=False, name=None)
+    ]
     rows = [group.key | measured(group, metrics) for group in groups]
     if len(groups) > 1:
         everything = Group(frames, {}, pd.concat([group.rows for group in groups]))
         rows.append({"repo": ALL} | measured(everything, metrics))
     return pd.DataFrame(rows)
-
-
-def _select(predictions: pd.DataFrame, key: dict[str, str]) -> pd.DataFrame:
-    for name, value in key.items():
-        predictions = predictions[predictions[name] == value]
-    return predictions
 
 
 def usage(frames: Frames) -> pd.DataFrame:

@@ -48,22 +48,18 @@ class Group:
     @cached_property
     def samples(self) -> pd.DataFrame:
         """The attempts of the group's agents and models at its instances."""
-        samples = self.frames.samples
-        own = samples["instance_id"].isin(self.rows["instance_id"])
+        samples = self.frames.samples[[*WHO, "instance_id", "resolved"]]
         for name in WHO:
-            own &= samples[name] == self.key[name] if name in self.key else samples[name].isin(self.rows[name])
-        return samples.loc[own, [*WHO, "instance_id", "resolved"]]
-
-
-def of_models(frames: Frames) -> pd.DataFrame:
-    """Predictions without those of references."""
-    return frames.predictions[frames.predictions["kind"] == "model"]
+            own = samples[name] == self.key[name] if name in self.key else samples[name].isin(self.rows[name])
+            samples = samples[own]
+        given = self.rows["instance_id"].astype(object)  # pandas looks up Arrow's texts one by one, in Python
+        return samples[samples["instance_id"].astype(object).isin(given)]
 
 
 def attempts(frames: Frames, need: str = "judged", *, references: bool = False) -> pd.DataFrame:
     """Predictions with the classes of their instances, of the agents and models that have a row in which `need` is
     true."""
-    rows = frames.predictions if references else of_models(frames)
+    rows = frames.predictions if references else frames.of_models
     rows = rows[rows.groupby(WHO)[need].transform("any").astype(bool)]
     return rows.merge(classified(frames.instances), on="instance_id")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from pipeline.analyze.measures.group import WHO, Group, of_models
+from pipeline.analyze.measures.group import WHO, Group
 from pipeline.analyze.measures.kinds import (
     Metric,
     among,
@@ -61,7 +61,7 @@ def incomplete(group: Group) -> bool:
 
 
 def subset(group: Group) -> bool:
-    return len(group.rows) < of_models(group.frames)["instance_id"].nunique()
+    return len(group.rows) < group.frames.of_models["instance_id"].nunique()
 
 
 def attempts(group: Group) -> int | None:

@@ -6,15 +6,18 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.dataset import assignments, score
-from pipeline.analyze.measures.group import WHO, attempts, of_models
+from pipeline.analyze.measures.group import WHO, attempts
 from pipeline.analyze.measures.shares import known_total, percent, share
 from pipeline.core.records import RAN, Outcome
 from pipeline.report import statistics
 
+#: a model, and of each instance whether its result is known, and whether it is resolved
+_Results = tuple[str, np.ndarray, np.ndarray]
 #: the agent's outcome of a reply that was cut at its token limit
 CUT = "CUT_ANSWER"
 
@@ -32,7 +35,7 @@ def comparison(frames: Frames) -> pd.DataFrame:
     rows = attempts(frames)
     rows = rows.assign(who=model_labels(rows))
     table = rows[rows["evaluated"]].pivot(index="instance_id", columns="who", values="resolved")
-    pairs = [_pair(table[[first, second]].dropna().astype(bool)) for first, second in combinations(table.columns, 2)]
+    pairs = _pairs(table)
     adjusted = statistics.adjusted([pair["p_value"] for pair in pairs])
     return pd.DataFrame([pair | {"p_adjusted": p} for pair, p in zip(pairs, adjusted, strict=True)])
 
@@ -44,17 +47,25 @@ def model_labels(rows: pd.DataFrame) -> pd.Series:
     return rows["model"] + " (" + rows["agent"] + ")"
 
 
-def _pair(pair: pd.DataFrame) -> dict[str, Any]:
-    first, second = (pair[name] for name in pair.columns)
-    only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
+def _pairs(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Every pair of columns, on the instances for which both say whether they are resolved."""
+    known, resolved = table.notna(), table.fillna(False)
+    results = [(str(who), known[who].to_numpy(), resolved[who].to_numpy(bool)) for who in table]
+    return [_pair(*pair) for pair in combinations(results, 2)]
+
+
+def _pair(one: _Results, other: _Results) -> dict[str, Any]:
+    (first_name, first_known, first), (second_name, second_known, second) = one, other
+    known = first_known & second_known
+    only_first, only_second = int((known & first & ~second).sum()), int((known & second & ~first).sum())
     return {
-        "first": pair.columns[0],
-        "second": pair.columns[1],
-        "instances": len(pair),
-        "both": (first & second).sum(),
+        "first": first_name,
+        "second": second_name,
+        "instances": known.sum(),
+        "both": (known & first & second).sum(),
         "only_first": only_first,
         "only_second": only_second,
-        "neither": (~first & ~second).sum(),
+        "neither": (known & ~first & ~second).sum(),
         "p_value": statistics.mcnemar(only_first, only_second),
     }
 
@@ -63,7 +74,7 @@ def pass_at_k(frames: Frames, up_to: int | None = None) -> pd.DataFrame:
     """pass@k by model, for every k up to the smallest number of attempts at an instance, or up to `up_to`. Raises
     UserError if that is larger. Every instance that a model was given counts; without any verdict, all its attempts
     failed."""
-    instances = of_models(frames).groupby(WHO)["instance_id"].unique()
+    instances = frames.of_models.groupby(WHO)["instance_id"].unique()
     rows = frames.samples.set_index(WHO).loc[lambda table: table.index.isin(instances.index)].reset_index()
     groups = _by_model(rows)
     return pd.DataFrame([row for who, group in groups for row in _estimates(who, group, instances[who], up_to)])
@@ -90,7 +101,7 @@ def _estimates(
 def each_attempt(frames: Frames) -> pd.DataFrame:
     """The results of the first attempts, the second ones, and so on; empty if there is only one each."""
     rows = _of_several(frames)
-    instances = of_models(frames).groupby(WHO).size()
+    instances = frames.of_models.groupby(WHO).size()
     groups = rows.groupby([*WHO, "data", "attempt"], sort=False)
     sums = groups.agg(evaluated=("evaluated", "sum"), resolved=("resolved", "sum"), cost_usd=("cost_usd", known_total))
     table = sums.reset_index().merge(instances.rename("instances").reset_index(), on=WHO)
@@ -114,7 +125,7 @@ def instance_attempts(frames: Frames) -> pd.DataFrame:
 
 def _of_several(frames: Frames) -> pd.DataFrame:
     """Attempts in order, of agents and models with more than one at any instance; without references."""
-    models = of_models(frames)[WHO].drop_duplicates()
+    models = frames.of_models[WHO].drop_duplicates()
     rows = frames.samples.merge(models, on=WHO)
     several = rows.groupby([*WHO, "instance_id"])["attempt"].transform("size") > 1
     return rows[several.groupby([rows[name] for name in WHO]).transform("any")].sort_values("attempt", kind="stable")

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import pandas as pd
 
 from pipeline.analyze.frames import Frames
-from pipeline.analyze.measures.group import of_models
 from pipeline.core.console import plural
 from pipeline.llm.prices import total
 
@@ -18,7 +17,7 @@ REFERENCES = {"oracle": ("the gold patches", 100), "nop": ("no patch at all", 0)
 
 def facts(frames: Frames, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, str]]:
     """Label and value of each count, without zeros; agents only if there are several."""
-    models, samples = of_models(frames), frames.samples
+    models, samples = frames.of_models, frames.samples
     further = samples[(samples["attempt"] > 1) & samples["agent"].isin(models["agent"])]
     agents = models["agent"].nunique()
     counts = {

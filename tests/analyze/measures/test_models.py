@@ -95,10 +95,11 @@ def test_pairs_are_compared_on_what_both_were_evaluated_on(tables):
 
 
 def test_mcnemar_counts_what_only_one_of_two_resolved():
-    names = [f"acme__ui-{number}" for number in range(8)]
-    first = [True, True, True, True, True, True, False, False]
-    second = [False, False, False, False, False, True, True, False]
-    pair = model._pair(pd.DataFrame({"one": first, "two": second}, index=names))
+    """The last instance was evaluated for only one of them."""
+    names = [f"acme__ui-{number}" for number in range(9)]
+    first = pd.array([True, True, True, True, True, True, False, False, True], "boolean")
+    second = pd.array([False, False, False, False, False, True, True, False, None], "boolean")
+    (pair,) = model._pairs(pd.DataFrame({"one": first, "two": second}, index=names))
     counted = ("instances", "both", "only_first", "only_second", "neither")
     assert [pair[name] for name in counted] == [8, 1, 5, 1, 1]
     assert pair["p_value"] == pytest.approx(0.21875)
