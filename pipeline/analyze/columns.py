@@ -36,18 +36,19 @@ def frames() -> dict[str, tuple[Column, ...]]:
 
 def cells(frame: str, parts: Mapping[str, Any]) -> tuple[Any, ...]:
     """A row of a frame, read from its parts: the source `Assessment.axe.fixed` is a field of the part `Assessment`."""
-    return tuple(_cell(kind, look_up(parts, path)) for kind, path in _paths(frame))
+    found = ((kind, parts.get(part), path) for kind, part, path in _paths(frame))
+    return tuple([None if part is None else _cell(kind, look_up(part, path)) for kind, part, path in found])
 
 
 @cache
-def _paths(frame: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Type and path of each column."""
-    return tuple((column.type, tuple(column.source.split("."))) for column in frames()[frame])
+def _paths(frame: str) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """Type, part, and path in the part of each column."""
+    sources = [(column.type, *column.source.split(".")) for column in frames()[frame]]
+    return tuple((kind, part, tuple(path)) for kind, part, *path in sources)
 
 
-def look_up(parts: Mapping[str, Any], path: Iterable[str]) -> Any:
+def look_up(value: Any, path: Iterable[str]) -> Any:
     """Follow a path through records and dictionaries; None if a part of it is missing."""
-    value: Any = parts
     for name in path:
         value = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
         if value is None:

@@ -8,7 +8,7 @@ their new name, deleted ones under their old; binary files have no lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from posixpath import normpath
 from typing import NamedTuple
 
@@ -42,14 +42,20 @@ class Match(NamedTuple):
 
 def changed_files(patch: str) -> frozenset[str]:
     """The files that a patch changes, each by its shortest path."""
-    return frozenset(normpath(path) for path, _ in _files(patch))
+    return _named(_files(patch))
 
 
 def structure(patch: str) -> Structure:
     """Count the files, lines and hunks of a patch."""
-    bodies = [_body(text) for _, text in _files(patch)]
+    return taken_apart(patch)[0]
+
+
+def taken_apart(patch: str) -> tuple[Structure, frozenset[str]]:
+    """The structure of a patch and the files that it changes."""
+    found = list(_files(patch))
+    files, bodies = _named(found), [_body(text) for _, text in found]
     lines = sum(len(_CHANGED.findall(body)) for body in bodies)
-    return Structure(len(changed_files(patch)), lines, sum(len(_BLOCK.findall(body)) for body in bodies))
+    return Structure(len(files), lines, sum(len(_BLOCK.findall(body)) for body in bodies)), files
 
 
 def match(files: frozenset[str], gold: frozenset[str]) -> Match:
@@ -59,6 +65,10 @@ def match(files: frozenset[str], gold: frozenset[str]) -> Match:
     common = len(files & gold)
     jaccard = common / (len(files | gold) or 1)
     return Match(common, jaccard, "perfect" if jaccard == 1 else "partial" if jaccard else "miss")
+
+
+def _named(found: Iterable[tuple[str, str]]) -> frozenset[str]:
+    return frozenset(normpath(path) for path, _ in found)
 
 
 def _files(patch: str) -> Iterator[tuple[str, str]]:

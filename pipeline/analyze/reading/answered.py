@@ -95,8 +95,9 @@ def _add(rows: Rows, who: Who, run: Run) -> None:
 
 def _metadata(store: Store, repo: Repo, prediction: Prediction, path: Path) -> Path:
     """The agent's metadata on one instance: next to its answer, or in the folder of an older run."""
-    folder = store.answers(repo, prediction.instance_id, prediction.answer)
-    return (folder if prediction.answer else path.parent / "instances" / prediction.instance_id) / "metadata.json"
+    if prediction.answer:
+        return store.answers(repo, prediction.instance_id, prediction.answer) / "metadata.json"
+    return path.parent / "instances" / prediction.instance_id / "metadata.json"
 
 
 def _optional(path: Path) -> dict[str, Any]:

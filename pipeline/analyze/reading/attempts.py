@@ -15,7 +15,7 @@ from pipeline.analyze.reading.judged import Verdicts
 from pipeline.analyze.reading.rechecked import HandRatings
 from pipeline.analyze.reading.rows import KnownInstance, Rows, Who
 from pipeline.analyze.reading.spent import Spending
-from pipeline.analyze.structure import changed_files, match, structure
+from pipeline.analyze.structure import match, taken_apart
 from pipeline.core.names import Repo
 from pipeline.core.options import REFERENCES
 from pipeline.core.records import Outcome, Prediction, Verdict
@@ -85,5 +85,5 @@ def _patch(answer: Prediction | None, known: KnownInstance) -> dict[str, Any]:
         return {}
     if not answer.model_patch.strip():
         return {"Patch": {"empty": True}}
-    patch = structure(answer.model_patch)._asdict() | {"empty": False}
-    return {"Patch": patch, "Match": match(changed_files(answer.model_patch), known.files)}
+    structure, files = taken_apart(answer.model_patch)
+    return {"Patch": structure._asdict() | {"empty": False}, "Match": match(files, known.files)}

@@ -9,7 +9,7 @@ from functools import cache
 from pipeline.analyze.reading import checks
 from pipeline.analyze.reading.rated import Ratings
 from pipeline.analyze.reading.rows import KnownInstance, Rows, Statement
-from pipeline.analyze.structure import changed_files, structure
+from pipeline.analyze.structure import taken_apart
 from pipeline.core import verdict
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Rejection, Status, Triple
@@ -44,7 +44,7 @@ def read(
 
 
 def _add(rows: Rows, instance: Instance, ratings: Ratings, strength: Mapping[str, float]) -> KnownInstance:
-    name, gold = instance.instance_id, structure(instance.fix_patch)
+    name, (gold, files) = instance.instance_id, taken_apart(instance.fix_patch)
     context = {"year": instance.merged_at[:4], "size": size(gold.files), "test_strength": strength.get(name)}
     context |= ratings.get(name, {})
     rows.add("instances", Instance=instance, Gold=gold, Context=context)
@@ -52,7 +52,6 @@ def _add(rows: Rows, instance: Instance, ratings: Ratings, strength: Mapping[str
     rows.statements[name] = Statement(
         instance.task().statement, instance.fix_patch, instance.deviations, tuple(instance.quarantine)
     )
-    files = changed_files(instance.fix_patch)
     return KnownInstance(name, instance.repository, instance.merged_at, instance.image, gold, files)
 
 

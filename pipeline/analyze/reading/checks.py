@@ -5,7 +5,7 @@ Each check raises UserError with the file and says what to do. Reads nothing.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -69,12 +69,14 @@ def of_folder(agent: str, model: str, folder: Path, path: Path) -> None:
         )
 
 
-def agrees(verdict: Verdict, answer: Prediction, path: Path, answer_path: Path) -> None:
-    """A verdict is `empty` exactly if the patch (in `answer_path`) is empty, and no empty patch is resolved."""
+def agrees(verdict: Verdict, answer: Prediction, folder: Callable[[], Path], answer_path: Path) -> None:
+    """A verdict (in `folder`) is `empty` exactly if the patch (in `answer_path`) is empty, and no empty patch is
+    resolved."""
     empty = not answer.model_patch.strip()
     if (verdict.outcome is Outcome.EMPTY) != empty and verdict.outcome in _SAY_WHETHER_EMPTY:
         state = "empty" if empty else "not empty"
         message = f"{verdict.instance_id} is {verdict.outcome}, and its patch in {answer_path} is {state}"
+        path = folder() / "verdicts.jsonl"
         raise UserError(message, path=path, field="outcome", hint="evaluate this run again")
 
 

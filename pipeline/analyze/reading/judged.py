@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from pipeline.analyze.reading import checks
@@ -54,8 +55,8 @@ def _doubts(repo: Repo, verdicts: Sequence[Verdict]) -> Iterator[str]:
 def _agrees(store: Store, repo: Repo, verdict: Verdict, run: Run | None) -> None:
     answer = run.predictions.get(verdict.instance_id) if run else None
     if run and answer:
-        path = store.evaluation(repo, verdict.agent, verdict.model) / "verdicts.jsonl"
-        checks.agrees(verdict, answer, path, run.path)
+        folder = partial(store.evaluation, repo, verdict.agent, verdict.model)
+        checks.agrees(verdict, answer, folder, run.path)
 
 
 def verdicts(store: Store, repo: Repo, known: Mapping[str, KnownInstance]) -> Iterator[Verdict]:

@@ -7,7 +7,6 @@ attempt of a run, or if they are the same kept answer, which several runs may sh
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from pipeline.core.names import Repo
 from pipeline.core.records import Prediction, Verdict
@@ -19,7 +18,7 @@ class Seen:
 
     def __init__(self) -> None:
         self._keys: set[tuple[object, ...]] = set()
-        self._answers: dict[Path, dict[str, str]] = {}
+        self._answers: dict[tuple[object, ...], dict[str, str]] = {}
 
     def is_repeat(self, store: Store, repo: Repo, verdict: Verdict, attempt: int) -> bool:
         """Whether the answer of this verdict was seen before; now it is."""
@@ -32,14 +31,15 @@ class Seen:
         whose = verdict.agent, verdict.model, verdict.instance_id
         yield (*whose, verdict.run, attempt, verdict.patch_digest)
         answer = self._of_run(store, repo, verdict, attempt).get(verdict.instance_id, "")
-        manifest = store.answers(repo, verdict.instance_id, answer) / "manifest.json"
-        if answer and manifest.exists():
+        manifest = store.answers(repo, verdict.instance_id, answer) / "manifest.json" if answer else None
+        if manifest and manifest.exists():
             yield (*whose, answer, read_object(manifest).get("finished"))
 
     def _of_run(self, store: Store, repo: Repo, verdict: Verdict, attempt: int) -> dict[str, str]:
         """The names of the kept answers of an attempt, by instance."""
-        folder = store.predictions(repo, verdict.agent, verdict.model) / verdict.run
-        path = of_attempt(folder, attempt) / "predictions.jsonl"
-        if path not in self._answers:
-            self._answers[path] = {each.instance_id: each.answer for each in each_record(path, Prediction)}
-        return self._answers[path]
+        key = store.root, repo, verdict.agent, verdict.model, verdict.run, attempt
+        if key not in self._answers:
+            folder = store.predictions(repo, verdict.agent, verdict.model) / verdict.run
+            path = of_attempt(folder, attempt) / "predictions.jsonl"
+            self._answers[key] = {each.instance_id: each.answer for each in each_record(path, Prediction)}
+        return self._answers[key]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import cache
 from typing import Any, NamedTuple
 
 from pipeline.analyze.reading import checks
@@ -22,6 +23,9 @@ from pipeline.llm.costs import requests as ledgered
 from pipeline.llm.experiment import SHARED
 from pipeline.llm.ledger import Request
 from pipeline.llm.prices import EXACT, total
+
+#: requests name the same few repositories thousands of times
+_repo = cache(parse_repo)
 
 
 class Spent(NamedTuple):
@@ -91,7 +95,7 @@ def read(rows: Rows, store: Store, runs: Mapping[tuple[Who, Repo], Run]) -> Spen
     attempts = {answer: attempt for run in runs.values() for (_, attempt), answer in run.answers.items() if answer}
     for request in requests:
         context = {"attempt": attempts.get(request.answer)}
-        rows.add("requests", Request=request._replace(repo=str(parse_repo(request.repo))), Context=context)
+        rows.add("requests", Request=request._replace(repo=str(_repo(request.repo))), Context=context)
     for note in _notes(costs, requests):
         rows.note(note)
     return Spending(requests)
@@ -119,7 +123,7 @@ def _row(
 
 def _is_repair_of(rows: Rows) -> Callable[[CostRow | Request], bool]:
     """A filter for money spent on repairing these repositories: other tracks have tables of their own."""
-    return lambda row: row.track == REPAIR and parse_repo(row.repo) in rows.repos
+    return lambda row: row.track == REPAIR and _repo(row.repo) in rows.repos
 
 
 def _costs(store: Store) -> list[CostRow]:
