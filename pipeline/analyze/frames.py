@@ -16,6 +16,7 @@ import pandas as pd
 from pipeline.analyze import columns
 from pipeline.analyze.reading import Rows, Wanted, read
 from pipeline.analyze.reading.rows import Statement
+from pipeline.core.cycles import no_cycles
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, parse_repo
 from pipeline.core.recipes import runnable
@@ -85,7 +86,9 @@ def load(
     """
     store = data if isinstance(data, Store) else Store(Path(data))
     directories = [_further(store, Path(folder)) for folder in samples]
-    frames = build(read(store, Wanted(parse_repo(repo) if repo else None, cutoffs or {}, directories)))
+    wanted = Wanted(parse_repo(repo) if repo else None, cutoffs or {}, directories)
+    with no_cycles():
+        frames = build(read(store, wanted))
     return _with_issue(frames) if issues_only else frames
 
 

@@ -11,6 +11,7 @@ decisions, review_requests        what people decide, and what they are asked to
 verdict                   transitions, qualification, resolution (transitions.csv)
 law                       one digest of everything that decides
 work, retry, timing, full_disk    units as data; retries; where the time goes; disks without space
+cycles                    work without Python's cycle collector
 cluster, slot, packs      units on remote workers: the coordinator's side, the worker's side; git objects by content
 git, clones, patches      reading clones; patches as text (test-files.toml; patterns.toml: what is mined)
 objects, reader, trees    git without a clone's configuration; objects from one process; what a tree may contain
