@@ -134,7 +134,8 @@ def styled() -> Iterator[None]:
 
 def laid_out(figure: Figure) -> Figure:
     """The figure with its layout computed once. A figure that keeps an engine is drawn twice for each format."""
-    figure.draw_without_rendering()
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)
     figure.set_layout_engine(None)
     return figure
 
