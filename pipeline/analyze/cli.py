@@ -90,8 +90,8 @@ def present(
 
     with apart() as draw:
         frames = analyze.load(store, repo, issues_only=issues_only, cutoffs=cutoffs, samples=samples)
-        tables = analyze.tables(frames)
-        report = analyze.write(frames, store, out, tables, draw)
+        tables, images = draw(frames)
+        report = analyze.write(frames, store, out, tables, images)
     for note in frames.notes:
         say(note)
     for name in filter(tables.__contains__, SUMMARY):

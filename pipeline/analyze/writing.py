@@ -18,7 +18,7 @@ from pipeline.analyze.exports import csv_of, dictionary, latex, markdown, parque
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures import tables as make_tables
 from pipeline.analyze.measures.definition import definition
-from pipeline.analyze.plots.apart import Draw, here
+from pipeline.analyze.plots.apart import Images, here
 from pipeline.analyze.report import FIRST, first, others
 from pipeline.analyze.report.pages import pages
 from pipeline.core.store import Store, Unit, digest, write_bytes
@@ -31,12 +31,16 @@ LONGEST = 300
 
 
 def write(
-    frames: Frames, store: Store, out: Path | None = None, tables: Tables | None = None, draw: Draw = here
+    frames: Frames,
+    store: Store,
+    out: Path | None = None,
+    tables: Tables | None = None,
+    images: Images | None = None,
 ) -> Path:
     """Write everything to `out` (default: the store's `05_analysis`) and return the report's path.
 
-    `tables` are those of the frames, if they were made already. `draw` begins to draw the figures, which are needed
-    last.
+    `tables` are those of the frames, if they were made already. `images` are those of the figures, if they are drawn
+    elsewhere meanwhile; they are needed last.
     """
     unit, tables = Unit(out or store.analysis), make_tables(frames) if tables is None else tables
     stored = {name: parquet_of(name, frame) for name, frame in frames.items().items()}
@@ -44,14 +48,14 @@ def write(
     if out is None and not unit.is_done(**inputs):
         store.begin()
         store.displace(unit.folder)
-    drawing, shown = draw(frames, tables), pages(frames)
+    shown, images = pages(frames), images or here(frames, tables)
     write_frames(frames, stored, unit.folder)
     write_tables(tables, unit.folder / "tables")
     for path, text in others(frames, shown):
         write_bytes(unit.folder / path, text.encode())
-    images = drawing()
-    write_figures(images, unit.folder / "figures")
-    write_bytes(unit.folder / FIRST, first(frames, shown, tables, images).encode())
+    drawn = images()
+    write_figures(drawn, unit.folder / "figures")
+    write_bytes(unit.folder / FIRST, first(frames, shown, tables, drawn).encode())
     unit.finish(**inputs)
     return unit.folder / FIRST
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import multiprocessing
 
 import pandas as pd
 import pytest
 from analyze.conftest import make_data
 
 from pipeline import analyze
+from pipeline.analyze.measures.definition import definitions
 from pipeline.analyze.plots.apart import apart, here
+from pipeline.core.errors import UserError
 
 
 @pytest.fixture(scope="module")
@@ -18,18 +20,27 @@ def frames(tmp_path_factory):
 
 
 def test_another_process_draws_the_same(frames):
-    tables = analyze.tables(frames)
     with apart() as draw:
-        images = draw(frames, tables)()
-    assert {"funnel", "resolution", "grid"} <= {image.name for image in images}
-    assert images == here(frames, tables)()
+        tables, images = draw(frames)
+        drawn = images()
+    assert list(tables) == list(analyze.tables(frames))
+    assert {"funnel", "empty_cost", "empty_patches", "resolution", "grid"} <= {image.name for image in drawn}
+    assert drawn == here(frames, tables)()
 
 
-def test_an_error_of_the_other_process_is_raised_here(frames):
-    with apart() as draw, pytest.raises(KeyError, match="total"):
-        draw(frames, {"funnel": pd.DataFrame({"other": [1]})})()
-
-
-def test_nothing_has_to_be_drawn(frames):
+def test_an_error_of_the_other_process_is_raised_here(frames, monkeypatch):
+    made = {table.name: pd.DataFrame() for table in definitions()} | {"funnel": pd.DataFrame({"other": [1]})}
+    monkeypatch.setattr("pipeline.analyze.plots.apart.each_table", lambda _: made.items())
     with apart() as draw:
-        assert draw(replace(frames, predictions=frames.predictions[:0]), {})() == []
+        _, images = draw(frames)
+        with pytest.raises(KeyError, match="total"):
+            images()
+
+
+def test_an_error_here_ends_the_other_process(frames):
+    with pytest.raises(UserError), apart() as draw:
+        draw(frames)
+        raise UserError("broken")
+    for child in multiprocessing.active_children():
+        child.join(10)
+    assert not multiprocessing.active_children()

@@ -11,6 +11,8 @@ A table whose stage is missing is left out, not filled with zeros.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from pipeline.analyze import columns
@@ -56,8 +58,13 @@ MAKERS = {
 
 def tables(frames: Frames) -> dict[str, pd.DataFrame]:
     """Every table for which there are data, by name, in the order of `tables.toml`."""
-    results = {table.name: _make(frames, table) for table in definitions() if _allowed(frames, table)}
-    return {name: table for name, table in results.items() if len(table)}
+    return {name: table for name, table in each_table(frames) if len(table)}
+
+
+def each_table(frames: Frames) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Every table by name, in the same order; empty without data for it."""
+    for table in definitions():
+        yield table.name, _make(frames, table) if _allowed(frames, table) else pd.DataFrame()
 
 
 def _make(frames: Frames, table: Table) -> pd.DataFrame:

@@ -22,27 +22,41 @@ Tables = Mapping[str, pd.DataFrame]
 
 
 class Figure(NamedTuple):
-    """A figure: its table, and the function that draws it or returns None if there is nothing to draw."""
+    """A figure: its table, and the function that draws it or returns None if there is nothing to draw; the other tables
+    and the frames that this function looks at."""
 
     name: str
     title: str
     table: str
     draw: Callable[[Frames, Tables], Drawing | None]
+    others: tuple[str, ...] = ()
+    frames: tuple[str, ...] = ()
+
+    @property
+    def tables(self) -> frozenset[str]:
+        """All tables that it looks at."""
+        return frozenset((self.table, *self.others))
 
 
 FIGURES = (
-    Figure("funnel", "From pull requests to instances", "funnel", dataset.funnel),
+    Figure("funnel", "From pull requests to instances", "funnel", dataset.funnel, others=("qualification",)),
     Figure("transitions", "What the tests that must pass did before", "transitions", dataset.transitions),
     Figure("principles", "WCAG principles of the instances", "principles", dataset.principles),
     Figure("costs", "Cost by model and repository", "costs", cost.costs),
-    Figure("empty_cost", "Empty patches against cost", "model_costs", cost.empty_cost),
+    Figure("empty_cost", "Empty patches against cost", "model_costs", cost.empty_cost, others=("patches",)),
     Figure("frontier", "Resolved against cost", "leaderboard", cost.frontier),
     Figure("resolution", "Resolved instances by model", "resolution", models.resolution),
     Figure("outcomes", "Outcomes by model", "outcomes", models.outcomes),
-    Figure("grid", "Outcome of each instance", "outcomes", models.grid),
+    Figure("grid", "Outcome of each instance", "outcomes", models.grid, frames=("instances", "predictions")),
     Figure("agreement", "What two models both resolve", "comparison", models.agreement),
     Figure("pass_at_k", "pass@k by attempts", "pass_at_k", models.pass_at_k),
-    Figure("empty_patches", "Empty patches by model and repository", "patches", models.empty_patches),
+    Figure(
+        "empty_patches",
+        "Empty patches by model and repository",
+        "patches",
+        models.empty_patches,
+        others=("repository_patches",),
+    ),
     Figure("localisation", "Files of the patches against gold's", "localisation", models.localisation),
     Figure("stages", "The localisation funnel", "stages", models.stages),
     Figure("structure", "Size of patches against gold", "structure", models.structure),

@@ -1,30 +1,33 @@
 """Figures drawn in a process of their own, while this one reads, counts and writes.
 
-The process starts at once: until there is something to draw, it imports what drawing needs.
+The process starts at once, and imports what drawing needs until there is something to draw. It draws each figure as
+soon as its tables are made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from pipeline.analyze.frames import Frames
-from pipeline.analyze.plots import figures
+from pipeline.analyze.measures import each_table
+from pipeline.analyze.plots import FIGURES, Figure, figure, figures
 from pipeline.core.work import Spawned, Tell, silent
 from pipeline.report.figures.style import Image
 
 Tables = Mapping[str, pd.DataFrame]
 #: the images of figures, which may still have to be drawn
 Images = Callable[[], list[Image]]
-Draw = Callable[[Frames, Tables], Images]
-
-#: the frames that figures show; the others stay here
-_SHOWN = ("instances", "predictions")
+#: the tables of frames, and the images of their figures
+Draw = Callable[[Frames], tuple[Tables, Images]]
+#: what a process makes of an order
+Made = Image | Exception | None
 
 
 def here(frames: Frames, tables: Tables) -> Images:
@@ -37,40 +40,61 @@ def apart() -> Iterator[Draw]:
     """Draw figures in another process. An error there is raised here, when the images are needed."""
     process = Spawned()
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(process.attempt, _Drawing(), silent)
 
-        def draw(frames: Frames, tables: Tables) -> Images:
-            drawing = thread.submit(process.attempt, _Drawing(_shown(frames), tables), silent)
-            return lambda: _unless_failed(drawing.result())
+        def order(drawing: _Drawing) -> Future[Made]:
+            return thread.submit(process.attempt, drawing, silent)
 
+        order(_Drawing())
         try:
-            yield draw
+            yield partial(_drawn, order)
         finally:
+            thread.shutdown(wait=False, cancel_futures=True)
             process.end()
 
 
 class _Drawing(NamedTuple):
-    """The order to draw all figures; without frames, only to be ready for it."""
+    """The order to draw a figure; without frames, only to be ready for it."""
 
+    name: str = ""
     frames: Frames | None = None
     tables: Tables = {}
-    name: str = "figures"
     affinity: str = ""
 
-    def perform(self, _tell: Tell) -> list[Image] | Exception:
-        return here(self.frames, self.tables)() if self.frames else []
+    def perform(self, _tell: Tell) -> Made:
+        plot = figure(self.frames, self.name, self.tables) if self.frames else None
+        return plot.image() if plot else None
 
-    def failed(self, error: Exception) -> list[Image] | Exception:
+    def failed(self, error: Exception) -> Made:
         return error
 
 
-def _shown(frames: Frames) -> Frames:
-    """The frames without what no figure shows: the largest ones."""
-    rest: dict[str, Any] = {name: frame[:0] for name, frame in frames.items().items() if name not in _SHOWN}
+def _drawn(order: Callable[[_Drawing], Future[Made]], frames: Frames) -> tuple[Tables, Images]:
+    """Make the tables, and order each figure when the last of its tables is made."""
+    tables: dict[str, pd.DataFrame] = {}
+    orders: dict[str, Future[Made]] = {}
+    for name, table in each_table(frames):
+        tables[name] = table
+        for spec in FIGURES:
+            if name in spec.tables and spec.tables <= tables.keys():
+                drawing = _Drawing(spec.name, _shown(frames, spec), _filled(tables, spec.tables))
+                orders[spec.name] = order(drawing)
+    return _filled(tables, tables), partial(_images, [orders[spec.name] for spec in FIGURES])
+
+
+def _shown(frames: Frames, spec: Figure) -> Frames:
+    """The frames without what a figure does not show: they are large."""
+    rest: dict[str, Any] = {name: frame[:0] for name, frame in frames.items().items() if name not in spec.frames}
     return replace(frames, **rest, statements={}, patches={})
 
 
-def _unless_failed(result: list[Image] | Exception) -> list[Image]:
-    if isinstance(result, Exception):
-        raise result
-    return result
+def _filled(tables: Tables, names: Iterable[str]) -> dict[str, pd.DataFrame]:
+    """These tables, without empty ones."""
+    return {name: tables[name] for name in names if len(tables[name])}
+
+
+def _images(orders: list[Future[Made]]) -> list[Image]:
+    made = [order.result() for order in orders]
+    for result in made:
+        if isinstance(result, Exception):
+            raise result
+    return [result for result in made if isinstance(result, Image)]

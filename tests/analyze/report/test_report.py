@@ -64,6 +64,7 @@ def test_models_agents_and_answers_are_counted_apart():
     none = pd.DataFrame()
     frames = SimpleNamespace(
         predictions=pd.DataFrame(rows + references),
+        of_models=pd.DataFrame(rows),
         samples=pd.DataFrame([*attempts, {"agent": "oracle", "attempt": 1}]),
         repos=none,
         candidates=none,
