@@ -9,13 +9,9 @@ from markupsafe import Markup, escape
 #: the maximum number of characters of a patch in the report; predictions.jsonl has all
 MOST = 40_000
 
-#: prefixes of lines -> the element around them; headers come before the signs with which they begin
-_KINDS = (
-    (("diff --git ", "index ", "--- ", "+++ ", "new file", "deleted file", "old mode", "new mode", "rename "), "b"),
-    (("@@",), "i"),
-    (("+",), "ins"),
-    (("-",), "del"),
-)
+#: how the lines of headers begin; some begin with the signs of changed lines
+_HEADERS = ("diff --git ", "index ", "--- ", "+++ ", "new file", "deleted file", "old mode", "new mode", "rename ")
+_SIGNS = {"+": "ins", "-": "del"}
 
 
 def marked(patch: str) -> Markup:
@@ -27,4 +23,7 @@ def marked(patch: str) -> Markup:
 
 
 def _kind(line: str) -> str:
-    return next((kind for prefixes, kind in _KINDS if line.startswith(prefixes)), "span")
+    """The element around a line."""
+    if line.startswith(_HEADERS):
+        return "b"
+    return "i" if line.startswith("@@") else _SIGNS.get(line[:1], "span")
