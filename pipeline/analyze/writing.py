@@ -9,7 +9,8 @@ cleared.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
@@ -51,8 +52,7 @@ def write(
     shown, images = pages(frames), images or here(frames, tables)
     write_frames(frames, stored, unit.folder)
     write_tables(tables, unit.folder / "tables")
-    for path, text in others(frames, shown):
-        write_bytes(unit.folder / path, text.encode())
+    write_pages(others(frames, shown), unit.folder)
     drawn = images()
     write_figures(drawn, unit.folder / "figures")
     write_bytes(unit.folder / FIRST, first(frames, shown, tables, drawn).encode())
@@ -76,6 +76,14 @@ def write_tables(tables: Tables, folder: Path) -> None:
         if len(table) <= LONGEST:
             write_bytes(folder / f"{name}.md", markdown(definition(name), table).encode())
             write_bytes(folder / f"{name}.tex", latex(definition(name), table).encode())
+
+
+def write_pages(pages: Iterable[tuple[str, str]], folder: Path) -> None:
+    """Write each page, given as path and HTML, while the next one is rendered: the disk takes as long as that."""
+    with ThreadPoolExecutor(1) as thread:
+        written = [thread.submit(write_bytes, folder / path, text.encode()) for path, text in pages]
+    for page in written:
+        page.result()
 
 
 def write_figures(images: Sequence[Image], folder: Path) -> None:

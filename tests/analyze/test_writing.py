@@ -13,6 +13,7 @@ from factories import make_instance
 
 from pipeline import analyze
 from pipeline.analyze import columns
+from pipeline.analyze.writing import write_pages
 from pipeline.core.store import Store, write_records
 
 STAMPED = ("report.html", "manifest.json")
@@ -110,3 +111,9 @@ def test_another_folder_is_written_into_and_the_data_are_left_alone(begun, tmp_p
     report = analyze.write(analyze.load(begun), begun, tmp_path / "out")
     assert report == tmp_path / "out" / "report.html"
     assert not begun.analysis.exists()
+
+
+def test_a_page_that_cannot_be_written_is_an_error(tmp_path):
+    (tmp_path / "instances").touch()
+    with pytest.raises(OSError, match="instances"):
+        write_pages([("instances/acme__ui-1.html", "")], tmp_path)
