@@ -2,6 +2,7 @@
 // One page in a fresh context: isolated, watched, run through its case, audited, and closed in any case.
 // Everything that a case evaluates "in the page" is evaluated in an isolated world, which has the document and, if the
 // case names it, axe-core, but nothing that the page's scripts define. A page can therefore fake neither.
+const { adapt } = require("./adapt.js");
 const { TOO_LONG, asserting, cut, load, returned, said, within } = require("./case.js");
 const { audit, isUntouched, lazily, madeByCase } = require("./audit.js");
 
@@ -86,19 +87,6 @@ const frameOf = (request) => {
   }
 };
 
-// Makes Playwright use its isolated world instead of the main one, in the server part of the same process.
-let isolated = false;
-const isolate = (page) => {
-  if (isolated) return;
-  const Frame = Object.getPrototypeOf(page._connection.toImpl(page).mainFrame());
-  const context = Frame.context;
-  if (typeof context !== "function") throw new Error("this playwright-core has no worlds to choose from");
-  Frame.context = function (world) {
-    return context.call(this, world === "main" ? "utility" : world);
-  };
-  isolated = true;
-};
-
 const isOwn = (url) => {
   const { origin, pathname } = new URL(url);
   return `${origin}/` === ORIGIN && (pathname === "/" || pathname === "/index.html");
@@ -115,10 +103,13 @@ class Watched {
   static async of(browser, { html, limits, axe }, source) {
     const context = await browser.newContext(CONTEXT);
     const page = await context.newPage();
-    isolate(page);
+    const script = await adapt(page);
     const watched = new Watched(context, page, html, limits);
     watched.devtools = await context.newCDPSession(page);
-    if (axe) await watched._offerAxe(source);
+    await watched.devtools.send("Page.enable");
+    await watched._offer(script);
+    // Every new document has to parse axe-core's source, so it is offered only if the case names it.
+    if (axe) await watched._offer(lazily(source));
     await watched._fence();
     watched._watch();
     page.setDefaultTimeout(limits.action * 1000);
@@ -131,11 +122,10 @@ class Watched {
     return watched;
   }
 
-  // Every new document has to parse axe-core's source, so it is offered only if the case names it.
-  async _offerAxe(source) {
+  // Runs a script in the isolated world of each new document.
+  async _offer(source) {
     const { utilityWorldName: worldName } = this.page._connection.toImpl(this.page).delegate;
-    await this.devtools.send("Page.enable");
-    await this.devtools.send("Page.addScriptToEvaluateOnNewDocument", { source: lazily(source), worldName });
+    await this.devtools.send("Page.addScriptToEvaluateOnNewDocument", { source, worldName });
   }
 
   async _fence() {
