@@ -13,10 +13,12 @@ const lazily = (source) => `Object.defineProperty(globalThis, "axe", { configura
   return globalThis.axe;
 } });`;
 
-// Loads axe-core if that script did not run.
-const injectAxe = async (frame, source) => {
+// Loads axe-core if that script did not run. The source is sent as it is: Playwright would wrap it in a call.
+const injectAxe = async (page, frame, source) => {
   const there = () => Object.prototype.hasOwnProperty.call(globalThis, "axe");
-  if (!(await frame.evaluate(there))) await frame.evaluate(`${source};undefined`);
+  if (await frame.evaluate(there)) return;
+  const world = await page._connection.toImpl(frame).context("utility");
+  await world.rawEvaluateJSON(`${source};undefined`);
 };
 
 // Returns violations, and what the document tells the browser to connect to in advance. In a frame whose sandbox allows
@@ -131,7 +133,7 @@ const audited = async ({ page, devtools }, source) => {
   await openRoots(page, devtools);
   for (const [place, frame] of page.frames().entries()) {
     if (frame.url().startsWith("chrome-error:")) continue;
-    await injectAxe(frame, source);
+    await injectAxe(page, frame, source);
     const found = await frame.evaluate(RUN, { top: place === 0, ofPages: OF_PAGES, most: MOST });
     violations.push(...found.violations.map((one) => ({ ...one, frame: place })));
     hints.push(...found.hints);
