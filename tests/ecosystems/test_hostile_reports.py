@@ -84,3 +84,25 @@ def test_a_value_of_another_type_is_read_or_refused(name: str) -> None:
         read_or_refused(name, json.dumps(document).encode())
 
     fuzz()
+
+
+@pytest.mark.trap("bought-fault")
+def test_a_title_is_read_in_a_time_that_grows_with_its_length() -> None:
+    """A title that made our reader search for hours would stop all instances, again at each resume."""
+    title = '"before each" hook' + ' for "' * 40_000 + "."
+    stats = {"success": 1, "failed": 0, "skipped": 0, "error": False, "exitCode": 0}
+    test = {"path": [title], "status": "passed", "said": ""}
+    report = parser("karma-json").read(
+        json.dumps({"bundle": "/repo/karma.conf.js", "stats": stats, "tests": [test]}).encode(), "/repo"
+    )
+    assert list(report.tests) == [title]
+
+
+@pytest.mark.trap("bought-fault")
+def test_a_report_defines_no_entities() -> None:
+    """A few lines would become more than the memory holds."""
+    entities = "".join(f'<!ENTITY e{n + 1} "{f"&e{n};" * 10}">' for n in range(9))
+    text = f'<!DOCTYPE testsuites [<!ENTITY e0 "lol">{entities}]><testsuites><testsuite name="&e9;"/></testsuites>'
+    for beginning in ("", '<?xml version="1.0"?>', "<!-- <testsuites> -->"):
+        with pytest.raises(ReportError, match="does not begin as Node's do"):
+            parser("node-junit").read((beginning + text).encode(), "/repo")

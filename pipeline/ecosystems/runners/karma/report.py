@@ -23,8 +23,8 @@ from pipeline.ecosystems.reports import (
     relative,
 )
 
-#: the title of a failing hook of Mocha's, with that of the test for which it ran
-_HOOK = re.compile(r'"(?P<when>(?:before|after) (?:all|each))" hook\b(?:.* for "(?P<test>.*)")?', re.DOTALL)
+#: how the title of a failing hook of Mocha's begins, and how that of the test for which it ran does
+_HOOK, _TEST = re.compile(r'"(?P<when>(?:before|after) (?:all|each))" hook\b'), ' for "'
 _TOTALS = {Status.PASSED: "success", Status.FAILED: "failed", Status.SKIPPED: "skipped"}
 
 
@@ -49,14 +49,25 @@ def _without_hooks(reported: list[Reported]) -> tuple[list[Reported], bool]:
     tests: list[Reported] = []
     broken = False
     for row in reported:
-        hook = _HOOK.fullmatch(row.path[-1])
+        hook = _hook(row.path[-1])
         if hook is None:
             tests.append(row)
-        elif hook["when"] == "after each" and tests and tests[-1].path[-1] == hook["test"]:
+        elif tests and hook == ("after each", tests[-1].path[-1]):
             tests[-1] = tests[-1]._replace(status=Status.FAILED)
         else:
             broken = True
     return tests, broken
+
+
+def _hook(title: str) -> tuple[str, str] | None:
+    """When a failing hook ran, and the test for which it did, if any; None for a test's title. A patch chooses titles,
+    so this takes no longer than their length."""
+    if not (found := _HOOK.match(title)):
+        return None
+    rest = title[found.end() :]
+    _, ran_for, test = rest.removesuffix('"').rpartition(_TEST)
+    is_named = ran_for and rest.endswith('"')
+    return (found["when"], test) if is_named or not rest else None
 
 
 def _reported(test: dict[str, Any]) -> Reported:

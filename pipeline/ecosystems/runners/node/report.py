@@ -18,6 +18,8 @@ from pipeline.core.records import Status
 from pipeline.ecosystems.reports import ForgedReport, Report, Reported, ReportError, collect, relative
 
 _TOTAL = re.compile(rb"<!-- (tests|suites|pass|fail|cancelled|skipped|todo) (\d+) -->")
+#: how every report begins: nothing can define entities before that
+_BEGINNING = re.compile(rb"(?:<\?xml [^>]{0,80}\?>)?\s*<testsuites>")
 #: characters that XML 1.0 forbids, which a message or a title may contain, and references to characters
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _REFERENCE = re.compile("&#(?:x([0-9a-fA-F]{1,6})|([0-9]{1,7}));")
@@ -26,6 +28,8 @@ _HOOK = re.compile(rb"^<!-- hook (\S+) -->$", re.MULTILINE)
 
 def read(text: bytes, root: str) -> Report:
     """Read the report. Raises ReportError if it is broken or does not add up."""
+    if not _BEGINNING.match(text):
+        raise ReportError("the report does not begin as Node's do")
     try:
         files = list(ElementTree.fromstring(_allowed(text)))
     except (ElementTree.ParseError, ValueError) as error:
