@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pipeline.core import verdict
@@ -20,8 +20,8 @@ from pipeline.execution.run import PatchRun, TestRun
 
 register("grading", __package__, "grade.py", "limits.py", "repeats.py")
 
-#: appended to the kind of a counter-run that is repeated
-AGAIN = ".2"
+#: the most runs of one kind of counter-run, and of the disguised one, which has to end twice before it blames a patch
+MOST, DISGUISED = 2, 3
 #: how a run can end without a result -> (outcome, cause)
 _ENDS = {
     "timeout": (Outcome.TIMEOUT, "the tests took too long"),
@@ -76,13 +76,22 @@ def graded_runs(instance: Instance, tested: PatchRun) -> tuple[list[TestRun], li
 
 def due(instance: Instance, tested: PatchRun) -> str:
     """The next counter-run that a patch's outcome waits for; empty for none. A disguised run that fails is repeated
-    before the patch is blamed. So is one that timed out, or in which false expectations fail with other messages than
-    gold's."""
-    if again := next((kind for kind in tested.counter if _is_doubtful(instance, kind, tested.counter)), ""):
-        return again + AGAIN
+    before the patch is blamed. So is one that did not end as runs do, or in which false expectations fail with other
+    messages than gold's. A repeat has its number after its kind."""
+    for kind, runs in _by_kind(tested.counter).items():
+        if _is_doubtful(instance, kind, runs):
+            return f"{kind}.{len(runs) + 1}"
     if tested.run is None or of_tested(instance, tested).outcome is not Outcome.RESOLVED:
         return ""
     return next((kind for kind in instance.counter_runs.complete if kind not in tested.counter), "")
+
+
+def _by_kind(runs: Mapping[str, TestRun]) -> dict[str, list[TestRun]]:
+    """Counter-runs with their repeats."""
+    kinds: dict[str, list[TestRun]] = {}
+    for name, run in runs.items():
+        kinds.setdefault(name.partition(".")[0], []).append(run)
+    return kinds
 
 
 def lacking(instance: Instance, tested: PatchRun) -> str:
@@ -98,9 +107,9 @@ def lacking(instance: Instance, tested: PatchRun) -> str:
 
 def against(instance: Instance, runs: Mapping[str, TestRun], graded: Graded, flips: repeats.Flips) -> Graded:
     """The grade that counter-runs give to a patch which passes all tests; it stays resolved if they find nothing. If a
-    kind was repeated, the second run counts. What gold `flips` shows nothing."""
-    gold = instance.counter_runs
-    last = {kind: runs.get(kind + AGAIN, run) for kind, run in runs.items() if not kind.endswith(AGAIN)}
+    kind was repeated, the last run counts; of the disguised ones, all that ended. What gold `flips` shows nothing."""
+    gold, kinds = instance.counter_runs, _by_kind(runs)
+    last = {kind: of_kind[-1] for kind, of_kind in kinds.items()}
     for kind, run in last.items():
         if run.end != "ran" or run.doubts:
             ended = of_run(instance, run)
@@ -112,26 +121,35 @@ def against(instance: Instance, runs: Mapping[str, TestRun], graded: Graded, fli
         if differing := _failing_differently(run, gold.reasons(kind)):
             cause = f"{kind}: {differing[0]} does not fail as it does with gold, where its test says another value"
             return graded._replace(outcome=Outcome.UNRESOLVED, cause=cause)
-    if "disguised" in last and (unexpected := _unexpected(last["disguised"], _disguised(instance), Status.PASSED)):
-        awareness = {"test_aware": tuple(unexpected)}
-        if aware := [name for name in unexpected if name not in flips]:
+    if unpassed := _unpassed(instance, kinds.get("disguised", [])):
+        awareness = {"test_aware": unpassed}
+        if aware := [name for name in unpassed if name not in flips]:
             cause = f"disguised: {aware[0]} passes only where it is told that tests run"
             return graded._replace(outcome=Outcome.TAMPERED, cause=cause, fields=graded.fields | awareness)
         return graded._replace(fields=graded.fields | awareness)
     return graded
 
 
-def _is_doubtful(instance: Instance, kind: str, runs: Mapping[str, TestRun]) -> bool:
-    """Whether a counter-run is repeated: it timed out, the disguised patch does not pass what gold passes, or the patch
-    fails for another reason than gold."""
-    if kind.endswith(AGAIN) or kind + AGAIN in runs:
-        return False
-    run = runs[kind]
-    if run.end != "ran":
-        return run.end == "timeout"
+def _is_doubtful(instance: Instance, kind: str, runs: Sequence[TestRun]) -> bool:
+    """Whether a counter-run is repeated: it timed out, or its runner broke; the patch fails for another reason than
+    gold; or in disguise, it does not pass what gold passes."""
+    last, is_repeated = runs[-1], len(runs) >= MOST
+    if last.end != "ran" or last.doubts:
+        return not is_repeated and (last.end == "timeout" or bool(last.died and not last.faults))
     if reasons := instance.counter_runs.reasons(kind):
-        return bool(_failing_differently(run, reasons))
-    return kind == "disguised" and bool(_unexpected(run, _disguised(instance), Status.PASSED))
+        return not is_repeated and bool(_failing_differently(last, reasons))
+    has_ended_once = len(_ended(runs)) == 1 and len(runs) < DISGUISED
+    return kind == "disguised" and has_ended_once and bool(_unpassed(instance, runs))
+
+
+def _ended(runs: Iterable[TestRun]) -> list[TestRun]:
+    return [run for run in runs if run.end == "ran" and not run.doubts]
+
+
+def _unpassed(instance: Instance, runs: Iterable[TestRun]) -> tuple[str, ...]:
+    """The tests that gold passes in disguise, and that a patch passes in none of its disguised runs that ended."""
+    failed = [_unexpected(run, _disguised(instance), Status.PASSED) for run in _ended(runs)]
+    return tuple(name for name in failed[0] if all(name in one for one in failed)) if failed else ()
 
 
 def _failing_differently(run: TestRun, reasons: Mapping[str, str]) -> list[str]:

@@ -231,8 +231,9 @@ FAILS = TestRun(results={NAMED: Status.FAILED, OPENS: Status.PASSED})
 
 
 def put(**runs: TestRun) -> PatchRun:
-    """A patch that all tests accept, and its counter-runs; `again` is the second one in disguise."""
-    return PatchRun(GOOD, counter={{"again": "disguised.2"}.get(name, name): run for name, run in runs.items()})
+    """A patch that all tests accept, and its counter-runs; `again` is the second one in disguise, `third` the third."""
+    names = {"again": "disguised.2", "third": "disguised.3"}
+    return PatchRun(GOOD, counter={names.get(name, name): run for name, run in runs.items()})
 
 
 @pytest.mark.rule("resolved")
@@ -328,6 +329,31 @@ def test_what_passes_only_where_tests_run() -> None:
     assert graded.outcome is Outcome.TAMPERED and graded.fields["test_aware"] == (NAMED,)
     better = of_tested(TRIED, put(falsified=FAILS, former=FAILS, disguised=FAILS, again=GOOD))
     assert better.outcome is Outcome.RESOLVED and "test_aware" not in better.fields
+
+
+@pytest.mark.rule("test-aware")
+def test_what_fails_once_each_is_no_evidence() -> None:
+    """Two tests that are flaky in a busy moment, or one in a run that is the only one to end, prove nothing."""
+    other = TestRun(results={NAMED: Status.PASSED, OPENS: Status.FAILED})
+    graded = of_tested(TRIED, put(disguised=FAILS, again=other))
+    assert graded.outcome is Outcome.RESOLVED and "test_aware" not in graded.fields
+    slow = TestRun(end="timeout")
+    assert due(TRIED, put(falsified=FAILS, former=FAILS, disguised=slow, again=FAILS)) == "disguised.3"
+    assert due(TRIED, put(falsified=FAILS, former=FAILS, disguised=slow, again=FAILS, third=FAILS)) == ""
+    twice = of_tested(TRIED, put(falsified=FAILS, former=FAILS, disguised=slow, again=FAILS, third=FAILS))
+    assert twice.outcome is Outcome.TAMPERED and twice.fields["test_aware"] == (NAMED,)
+    assert of_tested(TRIED, put(disguised=slow, again=FAILS, third=other)).outcome is Outcome.RESOLVED
+
+
+@pytest.mark.rule("test-aware")
+def test_a_disguised_run_whose_runner_broke_is_made_again() -> None:
+    broken = replace(GOOD, died=("the report is cut off",))
+    assert due(TRIED, put(falsified=FAILS, former=FAILS, disguised=broken)) == "disguised.2"
+    assert of_tested(TRIED, put(disguised=broken, again=GOOD)).outcome is Outcome.RESOLVED
+    assert of_tested(TRIED, put(disguised=broken, again=broken)).outcome is Outcome.CRASHED
+    forged = replace(GOOD, faults=("the totals differ",))
+    assert due(TRIED, put(falsified=FAILS, former=FAILS, disguised=forged)) == ""
+    assert of_tested(TRIED, put(disguised=forged)).outcome is Outcome.TAMPERED
 
 
 @pytest.mark.rule("test-aware")
