@@ -9,7 +9,7 @@ import posixpath
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -51,6 +51,10 @@ _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _DECLARED = re.compile(r"\.d\.[cm]?ts$")
 #: how files are called that programs look for and take their settings from
 _SETTINGS = re.compile(r"(?:^|/)(?:\.[\w-]+rc(?:\.\w+)?|\.?[\w-]+(?:\.[\w-]+)*\.config\.\w+)$")
+#: what packages of a tool's own settings are called, by the tool: `uno.config.ts` is that of `unocss`
+_PACKAGES = ("{}", "{}css", "{}js", "@{}", "@{}css", "@{}js", ".bin/{}")
+#: lists the files that exist; it never fails, since a sandbox looks into each failure for a limit that was reached
+_EXISTING = ("sh", "-c", 'ls -1d -- "$@" 2> /dev/null || :', "sh")
 #: removes the files named in a list
 _REMOVE = ("sh", "-c", 'xargs -0 rm -rf -- < "$0"')
 
@@ -93,7 +97,7 @@ def prepare(
     state = _state(workspace)
     golds_own = patches.paths(fix_patch)
     taking = _claiming(workspace, state) | _doubling(workspace, state, golds_own)
-    taking |= {path for path in state.added if _SETTINGS.search(path) and path not in golds_own}
+    taking |= _configuring(workspace, {path for path in state.added if _SETTINGS.search(path)}.difference(golds_own))
     reverted = put_back(workspace, fix_patch, test_patch, protected, state=state, others=taking)
     return Applied(tuple(sorted({shown(path) for path in (*_unpatched(workspace, patch), *reverted)})), merged)
 
@@ -143,6 +147,30 @@ def _doubling(workspace: Workspace, state: State, free: Collection[str]) -> froz
     names = Counter(filter(None, map(_module, tracked)))
     usual = {posixpath.dirname(name) for name, count in names.items() if count > 1}
     return frozenset(path for path, module in added.items() if names[module] and posixpath.dirname(module) not in usual)
+
+
+def _configuring(workspace: Workspace, added: Collection[str]) -> set[str]:
+    """Those of the new files called like settings that a program may look for: their name begins with a dot or is that
+    of an installed package or program, or a manifest lies beside them. All others are modules of the sources, such as
+    `menu.config.ts`."""
+    hidden = {path for path in added if posixpath.basename(path).startswith(".")}
+    signs = {path: {*_signs(path)} for path in sorted(hidden.symmetric_difference(added))}
+    there = existing(workspace, sorted({sign for found in signs.values() for sign in found}))
+    return hidden | {path for path, found in signs.items() if not there.isdisjoint(found)}
+
+
+def _signs(path: str) -> Iterator[str]:
+    """The files that show, if they exist, that a program may look for settings in this one."""
+    words = posixpath.basename(path).partition(".config.")[0].split(".")
+    yield posixpath.join(posixpath.dirname(path), "package.json")
+    for folder in PurePosixPath(path).parents:
+        yield from (str(folder / "node_modules" / name.format(word)) for word in words for name in _PACKAGES)
+
+
+def existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:
+    """Those of the paths that exist, in one command."""
+    output = workspace.run([*_EXISTING, *paths], ours=True).output if paths else b""
+    return set(paths).intersection(output.decode(errors="replace").split("\n"))
 
 
 def _module(path: str) -> str:

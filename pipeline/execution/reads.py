@@ -23,7 +23,7 @@ from pipeline.ecosystems import parser as parser_named
 from pipeline.ecosystems.protection import is_manifest, is_protected
 from pipeline.ecosystems.runner_folder import Reads
 from pipeline.execution import command, generated, runs, scope
-from pipeline.execution.applying import apply, listed, must
+from pipeline.execution.applying import apply, existing, listed, must
 from pipeline.execution.closure import Seen, closure, targets
 from pipeline.execution.run import End
 from pipeline.execution.runs import Plan
@@ -62,7 +62,7 @@ def ask(plan: Plan, steps: Sequence[tuple[str, str]], fix_patch: str) -> Observe
             apply(workspace, patch, name)
         changed = patches.paths("".join(patch for _, patch in steps))
         generated.renew(workspace, plan.environment, changed)
-        if present := runs.existing(workspace, changed):
+        if present := existing(workspace, changed):
             must(workspace, "git", "--literal-pathspecs", "add", "--intent-to-add", "--force", "--", *sorted(present))
         tree = frozenset(path for path in listed(workspace, "git", "ls-files", "-z") if _is_own(path))
         written, packages = list(_written(workspace, tree)), _packages(workspace)

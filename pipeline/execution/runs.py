@@ -21,7 +21,7 @@ from pipeline.ecosystems import parser as parser_named
 from pipeline.ecosystems.protection import protection
 from pipeline.ecosystems.runner_folder import Parser
 from pipeline.execution import command, generated
-from pipeline.execution.applying import Applied, apply, prepare, settle
+from pipeline.execution.applying import Applied, apply, existing, prepare, settle
 from pipeline.execution.control import changed, digests, plant
 from pipeline.execution.reading import read
 from pipeline.execution.renewing import renewed
@@ -36,9 +36,6 @@ _ENDS: dict[Limit, End] = {
     "disk": "disk_limit",
     "processes": "process_limit",
 }
-
-#: lists the files that exist; it never fails, since a sandbox looks into each failure for a limit that was reached
-_EXISTING = ("sh", "-c", 'ls -1d -- "$@" 2> /dev/null || :', "sh")
 
 
 @dataclass(frozen=True)
@@ -184,9 +181,3 @@ def _variables(workspace: Workspace, plan: Plan, values: Mapping[str, str]) -> d
         names.append(file.name)
     options = [variables.get("NODE_OPTIONS", ""), *(command.preload(f"{workspace.scratch}/{name}") for name in names)]
     return variables | ({"NODE_OPTIONS": " ".join(filter(None, options))} if names else {})
-
-
-def existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:
-    """Those of the paths that exist, in one command."""
-    output = workspace.run([*_EXISTING, *paths], ours=True).output if paths else b""
-    return set(paths).intersection(output.decode(errors="replace").split("\n"))

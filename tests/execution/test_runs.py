@@ -217,14 +217,24 @@ def test_a_file_does_not_stand_in_for_one_of_another_extension(plan: MakePlan, p
 
 
 @pytest.mark.trap("graded-with-its-own-edits")
-def test_settings_that_a_patch_adds_are_not_there(plan: MakePlan, patch: Patch) -> None:
+def test_settings_that_a_patch_adds_are_not_there(plan: MakePlan, patch: Patch, library: History) -> None:
     """A program that compiles for tests looks for its own, such as `.svgrrc.js`, and nobody knows all their names. The
-    patch may add those that gold adds."""
-    added = {"src/.svgrrc.js": "1;\n", "tools/uno.config.ts": "1;\n"}
-    others = {"src/config.ts": "1;\n", "src/source.js": "1;\n", "src/webrc.js": "1;\n"}
+    patch may add those that gold adds, and modules of its own that are called so."""
+    for installed in ("unocss", "@svgr/core", ".bin/panda"):
+        (library.folder / "node_modules" / installed).mkdir(parents=True)
+    added = {"panda.app.config.js": "1;\n", "src/.svgrrc.js": "1;\n", "src/svgr.config.js": "1;\n"}
+    added |= {"tools/uno.config.ts": "1;\n"}
+    others = {"src/config.ts": "1;\n", "src/menu.config.ts": "1;\n", "src/source.js": "1;\n", "src/webrc.js": "1;\n"}
     given = patch(FIX | added | others)
     assert run_patch(plan(), given, "", patch(MENU_TEST)).restored == tuple(added)
     assert run_patch(plan(), given, given, patch(MENU_TEST)).restored == ()
+
+
+@pytest.mark.trap("graded-with-its-own-edits")
+def test_settings_beside_a_manifest_are_not_there(plan: MakePlan, patch: Patch, library: History) -> None:
+    library.commit("a package", {"packages/a/package.json": "{}"})
+    given = patch(FIX | {"packages/a/menu.config.ts": "1;\n", "packages/a/src/menu.config.ts": "1;\n"})
+    assert run_patch(plan(), given, "", patch(MENU_TEST)).restored == ("packages/a/menu.config.ts",)
 
 
 #: commands of a repository: one makes a file from a source, as `tools/make.sh` says
