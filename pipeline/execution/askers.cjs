@@ -1,7 +1,7 @@
 // Who asks, in a disguised run: whether the code that is running is a source, which must not know that tests run, or a
 // test, a runner or a library. Beside this file is `askers.json`: the folder of the repository, the one that it was
-// moved from, its files that may know of tests, its tests, its manifests, the modules of Node that no source of the base
-// loads and no page has, and whether elements have boxes. Written for any Node that runs tests.
+// moved from, the runner's cache, its files that may know of tests, its tests, its manifests, the modules of Node that no
+// source of the base loads and no page has, and whether elements have boxes. Written for any Node that runs tests.
 "use strict";
 const fs = require("fs");
 const path = require("path");
@@ -94,26 +94,33 @@ function isNew(name) {
 /** Whether a file is the repository's own, and does not know of tests. */
 const isSource = (file) => isOwn(file) && !knowing.has(nameOf(file));
 
-/** The running functions by their files, the innermost first, and all that stands above each in the stack; then, if none
- * of them has a file, who is running. */
-function* running(limit) {
+//: sources may change what loops and destructuring call, so here are none but those that count
+/** What `look` tells of the first running function of which it tells anything, by its file and all that stands above it
+ * in the stack, the innermost first; then, if none of them has a file, of who is running. */
+function running(limit, look) {
   const lines = frames(limit);
   let before = "";
-  for (const [file, line] of lines) {
-    if (file !== NODE && isCaller(file)) yield { file, before };
-    before += line;
+  let isCalled = false;
+  for (let place = 0; place < lines.length; place++) {
+    const file = lines[place][0];
+    if (isCaller(file)) {
+      isCalled = true;
+      const told = file === NODE ? undefined : look(file, before);
+      if (told !== undefined) return told;
+    }
+    before += lines[place][1];
   }
-  if (lines.length >= limit || !lines.some(([file]) => isCaller(file))) yield { file: MADE, before };
+  return lines.length >= limit || !isCalled ? look(MADE, before) : undefined;
 }
 
 /** The files of so many running functions, with their lines where they are few. */
 function frames(limit) {
   const found = stack.each(limit, limit === SHALLOW);
-  return typeof found === "string" ? parsed(found) : Array.from(found);
+  return typeof found === "string" ? parsed(found) : found;
 }
 
 /** Whether this is the file of a function that is not ours. */
-const isCaller = (file) => Boolean(file) && path.dirname(file) !== __dirname;
+const isCaller = (file) => file !== "" && path.dirname(file) !== __dirname;
 
 /** The same of a stack that V8 gives as text, which it does while another one is made. */
 function parsed(text) {
@@ -125,37 +132,37 @@ function parsed(text) {
 
 /** The file of the innermost running function that is not ours. */
 function nearest() {
-  const file = String(stack.nearest());
-  if (file && !file.includes("\n")) return file;
-  for (const one of running(DEEP)) return one.file;
-  return NODE;
+  const file = `${stack.nearest()}`;
+  return file && !file.includes("\n") ? file : running(DEEP, (one) => one) || NODE;
 }
 
 /** Whether a source is running, and has called no other file but ours and those whose names match `through`. */
 function isAskedBySource(through) {
   const file = nearest();
   if (!through || !through.test(file)) return isSource(file);
-  for (const one of running(SHALLOW)) if (!through.test(one.file)) return isSource(one.file);
-  return false;
+  return running(SHALLOW, (one) => (through.test(one) ? undefined : isSource(one))) === true;
 }
 
 /** The same, unless it has called functions of Node whose lines in the stack match `own`. */
 function isAskedDirectly(own) {
   if (!isAskedBySource()) return false; // most of them, and this costs least
-  for (const { file, before } of running(SHALLOW)) return isSource(file) && !own.test(before);
-  return false;
+  return running(SHALLOW, (file, before) => isSource(file) && !own.test(before)) === true;
 }
 
 /** Whether a source is running, itself or by a library that it has called. */
 function isDoneBySource() {
-  for (const { file } of running(DEEP)) if (isOwn(file)) return isSource(file);
-  return false;
+  return running(DEEP, (file) => (isOwn(file) ? isSource(file) : undefined)) === true;
 }
 
 /** A stack as sources may see it: of the functions that are running, those of sources. */
 function ownStack(error) {
-  const own = frames(SHALLOW).filter(([file]) => isCaller(file) && isSource(file));
-  return String(error) + own.map(([, line]) => line).join("");
+  const lines = frames(SHALLOW);
+  let told = `${error}`;
+  for (let place = 0; place < lines.length; place++) {
+    const file = lines[place][0];
+    if (isCaller(file) && isSource(file)) told += lines[place][1];
+  }
+  return told;
 }
 
 module.exports = { about, isSource, isAskedBySource, isAskedDirectly, isDoneBySource, ownStack };

@@ -214,7 +214,7 @@ def run(
             _move(workspace, digest(test_patch, fix_patch)[:10])
         is_protected, fixed = protection(plan.protected), patches.paths(fix_patch)
         about = _about(workspace, is_protected, {*tests, *patches.paths(test_patch)}, fixed)
-        about |= {"former": former, "boxes": form.boxes}
+        about |= {"former": former, "boxes": form.boxes, "cache": workspace.cache}
         _disguise(workspace, tests, about)
 
     if kind == "disguised":

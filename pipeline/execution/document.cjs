@@ -3,7 +3,7 @@
 // what tests replace stays replaced. All boxes are the same one, so that sources that compare them do what they do
 // without a layout. Where snapshots show boxes, nobody has one.
 "use strict";
-const { about: { boxes }, isAskedBySource } = require("./askers.cjs");
+const { about: { boxes }, isAskedBySource, isDoneBySource } = require("./askers.cjs");
 
 const BOX = { x: 8, y: 8, width: 120, height: 24, top: 8, right: 128, bottom: 32, left: 8 };
 const SIZES = {};
@@ -137,6 +137,24 @@ function giveMedia() {
   });
 }
 
+/** A page has no files: jsdom reads them, in a process of its own if it has to wait. */
+function hideFiles() {
+  const { URL } = view || {};
+  const protocolOf = URL && Object.getOwnPropertyDescriptor(URL.prototype, "protocol").get;
+  const isFile = function (address) {
+    try {
+      return protocolOf.call(new URL(`${address}`, world.document.baseURI)) === "file:";
+    } catch (error) {
+      return false; // the real one refuses it
+    }
+  };
+  replace("XMLHttpRequest", "open", (real) =>
+    function (method, address) {
+      if (isFile(address) && isDoneBySource()) throw new view.DOMException("not available", "NetworkError");
+      return real.apply(this, arguments);
+    });
+}
+
 /** Events that tests dispatch are trusted as those of people are. */
 function giveTrust() {
   if (!view || !view.Event) return;
@@ -186,3 +204,4 @@ giveMedia();
 giveTrust();
 giveName();
 giveView();
+hideFiles();

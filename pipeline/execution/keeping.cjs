@@ -8,6 +8,11 @@ const { isAskedBySource, isDoneBySource } = require("./askers.cjs");
 const OF_LANGUAGE =
   "Object Reflect JSON Promise Promise.prototype Array Array.prototype String.prototype Map.prototype " +
   "Set.prototype WeakMap.prototype WeakSet.prototype Symbol.prototype Error Function.prototype";
+//: what of it has another name than a text: methods that loops, spreading and texts call
+const OF_LOOPS = "Array.prototype String.prototype Map.prototype Set.prototype RegExp.prototype";
+//: what is global in it, beside what fake clocks replace
+const OF_GLOBALS =
+  "Array Boolean Error Function JSON Map Number Object Promise Proxy Reflect RegExp Set String Symbol WeakMap WeakSet";
 //: methods of them that tests of real repositories delete
 const DELETED = ["constructor", "toString"];
 const OF_ELEMENTS =
@@ -276,13 +281,30 @@ function keepWindow(world) {
   [world, parent].forEach((owner) => note(owner, "window", { enumerable, take }));
 }
 
-/** Keep what a realm has. Regular expressions are kept in the realm of sources alone, since V8 runs kept ones slowly. */
+/** The prototypes of a realm's iterators, and what they inherit from. */
+function iteratorsOf(world) {
+  const made = world.Function("return [[][Symbol.iterator](), ''[Symbol.iterator](), new Map().keys(), new Set().keys()]")();
+  const generators = parentOf(parentOf(world.Function("return (function* () {})()")()));
+  return made.map(parentOf).concat(generators, parentOf(generators));
+}
+
+/** Keep what loops call, and the names of the language's own classes. */
+function keepLoops(world, at) {
+  OF_LOOPS.split(" ").map(at).concat(iteratorsOf(world)).forEach(function (owner) {
+    keepAll(owner);
+    keep(owner, Object.getOwnPropertySymbols(owner));
+  });
+  OF_GLOBALS.split(" ").forEach((name) => keepGlobal(world, name));
+}
+
+/** Keep what a realm has. Regular expressions and loops are kept in the realm of sources alone, since V8 runs kept ones
+ * slowly. */
 function keepRealm(world, ofSources) {
   const at = (place) => place.split(".").reduce((owner, name) => owner && owner[name], world);
   OF_LANGUAGE.split(" ").forEach((place) => keepAll(at(place)));
   if (world === ofSources) {
-    keepAll(world.RegExp.prototype);
     keepReading();
+    keepLoops(world, at);
     new Set([world, view]).forEach((owner) => keepGlobal(owner, "getComputedStyle"));
   }
   keepElements();

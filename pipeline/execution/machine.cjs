@@ -37,6 +37,9 @@ const OF_MACHINES = {
   v8: "cachedDataVersionTag getHeapCodeStatistics getHeapSpaceStatistics getHeapStatistics",
 };
 const OF_SHELLS = /^(?:_|CI|HOME|HOSTNAME|LANG|LC_\w+|OLDPWD|PATH|PWD|SHELL|SHLVL|TERM|TMPDIR|TZ|USER|YARN_\w+|npm_\w+)$/;
+//: variables of runners, of what compiles for them, and of ours
+const OF_TESTING =
+  /^(?:A11Y_\w+|BABEL_ENV|(?:JASMINE|KARMA|MOCHA)_\w+|NODE_TEST_CONTEXT|NODE_V8_COVERAGE|TEST_REPORT|TS_(?:JEST|NODE)_\w+)$/;
 //: lines of Node's own functions in a stack, in its versions: those that load modules, and all of them
 const LOADER = /\((?:node:)?(?:internal\/)?modules?(?:\/|\.js)/;
 const INSIDE = /[\s(](?:node:|internal\/)|\(\w+\.js:/;
@@ -45,12 +48,14 @@ const OF_PAIRS = /^(?:copyFile|cp|link|rename|symlink)(?:Sync)?$/;
 //: what bundlers for browsers give programs in place of some of these
 const IN_BROWSERS = { version: "", versions: {} };
 
-const { root, former, tests } = about;
+const { root, former, tests, cache } = about;
 const define = Object.defineProperty;
 const scratch = path.dirname(__dirname);
 //: how the system names a file, whatever links lead to it
 const realpath = fs.realpathSync.native || fs.realpathSync;
 const hidden = new Set();
+//: the tests that have begun, without their extensions
+const begun = new Set();
 const stored = new Set(tests.map((name) => path.join(root, name)));
 //: whether the test file that runs has a document: then its sources are in a page
 let isPage = false;
@@ -107,7 +112,8 @@ function hideReports(own) {
 
 /** Compilers are told what they compile for; sources are not, and a page has no variables of a shell. */
 function hideCompiling(own) {
-  const isHidden = (name) => (name === "BABEL_ENV" || (isPage && OF_SHELLS.test(String(name)))) && isAskedBySource();
+  const isTelling = (name) => OF_TESTING.test(name) || (isPage && OF_SHELLS.test(name));
+  const isHidden = (name) => isTelling(String(name)) && isAskedBySource();
   own.env = new Proxy(own.env, {
     get: (env, name) => (isHidden(name) ? undefined : env[name]),
     getOwnPropertyDescriptor: (env, name) => (isHidden(name) ? undefined : Object.getOwnPropertyDescriptor(env, name)),
@@ -178,7 +184,8 @@ function missing(name) {
 }
 
 /** Whether a file is not there: those of tests that have begun, and what the system tells of processes; for sources,
- * also files of ours and of tests, the folder that the repository was moved from, and in a page, all files. */
+ * also files of ours and of tests, the runner's cache, which holds tests, the folder that the repository was moved from,
+ * and in a page, all files. */
 function isHiddenFile(name) {
   if (isReading()) return false;
   let file = name;
@@ -189,7 +196,7 @@ function isHiddenFile(name) {
   }
   const isOurs = [name, file].some(function (one) {
     const isFormer = former && isWithin(one, former) && !INSTALLED.test(`${one}${path.sep}`);
-    return isWithin(one, scratch) || isFormer || isOfTests(one);
+    return isWithin(one, scratch) || (cache && isWithin(one, cache)) || isFormer || isOfTests(one);
   });
   if (hidden.has(name) || hidden.has(file) || /^\/proc(?:\/|$)/.test(file)) return true;
   return isOurs ? isAskedBySource() : (isPage || stored.has(name) || stored.has(file)) && isAskedDirectly(LOADER);
@@ -241,7 +248,10 @@ function hideFiles() {
   if (syncBuiltinESMExports) syncBuiltinESMExports();
 }
 
-/** Jest gives every module an object of its own; a source gets none. */
+/** Whether this is the path of a test; of one that has begun, also without its extension, as imports may name it. */
+const isTest = (file) => [file, `${file}.js`].some((one) => hidden.has(one) || stored.has(one)) || begun.has(file);
+
+/** Jest gives every module an object of its own, and a list of all modules; a source gets none. */
 function hideJest(own) {
   const cache = own.mainModule && own.mainModule.constructor._cache;
   const names = Object.getOwnPropertyNames(cache || {});
@@ -254,15 +264,25 @@ function hideJest(own) {
       return isSource(String(from.filename || from)) ? undefined : create.apply(this, arguments);
     };
     prototype._createJestObjectFor.isHiding = true;
-    ["_requireResolve", "requireModuleOrMock"].forEach(function (method) {
-      const real = prototype[method];
-      prototype[method] = function (from, name) {
-        const file = path.resolve(path.dirname(String(from)), String(name));
-        const isHidden = [file, `${file}.js`].some((one) => hidden.has(one) || stored.has(one));
-        if (isSource(String(from)) && (isHidden || isDenied(String(name), isPage))) throw missing(name);
-        return real.apply(this, arguments);
-      };
-    });
+    const { _createRequireImplementation, _requireResolve } = prototype;
+    prototype._createRequireImplementation = function (from) {
+      const given = _createRequireImplementation.apply(this, arguments);
+      if (isSource(String(from.filename || from))) given.cache = {};
+      return given;
+    };
+    const isNamed = (from, name) => isTest(path.resolve(path.dirname(from), name)) || isDenied(name, isPage);
+    prototype._requireResolve = function (from, name) {
+      if (!isSource(String(from))) return _requireResolve.apply(this, arguments);
+      if (isNamed(String(from), String(name))) throw missing(name);
+      const found = _requireResolve.apply(this, arguments);
+      if (isTest(found)) throw missing(name);
+      return found;
+    };
+    const { requireModuleOrMock } = prototype;
+    prototype.requireModuleOrMock = function (from, name) {
+      if (isSource(String(from)) && isNamed(String(from), String(name))) throw missing(name);
+      return requireModuleOrMock.apply(this, arguments);
+    };
   });
 }
 
@@ -276,7 +296,7 @@ function hideImports(mocker) {
     if (!real) return;
     runner[method] = function (name, from, ...words) {
       const importer = String(from || "").replace(/^\/@fs(?=\/)/, "");
-      const isHidden = stored.has(path.resolve(path.dirname(importer), String(name)));
+      const isHidden = isTest(path.resolve(path.dirname(importer), String(name)));
       const isRefused = importer && isSource(importer) && (isHidden || isDenied(String(name), isPage));
       if (isRefused) return Promise.reject(missing(name));
       return real.call(this, name, from, ...words);
@@ -331,7 +351,10 @@ module.exports = {
     done.add(own);
     [hideJest, hideStart, hideListeners, hideReports, hideCompiling, keepProcess].forEach((hide) => hide(own));
   },
-  hide: (file) => hidden.add(file),
+  hide: function (file) {
+    hidden.add(file);
+    begun.add(file.replace(/\.[^./\\]+$/, ""));
+  },
   hideFrames,
   hideImports,
   isAskedByItself,
