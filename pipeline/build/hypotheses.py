@@ -53,8 +53,9 @@ _BUILDS = ("build", "compile", "build:lib", "build:js", "build:cjs", "prepack", 
 _GENERATES = ("generate", "codegen", "build:icons", "build:tokens")
 #: scripts of a root that compile all packages, the narrowest first
 _COMPILES = ("build:cjs", "build:js", "build:lib", "build:packages", "compile", "build")
-#: runs a script of a package; runs a shell text in a folder
+#: runs a script of a package, also of one that asks for another manager; runs a shell text in a folder
 _NPM_RUN = ("sh", "-c", 'PATH="$PWD/node_modules/.bin:$PATH" exec npm --prefix "$0" run "$1"')
+_NPM_FORCED = ("sh", "-c", 'PATH="$PWD/node_modules/.bin:$PATH" exec npm --force --prefix "$0" run "$1"')
 _IN_FOLDER = ("sh", "-c", 'export PATH="$PWD/node_modules/.bin:$PATH"; cd "$0" && exec sh -ec "$1"')
 #: installs, and then applies the repository's patches of packages: those that fit
 _PATCHING = ("sh", "-c", '"$@" && { node_modules/.bin/patch-package || :; }', "patch")
@@ -211,12 +212,12 @@ def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
     seen: list[tuple[tuple[str, ...], ...]] = [()]
     for commands in (
         *case.preparations,
-        tuple(_script(home, name) for name, home in _needed(tree, packages, case.missing.own)),
+        tuple(_script(tree, home, name) for name, home in _needed(tree, packages, case.missing.own)),
         _siblings(tree, packages, folder) if case.missing.own else (),
-        *((_script(home, name),) for home in dict.fromkeys((folder, "")) for name in _made_by(tree, home)),
+        *((_script(tree, home, name),) for home in dict.fromkeys((folder, "")) for name in _made_by(tree, home)),
         _leading(tree, folder),
         tuple(_step(step) for step in jobs.before_tests(tree)),
-        *((_script("", name),) for name in _made_by(tree, "", ("build",)) if folder),
+        *((_script(tree, "", name),) for name in _made_by(tree, "", ("build",)) if folder),
     ):
         if commands not in seen:
             seen.append(commands)
@@ -239,9 +240,9 @@ def _siblings(tree: Tree, packages: Mapping[str, str], folder: str) -> tuple[tup
     manifest = tree.manifest(folder)
     names = [name for name in manifest.dependencies if name in packages] if manifest else []
     homes = [packages[name] for name in _order(tree, packages, names) if packages[name]]
-    generating = [_script(home, script) for home in homes for script in _made_by(tree, home, _GENERATES)[:1]]
-    building = [_script(home, script) for home in homes for script in _made_by(tree, home, _BUILDS)[:1]]
-    by_root = [_script("", script) for script in _made_by(tree, "", _COMPILES)[:1]]
+    generating = [_script(tree, home, script) for home in homes for script in _made_by(tree, home, _GENERATES)[:1]]
+    building = [_script(tree, home, script) for home in homes for script in _made_by(tree, home, _BUILDS)[:1]]
+    by_root = [_script(tree, "", script) for script in _made_by(tree, "", _COMPILES)[:1]]
     return (*generating, *(building if len(building) == len(homes) else by_root)) if homes else ()
 
 
@@ -252,7 +253,7 @@ def _with_all_siblings(case: Case) -> Iterator[Hypothesis]:
     manifest = tree.manifest(_tested(case))
     names = [name for name in manifest.dependencies if name in packages] if manifest else []
     links = tuple(filter(linking.is_linking, before.prepare))
-    building = tuple(_script(home, script) for script, home in _needed(tree, packages, names))
+    building = tuple(_script(tree, home, script) for script, home in _needed(tree, packages, names))
     if building and (*links, *building) != before.prepare:
         environment = before.model_copy(update={"prepare": (*links, *building)})
         yield Hypothesis("prepared", environment, f"the tests need {len(building)} packages of the repository")
@@ -293,9 +294,10 @@ def _leading(tree: Tree, folder: str) -> tuple[tuple[str, ...], ...]:
     return (_shell(before, folder),) if before and len(list(commands_of(script))) > 1 else ()
 
 
-def _script(folder: str, name: str) -> tuple[str, ...]:
+def _script(tree: Tree, folder: str, name: str) -> tuple[str, ...]:
     """The words that run a script of a package, with the root's programs."""
-    return (*_NPM_RUN, folder or ".", name)
+    running = _NPM_FORCED if tree.asks_for_manager(folder) else _NPM_RUN
+    return (*running, folder or ".", name)
 
 
 def _step(step: jobs.Step) -> tuple[str, ...]:

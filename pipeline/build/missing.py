@@ -10,14 +10,20 @@ from typing import NamedTuple
 from pipeline.build.faults import END, LINE
 from pipeline.build.infer.tree import Tree
 
+#: the words of such a report, and how it names what is missing; paths have a sign that other words have not
+_UNFOUND = r"(?:Could not|Can't|Cannot|Unable to|Failed to) (?:resolve|load|locate|find)(?! any files)"
+_KINDS = r"(?:import|module specifier|module|url|entry for package|path to module|package|type definition file for)"
+_NAME = r"(?:@|\.{0,2}/)?[\w@$.~-][^'\"`\s:,()\n]*"
+_PATH = r"(?:@|\.{0,2}/)[\w@$.~-][^'\"`\s:,()\n]*|[\w$.~-]+/[^'\"`\s:,()\n]*"
 #: how runners and bundlers report what they could not load
 _MISSING = re.compile(
     "|".join(
         (
             r"Cannot find (?:module|package|dependency)\s+['\"]([^'\"\n]+)['\"]",  # Stencil breaks such lines
-            r"(?:Could not|Can't|Cannot|Unable to|Failed to) (?:resolve|load|locate|find)(?! any files)"
-            r"(?: (?:import|module|url|entry for package|path to module|package|type definition file for))?"
-            r" ['\"`]?((?:@|\.{0,2}/)?[\w@$.~-][^'\"`\s:,()\n]*)['\"`]?",
+            rf"{_UNFOUND}(?: {_KINDS})? ['\"`]({_NAME})",
+            rf"{_UNFOUND} {_KINDS} ({_NAME})",
+            rf"{_UNFOUND} ({_PATH})",  # other words without quotation marks are those of a sentence
+            r"failed to resolve \"extends\":\"([^\"\n]+)\"",  # of a tsconfig.json
             r"ENOENT: no such file or directory, \w+ ['\"]([^'\"\n]+)['\"]",
             r"Module not found: (?!Error: Can't)[^\n]*?['\"]([^'\"\n]+)['\"]",  # webpack's is among those above
             # as Jest calls what its configuration names

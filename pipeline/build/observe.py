@@ -53,7 +53,8 @@ def run_script(tree: Tree, folder: str, name: str) -> Command | None:
     if not manifest or name not in manifest.table("scripts"):
         return None
     evidence = f"{posixpath.join(folder, 'package.json')}: scripts.{name}"
-    return Command(("npm", "run", "--silent", name), folder, evidence)
+    forced = ("--force",) if tree.asks_for_manager(folder) else ()
+    return Command(("npm", "run", "--silent", *forced, name), folder, evidence)
 
 
 def commands(tree: Tree, tests: Sequence[str]) -> list[Command]:

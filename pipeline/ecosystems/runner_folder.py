@@ -266,6 +266,7 @@ class Runner(Folder):
     entries: tuple[str, ...] = Field(description="the runner's own file, in node_modules; none: Node itself")
     configuration: str = Field(description="pattern of its files, from its folder")
     finds: str = Field(default="", description="pattern of those that it finds itself; none: all")
+    usual: str = Field(default="", description="pattern of the one that it takes first, if there are several")
     configured: str = Field(default="", description="the word that hands it another {configuration}")
     key: str = Field(default="", description="its field in package.json")
     aggregate: str = Field(default="", description="what a configuration says that runs the packages' tests")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from trees import BERRY, DATE, LOCK, YARN_1, of, package, read, tree
 
-from pipeline.build import hypotheses
+from pipeline.build import hypotheses, observe
 from pipeline.build.hypotheses import INSTALLING, Case, Hypothesis
 from pipeline.build.infer import Tree
 from pipeline.build.infer.scripts import Call
@@ -140,6 +140,18 @@ def test_compiled_siblings_are_built_in_the_order_of_their_needs() -> None:
         ("packages/core", "build"),
         ("packages/tokens", "build"),
     ]
+
+
+def test_scripts_of_a_package_that_asks_for_a_manager() -> None:
+    """npm refuses to run them if that is another one, and the environment was given up."""
+    asking = {"devEngines": {"packageManager": {"name": "npm"}}}
+    for more, options in ((asking, "--force --prefix"), ({}, "--prefix")):
+        root = tree(scripts={"pretest": "tokens", "test": "jest"}, **more)
+        (found,) = named(case(root, "Cannot find module './tokens.js' from 'src/a.js'"), "prepared")
+        ((_, _, text, folder, script),) = found.environment.prepare
+        assert f"exec npm {options} " in text and (folder, script) == (".", "pretest")
+        command = observe.run_script(root, "", "test")
+        assert command and ("--force" in command.argv) == bool(more) and command.argv[-1] == "test"
 
 
 def test_all_siblings_are_made_where_the_root_compiles_them() -> None:
@@ -367,6 +379,19 @@ def test_tests_that_are_read_at_last_ask_for_what_is_made_before_them() -> None:
         ('Cannot find any files matching pattern "./lib/*.js"', (), ("lib/*.js",), ()),
         ('Cannot find any files matching pattern "test/new.spec.js"', (), (), ()),
         ("expected element to be found", (), (), ()),
+        ('Failed to resolve module specifier "@acme/ui"', ("@acme/ui",), (), ()),
+        ("Unable to resolve path to module 'lodash'. eslint", (), (), ("lodash",)),
+        ("Error: Could not load ./icons/menu.svg (imported by a.js)", (), ("icons/menu.svg",), ()),
+        ("Failed to load url /src/tokens.js (resolved id: /src/tokens.js)", (), ("/src/tokens.js",), ()),
+        ('failed to resolve "extends":"./.svelte-kit/tsconfig.json" in /x/tsconfig.json', (),
+         (".svelte-kit/tsconfig.json",), ()),
+        ("error TS2304: Cannot find name 'describe'.", (), (), ()),
+        ("TS7016: Could not find a declaration file for module 'react'.", (), (), ()),
+        ('Unable to find an accessible element with the role "button"', (), (), ()),
+        ('Unable to find role="dialog"', (), (), ()),
+        ("Can't find stylesheet to import.", (), (), ()),
+        ("Could not locate the bindings file. Tried:", (), (), ()),
+        ("Could not find Chrome (ver. 123.0)", (), (), ()),
     ],
 )  # fmt: skip
 def test_what_a_log_asks_for(log: str, own: tuple[str, ...], files: tuple[str, ...], foreign: tuple[str, ...]) -> None:

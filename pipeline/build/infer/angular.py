@@ -1,6 +1,7 @@
-"""The projects of Angular's workspace (angular.json), and the builder that runs the tests of each.
+"""The projects of Angular's workspace, and the builder that runs the tests of each.
 
-Does not cover workspaces of other tools, such as Nx.
+The workspace is described by angular.json, before Angular 6 by .angular-cli.json. Does not cover workspaces of other
+tools, such as Nx.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pipeline.build.infer.tree import Tree, Unsupported
 from pipeline.core.texts import parse_json
 from pipeline.ecosystems import locks, versions
 
-FILE = "angular.json"
+FILE, FORMER = "angular.json", ".angular-cli.json"
 _UNIT_TEST, _KARMA = "@angular/build:unit-test", re.compile(r"^@angular(?:-devkit)?/build(?:-angular)?:karma$")
 #: the first major version of the builder whose Vitest writes a report for us
 _FIRST = 21
@@ -60,10 +61,11 @@ def require_report(tree: Tree, files: Sequence[str]) -> None:
 
 
 def _projects(tree: Tree) -> list[Project]:
-    try:
-        document = mapping(parse_json(tree.text(FILE)))
-    except ValueError:
-        return []
+    document, former = (_document(tree, name) for name in (FILE, FORMER))
+    if not document:
+        karma = mapping(mapping(former.get("test")).get("karma"))
+        options = {"karmaConfig": karma["config"]} if "config" in karma else {}
+        return [Project("", "", "@angular-devkit/build-angular:karma", options)] if karma else []
     found = []
     for name, settings in mapping(document.get("projects")).items():
         targets = mapping(mapping(settings).get("architect") or mapping(settings).get("targets"))
@@ -71,3 +73,10 @@ def _projects(tree: Tree) -> list[Project]:
         folder = str(mapping(settings).get("root", "")).strip("/").removeprefix("./")
         found.append(Project(name, folder, str(test.get("builder", "")), mapping(test.get("options"))))
     return found
+
+
+def _document(tree: Tree, name: str) -> dict[str, Any]:
+    try:
+        return mapping(parse_json(tree.text(name)))
+    except ValueError:
+        return {}

@@ -141,11 +141,16 @@ def _configuration(tree: Tree, use: Use, manifest: Manifest, spec: Spec) -> Foun
             return Found(path, use.evidence)
     start = f"{use.folder}/" if use.folder else ""
     inside = [path.removeprefix(start) for path in tree.paths if path.startswith(start)]
-    if files := sorted(filter(re.compile(spec.configuration).search, inside), key=lambda path: (path.count("/"), path)):
-        return Found(files[0], "its name")
+    if files := list(filter(re.compile(spec.configuration).search, inside)):
+        return Found(min(files, key=lambda path: _rank(spec, path)), "its name")
     if spec.key in manifest.data:
         return Found(manifest.path, f"its field {spec.key}")
     return Found("", "none: its defaults")
+
+
+def _rank(spec: Spec, path: str) -> tuple[int, bool, str]:
+    """How late a configuration's file is taken: in a folder before those below, and the usual one before others."""
+    return path.count("/"), bool(spec.usual) and not re.search(spec.usual, path), path
 
 
 def _configurations(use: Use, spec: Spec) -> Iterator[str]:

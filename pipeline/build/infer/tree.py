@@ -91,6 +91,11 @@ class Tree:
             return None
         return Manifest(path, data) if isinstance(data, dict) else None
 
+    def asks_for_manager(self, folder: str) -> bool:
+        """Whether a package's manifest may ask for a manager, so that npm runs its scripts only if it is forced to."""
+        manifest = self.manifest(folder)
+        return manifest is not None and "devEngines" in manifest.data
+
 
 def below(tree: Tree, folder: str) -> Tree:
     """The tree of a folder, as if it were the root."""

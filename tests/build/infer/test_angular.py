@@ -54,6 +54,16 @@ def test_karma_is_what_its_builder_starts(builder: str, options: dict[str, Any])
     assert read(made, "src/menu.spec.ts").runner == "karma"
 
 
+def test_karma_is_what_the_first_versions_start() -> None:
+    """Mocha was inferred, which tools of the package use."""
+    text = json.dumps({"apps": [{}], "test": {"karma": {"config": "./karma.conf.js"}}})
+    packages = {"karma": "1.7.1", "karma-jasmine": "1.1.1", "mocha": "4.0.1", "@angular/cli": "1.5.0"}
+    made = tree({".angular-cli.json": text}, devDependencies=packages, scripts={"test": "ng test -sr"})
+    assert read(made, "src/menu.spec.ts").runner == "karma"
+    made = tree({".angular-cli.json": '{"test": 1}'}, devDependencies=packages, scripts={"test": "ng test -sr"})
+    assert read(made, "src/menu.spec.ts").runner == "mocha"
+
+
 def test_an_older_builder_is_refused_before_the_install() -> None:
     """Before version 21 it takes no file for a report."""
     packages = PACKAGES | {"@angular/build": "^20.3.0"}

@@ -443,6 +443,22 @@ def test_the_configuration_that_a_call_names(script: str, configuration: str) ->
     assert read(made, "src/menu.test.js").configuration == configuration
 
 
+@pytest.mark.parametrize(
+    ("names", "script", "configuration"),
+    [
+        (("karma-base.conf.js", "karma-ci.conf.js", "karma.conf.js"), "karma start", "karma.conf.js"),
+        (("test/karma-conf.js",), "karma start", "test/karma-conf.js"),
+        (("vite.config.mts", "vitest.config.mts"), "vitest", "vitest.config.mts"),
+        (("packages/a/karma.conf.js", "karma-all.conf.js"), "karma start", "karma-all.conf.js"),
+    ],
+)
+def test_of_several_configurations_the_usual_one(names: tuple[str, ...], script: str, configuration: str) -> None:
+    """The first one by name was taken, which is made for other programs to load."""
+    packages = {"karma": "^6.0.0", "vitest": "^3.0.0"}
+    made = tree(dict.fromkeys(names, ""), scripts={"test": script}, devDependencies=packages)
+    assert read(made, "src/menu.test.js").configuration == configuration
+
+
 def test_all_tests_if_a_script_picks_them_while_it_runs() -> None:
     paths = ("src/a.test.js", "src/b.test.js", "src/c.js", "cypress/integration/d.spec.js")
     scripts = {"test": "mocha $(find src -name '*.test.js') --exit"}
