@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pandas as pd
-from matplotlib.ticker import MaxNLocator
 
 from pipeline.analyze.frames import Frames
 from pipeline.report.figures.bars import legend, plain, stacked
-from pipeline.report.figures.style import BLUE, EDGE, ORANGE, Drawing, canvas, listed, wrapped
+from pipeline.report.figures.style import BLUE, EDGE, ORANGE, Drawing, canvas, listed, whole, wrapped
 
 #: kind of a transition -> its label
 KINDS = {
@@ -29,7 +28,7 @@ def funnel(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing:
     shares = [f"{count:,}{_share_kept(before, count)}" for before, count in zip([0, *values], values, strict=False)]
     plain(axes, list(counts), values, shares)
     axes.set(xlim=(0, 1.55 * (max(values) or 1)), xlabel="pull requests")
-    axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+    whole(axes.xaxis, 4)
     axes.xaxis.set_major_formatter("{x:,.0f}")
     return figure, f"Bars, one below the other. {listed(list(zip(counts, shares, strict=True)))}."
 

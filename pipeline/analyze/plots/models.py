@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 
 import pandas as pd
-from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
 
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.group import attempts
@@ -36,6 +34,7 @@ from pipeline.report.figures.style import (
     canvas,
     listed,
     sized,
+    whole,
     wrapped,
 )
 
@@ -97,7 +96,7 @@ def outcomes(_frames: Frames, tables: Tables) -> Drawing | None:
     parts = {outcome.value.replace("_", " "): list(table[outcome.value]) for outcome in occurring}
     stacked(axes, names, parts, fills=[(MARKS[outcome][0], PATTERNS[outcome]) for outcome in occurring])
     axes.set_xlabel("instances")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    whole(axes.xaxis)
     rows = table[[outcome.value for outcome in occurring]].to_dict("records")
     entries = [
         (name, ", ".join(f"{count} {str(end).replace('_', ' ')}" for end, count in row.items()))
@@ -121,7 +120,7 @@ def pass_at_k(_frames: Frames, tables: Tables) -> Drawing | None:
         axes.plot(rows["k"].astype(int), shares, marker=marker, linestyle=line, color=color, label=model)
         entries.append((model, ", ".join(f"{share:.1f} % at {k}" for k, share in zip(rows["k"], shares, strict=True))))
     axes.set(ylim=(0, 105), xlabel="k, attempts that are allowed", ylabel="pass@k, %")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    whole(axes.xaxis)
     axes.grid(color=GRID)
     legend(axes, 2)
     return figure, f"Lines that rise with k. {listed(entries)}."
@@ -145,6 +144,8 @@ def agreement(_frames: Frames, tables: Tables) -> Drawing | None:
 
 def grid(frames: Frames, _tables: Tables) -> Drawing | None:
     """A grid of letters: the outcome of each instance with each model; None for too many instances."""
+    from matplotlib.patches import Patch
+
     rows = attempts(frames)
     if rows.empty or len(frames.instances) > LARGEST_GRID:
         return None
@@ -329,7 +330,7 @@ def accessibility(_frames: Frames, tables: Tables) -> Drawing | None:
     axes = figure.subplots()
     stacked(axes, names, {kind: [float(value) for value in table[f"axe_{kind}"]] for kind in kinds})
     axes.set_xlabel("violations")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    whole(axes.xaxis)
     rows = table[[f"axe_{kind}" for kind in kinds]].to_numpy().tolist()
     entries = [
         (name, ", ".join(f"{n} {k}" for n, k in zip(row, kinds, strict=True)))

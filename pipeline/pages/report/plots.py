@@ -7,13 +7,23 @@ from collections.abc import Callable, Sequence
 from itertools import cycle
 from typing import TypeAlias
 
-from matplotlib.ticker import MaxNLocator
-
 from pipeline.pages.measures import PassAtK, model_row, pass_at, rules
 from pipeline.pages.records import PageAnswer, PageVerdict
 from pipeline.pages.runs import Run
 from pipeline.report.figures.bars import legend, plain
-from pipeline.report.figures.style import GRID, LINES, Drawing, Plot, canvas, laid_out, listed, sized, styled, wrapped
+from pipeline.report.figures.style import (
+    GRID,
+    LINES,
+    Drawing,
+    Plot,
+    canvas,
+    laid_out,
+    listed,
+    sized,
+    styled,
+    whole,
+    wrapped,
+)
 
 #: the maximum number of rules in the figure; the table has all
 MOST_RULES = 12
@@ -52,7 +62,7 @@ def _curve(run: Run, verdicts: Verdicts) -> Drawing | None:
         axes.plot(at, shares, line, color=color, marker=marker, markersize=4, label=model)
         axes.fill_between(at, lows, highs, color=color, alpha=0.12, linewidth=0)
     axes.set(xlabel="k", ylabel="pass@k (%)", ylim=(-2, 102))
-    axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
+    whole(axes.xaxis, "auto", steps=[1, 2, 2.5, 5, 10])
     axes.grid(color=GRID)
     legend(axes, len(lines))
     return figure, listed([(model, _ends(points)) for model, points in lines.items()])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-from matplotlib.axes import Axes
+from typing import TYPE_CHECKING, Any
 
 from pipeline.report.figures.style import BLUE, EDGE, FILLS, Fill, below
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: parts of a stacked bar that are narrower than this share of the axis get no number
 _NARROW = 0.08

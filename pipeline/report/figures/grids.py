@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
-from matplotlib.typing import ColorType
 
 from pipeline.report.figures.style import EDGE, WIDTH, sized, wrapped
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.typing import ColorType
 
 #: inches of a letter, on average
 LETTER = 0.08
@@ -24,6 +24,8 @@ _EVEN = 0.179
 def shares(table: pd.DataFrame, rows: str, columns: str, part: str, whole: str) -> Figure:
     """A grid of shares, `part` of `whole`: the larger, the darker; every cell shows its counts. If rows and columns
     have the same names, they have the same order. Headings that are wider than their cells are turned."""
+    import matplotlib as mpl
+
     names, heads = list(dict.fromkeys(table[rows])), list(dict.fromkeys(table[columns]))
     if set(names) == set(heads):
         heads = names
@@ -57,6 +59,8 @@ def _head(name: str, width: int) -> str:
 
 def box(axes: Axes, x: int, y: int, fill: ColorType, text: str) -> None:
     """One cell. It is inside the frame, so that the layout need not measure it."""
+    from matplotlib.patches import Rectangle
+
     axes.add_artist(Rectangle((x, y), 1, 1, facecolor=fill, edgecolor=EDGE, linewidth=0.6, in_layout=False))
     axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", color=ink(fill), in_layout=False)
 
@@ -64,6 +68,8 @@ def box(axes: Axes, x: int, y: int, fill: ColorType, text: str) -> None:
 def ink(fill: ColorType) -> str:
     """Black or white, whichever has the higher contrast to a fill. The formula is that of WCAG's success criterion
     1.4.3."""
+    from matplotlib.colors import to_rgb
+
     linear = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(fill))
     luminance = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
     return "black" if luminance > _EVEN else "white"

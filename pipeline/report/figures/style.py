@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from io import BytesIO
-from typing import Any
-
-import matplotlib as mpl
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pipeline.report.figures.embedded import data_uri
+
+if TYPE_CHECKING:  # Matplotlib is slow to import, and another process may draw
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 #: Okabe and Ito's palette, which color-blind people can tell apart
 BLUE, ORANGE, GREEN, SKY = "#0072B2", "#E69F00", "#009E73", "#56B4E9"
@@ -70,7 +71,7 @@ _STYLE: dict[Any, Any] = {
 }
 
 #: a figure and its text alternative
-Drawing = tuple[Figure, str]
+Drawing: TypeAlias = "tuple[Figure, str]"
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,8 @@ class Plot:
 
 @contextmanager
 def styled() -> Iterator[None]:
+    import matplotlib as mpl
+
     with mpl.rc_context(_STYLE):
         yield
 
@@ -142,12 +145,21 @@ def laid_out(figure: Figure) -> Figure:
 
 def sized(height: float, width: float = WIDTH) -> Figure:
     """A figure of this size in inches, in which nothing overlaps."""
+    from matplotlib.figure import Figure
+
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def canvas(rows: int, *, head: float = 0.7, each: float = 0.34, width: float = WIDTH) -> Figure:
     """A figure that is high enough for this many rows: `head` and `each` row in inches."""
     return sized(head + each * max(rows, 1), width)
+
+
+def whole(axis: Axis, most: int | Literal["auto"] = 10, **options: Any) -> None:
+    """Mark only whole numbers on an axis, at most so many, with Matplotlib's further `options`."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(most, integer=True, **options))
 
 
 def wrapped(name: str, width: int = 22) -> str:
