@@ -98,7 +98,7 @@ def _files(fields: Mapping[str, Any], path: Path) -> dict[str, frozenset[str]]:
 
 
 def _is_step(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(is_list_of_texts, value.values()))
+    return isinstance(value, dict) and all(is_list_of_texts(value.get(step, [])) for step in STEPS)
 
 
 def _fault(message: str, path: Path, field: str) -> UserError:
