@@ -110,7 +110,7 @@ def test_the_images_git_holds_one_commit_and_no_way_out(bench: Bench, image: tar
     image.extractall(tmp_path, [one for one in image if one.name.startswith(f"{inside}/.git/")], filter="data")
     repo = git.Repo(tmp_path / inside)
     assert repo.git.rev_list("--all", "--count") == "1"
-    assert (list(repo.remotes), repo.tags, [head.name for head in repo.heads]) == ([], [], ["main"])
+    assert (list(repo.remotes), repo.tags, [head.name for head in repo.heads]) == ([], [], ["main", "master"])
     objects = repo.git.cat_file("--batch-all-objects", "--batch")
     assert "export function Toggle" in objects
     canaries = gold_lines(bench.clone, bench.instance) | later_lines(bench.clone, bench.instance)
