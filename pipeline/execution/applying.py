@@ -154,7 +154,7 @@ def _configuring(workspace: Workspace, added: Collection[str]) -> set[str]:
     of an installed package or program, or a manifest lies beside them. All others are modules of the sources, such as
     `menu.config.ts`."""
     hidden = {path for path in added if posixpath.basename(path).startswith(".")}
-    signs = {path: {*_signs(path)} for path in sorted(hidden.symmetric_difference(added))}
+    signs = {path: {*_signs(path)} for path in added if path not in hidden}
     there = existing(workspace, sorted({sign for found in signs.values() for sign in found}))
     return hidden | {path for path, found in signs.items() if not there.isdisjoint(found)}
 
