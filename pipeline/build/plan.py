@@ -124,7 +124,7 @@ def _counter_results(stored: Mapping[str, Any] | None, ran: Ran, files: Mapping[
         for kind, fields in stored["runs"].items()
     }
     form = Form(**stored.get("form", {}))
-    return CounterResults(Made.model_validate(stored["made"]), runs, form)
+    return CounterResults(Made.model_validate(stored["made"]), runs, form, stored.get("hidden", False))
 
 
 def stored_triples(unit: Unit) -> tuple[tuple[str, ...], dict[str, Triple]]:

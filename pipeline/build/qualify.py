@@ -454,37 +454,42 @@ class _Qualification:
         gold = (instance.fix_patch, instance.test_patch)
         self.say("falsifying expectations")
         parts = counter.made(plan, *gold)
-        counter_runs: dict[str, TestRun] = {}
-        fields: dict[str, Any] = {}
-        form = counter.FORMS[0]
-        for name in (name for name in counter.KINDS if name == "disguised" or parts.patch(name)):
+        form, disguised = self._disguised(plan, instance)
+        hidden = 2 * unfixed(instance, disguised) <= len(instance.fixed_tests)
+        counter_runs = {"disguised": disguised}
+        for name in (name for name in counter.KINDS if parts.patch(name)):
+            self.say(f"gold against {name} expectations{', disguised' if hidden else ''}")
             words = (name, plan, instance.fix_patch, *gold, instance.expected_files, parts.patch(name))
             try:
-                if name == "disguised":
-                    form, counter_runs[name] = self._disguised(instance, words)
-                else:
-                    self.say(f"gold against {name} expectations")
-                    counter_runs[name] = counter.run(*words)
+                counter_runs[name] = counter.run(*words, form=form if hidden else None)
             except PatchFailed as failed:  # our change failed to apply: the candidate is not to blame
                 self.say(f"run skipped: {failed}")
-                continue
-            fields[name], files = pack(counter_runs[name], f"counter.{name}")
+        fields: dict[str, Any] = {}
+        for name, run in counter_runs.items():
+            fields[name], files = pack(run, f"counter.{name}")
             self.files |= files
-        self.stored["counter"] = {"made": parts.model_dump(mode="json"), "runs": fields, "form": form._asdict()}
-        return CounterResults(parts, counter_runs, form)
+        self.stored["counter"] = {
+            "made": parts.model_dump(mode="json"),
+            "runs": fields,
+            "form": form._asdict(),
+            "hidden": hidden,
+        }
+        return CounterResults(parts, counter_runs, form, hidden)
 
-    def _disguised(self, instance: Instance, words: tuple[Any, ...]) -> tuple[counter.Form, TestRun]:
+    def _disguised(self, plan: Plan, instance: Instance) -> tuple[counter.Form, TestRun]:
         """Gold's disguised run in the form that hides most, of those in which gold passes most of what it fixes. An
-        empty patch comes first in a folder of another name, and fills the runner's cache."""
-        kind, plan, _, *more = words
+        empty patch comes first in a folder of another name, and fills the runner's cache. Raises PatchFailed."""
+        gold = (instance.fix_patch, instance.test_patch)
         tried: dict[counter.Form, TestRun] = {}
         for form in counter.FORMS:
             place = "" if form.moved else ", in the repository's own folder"
             self.say(f"gold disguised{place}{'' if form.boxes else ', without boxes'}")
             try:
                 if form == counter.FORMS[0]:
-                    counter.run(kind, plan, "", *more, form=form, cache="fill")
-                tried[form] = counter.run(*words, form=form)
+                    counter.run("disguised", plan, "", *gold, instance.expected_files, form=form, cache="fill")
+                tried[form] = counter.run(
+                    "disguised", plan, instance.fix_patch, *gold, instance.expected_files, form=form
+                )
             except InfrastructureError as error:  # a fault of the machine also shows in the run in gold's own folder
                 if not form.moved:
                     raise

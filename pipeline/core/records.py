@@ -300,6 +300,7 @@ class CounterRuns(Record):
     )
     moved: bool = Field(default=False, description="whether that holds in a folder of another name")
     boxes: bool = Field(default=True, description="whether it holds if elements have boxes as in a browser")
+    hidden: bool = Field(default=False, description="whether runs with false expectations are disguised as well")
     assertions: int = Field(default=0, ge=0, description="expectations at the lines that gold's tests add")
     by_value: int = Field(default=0, ge=0, description="those of which a value can be made false")
     by_negation: int = Field(default=0, ge=0, description="those that can be negated only")

@@ -20,8 +20,9 @@ from pipeline.execution.run import PatchRun, TestRun
 
 register("grading", __package__, "grade.py", "limits.py", "repeats.py")
 
-#: the most runs of one kind of counter-run, and of the disguised one, which has to end twice before it blames a patch
-MOST, DISGUISED = 2, 3
+#: the most runs of one kind of counter-run; and how many disguised ones have to end before they blame a patch: for a
+#: test that gold fixes, and for any other, which may be a flake (one more is made if one of them does not end)
+MOST, OF_FIXED, OF_OTHERS = 2, 2, 3
 #: how a run can end without a result -> (outcome, cause)
 _ENDS = {
     "timeout": (Outcome.TIMEOUT, "the tests took too long"),
@@ -138,8 +139,9 @@ def _is_doubtful(instance: Instance, kind: str, runs: Sequence[TestRun]) -> bool
         return not is_repeated and (last.end == "timeout" or bool(last.died and not last.faults))
     if reasons := instance.counter_runs.reasons(kind):
         return not is_repeated and bool(_failing_differently(last, reasons))
-    has_ended_once = len(_ended(runs)) == 1 and len(runs) < DISGUISED
-    return kind == "disguised" and has_ended_once and bool(_unpassed(instance, runs))
+    unpassed = _unpassed(instance, runs) if kind == "disguised" else ()
+    wanted = OF_OTHERS if instance.fixed_tests.keys().isdisjoint(unpassed) else OF_FIXED
+    return bool(unpassed) and len(_ended(runs)) < wanted and len(runs) <= wanted
 
 
 def _ended(runs: Iterable[TestRun]) -> list[TestRun]:

@@ -82,7 +82,8 @@ class RunPatch:
             tell(Event(self.name, f"counter-run: {kind}"))
             counter_runs = instance.counter_runs
             counter_kind = counter.kind_of(kind)
-            form = counter.Form(counter_runs.moved, counter_runs.boxes)
+            is_disguised = counter_kind == "disguised" or counter_runs.hidden
+            form = counter.Form(counter_runs.moved, counter_runs.boxes) if is_disguised else None
             run = counter.run(counter_kind, *arguments, counter_runs.patch(counter_kind), form=form)
             tested = replace(tested, counter={**tested.counter, kind: run})
         return tested

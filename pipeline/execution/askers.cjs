@@ -14,6 +14,11 @@ const scratch = path.dirname(__dirname);
 const INSTALLED = /(?:^|[\\/])node_modules[\\/]/;
 const { statSync } = fs;
 const started = Date.now();
+//: packages that load modules, compile them, or read where a line of them came from
+const LOADERS =
+  /^[^]*[\\/]node_modules[\\/](?:@jest|@vitest|jest|vitest|vite|mocha|karma|jasmine|ts-node|tsx|pirates|source-map-support|(?:@babel[\\/]|babel-|@swc[\\/]|esbuild-)(?:core|jest|node|register))(?![a-z0-9])/;
+//: lines of Node's own functions that load modules, in its versions
+const LOADER = /\((?:node:)?(?:internal\/)?modules?(?:\/|\.js)/;
 //: lines of a stack: of files, and of Node's own functions
 const FILE = /^\s+at (?:.*\()?((?:file:|[\\/]|\w:[\\/]).*?):\d+:\d+/;
 const OF_NODE = /^\s+at (?:.*\()?(?:node:|internal\/|\w+\.js:)/;
@@ -42,7 +47,7 @@ const stack = vm.runInNewContext(`
   function each(sites) {
     return sites.map(function (site) {
       var file = fileOf(site), isTask = !file && TASKS.test(site.getFileName());
-      return [file, isTold && !isTask ? "\\n    at " + site : ""];
+      return [file, (isTold || file === node) && !isTask ? "\\n    at " + site : ""];
     });
   }
   function nearest(sites) {
@@ -113,7 +118,7 @@ function running(limit, look) {
   return lines.length >= limit || !isCalled ? look(MADE, before) : undefined;
 }
 
-/** The files of so many running functions, with their lines where they are few. */
+/** The files of so many running functions, with their lines where they are few, and otherwise with those of Node. */
 function frames(limit) {
   const found = stack.each(limit, limit === SHALLOW);
   return typeof found === "string" ? parsed(found) : found;
@@ -154,6 +159,16 @@ function isDoneBySource() {
   return running(DEEP, (file) => (isOwn(file) ? isSource(file) : undefined)) === true;
 }
 
+/** Whether a source has this done, itself or by a library that it has called. What loads modules does so for nobody. */
+function isHadDoneBySource() {
+  if (LOADERS.test(nearest())) return false; // most of them, and this costs least
+  const look = function (file, before) {
+    if (LOADERS.test(file) || LOADER.test(before)) return false;
+    return isOwn(file) ? isSource(file) : undefined;
+  };
+  return running(DEEP, look) === true;
+}
+
 /** A stack as sources may see it: of the functions that are running, those of sources. */
 function ownStack(error) {
   const lines = frames(SHALLOW);
@@ -165,4 +180,6 @@ function ownStack(error) {
   return told;
 }
 
-module.exports = { about, isSource, isAskedBySource, isAskedDirectly, isDoneBySource, ownStack };
+module.exports = {
+  LOADER, about, isSource, isAskedBySource, isAskedDirectly, isDoneBySource, isHadDoneBySource, ownStack,
+};

@@ -7,12 +7,13 @@
                 assertions read values and elements cannot be replaced (`begin.cjs`): what gold passes here, a patch
                 must pass
 
-The disguised run has the first of four forms (`FORMS`) in which gold passes most of what it fixes. Command, titles,
-control and test files are those of the run before. The material is made once per instance, with gold (`made`), and kept
-in its record, so nothing is parsed when a patch is evaluated. `build.judge` and `evaluate.grade` say what the runs
-mean. The disguised run hides a runner's globals from sources only (`askers.cjs`), gives them a document like a
-browser's (`document.cjs`, `texts.cjs`) and its modules (`modules.cjs`), tells them nothing of the machine
-(`machine.cjs`), and keeps from them what others call (`keeping.cjs`).
+The disguised run has the first of four forms (`FORMS`) in which gold passes most of what it fixes. If gold passes at
+least half of it there, the runs with false expectations are disguised, too (`hidden`), so that a patch cannot tell them
+from the true one. Command, titles, control and test files are those of the run before. The material is made once per
+instance, with gold (`made`), and kept in its record, so nothing is parsed when a patch is evaluated. `build.judge` and
+`evaluate.grade` say what the runs mean. The disguised run hides a runner's globals from sources only (`askers.cjs`),
+gives them a document like a browser's (`document.cjs`, `texts.cjs`) and its modules (`modules.cjs`), tells them nothing
+of the machine (`machine.cjs`), and keeps from them what others call (`keeping.cjs`).
 Does not cover traces of the disguise.
 """
 
@@ -198,16 +199,17 @@ def run(
     tests: Collection[str],
     false: str = "",
     *,
-    form: Form = FORMS[0],
+    form: Form | None = None,
     cache: Cache = "use",
 ) -> TestRun:
     """One counter-run of a patch; `tests` are the files that hold a control, `false` is the patch that makes the kind's
-    expectations false, `form` is that of a disguised run. A folder of another name is the same for all patches of an
-    instance: runners find in the `cache` what they made of its files. Raises PatchFailed."""
+    expectations false, `form` says how it is disguised, if it is. A folder of another name is the same for all patches
+    of an instance: runners find in the `cache` what they made of its files. Raises PatchFailed."""
 
     def alter(workspace: Workspace) -> None:
         if kind != "disguised":
             apply(workspace, false, "falsified")
+        if form is None:
             return
         former = workspace.root if form.moved else ""
         if form.moved:
@@ -217,7 +219,7 @@ def run(
         about |= {"former": former, "boxes": form.boxes, "cache": workspace.cache}
         _disguise(workspace, tests, about)
 
-    if kind == "disguised":
+    if form is not None:
         plan = replace(plan, environment=_disguised(plan.environment), preloads=("begin/early.cjs",))
     return run_patch(plan, patch, fix_patch, test_patch, tests, alter, cache=cache)
 

@@ -6,22 +6,28 @@ const { Buffer } = require("buffer");
 const fs = require("fs");
 const path = require("path");
 const vm = require("vm");
-const { about, isSource, isAskedBySource, isAskedDirectly, ownStack } = require("./askers.cjs");
+const { LOADER, about, isSource, isAskedBySource, isAskedDirectly, isHadDoneBySource, ownStack } = require("./askers.cjs");
 const { keepDefining, keepNode, keepProcess, keepRealm, note, shown } = require("./keeping.cjs");
 const { INSTALLED, isDenied, isOfTests, isReading } = require("./modules.cjs");
 const VARIABLES = ["JEST_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_POOL_ID", "VITEST_WORKER_ID", "TEST"];
-//: what of Node's own modules, and of a process, looks at the running program from outside
-const OF_NODE = {
+//: what of Node's own modules starts programs that know more, which libraries do not do for sources either
+const OF_PROGRAMS = {
   child_process: "exec execFile execFileSync execSync fork spawn spawnSync",
   cluster: "fork",
+  inspector: "Session open",
+  worker_threads: "Worker",
+};
+//: what of them takes files, and hides none
+const OF_FILES = {
   fs: "glob globSync link linkSync opendir opendirSync readdir symlink symlinkSync",
   "fs/promises": "glob link opendir readdir symlink",
-  inspector: "Session open",
+};
+//: what of them, and of a process, looks at the running program from outside
+const OF_NODE = {
   os: "homedir hostname networkInterfaces tmpdir uptime userInfo",
   util: "getCallSite getCallSites",
   v8: "getHeapSnapshot writeHeapSnapshot",
   vm: "Script compileFunction createContext runInContext runInNewContext runInThisContext",
-  worker_threads: "Worker",
 };
 const OF_PROCESS =
   "_getActiveHandles _getActiveRequests _linkedBinding binding config dlopen execPath features " +
@@ -40,8 +46,7 @@ const OF_SHELLS = /^(?:_|CI|HOME|HOSTNAME|LANG|LC_\w+|OLDPWD|PATH|PWD|SHELL|SHLV
 //: variables of runners, of what compiles for them, and of ours
 const OF_TESTING =
   /^(?:A11Y_\w+|BABEL_ENV|(?:JASMINE|KARMA|MOCHA)_\w+|NODE_TEST_CONTEXT|NODE_V8_COVERAGE|TEST_REPORT|TS_(?:JEST|NODE)_\w+)$/;
-//: lines of Node's own functions in a stack, in its versions: those that load modules, and all of them
-const LOADER = /\((?:node:)?(?:internal\/)?modules?(?:\/|\.js)/;
+//: lines of Node's own functions in a stack, in its versions
 const INSIDE = /[\s(](?:node:|internal\/)|\(\w+\.js:/;
 //: functions that take two paths
 const OF_PAIRS = /^(?:copyFile|cp|link|rename|symlink)(?:Sync)?$/;
@@ -64,10 +69,16 @@ const done = new WeakSet();
 /** Whether a source asks, and not Node for what a source has it do, such as load what is global as late as possible. */
 const isAskedByItself = () => isAskedDirectly(INSIDE);
 
-/** A function or class that sources cannot use, where `isDenied`. Node 16 loads modules by one of them. */
-function refusing(real, isDenied = () => true) {
+/** Whether a source asks, and not Node that loads modules, which it does in version 16 by what sources cannot use. */
+const isAskedAtOnce = () => isAskedDirectly(LOADER);
+
+/** The same in a server. In a page, no library does this for sources either. */
+const isAskedInAnyWay = () => (isPage ? isHadDoneBySource() : isAskedAtOnce());
+
+/** A function or class that cannot be used where `isDenied`: by sources, if nothing else is told. */
+function refusing(real, isDenied = isAskedAtOnce) {
   const given = function (...words) {
-    if (isDenied() && isAskedDirectly(LOADER)) throw Object.assign(new Error("not available"), { code: "ENOENT" });
+    if (isDenied()) throw Object.assign(new Error("not available"), { code: "ENOENT" });
     if (!new.target) return real.apply(this, words);
     return Reflect.construct(real, words, new.target === given ? real : new.target);
   };
@@ -75,8 +86,8 @@ function refusing(real, isDenied = () => true) {
   return Object.setPrototypeOf(given, real);
 }
 
-/** As in a browser, sources have no other programs, threads and realms, and nothing that describes this one; in a page,
- * nothing that describes the machine either. */
+/** What of Node's modules cannot be used where `isDenied`. As in a browser, sources have no other programs, threads and
+ * realms, and nothing that describes this one; in a page, nothing that describes the machine either. */
 function hideNode(table, isDenied) {
   Object.keys(table).forEach(function (name) {
     let own;
@@ -96,7 +107,7 @@ function hideReports(own) {
     const real = own[name];
     const { configurable } = Object.getOwnPropertyDescriptor(own, name) || { configurable: true };
     const kept = { configurable: true, enumerable: true };
-    if (typeof real === "function") Object.assign(kept, { value: refusing(real), writable: true });
+    if (typeof real === "function") Object.assign(kept, functionOf(refusing(real)));
     else kept.get = () => (isAskedByItself() ? IN_BROWSERS[name] : real);
     if (real && configurable) define(own, name, kept);
   });
@@ -108,6 +119,12 @@ function hideReports(own) {
     if (configurable && (real = own[name]) !== undefined)
       define(own, name, { configurable, enumerable, get, set });
   });
+}
+
+/** A property whose function no page has, not even to hand it to others. */
+function functionOf(value) {
+  let own = value;
+  return { get: () => (isPage && isAskedAtOnce() ? undefined : own), set: (other) => (own = other) };
 }
 
 /** Compilers are told what they compile for; sources are not, and a page has no variables of a shell. */
@@ -161,7 +178,8 @@ function hideModules() {
     return found && (stored.has(found) || isHiddenFile(found)) && isAskedBySource() ? false : found;
   };
   Module._resolveFilename = function (name, from, ...words) {
-    if (isAskedBySource() && isDenied(String(name), isPage)) throw missing(name);
+    const isOfSource = from && from.filename && isSource(from.filename); // whoever calls its `require`
+    if ((isOfSource || isAskedBySource()) && isDenied(String(name), isPage)) throw missing(name);
     return _resolveFilename.call(this, name, from, ...words);
   };
   const { _load } = Module;
@@ -199,7 +217,8 @@ function isHiddenFile(name) {
     return isWithin(one, scratch) || (cache && isWithin(one, cache)) || isFormer || isOfTests(one);
   });
   if (hidden.has(name) || hidden.has(file) || /^\/proc(?:\/|$)/.test(file)) return true;
-  return isOurs ? isAskedBySource() : (isPage || stored.has(name) || stored.has(file)) && isAskedDirectly(LOADER);
+  if (isOurs) return isAskedBySource() || isHadDoneBySource();
+  return (isPage || stored.has(name) || stored.has(file)) && isHadDoneBySource();
 }
 
 const isWithin = (name, folder) => `${name}${path.sep}`.startsWith(`${folder}${path.sep}`) && !isWithinRoot(name);
@@ -340,8 +359,10 @@ function hideListeners(own) {
 
 hideModules();
 hideFramesOfRealms();
-hideNode(OF_NODE);
-hideNode(OF_MACHINES, () => isPage);
+hideNode(OF_PROGRAMS, isHadDoneBySource);
+hideNode(OF_FILES, isAskedInAnyWay);
+hideNode(OF_NODE, isAskedAtOnce);
+hideNode(OF_MACHINES, () => isPage && isAskedAtOnce());
 hideFiles();
 keepNode();
 

@@ -38,7 +38,7 @@ from pipeline.core.dataset import read_dataset
 from pipeline.core.names import Repo, parse_repo
 from pipeline.core.store import Store, read_json
 from pipeline.core.subset import Subset
-from pipeline.evaluate.grade import DISGUISED
+from pipeline.evaluate.grade import OF_OTHERS
 from pipeline.execution.counter import KINDS
 from pipeline.execution.images import source
 from pipeline.llm.costs import requests
@@ -65,7 +65,7 @@ EMBEDDING_PRICE = "0.00000002"
 #: fields of records and columns of tables that pass
 PASSING = ("run", "started", "finished", "time", "duration_s")
 #: fields of stored results that pass: durations, where a report lay, where the moved run's files were, and repeats
-REPEATED = tuple(f"{kind}.{number}" for kind in KINDS for number in range(2, DISGUISED + 1))
+REPEATED = tuple(f"{kind}.{number}" for kind in KINDS for number in range(2, OF_OTHERS + 2))
 RESULTS_PASSING = (*PASSING, "seconds", "place", "root", "repeats", "flips", *REPEATED)
 #: how often something was sent: what is sent again is answered from a cache, with neither tokens nor money
 SENT = ("requests", "req_llm", "req_emb")

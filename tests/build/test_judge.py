@@ -73,12 +73,13 @@ SAID = Made(
 )
 
 
-def against(**statuses: str) -> CounterRuns:
+def against(hidden: bool = False, **statuses: str) -> CounterRuns:
     """What gold did, of the test that the fix repairs and of another one, by kind: their first letters."""
     letters = {status.value[0]: status for status in Status}
     both = {kind: {FIXED: letters[two[0]], DRAWN: letters[two[1]]} for kind, two in statuses.items()}
     ran = {kind: TestRun(results=results) for kind, results in both.items()}
-    return judge(make_candidate(), RAN, runs("none"), CounterResults(SAID, ran)).counter_runs
+    counter_results = CounterResults(SAID, ran, hidden=hidden)
+    return judge(make_candidate(), RAN, runs("none"), counter_results).counter_runs
 
 
 @pytest.mark.rule("counter-runs-once")
@@ -90,6 +91,17 @@ def test_what_gold_does_in_its_counter_runs() -> None:
     assert (found.falsified, found.former_patch) == ("diff", "other diff")
     assert (found.false, found.former, found.undisguised) == ((FIXED,), (FIXED,), (DRAWN,))
     assert (found.assertions, found.by_value, found.by_negation) == (5, 3, 1)
+
+
+@pytest.mark.rule("falsified")
+@pytest.mark.rule("test-aware")
+def test_false_expectations_in_disguise_count_where_gold_passes_true_ones() -> None:
+    """A test that gold fails in disguise anyway shows nothing. The true run comes first: no other is made for a patch
+    that knows of tests."""
+    plain, hidden = (against(hidden, falsified="FF", former="FP", disguised="PF") for hidden in (False, True))
+    assert (plain.kinds, plain.false) == (("falsified", "former", "disguised"), (FIXED, DRAWN))
+    assert (hidden.kinds, hidden.false) == (("disguised", "falsified", "former"), (FIXED,))
+    assert hidden.hidden and not plain.hidden
 
 
 @pytest.mark.rule("same-failure")

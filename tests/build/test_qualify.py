@@ -269,7 +269,7 @@ def test_gold_is_disguised_in_the_form_that_hides_most_and_lets_it_pass(
     """Snapshots may show boxes. With them, a table of a real library failed 25 of its 79 tests in disguise."""
     bench, tried, run = tiny.copy(tmp_path), [], counter.run
 
-    def ran(*words: Any, form: counter.Form = chosen, cache: Cache = "use") -> TestRun:
+    def ran(*words: Any, form: counter.Form, cache: Cache = "use") -> TestRun:
         tried.extend([form] if cache == "use" else [])
         done = run(*words, form=form, cache=cache)
         return replace(done, results=dict.fromkeys(done.results, Status.FAILED)) if len(tried) <= fails else done
@@ -281,6 +281,27 @@ def test_gold_is_disguised_in_the_form_that_hides_most_and_lets_it_pass(
     assert (menu.counter_runs.moved, menu.counter_runs.boxes) == (chosen if fails < 4 else (False, True))
     assert ("disguised" in menu.counter_runs.kinds) == (fails < 4)
     assert ("boxes" in menu.lacks) == (not chosen.boxes)
+
+
+@pytest.mark.rule("test-aware")
+@pytest.mark.parametrize("passes", [True, False])
+def test_false_expectations_are_disguised_where_gold_passes_so(
+    tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, passes: bool
+) -> None:
+    """A patch that can tell false expectations from true ones need only fail there as gold does."""
+    bench, forms, run = tiny.copy(tmp_path), {}, counter.run
+
+    def ran(kind: str, *words: Any, form: counter.Form | None, cache: Cache = "use") -> TestRun:
+        forms[kind] = form
+        done = run(kind, *words, form=form, cache=cache)
+        failing = kind == "disguised" and not passes
+        return replace(done, results=dict.fromkeys(done.results, Status.FAILED)) if failing else done
+
+    monkeypatch.setattr(counter, "run", ran)
+    shutil.rmtree(bench.store.qualification(REPO) / "units")
+    told = bench.build("toggle")["toggle"].counter_runs
+    assert forms["falsified"] == forms["first"] == (counter.FORMS[0] if passes else None)
+    assert told.hidden == passes
 
 
 @pytest.mark.trap("install-per-instance")

@@ -46,12 +46,16 @@ if TYPE_CHECKING:
 _EXACT = frozenset({
     "toBe", "toEqual", "toStrictEqual", "toHaveLength", "toHaveBeenCalledTimes", "toBeCalledTimes", "toHaveAttribute",
     "toHaveValue", "toHaveAccessibleName", "toHaveAccessibleDescription", "toHaveRole", "toHaveProperty",
-    "toMatchInlineSnapshot", "toThrowErrorMatchingInlineSnapshot", "toHaveStyleRule", "equal", "equals", "eq", "eql",
+    "toHaveBeenLastCalledWith", "lastCalledWith", "toHaveBeenNthCalledWith", "nthCalledWith", "toMatchInlineSnapshot",
+    "toThrowErrorMatchingInlineSnapshot", "toHaveStyleRule", "equal", "equals", "eq", "eql",
     "strictEqual", "deepEqual", "deepStrictEqual", "attr", "attribute", "lengthOf", "length", "callCount",
     "propertyVal",
 })  # fmt: skip
 #: of these, the last argument is the value, and only if another one before it says of what
-_NAMED = frozenset({"toHaveAttribute", "toHaveProperty", "attr", "attribute", "propertyVal", "toHaveStyleRule"})
+_NAMED = frozenset({
+    "toHaveAttribute", "toHaveProperty", "attr", "attribute", "propertyVal", "toHaveStyleRule",
+    "toHaveBeenNthCalledWith", "nthCalledWith",
+})  # fmt: skip
 #: of these, a failure prints both values if the expected one is plain
 _TELLING = frozenset({
     "toBe", "toEqual", "toStrictEqual", "toHaveAttribute", "toHaveAccessibleName", "toHaveAccessibleDescription",

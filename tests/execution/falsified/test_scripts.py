@@ -75,6 +75,8 @@ def test_words_become_others(statement: str, start: str, end: str) -> None:
         ('expect(x).toHaveAttribute("role", "switch");', "", ROLES),
         ('expect(x).toMatchInlineSnapshot(`<nav role="menu" />`);', "", ROLES),
         ('expect(x).toHaveAttribute("aria-live", "polite");', "", {"assertive", "off"}),
+        ('expect(x).toHaveBeenLastCalledWith("polite");', "", {"assertive", "off"}),
+        ('expect(x).toHaveBeenNthCalledWith(2, "polite");', "", {"assertive", "off"}),
         ('expect(x).toBe("Closed");', 'click("Menu"); press("Opened", "it is open", "a-b");', {"Menu", "Opened"}),
         ('expect(x).toBe("two words");', 'click("Menu"); see("other words");', {"other words"}),
     ],
