@@ -14,9 +14,8 @@ const scratch = path.dirname(__dirname);
 const INSTALLED = /(?:^|[\\/])node_modules[\\/]/;
 const { statSync } = fs;
 const started = Date.now();
-//: packages that load modules, compile them, or read where a line of them came from
-const LOADERS =
-  /^[^]*[\\/]node_modules[\\/](?:@jest|@vitest|jest|vitest|vite|mocha|karma|jasmine|ts-node|tsx|pirates|source-map-support|(?:@babel[\\/]|babel-|@swc[\\/]|esbuild-)(?:core|jest|node|register))(?![a-z0-9])/;
+//: runners' packages that load modules by themselves
+const LOADERS = /[\\/]node_modules[\\/](?:@jest|@vitest|jest|vite-node|vitest)(?![a-z0-9])/;
 //: lines of Node's own functions that load modules, in its versions
 const LOADER = /\((?:node:)?(?:internal\/)?modules?(?:\/|\.js)/;
 //: lines of a stack: of files, and of Node's own functions
