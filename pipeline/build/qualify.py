@@ -456,12 +456,12 @@ class _Qualification:
         parts = counter.made(plan, *gold)
         form, disguised = self._disguised(plan, instance)
         hidden = 2 * unfixed(instance, disguised) <= len(instance.fixed_tests)
-        counter_runs = {"disguised": disguised}
-        for name in (name for name in counter.KINDS if parts.patch(name)):
-            self.say(f"gold against {name} expectations{', disguised' if hidden else ''}")
-            words = (name, plan, instance.fix_patch, *gold, instance.expected_files, parts.patch(name))
+        counter_runs: dict[str, TestRun] = {"disguised": disguised}
+        for kind in (kind for kind in counter.KINDS if parts.patch(kind)):
+            self.say(f"gold against {kind} expectations{', disguised' if hidden else ''}")
+            words = (kind, plan, instance.fix_patch, *gold, instance.expected_files, parts.patch(kind))
             try:
-                counter_runs[name] = counter.run(*words, form=form if hidden else None)
+                counter_runs[kind] = counter.run(*words, form=form if hidden else None)
             except PatchFailed as failed:  # our change failed to apply: the candidate is not to blame
                 self.say(f"run skipped: {failed}")
         fields: dict[str, Any] = {}

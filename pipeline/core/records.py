@@ -389,7 +389,9 @@ class Instance(Versioned):
         default=(), description="files of the gold patch that only tests import, and that it needs to fix anything"
     )
     protected: tuple[str, ...] = Field(
-        default=(), description="files that the runner reads, whatever their names; no patch may change them"
+        default=(),
+        description="files that the runner reads, whatever their names, or would read in place of a package if they "
+        "were there; no patch may change them",
     )
     a11y_reason: tuple[Evidence, ...] = ()
     statement_source: StatementSource

@@ -199,7 +199,7 @@ def run(
     tests: Collection[str],
     false: str = "",
     *,
-    form: Form | None = None,
+    form: Form | None,
     cache: Cache = "use",
 ) -> TestRun:
     """One counter-run of a patch; `tests` are the files that hold a control, `false` is the patch that makes the kind's

@@ -46,6 +46,8 @@ if (process.env.A11Y_READS && !global[marker]) {
     loaded,
     named: (text) => tell("named", text),
     mapped: (pattern, target) => tell("mapped", [String(pattern), target]),
+    // a file that would be loaded in place of a package, if there were one
+    hiding: (file) => inside(file) && tell("hiding", inside(file)),
     when: (pattern, hook) => hooks.push([pattern, hook]),
     strings: function strings(value, depth) {
       if (typeof value === "string") return /\n/.test(value) || value.length > 500 ? [] : [value];

@@ -48,7 +48,8 @@ _QUOTED = re.compile(r"""['"`]([^'"`\n]+)['"`]""")
 
 
 class Observed(NamedTuple):
-    """The files by which a runner decides, and whether a complete run observed it read any file at all."""
+    """The files by which a runner decides, with those that are missing and would be loaded in place of a package; and
+    whether a complete run observed it read any file at all."""
 
     files: tuple[str, ...]
     answered: bool
@@ -75,8 +76,9 @@ def ask(plan: Plan, steps: Sequence[tuple[str, str]], fix_patch: str) -> Observe
         decisive = closure(seen, written, tests=ran, sources=sources, packages=packages)
         helpers = {path for path in _helping(workspace) if path in tree - sources and not is_protected(path)}
         found = sorted({*decisive, *helpers})
-        kept = sorted(set(found) - _changed(workspace, end, found))
-        return Observed(tuple(kept), bool(lines) and end == "ran")
+        kept = set(found) - _changed(workspace, end, found)
+        hiding = {line["hiding"] for line in lines if isinstance(line.get("hiding"), str)}
+        return Observed(tuple(sorted(kept | hiding)), bool(lines) and end == "ran")
 
 
 def _observed(workspace: Workspace, plan: Plan, tests: Sequence[str]) -> tuple[End, list[dict[str, Any]]]:

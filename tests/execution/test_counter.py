@@ -17,7 +17,7 @@ from histories import History
 
 from pipeline.core.records import Status
 from pipeline.execution import command, counter
-from pipeline.execution.counter import Made, made, run
+from pipeline.execution.counter import FORMS, Made, made, run
 from pipeline.execution.runs import Plan
 from pipeline.sandbox.base import Workspace
 
@@ -58,7 +58,7 @@ def test_a_golden_file_of_any_attributes(plan: MakePlan, library: History, patch
     library.commit("attributes", {".gitattributes": attributes})
     found = made(plan(), "", gold)
     assert found.by_value == 1 and found.falsified.startswith("diff --git") and "\n@@ " in found.falsified
-    assert run("falsified", plan(), "", "", gold, [], found.falsified).end == "ran"
+    assert run("falsified", plan(), "", "", gold, [], found.falsified, form=None).end == "ran"
 
 
 def test_nothing_is_made_of_tests_without_expectations(plan: MakePlan, patch: Patch) -> None:
@@ -99,7 +99,7 @@ def test_former_values_run_on_a_patch(plan: MakePlan, patch: Patch, library: His
     gold = patch({TEST: f"opens | {SNAPSHOT} | <menu\n", SNAPSHOT: STORED % "menu", "src/New.test.js": "new | a | b\n"})
     former = made(plan(), "", gold).former
     assert former.count("diff --git") == 1
-    found = run("former", plan(), patch({"src/Menu.js": "<menu>\n"}), "", gold, [TEST], former)
+    found = run("former", plan(), patch({"src/Menu.js": "<menu>\n"}), "", gold, [TEST], former, form=None)
     assert found.results[f"{TEST} > opens"] is Status.FAILED and not found.changed and not found.faults
 
 
@@ -122,7 +122,8 @@ def test_a_test_file_in_disguise(plan: MakePlan, patch: Patch, text: str, begun:
 
     assert _begun("src/Menu.test.js", text, "/begin.cjs") == begun.format("/begin.cjs")
     gold = patch({TEST: text + "opens | src/Menu.js | <nav\n"})
-    assert run("disguised", plan(), "", "", gold, [TEST]).results[f"{TEST} > opens"] is Status.PASSED
+    found = run("disguised", plan(), "", "", gold, [TEST], form=FORMS[0])
+    assert found.results[f"{TEST} > opens"] is Status.PASSED
 
 
 @pytest.fixture
@@ -333,6 +334,7 @@ def test_who_may_know_of_tests(plan: MakePlan, library: History, patch: Patch) -
         patch({"src/golds.js": "expect(3);\n"}),
         patch({TEST: "opens | src/Menu.js | expect\n"}),
         [TEST],
+        form=FORMS[0],
     )
     found = set(json.loads(seen[0])["files"])
     assert {TEST, "src/testing.js", "src/golds.js", "package.json"} <= found
@@ -356,7 +358,7 @@ def test_a_disguised_run_in_a_folder_of_another_name(plan: MakePlan, patch: Patc
         seen.extend([Path(before), Path(workspace.root)])
 
     sandbox = Opened(plan().sandbox, with_a_linked_package)
-    found = run("disguised", replace(plan(), sandbox=sandbox), "", "", gold, [TEST])
+    found = run("disguised", replace(plan(), sandbox=sandbox), "", "", gold, [TEST], form=FORMS[0])
     before, now = seen
     assert found.results == {f"{TEST} > opens": Status.PASSED, f"{TEST} > not there": Status.FAILED}
     assert not found.faults and before != now and not (now / "src").is_symlink()

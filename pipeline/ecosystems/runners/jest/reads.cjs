@@ -1,6 +1,7 @@
 // What Jest's tests are set up with, and who asks for what among them: of Jest's own module registry, which Node does not
 // see. Loaded behind `execution/reads.cjs`, which writes it down.
 "use strict";
+const path = require("path");
 const reads = global[Symbol.for("a11y-bench.reads")];
 // where files stand that are tested, or names that are none; and aliases, which are told apart
 const OTHERS = /^(?:cwd|id|rootDir|roots|cacheDirectory|coverage.*|collect.*|.*IgnorePatterns|module(?:Directories|FileExtensions|Paths|NameMapper)|test(?:Match|Regex|URL)|forceCoverageMatch|extensionsToTreatAsEsm|displayName|unmockedModulePathPatterns)$/;
@@ -25,10 +26,21 @@ if (reads)
       if (runtime._resolveCjsModule) return runtime._resolveCjsModule(from, name);
       return runtime._resolveModule ? runtime._resolveModule(from, name) : runtime._resolver.resolveModule(from, name);
     }
+    // folders in which a file of a package's name comes before the package
+    function foldersOf(config) {
+      const folders = (config.moduleDirectories || []).filter((name) => name !== "node_modules");
+      return folders.map((name) => path.resolve(config.rootDir, name)).concat(config.modulePaths || []);
+    }
+    function hidden(config, name, file) {
+      if (/^[.\\/]/.test(name) || !/[\\/]node_modules[\\/]/.test(file)) return;
+      foldersOf(config).forEach((folder) => reads.hiding(path.join(folder, name, "index.js")));
+    }
     const instead = function (from, name) {
       try {
         configured(this._config);
-        reads.edge(from, resolved(this, from, name));
+        const file = resolved(this, from, name);
+        reads.edge(from, file);
+        hidden(this._config, name, file);
       } catch (error) { /* of Node, or not there */ }
       return before.apply(this, arguments);
     };
