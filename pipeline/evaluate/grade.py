@@ -134,14 +134,15 @@ def against(instance: Instance, runs: Mapping[str, TestRun], graded: Graded, fli
 def _is_doubtful(instance: Instance, kind: str, runs: Sequence[TestRun]) -> bool:
     """Whether a counter-run is repeated: it timed out, or its runner broke; the patch fails for another reason than
     gold; or in disguise, it does not pass what gold passes."""
-    last, is_repeated = runs[-1], len(runs) >= MOST
+    last, ended, is_repeated = runs[-1], _ended(runs), len(runs) >= MOST
     if last.end != "ran" or last.doubts:
-        return not is_repeated and (last.end == "timeout" or bool(last.died and not last.faults))
+        failed = len(runs) - len(ended) if kind == "disguised" else len(runs)
+        return failed < MOST and (last.end == "timeout" or bool(last.died and not last.faults))
     if reasons := instance.counter_runs.reasons(kind):
         return not is_repeated and bool(_failing_differently(last, reasons))
     unpassed = _unpassed(instance, runs) if kind == "disguised" else ()
     wanted = OF_OTHERS if instance.fixed_tests.keys().isdisjoint(unpassed) else OF_FIXED
-    return bool(unpassed) and len(_ended(runs)) < wanted and len(runs) <= wanted
+    return bool(unpassed) and len(ended) < wanted and len(runs) <= wanted
 
 
 def _ended(runs: Iterable[TestRun]) -> list[TestRun]:

@@ -16,14 +16,17 @@ const { statSync } = fs;
 const started = Date.now();
 //: runners' packages that load modules by themselves
 const LOADERS = /[\\/]node_modules[\\/](?:@jest|@vitest|jest|vite-node|vitest)(?![a-z0-9])/;
+//: packages of runners that load none
+const RUNNERS = /[\/]node_modules[\/](?:mocha|jasmine|karma|nyc|istanbul|c8|tinypool)(?![a-z0-9])/;
 //: lines of Node's own functions that load modules, in its versions
 const LOADER = /\((?:node:)?(?:internal\/)?modules?(?:\/|\.js)/;
 //: lines of a stack: of files, and of Node's own functions
 const FILE = /^\s+at (?:.*\()?((?:file:|[\\/]|\w:[\\/]).*?):\d+:\d+/;
 const OF_NODE = /^\s+at (?:.*\()?(?:node:|internal\/|\w+\.js:)/;
 //: what stands for the file of code that was made while tests run, by a frame or a data URL, and of code that nobody
-//: called; for that of Node; and how many running functions are looked at: to find who calls, and who began it
-const MADE = "made", NODE = "node", SHALLOW = 50, DEEP = 200;
+//: called; for that of Node; and how many running functions are looked at: to find who calls, and who began it, first
+//: among some and then, if that does not tell, among all
+const MADE = "made", NODE = "node", SHALLOW = 50, DEEP = 200, ALL = 20000;
 //: the running functions, from a realm of its own, so that nobody else changes it. `each` are their files with their
 //: lines in a stack; `nearest` is the file of the innermost one that is not of this folder, among a few. The latter is
 //: asked whenever a document is, thousands of times in a test. Code made of text is of the file that made it, whatever
@@ -114,6 +117,7 @@ function running(limit, look) {
     }
     before += lines[place][1];
   }
+  if (limit === DEEP && lines.length >= DEEP) return running(ALL, look);
   return lines.length >= limit || !isCalled ? look(MADE, before) : undefined;
 }
 
@@ -158,14 +162,22 @@ function isDoneBySource() {
   return running(DEEP, (file) => (isOwn(file) ? isSource(file) : undefined)) === true;
 }
 
-/** Whether a source has this done, itself or by a library that it has called. What loads modules does so for nobody. */
-function isHadDoneBySource() {
+/** Whether a source has this done, itself or by a library that it has called. What loads modules does so for nobody,
+ * if that is what `isLoading`. Where only libraries run, a source may have left them a function to call; `isOfNobody`
+ * is what is told then, unless one of them is a runner. */
+function isHadDoneBySource(isLoading, isOfNobody) {
   if (LOADERS.test(nearest())) return false; // most of them, and this costs least
+  let isOfLibrary = false;
+  let isOfRunner = false;
   const look = function (file, before) {
-    if (LOADERS.test(file) || LOADER.test(before)) return false;
-    return isOwn(file) ? isSource(file) : undefined;
+    if (LOADERS.test(file) || (isLoading && LOADER.test(before))) return false;
+    if (isOwn(file)) return isSource(file);
+    isOfLibrary = true;
+    isOfRunner = isOfRunner || RUNNERS.test(file);
+    return undefined;
   };
-  return running(DEEP, look) === true;
+  const told = running(DEEP, look);
+  return told === undefined ? Boolean(isOfNobody) && isOfLibrary && !isOfRunner : told;
 }
 
 /** A stack as sources may see it: of the functions that are running, those of sources. */

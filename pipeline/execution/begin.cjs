@@ -4,6 +4,7 @@
 "use strict";
 const fs = require("fs");
 const path = require("path");
+const { types } = require("util");
 const { isAskedBySource, isDoneBySource } = require("./askers.cjs");
 require("./document.cjs");
 //: the words that define tests and hooks, and what else of runners and of libraries for tests is global
@@ -126,7 +127,8 @@ function hideGlobals() {
   const marks = new Set(view ? Object.getOwnPropertySymbols(world.document.createElement("i")) : []);
   const isHidden = (object, key) => object === modules || (object === world ? names : marks).has(key);
   const isModules = (object) => modules && object === modules;
-  const isNode = (object) => view && object instanceof view.Node;
+  // a proxy answers itself whether it is one
+  const isNode = (object) => view && (types.isProxy(object) || object instanceof view.Node);
   const tells = (object) => (object === world || isModules(object) || isNode(object)) && isAskedBySource();
   listing.forEach(function ([owner, method]) {
     const real = owner[method];
@@ -187,6 +189,17 @@ function hideTables(tables) {
   });
 }
 
+/** The module that was asked for first is not there; with Jest, this is the test, whose `require` lists all modules. */
+function hideMain(first) {
+  if (!first) return;
+  Object.assign(first, { children: [], filename: "", id: ".", path: "", paths: [] });
+  const own = first.require && described(first.require, "cache");
+  if (own && own.configurable)
+    define(first.require, "cache", {
+      configurable: true, enumerable: true, get: () => (isAskedBySource() ? {} : own.value),
+    });
+}
+
 /** In a page, a process is an object as any other. */
 function hideKind(root) {
   const real = root.toString;
@@ -221,7 +234,7 @@ worlds.forEach((one) => hideKind(one.Object.prototype));
 machine.hideImports(world.__vitest_mocker__);
 hideGlobals();
 hideTexts(world, outermost);
-if (require.main) Object.assign(require.main, { children: [], filename: "", id: ".", path: "", paths: [] });
+hideMain(require.main);
 Error.stackTraceLimit = 0;
 const known = world[Symbol.for("$$jest-matchers-object")];
 if (known && known.matchers) keep(known.matchers, Object.keys(known.matchers));

@@ -8,12 +8,12 @@
                 must pass
 
 The disguised run has the first of four forms (`FORMS`) in which gold passes most of what it fixes. If gold passes at
-least half of it there, the runs with false expectations are disguised, too (`hidden`), so that a patch cannot tell them
-from the true one. Command, titles, control and test files are those of the run before. The material is made once per
-instance, with gold (`made`), and kept in its record, so nothing is parsed when a patch is evaluated. `build.judge` and
-`evaluate.grade` say what the runs mean. The disguised run hides a runner's globals from sources only (`askers.cjs`),
-gives them a document like a browser's (`document.cjs`, `texts.cjs`) and its modules (`modules.cjs`), tells them nothing
-of the machine (`machine.cjs`), and keeps from them what others call (`keeping.cjs`).
+least nine tenths of it there, the runs with false expectations are disguised, too (`hidden`), so that a patch cannot
+tell them from the true one. Command, titles, control and test files are those of the run before. The material is made
+once per instance, with gold (`made`), and kept in its record, so nothing is parsed when a patch is evaluated.
+`build.judge` and `evaluate.grade` say what the runs mean. The disguised run hides a runner's globals from sources only
+(`askers.cjs`), gives them a document like a browser's (`document.cjs`, `texts.cjs`) and its modules (`modules.cjs`),
+tells them nothing of the machine (`machine.cjs`), and keeps from them what others call (`keeping.cjs`).
 Does not cover traces of the disguise.
 """
 

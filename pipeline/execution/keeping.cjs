@@ -3,6 +3,7 @@
 // replace what they like, unless a source makes them. Loaded once in each process; each realm is kept for itself.
 "use strict";
 const { types } = require("util");
+const vm = require("vm");
 const { isAskedBySource, isDoneBySource } = require("./askers.cjs");
 //: what a language's functions are properties of; what fake clocks replace is left out
 const OF_LANGUAGE =
@@ -21,9 +22,20 @@ const OF_ELEMENTS =
 //: classes, beside those of nodes, by whose accessors and methods tests read a page, and such methods
 const OF_PAGES = ["CSSStyleDeclaration", "DOMTokenList", "HTMLCollection", "NamedNodeMap", "NodeList", "Selection"];
 const READING = /^(?:getRootNode|compareDocumentPosition|isSameNode|getPropertyValue|checkValidity|toString|item)$/;
+//: what people's events never call, and those of tests always do, of the document's classes; and names of events
+const OF_EVENTS = { Document: ["createEvent"], Event: ["initEvent"], EventTarget: ["dispatchEvent"] };
+const EVENT = /^[A-Z]\w*Event$/;
 //: modules of Node by which reports leave a process, and what their classes inherit
-const OF_NODE = ["fs", "fs/promises", "v8", "events", "worker_threads", "util", "path", "vm"];
+const OF_NODE = ["fs", "fs/promises", "v8", "events", "worker_threads", "util", "path", "vm", "module"];
 const OF_PROCESS = ["emit", "send", "exit", "reallyExit", "on", "once", "addListener", "removeListener", "nextTick"];
+
+//: gives what calls a function, as if from code that is in no file
+const marked = vm.runInThisContext(`(function (does, construct, apply) {
+  return new Proxy(does, {
+    apply: function (bound, self, words) { return apply(bound, self, words); },
+    construct: function (bound, words) { return construct(bound, words); },
+  });
+})`, { filename: "bound" });
 
 const define = Object.defineProperty;
 const described = Object.getOwnPropertyDescriptor;
@@ -44,8 +56,9 @@ const accessors = new Set();
 
 const isFunction = (value) => typeof value === "function";
 
-/** Keep an object's own functions under these names, or what `isKept` chooses, from sources. */
-function keep(owner, names, isKept = isFunction) {
+/** Keep an object's own functions under these names, or what `isKept` chooses, from sources. Where this is `strict`,
+ * they give its heirs no others either. */
+function keep(owner, names, isKept = isFunction, strict = false) {
   names.forEach(function (name) {
     const own = owner && described(owner, name);
     if (!own || !own.configurable || !isKept(own.value)) return;
@@ -60,6 +73,7 @@ function keep(owner, names, isKept = isFunction) {
         return;
       }
       const copied = described(this, name);
+      if (strict && isAskedBySource()) return;
       if (copied && copied.set === set) copies = (copies || new WeakMap()).set(this, other);
       else define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
     };
@@ -158,13 +172,18 @@ function keepDefining(world) {
   if (world.document) view = world.document.defaultView || {};
   if (roots.has(world.Object.prototype)) return;
   const { Object: own, Reflect: reflect } = world;
-  const isNode = (object) => Boolean(view.Node) && typeof object === "object" && object instanceof view.Node;
+  // a proxy answers itself whether it is one
+  const isNode = (object) =>
+    Boolean(view.Node) && typeof object === "object" && (types.isProxy(object) || object instanceof view.Node);
+  const isOfPages = (object) => OF_PAGES.some((type) => view[type] && object instanceof view[type]);
   const isShadowed = (object, name) => accessors.has(name) && isNode(object) && isInPage(object) && name in object;
   const isRefused = function (object, name, descriptor) {
     const how = kept.has(object) && kept.get(object).get(name);
     const isOfAll = roots.has(object) && !isPlain(descriptor);
-    const isNamed = isOfAll || how || (elementsOf.has(name) && isNode(object) && name in object);
+    const isOfPage = (elementsOf.has(name) && isNode(object)) || isOfPages(object);
+    const isNamed = isOfAll || how || (isOfPage && name in object);
     if (isNamed && isDoneBySource()) return true;
+    if (name === "dispatchEvent" && isNode(object) && isAskedBySource()) return true;
     if (how && how.take && descriptor && ("value" in descriptor || descriptor.get)) {
       how.take(descriptor, object);
       return true;
@@ -238,6 +257,16 @@ function keepReading() {
   });
 }
 
+/** Keep how tests cause events. */
+function keepEvents(world) {
+  if (!view.EventTarget) return;
+  Object.keys(OF_EVENTS).forEach((type) => keep(view[type].prototype, OF_EVENTS[type], isFunction, true));
+  new Set([world, view]).forEach(function (owner) {
+    const names = Object.getOwnPropertyNames(owner).filter((name) => EVENT.test(name));
+    names.filter((name) => isFunction((described(owner, name) || {}).value)).forEach((name) => keepGlobal(owner, name));
+  });
+}
+
 /** Keep a function that is global. A runner that gives its world an accessor removes it after the tests. */
 function keepGlobal(world, name) {
   const own = described(world, name);
@@ -297,13 +326,30 @@ function keepLoops(world, at) {
   OF_GLOBALS.split(" ").forEach((name) => keepGlobal(world, name));
 }
 
+/** A function that a source binds is known as a source's, whoever calls it later: those of the language have no file. */
+function markBound(world) {
+  const { prototype } = world.Function;
+  const { configurable, value: real } = described(prototype, "bind");
+  if (!configurable || !real) return;
+  const { apply, construct } = Reflect;
+  const value = {
+    bind(self) {
+      const bound = apply(real, this, arguments);
+      return isAskedBySource() ? marked(bound, construct, apply) : bound;
+    },
+  }.bind;
+  define(prototype, "bind", { configurable: true, enumerable: false, value, writable: true });
+}
+
 /** Keep what a realm has. Regular expressions and loops are kept in the realm of sources alone, since V8 runs kept ones
  * slowly. */
 function keepRealm(world, ofSources) {
   const at = (place) => place.split(".").reduce((owner, name) => owner && owner[name], world);
+  markBound(world);
   OF_LANGUAGE.split(" ").forEach((place) => keepAll(at(place)));
   if (world === ofSources) {
     keepReading();
+    keepEvents(world);
     keepLoops(world, at);
     new Set([world, view]).forEach((owner) => keepGlobal(owner, "getComputedStyle"));
   }
@@ -325,7 +371,8 @@ function keepNode() {
     const classes = Object.keys(own).filter((key) => /^[A-Z]/.test(key) && isFunction(own[key]));
     classes.forEach((key) => keepAll(own[key].prototype));
   });
-  const { syncBuiltinESMExports } = require("module");
+  const { _extensions, syncBuiltinESMExports } = require("module");
+  keepAll(_extensions);
   if (syncBuiltinESMExports) syncBuiltinESMExports();
 }
 

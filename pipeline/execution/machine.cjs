@@ -5,22 +5,22 @@
 const { Buffer } = require("buffer");
 const fs = require("fs");
 const path = require("path");
+const { URL, fileURLToPath } = require("url");
+const { types } = require("util");
 const vm = require("vm");
 const { LOADER, about, isSource, isAskedBySource, isAskedDirectly, isHadDoneBySource, ownStack } = require("./askers.cjs");
 const { keepDefining, keepNode, keepProcess, keepRealm, note, shown } = require("./keeping.cjs");
 const { INSTALLED, isDenied, isOfTests, isReading } = require("./modules.cjs");
 const VARIABLES = ["JEST_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_POOL_ID", "VITEST_WORKER_ID", "TEST"];
-//: what of Node's own modules starts programs that know more, which libraries do not do for sources either
-const OF_PROGRAMS = {
+//: what of Node's own modules starts programs that know more, or takes files and hides none; in a page, libraries do not
+//: use it for sources either
+const OF_SYSTEMS = {
   child_process: "exec execFile execFileSync execSync fork spawn spawnSync",
   cluster: "fork",
-  inspector: "Session open",
-  worker_threads: "Worker",
-};
-//: what of them takes files, and hides none
-const OF_FILES = {
   fs: "glob globSync link linkSync opendir opendirSync readdir symlink symlinkSync",
   "fs/promises": "glob link opendir readdir symlink",
+  inspector: "Session open",
+  worker_threads: "Worker",
 };
 //: what of them, and of a process, looks at the running program from outside
 const OF_NODE = {
@@ -58,6 +58,8 @@ const define = Object.defineProperty;
 const scratch = path.dirname(__dirname);
 //: how the system names a file, whatever links lead to it
 const realpath = fs.realpathSync.native || fs.realpathSync;
+//: files that are open, which Node takes in place of a path
+const handles = new WeakSet();
 const hidden = new Set();
 //: the tests that have begun, without their extensions
 const begun = new Set();
@@ -73,7 +75,7 @@ const isAskedByItself = () => isAskedDirectly(INSIDE);
 const isAskedAtOnce = () => isAskedDirectly(LOADER);
 
 /** The same in a server. In a page, no library does this for sources either. */
-const isAskedInAnyWay = () => (isPage ? isHadDoneBySource() : isAskedAtOnce());
+const isAskedInAnyWay = () => (isPage ? isHadDoneBySource(true, true) : isAskedAtOnce());
 
 /** A function or class that cannot be used where `isDenied`: by sources, if nothing else is told. */
 function refusing(real, isDenied = isAskedAtOnce) {
@@ -188,6 +190,14 @@ function hideModules() {
     return _load.call(this, name, ...words);
   };
   Module._pathCache = new Proxy(Module._pathCache, { ownKeys: () => [] });
+  const { getOwnPropertyDescriptor } = Reflect;
+  const isKnown = (name) => typeof name !== "string" || !isForSource() || !(isKnowing(name) || isDenied(name, isPage));
+  Module._cache = new Proxy(Module._cache, {
+    get: (cache, name) => (isKnown(name) ? cache[name] : undefined),
+    getOwnPropertyDescriptor: (cache, name) => (isKnown(name) ? getOwnPropertyDescriptor(cache, name) : undefined),
+    has: (cache, name) => name in cache && isKnown(name),
+    ownKeys: (cache) => Reflect.ownKeys(cache).filter(isKnown),
+  });
   const parent = { id: ".", filename: "", exports: {}, children: [], paths: [], loaded: true };
   const { load } = Module.prototype;
   Module.prototype.load = function (...words) {
@@ -196,6 +206,12 @@ function hideModules() {
     return load.apply(this, words);
   };
 }
+
+/** Whether a source asks for a module that is loaded, and not Node, which loads one for it. */
+const isForSource = () => isAskedDirectly(LOADER);
+
+/** Whether a module is one of ours, or of tests. */
+const isKnowing = (name) => isWithin(name, scratch) || isTest(name) || !(isSource(name) || INSTALLED.test(name));
 
 function missing(name) {
   return Object.assign(new Error(`Cannot find module '${name}'`), { code: "MODULE_NOT_FOUND" });
@@ -217,39 +233,78 @@ function isHiddenFile(name) {
     return isWithin(one, scratch) || (cache && isWithin(one, cache)) || isFormer || isOfTests(one);
   });
   if (hidden.has(name) || hidden.has(file) || /^\/proc(?:\/|$)/.test(file)) return true;
-  if (isOurs) return isAskedBySource() || isHadDoneBySource();
-  return (isPage || stored.has(name) || stored.has(file)) && isHadDoneBySource();
+  if (isOurs) return isAskedBySource() || isHadDoneBySource(true);
+  const isOfTest = stored.has(name) || stored.has(file);
+  const isLoadable = !isOfTest && (isWithinRoot(file) || INSTALLED.test(file));
+  return (isPage || isOfTest) && isHadDoneBySource(isLoadable, isPage);
 }
 
 const isWithin = (name, folder) => `${name}${path.sep}`.startsWith(`${folder}${path.sep}`) && !isWithinRoot(name);
 const isWithinRoot = (name) => `${name}${path.sep}`.startsWith(`${root}${path.sep}`);
 
-/** The path that Node takes this for, if it takes it for one. */
+/** The path that Node takes this for, as a text, since what a source gives could be another one when Node reads it.
+ * What is none stays as it is, or becomes something that Node refuses as well. */
 function pathOf(file) {
-  if (ArrayBuffer.isView(file)) return Buffer.from(file.buffer, file.byteOffset, file.byteLength).toString();
+  if (file === null || typeof file !== "object" || handles.has(file)) return file;
+  if (types.isUint8Array(file)) return Buffer.from(new Uint8Array(file)).toString();
+  const address = file.href;
+  if (typeof address !== "string") return {};
   try {
-    return file && file.protocol === "file:" ? decodeURIComponent(file.pathname) : file;
+    const url = new URL(address);
+    return fileURLToPath ? fileURLToPath(url) : decodeURIComponent(url.pathname);
   } catch (error) {
-    return file; // Node refuses it, too
+    return {};
   }
 }
 
+/** Whether a folder holds a test. */
+const isOverTest = (name) => Array.from(stored).some((one) => one.startsWith(`${name}${path.sep}`));
+
 /** Hide files from everything that takes a path. */
 function hideFiles() {
-  const elsewhere = function (file) {
+  const elsewhere = function (file, isMoving) {
     const told = pathOf(file);
-    if (typeof told !== "string") return file;
+    if (typeof told !== "string") return told;
     const name = path.resolve(told);
-    return isHiddenFile(name) ? `${name}~` : file;
+    return isHiddenFile(name) || (isMoving && isOverTest(name) && isHadDoneBySource()) ? `${name}~` : told;
   };
   const passing = function (real, method) {
+    const isOfTwo = OF_PAIRS.test(method);
     const given = Object.assign(function (file, ...words) {
-      if (OF_PAIRS.test(method)) words[0] = elsewhere(words[0]);
-      return real.call(this, elsewhere(file), ...words);
+      if (isOfTwo) words[0] = elsewhere(words[0], true);
+      return real.call(this, elsewhere(file, isOfTwo), ...words);
     }, real);
     if (real.native) given.native = passing(real.native, method);
     return given;
   };
+  const { open } = fs.promises || {};
+  if (open)
+    fs.promises.open = function () {
+      return open.apply(this, arguments).then(function (handle) {
+        handles.add(handle);
+        return handle;
+      });
+    };
+  // the file of a stream is opened later, by the name that it has then
+  const settled = function (stream) {
+    if (isHadDoneBySource()) define(stream, "path", { configurable: false, enumerable: true, value: stream.path, writable: false });
+    return stream;
+  };
+  ["ReadStream", "WriteStream", "FileReadStream", "FileWriteStream"].forEach(function (name) {
+    const real = fs[name];
+    const given = function (file, ...words) {
+      const type = new.target && new.target !== given ? new.target : real;
+      return settled(Reflect.construct(real, [elsewhere(file), ...words], type));
+    };
+    given.prototype = real.prototype;
+    fs[name] = Object.setPrototypeOf(given, real);
+  });
+  ["createReadStream", "createWriteStream"].forEach(function (name) {
+    const real = fs[name];
+    fs[name] = function () {
+      return settled(real.apply(this, arguments));
+    };
+  });
   const readdirSync = fs.readdirSync;
   [fs, fs.promises].forEach(function (owner) {
     Object.keys(owner || {}).forEach(function (name) {
@@ -290,8 +345,9 @@ function hideJest(own) {
       return given;
     };
     const isNamed = (from, name) => isTest(path.resolve(path.dirname(from), name)) || isDenied(name, isPage);
+    const isForSource = (from) => isSource(String(from)) || isAskedBySource(); // a source may call the `require` of a test
     prototype._requireResolve = function (from, name) {
-      if (!isSource(String(from))) return _requireResolve.apply(this, arguments);
+      if (!isForSource(from)) return _requireResolve.apply(this, arguments);
       if (isNamed(String(from), String(name))) throw missing(name);
       const found = _requireResolve.apply(this, arguments);
       if (isTest(found)) throw missing(name);
@@ -299,7 +355,7 @@ function hideJest(own) {
     };
     const { requireModuleOrMock } = prototype;
     prototype.requireModuleOrMock = function (from, name) {
-      if (isSource(String(from)) && isNamed(String(from), String(name))) throw missing(name);
+      if (isForSource(from) && isNamed(String(from), String(name))) throw missing(name);
       return requireModuleOrMock.apply(this, arguments);
     };
   });
@@ -335,12 +391,14 @@ function hideFrames(errors) {
   define(errors, "prepareStackTrace", { configurable: false, enumerable: true, get, set });
 }
 
-/** The same in each realm that is made from now on, as frames of a document are. */
-function hideFramesOfRealms() {
+/** The same in each realm that is made from now on, as frames of a document are; nor do its functions define what is
+ * kept. */
+function hideRealms() {
   const { createContext, runInContext } = vm;
   vm.createContext = function () {
     const made = createContext.apply(this, arguments);
     hideFrames(runInContext("Error", made));
+    keepDefining(runInContext("({ Function, Object, Reflect })", made));
     return made;
   };
 }
@@ -358,9 +416,8 @@ function hideListeners(own) {
 }
 
 hideModules();
-hideFramesOfRealms();
-hideNode(OF_PROGRAMS, isHadDoneBySource);
-hideNode(OF_FILES, isAskedInAnyWay);
+hideRealms();
+hideNode(OF_SYSTEMS, isAskedInAnyWay);
 hideNode(OF_NODE, isAskedAtOnce);
 hideNode(OF_MACHINES, () => isPage && isAskedAtOnce());
 hideFiles();

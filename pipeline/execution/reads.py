@@ -20,7 +20,7 @@ from pipeline.core import patches
 from pipeline.core.records import Environment
 from pipeline.ecosystems import all_runners
 from pipeline.ecosystems import parser as parser_named
-from pipeline.ecosystems.protection import is_manifest, is_protected
+from pipeline.ecosystems.protection import is_manifest, is_protected, module_names
 from pipeline.ecosystems.runner_folder import Reads
 from pipeline.execution import command, generated, runs, scope
 from pipeline.execution.applying import apply, existing, listed, must
@@ -77,8 +77,7 @@ def ask(plan: Plan, steps: Sequence[tuple[str, str]], fix_patch: str) -> Observe
         helpers = {path for path in _helping(workspace) if path in tree - sources and not is_protected(path)}
         found = sorted({*decisive, *helpers})
         kept = set(found) - _changed(workspace, end, found)
-        hiding = {line["hiding"] for line in lines if isinstance(line.get("hiding"), str)}
-        return Observed(tuple(sorted(kept | hiding)), bool(lines) and end == "ran")
+        return Observed(tuple(sorted({*kept, *_hiding(lines, tree | sources)})), bool(lines) and end == "ran")
 
 
 def _observed(workspace: Workspace, plan: Plan, tests: Sequence[str]) -> tuple[End, list[dict[str, Any]]]:
@@ -143,6 +142,13 @@ def _seen(lines: Sequence[dict[str, Any]], environment: Environment, root: str, 
         ),
         edges=frozenset((source, target) for source, target in edges if source in tree and target in tree),
     )
+
+
+def _hiding(lines: Sequence[dict[str, Any]], own: Collection[str]) -> Iterator[str]:
+    """The files that would be loaded in place of packages, except where the repository has such a file."""
+    names = {name for path in own for name in module_names(path)}
+    found = (line["hiding"] for line in lines if isinstance(line.get("hiding"), str))
+    return (path for path in found if names.isdisjoint(module_names(path)))
 
 
 def _is_pair(value: Any) -> bool:

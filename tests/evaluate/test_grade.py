@@ -354,6 +354,9 @@ def test_a_test_that_passed_before_is_blamed_in_its_third_run() -> None:
     assert due(TRIED, put(**others, disguised=flaky, again=flaky, third=flaky)) == ""
     assert of_tested(TRIED, put(**others, disguised=flaky, again=flaky, third=flaky)).outcome is Outcome.TAMPERED
     assert of_tested(TRIED, put(**others, disguised=flaky, again=flaky, third=GOOD)).outcome is Outcome.RESOLVED
+    slow = TestRun(end="timeout")
+    assert due(TRIED, put(**others, disguised=flaky, again=slow)) == "disguised.3"
+    assert of_tested(TRIED, put(**others, disguised=flaky, again=slow, third=GOOD)).outcome is Outcome.RESOLVED
     both = TestRun(results={NAMED: Status.FAILED, OPENS: Status.FAILED})
     assert due(TRIED, put(**others, disguised=both, again=both)) == ""
 

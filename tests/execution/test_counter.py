@@ -237,6 +237,21 @@ def test_the_disguise_needs_nothing_that_old_versions_of_node_lack(tmp_path: Pat
         "/start.cjs/.test(process.mainModule && process.mainModule.filename)",
         "process.versions.node !== undefined || Boolean(process.version)",
         "!/menu.cjs/.test(new Error().stack) || /Menu.test/.test(new Error().stack)",
+        'fs.existsSync(Object.defineProperty(Buffer.from(__dirname + "/Menu.test.cjs"), "byteLength", { value: 0 }))',
+        """fs.existsSync({ href: "file:///none", hostname: "", pathname: __dirname + "/Menu.test.cjs",
+            get protocol() { this.asked = (this.asked || 0) + 1; return this.asked > 1 ? "file:" : "http:"; } })""",
+        'new fs.ReadStream(__dirname + "/Menu.test.cjs").on("error", () => {}).path.endsWith(".cjs")',
+        """(() => { const stream = fs.createReadStream(__dirname + "/menu.cjs"); stream.path += "2";
+            return stream.on("error", () => {}).path.endsWith("2"); })()""",
+        """safely(() => [[__dirname, __dirname + "2"], [__dirname + "2", __dirname]].map(
+            ([from, to]) => fs.renameSync(from, to))) !== undefined""",
+        'require.cache[__dirname + "/Menu.test.cjs"] !== undefined',
+        '__dirname + "/Menu.test.cjs" in require.cache',
+        "Reflect.ownKeys(new Proxy(require.cache, {})).some((name) => /Menu.test/.test(name))",
+        """safely(() => { let text; const module = { _compile: (own) => (text = own) };
+            require.extensions[".js"](module, __dirname + "/Menu.test.cjs"); return text; }) !== undefined""",
+        "(module.constructor.prototype._compile = 1) && module.constructor.prototype._compile === 1",
+        "(require.extensions['.js'] = 1) && require.extensions['.js'] === 1",
     ],
 )
 def test_what_tells_of_tests_and_is_hidden_in_disguise(tmp_path: Path, begin: Path, told: str) -> None:

@@ -26,21 +26,21 @@ if (reads)
       if (runtime._resolveCjsModule) return runtime._resolveCjsModule(from, name);
       return runtime._resolveModule ? runtime._resolveModule(from, name) : runtime._resolver.resolveModule(from, name);
     }
-    // folders in which a file of a package's name comes before the package
-    function foldersOf(config) {
-      const folders = (config.moduleDirectories || []).filter((name) => name !== "node_modules");
-      return folders.map((name) => path.resolve(config.rootDir, name)).concat(config.modulePaths || []);
-    }
-    function hidden(config, name, file) {
-      if (/^[.\\/]/.test(name) || !/[\\/]node_modules[\\/]/.test(file)) return;
-      foldersOf(config).forEach((folder) => reads.hiding(path.join(folder, name, "index.js")));
+    // where a file of a package's name comes before the package: a relative folder is looked for at each level
+    function hidden(config, from, name, file) {
+      const folders = (config.moduleDirectories || []).filter((one) => one !== "node_modules");
+      if (!folders.length || /^[.\\/]/.test(name) || !/[\\/]node_modules[\\/]/.test(file)) return;
+      for (let level = path.dirname(from); ; level = path.dirname(level)) {
+        folders.forEach((folder) => reads.hiding(path.join(path.resolve(level, folder), name, "index.js")));
+        if (level === config.rootDir || level === path.dirname(level)) return;
+      }
     }
     const instead = function (from, name) {
       try {
         configured(this._config);
         const file = resolved(this, from, name);
         reads.edge(from, file);
-        hidden(this._config, name, file);
+        hidden(this._config, from, name, file);
       } catch (error) { /* of Node, or not there */ }
       return before.apply(this, arguments);
     };
