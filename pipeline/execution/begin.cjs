@@ -189,17 +189,6 @@ function hideTables(tables) {
   });
 }
 
-/** The module that was asked for first is not there; with Jest, this is the test, whose `require` lists all modules. */
-function hideMain(first) {
-  if (!first) return;
-  Object.assign(first, { children: [], filename: "", id: ".", path: "", paths: [] });
-  const own = first.require && described(first.require, "cache");
-  if (own && own.configurable)
-    define(first.require, "cache", {
-      configurable: true, enumerable: true, get: () => (isAskedBySource() ? {} : own.value),
-    });
-}
-
 /** In a page, a process is an object as any other. */
 function hideKind(root) {
   const real = root.toString;
@@ -234,7 +223,7 @@ worlds.forEach((one) => hideKind(one.Object.prototype));
 machine.hideImports(world.__vitest_mocker__);
 hideGlobals();
 hideTexts(world, outermost);
-hideMain(require.main);
+if (require.main) Object.assign(require.main, { children: [], filename: "", id: ".", path: "", paths: [] });
 Error.stackTraceLimit = 0;
 const known = world[Symbol.for("$$jest-matchers-object")];
 if (known && known.matchers) keep(known.matchers, Object.keys(known.matchers));

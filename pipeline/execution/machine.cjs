@@ -325,6 +325,15 @@ function hideFiles() {
 /** Whether this is the path of a test; of one that has begun, also without its extension, as imports may name it. */
 const isTest = (file) => [file, `${file}.js`].some((one) => hidden.has(one) || stored.has(one)) || begun.has(file);
 
+/** The test asks for modules by a function that came before all of ours: as somebody's parent, it is another module. */
+function hideTest(runtime) {
+  const other = { children: [], exports: {}, filename: "", id: ".", loaded: true, parent: null, path: "", paths: [] };
+  if (runtime._mainModule) runtime._mainModule = other;
+  [runtime._moduleRegistry, runtime._isolatedModuleRegistry].forEach(function (modules) {
+    hidden.forEach((file) => modules && modules.has && modules.has(file) && modules.set(file, other));
+  });
+}
+
 /** Jest gives every module an object of its own, and a list of all modules; a source gets none. */
 function hideJest(own) {
   const cache = own.mainModule && own.mainModule.constructor._cache;
@@ -340,6 +349,7 @@ function hideJest(own) {
     prototype._createJestObjectFor.isHiding = true;
     const { _createRequireImplementation, _requireResolve } = prototype;
     prototype._createRequireImplementation = function (from) {
+      if (isSource(String(from.filename || from))) hideTest(this);
       const given = _createRequireImplementation.apply(this, arguments);
       if (isSource(String(from.filename || from))) given.cache = {};
       return given;
