@@ -84,11 +84,12 @@ class Gateway(ABC):
         """How many answers one request to a model may ask for."""
         return 1
 
-    def exhausted(self, experiment: Experiment) -> bool:
+    def exhausted(self, experiment: Experiment, answer: str = "") -> bool:
         """Whether the bookings so far reach the experiment's budget, or a request did not fit it; lost requests count
-        with their highest possible cost."""
+        with their highest possible cost. Never for an answer that was begun: its responses may all be replays, which
+        cost nothing, and any other request is refused by itself."""
         budget = self._budgets.get(experiment.id)
-        if budget is None:
+        if budget is None or (answer and self.ledger.is_begun(answer)):
             return False
         return self._booked(experiment) >= budget or self.ledger.is_refused(experiment.id, budget, self.id)
 

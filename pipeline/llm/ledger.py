@@ -479,11 +479,18 @@ class Ledger:
 
     def has_answers(self, experiment: str) -> bool:
         """Whether a model answered any request of an experiment, in whole or in part, other than for embeddings."""
-        answered = (OK, CACHED, UNCOUNTED, CUT_OFF)
+        return self._is_any("experiment = ? AND kind = 'llm'", experiment, (OK, CACHED, UNCOUNTED, CUT_OFF))
+
+    def is_begun(self, answer: str) -> bool:
+        """Whether any request of an answer was answered as a whole."""
+        return self._is_any("answer = ?", answer, (OK, CACHED, UNCOUNTED))
+
+    def _is_any(self, condition: str, value: str, statuses: tuple[str, ...]) -> bool:
+        """Whether any request that meets the condition has one of these statuses."""
         query = f"""SELECT EXISTS (SELECT 1 FROM requests JOIN keys USING (key_hash)
-                    WHERE experiment = ? AND kind = 'llm' AND status IN ({_marks(len(answered))}))"""
+                    WHERE {condition} AND status IN ({_marks(len(statuses))}))"""
         with self._transaction() as db:
-            return bool(db.execute(query, (experiment, *answered)).fetchone()[0])
+            return bool(db.execute(query, (value, *statuses)).fetchone()[0])
 
     def lose(self, experiment: str) -> None:
         """Mark an experiment's open requests as lost after its gateway has ended: their cost is unknown."""

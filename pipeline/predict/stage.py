@@ -255,14 +255,14 @@ class Predictor:
         )
 
     def ask(self, gateway: Gateway, run: Run, requests: Sequence[Ask], progress: Progress) -> None:
-        """Ask for each task and write the result. Once the budget is reached, no further task is asked. Raises
+        """Ask for each task and write the result. Once the budget is reached, no further task is begun. Raises
         UserError, also without asking further, once an agent on this machine finds its input unusable."""
         instances, refused = {instance.instance_id: instance for instance in run.instances}, list[Failure]()
 
         def admit(request: Ask) -> Ask | Settled:
             if refused:
                 return Settled(AgentResult(failure=refused[0]))
-            if gateway.exhausted(self.experiment):
+            if gateway.exhausted(self.experiment, request.answer):
                 failure = Failure(BUDGET_EXCEEDED, "the budget was reached before this task was begun")
                 return Settled(AgentResult(failure=failure))
             return request

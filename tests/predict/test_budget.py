@@ -47,6 +47,19 @@ def test_what_is_answered_is_kept_and_a_higher_budget_goes_on(bench: Bench) -> N
 
 
 @pytest.mark.rule("budget")
+@pytest.mark.rule("response-cache")
+def test_an_answer_that_is_paid_for_is_finished_without_a_budget(bench: Bench) -> None:
+    """A run was interrupted after its last response, when the budget was all but spent: every reply is a replay."""
+    with ScriptedModel([Answer((), "src/menu.js")]) as model:
+        assert len(predictor(bench, model, "10").predict()) == len(QUALIFIED)
+        run = resume(bench.store, predictor(bench, model, None).experiment)
+        run.unit(run.instances[0]).path.unlink()
+        asked, spent = len(model.requests), Ledger(bench.store.ledger).spend(run.experiment.id)
+        assert len(predictor(bench, model, str(spent)).predict()) == len(QUALIFIED)
+        assert len(model.requests) == asked and Ledger(bench.store.ledger).spend(run.experiment.id) == spent
+
+
+@pytest.mark.rule("budget")
 def test_an_answer_whose_cap_is_reached_is_its_agents(bench: Bench) -> None:
     """The others are asked for all the same; a higher cap goes on."""
     with ScriptedModel([Answer((), "src/menu.js")]) as model:

@@ -242,7 +242,7 @@ def test_an_agent_that_cannot_use_its_input_is_asked_no_further(bench: Bench, jo
     predictor = magentless(bench, jobs=1)
     run, asked = predictor.preprocess(), job("print('no such field')\nsys.exit(2)").ask
     requests = [replace(asked, task=instance.task(), answer=run.answer(instance)) for instance in run.instances]
-    gateway: Any = SimpleNamespace(exhausted=lambda experiment: False, ledger=Ledger(bench.store.ledger))
+    gateway: Any = SimpleNamespace(exhausted=lambda *_: False, ledger=Ledger(bench.store.ledger))
     with Progress("predicting", len(requests)) as progress, pytest.raises(UserError, match="its input: no such field"):
         predictor.ask(gateway, run, requests, progress)
     predictor.postprocess()
