@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pipeline.analyze.reading import checks
+from pipeline.analyze.reading.described import About, described
 from pipeline.analyze.reading.rows import KnownInstance, Rows, Who
 from pipeline.analyze.reading.told import Note, Told, told, unanswered
-from pipeline.core.names import Repo
+from pipeline.core.names import Repo, agent_folder, folder_name
 from pipeline.core.records import Prediction
-from pipeline.core.store import Store, attempts_in, each_record, of_attempt, read_object, shown_by, unique, whose_run
+from pipeline.core.store import Store, attempts_in, each_record, of_attempt, unique, whose_run
 from pipeline.core.texts import is_there
 
 
 class Run(NamedTuple):
     """The newest run of an agent and model on one repository: predictions by instance, and why others have none.
 
-    `instances` are those that the run is about, None for all; `experiment` is the one that paid for its answers, empty
-    if the run does not record it; `answers` are the names of the answers by instance and attempt.
+    `instances` are those that the run is about, None for all; `about` is what the run says of itself, if anything;
+    `answers` are the names of the answers by instance and attempt.
     """
 
     name: str
@@ -28,8 +29,13 @@ class Run(NamedTuple):
     unanswered: dict[str, str]
     path: Path
     instances: frozenset[str] | None = None
-    experiment: str = ""
+    about: About | None = None
     answers: Mapping[tuple[str, int], str] = {}
+
+    @property
+    def experiment(self) -> str:
+        """The experiment that paid for its answers, empty if the run does not record it."""
+        return self.about.experiment if self.about else ""
 
     def is_about(self, instance: str) -> bool:
         return self.instances is None or instance in self.instances
@@ -40,13 +46,27 @@ def read(rows: Rows, store: Store, repo: Repo, known: Mapping[str, KnownInstance
     runs = {}
     for model in store.predicted_in(repo):
         for path in sorted(model.glob("*/predictions.jsonl"))[-1:]:
-            who = whose_run(path.parent)
-            records = [_checked(record, who, known, path) for record in unique(each_record(path, Prediction), path)]
+            about = described(path.with_name("run.json"), rows.note)
+            predictions = list(unique(each_record(path, Prediction), path))
+            who = _owner(about, predictions, path)
+            if who is None:
+                continue
+            records = [_checked(record, who, known, path) for record in predictions]
             paths = {record.instance_id: _metadata(store, repo, record, path) for record in records}
-            runs[who] = _run(records, path, paths, rows.note)
+            runs[who] = _run(records, path, paths, about, rows.note)
             _add(rows, who, runs[who])
             _add_replies(rows, store, repo, who, runs[who])
     return runs
+
+
+def _owner(about: About | None, predictions: Sequence[Prediction], path: Path) -> Who | None:
+    """The agent and model of a run. If its `run.json` cannot be read, its first prediction says it, unless that has no
+    agent; None if nothing does."""
+    if about or not is_there(path.with_name("run.json")):
+        return whose_run(path.parent)
+    names = [(first.agent, first.model_name_or_path) for first in predictions[:1]]
+    folder = path.parents[3].name, path.parents[1].name
+    return next((who for who in names if (agent_folder(who[0]), folder_name(who[1])) == folder), None)
 
 
 def _checked(record: Prediction, who: Who, known: Mapping[str, KnownInstance], path: Path) -> Prediction:
@@ -57,18 +77,30 @@ def _checked(record: Prediction, who: Who, known: Mapping[str, KnownInstance], p
     return prediction
 
 
-def _run(records: list[Prediction], path: Path, paths: Mapping[str, Path], note: Note) -> Run:
+def _run(records: list[Prediction], path: Path, paths: Mapping[str, Path], about: About | None, note: Note) -> Run:
     names = [record.instance_id for record in records]
+    causes = unanswered(path.with_name("metadata.json"), note)
     return Run(
         name=records[0].run if records else path.parent.name,
         predictions=dict(zip(names, records, strict=True)),
         told={name: told(paths[name], note) for name in names},
-        unanswered=unanswered(path.with_name("metadata.json"), note),
+        unanswered=causes,
         path=path,
-        instances=shown_by(path.parent),
-        experiment=_optional(path.with_name("run.json")).get("experiment", ""),
+        instances=_shown(about, names, causes, path),
+        about=about,
         answers={(record.instance_id, 1): record.answer for record in records} | dict(_further(path.parent)),
     )
+
+
+def _shown(
+    about: About | None, answered: Sequence[str], causes: Mapping[str, str], path: Path
+) -> frozenset[str] | None:
+    """The instances that a run is about, None for all. If its `run.json` cannot be read, these are the answered ones
+    and those with a cause for having no answer; a run of another harness is about all."""
+    if about:
+        return about.instances
+    is_lost = is_there(path.with_name("run.json")) and is_there(path.with_name("metadata.json"))
+    return frozenset((*answered, *causes)) if is_lost else None
 
 
 def _further(folder: Path) -> Iterator[tuple[tuple[str, int], str]]:
@@ -98,8 +130,3 @@ def _metadata(store: Store, repo: Repo, prediction: Prediction, path: Path) -> P
     if prediction.answer:
         return store.answers(repo, prediction.instance_id, prediction.answer) / "metadata.json"
     return path.parent / "instances" / prediction.instance_id / "metadata.json"
-
-
-def _optional(path: Path) -> dict[str, Any]:
-    """A JSON object, empty if the file is missing. Raises UserError for anything else."""
-    return read_object(path) if is_there(path) else {}

@@ -9,20 +9,20 @@ from collections.abc import Callable, Container
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from pipeline.core.assessment import Assessment
 from pipeline.core.errors import UserError, fault
 from pipeline.core.names import Repo, agent_folder, folder_name
-from pipeline.core.records import Instance, Outcome, Prediction, Record, Rejection, Verdict
+from pipeline.core.records import Instance, Outcome, Prediction, Rejection, Verdict
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R", bound=BaseModel)
 #: outcomes that depend on whether the patch is empty
 _SAY_WHETHER_EMPTY = (Outcome.EMPTY, Outcome.RESOLVED, Outcome.UNRESOLVED)
 
 
 def valid(kind: type[R], value: object, path: Path, line: int | None = None) -> R:
-    """The value as a record. `line` is from 1."""
+    """The value as a record. `line` is from 1. Raises UserError."""
     try:
         return kind.model_validate(value)
     except ValidationError as error:

@@ -1,17 +1,17 @@
 """Where each run's answers and verdicts come from: versions, digests, settings, prices, serving models.
 
-Reads the `run.json` of the runs that are shown. An imported or older run records less.
+Reads nothing: the runs have said it (described.py). An imported or older run records less.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pipeline.analyze.reading.answered import Run
+from pipeline.analyze.reading.described import About, Served
 from pipeline.analyze.reading.judged import Verdicts
 from pipeline.analyze.reading.rows import Rows, Who
 from pipeline.core.names import Repo
-from pipeline.core.store import read_object
 
 #: characters of a digest that are shown
 SHOWN = 12
@@ -26,10 +26,8 @@ def read(rows: Rows, runs: Mapping[tuple[Who, Repo], Run], verdicts: Verdicts) -
     for (agent, model, name), verdict in verdicts.items():
         laws.setdefault(((agent, model), rows.known[name].repo), set()).add(verdict.law[:SHOWN])
     for ((agent, model), repo), run in sorted(runs.items(), key=lambda pair: pair[0]):
-        path = run.path.with_name("run.json")
-        record = read_object(path) if path.exists() else {}
-        made_by = record.get("shaped_by") or {}
-        info = (made_by.get("model") or {}).get("model_info") or {}
+        about = run.about or About(agent=agent, model=model)
+        made_by = about.shaped_by
         rows.add(
             "runs",
             Run={
@@ -37,21 +35,21 @@ def read(rows: Rows, runs: Mapping[tuple[Who, Repo], Run], verdicts: Verdicts) -
                 "model": model,
                 "repo": repo,
                 "name": run.name,
-                "started": record.get("started"),
-                "tool": made_by.get("tool"),
-                "agent_version": made_by.get("version"),
-                "settings": (record.get("settings") or "")[:SHOWN] or None,
-                "served_by": _served(record.get("served_by") or []),
-                "attempts": record.get("attempts"),
+                "started": about.started,
+                "tool": made_by.tool,
+                "agent_version": made_by.version,
+                "settings": (about.settings or "")[:SHOWN] or None,
+                "served_by": _served(about.served_by),
+                "attempts": about.attempts,
                 "law": ", ".join(sorted(filter(None, laws.get(((agent, model), repo), ())))) or None,
-                **{name: _per_million(info.get(field)) for name, field in _PRICES.items()},
+                **{name: _per_million(made_by.model.info.get(field)) for name, field in _PRICES.items()},
             },
         )
 
 
-def _served(models: list[dict[str, str]]) -> str | None:
+def _served(models: Iterable[Served]) -> str | None:
     """The providers' names of the models that answered, with fingerprints."""
-    names = (" ".join(filter(None, (model.get("model"), model.get("fingerprint")))) for model in models)
+    names = (" ".join(filter(None, (served.model, served.fingerprint))) for served in models)
     return ", ".join(dict.fromkeys(names)) or None
 
 

@@ -40,15 +40,16 @@ class Told(NamedTuple):
 
 def told(path: Path, note: Note) -> Told:
     """What a file says; nothing if it is missing, or is left out with a note."""
-    return _noted(path, note, _told) or Told()
+    return noted(path, note, _told) or Told()
 
 
 def unanswered(path: Path, note: Note) -> dict[str, str]:
     """Why a run has no answer to some instances, by the run's own `metadata.json`; empty under the same conditions."""
-    return _noted(path, note, _causes) or {}
+    return noted(path, note, _causes) or {}
 
 
-def _noted(path: Path, note: Note, read: Callable[[dict[str, Any], Path], Any]) -> Any:
+def noted(path: Path, note: Note, read: Callable[[dict[str, Any], Path], Any]) -> Any:
+    """What `read` makes of a JSON object; None if there is no file, or it is left out with a note."""
     if not is_there(path):
         return None
     try:
