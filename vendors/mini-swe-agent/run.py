@@ -16,6 +16,7 @@ import tomllib
 from pathlib import Path
 
 import requests
+import wire
 import yaml
 from minisweagent.agents.default import DefaultAgent
 from minisweagent.config import builtin_config_dir
@@ -52,19 +53,19 @@ class ProviderFailure(Exception):
 class GatewayModel(OpenRouterModel):
     """mini-swe-agent's simplest model class, which sends and reads JSON, with the gateway's address."""
 
-    abort_exceptions = [Exception]  # retries are the gateway's
+    abort_exceptions = [Exception]  # retries are the gateway's, or asked for by it (wire.py)
 
     def __init__(self, seconds: float, pictures: list[dict], **config: object) -> None:
         super().__init__(cost_tracking="ignore_errors", **config)
         self._api_url = os.environ.pop("OPENAI_BASE_URL") + "/chat/completions"
         self._api_key = os.environ.pop("OPENAI_API_KEY")
-        self._seconds, self._pictures = seconds, pictures
+        self._seconds, self._pictures, self._http = seconds, pictures, wire.session()
 
     def _query(self, messages: list[dict], **more: object) -> dict:
         body = {"model": self.config.model_name, "messages": shown(messages, self._pictures), "tools": [BASH_TOOL]}
         headers = {"Authorization": f"Bearer {self._api_key}"}
         try:
-            answer = requests.post(
+            answer = self._http.post(
                 self._api_url, json=body | self.config.model_kwargs | more, headers=headers, timeout=self._seconds
             )
         except requests.RequestException as error:
