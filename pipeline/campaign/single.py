@@ -52,18 +52,14 @@ def command(
     repo: Any,
     model: str,
     agent: str,
-    name: str,
     path: Path | None,
     subset: Any,
-    attempts: int,
-    models: Path | None,
-    settings: Path | None,
-    budget: Any,
     repeats: int,
     sandbox: str,
     trust_local: bool,
     jobs: int,
     store: Any,
+    **options: Any,
 ) -> None:
     """Run all stages for REPO with MODEL: collect, build, predict, evaluate, analyze.
 
@@ -79,28 +75,10 @@ def command(
     from pipeline.campaign.steps import evaluate_and_say, say_stage
     from pipeline.collect.stage import collect
     from pipeline.core.cache import cache_root
-    from pipeline.core.options import REFERENCES, agent_of
-    from pipeline.llm.models import SHIPPED
-    from pipeline.predict.stage import Predictor
     from pipeline.sandbox import open_sandbox
 
-    options = {"models": models or SHIPPED, "settings": settings, "budget": budget, "attempts": attempts, "name": name}
-    plain = {"models": models or SHIPPED}
-    solvers = dict.fromkeys([*REFERENCES, model])
-    predictors = {
-        solver: Predictor(
-            store,
-            repo,
-            agent_of(agent, solver),
-            solver,
-            jobs=jobs,
-            subset=subset,
-            **(plain if solver in REFERENCES else options),
-        )
-        for solver in solvers
-    }
-    test_sandbox = open_sandbox(sandbox, cache_root())
-    numbers = subset.pulls(repo)
+    predictors = _predictors(store, repo, agent, model, jobs=jobs, subset=subset, **options)
+    test_sandbox, numbers = open_sandbox(sandbox, cache_root()), subset.pulls(repo)
     if path:
         say_stage("01 collect", str(repo))
         collect(store, repo, path, numbers=numbers)
@@ -112,3 +90,19 @@ def command(
         label = predictor.experiment.label
         evaluate_and_say(store, repo, label, solver, test_sandbox, jobs=jobs, trust_local=trust_local, subset=subset)
     present(store)
+
+
+def _predictors(
+    store: Any, repo: Any, agent: str, model: str, *, models: Path | None, jobs: int, subset: Any, **options: Any
+) -> dict[str, Any]:
+    """The experiments, by model: the references, which have no options of their own, then the model. Raises
+    UserError."""
+    from pipeline.core.options import REFERENCES, agent_of
+    from pipeline.llm.models import SHIPPED
+    from pipeline.predict.stage import Predictor
+
+    how = {"models": models or SHIPPED, "jobs": jobs, "subset": subset}
+    given = {solver: {} if solver in REFERENCES else options for solver in (*REFERENCES, model)}
+    return {
+        solver: Predictor(store, repo, agent_of(agent, solver), solver, **how, **own) for solver, own in given.items()
+    }

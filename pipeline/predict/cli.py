@@ -56,24 +56,7 @@ STEPS = ("preprocess", "runtime", "postprocess")
 @jobs_option
 @engine_option
 @data_option
-def command(
-    repo: Any,
-    model: str,
-    agent: str,
-    name: str,
-    subset: Any,
-    attempts: int,
-    models: Path | None,
-    settings: Path | None,
-    budget: Any,
-    cap: Any,
-    filter_tests: bool,
-    step: str | None,
-    fresh: bool,
-    jobs: int,
-    engine: str,
-    store: Any,
-) -> None:
+def command(repo: Any, model: str, store: Any, step: str | None, fresh: bool, attempts: int, **options: Any) -> None:
     """Let an agent with MODEL write patches for the instances of REPO.
 
     \b
@@ -92,6 +75,30 @@ def command(
     Exit code: 0 every selected instance has an answer, 1 some have none (run it again, with a higher --budget if that
     was reached).
     """
+    predictor = _predictor(store, repo, model, attempts=attempts, **options)
+    if not predictor.reference and step in (None, "runtime"):
+        _warn_of_unchecked(store, repo, predictor.subset)
+    if step == "preprocess":
+        click.echo(predictor.preprocess(fresh=fresh).folder)
+    elif step == "runtime":
+        predictor.runtime()
+    else:
+        predictions = predictor.postprocess() if step else predictor.predict(fresh=fresh)
+        _report(predictor, predictions, None if step else attempts)
+
+
+def _predictor(
+    store: Any,
+    repo: Any,
+    model: str,
+    *,
+    agent: str,
+    models: Path | None,
+    settings: Path | None,
+    filter_tests: bool,
+    **options: Any,
+) -> Any:
+    """The experiment that the options name; the others are those of `Predictor`. Raises UserError."""
     from pipeline.core.cache import cache_root
     from pipeline.core.errors import UserError
     from pipeline.core.options import REFERENCES, agent_of, require_agent
@@ -103,20 +110,9 @@ def command(
         require_agent(agent)
         if settings and not settings.is_file():
             raise UserError("no such settings file", path=settings, field="--settings")
-    agent, chosen = agent_of(agent, model), models or SHIPPED
-    options = {"models": chosen, "settings": settings, "jobs": jobs, "budget": budget, "engine": engine}
-    options |= {"name": name, "subset": subset, "attempts": attempts, "cap": cap}
+    how = {"models": models or SHIPPED, "settings": settings, **options}
     tester = open_sandbox("docker", cache_root()) if filter_tests else None
-    predictor = Predictor(store, repo, agent, model, **options, tester=tester)
-    if model not in REFERENCES and step in (None, "runtime"):
-        _warn_of_unchecked(store, repo, subset)
-    if step == "preprocess":
-        click.echo(predictor.preprocess(fresh=fresh).folder)
-    elif step == "runtime":
-        predictor.runtime()
-    else:
-        predictions = predictor.postprocess() if step else predictor.predict(fresh=fresh)
-        _report(predictor, predictions, None if step else attempts)
+    return Predictor(store, repo, agent_of(agent, model), model, **how, tester=tester)
 
 
 def _warn_of_unchecked(store: Any, repo: Any, subset: Any) -> None:
