@@ -141,6 +141,11 @@ def test_the_shipped_list_has_the_models_of_the_thesis() -> None:
     assert not any(model.scripted for model in models.values())
 
 
+def test_the_model_of_the_thesiss_own_command_is_listed() -> None:
+    """`agt-run mui__material-ui ts gpt-4o` was read, and then refused."""
+    assert load_models(SHIPPED).get("gpt-4o").sees
+
+
 def test_only_the_demo_is_scripted() -> None:
     """A scripted model is trusted, so the mark must not reach a list that names a real provider."""
     model = load_models(DEMO).get("scripted")
