@@ -27,7 +27,8 @@ def command(file: Path, only_plan: bool, as_json: bool, trust_local: bool, store
     Exit code: 0 all done, 1 something failed or is missing (run it again), 2 an error in the file.
     """
     from pipeline.analyze.cli import present
-    from pipeline.campaign.stage import Conduct, described
+    from pipeline.campaign.planning import described
+    from pipeline.campaign.stage import Conduct
     from pipeline.core.console import say
 
     conduct = Conduct(store, file, trust_local, only_plans=only_plan or as_json)
