@@ -20,7 +20,7 @@ from pipeline.core.names import Repo
 from pipeline.core.records import REPAIR, Instance, Outcome, Prediction, Status, Verdict
 from pipeline.core.store import Store, digest, write_bytes, write_json, write_records
 from pipeline.llm.costs import write_costs
-from pipeline.llm.ledger import SCHEMA
+from pipeline.llm.ledger_file import SCHEMA
 
 REPOS = (Repo("acme", "ui"), Repo("acme", "forms"), Repo("orbit", "design-system"))
 CRITERIA = ("1.1.1", "1.3.1", "1.4.3", "2.1.1", "2.4.3", "2.4.7", "3.3.1", "3.3.2", "4.1.2")

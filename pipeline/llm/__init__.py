@@ -10,13 +10,14 @@
     gateway, opening          the gateway, and which one is opened:
     embedded                  as a child process (config, process), or
     deployed                  a running proxy with PostgreSQL (admin)
-    ledger, costs, spending   keys (hashed) and requests; `data/costs.csv`; sums, and whether they agree
+    ledger, ledger_file       keys (hashed) and requests; their file
+    costs, spending           `data/costs.csv`; sums, and whether they agree
     scripted, provider        the model of tests and demo, and its protocol
     money, replays            reserving what a request may cost, unless its answer is a replay
     proxy, hooks, policy, fence, ends, turns, paced, prices      what else runs inside the proxies
 
-The modules of the last two lines, and `ledger`, run in a proxy's own environment. They use only the standard library
-and LiteLLM, so nothing is imported here.
+The modules of the last two lines, `ledger` and `ledger_file` run in a proxy's own environment. They use only the
+standard library and LiteLLM, so nothing is imported here.
 """
 
 #: the only routes that a key opens: others of LiteLLM bypass the ledger or administer the proxy

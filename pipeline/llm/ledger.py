@@ -8,20 +8,19 @@ environment: standard library only.
 from __future__ import annotations
 
 import hashlib
-import os
 import sqlite3
 import threading
 import uuid
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
 
 from pipeline.core.amounts import amount
-from pipeline.core.errors import UserError
 from pipeline.core.records import Track
+from pipeline.llm.ledger_file import ADDED, SCHEMA, copied, opened, readable
 from pipeline.llm.prices import Usage, total
 
 #: status of a request that was sent and not booked yet, and of one whose gateway ended before it was booked
@@ -39,49 +38,6 @@ CAP_LOST = "cap_lost"
 #: status of a request that was not sent: it waited too long for money that others under way might have used up, of the
 #: budget, or of the cap of its own answer
 BUDGET_BUSY, CAP_BUSY = "budget_busy", "cap_busy"
-
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS keys (
-    key_hash TEXT PRIMARY KEY, alias TEXT NOT NULL, experiment TEXT NOT NULL, repo TEXT NOT NULL, model TEXT NOT NULL,
-    agent TEXT NOT NULL, settings TEXT NOT NULL, holder TEXT NOT NULL, budget_usd TEXT, created TEXT NOT NULL,
-    track TEXT NOT NULL DEFAULT 'repair', answer TEXT NOT NULL DEFAULT '', cap_usd TEXT NOT NULL DEFAULT ''
-) STRICT;
-CREATE INDEX IF NOT EXISTS keys_by_holder ON keys (experiment, holder);
-CREATE TABLE IF NOT EXISTS requests (
-    id TEXT PRIMARY KEY, time TEXT NOT NULL, key_hash TEXT NOT NULL REFERENCES keys, model TEXT NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('llm', 'embedding')), tokens_in INTEGER NOT NULL DEFAULT 0,
-    tokens_out INTEGER NOT NULL DEFAULT 0, tokens_cached INTEGER NOT NULL DEFAULT 0,
-    tokens_stored INTEGER NOT NULL DEFAULT 0, cost_usd TEXT NOT NULL DEFAULT '0', latency_ms INTEGER NOT NULL DEFAULT 0,
-    status TEXT NOT NULL, tokens_reasoning INTEGER NOT NULL DEFAULT 0, sends INTEGER NOT NULL DEFAULT 0
-) STRICT;
-CREATE INDEX IF NOT EXISTS requests_by_key ON requests (key_hash);
-CREATE TABLE IF NOT EXISTS refusals (
-    key_hash TEXT PRIMARY KEY REFERENCES keys, cause TEXT NOT NULL DEFAULT 'budget_exceeded'
-) STRICT;
-CREATE TABLE IF NOT EXISTS admitted (key_hash TEXT PRIMARY KEY REFERENCES keys, gateway TEXT NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS served (
-    key_hash TEXT NOT NULL REFERENCES keys, model TEXT NOT NULL, fingerprint TEXT NOT NULL,
-    PRIMARY KEY (key_hash, model, fingerprint)
-) STRICT;
-CREATE TABLE IF NOT EXISTS spent (experiment TEXT PRIMARY KEY, cost_usd TEXT NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS worst (id TEXT PRIMARY KEY REFERENCES requests, cost_usd TEXT NOT NULL) STRICT;
-"""
-
-
-#: seconds that a connection waits for another one's lock
-PATIENCE = 30
-#: errors of SQLite that say nothing about the file: a lock that is held, a disk that is full
-_NOT_THE_FILE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)
-
-#: columns that older ledgers lack -> their declaration, with the value for existing rows
-_ADDED = {
-    ("keys", "track"): "TEXT NOT NULL DEFAULT 'repair'",
-    ("keys", "answer"): "TEXT NOT NULL DEFAULT ''",
-    ("keys", "cap_usd"): "TEXT NOT NULL DEFAULT ''",
-    ("requests", "tokens_reasoning"): "INTEGER NOT NULL DEFAULT 0",
-    ("requests", "sends"): "INTEGER NOT NULL DEFAULT 0",
-    ("refusals", "cause"): f"TEXT NOT NULL DEFAULT '{BUDGET_EXCEEDED}'",
-}
 
 
 class Key(NamedTuple):
@@ -187,98 +143,6 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-@contextmanager
-def readable(path: Path) -> Iterator[None]:
-    """Raise UserError for a file that is no ledger, or a broken one. A lock that another process holds for too long is
-    no fault of the file."""
-    try:
-        yield
-    except (sqlite3.DatabaseError, ValueError) as error:
-        code = getattr(error, "sqlite_errorcode", None)
-        if isinstance(error, sqlite3.DatabaseError) and (code is None or code & 0xFF in _NOT_THE_FILE):
-            raise
-        raise _no_ledger(path, str(error)) from None
-
-
-def _no_ledger(path: Path, message: str) -> UserError:
-    hint = "repair it or move it away; without it, earlier spending is unknown"
-    return UserError(f"no ledger: {message}", path=path, hint=hint)
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    """A connection to a ledger for writing, after making one where there is none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not os.path.lexists(path):
-        _make(path)
-    _require_file(path)
-    db = sqlite3.connect(path, timeout=PATIENCE, check_same_thread=False)
-    try:
-        _require_tables(db, path)
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def _make(path: Path) -> None:
-    """Make a ledger without rows, unless another process is first. It appears with all tables: a file without them was
-    cut short, and is not taken for a new one."""
-    new = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        with closing(sqlite3.connect(new)) as db:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.executescript(SCHEMA)
-        try:
-            os.link(new, path)
-        except FileExistsError:
-            pass
-        except OSError:  # a file system without links
-            new.rename(path)
-    finally:
-        new.unlink(missing_ok=True)
-
-
-def _copied(path: Path) -> sqlite3.Connection:
-    """A copy of a ledger in memory."""
-    _require_file(path)
-    db = sqlite3.connect(":memory:", check_same_thread=False)
-    try:
-        with closing(sqlite3.connect(_address(path), timeout=PATIENCE, uri=True)) as source:
-            source.execute("PRAGMA query_only = ON")
-            _require_tables(source, path)
-            source.backup(db)
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def _address(path: Path) -> str:
-    """How to open a ledger that is only read. In a folder that can be written, SQLite makes files beside it for a
-    moment, so that a writer is waited for; elsewhere the file must be enough, unless its journal has further rows."""
-    path = path.resolve()  # SQLite follows links, too
-    journal = path.with_name(f"{path.name}-wal")
-    if os.access(path.parent, os.W_OK):
-        return f"{path.as_uri()}?mode=rw"
-    return f"{path.as_uri()}?{'mode=ro' if journal.exists() and journal.stat().st_size else 'immutable=1'}"
-
-
-def _require_file(path: Path) -> None:
-    if not path.is_file():
-        raise _no_ledger(path, "it is not a file" if path.exists() else "the link leads nowhere")
-
-
-def _require_tables(db: sqlite3.Connection, path: Path) -> None:
-    """Raise UserError for a database of something else."""
-    present = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if not present:
-        raise _no_ledger(path, "it is empty")
-    if missing := [table for table in ("keys", "requests") if table not in present]:
-        raise _no_ledger(path, f"it has no table '{missing[0]}'")
-
-
 class Ledger:
     """Threads and processes may share one file. A writer waits up to 30 s for another.
 
@@ -290,7 +154,7 @@ class Ledger:
         self.path = path.absolute()
         self._lock = threading.Lock()
         with readable(self.path):
-            self._db = (_opened if writes else _copied)(self.path)
+            self._db = (opened if writes else copied)(self.path)
         try:
             with readable(self.path):
                 self._db.executescript(SCHEMA)
@@ -315,12 +179,12 @@ class Ledger:
         with self._transaction() as db:
             db.execute("BEGIN IMMEDIATE")
             for table, name in self._missing():  # another process may have been first
-                db.execute(f"ALTER TABLE {table} ADD COLUMN {name} {_ADDED[table, name]}")
+                db.execute(f"ALTER TABLE {table} ADD COLUMN {name} {ADDED[table, name]}")
 
     def _missing(self) -> list[tuple[str, str]]:
-        tables = {table for table, _ in _ADDED}
+        tables = {table for table, _ in ADDED}
         present = {(table, name) for table in tables for _, name, *_ in self._db.execute(f"PRAGMA table_info({table})")}
-        return [column for column in _ADDED if column not in present]
+        return [column for column in ADDED if column not in present]
 
     # -- keys -------------------------------------------------------------------------------------------------------
     def issue(self, hashed: str, key: Key) -> None:

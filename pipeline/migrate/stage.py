@@ -32,7 +32,8 @@ from pipeline.core.store import (
     write_json,
 )
 from pipeline.dataset.lock import Lock
-from pipeline.llm.ledger import Ledger, readable
+from pipeline.llm.ledger import Ledger
+from pipeline.llm.ledger_file import readable
 from pipeline.migrate.answers import Renamed, renamed_tasks, tasks_of
 from pipeline.migrate.records import converted
 

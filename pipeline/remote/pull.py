@@ -17,7 +17,7 @@ from pathlib import Path
 from pipeline.core.errors import A11yBenchError
 from pipeline.core.names import Repo, folder_name
 from pipeline.core.store import Store
-from pipeline.llm.ledger import PATIENCE, readable
+from pipeline.llm.ledger_file import PATIENCE, readable
 from pipeline.remote.areas import filters
 from pipeline.remote.host import Host
 from pipeline.remote.merge import merge
