@@ -78,6 +78,9 @@ def _show_details(conduct: Any, steps: list[Any], everything: Any) -> None:
     space = disk(conduct.store)
     needed = space.needed(steps)
     likely = f"; what will be asked takes about {needed / 1e6:.1f} MB" if needed else ""
+    if conduct.campaign.datasets and not conduct.campaign.agents:
+        references = "only oracle and nop are evaluated" if conduct.campaign.references else "nothing is asked"
+        click.echo(f"there are no agents in the file: {references}")
     if everything.testing:
         click.echo(f"tests: those of the patches to come take about {clock(everything.testing)}")
     click.echo(f"disk: {space.free / 1e9:.1f} GB free{likely}; missing images need more")

@@ -176,7 +176,7 @@ def load_campaign(path: Path) -> Campaign:
         campaign = Campaign.model_validate(_resolved(data, path.parent))
     except ValidationError as error:
         problem = error.errors()[0]
-        raise _wrong(path, text, problem["loc"], _words(problem), _choices(problem["loc"])) from None
+        raise _wrong(path, text, problem["loc"], *_explained(problem)) from None
     _check(path, text, campaign)
     return campaign
 
@@ -204,8 +204,11 @@ def _resolved(value: Any, folder: Path, key: str = "") -> Any:
     return Decimal(str(value)) if key.endswith(("budget", "cap")) and isinstance(value, float) else value
 
 
-def _words(error: Any) -> str:
-    return {"extra_forbidden": "there is no such field"}.get(error["type"], fault(error))
+def _explained(error: Any) -> tuple[str, str]:
+    """One of pydantic's errors as a message, and a hint: the fields that there are, if one is unknown."""
+    if error["type"] == "extra_forbidden":
+        return "there is no such field", _choices(error["loc"])
+    return fault(error), "see docs/campaigns.md"
 
 
 def _choices(loc: Sequence[str | int]) -> str:
@@ -225,12 +228,13 @@ def _wrong(path: Path, text: str, loc: Sequence[str | int], message: str, hint: 
 
 
 def _line(text: str, loc: Sequence[str | int]) -> int | None:
-    """The line of a field, from 1; that of its table if the field has none."""
+    """The line of a field, from 1: its own, that of the field that contains it, or that of its table."""
     lines, tables = text.splitlines(), [part for part in loc if isinstance(part, str)]
     position = next((part for part in loc if isinstance(part, int)), 0)
     start, end = _part(lines, tables[0], position) if loc[1:] else (0, None)
-    key = re.compile(rf"\s*{re.escape(tables[-1])}\s*=")
-    numbers = (number for number, line in enumerate(lines[start:end], start + 1) if key.match(line))
+    keys = [re.compile(rf"\s*{re.escape(name)}\s*=") for name in reversed(tables[1:] or tables)]
+    own = list(enumerate(lines[start:end], start + 1))
+    numbers = (number for key in keys for number, line in own if key.match(line))
     return next(numbers, start + 1 if loc[1:] else None)
 
 
@@ -265,7 +269,8 @@ def _check(path: Path, text: str, campaign: Campaign) -> None:
         try:
             _check_pages(pages)
         except UserError as error:
-            raise _wrong(path, text, ("pages", number, error.field or "samples"), error.message, error.hint) from None
+            hint = (error.hint or "").replace("--", "")  # fields have the names of the command's options
+            raise _wrong(path, text, ("pages", number, error.field or "samples"), error.message, hint) from None
         if not (pages.models or campaign.models):
             raise _wrong(path, text, ("pages", number, "models"), "no model is named", "here, or for the campaign")
         if pages.run and pages.run in runs[:number]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -64,14 +65,14 @@ def test_what_a_file_says(tmp_path: Path) -> None:
         (
             'statement_source = ["issue"]',
             'source = ["issue"]',
-            5,
+            8,
             "datasets[0].filter.source",
             "there is no such field",
         ),
-        ('"2024-01-01"', '"2024-1-1"', 5, "datasets[0].filter.merged_from", "'2024-1-1' is not a date"),
-        ('"2024-01-01"', '"2024-02-30"', 5, "datasets[0].filter.merged_from", "'2024-02-30' is not a date"),
-        ('"2024-01-01"', '"01.01.2024"', 5, "datasets[0].filter.merged_from", "is not a date like 2024-05-31"),
-        ('"2024-01-01"', "2024-01-01T00:00:00Z", 5, "datasets[0].filter.merged_from", "a valid string"),
+        ('"2024-01-01"', '"2024-1-1"', 8, "datasets[0].filter.merged_from", "'2024-1-1' is not a date"),
+        ('"2024-01-01"', '"2024-02-30"', 8, "datasets[0].filter.merged_from", "'2024-02-30' is not a date"),
+        ('"2024-01-01"', '"01.01.2024"', 8, "datasets[0].filter.merged_from", "is not a date like 2024-05-31"),
+        ('"2024-01-01"', "2024-01-01T00:00:00Z", 8, "datasets[0].filter.merged_from", "a valid string"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(
@@ -81,6 +82,26 @@ def test_what_is_wrong_is_said_with_its_place(
     with pytest.raises(UserError, match=said) as error:
         load(tmp_path, GOOD.replace(old, new, 1))
     assert (error.value.path, error.value.line, error.value.field) == (tmp_path / "campaign.toml", line, field)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("old", "new", "hint"),
+    [
+        ("budget = 12.5", "bugdet = 12.5", "available: name, models, .*see docs/campaigns.md"),
+        ("budget = 12.5", 'budget = "12 USD"', "see docs/campaigns.md"),
+        (
+            "[[agents]]",
+            "[[pages]]\nk = [1, 5]\nmodels = ['m']\n[[agents]]",
+            "there are 1 samples; give more with samples",
+        ),
+    ],
+)
+def test_a_hint_is_about_the_file(tmp_path: Path, old: str, new: str, hint: str) -> None:
+    """A value that was wrong was answered with a list of fields, and too few samples with a command's option."""
+    with pytest.raises(UserError) as error:
+        load(tmp_path, GOOD.replace(old, new, 1))
+    assert re.fullmatch(hint, str(error.value.hint))
 
 
 @pytest.mark.rule("bad-input")

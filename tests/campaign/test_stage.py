@@ -157,6 +157,12 @@ def test_a_plan_needs_no_key_and_says_which_to_set(bench: Bench, tmp_path: Path)
     assert "needs the environment variable A11Y_BENCH_SCRIPTED_" in str(refused.exception)
 
 
+def test_a_plan_without_agents_says_so(bench: Bench, tmp_path: Path) -> None:
+    """It said nothing at all."""
+    (tmp_path / "campaign.toml").write_text(FILE.partition("[[agents]]")[0])
+    assert "there are no agents in the file: only oracle and nop are evaluated" in plan(bench, tmp_path).output
+
+
 def test_nothing_is_opened_where_all_answers_are_there(bench: Bench, tmp_path: Path) -> None:
     """The dataset's check comes first; a gateway would need the model, which is not there."""
     run = view(bench.store, experiment(bench, tmp_path), Wanted(attempts=2))
