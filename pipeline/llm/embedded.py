@@ -28,6 +28,8 @@ BOOKING_LIMIT = 10
 class EmbeddedGateway(Gateway):
     """A gateway to our own proxy, with our own keys."""
 
+    replays = True
+
     def __init__(self, models: ModelList, ledger: Ledger, environ: Mapping[str, str]) -> None:
         super().__init__(models, ledger, environ)
         self._issued: list[str] = []

@@ -37,6 +37,8 @@ class Gateway(ABC):
     """
 
     base_url: str
+    #: whether responses are stored, so that an answer that was begun may be finished at no cost
+    replays = False
 
     def __init__(self, models: ModelList, ledger: Ledger, environ: Mapping[str, str]) -> None:
         self.models, self.ledger, self.environ = models, ledger, environ
@@ -86,10 +88,10 @@ class Gateway(ABC):
 
     def exhausted(self, experiment: Experiment, answer: str = "") -> bool:
         """Whether the bookings so far reach the experiment's budget, or a request did not fit it; lost requests count
-        with their highest possible cost. Never for an answer that was begun: its responses may all be replays, which
-        cost nothing, and any other request is refused by itself."""
+        with their highest possible cost. Where responses are stored, never for an answer that was begun: its responses
+        may all be replays, which cost nothing, and any other request is refused by itself."""
         budget = self._budgets.get(experiment.id)
-        if budget is None or (answer and self.ledger.is_begun(answer)):
+        if budget is None or (self.replays and answer and self.ledger.is_begun(answer)):
             return False
         return self._booked(experiment) >= budget or self.ledger.is_refused(experiment.id, budget, self.id)
 
