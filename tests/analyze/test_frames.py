@@ -12,6 +12,7 @@ from pipeline import analyze
 from pipeline.analyze import columns
 from pipeline.analyze.columns import cells, look_up
 from pipeline.analyze.exports import dictionary
+from pipeline.core.errors import UserError
 
 FRAMES = columns.frames()
 
@@ -118,6 +119,14 @@ def test_the_tests_that_tell(frames):
 def test_before_and_after_the_cutoff_of_a_model(store):
     rows = analyze.load(store, cutoffs={"model-a": "2024-05-06", "lab/model-b": "2024-05-05"}).predictions
     assert rows.groupby("model")["after_cutoff"].agg(set).to_dict() == {"model-a": {False}, "lab/model-b": {True}}
+
+
+@pytest.mark.rule("bad-input")
+def test_a_cutoff_of_an_unknown_model_is_refused(store):
+    """A misspelt one was left out, and the report said that none was given."""
+    with pytest.raises(UserError, match="unknown model of --cutoff 'model-A'") as error:
+        analyze.load(store, cutoffs={"model-A": "2024-05-06"})
+    assert error.value.hint == "available: lab/model-b, model-a"
 
 
 def test_an_oracle_is_a_reference_and_no_model(store):

@@ -23,7 +23,7 @@ Files are read record by record, and only the rows stay in memory. Does not read
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pipeline.analyze.reading import (
@@ -59,8 +59,8 @@ class Wanted(NamedTuple):
 def read(store: Store, wanted: Wanted) -> Rows:
     """Read all stages, of one repository or of all.
 
-    Raises UserError for broken, duplicate or contradictory records (with the file), for an unknown repository, and if
-    there is nothing to read.
+    Raises UserError for broken, duplicate or contradictory records (with the file), for an unknown repository or model,
+    and if there is nothing to read.
     """
     rows = Rows(_repositories(store, wanted.only))
     runs: dict[tuple[Who, Repo], Run] = {}
@@ -75,6 +75,7 @@ def read(store: Store, wanted: Wanted) -> Rows:
         runs |= {(who, repo): run for who, run in answers.items()}
         verdicts |= judged.read(rows, store, repo, answers, known)
         assessments |= assessed.read(store, repo, answers, verdicts, known)
+    _require_models(wanted.cutoffs, {who[1] for who, _ in runs} | {model for _, model, _ in verdicts})
     spending = spent.read(rows, store, runs)
     findings = attempts.Findings(verdicts, assessments, spending, rechecked.read(rows, store))
     attempts.add(rows, runs, findings, wanted.cutoffs)
@@ -92,6 +93,13 @@ def _repositories(store: Store, only: Repo | None) -> tuple[Repo, ...]:
     if only and only not in repos:
         raise unknown("repository", str(only), [str(repo) for repo in repos])
     return (only,) if only else tuple(sorted(repos))
+
+
+def _require_models(named: Iterable[str], known: Collection[str]) -> None:
+    """Raise UserError for a date of a model without answers and verdicts."""
+    for name in named:
+        if name not in known:
+            raise unknown("model of --cutoff", name, [*known])
 
 
 def _missing(rows: Rows, store: Store, repo: Repo) -> None:
