@@ -194,15 +194,9 @@ def grade(
              a11y-bench dataset grade --serve --address 0.0.0.0:8765 --token-file tasks/grader.token
     Exit code: 0 resolved, 1 not resolved, 75 not evaluated.
     """
-    import json
-    import re
-
     from pipeline.core.cache import cache_root
-    from pipeline.core.console import say
-    from pipeline.core.errors import UserError
     from pipeline.core.retry import Patience
-    from pipeline.core.texts import read_text
-    from pipeline.dataset.foreign.grader import Grader, described, server
+    from pipeline.dataset.foreign.grader import Grader
     from pipeline.evaluate.runs import How
     from pipeline.sandbox import open_sandbox
     from pipeline.sandbox.base import DEFAULT
@@ -211,15 +205,37 @@ def grade(
         raise click.UsageError("name an INSTANCE and a PATCH, or --serve with the --token-file of an exported folder")
     how = How(open_sandbox(sandbox, cache_root()), DEFAULT, Patience(tries))
     grader = Grader(store, how, trust_local=trust_local, jobs=jobs)
-    if instance and not serve:
-        try:
-            text = patch.read().decode()
-        except UnicodeDecodeError:
-            raise UserError("the patch is not UTF-8", path=patch.name, hint="make it with: git diff --binary") from None
-        verdict = described(grader.grade(instance, text))
-        click.echo(json.dumps(verdict, indent=2))
-        raise SystemExit(0 if verdict["resolved"] else 75 if verdict["outcome"] == "not_evaluated" else 1)
-    assert token_file is not None  # checked above
+    if token_file and serve:
+        _serve(grader, address, token_file)
+    else:
+        _grade(grader, instance, patch)
+
+
+def _grade(grader: Any, instance: str | None, patch: Any) -> None:
+    """Print the verdict on one patch, and exit with its code."""
+    import json
+
+    from pipeline.core.errors import UserError
+    from pipeline.dataset.foreign.grader import described
+
+    try:
+        text = patch.read().decode()
+    except UnicodeDecodeError:
+        raise UserError("the patch is not UTF-8", path=patch.name, hint="make it with: git diff --binary") from None
+    verdict = described(grader.grade(instance, text))
+    click.echo(json.dumps(verdict, indent=2))
+    raise SystemExit(0 if verdict["resolved"] else 75 if verdict["outcome"] == "not_evaluated" else 1)
+
+
+def _serve(grader: Any, address: str, token_file: Path) -> None:
+    """Serve verdicts until interrupted."""
+    import re
+
+    from pipeline.core.console import say
+    from pipeline.core.errors import UserError
+    from pipeline.core.texts import read_text
+    from pipeline.dataset.foreign.grader import server
+
     host, _, port = address.rpartition(":")
     if not host or not re.fullmatch("[0-9]{1,5}", port) or int(port) > 65535:
         raise click.BadParameter(f"'{address}' is not HOST:PORT", param_hint="--address")
