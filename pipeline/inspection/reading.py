@@ -5,13 +5,14 @@ Reads `03_predictions/repair/`, `04_evaluation/repair/` and the ledger. Writes n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from pipeline.core.assessment import Assessment
+from pipeline.core.console import say
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.records import REPAIR, Outcome, Prediction, Verdict
@@ -96,10 +97,19 @@ class Run:
 
 
 def seen_runs(store: Store) -> list[Run]:
-    """All runs with predictions, in the order of repository, agent, model and time."""
+    """All runs with predictions, in the order of repository, agent, model and time. One that cannot be read is left
+    out, and said."""
     folders = {path.parent for path in store.root.glob(f"03_predictions/{REPAIR}/*/*/*/*/predictions.jsonl")}
-    found = [Run(store, folder) for folder in sorted(folders) if Repo.of_slug(folder.parents[1].name)]
+    named = [folder for folder in sorted(folders) if Repo.of_slug(folder.parents[1].name)]
+    found = [run for folder in named for run in _read(store, folder)]
     return sorted(found, key=lambda run: (str(run.repo), run.agent, run.model, run.name))
+
+
+def _read(store: Store, folder: Path) -> Iterator[Run]:
+    try:
+        yield Run(store, folder)
+    except UserError as error:
+        say(f"left out, since it cannot be read: {error}")
 
 
 def find_run(store: Store, text: str) -> Run:

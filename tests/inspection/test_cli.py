@@ -35,6 +35,14 @@ def test_runs_are_listed_with_what_they_cost(store: Store) -> None:
     ]
 
 
+def test_a_run_that_cannot_be_read_hides_no_other(store: Store) -> None:
+    path = store.predictions(REPO, "magentless", "model-a") / TIME / "run.json"
+    path.write_text("{")
+    done = CliRunner().invoke(cli.command, ["list", "--json", "--data", str(store.root)], catch_exceptions=False)
+    assert [row["agent"] for row in json.loads(done.stdout)] == ["magentless@greedy"]
+    assert f"left out, since it cannot be read: {path}:1: invalid JSON" in done.stderr
+
+
 def test_predictions_made_elsewhere_have_no_cost(store: Store) -> None:
     """What the ledger knows nothing of was "0.0000", like an answer that is free."""
     prediction = make_prediction(1, agent="theirs", run=TIME)
