@@ -63,8 +63,8 @@ def show(run: str, store: Any) -> None:
 def compare(first: str, second: str, store: Any) -> None:
     """Show the instances with different outcomes in two runs, and the differences in the settings.
 
-    Of several runs of one agent and model, only the one evaluated last has verdicts. If one of the two runs has none,
-    the agents' own outcomes are compared.
+    Of several attempts, those that both runs have are compared. Of several runs of one agent and model, only the one
+    evaluated last has verdicts. If one of the two runs has none, the agents' own outcomes are compared.
     """
     from pipeline.core.console import counted, say, table
     from pipeline.inspection.reading import find_run
@@ -73,9 +73,8 @@ def compare(first: str, second: str, store: Any) -> None:
     unjudged = [run.address for run in (first_run, second_run) if not run.verdicts()]
     for address in unjudged:
         say(f"{address} has no verdicts, or another run was evaluated since: comparing the agents' own outcomes")
-    first_outcomes, second_outcomes = (
-        run.answered() if unjudged else run.outcomes() for run in (first_run, second_run)
-    )
+    attempts = [attempt for attempt in first_run.attempts if attempt in second_run.attempts]
+    first_outcomes, second_outcomes = (_outcomes(run, attempts, bool(unjudged)) for run in (first_run, second_run))
     rows = [
         (name, first_outcomes.get(name, "-"), second_outcomes.get(name, "-"))
         for name in sorted(first_outcomes.keys() | second_outcomes.keys())
@@ -83,10 +82,21 @@ def compare(first: str, second: str, store: Any) -> None:
     ]
     table("Different outcomes", ("instance", first_run.address, second_run.address), rows)
     alike = len(first_outcomes.keys() | second_outcomes.keys()) - len(rows)
-    click.echo(f"{counted(len(rows), 'instance')} with different outcomes, {alike} with the same")
+    compared = "attempt" if len(attempts) > 1 else "instance"
+    click.echo(f"{counted(len(rows), compared)} with different outcomes, {alike} with the same")
     before, after = (_lines(run.metadata) for run in (first_run, second_run))
     for line in difflib.unified_diff(before, after, first_run.address, second_run.address, lineterm="", n=1):
         click.echo(line)
+
+
+def _outcomes(run: Any, attempts: list[int], is_own: bool) -> dict[str, str]:
+    """The outcomes of these attempts by instance, with the number of a further attempt; `is_own`: the agent's own."""
+    found = {attempt: run.answered(attempt) if is_own else run.outcomes(attempt) for attempt in attempts}
+    return {
+        name if attempt == 1 else f"{name} attempt {attempt}": outcome
+        for attempt, outcomes in found.items()
+        for name, outcome in outcomes.items()
+    }
 
 
 def _lines(metadata: dict[str, Any]) -> list[str]:

@@ -12,7 +12,8 @@ from factories import REPO, make_instance, make_prediction, make_verdict
 from inspection.conftest import SPOKEN, TIME
 
 from pipeline.core.errors import UserError
-from pipeline.core.store import Store, write_bytes, write_records
+from pipeline.core.records import Outcome
+from pipeline.core.store import Store, of_attempt, write_bytes, write_records
 from pipeline.inspection import cli, instance, report
 from pipeline.llm.ledger import Booking, Key, Ledger
 from pipeline.llm.prices import Usage
@@ -60,6 +61,22 @@ def test_two_runs_are_compared(store: Store) -> None:
     text = said(cli.command, store, "compare", "magentless", "magentless@greedy")
     assert "1 instance with different outcomes, 0 with the same" in text
     assert "top = 5" in text and "top = 1" in text
+
+
+def test_every_attempt_that_both_runs_have_is_compared(store: Store) -> None:
+    """Only the first ones were, without a word."""
+    for agent, numbers in (("magentless", (2, 3)), ("magentless@greedy", (2,))):
+        folder = store.predictions(REPO, agent, "model-a") / TIME
+        for number in numbers:
+            prediction = make_prediction(1, agent=agent, run=TIME, attempt=number)
+            write_records(of_attempt(folder, number) / "predictions.jsonl", [prediction])
+            verdict = make_verdict(prediction, Outcome.RESOLVED)
+            write_records(of_attempt(store.evaluation(REPO, agent, "model-a"), number) / "verdicts.jsonl", [verdict])
+    text = said(cli.command, store, "compare", "magentless", "magentless@greedy")
+    assert "1 attempt with different outcomes, 1 with the same" in text and "attempt 2" not in text
+    write_records(of_attempt(store.evaluation(REPO, "magentless", "model-a"), 2) / "verdicts.jsonl", [])
+    text = said(cli.command, store, "compare", "magentless", "magentless@greedy")
+    assert "2 attempts with different outcomes, 0 with the same" in text and "attempt 2" in text
 
 
 def test_two_runs_of_one_agent_and_model_are_compared_by_what_both_have(store: Store) -> None:
