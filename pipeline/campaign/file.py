@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -164,6 +165,8 @@ class Campaign(Part):
     evaluate: Evaluate = Evaluate()
 
 
+#: the tables' fields that name a file or folder which must exist
+_NAMING = {"datasets": ("lock", "clone", "issues"), "agents": ("settings",), "pages": ("cases",)}
 #: fields with paths, relative to the file's folder
 _PATHS = ("model_list", "lock", "clone", "issues", "settings", "cases")
 
@@ -178,6 +181,7 @@ def load_campaign(path: Path) -> Campaign:
         problem = error.errors()[0]
         raise _wrong(path, text, problem["loc"], *_explained(problem)) from None
     _check(path, text, campaign)
+    _check_paths(path, text, campaign)
     return campaign
 
 
@@ -257,8 +261,6 @@ def _check(path: Path, text: str, campaign: Campaign) -> None:
     for number, agent in enumerate(campaign.agents):
         if not (agent.models or campaign.models):
             raise _wrong(path, text, ("agents", number, "models"), "no model is named", "here, or for the campaign")
-        if agent.settings and not is_file(agent.settings):
-            raise _wrong(path, text, ("agents", number, "settings"), f"no such file: {agent.settings}", "name one")
     labels = [(agent.agent, agent.name) for agent in campaign.agents]
     for number, label in enumerate(labels):
         if label in labels[:number]:
@@ -275,6 +277,15 @@ def _check(path: Path, text: str, campaign: Campaign) -> None:
             raise _wrong(path, text, ("pages", number, "models"), "no model is named", "here, or for the campaign")
         if pages.run and pages.run in runs[:number]:
             raise _wrong(path, text, ("pages", number, "run"), f"{pages.run} is listed twice", "give one another name")
+
+
+def _check_paths(path: Path, text: str, campaign: Campaign) -> None:
+    """Raise UserError for a file or folder that does not exist."""
+    for table, fields in _NAMING.items():
+        for (number, part), name in product(enumerate(getattr(campaign, table)), fields):
+            value = getattr(part, name, None)
+            if value and not value.exists():
+                raise _wrong(path, text, (table, number, name), f"no such file or folder: {value}", "name one")
 
 
 def _check_pages(pages: Pages) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline.campaign.file import Dataset, at, count_listed, selecting
 from pipeline.campaign.plan import History, Step
 from pipeline.campaign.scope import Scope
+from pipeline.core.errors import UserError
 from pipeline.core.subset import ALL
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.models import Model
@@ -49,6 +50,10 @@ class Planning(Scope):
         ]
 
     def _listed_step(self, predictor: Predictor, dataset: Dataset, number: int, history: History) -> Step:
+        with at(self.path, "datasets", number, "lock"):
+            if not (dataset.clone or dataset.github):
+                hint = "add clone, the folder of a clone, or github = true"
+                raise UserError("it differs from its list, and has nothing to be rebuilt from", hint=hint)
         with at(self.path, "datasets", number, selecting(dataset)):
             count = predictor.attempts * count_listed(self.store, dataset, self.path.parent)
         return self._step_of(predictor, count, count, history)

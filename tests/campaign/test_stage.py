@@ -246,7 +246,9 @@ def test_what_a_list_has_not_given_yet_is_in_the_plan(bench: Bench, tmp_path: Pa
         {**_lock(bench), "instance_id": "acme__web-9", "statement_source": "pull_request"},
     ]
     (tmp_path / "web.jsonl").write_text("".join(f"{Lock.model_validate(one).model_dump_json()}\n" for one in facts))
-    (tmp_path / "campaign.toml").write_text(f'{FILE}cap = 0.25\n[[datasets]]\nlock = "web.jsonl"\n{selected}\n')
+    (tmp_path / "campaign.toml").write_text(
+        f'{FILE}cap = 0.25\n[[datasets]]\nlock = "web.jsonl"\ngithub = true\n{selected}\n'
+    )
     said = plan(bench, tmp_path)
     assert "acme/web: its list is rebuilt first; the plan counts all its instances as missing" in said.output
     ui, web = json.loads(plan(bench, tmp_path, "--json").stdout)
@@ -261,6 +263,10 @@ def test_what_a_list_has_not_given_yet_is_said_and_planned_later(bench: Bench, t
     (tmp_path / "web.jsonl").write_text(listed.model_dump_json() + "\n")
     path = tmp_path / "campaign.toml"
     path.write_text(FILE + '[[datasets]]\nlock = "web.jsonl"\n')
+    with pytest.raises(UserError, match="it differs from its list, and has nothing to be rebuilt from") as error:
+        plan(bench, tmp_path)
+    assert (error.value.path, error.value.line, error.value.field) == (path, 15, "datasets[1].lock")
+    path.write_text(FILE + '[[datasets]]\nlock = "web.jsonl"\ngithub = true\n')
     said = plan(bench, tmp_path)
     assert "acme/web: its list is rebuilt first" in said.output and "acme/ui" in said.stdout
     assert [str(step.repo) for step in Conduct(bench.store, path, environ=GIVEN).plan()] == ["acme/ui"]
