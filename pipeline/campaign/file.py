@@ -284,8 +284,16 @@ def _check_paths(path: Path, text: str, campaign: Campaign) -> None:
     for table, fields in _NAMING.items():
         for (number, part), name in product(enumerate(getattr(campaign, table)), fields):
             value = getattr(part, name, None)
-            if value and not value.exists():
+            if value and not _exists(value):
                 raise _wrong(path, text, (table, number, name), f"no such file or folder: {value}", "name one")
+
+
+def _exists(path: Path) -> bool:
+    """Whether a file or folder has this name, which may be any text: one too long for a name is none."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _check_pages(pages: Pages) -> None:
