@@ -1,8 +1,8 @@
 """The leaderboard: one page of verified bundles, a table for each repository and set of instances.
 
-Rates on different sets of instances are never in one table. Incomplete submissions and drafts are listed last, by name,
-with that word in place of a rate; a table whose submissions were judged by different code says so. Makes text; writes
-nothing.
+Rates on different sets of instances are never in one table. Incomplete submissions, drafts and references (oracle and
+nop) are listed last, by name, with that word in place of a rate; a table whose submissions were judged by different
+code says so. Makes text; writes nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from pipeline.core.options import REFERENCES
 from pipeline.core.records import Outcome
 from pipeline.core.store import digest, now
 from pipeline.report.page import environment, policed
@@ -24,8 +25,8 @@ HEADINGS = (
     Heading("agent", "What asked the model, with the name of its settings"),
     Heading(
         "resolved",
-        "Instances in which every expected test passes, with the 95 % interval (Wilson); an incomplete submission or a "
-        "draft has no rate and no rank",
+        "Instances in which every expected test passes, with the 95 % interval (Wilson); an incomplete submission, a "
+        "draft and a reference have no rate and no rank",
         True,
         bar=True,
     ),
@@ -68,9 +69,12 @@ def _place(submission: Submission) -> tuple[bool, int, str, str]:
 
 def _unranked(submission: Submission) -> str:
     """Why a submission has no rank and no rate, in one word; empty if it has."""
-    if not submission.is_complete:
-        return "incomplete"
-    return "draft" if submission.draft else ""
+    reasons = {
+        "incomplete": not submission.is_complete,
+        "draft": submission.draft,
+        "reference": submission.agent in REFERENCES,
+    }
+    return next((reason for reason, applies in reasons.items() if applies), "")
 
 
 def _rate(submission: Submission) -> tuple[str, tuple[float, float, float]]:
