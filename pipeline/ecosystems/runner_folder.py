@@ -47,20 +47,23 @@ class Words(Table):
 
 
 class Wrapper(Table):
-    """A program that includes the runner. `through` are its own file and arguments, if it must be called itself.
+    """A program that includes the runner. `through` are its own file and arguments, if it must be called itself;
+    `formerly` are places where earlier versions have that file.
 
-    With `file`, it includes this runner only if that file matches `pattern` (on one line, without blanks). With
-    `words`, it takes these in place of the runner's, and none of a script's; `{project}` is its name of the project.
-    `in_browser` are further words for tests that start a browser: those of files that match `browsed`.
+    With `file`, it includes this runner only if a file of that name describes the project of the tests and names a
+    builder of the pattern `builder`. With `words`, it takes these in place of the runner's, and none of a script's;
+    `{project}` is its name of the project, and `{entry}` its own file if that is not the first word. `in_browser` are
+    further words for tests that start a browser: those of files that match `browsed`.
     """
 
     program: str
     package: str
     command: str
     through: tuple[str, ...] = ()
+    formerly: tuple[str, ...] = ()
     env: dict[str, str] = {}
     file: str = ""
-    pattern: str = ""
+    builder: str = ""
     words: tuple[str, ...] = ()
     selection: tuple[str, ...] = ()
     parser: str = ""
@@ -71,9 +74,14 @@ class Wrapper(Table):
         """Whether it starts a browser for some of these tests."""
         return bool(self.browsed) and any(re.search(self.browsed, file) for file in files)
 
-    def includes(self, text: str) -> bool:
-        """Whether it includes the runner, by the text of its file."""
-        return not self.file or bool(re.search(self.pattern, re.sub(r"\s", "", text)))
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The places where its own file may be, if it must be called itself."""
+        return (*self.through[:1], *self.formerly)
+
+    def includes(self, file: str, builder: str) -> bool:
+        """Whether it includes the runner, for tests of a project that this file describes with this builder."""
+        return not self.file or bool(re.fullmatch(self.file, file) and re.search(self.builder, builder))
 
 
 class Control(Table):

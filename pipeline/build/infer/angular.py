@@ -1,47 +1,63 @@
-"""The projects of Angular's workspace, and the builder that runs the tests of each.
+"""The projects of a workspace of Angular or Nx, and the builder that runs the tests of each.
 
-The workspace is described by angular.json, before Angular 6 by .angular-cli.json. Does not cover workspaces of other
-tools, such as Nx.
+Angular's workspace is described by angular.json, before Angular 6 by .angular-cli.json; each project of Nx by its
+project.json. Does not cover projects of Nx that only plugins find, and builders that `nx.json` sets for all.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from pipeline.build.infer.documents import mapping
-from pipeline.build.infer.tree import Tree, Unsupported
+from pipeline.build.infer.tree import Tree, Unsupported, above
 from pipeline.core.texts import parse_json
 from pipeline.ecosystems import locks, versions
 
-FILE, FORMER = "angular.json", ".angular-cli.json"
-_UNIT_TEST, _KARMA = "@angular/build:unit-test", re.compile(r"^@angular(?:-devkit)?/build(?:-angular)?:karma$")
+FILE, FORMER, NX = "angular.json", ".angular-cli.json", "project.json"
+_UNIT_TEST = "@angular/build:unit-test"
+#: the runners that other builders start, by their names
+_STARTS = (
+    ("karma", re.compile(r":karma$")),
+    ("jest", re.compile(r"/jest:|:jest$")),
+    ("vitest", re.compile(r"/(?:vite|vitest):test$|:vitest$")),
+)
 #: the first major version of the builder whose Vitest writes a report for us
 _FIRST = 21
 
 
 class Project(NamedTuple):
-    """A project: its name, its folder, and the builder and options of its tests."""
+    """A project: its name, its folder, the builder and options of its tests, and the file that describes it. Its
+    options name files from the `home` of the workspace."""
 
     name: str
     folder: str
     builder: str
     options: dict[str, Any]
+    file: str = FILE
+    home: str = ""
 
     @property
     def runner(self) -> str:
         """The runner that the builder starts; empty for an unknown builder."""
-        if _KARMA.search(self.builder):
-            return "karma"
-        return str(self.options.get("runner", "vitest")) if self.builder == _UNIT_TEST else ""
+        if self.builder == _UNIT_TEST:
+            return str(self.options.get("runner", "vitest"))
+        return next((name for name, builder in _STARTS if builder.search(self.builder)), "")
+
+    @property
+    def configuration(self) -> str:
+        """The file that configures Karma, from the home; empty for none."""
+        return str(self.options.get("karmaConfig", "")).removeprefix("./")
 
 
 def project(tree: Tree, files: Sequence[str]) -> Project | None:
     """The project with tests whose folder is the nearest above the first of these files; None if there is none."""
-    tested = [listed for listed in _projects(tree) if listed.builder]
-    above = [listed for listed in tested if not files or not listed.folder or files[0].startswith(f"{listed.folder}/")]
-    return max(above, key=lambda listed: len(listed.folder), default=None)
+    folders = list(above(files[0])) if files else [""]
+    tested = [listed for listed in _projects(tree, folders) if listed.builder]
+    near = [listed for listed in tested if not files or listed.folder in folders]
+    return max(near, key=lambda listed: (len(listed.folder), len(listed.home)), default=None)
 
 
 def require_report(tree: Tree, files: Sequence[str]) -> None:
@@ -60,23 +76,34 @@ def require_report(tree: Tree, files: Sequence[str]) -> None:
         raise Unsupported("runner_unsupported", detail)
 
 
-def _projects(tree: Tree) -> list[Project]:
-    document, former = (_document(tree, name) for name in (FILE, FORMER))
-    if not document:
-        karma = mapping(mapping(former.get("test")).get("karma"))
-        options = {"karmaConfig": karma["config"]} if "config" in karma else {}
-        return [Project("", "", "@angular-devkit/build-angular:karma", options)] if karma else []
-    found = []
+def _projects(tree: Tree, folders: Sequence[str]) -> Iterator[Project]:
+    """The projects of the workspaces in these folders, and those of Nx that are there."""
+    for folder in folders:
+        yield from _of_angular(tree, folder)
+        if document := _document(tree, posixpath.join(folder, NX)):
+            name = str(document.get("name") or posixpath.basename(folder))
+            yield _project(name, folder, document)._replace(file=NX)
+
+
+def _of_angular(tree: Tree, home: str) -> Iterator[Project]:
+    document, former = (_document(tree, posixpath.join(home, name)) for name in (FILE, FORMER))
     for name, settings in mapping(document.get("projects")).items():
-        targets = mapping(mapping(settings).get("architect") or mapping(settings).get("targets"))
-        test = mapping(targets.get("test"))
-        folder = str(mapping(settings).get("root", "")).strip("/").removeprefix("./")
-        found.append(Project(name, folder, str(test.get("builder", "")), mapping(test.get("options"))))
-    return found
+        folder = posixpath.join(home, str(mapping(settings).get("root", "")).strip("/").removeprefix("./"))
+        yield _project(name, folder.rstrip("/"), mapping(settings))._replace(home=home)
+    karma = mapping(mapping(former.get("test")).get("karma"))
+    if karma and not document:
+        options = {"karmaConfig": karma["config"]} if "config" in karma else {}
+        yield Project("", home, "@angular/cli:karma", options, FORMER, home)
 
 
-def _document(tree: Tree, name: str) -> dict[str, Any]:
+def _project(name: str, folder: str, settings: dict[str, Any]) -> Project:
+    targets = mapping(settings.get("architect") or settings.get("targets"))
+    test = mapping(targets.get("test"))
+    return Project(name, folder, str(test.get("builder") or test.get("executor") or ""), mapping(test.get("options")))
+
+
+def _document(tree: Tree, path: str) -> dict[str, Any]:
     try:
-        return mapping(parse_json(tree.text(name)))
+        return mapping(parse_json(tree.text(path)))
     except ValueError:
         return {}

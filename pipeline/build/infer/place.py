@@ -62,7 +62,7 @@ def alternatives(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterat
     members = {folder for folder in folders if workspaces.installed(tree, folder, named)}
     for folder in sorted(members, key=lambda path: (-len(path), path)):
         yield from uses.of_package(tree, folder, imported, tests)
-        yield from uses.of_scripts(tree, folder)
+        yield from uses.of_scripts(tree, folder, tests)
 
 
 def _named(tree: Tree, tests: Sequence[str]) -> frozenset[str]:

@@ -50,13 +50,14 @@ def find(
     use, why = (chosen, chosen.evidence) if chosen else place.choose(tree, manifest, files, fixed)
     spec, package = spec_of(use.runner), tree.manifest(use.folder) or manifest
     version = Found(node, "Node's own") if not spec.entries else _version(tree, package, manifest, spec)
-    configuration = _configuration(tree, use, package, spec)
+    configuration = _configuration(tree, use, package, spec, files)
     kept, tests = uses.arguments(use)
     kept += _configured(spec, configuration, kept)
     kept = _projects(tree, use, spec, configuration.value, kept)
     merged = _words(tree, use, files) or spec.merged(version.value, kept)
     kept = () if use.wrapper and use.wrapper.words else kept
-    start = ("{entry}", *_through(use), *merged.words) if spec.entries else (*use.call.node, *merged.words)
+    entry = () if "{entry}" in merged.words else ("{entry}",)
+    start = (*entry, *_through(use), *merged.words) if spec.entries else (*use.call.node, *merged.words)
     wrapped = use.wrapper.env if use.wrapper else {}
     env = wrapped | use.call.env | (_node_options(use) if spec.entries else {}) | merged.env
     return Runner(
@@ -132,13 +133,13 @@ def _projects(tree: Tree, use: Use, spec: Spec, configuration: str, kept: Sequen
     return (*kept, *(() if chooses else spec.projects.words(text)))
 
 
-def _configuration(tree: Tree, use: Use, manifest: Manifest, spec: Spec) -> Found:
-    """The runner's configuration: its wrapper's, the one that its call names, a file in its folder, or package.json."""
-    if use.wrapper and use.wrapper.words and use.wrapper.file:
-        return Found(use.wrapper.file, use.evidence)
-    for path in _configurations(use, spec):
-        if posixpath.normpath(posixpath.join(use.folder, path)) in tree.paths:
-            return Found(path, use.evidence)
+def _configuration(tree: Tree, use: Use, manifest: Manifest, spec: Spec, files: Sequence[str]) -> Found:
+    """The runner's configuration: that of the project of the tests if its wrapper takes it, the one that its call
+    names, a file in its folder, or package.json."""
+    if use.wrapper and use.wrapper.file and (tested := angular.project(tree, files)):
+        return Found(tested.configuration or tested.file, use.evidence)
+    if path := named_configuration(tree, use):
+        return Found(path, use.evidence)
     start = f"{use.folder}/" if use.folder else ""
     inside = [path.removeprefix(start) for path in tree.paths if path.startswith(start)]
     if files := list(filter(re.compile(spec.configuration).search, inside)):
@@ -146,6 +147,12 @@ def _configuration(tree: Tree, use: Use, manifest: Manifest, spec: Spec) -> Foun
     if spec.key in manifest.data:
         return Found(manifest.path, f"its field {spec.key}")
     return Found("", "none: its defaults")
+
+
+def named_configuration(tree: Tree, use: Use) -> str:
+    """The configuration that a call names, from the folder of the call; empty if it names none that exists."""
+    paths = _configurations(use, spec_of(use.runner))
+    return next((path for path in paths if posixpath.normpath(posixpath.join(use.folder, path)) in tree.paths), "")
 
 
 def _rank(spec: Spec, path: str) -> tuple[int, bool, str]:
@@ -175,7 +182,7 @@ def _bringers(tree: Tree, use: Use, spec: Spec, *manifests: Manifest) -> set[str
 
 def _entries(tree: Tree, use: Use, spec: Spec, brought: set[str]) -> Iterator[str]:
     """Paths of the runner's file or its wrapper's: in the folder or above it, last in packages that contain it."""
-    files = use.wrapper.through[:1] if use.wrapper and use.wrapper.through else spec.entries
+    files = (use.wrapper.files if use.wrapper else ()) or spec.entries
     depth = len(use.folder.split("/")) if use.folder else 0
     for level in range(depth + 1):
         yield from (f"{'../' * level}node_modules/{entry}" for entry in files)

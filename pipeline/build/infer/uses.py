@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from pipeline.build.infer import scripts
+from pipeline.build.infer import angular, scripts
 from pipeline.build.infer.scripts import CONFIGURING, Call
 from pipeline.build.infer.tree import Found, Manifest, Tree, above
 from pipeline.build.infer.words import is_unknown
@@ -34,17 +34,17 @@ def of_package(tree: Tree, folder: str, runners: Collection[str], tests: Sequenc
     manifest = tree.manifest(folder)
     if manifest is None:
         return []
-    found = [*of_scripts(tree, folder), *_by_dependencies(tree, folder, manifest)]
+    found = [*of_scripts(tree, folder, tests), *_by_dependencies(tree, folder, manifest, tests)]
     if "node" in runners:
         found.append(Use(folder, "node", "the tests import node:test"))
     wanted = {*runners, *_with_snapshots(tree, tests)}
-    return sorted(found, key=lambda use: (use.runner not in wanted, _fit(use, tests)))
+    return sorted(found, key=lambda use: (use.runner not in wanted, not _of_project(use), _fit(use, tests)))
 
 
-def of_scripts(tree: Tree, folder: str) -> list[Use]:
-    """The uses by all scripts of a package that may test, the likeliest first."""
+def of_scripts(tree: Tree, folder: str, tests: Sequence[str]) -> list[Use]:
+    """The uses by all scripts of a package that may run these tests, the likeliest first."""
     manifest = tree.manifest(folder)
-    return list(_by_scripts(tree, folder, manifest)) if manifest else []
+    return list(_by_scripts(tree, folder, manifest, tests)) if manifest else []
 
 
 def of_call(folder: str, name: str, call: Call) -> Use:
@@ -69,6 +69,11 @@ def arguments(use: Use) -> tuple[tuple[str, ...], tuple[str, ...]]:
         elif not word.startswith("-"):
             tests.append(word)
     return tuple(kept), tuple(word for word in tests if not is_unknown(word)) if spec.positional else ()
+
+
+def _of_project(use: Use) -> bool:
+    """Whether a wrapper runs the project of the tests, whatever scripts call: they may name other projects."""
+    return bool(use.wrapper and use.wrapper.file)
 
 
 def _fit(use: Use, tests: Sequence[str]) -> int:
@@ -230,23 +235,23 @@ def wrappers(manifest: Manifest) -> list[str]:
     return [wrapper.package for _, wrapper in _wrappers() if wrapper.package in manifest.dependencies]
 
 
-def _by_scripts(tree: Tree, folder: str, manifest: Manifest) -> Iterator[Use]:
+def _by_scripts(tree: Tree, folder: str, manifest: Manifest, tests: Sequence[str]) -> Iterator[Use]:
     for call in scripts.calls(tree, folder, manifest, tuple(programs()), scripts.names(manifest)):
-        runner, wrapper = programs()[call.program]
-        command = (wrapper or runner).command
-        includes = not wrapper or _includes(tree, folder, wrapper)
-        if includes and (not command or command in call.words[:1]):
-            yield Use(folder if call.folder is None else call.folder, runner.name, call.evidence, call, wrapper)
+        for runner, wrapper in programs()[call.program]:
+            command = (wrapper or runner).command
+            includes = not wrapper or _includes(tree, folder, runner, wrapper, tests)
+            if includes and (not command or command in call.words[:1]):
+                yield Use(folder if call.folder is None else call.folder, runner.name, call.evidence, call, wrapper)
 
 
-def _by_dependencies(tree: Tree, folder: str, manifest: Manifest) -> Iterator[Use]:
+def _by_dependencies(tree: Tree, folder: str, manifest: Manifest, tests: Sequence[str]) -> Iterator[Use]:
     """The uses by dependencies. A wrapper that a file asks for comes before its runner, which cannot do without it; a
     runner that another one has for a framework comes after that one."""
     call = Call("", (), scripts.task_variables(manifest), (), "")
     included = [
         Use(folder, runner.name, f"{manifest.path}: depends on {wrapper.package}", wrapper=wrapper)
         for runner, wrapper in _wrappers()
-        if wrapper.package in manifest.dependencies and _includes(tree, folder, wrapper)
+        if wrapper.package in manifest.dependencies and _includes(tree, folder, runner, wrapper, tests)
     ]
     yield from (use for use in included if use.wrapper and use.wrapper.file)
     for runner in sorted(all_runners().values(), key=lambda runner: _is_framework(tree, folder, manifest, runner)):
@@ -265,8 +270,14 @@ def _is_framework(tree: Tree, folder: str, manifest: Manifest, runner: Runner) -
     )
 
 
-def _includes(tree: Tree, folder: str, wrapper: Wrapper) -> bool:
-    return wrapper.includes(tree.text(posixpath.join(folder, wrapper.file)))
+def _includes(tree: Tree, folder: str, runner: Runner, wrapper: Wrapper, tests: Sequence[str]) -> bool:
+    """Whether a wrapper includes a runner for these tests in a package."""
+    if not wrapper.file:
+        return True
+    tested = angular.project(tree, tests)
+    if tested is None or (tested.home, tested.runner) != (folder, runner.name):
+        return False
+    return wrapper.includes(tested.file, tested.builder)
 
 
 def _wrappers() -> list[tuple[Runner, Wrapper]]:
@@ -274,9 +285,12 @@ def _wrappers() -> list[tuple[Runner, Wrapper]]:
 
 
 @cache
-def programs() -> dict[str, tuple[Runner, Wrapper | None]]:
-    """Program -> its runner, and its wrapper if the program belongs to one."""
-    found: dict[str, tuple[Runner, Wrapper | None]] = {
-        name: (runner, None) for runner in all_runners().values() for name in runner.programs
-    }
-    return found | {wrapper.program: (runner, wrapper) for runner, wrapper in _wrappers()}
+def programs() -> dict[str, list[tuple[Runner, Wrapper | None]]]:
+    """Program -> the runners that it may start, each with its wrapper if the program belongs to one."""
+    found: dict[str, list[tuple[Runner, Wrapper | None]]] = {}
+    for runner in all_runners().values():
+        for name in runner.programs:
+            found.setdefault(name, []).append((runner, None))
+    for runner, wrapper in _wrappers():
+        found.setdefault(wrapper.program, []).append((runner, wrapper))
+    return found

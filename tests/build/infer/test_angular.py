@@ -1,4 +1,4 @@
-"""Which runner the builders of Angular's workspace start, and by which command."""
+"""Which runner the builders of a workspace of Angular or Nx start, and by which command."""
 
 from __future__ import annotations
 
@@ -59,9 +59,72 @@ def test_karma_is_what_the_first_versions_start() -> None:
     text = json.dumps({"apps": [{}], "test": {"karma": {"config": "./karma.conf.js"}}})
     packages = {"karma": "1.7.1", "karma-jasmine": "1.1.1", "mocha": "4.0.1", "@angular/cli": "1.5.0"}
     made = tree({".angular-cli.json": text}, devDependencies=packages, scripts={"test": "ng test -sr"})
-    assert read(made, "src/menu.spec.ts").runner == "karma"
+    found = read(made, "src/menu.spec.ts")
+    assert (found.runner, found.configuration) == ("karma", "karma.conf.js")
+    assert "{entry} test --watch=false" in " ".join(found.test)
     made = tree({".angular-cli.json": '{"test": 1}'}, devDependencies=packages, scripts={"test": "ng test -sr"})
     assert read(made, "src/menu.spec.ts").runner == "mocha"
+
+
+#: of projects with Karma, the scripts start one that does not have the tests
+SCRIPTS = {"test": "npm-run-all test:*", "test:icons": "karma start ./projects/icons/karma.conf.js"}
+KARMA_FILES = {"projects/icons/karma.conf.js": "", "projects/ui/karma.conf.js": ""}
+COMMAND = "node {reporter} node {entry} test ui --watch=false --progress=false"
+
+
+def test_karma_runs_the_project_of_the_tests() -> None:
+    """Another project's tests passed, so the base counted as well, and the candidate was rejected for good."""
+    files = workspace(ui=("projects/ui", KARMA, {"karmaConfig": "./projects/ui/karma.conf.js"}))
+    made = tree(files | KARMA_FILES, devDependencies=PACKAGES | {"karma": "^6"}, scripts=SCRIPTS)
+    found = read(made, "projects/ui/menu.spec.ts")
+    assert (" ".join(found.test), found.selection) == (f"{COMMAND} -- {{files}}", ("{files}",))
+    assert found.entries[:2] == ("node_modules/@angular/cli/bin/ng.js", "node_modules/@angular/cli/bin/ng")
+    assert (found.configuration, found.parser) == ("projects/ui/karma.conf.js", "karma-json")
+    assert (found.test_env["TEST_REPORT"], "KARMA_CONFIG" in found.test_env) == ("{report}", False)
+    assert read(made, "projects/icons/icon.spec.ts").test_env["KARMA_CONFIG"] == "./projects/icons/karma.conf.js"
+
+
+def test_a_project_of_nx_is_run_by_nx() -> None:
+    listed = {"angular.json": '{"projects": {"core": "libs/core", "ui": "libs/ui"}}'}
+    files = {
+        f"libs/{name}/{file}": text
+        for name in ("core", "ui")
+        for file, text in {
+            "project.json": json.dumps({"name": name, "targets": {"test": {"executor": KARMA}}}),
+            "karma.conf.js": "",
+        }.items()
+    }
+    packages = PACKAGES | {"karma": "^6", "nx": "15.0.0"}
+    made = tree(listed | files, devDependencies=packages, scripts={"test": "nx test core --watch=false"})
+    found = read(made, "libs/ui/menu.spec.ts")
+    assert " ".join(found.test) == f"{COMMAND} --skip-nx-cache -- {{files}}"
+    assert (found.entries[0], found.test_env["NX_DAEMON"]) == ("node_modules/nx/bin/nx.js", "false")
+
+
+def test_a_workspace_below_the_root() -> None:
+    files = workspace(ui=("src/ui", VITEST, {}))
+    inside = {"packages/ng/angular.json": files["angular.json"]}
+    inside["packages/ng/package.json"] = json.dumps({"name": "ng", "devDependencies": PACKAGES})
+    found = read(tree(inside, workspaces=["packages/*"]), "packages/ng/src/ui/a.spec.ts")
+    assert (found.folder, found.test[3]) == ("packages/ng", "ui")
+
+
+@pytest.mark.parametrize(
+    ("executor", "runner"),
+    [
+        ("@nrwl/jest:jest", "jest"),
+        ("@angular-builders/jest:run", "jest"),
+        ("@nx/vite:test", "vitest"),
+        ("@angular-builders/custom-webpack:karma", "karma"),
+    ],
+)
+def test_what_other_builders_start(executor: str, runner: str) -> None:
+    made = tree(
+        {"libs/ui/project.json": json.dumps({"targets": {"test": {"executor": executor}}})},
+        devDependencies={"jest": "^29", "karma": "^6", "vitest": "^1"},
+        scripts={"test": "nx affected"},
+    )
+    assert read(made, "libs/ui/menu.spec.ts").runner == runner
 
 
 def test_an_older_builder_is_refused_before_the_install() -> None:
