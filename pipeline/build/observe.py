@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import posixpath
 import tomllib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
 from pipeline.build import linking
 from pipeline.build.infer import jobs, scripts, uses
+from pipeline.build.infer.runner import named_configuration
 from pipeline.build.infer.tree import Tree, above
 from pipeline.build.infer.uses import Use
 from pipeline.core.texts import parse_json
@@ -73,8 +74,9 @@ def commands(tree: Tree, tests: Sequence[str]) -> list[Command]:
 
 
 def observed(sandbox: Sandbox, image: str, tree: Tree, tests: Sequence[str]) -> list[Observation]:
-    """How the repository's own commands use runners; uses that name these tests come first."""
-    programs = linking.own_programs(tree)
+    """How the repository's own commands use runners; uses that name these tests come first. Those with the
+    configuration of another project count only if no command has others."""
+    programs, others = linking.own_programs(tree), dict[Any, Observation]()
     for command in commands(tree, tests):
         with sandbox.open(image, cache="none") as workspace:
             if programs:
@@ -82,9 +84,15 @@ def observed(sandbox: Sandbox, image: str, tree: Tree, tests: Sequence[str]) -> 
             records = _records(workspace, command)
         observations = [seen for record in records if (seen := _observation(tree, record, workspace.root, command))]
         covering = {_key(seen.use): seen for seen in observations if _covers(seen.use, tests)}
-        if covering:
-            return sorted(covering.values(), key=lambda seen: (not _names(seen.use, tests), -len(seen.use.folder)))
-    return []
+        own = {key: seen for key, seen in covering.items() if not _is_of_another(tree, seen.use, tests)}
+        if own:
+            return _sorted(own.values(), tests)
+        others = others or covering
+    return _sorted(others.values(), tests)
+
+
+def _sorted(found: Iterable[Observation], tests: Collection[str]) -> list[Observation]:
+    return sorted(found, key=lambda seen: (not _names(seen.use, tests), -len(seen.use.folder)))
 
 
 def _observation(tree: Tree, record: dict[str, Any], root: str, command: Command) -> Observation | None:
@@ -196,6 +204,17 @@ def _portable(text: str, cwd: str) -> str:
 
 def _covers(use: Use, tests: Collection[str]) -> bool:
     return not tests or any(not use.folder or test.startswith(f"{use.folder}/") for test in tests)
+
+
+def _is_of_another(tree: Tree, use: Use, tests: Collection[str]) -> bool:
+    """Whether a call names the configuration of a project that has none of these tests. Where a folder below the root
+    has one, it is a project if it is a package, or if the project of a test has a configuration of that name."""
+    path = posixpath.normpath(posixpath.join(use.folder, named_configuration(tree, use)))
+    folder, name = posixpath.split(path)
+    if path not in tree.paths or not folder or any(folder in above(test) for test in tests):
+        return False
+    projects = {posixpath.join(home, name) for test in tests for home in above(test) if home}
+    return tree.manifest(folder) is not None or not projects.isdisjoint(tree.paths)
 
 
 def _names(use: Use, tests: Collection[str]) -> bool:

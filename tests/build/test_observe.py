@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pytest
@@ -51,14 +52,14 @@ def repository(scripts: dict[str, str], *packages: dict[str, str], **files: str)
 
 
 class Folder:
-    """A sandbox with one workspace of these files, in which nothing may run the tests."""
+    """A sandbox with workspaces of these files, in which nothing may run the tests."""
 
     def __init__(self, folder: Path, files: dict[str, str]) -> None:
         self.folder, self.files = folder, files
 
     @contextmanager
     def open(self, image: str, **how: Any) -> Iterator[LocalWorkspace]:
-        workspace = LocalWorkspace(self.folder / "workspace", Path("/nowhere"), Limits())
+        workspace = LocalWorkspace(Path(mkdtemp(dir=self.folder)), Path("/nowhere"), Limits())
         for name, text in self.files.items():
             path = Path(workspace.root, name)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -124,6 +125,22 @@ def test_a_program_that_starts_karma_with_a_configuration_of_its_own(tmp_path: P
     (seen,) = observe.observed(sandbox, "image", Tree(files, files.get), ["src/a.spec.ts"])
     assert (seen.use.runner, seen.use.call.words, seen.loaded) == ("karma", ("./src/karma.conf.js",), True)
     assert (seen.command.argv[-1], seen.script and seen.script.argv[-1]) == ("test", "ui:test")
+
+
+@pytest.mark.parametrize(
+    ("configurations", "seen"),
+    [
+        (["libs/core/karma.conf.js", "libs/ui/karma.conf.js"], "libs/ui/karma.conf.js"),
+        (["libs/core/karma.conf.js"], "libs/core/karma.conf.js"),
+        (["config/karma.conf.js", "test/karma.conf.js"], "config/karma.conf.js"),
+    ],
+)
+def test_the_configuration_of_another_project_comes_last(tmp_path: Path, configurations: list[str], seen: str) -> None:
+    """The root's command tests one project. Its tests passed, and those of the candidate were not among them."""
+    scripts = {f"test:{number}": f"karma start {path}" for number, path in enumerate(configurations)}
+    files = repository(scripts, program("karma"), dict.fromkeys(configurations, ""))
+    (use,) = uses(tmp_path, files, "libs/ui/a.spec.ts")
+    assert use.call.words[1] == seen
 
 
 def test_of_several_runs_the_one_of_these_tests_comes_first(tmp_path: Path) -> None:
