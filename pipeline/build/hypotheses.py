@@ -415,6 +415,12 @@ def following(case: Case, *, installs: bool) -> Iterator[Hypothesis]:
         yield from hypothesis(case)
 
 
+def run_otherwise(case: Case) -> Iterator[Hypothesis]:
+    """Those that only run the tests in another way, after which nothing has to be made or installed."""
+    for hypothesis in (observed, by_script, read_otherwise):
+        yield from hypothesis(case)
+
+
 def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
     """Hypotheses that follow from an environment that was tried and is sick as well: an added module may need another
     one, a command that started no runner may start one on another Node, tests that now load may miss generated files,
@@ -433,8 +439,8 @@ def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
 #: the files that decide which remedies and hypotheses are tried
 SOURCES = (
     "repair.py", "remedies.py", "infer/focus.py", "missing.py", "linking.py", "hypotheses.py", "observe.py",
-    "observe.toml", "probe.cjs", "infer/jobs.py", "infer/shell.py", "infer/ci.toml", "infer/place.py",
-    "infer/runner.py", "infer/scripts.py", "infer/uses.py", "infer/words.py",
+    "observe.toml", "probe.cjs", "infer/angular.py", "infer/jobs.py", "infer/shell.py", "infer/ci.toml",
+    "infer/place.py", "infer/runner.py", "infer/scripts.py", "infer/uses.py", "infer/words.py",
 )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ from pipeline.core.cache import cache_root
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.git import Clone, committed, list_files, opened_clone, require_commit, show
 from pipeline.core.patches import select
-from pipeline.core.records import Candidate, Health, Identity, Instance, Rejection
+from pipeline.core.records import Candidate, Environment, Health, Identity, Instance, Rejection
 from pipeline.core.retry import PATIENT, Patience, patiently
 from pipeline.core.store import digest
 from pipeline.core.timing import Clock
@@ -40,6 +40,7 @@ from pipeline.core.work import Event, Tell, silent
 from pipeline.ecosystems.locks import Locked
 from pipeline.ecosystems.protection import is_protected
 from pipeline.ecosystems.registry import LookUp, Registry
+from pipeline.ecosystems.runner_folder import runner
 from pipeline.execution import counter, generated, images, reads, runs, scope
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.run import TestRun, pack
@@ -297,7 +298,8 @@ class _Qualification:
         hangs = end.reason == "timeout" and self.health and not self.health.loaded
         if self.sick is None or end.stage != "run":
             raise end
-        if not (hangs or health.may_explain(self.health, end.reason) or self._may_lack_files(end)):
+        is_sick = health.may_explain(self.health, end.reason) or self._may_lack_files(end)
+        if not (hangs or is_sick or self._may_run_others(end)):
             raise end
         if not hangs and not (self.health and self.health.files):  # gold's log says what the base's cannot
             self.sick = self.sick._replace(log=end.log)
@@ -378,12 +380,14 @@ class _Qualification:
     def _hypotheses(self, case: Case, reason: str) -> Iterator[Hypothesis]:
         """A bounded number of hypotheses about a base that was rejected for a reason, each environment once, few with
         an install, if any. What waited in vain may only have missed files: each other attempt could wait as long. So
-        may a base of which every file loads."""
+        may a base of which every file loads; if the runner names no files, they may be others than the candidate's."""
         seen, installed = self.seen, 0
         seen.add(digest(case.environment.decisive))
         following = hypotheses.following(case, installs=reason in ("environment_failed", "no_report"))
         if reason == "timeout" or (case.health.files and case.health.whole):
             following = islice(hypotheses.prepared(case), MOST_INSTALLS)
+            if reason == "no_fix_transition" and not _names_files(case.environment):
+                following = chain(following, hypotheses.run_otherwise(case))
         for hypothesis in islice(following, 4 * MOST_HYPOTHESES):
             key = digest(hypothesis.environment.decisive)
             reinstalls = hypothesis.name in hypotheses.INSTALLING
@@ -591,6 +595,12 @@ class _Qualification:
         fails = base is not None and base.passed < base.tests and end.reason in health.PARTLY
         return fails and sick is not None and self._lacks_own(sick.log, sick.root)
 
+    def _may_run_others(self, end: Rejected) -> bool:
+        """Whether the tests that pass may be those of another project: the runner does not say which files they are
+        in, and the fix changes none of them."""
+        named = self.sick is None or _names_files(self.sick.state.environment)
+        return end.reason == "no_fix_transition" and not named
+
 
 class _Sick(NamedTuple):
     """An installed environment, its image, and the health and log of the base in it."""
@@ -600,6 +610,11 @@ class _Sick(NamedTuple):
     health: Health
     log: str
     root: str
+
+
+def _names_files(environment: Environment) -> bool:
+    """Whether the report says which file each test is in."""
+    return runner(environment.runner).parsers[environment.parser].names_files
 
 
 def memory_of(test_runs: Sequence[TestRun]) -> int:

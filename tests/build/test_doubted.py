@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from histories import Content
@@ -11,6 +12,9 @@ from tiny_library import BUILD, MANIFEST, Bench, Pull, make_library
 from pipeline.build.qualify import Settings
 from pipeline.core.records import Health, Instance
 from pipeline.sandbox.base import Limits
+from pipeline.sandbox.images import Installed
+from pipeline.sandbox.installation import Installation
+from pipeline.sandbox.local.images import LocalImages
 
 #: two packages with tests of their own, that are named from their folders; the root has the runner
 ROOT = MANIFEST.format('"jest": "file:./jest"').replace('"private"', '"workspaces": ["packages/*"], "private"')
@@ -82,3 +86,46 @@ def test_a_known_fault_of_a_build_is_repaired(tmp_path: Path, makes: str) -> Non
     outcome = bench.build("menu", settings=Settings(bench.sandbox, repeats=1))["menu"]
     assert isinstance(outcome, Instance), outcome
     assert outcome.environment.test_env["NODE_OPTIONS"] == "--openssl-legacy-provider"
+
+
+#: in Karma's place: the tests of all files in the folder of its configuration, without the names of files
+KARMA = """
+const fs = require("fs");
+const path = require("path");
+const folder = path.dirname(process.env.KARMA_CONFIG);
+const lines = fs.readdirSync(folder).filter((name) => name.includes(".test."))
+  .flatMap((name) => fs.readFileSync(path.join(folder, name), "utf8").split("\\n").filter(Boolean));
+const tests = lines.map((line) => line.split(" | ")).map(([title, file, text]) => (
+  { path: [title], status: fs.readFileSync(file, "utf8").includes(text) ? "passed" : "failed", said: "" }
+));
+const failed = tests.filter(({ status }) => status === "failed").length;
+const stats = { success: tests.length - failed, failed, skipped: 0, error: false, exitCode: failed ? 1 : 0 };
+fs.writeFileSync(process.env.TEST_REPORT, JSON.stringify({ bundle: process.env.KARMA_CONFIG, stats, tests }));
+console.log(`Test results written to: ${process.env.TEST_REPORT}`);
+process.exitCode = stats.exitCode;
+"""
+
+
+@pytest.mark.rule("base-is-well")
+def test_tests_of_another_project_do_not_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Karma names no files. The tests of the project that `test` starts passed, so the base counted as whole."""
+    make = LocalImages.environment
+
+    def without_browser(images: LocalImages, spec: Installation, *more: Any) -> Installed:
+        return make(images, spec._replace(browser=""), *more)
+
+    monkeypatch.setattr(LocalImages, "environment", without_browser)
+    pull = Pull("qualified", "works | {src} | old\nnamed | {src} | new\n")
+    scripts = '"scripts": {"test": "karma start icons/karma.conf.js", "test:src": "karma start src/karma.conf.js"}, '
+    manifest = MANIFEST.format('"karma": "file:./karma"').replace('"scripts": ', scripts + '"other": ')
+    base: dict[str, Content] = {
+        "package.json": manifest, "karma/package.json": '{"name": "karma", "version": "6.0.0"}\n',
+        "karma/bin/karma": KARMA, "src/karma.conf.js": "", "icons/karma.conf.js": "",
+        "icons/icon.test.js": "drawn | package.json | tiny\n",
+    }  # fmt: skip
+    bench = Bench(tmp_path, make_library(tmp_path, {"menu": pull}, base).folder, tmp_path / "cache")
+    bench.collect()
+    outcome = bench.build("menu", settings=Settings(bench.sandbox, repeats=1))["menu"]
+    assert isinstance(outcome, Instance), outcome
+    assert outcome.environment.configuration == "src/karma.conf.js"
+    assert list(outcome.f2p_tests) == ["named"]
