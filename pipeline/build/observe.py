@@ -61,7 +61,7 @@ def run_script(tree: Tree, folder: str, name: str) -> Command | None:
 def commands(tree: Tree, tests: Sequence[str]) -> list[Command]:
     """The commands that may test these files: scripts of the nearest package and of the root, then those of
     continuous integration."""
-    folders = [folder for folder in above(tests[0]) if tree.manifest(folder)] if tests else [""]
+    folders = [folder for folder in above(tests[0]) if tree.is_package(folder)] if tests else [""]
     found = [
         command
         for folder in dict.fromkeys((*folders[:1], ""))

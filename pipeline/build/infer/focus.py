@@ -31,7 +31,7 @@ def members(tree: Tree) -> dict[str, Manifest]:
     alone = {folder for folder in folders if workspaces.nested(tree, folder, named)}
     inside = sorted(folder for folder in folders if workspaces.member(folder, named) and folder not in alone)
     manifests = {folder: tree.manifest(folder) for folder in inside}
-    return {"": root} | {folder: manifest for folder, manifest in manifests.items() if manifest}
+    return {"": root} | {folder: manifest for folder, manifest in manifests.items() if manifest and manifest.is_package}
 
 
 def find(tree: Tree, folder: str, configuration: str, files: Sequence[str], name: str, version: str) -> tuple[str, ...]:

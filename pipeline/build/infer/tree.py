@@ -48,6 +48,11 @@ class Manifest:
         return found if isinstance(found, str) else ""
 
     @property
+    def is_package(self) -> bool:
+        """Whether managers install it: a manifest may only say where files are (`main`, `module`)."""
+        return bool(self.text("name") or self.dependencies or self.table("scripts"))
+
+    @property
     def programs(self) -> dict[str, str]:
         """The files of the package's programs, by name. A single one without a name has the package's."""
         if file := self.text("bin"):
@@ -90,6 +95,11 @@ class Tree:
         except ValueError:
             return None
         return Manifest(path, data) if isinstance(data, dict) else None
+
+    def is_package(self, folder: str) -> bool:
+        """Whether a folder is that of a package."""
+        manifest = self.manifest(folder)
+        return manifest is not None and (not folder or manifest.is_package)
 
     def asks_for_manager(self, folder: str) -> bool:
         """Whether a package's manifest may ask for a manager, so that npm runs its scripts only if it is forced to."""

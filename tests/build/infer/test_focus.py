@@ -31,6 +31,13 @@ def test_a_site_is_not_installed_with_a_component() -> None:
     assert environment(UI).evidence["focus"] == "what the touched tests need"
 
 
+def test_a_manifest_that_only_says_where_files_are_is_no_package() -> None:
+    """Each component had one. Its dependencies were installed, and those of its package were not."""
+    files = {"packages/forms/input/package.json": trees.package(main="../dist/input.js")}
+    found = environment("packages/forms/input/a.test.js", files=files, workspaces=["packages/**", "site"])
+    assert found.focus == ("packages/forms", "packages/tokens", "packages/ui")
+
+
 def test_a_package_from_which_the_configuration_imports_is_installed() -> None:
     """The root's configuration imported a plugin from an application, whose dependencies were missing."""
     text = """import { plugin } from "./site/plugin.ts"; export default { alias: { forms: "./packages/forms/a.ts" } }"""
