@@ -38,6 +38,7 @@ MOST = 4
 #: scripts that generate files of a package, in the order in which they are tried
 _MAKES = (
     "pretest",
+    "pre-test",
     "prebuild",
     "generate",
     "codegen",
@@ -111,7 +112,8 @@ class Case:
     @property
     def missing(self) -> Missing:
         """What the log reports as missing."""
-        return missing_from(self.log, own_packages(self.tree), self.root, own_folders(self.tree))
+        scripts = {name for home in (_tested(self), "") for name in _scripts(self.tree, home)}
+        return missing_from(self.log, own_packages(self.tree), self.root, own_folders(self.tree), scripts)
 
 
 Proposer = Callable[[Case], Iterator[Hypothesis]]
@@ -212,6 +214,7 @@ def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
     seen: list[tuple[tuple[str, ...], ...]] = [()]
     for commands in (
         *case.preparations,
+        *(_advised(tree, (folder, ""), name) for name in case.missing.scripts),
         tuple(_script(tree, home, name) for name, home in _needed(tree, packages, case.missing.own)),
         _siblings(tree, packages, folder) if case.missing.own else (),
         *((_script(tree, home, name),) for home in dict.fromkeys((folder, "")) for name in _made_by(tree, home)),
@@ -222,6 +225,11 @@ def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
         if commands not in seen:
             seen.append(commands)
             yield commands
+
+
+def _advised(tree: Tree, homes: Sequence[str], name: str) -> tuple[tuple[str, ...], ...]:
+    """The script that a log advises to run, of the first of these packages that has it."""
+    return tuple(_script(tree, home, name) for home in homes if name in _scripts(tree, home))[:1]
 
 
 def _needed(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> list[tuple[str, str]]:
@@ -261,7 +269,7 @@ def _with_all_siblings(case: Case) -> Iterator[Hypothesis]:
 
 def _tested(case: Case) -> str:
     """The folder of the nearest package above the tests."""
-    folders = (folder for test in case.tests for folder in above(test) if case.tree.manifest(folder))
+    folders = (folder for test in case.tests for folder in above(test) if case.tree.is_package(folder))
     return next(folders, case.environment.folder)
 
 
@@ -282,14 +290,19 @@ def _order(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> li
 
 
 def _made_by(tree: Tree, folder: str, names: Sequence[str] = _MAKES) -> list[str]:
+    scripts = _scripts(tree, folder)
+    return [name for name in names if name in scripts]
+
+
+def _scripts(tree: Tree, folder: str) -> Mapping[str, str]:
+    """The scripts of the package in a folder."""
     manifest = tree.manifest(folder)
-    return [name for name in names if manifest and name in manifest.table("scripts")]
+    return manifest.table("scripts") if manifest else {}
 
 
 def _leading(tree: Tree, folder: str) -> tuple[tuple[str, ...], ...]:
     """The commands of the test script before its last one."""
-    manifest = tree.manifest(folder)
-    script = manifest.table("scripts").get("test", "") if manifest else ""
+    script = _scripts(tree, folder).get("test", "")
     before = script.rpartition("&&")[0].strip()
     return (_shell(before, folder),) if before and len(list(commands_of(script))) > 1 else ()
 

@@ -24,6 +24,7 @@ _MISSING = re.compile(
             rf"{_UNFOUND} {_KINDS} ({_NAME})",
             rf"{_UNFOUND} ({_PATH})",  # other words without quotation marks are those of a sentence
             r"failed to resolve \"extends\":\"([^\"\n]+)\"",  # of a tsconfig.json
+            r"['\"]([^'\"\n]*/[^'\"\n]*)['\"] file does not exist",
             r"ENOENT: no such file or directory, \w+ ['\"]([^'\"\n]+)['\"]",
             r"Module not found: (?!Error: Can't)[^\n]*?['\"]([^'\"\n]+)['\"]",  # webpack's is among those above
             # as Jest calls what its configuration names
@@ -47,6 +48,9 @@ _ADVICE = re.compile(
     r"(?:npm (?:install|i)|(?:yarn|pnpm) add) (?:--save-dev|--dev|-D)"
     r"( @?[\w./-]+(?:@[\w.^~-]+)?(?: @?[\w./-]+@[\w.^~-]+)*)"
 )
+#: how programs advise to run a script first: `Please run "yarn pre-test"`, on a line that says so
+_TO_RUN = re.compile(r"(?:npm|pnpm|bun) run ([\w:.-]+)|(?:yarn|pnpm)(?: run)? ([\w:.-]+)")
+_ADVISES = re.compile(r"\b(?:please|first|before|need|must|have to|try|forg[eo]t)", re.IGNORECASE)
 #: how Web Test Runner lists the files of the repository that a page asked for in vain
 _REQUESTS = re.compile(r"404 network requests:((?:\n\s*- \S+)+)")
 #: how Karma names such a file, and Mocha a pattern of its configuration without a file. A test's own name is not meant
@@ -64,23 +68,30 @@ _PACKAGE = re.compile(r"^(@[\w.~-]+/[\w.~-]+|[\w.~][\w.~-]*)(?:/|$)")
 
 
 class Missing(NamedTuple):
-    """`own` are packages of the repository, `files` its other files, `foreign` packages of a registry."""
+    """`own` are packages of the repository, `files` its other files, `foreign` packages of a registry. `scripts` are
+    those of the repository that the log advises to run."""
 
     own: tuple[str, ...]
     files: tuple[str, ...]
     foreign: tuple[str, ...]
+    scripts: tuple[str, ...] = ()
 
     @property
     def can_be_made(self) -> bool:
         """Whether the repository itself generates some of it."""
-        return bool(self.own or self.files)
+        return bool(self.own or self.files or self.scripts)
 
 
 def missing_from(
-    log: str, packages: Collection[str], root: str = "/workspace/repo", folders: Collection[str] = ()
+    log: str,
+    packages: Collection[str],
+    root: str = "/workspace/repo",
+    folders: Collection[str] = (),
+    scripts: Collection[str] = (),
 ) -> Missing:
-    """What a log reports as missing, in its order and without repeats; `packages` are the repository's own names, and
-    `folders` those at its root, from which a bundler may resolve paths (`docs/src/menu`)."""
+    """What a log reports as missing, in its order and without repeats; `packages` are the repository's own names,
+    `folders` those at its root, from which a bundler may resolve paths (`docs/src/menu`), and `scripts` those of its
+    manifests."""
     text = "\n".join(line[:LINE] for line in log[-END:].splitlines())
     named = (next(filter(None, match.groups())) for match in _MISSING.finditer(text))
     specifiers = dict.fromkeys((*named, *_by_short_name(text), *_advised(text), *_requested(text)))
@@ -96,7 +107,8 @@ def missing_from(
                 (own if package[1] in packages else foreign).append(package[1])
         else:
             paths.append(posixpath.normpath(specifier.removeprefix(f"{root}/")))
-    return Missing(*(tuple(dict.fromkeys(found)) for found in (own, paths, foreign)))
+    to_run = [name for name in _to_run(text) if name in scripts]
+    return Missing(*(tuple(dict.fromkeys(found)) for found in (own, paths, foreign, to_run)))
 
 
 def _by_short_name(text: str) -> Iterator[str]:
@@ -110,6 +122,12 @@ def _advised(text: str) -> Iterator[str]:
     """The packages that a program advises to install, without their versions."""
     for listed in _ADVICE.findall(text):
         yield from (name for word in listed.split() if (name := word[:1] + word[1:].partition("@")[0]))
+
+
+def _to_run(text: str) -> Iterator[str]:
+    """The scripts that a program advises to run, by their names."""
+    for line in filter(_ADVISES.search, text.splitlines()):
+        yield from (name for match in _TO_RUN.finditer(line) for name in match.groups() if name)
 
 
 def _requested(text: str) -> Iterator[str]:

@@ -392,10 +392,11 @@ def test_tests_that_are_read_at_last_ask_for_what_is_made_before_them() -> None:
         ("Can't find stylesheet to import.", (), (), ()),
         ("Could not locate the bindings file. Tried:", (), (), ()),
         ("Could not find Chrome (ver. 123.0)", (), (), ()),
+        ('The "/tools/.cache/packages.json" file does not exist.', (), ("/tools/.cache/packages.json",), ()),
     ],
 )  # fmt: skip
 def test_what_a_log_asks_for(log: str, own: tuple[str, ...], files: tuple[str, ...], foreign: tuple[str, ...]) -> None:
-    assert missing_from(log, {"@acme/ui"}) == (own, files, foreign)
+    assert missing_from(log, {"@acme/ui"}) == (own, files, foreign, ())
 
 
 def test_a_path_from_the_root_is_no_package() -> None:
@@ -403,8 +404,35 @@ def test_a_path_from_the_root_is_no_package() -> None:
     log = "Module not found: Error: Can't resolve 'docs/src/info' in 'docs'\nCannot find module 'undefined'"
     found = case(tree({"docs/src/index.js": ""}, scripts={"pretest": "gulp docs"}), log)
     assert missing_from(log, ()).foreign == ("docs",)
-    assert found.missing == ((), ("docs/src/info",), ())
+    assert found.missing == ((), ("docs/src/info",), (), ())
     assert [one.environment.prepare[0][-1] for one in named(found, "prepared")] == ["pretest"]
+
+
+@pytest.mark.parametrize(
+    ("log", "scripts"),
+    [
+        ('[Jest resolver]: there is no list. Please run "yarn list"', ["list"]),
+        ("Icons are missing: did you forget to run `npm run icons`?", ["icons"]),
+        ("First run pnpm run icons, then yarn run list", ["icons", "list"]),
+        ("error Command failed: yarn run icons", []),
+        ("please run yarn why icons", []),
+    ],
+)
+def test_a_script_that_a_log_advises_to_run(log: str, scripts: list[str]) -> None:
+    """A resolver of the repository's own read a list that this script makes."""
+    found = named(case(tree(scripts={"icons": "make-icons", "list": "node list.js"}), log), "prepared")
+    assert [one.environment.prepare[0][-1] for one in found] == scripts
+
+
+def test_a_manifest_that_only_says_where_files_are_is_no_package() -> None:
+    """Each component had one, and neither dependencies nor scripts; those of the package were not looked at."""
+    files = {
+        "ui/button/package.json": package(main="../dist/button.js"),
+        "ui/package.json": package(name="@acme/ui", scripts={"generate": "x"}, dependencies={"react": "18"}),
+    }
+    made = tree(files, workspaces=["ui/**"], devDependencies={"jest": "^29"}, scripts={"test": "jest"})
+    one = case(made, "Cannot find module './x' from 'a.js'", tests=("ui/button/a.test.js",))
+    assert [found.environment.prepare[0][-2:] for found in named(one, "prepared")] == [("ui", "generate")]
 
 
 def test_the_packages_of_a_repository() -> None:
