@@ -38,7 +38,7 @@ def of_package(tree: Tree, folder: str, runners: Collection[str], tests: Sequenc
     if "node" in runners:
         found.append(Use(folder, "node", "the tests import node:test"))
     wanted = {*runners, *_with_snapshots(tree, tests)}
-    return sorted(found, key=lambda use: (use.runner not in wanted, not _of_project(use), _fit(use, tests)))
+    return sorted(found, key=lambda use: (use.runner not in wanted, not _of_project(use), _fit(use, folder, tests)))
 
 
 def of_scripts(tree: Tree, folder: str, tests: Sequence[str]) -> list[Use]:
@@ -76,13 +76,16 @@ def _of_project(use: Use) -> bool:
     return bool(use.wrapper and use.wrapper.file)
 
 
-def _fit(use: Use, tests: Sequence[str]) -> int:
-    """0: the call names most of the tests; 1: it names none; 2: it names others; 3: there is no call."""
+def _fit(use: Use, home: str, tests: Sequence[str]) -> int:
+    """0: the call names most of the tests, or runs in a folder with one; 1: it names none, and runs in the folder of
+    its package (`home`) or the root; 2: it names others; 3: there is no call; 4: it runs in another folder."""
     if not use.call.program:
         return 3
     named = [word for word in arguments(use)[1] if re.search(r"[/.*]", word)]
     if not named or not tests or any(map(is_unknown, use.call.words)):
-        return 1
+        if not tests or not use.folder or use.folder == home:
+            return 1
+        return 0 if any(test.startswith(f"{use.folder}/") for test in tests) else 4
     ran = [test for test in tests if any(_names(use.folder, word, test) for word in named)]
     return 0 if len(ran) * 2 >= len(tests) else 2
 

@@ -45,6 +45,15 @@ def test_of_several_runners_the_one_whose_script_names_the_tests(
     assert read(tree(devDependencies=BOTH, scripts=scripts), *tests).runner == runner
 
 
+def test_a_call_in_another_folder_comes_last() -> None:
+    """A command tests one package after another: the first one's folder was taken for all of them."""
+    scripts = {"test": "npm-run-all test:*", "test:vue": "cd lib/vue && jest", "test:solid": "cd lib/solid && jest"}
+    made = tree(devDependencies={"jest": "^29"}, scripts=scripts)
+    assert read(made, "lib/solid/a.test.js").folder == "lib/solid"
+    assert read(made, "lib/vue/a.test.js").folder == "lib/vue"
+    assert read(made, "lib/core/a.test.js").folder == ""
+
+
 def test_a_package_that_only_depends_on_browser_tests_is_tested_by_the_root() -> None:
     """It brought helpers for Playwright's tests; its own tests were Vitest's."""
     files = {"packages/ui/package.json": package(name="ui", dependencies={"@playwright/test": "^1"})}
