@@ -8,6 +8,7 @@ import pytest
 from trees import of
 
 from pipeline.build.infer import jobs, shell
+from pipeline.build.infer.services import Step
 
 GITHUB = """
 jobs:
@@ -150,6 +151,23 @@ def test_a_script_that_starts_a_runner_tests_whatever_its_name() -> None:
     }
     assert [step.text for step in jobs.testing(of(files))] == ["npm run validate"]
     assert [step.text for step in jobs.before_tests(of(files))] == ["npm run build"]
+
+
+@pytest.mark.parametrize(
+    ("command", "is_test"),
+    [
+        ("yarn build:test", False),
+        ("yarn pre-test", False),
+        ("npm run compile-tests", False),
+        ("tsc -p tsconfig.test.json", False),
+        ("yarn ci:test", True),
+        ("npm run unit-test", True),
+        ("node_modules/.bin/jest", True),
+    ],
+)
+def test_what_is_built_for_tests_is_no_test(command: str, is_test: bool) -> None:
+    """What comes before a test was left out of what is run before them."""
+    assert jobs.tests(of({"package.json": "{}"}), Step(command, "", "")) == is_test
 
 
 def test_unit_tests_come_first() -> None:
