@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from pipeline.build.infer import shell
 from pipeline.build.infer.tree import Manifest, Tree
-from pipeline.build.infer.words import assigned, commands, is_closed, launched, program
+from pipeline.build.infer.words import assigned, commands, is_assignment, is_closed, launched, program
 from pipeline.ecosystems.manager_folder import all_managers
 from pipeline.ecosystems.runner_folder import Runner, all_runners
 
@@ -26,6 +26,8 @@ NAMES = ("test", "test:unit", "unit", "test-unit", "test:ci", "test:jest", "jest
 #: names of other scripts that may test
 _TESTS = re.compile(r"test|spec|unit|jest|vitest|mocha|karma|jasmine")
 _OTHERS = re.compile(r"^(?:pre|post)|watch|update|debug|coverage|e2e|visual|lint|typ(?:es|ings|e-?[Cc]heck)")
+#: names of scripts that test in other ways, which are read last
+_LATER = re.compile(r"vrt|integration|contract|a11y|accessib|perf|acceptance|storybook|browserstack|sauce")
 _END_TO_END = re.compile(r"e2e|visual")
 #: programs that start others by configurations or scripts of their own
 TASKS = frozenset({"gulp", "grunt", "node", "babel-node", "ts-node", "tsx", "make", "nx", "turbo", "lerna", "wireit"})
@@ -41,6 +43,9 @@ _LOADERS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     "tsx": (("", ("--import", "tsx")),),
 }
 _MAKEFILE = "Makefile"
+#: how the files of shells end, and those that Node runs if one of these programs is given them
+_SHELL, _MODULES = ("", ".sh", ".bash"), (".js", ".cjs", ".mjs", ".ts")
+_NODES = frozenset({"node", "babel-node", "ts-node", "tsx"})
 #: words for the arguments of a shell file
 _ARGUMENTS = ("$@", "$*", "${@}", "${*}")
 #: commands that name programs and do not start them
@@ -107,7 +112,7 @@ def names(manifest: Manifest) -> list[str]:
     others = [name for name in manifest.table("scripts") if _TESTS.search(name) and name not in NAMES]
     return [
         *(name for name in NAMES if name in manifest.table("scripts")),
-        *(name for name in others if not _OTHERS.search(name)),
+        *sorted((name for name in others if not _OTHERS.search(name)), key=lambda name: bool(_LATER.search(name))),
     ]
 
 
@@ -237,7 +242,7 @@ def _matching(word: str, scripts: Mapping[str, str]) -> list[str]:
 
 def _target(tree: Tree, words: Sequence[str], way: _Way) -> str:
     """`make` and the target that these words make, the first one by default; empty for other words."""
-    called = [word for word in words if not assigned([word]) and not word.startswith("-")]
+    called = [word for word in words if not is_assignment(word) and not word.startswith("-")]
     if called[:1] != ["make"]:
         return ""
     text = tree.text(posixpath.join(way.folder, _MAKEFILE))
@@ -280,14 +285,18 @@ def _loaded(node: tuple[str, ...], manifest: Manifest) -> tuple[str, ...]:
 
 
 def _of_file(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Call]:
-    """The calls of shell files that a command starts. They run where the command does."""
+    """The calls of shell files that a command starts, and of files that it has Node run. They run where the command
+    does."""
     for index, word in enumerate(words):
         path = posixpath.normpath(posixpath.join(way.folder, word))
-        if path in reader.tree.paths and posixpath.splitext(path)[1] in ("", ".sh") and path not in way.seen:
+        end = posixpath.splitext(path)[1]
+        is_of_node = end in _MODULES and not _NODES.isdisjoint(map(program, words[:index]))
+        if path in reader.tree.paths and (end in _SHELL or is_of_node) and path not in way.seen:
             env = way.env | assigned(words[:index])
             further = way._replace(env=env, trail=f"{way.trail}: {path}", seen=(*way.seen, path))
             text = reader.tree.text(path)
-            yield from list(_of_lines(reader, text, words[index + 1 :], further)) or _by_name(reader, text, further)
+            lines = [] if is_of_node else list(_of_lines(reader, text, words[index + 1 :], further))
+            yield from lines or _by_name(reader, text, further)
 
 
 def _of_lines(reader: _Reader, text: str, handed: Sequence[str], way: _Way) -> Iterator[Call]:
@@ -301,7 +310,7 @@ def _of_lines(reader: _Reader, text: str, handed: Sequence[str], way: _Way) -> I
 
 
 def _by_name(reader: _Reader, text: str, way: _Way) -> Iterator[Call]:
-    """The call of the first program that a shell file names; its words are unknown."""
+    """The call of the first program that a file names; its words are unknown."""
     named = re.findall(rf"(?<![\w./-])({'|'.join(map(re.escape, reader.programs))})(?![\w-])", text)
     found = [name for name in named if name not in ("node", "")]
     if found:

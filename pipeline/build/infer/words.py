@@ -23,6 +23,7 @@ _LAUNCHERS = frozenset({
     "npm", "npx", "yarn", "pnpm", "pnpx", "bun", "bunx", "exec", "run", "dlx",
     "env", "cross-env", "cross-env-shell", "env-cmd", "dotenv", "time",
 })  # fmt: skip
+_DEFAULT = re.compile(r"\$\{\w+:?-([^${}]*)\}")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
@@ -51,14 +52,27 @@ def program(word: str) -> str:
 
 
 def assigned(words: Sequence[str]) -> dict[str, str]:
-    """The variables that words assign (`NODE_ENV=test`)."""
-    return {match[1]: match[2] for match in map(_ASSIGNMENT.fullmatch, words) if match}
+    """The variables that words assign (`NODE_ENV=test`). What is known only when the script runs is left out, such as
+    the rest of `$NODE_OPTIONS --expose-gc`."""
+    texts = {match[1]: match[2] for match in map(_ASSIGNMENT.fullmatch, words) if match}
+    known = {name: _known(text) if is_unknown(text) else text for name, text in texts.items()}
+    return {name: text for name, text in known.items() if text or not texts[name]}
+
+
+def is_assignment(word: str) -> bool:
+    """Whether a word assigns a variable."""
+    return bool(_ASSIGNMENT.fullmatch(word))
+
+
+def _known(text: str) -> str:
+    """The words of a value that are known before the script runs, with the defaults of variables."""
+    return " ".join(word for word in _DEFAULT.sub(r"\1", text).split() if not is_unknown(word))
 
 
 def launched(words: Sequence[str]) -> list[str]:
     """The words of a command from the program on that it starts in the end: without variables before it, what only
     starts others (`npx`, `cross-env`), and their options."""
-    is_before = (word.startswith("-") or program(word) in _LAUNCHERS or bool(assigned([word])) for word in words)
+    is_before = (word.startswith("-") or program(word) in _LAUNCHERS or is_assignment(word) for word in words)
     return list(words[next((index for index, before in enumerate(is_before) if not before), len(words)) :])
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.build.infer.scripts import calls, starts_task, task_variables
+from pipeline.build.infer.scripts import calls, names, starts_task, task_variables
 from pipeline.build.infer.tree import Manifest, Tree
-from pipeline.build.infer.words import commands
+from pipeline.build.infer.words import assigned, commands, launched
 
 PROGRAMS = ("jest", "mocha", "node", "karma")
 
@@ -54,6 +54,19 @@ def test_a_shell_file_is_searched() -> None:
     assert called({"test": "scripts/lint.sh && scripts/none.sh"}, files) == []
 
 
+def test_a_file_that_node_runs_is_searched() -> None:
+    """A script of another kind was taken in its place, since it calls a runner itself."""
+    files = {"run.js": 'spawn("mocha", ["--config", "x"])', "test.bash": "jest $@\n", "b.js": "build()"}
+    assert called({"test": "cross-env CI=1 node --trace ./run.js"}, files) == ["mocha"]
+    assert called({"test": "bash test.bash"}, files) == ["jest"]
+    assert called({"test": "node b.js && eslint run.js"}, files) == []
+
+
+def test_scripts_that_test_in_other_ways_come_last() -> None:
+    scripts = dict.fromkeys(("test:vrt", "test:a11y", "spec", "unit", "pretest", "test:e2e"), "")
+    assert names(Manifest("package.json", {"scripts": scripts})) == ["unit", "spec", "test:vrt", "test:a11y"]
+
+
 SHELL = """#!/bin/sh
 export BABEL_ENV=test
 cd ..
@@ -79,6 +92,22 @@ def test_a_shell_file_is_read_line_by_line() -> None:
 def test_lines_that_name_a_program_and_do_not_start_it(line: str) -> None:
     files = {"test.sh": f"{line}\nmocha\n"}
     assert called({"test": "sh test.sh"}, files) == ["mocha"]
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        ("NODE_OPTIONS=$NODE_OPTIONS --expose-gc", "--expose-gc"),
+        ("NODE_OPTIONS=--expose-gc ${NODE_OPTIONS:-}", "--expose-gc"),
+        ("TZ=${TZ:-UTC}", "UTC"),
+        ("PATH=./bin:$PATH", None),
+        ("NODE_ENV=", ""),
+    ],
+)
+def test_what_is_known_of_a_variable(word: str, value: str | None) -> None:
+    """Node refused `$NODE_OPTIONS`, which a shell would have replaced."""
+    assert assigned([word]) == ({} if value is None else {word.partition("=")[0]: value})
+    assert launched([word, "jest"]) == ["jest"]
 
 
 def test_commands_are_parted_and_quotes_are_kept() -> None:
