@@ -112,7 +112,7 @@ class Case:
     @property
     def missing(self) -> Missing:
         """What the log reports as missing."""
-        scripts = {name for home in (_tested(self), "") for name in _scripts(self.tree, home)}
+        scripts = {name for home in _homes(self) for name in _scripts(self.tree, home)}
         return missing_from(self.log, own_packages(self.tree), self.root, own_folders(self.tree), scripts)
 
 
@@ -214,10 +214,10 @@ def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
     seen: list[tuple[tuple[str, ...], ...]] = [()]
     for commands in (
         *case.preparations,
-        *(_advised(tree, (folder, ""), name) for name in case.missing.scripts),
+        *(_advised(tree, _homes(case), name) for name in case.missing.scripts),
         tuple(_script(tree, home, name) for name, home in _needed(tree, packages, case.missing.own)),
         _siblings(tree, packages, folder) if case.missing.own else (),
-        *((_script(tree, home, name),) for home in dict.fromkeys((folder, "")) for name in _made_by(tree, home)),
+        *((_script(tree, home, name),) for home in _homes(case) for name in _made_by(tree, home)),
         _leading(tree, folder),
         tuple(_step(step) for step in jobs.before_tests(tree)),
         *((_script(tree, "", name),) for name in _made_by(tree, "", ("build",)) if folder),
@@ -269,8 +269,13 @@ def _with_all_siblings(case: Case) -> Iterator[Hypothesis]:
 
 def _tested(case: Case) -> str:
     """The folder of the nearest package above the tests."""
-    folders = (folder for test in case.tests for folder in above(test) if case.tree.is_package(folder))
-    return next(folders, case.environment.folder)
+    return _homes(case)[0]
+
+
+def _homes(case: Case) -> list[str]:
+    """The folders of the nearest package above the tests, and of the outermost one: the root, if it is one."""
+    folders = [folder for test in case.tests for folder in above(test) if case.tree.is_package(folder)]
+    return list(dict.fromkeys((*folders[:1], *folders[-1:]))) or [case.environment.folder]
 
 
 def _order(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> list[str]:

@@ -59,12 +59,12 @@ def run_script(tree: Tree, folder: str, name: str) -> Command | None:
 
 
 def commands(tree: Tree, tests: Sequence[str]) -> list[Command]:
-    """The commands that may test these files: scripts of the nearest package and of the root, then those of
-    continuous integration."""
+    """The commands that may test these files: scripts of the nearest package and of the outermost one (the root), then
+    those of continuous integration."""
     folders = [folder for folder in above(tests[0]) if tree.is_package(folder)] if tests else [""]
     found = [
         command
-        for folder in dict.fromkeys((*folders[:1], ""))
+        for folder in dict.fromkeys((*folders[:1], *folders[-1:]))
         if (manifest := tree.manifest(folder))
         for name in scripts.names(manifest)[:2]
         if (command := run_script(tree, folder, name))

@@ -35,9 +35,12 @@ def infer(
     """
     overridden = {field: Found(*fixed[field]) for field in _FIRST if fixed and field in fixed}
     manifest = tree.root()
-    version = overridden.get("node") or node.find(tree, manifest, date)
+    home = nested.home(tree, files)
+    front = nested.front(tree, home)
+    version = overridden.get("node") or node.find(front, front.root(), date)
     tests = runner.find(tree, manifest, version.value, files, overridden, use)
-    installation = manager.find(tree, manifest, version.value, date, overridden)
+    installation = manager.find(front, front.root(), version.value, date, overridden)
+    installation = nested.only(installation, home) if home else installation
     beside, beside_env = nested.find(tree, manifest, version.value, date, files, tests.folder.value, installation)
     where = (tests.folder.value, tests.configuration.value)
     focused = focus.find(tree, *where, files, installation.manager.value, installation.version.value)

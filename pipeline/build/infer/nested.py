@@ -1,20 +1,56 @@
 """The folders of the touched tests that have a lock file of their own: how each is installed, beside the root.
 
 Packages that Lerna links have one each, and so has an application in a folder that is no package of the workspace.
-Does not cover packages without a lock file, links between packages of Lerna (their published versions are installed),
-and repositories without a manifest at the root.
+Where the root has no manifest, one of these folders (the `home`) stands for it: a front end beside a server. Does not
+cover packages without a lock file, and links between packages of Lerna (their published versions are installed).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from pipeline.build.infer import manager, place, workspaces
 from pipeline.build.infer.manager import Installation
-from pipeline.build.infer.tree import Found, Manifest, Tree, above, below
+from pipeline.build.infer.tree import Found, Manifest, Tree, Unsupported, above, below
 from pipeline.core.records import Nested
 from pipeline.ecosystems.manager_folder import all_managers
 from pipeline.execution.scope import is_test
+
+#: the install of a root that has nothing to install
+_NOTHING = ("true",)
+
+
+def home(tree: Tree, files: Sequence[str]) -> str:
+    """The folder that stands for a root without a manifest: the one above most of these tests; empty if there is no
+    need for one. Raises Unsupported if there is none."""
+    if "package.json" in tree.paths:
+        return ""
+    found = Counter(filter(None, _nearest(tree, files, {})))
+    if not found:
+        raise Unsupported("runner_unsupported", "there is no package.json at the root, nor a lock file above the tests")
+    return min(found, key=lambda folder: (-found[folder], folder))
+
+
+def front(tree: Tree, folder: str) -> Tree:
+    """The repository as seen from the folder that stands for its root: the folder's files, and those of the repository
+    that it has not itself (of continuous integration)."""
+    if not folder:
+        return tree
+    inside = below(tree, folder)
+    return Tree(tree.paths | inside.paths, lambda path: (inside if path in inside.paths else tree).text(path))
+
+
+def only(root: Installation, folder: str) -> Installation:
+    """The installation of a root that has nothing to install; its manager is that of the folder in its place."""
+    return root._replace(words=_NOTHING, evidence=f"nothing: {folder} has the only manifest")
+
+
+def _nearest(tree: Tree, files: Sequence[str], named: dict[str, str]) -> Iterator[str]:
+    """The nearest such folder above each of these tests that is not another tool's; empty for none."""
+    for file in files:
+        if is_test(file) and not place.tool_of(tree, file):
+            yield next((folder for folder in above(file) if workspaces.nested(tree, folder, named)), "")
 
 
 def find(
@@ -23,12 +59,8 @@ def find(
     """The installs of the nearest such folder above each of these tests, with the root's manager in its version if it
     is the same one; and the variables that they need. Tests that are not run need none: those of another tool, and
     those outside the folder in which the runner runs. Raises Unsupported."""
-    named = workspaces.patterns(tree, manifest)
-    tests = (file for file in files if is_test(file) and not place.tool_of(tree, file))
-    inside = (file for file in tests if not runs_in or file.startswith(f"{runs_in}/"))
-    nearest = (
-        next((folder for folder in above(file) if workspaces.nested(tree, folder, named)), "") for file in inside
-    )
+    inside = [file for file in files if not runs_in or file.startswith(f"{runs_in}/")]
+    nearest = _nearest(tree, inside, workspaces.patterns(tree, manifest))
     found: list[Nested] = []
     variables: dict[str, str] = {}
     for folder in sorted(set(nearest) - {""}):

@@ -76,9 +76,11 @@ class Tree:
         return sorted(filter(wanted, self.paths))
 
     def root(self) -> Manifest:
-        """The manifest at the root. Raises Unsupported if it cannot be read."""
+        """The manifest at the root; an empty one if only folders have one. Raises Unsupported if it cannot be read."""
         if "package.json" not in self.paths:
-            raise Unsupported("runner_unsupported", "there is no package.json at the root")
+            if any(path.endswith("/package.json") for path in self.paths):
+                return Manifest("package.json", {})
+            raise Unsupported("runner_unsupported", "there is no package.json")
         try:
             data = parse_json(self.text("package.json"))
         except ValueError as error:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from trees import YARN_1, of, package, read, tree
 
+from pipeline.build.infer import Unsupported
+
 MENU = "packages/menu/src/menu.test.js"
 JEST = package(name="menu", devDependencies={"jest": "^29"})
 OWN = {"packages/menu/package.json": JEST, "packages/menu/package-lock.json": '{"lockfileVersion": 3}'}
@@ -91,3 +93,28 @@ def test_each_folder_is_installed_by_the_manager_of_its_lock_file(
     assert (found.manager, found.manager_version) == (manager, version)
     assert " ".join(found.install).startswith(words)
     assert ("--ignore-workspace" in found.install) == (manager == "pnpm")
+
+
+def test_a_front_end_beside_a_server() -> None:
+    """Nothing was installed where only a folder has a manifest. Its own files say which Node and manager it takes, and
+    the configuration of continuous integration that of the repository."""
+    front = {
+        "ui/package.json": package(name="ui", devDependencies={"jest": "^29"}, packageManager="npm@9.1.0"),
+        "ui/package-lock.json": '{"lockfileVersion": 3}',
+        "server/app.py": "",
+    }
+    found = read(of(front | {"ui/.nvmrc": "18.2.0"}), "ui/src/menu.test.js")
+    assert (found.node, found.manager, found.manager_version, found.install) == ("18.2.0", "npm", "9.1.0", ("true",))
+    assert [(one.folder, one.manager_version, one.install[:2]) for one in found.nested] == [
+        ("ui", "9.1.0", ("npm", "ci"))
+    ]
+    assert (found.folder, found.runner, found.focus) == ("ui", "jest", ())
+    job = "jobs: {test: {steps: [{uses: actions/setup-node@v4, with: {node-version: 16.3.0}}, {run: npm test}]}}"
+    assert read(of(front | {".github/workflows/ci.yml": job}), "ui/src/menu.test.js").node == "16.3.0"
+
+
+@pytest.mark.parametrize("test", ["server/menu.test.js", "docs/menu.test.js"])
+def test_tests_outside_of_every_front_end(test: str) -> None:
+    files = {"ui/package.json": JEST, "ui/package-lock.json": "{}", "docs/package.json": JEST}
+    with pytest.raises(Unsupported, match="nor a lock file above the tests"):
+        read(of(files), test)

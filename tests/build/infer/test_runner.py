@@ -280,7 +280,7 @@ def test_pnpm_hoists_what_others_bring() -> None:
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({}, "there is no package.json at the root"),
+        ({}, "there is no package.json"),
         (
             {"package.json": package(devDependencies={"tape": "^5"})},
             "names none of: jest, .*; it has no scripts",
