@@ -34,11 +34,13 @@ def measured(run: TestRun, files: Collection[str]) -> Health:
 
 def may_explain(base: Health | None, reason: str) -> bool:
     """Whether a rejection may be the environment's fault rather than the candidate's. A missing report counts unless
-    something in the base passes. False where no base was measured."""
+    something in the base passes, and so does a run without tests. False where no base was measured."""
     if base is None:
         return False
     if reason == "no_report":
         return not base.passed
+    if reason == "no_tests_run" and not base.tests:
+        return True
     return reason == "environment_failed" or (reason in PARTLY and not base.whole)
 
 

@@ -39,6 +39,8 @@ WELL, PARTLY_WELL = Health(files=1, loaded=1, tests=2, passed=1), Health(files=2
         (NONE_THERE, "no_report", True),  # the first test of a package: nothing has shown yet that a runner starts
         (WELL, "no_report", False),
         (NONE_THERE, "no_fix_transition", False),
+        (NONE_THERE, "no_tests_run", True),  # a story, which another project of the runner tests
+        (WELL, "no_tests_run", False),
         (PARTLY_WELL, "no_fix_transition", True),
         (WELL, "gold_does_not_fix", False),
         (WELL, "regression", False),
