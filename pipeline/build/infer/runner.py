@@ -49,7 +49,7 @@ def find(
     """The runner of these test files (paths from the root), by the `chosen` use or a found one. Raises Unsupported."""
     use, why = (chosen, chosen.evidence) if chosen else place.choose(tree, manifest, files, fixed)
     spec, package = spec_of(use.runner), tree.manifest(use.folder) or manifest
-    version = Found(node, "Node's own") if not spec.entries else _version(tree, package, manifest, spec)
+    version = Found(node, "Node's own") if not spec.entries else _version(tree, use.folder, package, manifest, spec)
     configuration = _configuration(tree, use, package, spec, files)
     kept, tests = uses.arguments(use)
     kept += _configured(spec, configuration, kept)
@@ -85,17 +85,17 @@ def _everything(tree: Tree, use: Use, spec: Spec) -> tuple[str, ...]:
     return tuple(path.removeprefix(start) for path in found)
 
 
-def _version(tree: Tree, nearest: Manifest, root: Manifest, spec: Spec) -> Found:
+def _version(tree: Tree, folder: str, nearest: Manifest, root: Manifest, spec: Spec) -> Found:
     """The locked version; else the lower bound of the range in package.json; empty if neither exists."""
     for package in spec.packages:
         for manifest in (nearest, root):
             wanted = manifest.dependencies.get(package, "")
-            if wanted and (found := uses.locked(tree, package, wanted)):
+            if wanted and (found := uses.locked(tree, package, wanted, folder)):
                 return Found(found.value, f"{found.evidence}: {package}@{wanted}")
             if wanted and (bounds := versions.lower_bounds(wanted)):
                 return Found(bounds[0], f"{manifest.path}: {package} {wanted}")
     for package in spec.packages:
-        if found := uses.locked(tree, package):
+        if found := uses.locked(tree, package, folder=folder):
             return Found(found.value, f"{found.evidence}: {package}, brought along by another package")
     return Found("", "no file names one")
 

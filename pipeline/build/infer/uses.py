@@ -157,11 +157,14 @@ def _with_snapshots(tree: Tree, tests: Iterable[str]) -> set[str]:
     return {runner.name for runner in all_runners().values() if runner.parsers[runner.parser].snapshots}
 
 
-def locked(tree: Tree, package: str, wanted: str = "") -> Found | None:
-    """The version that a lock file has of a package that is requested as `wanted`, a range; else any."""
-    for path in (path for manager in all_managers().values() for path in manager.locks):
-        if version := locks.version(path, tree.text(path), package, wanted):
-            return Found(version, path)
+def locked(tree: Tree, package: str, wanted: str = "", folder: str = "") -> Found | None:
+    """The version that the lock file of a folder, or else of one above it, has of a package that is requested as
+    `wanted`, a range; else any."""
+    names = [name for manager in all_managers().values() for name in manager.locks]
+    for home in above(posixpath.join(folder, "package.json")):
+        for path in (posixpath.join(home, name) for name in names):
+            if version := locks.version(posixpath.basename(path), tree.text(path), package, wanted):
+                return Found(version, path)
     return None
 
 

@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from pipeline.build.infer import documents
-from pipeline.build.infer.tree import Manifest, Tree
+from pipeline.build.infer.tree import Manifest, Tree, above, below
 from pipeline.core.texts import parse_json
 from pipeline.ecosystems.manager_folder import all_managers
 
@@ -44,8 +44,18 @@ def nested(tree: Tree, folder: str, named: dict[str, str]) -> str:
 
 
 def installed(tree: Tree, folder: str, named: dict[str, str]) -> str:
-    """Why the dependencies of a folder are installed; empty if they are not."""
-    return nested(tree, folder, named) or member(folder, named)
+    """Why the dependencies of a folder are installed; empty if they are not. A nested folder may be a workspace."""
+    return nested(tree, folder, named) or member(folder, named) or _inside(tree, folder, named)
+
+
+def _inside(tree: Tree, folder: str, named: dict[str, str]) -> str:
+    """The pattern by which a folder is a package of the nested workspace above it; empty if there is none."""
+    home = next((home for home in above(folder) if nested(tree, home, named)), "")
+    if not home:
+        return ""
+    inner = below(tree, home)
+    found = member(posixpath.relpath(folder, home), patterns(inner, inner.root()))
+    return f"{home}/{found}" if found else ""
 
 
 def member(folder: str, named: dict[str, str]) -> str:

@@ -118,3 +118,17 @@ def test_tests_outside_of_every_front_end(test: str) -> None:
     files = {"ui/package.json": JEST, "ui/package-lock.json": "{}", "docs/package.json": JEST}
     with pytest.raises(Unsupported, match="nor a lock file above the tests"):
         read(of(files), test)
+
+
+def test_a_front_end_may_be_a_workspace() -> None:
+    """Its tests ran nowhere, since only the patterns of the root were known. The runner has the version of its lock."""
+    lock = {"": {}, "node_modules/jest": {"version": "29.1.2"}}
+    files = {
+        "ui/package.json": package(workspaces=["lib"]),
+        "ui/package-lock.json": package(lockfileVersion=3, packages=lock),
+        "ui/lib/package.json": package(name="lib", devDependencies={"jest": "^29"}, scripts={"test": "jest"}),
+    }
+    found = read(of(files), "ui/lib/src/menu.test.js")
+    assert (found.folder, [one.folder for one in found.nested]) == ("ui/lib", ["ui"])
+    assert (found.runner_version, found.evidence["folder"]) == ("29.1.2", "ui/package.json: lib")
+    assert read(tree(files), "ui/lib/src/menu.test.js").folder == "ui/lib"
