@@ -29,7 +29,7 @@ def members(tree: Tree) -> dict[str, Manifest]:
     named = workspaces.patterns(tree, root)
     folders = [path.rpartition("/")[0] for path in tree.paths if path.endswith("/package.json") and is_manifest(path)]
     alone = {folder for folder in folders if workspaces.nested(tree, folder, named)}
-    inside = sorted(folder for folder in folders if workspaces.member(folder, named) and folder not in alone)
+    inside = sorted(folder for folder in folders if workspaces.package(tree, folder, named) and folder not in alone)
     manifests = {folder: tree.manifest(folder) for folder in inside}
     return {"": root} | {folder: manifest for folder, manifest in manifests.items() if manifest and manifest.is_package}
 

@@ -8,29 +8,24 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pipeline.build.infer import documents
-from pipeline.build.infer.tree import Manifest, Tree, above, below
+from pipeline.build.infer.tree import Manifest, Tree, above
 from pipeline.core.texts import parse_json
 from pipeline.ecosystems.manager_folder import all_managers
 
 
 def patterns(tree: Tree, manifest: Manifest) -> dict[str, str]:
     """The patterns of folders, each with the file that names it: Lerna's only if no manager's does."""
-    named = manifest.data.get("workspaces")
     found = {
-        "lerna.json": _packages(_json(tree.text("lerna.json"))),
-        "package.json": named.get("packages") if isinstance(named, dict) else named,
-        "pnpm-workspace.yaml": _packages(documents.load(tree.text("pnpm-workspace.yaml"))),
+        "lerna.json": _patterns(_packages(_json(tree.text("lerna.json")))),
+        "package.json": _of_manifest(manifest),
+        "pnpm-workspace.yaml": _patterns(_packages(documents.load(tree.text("pnpm-workspace.yaml")))),
     }
-    return {
-        pattern.removeprefix("./").rstrip("/"): path
-        for path, listed in found.items()
-        if isinstance(listed, list)
-        for pattern in listed
-        if isinstance(pattern, str)
-    }
+    return {pattern: path for path, listed in found.items() for pattern in listed}
 
 
 def nested(tree: Tree, folder: str, named: dict[str, str]) -> str:
@@ -45,17 +40,24 @@ def nested(tree: Tree, folder: str, named: dict[str, str]) -> str:
 
 def installed(tree: Tree, folder: str, named: dict[str, str]) -> str:
     """Why the dependencies of a folder are installed; empty if they are not. A nested folder may be a workspace."""
-    return nested(tree, folder, named) or member(folder, named) or _inside(tree, folder, named)
+    is_nested = partial(nested, tree, named=named)
+    return is_nested(folder) or package(tree, folder, named) or _inside(tree, folder, is_nested)
 
 
-def _inside(tree: Tree, folder: str, named: dict[str, str]) -> str:
-    """The pattern by which a folder is a package of the nested workspace above it; empty if there is none."""
-    home = next((home for home in above(folder) if nested(tree, home, named)), "")
-    if not home:
-        return ""
-    inner = below(tree, home)
-    found = member(posixpath.relpath(folder, home), patterns(inner, inner.root()))
-    return f"{home}/{found}" if found else ""
+def package(tree: Tree, folder: str, named: dict[str, str]) -> str:
+    """The pattern that makes a folder a package of the workspace; empty if it is none. A package may name further ones
+    (yarn 2 and later)."""
+    return member(folder, named) or _inside(tree, folder, partial(member, named=named))
+
+
+def _inside(tree: Tree, folder: str, is_home: Callable[[str], str]) -> str:
+    """The pattern of `package.json` in such a home above a folder that makes it a package; empty if there is none."""
+    for home in above(folder):
+        manifest = tree.manifest(home) if home and is_home(home) else None
+        named = _of_manifest(manifest) if manifest else []
+        if found := member(posixpath.relpath(folder, home), dict.fromkeys(named, f"{home}/package.json")):
+            return found
+    return ""
 
 
 def member(folder: str, named: dict[str, str]) -> str:
@@ -71,6 +73,16 @@ def _matches(folder: str, pattern: str) -> bool:
     """`*` is one folder, `**` any number of them."""
     parts = ["**/" if part == "**" else re.escape(part).replace(r"\*", "[^/]*") + "/" for part in pattern.split("/")]
     return bool(re.fullmatch("".join(parts).replace("**/", "(?:[^/]+/)*"), f"{folder}/"))
+
+
+def _of_manifest(manifest: Manifest) -> list[str]:
+    named = manifest.data.get("workspaces")
+    return _patterns(named.get("packages") if isinstance(named, dict) else named)
+
+
+def _patterns(listed: Any) -> list[str]:
+    texts = (text for text in listed if isinstance(text, str)) if isinstance(listed, list) else ()
+    return [text.removeprefix("./").rstrip("/") for text in texts]
 
 
 def _packages(document: Any) -> Any:

@@ -38,6 +38,19 @@ def test_a_manifest_that_only_says_where_files_are_is_no_package() -> None:
     assert found.focus == ("packages/forms", "packages/tokens", "packages/ui")
 
 
+def test_a_package_may_name_further_packages() -> None:
+    """yarn 2 installs them with the root. Their tests had no runner, since no pattern of the root names them."""
+    files = {
+        "site/package.json": trees.package(name="site", workspaces=["pages"]),
+        "site/pages/package.json": trees.package(name="pages", devDependencies={"vitest": "^1"}),
+        "site/other/package.json": trees.package(name="other"),
+    }
+    found = environment("site/pages/a.test.js", files=files)
+    assert (found.folder, found.runner, found.focus) == ("site/pages", "vitest", ("site/pages",))
+    assert found.evidence["folder"] == "site/package.json: pages"
+    assert environment("site/other/a.test.js", files=files).focus == ("site",)
+
+
 def test_a_package_from_which_the_configuration_imports_is_installed() -> None:
     """The root's configuration imported a plugin from an application, whose dependencies were missing."""
     text = """import { plugin } from "./site/plugin.ts"; export default { alias: { forms: "./packages/forms/a.ts" } }"""
