@@ -15,7 +15,17 @@ from typing import NamedTuple
 
 from pipeline.build.infer import shell
 from pipeline.build.infer.tree import Manifest, Tree
-from pipeline.build.infer.words import assigned, commands, is_assignment, is_closed, launched, program
+from pipeline.build.infer.words import (
+    CLOSED,
+    OPENED,
+    assigned,
+    commands,
+    is_assignment,
+    is_closed,
+    launched,
+    parts,
+    program,
+)
 from pipeline.ecosystems.manager_folder import all_managers
 from pipeline.ecosystems.runner_folder import Runner, all_runners
 
@@ -143,15 +153,21 @@ def _of_script(reader: _Reader, name: str, way: _Way, extra: Sequence[str] = ())
 
 
 def _of_text(reader: _Reader, text: str, way: _Way, extra: Sequence[str] = ()) -> Iterator[Call]:
-    """The calls of commands, in the folder and with the variables that the ones before them set."""
-    found = list(commands(text))
+    """The calls of commands, in the folder and with the variables that the ones before them set. A shell of its own
+    (`(cd lib && make)`) sets none for those after it."""
+    found, outer = list(parts(text)), list[_Way]()
+    last = max((index for index, words in enumerate(found) if words != CLOSED), default=0)
     for index, words in enumerate(found):
-        if words[0] in ("cd", "pushd") and len(words) > 1:
+        if words == OPENED:
+            outer.append(way)
+        elif words == CLOSED:
+            way = outer.pop() if outer else way
+        elif words[0] in ("cd", "pushd") and len(words) > 1:
             way = way._replace(folder=_entered(words[1], way.folder))
         elif words[0] in ("export", "set"):
             way = way._replace(env=way.env | assigned(words[1:]))
         else:
-            yield from _of_command(reader, [*words, *(extra if index == len(found) - 1 else ())], way)
+            yield from _of_command(reader, [*words, *(extra if index == last else ())], way)
 
 
 def _entered(path: str, folder: str) -> str:

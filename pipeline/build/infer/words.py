@@ -17,6 +17,8 @@ _IN_FOLDER = re.compile(r"\$\((?:yarn bin|npm bin|pnpm bin|which|command -v) ([\
 _SUBSTITUTION = re.compile(
     r"""(?P<quoted>'[^']*'|"(?:\\.|[^"\\])*")|(?P<open>\$\((?:[^()'"]|'[^']*'|"[^"]*")*\)|`[^`]*`)"""
 )
+#: the parts of a script between which another shell runs the commands
+OPENED, CLOSED = ["("], [")"]
 _OPERATORS = re.compile(r"^[&|;()]+$")
 #: programs that start the one after them, and their commands that do
 _LAUNCHERS = frozenset({
@@ -29,6 +31,11 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 def commands(script: str) -> Iterator[list[str]]:
     """The commands of a script, each as its words, up to the first that cannot be read."""
+    return (words for words in parts(script) if words not in (OPENED, CLOSED))
+
+
+def parts(script: str) -> Iterator[list[str]]:
+    """The commands of a script, and where a shell of its own for some of them begins and ends."""
     known = _IN_FOLDER.sub(r"node_modules/.bin/\1", _FOLDER.sub("node_modules/.bin", script))
     reader = shlex.shlex(_SUBSTITUTION.sub(_one_word, known), posix=True, punctuation_chars=True)
     reader.whitespace_split, reader.commenters = True, ""
@@ -37,9 +44,11 @@ def commands(script: str) -> Iterator[list[str]]:
         for word in reader:
             if not _OPERATORS.match(word):
                 words.append(word)
-            elif words:
+                continue
+            if words:
                 yield words
                 words = []
+            yield from ([sign] for sign in word if [sign] in (OPENED, CLOSED))
     except ValueError:  # a quote that is never closed
         return
     if words:

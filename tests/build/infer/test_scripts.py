@@ -157,6 +157,9 @@ def test_what_a_script_hands_to_another_one(script: str, words: tuple[str, ...],
         ("cd $HOME && mocha", None),
         ("cd ../../.. && mocha", None),
         ("mocha", None),
+        ("(cd ../all && build); mocha", None),
+        ("((cd ../all); cd lib && build) && mocha", None),
+        ("(cd ../all && mocha)", "packages/all"),
     ],
 )
 def test_a_script_that_changes_the_folder(script: str, folder: str | None) -> None:
