@@ -393,6 +393,7 @@ def other_manager(case: Case) -> Iterator[Hypothesis]:
             "install": inferred.install,
             "install_env": before.install_env | inferred.install_env,
             "focus": inferred.focus if before.focus else (),
+            "nested": inferred.nested,
         }
         yield Hypothesis("other-manager", thawed(before.model_copy(update=update)), evidence)
 

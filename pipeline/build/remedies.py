@@ -13,7 +13,7 @@ from typing import Any
 
 from pipeline.build.infer import Tree, focus
 from pipeline.build.infer.tree import Manifest, Unsupported
-from pipeline.core.records import Edit, Environment
+from pipeline.core.records import Edit, Environment, Nested
 from pipeline.ecosystems import edits, locks, runner, versions
 from pipeline.ecosystems.graph import Ask, Graph
 from pipeline.ecosystems.installation import thawed
@@ -266,12 +266,16 @@ def thaw(diagnosis: Diagnosis) -> Environment | None:
 
 
 def option(diagnosis: Diagnosis) -> Environment | None:
-    """Give the install command of a manager one more word."""
-    install, word = diagnosis.environment.install, diagnosis.arguments["word"]
-    if diagnosis.environment.manager != diagnosis.arguments["manager"] or word in install:
-        return None
-    install = (*install, word)
-    return thawed(diagnosis.environment.model_copy(update={"install": install}), diagnosis.situation.day)
+    """Give the install commands of a manager one more word."""
+    before, name, word = diagnosis.environment, diagnosis.arguments["manager"], diagnosis.arguments["word"]
+
+    def longer(place: Environment | Nested) -> tuple[str, ...]:
+        is_meant = place.install and place.manager == name and word not in place.install
+        return (*place.install, word) if is_meant else place.install
+
+    nested = tuple(place.model_copy(update={"install": longer(place)}) for place in before.nested)
+    changed = before.model_copy(update={"install": longer(before), "nested": nested})
+    return thawed(changed, diagnosis.situation.day) if changed != before else None
 
 
 def undated(diagnosis: Diagnosis) -> Environment | None:

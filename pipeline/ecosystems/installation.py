@@ -24,7 +24,7 @@ def installation(environment: Environment) -> Installation:
     return Installation(
         environment.node,
         partial(tools, environment),
-        (_focused(environment), *map(_inside, environment.nested), *_scripts(environment)),
+        (*_of_root(environment), *map(_inside, environment.nested), *_scripts(environment)),
         variables(environment),
         faults(),
         environment.browser,
@@ -96,6 +96,11 @@ def _thawed(install: Environment | Nested, day: str) -> tuple[str, ...]:
     words = tuple(filter(None, (spec.thaw.get(word, word) for word in install.install)))
     dated = (spec.dated.replace("{date}", day),) if words != install.install and spec.dated and day else ()
     return (*words, *dated)
+
+
+def _of_root(environment: Environment) -> tuple[tuple[str, ...], ...]:
+    """The install command of the root; none if the root has no manifest."""
+    return (_focused(environment),) if environment.install else ()
 
 
 def _focused(environment: Environment) -> tuple[str, ...]:

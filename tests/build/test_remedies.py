@@ -9,7 +9,7 @@ import pytest
 from factories import make_environment
 
 from pipeline.build.remedies import REMEDIES, Diagnosis, Situation, nearest
-from pipeline.core.records import Edit, Environment
+from pipeline.core.records import Edit, Environment, Nested
 
 FROZEN = ("yarn", "install", "--frozen-lockfile")
 THAWED = ("yarn", "install", "--no-frozen-lockfile")
@@ -196,6 +196,15 @@ def test_a_day_is_left_out_where_the_registry_has_the_version(old: str, undated:
 def test_a_checksum_that_is_not_locked_is_not_replaced() -> None:
     assert remedied("reseal", {"old": "sha512-A", "new": "sha512-B"}) is None
     assert edits(remedied("reseal", {"old": "f1641de", "new": "aa"}))[0].kind == "reseal"
+
+
+def test_an_option_is_for_the_installs_that_there_are() -> None:
+    """Where the root has no manifest, the option alone was run as a command."""
+    app = Nested(folder="app", manager="yarn", manager_version="1.22.22", install=("yarn", "install"))
+    before = make_environment(manager="yarn", install=(), nested=(app,))
+    arguments = {"manager": "yarn", "word": "--update-checksums"}
+    after = REMEDIES["option"](Diagnosis(before, {}, arguments, Situation({}, lambda name: [])))
+    assert (after.install, after.nested[0].install) == ((), ("yarn", "install", "--update-checksums"))
 
 
 def test_an_option_is_for_one_manager() -> None:

@@ -55,6 +55,12 @@ def test_nested_folders_are_installed_by_their_own_managers() -> None:
     assert {"npm_config_cache", "YARN_CACHE_FOLDER"} <= variables(spec).keys()
 
 
+def test_a_root_without_a_manifest_is_not_installed() -> None:
+    nested = Nested(folder="app", manager="npm", manager_version="10", install=("npm", "ci"))
+    spec = make_environment(manager="npm", manager_version="10", install=(), nested=(nested,))
+    assert [command[3:] for command in installation(spec).commands] == [("app", "npm", "ci")]
+
+
 def test_nested_installs_may_change_their_lock_files_with_the_root() -> None:
     app = Nested(folder="app", manager="yarn", manager_version="4.3.1", install=("yarn", "install", "--immutable"))
     spec = thawed(make_environment(manager="npm", install=("npm", "ci"), nested=(app,)), "2024-05-06")

@@ -17,9 +17,6 @@ from pipeline.core.records import Nested
 from pipeline.ecosystems.manager_folder import all_managers
 from pipeline.execution.scope import is_test
 
-#: the install of a root that has nothing to install
-_NOTHING = ("true",)
-
 
 def home(tree: Tree, files: Sequence[str]) -> str:
     """The folder that stands for a root without a manifest: the one above most of these tests; empty if there is no
@@ -43,7 +40,7 @@ def front(tree: Tree, folder: str) -> Tree:
 
 def only(root: Installation, folder: str) -> Installation:
     """The installation of a root that has nothing to install; its manager is that of the folder in its place."""
-    return root._replace(words=_NOTHING, evidence=f"nothing: {folder} has the only manifest")
+    return root._replace(words=(), evidence=f"nothing: the manifest is in {folder}")
 
 
 def _nearest(tree: Tree, files: Sequence[str], named: dict[str, str]) -> Iterator[str]:

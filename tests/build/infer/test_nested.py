@@ -104,7 +104,7 @@ def test_a_front_end_beside_a_server() -> None:
         "server/app.py": "",
     }
     found = read(of(front | {"ui/.nvmrc": "18.2.0"}), "ui/src/menu.test.js")
-    assert (found.node, found.manager, found.manager_version, found.install) == ("18.2.0", "npm", "9.1.0", ("true",))
+    assert (found.node, found.manager, found.manager_version, found.install) == ("18.2.0", "npm", "9.1.0", ())
     assert [(one.folder, one.manager_version, one.install[:2]) for one in found.nested] == [
         ("ui", "9.1.0", ("npm", "ci"))
     ]
