@@ -10,6 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 
 from pipeline.build.infer import workspaces
 from pipeline.build.infer.tree import Manifest, Tree, above
@@ -64,9 +65,10 @@ def _called(packages: dict[str, Manifest], inside: Collection[str], row: Focus) 
 
 
 def touched(packages: dict[str, Manifest], files: Iterable[str]) -> set[str]:
-    """The folders of the packages of these test files; empty if one is in the root's package, which may test any."""
-    folders = {next((folder for folder in above(file) if folder in packages), "") for file in files}
-    return set() if "" in folders else folders
+    """The folders of the packages of these test files, and of those above them, whose dependencies they find; empty if
+    one is in the root's package, which may test any."""
+    found = [[folder for folder in above(file) if folder in packages] for file in files]
+    return set() if any(folders[:1] in ([], [""]) for folders in found) else {*chain.from_iterable(found)} - {""}
 
 
 def _imported(tree: Tree, packages: Collection[str], path: str) -> set[str]:

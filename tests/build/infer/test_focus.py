@@ -46,7 +46,7 @@ def test_a_package_may_name_further_packages() -> None:
         "site/other/package.json": trees.package(name="other"),
     }
     found = environment("site/pages/a.test.js", files=files)
-    assert (found.folder, found.runner, found.focus) == ("site/pages", "vitest", ("site/pages",))
+    assert (found.folder, found.runner, found.focus) == ("site/pages", "vitest", ("site", "site/pages"))
     assert found.evidence["folder"] == "site/package.json: pages"
     assert environment("site/other/a.test.js", files=files).focus == ("site",)
 
