@@ -69,7 +69,7 @@ def test_karma_is_what_the_first_versions_start() -> None:
 #: of projects with Karma, the scripts start one that does not have the tests
 SCRIPTS = {"test": "npm-run-all test:*", "test:icons": "karma start ./projects/icons/karma.conf.js"}
 KARMA_FILES = {"projects/icons/karma.conf.js": "", "projects/ui/karma.conf.js": ""}
-COMMAND = "node {reporter} node {entry} test ui --watch=false --progress=false"
+COMMAND = "node {reporter} node {entry} test ui --watch=false"
 
 
 def test_karma_runs_the_project_of_the_tests() -> None:
