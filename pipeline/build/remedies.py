@@ -251,6 +251,15 @@ def manager_newer(diagnosis: Diagnosis) -> Environment | None:
     return before.model_copy(update={"manager_version": newer[0]}) if newer else None
 
 
+def manager_at_least(diagnosis: Diagnosis) -> Environment | None:
+    """Take the version of a manager that the row names in place of an older one, if it runs on this Node."""
+    before, row = diagnosis.environment, diagnosis.arguments
+    current = before.manager_version or manager(before.manager).with_node(before.node)
+    runs = versions.satisfies(versions.full(before.node), row["node"])
+    is_older = before.manager == row["manager"] and versions.major(current) < versions.major(row["version"])
+    return before.model_copy(update={"manager_version": row["version"]}) if runs and is_older else None
+
+
 def node_asked(diagnosis: Diagnosis) -> Environment | None:
     """Take the line of Node that the repository asks for and that is nearest to the current one."""
     current = versions.major(diagnosis.environment.node)
@@ -362,7 +371,7 @@ REMEDIES: dict[str, Remedy] = {
     remedy.__name__: remedy
     for remedy in (
         substitute, drop, prune, from_registry, rehost, reseal, unset, thaw, peers_left, whole, option, undated,
-        install_env, test_env, manager_asked, manager_newer, node_asked, node,
+        install_env, test_env, manager_asked, manager_newer, manager_at_least, node_asked, node,
         without, browser, rebuild, platform,
     )
 }  # fmt: skip

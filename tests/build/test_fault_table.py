@@ -121,6 +121,11 @@ INSTALL = [
         "npm ERR! \nnpm ERR! Missing: @a/b@1.2.0 from lock file\nnpm ERR! Missing: c@1.0.0 from lock file",
     ),
     (
+        "lock-file-of-a-newer-npm",
+        {"name": "fsevents"},
+        "npm ERR! fsevents not accessible from jest-environment-enzyme:jest-haste-map\n\nnpm ERR! A complete log",
+    ),
+    (
         "manager-of-the-developers",
         {"wanted": "^8 || ~9.1"},
         'npm error EBADDEVENGINES Invalid semver version "^8 || ~9.1" does not match "10.9.2" for "packageManager"',

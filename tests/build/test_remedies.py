@@ -198,6 +198,24 @@ def test_a_checksum_that_is_not_locked_is_not_replaced() -> None:
     assert edits(remedied("reseal", {"old": "f1641de", "new": "aa"}))[0].kind == "reseal"
 
 
+@pytest.mark.parametrize(
+    ("name", "version", "node", "after"),
+    [
+        ("npm", "", "12.18", "7"),
+        ("npm", "6", "10.24.1", "7"),
+        ("npm", "", "8", ""),
+        ("npm", "8", "16", ""),
+        ("yarn", "1.22.22", "12", ""),
+    ],
+)
+def test_a_manager_that_is_too_old_for_a_lock_file(name: str, version: str, node: str, after: str) -> None:
+    """npm 6 ended at an optional package in a lock file that npm 7 had written."""
+    before = make_environment(manager=name, manager_version=version, node=node)
+    row = {"manager": "npm", "version": "7", "node": ">=10"}
+    found = REMEDIES["manager_at_least"](Diagnosis(before, {}, row, Situation({}, lambda name: [])))
+    assert (found.manager_version if found else "") == after
+
+
 def test_an_option_is_for_the_installs_that_there_are() -> None:
     """Where the root has no manifest, the option alone was run as a command."""
     app = Nested(folder="app", manager="yarn", manager_version="1.22.22", install=("yarn", "install"))
