@@ -115,6 +115,16 @@ class Case:
         scripts = {name for home in _homes(self) for name in _scripts(self.tree, home)}
         return missing_from(self.log, own_packages(self.tree), self.root, own_folders(self.tree), scripts)
 
+    @property
+    def unbuilt(self) -> tuple[str, ...]:
+        """The packages of the repository that the log names, and other ones than the tested one in whose folders it
+        misses a file."""
+        packages, missing, tested = own_packages(self.tree), self.missing, _tested(self)
+        named = {folder: name for name, folder in packages.items()}
+        owners = (next((named[folder] for folder in above(path) if folder in named), "") for path in missing.files)
+        others = (name for name in owners if packages.get(name, "") not in ("", tested))
+        return tuple(dict.fromkeys((*missing.own, *others)))
+
 
 Proposer = Callable[[Case], Iterator[Hypothesis]]
 
@@ -215,8 +225,8 @@ def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
     for commands in (
         *case.preparations,
         *(_advised(tree, _homes(case), name) for name in case.missing.scripts),
-        tuple(_script(tree, home, name) for name, home in _needed(tree, packages, case.missing.own)),
-        _siblings(tree, packages, folder) if case.missing.own else (),
+        tuple(_script(tree, home, name) for name, home in _needed(tree, packages, case.unbuilt)),
+        _siblings(tree, packages, folder) if case.unbuilt else (),
         *((_script(tree, home, name),) for home in _homes(case) for name in _made_by(tree, home)),
         _leading(tree, folder),
         tuple(_step(step) for step in jobs.before_tests(tree)),
@@ -255,15 +265,15 @@ def _siblings(tree: Tree, packages: Mapping[str, str], folder: str) -> tuple[tup
 
 
 def _with_all_siblings(case: Case) -> Iterator[Hypothesis]:
-    """Build every package that the tested one depends on and that can be built, with the programs that the build had: a
-    bundler may name one missing package at a time."""
+    """Build every package that the tested one depends on and that can be built, after what was made before: a bundler
+    may name one missing package at a time."""
     tree, packages, before = case.tree, own_packages(case.tree), case.environment
     manifest = tree.manifest(_tested(case))
     names = [name for name in manifest.dependencies if name in packages] if manifest else []
-    links = tuple(filter(linking.is_linking, before.prepare))
     building = tuple(_script(tree, home, script) for script, home in _needed(tree, packages, names))
-    if building and (*links, *building) != before.prepare:
-        environment = before.model_copy(update={"prepare": (*links, *building)})
+    earlier = tuple(command for command in before.prepare if command not in building)
+    if building and (*earlier, *building) != before.prepare:
+        environment = before.model_copy(update={"prepare": (*earlier, *building)})
         yield Hypothesis("prepared", environment, f"the tests need {len(building)} packages of the repository")
 
 
@@ -446,7 +456,7 @@ def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
     and a package that is built may need others."""
     if tried != "prepared" and now.missing.can_be_made and not before.missing.can_be_made:
         yield from prepared(now)
-    if tried == "prepared" and set(now.missing.own) - set(before.missing.own):
+    if tried == "prepared" and set(now.unbuilt) - set(before.unbuilt):
         yield from _with_all_siblings(now)
     if tried == "with-modules":
         yield from with_modules(now)

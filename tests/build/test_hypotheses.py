@@ -509,6 +509,24 @@ def test_a_built_package_may_need_the_others() -> None:
     assert not list(hypotheses.further("prepared", before, replace(now, log=before.log)))
 
 
+def test_a_file_that_another_package_lacks_asks_for_its_build() -> None:
+    """What was made first is made again before it: a list of packages, by the script that the log advised to run."""
+    files = tree(
+        {
+            "packages/menu/package.json": package(name="menu", dependencies={"theme": "1"}, scripts={"build": "x"}),
+            "packages/theme/package.json": package(name="theme", scripts={"build": "x"}),
+        },
+        scripts={"pre-test": "node list.js"},
+    )
+    before = case(files, 'there is no list, please run "yarn pre-test"', ("packages/menu/a.test.js",))
+    (tried, *_) = named(before, "prepared")
+    lacks = "ENOENT: no such file or directory, open '/workspace/repo/packages/{}/dist/index.js'"
+    now = replace(before, environment=tried.environment, log=lacks.format("theme"))
+    (found,) = hypotheses.further("prepared", before, now)
+    assert [argv[-2:] for argv in found.environment.prepare] == [(".", "pre-test"), ("packages/theme", "build")]
+    assert replace(now, log=lacks.format("menu")).unbuilt == ()
+
+
 def test_programs_are_links_or_files_of_node(tmp_path: Path) -> None:
     """A file that is not executable, or not made yet, is one that Node runs."""
     one = case(tree(TOOLS), "Cannot find module '@acme/kit'")
