@@ -289,19 +289,24 @@ def _homes(case: Case) -> list[str]:
 
 
 def _order(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> list[str]:
-    """These packages of the repository and those that they depend on, dependencies first."""
-    found: dict[str, None] = {}
+    """These packages of the repository and those that they depend on, dependencies first. In a circle, the order is
+    that in which they are found."""
+    found: list[str] = []
+    seen: set[str] = set()
 
-    def add(name: str, below: frozenset[str]) -> None:
+    def add(name: str) -> None:
+        if name in seen:
+            return
+        seen.add(name)
         manifest = tree.manifest(packages[name])
-        for dependency in manifest.dependencies if manifest and name not in below else ():
-            if dependency in packages and dependency not in found:
-                add(dependency, below | {name})
-        found.setdefault(name)
+        for dependency in manifest.dependencies if manifest else ():
+            if dependency in packages:
+                add(dependency)
+        found.append(name)
 
     for name in wanted:
-        add(name, frozenset())
-    return list(found)
+        add(name)
+    return found
 
 
 def _made_by(tree: Tree, folder: str, names: Sequence[str] = _MAKES) -> list[str]:

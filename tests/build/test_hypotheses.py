@@ -509,6 +509,20 @@ def test_a_built_package_may_need_the_others() -> None:
     assert not list(hypotheses.further("prepared", before, replace(now, log=before.log)))
 
 
+def test_packages_in_circles_are_built_once() -> None:
+    """Each of forty packages has all others as peers: their order was never found."""
+    names = [f"part-{number}" for number in range(40)]
+    manifests = {
+        f"packages/{name}/package.json": package(
+            name=name, scripts={"build": "x"}, peerDependencies=dict.fromkeys(set(names) - {name}, "*")
+        )
+        for name in names
+    }
+    one = case(tree(manifests), "Cannot find module 'part-7'", ("packages/part-1/a.test.js",))
+    (tried, *_) = named(one, "prepared")
+    assert sorted(argv[-2] for argv in tried.environment.prepare) == sorted(f"packages/{name}" for name in names)
+
+
 def test_a_file_that_another_package_lacks_asks_for_its_build() -> None:
     """What was made first is made again before it: a list of packages, by the script that the log advised to run."""
     files = tree(
