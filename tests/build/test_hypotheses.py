@@ -539,6 +539,7 @@ def test_a_file_that_another_package_lacks_asks_for_its_build() -> None:
     (found,) = hypotheses.further("prepared", before, now)
     assert [argv[-2:] for argv in found.environment.prepare] == [(".", "pre-test"), ("packages/theme", "build")]
     assert replace(now, log=lacks.format("menu")).unbuilt == ()
+    assert replace(now, log='The "/packages/theme/list.json" file does not exist.').unbuilt == ("theme",)
 
 
 def test_programs_are_links_or_files_of_node(tmp_path: Path) -> None:
