@@ -151,6 +151,18 @@ def test_a_model_list_that_is_not_utf_8_is_refused(run: Run, tmp_path: Path) -> 
     assert code == 2 and "models.yaml:2: the file is not UTF-8" in said
 
 
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("words", [("build", "a/b"), ("dataset", "check"), ("gc", "--dry-run")], ids=" ".join)
+@pytest.mark.parametrize("address", ["unix:///nobody.sock", "tcp://127.0.0.1:1"])
+def test_an_engine_that_does_not_answer_is_named(
+    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], address: str
+) -> None:
+    """It was a Python tuple once; the address tells a wrong DOCKER_HOST from an engine that is down."""
+    monkeypatch.setenv("DOCKER_HOST", address)
+    code, said = run(*words, "--data", data, "--sandbox", "docker")
+    assert code == 2 and "the Docker engine failed: " in said and f"(at {address})" in said and "('" not in said
+
+
 def test_a_place_that_the_system_refuses_is_bad_input(run: Run, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk is none, and the same command goes on when there is room."""
     for number, code in ((13, 2), (30, 2), (28, 1)):

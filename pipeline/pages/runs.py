@@ -20,6 +20,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from pipeline.core.console import counted
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import folder_name
 from pipeline.core.store import Store, Unit, digest, now, read_field, read_object, read_records, write_bytes, write_json
@@ -59,7 +60,7 @@ class Asked:
             if k < 1:
                 raise UserError("k must be at least 1", field="k", hint="give numbers such as 1,5,10")
             if k > self.samples:
-                hint = f"there are {self.samples} samples; give more with --samples"
+                hint = f"the run has {counted(self.samples, 'sample')}; give more with --samples"
                 raise UserError(f"pass@{k} needs at least {k} samples", field="k", hint=hint)
         if self.temperature is not None and not 0 <= self.temperature < inf:
             raise UserError(f"'{self.temperature}' is not a temperature", field="temperature", hint="give 0 or more")

@@ -5,6 +5,7 @@ Needs a Docker engine (DOCKER_HOST, else the local one) and the base image; keep
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
@@ -23,6 +24,9 @@ from pipeline.sandbox.docker.names import base_image, instance_image
 from pipeline.sandbox.docker.reach import relayed, route_to
 from pipeline.sandbox.docker.runner_cache import RunnerCache
 from pipeline.sandbox.docker.workspace import DockerWorkspace
+
+#: where the engine is unless DOCKER_HOST says otherwise
+SOCKET = "unix:///var/run/docker.sock"
 
 
 class DockerSandbox:
@@ -48,7 +52,8 @@ class DockerSandbox:
             self._engine.sweep()
         except InfrastructureError as error:
             hint = "run: just engine-start (installs one on Debian, and starts it), or set DOCKER_HOST"
-            raise UserError(str(error), hint=hint) from None
+            address = os.environ.get("DOCKER_HOST") or SOCKET
+            raise UserError(f"{error} (at {address})", hint=hint) from None
         if image is None:
             raise UserError(f"the engine has no image {base_image()}", hint="run: just base-build")
         if self._engine.architecture not in node.ARCHITECTURES:
