@@ -78,8 +78,10 @@ def linked(merged: Merged, links: Sequence[Link], answers: Mapping[int, Issue | 
     """
     closing = [link for link in links if link.origin in CLOSING]
     reached = (answers[number] for number in _numbers(closing or links))
-    issues = [*merged.pull.resolved_issues, *(issue for issue in reached if isinstance(issue, Issue))]
-    return tuple({(issue.number, issue.title): issue for issue in reversed(issues)}.values())[::-1]
+    issues: dict[tuple[int, str], Issue] = {}
+    for issue in (*merged.pull.resolved_issues, *(issue for issue in reached if isinstance(issue, Issue))):
+        issues.setdefault((issue.number, issue.title), issue)
+    return tuple(issues.values())
 
 
 def _numbers(links: Iterable[Link]) -> list[int]:

@@ -107,7 +107,9 @@ class MultiSweBench(BaseModel):
 
 def _unpacked(value: Any) -> Any:
     """A field's value; published data sets contain lists and objects as JSON in a string. Raises ValueError."""
-    return parse_json(value) if isinstance(value, str) and value.strip() else value or None
+    if isinstance(value, str):
+        return parse_json(value) if value.strip() else None
+    return value or None
 
 
 class _Assets(BaseModel):
