@@ -32,8 +32,8 @@ def valid(kind: type[R], value: object, path: Path, line: int | None = None) -> 
 
 
 def belongs(instance: Instance, repo: Repo, path: Path) -> None:
-    """A repository's dataset holds only its own instances, under their own names."""
-    if instance.instance_id != repo.instance_id(instance.number) or instance.repository != repo:
+    """A repository's dataset holds only its own instances."""
+    if instance.repository != repo:
         message = f"{instance.instance_id} is not number {instance.number} of {repo}"
         raise UserError(message, path=path, field="instance_id", hint="move it to its repository's dataset")
 
