@@ -1,0 +1,160 @@
+"""A unit on a worker's machine: its paths, its clone, its gateway, and the process that performs it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+import pytest
+from work_requests import Square
+
+from pipeline.core import slot
+from pipeline.core.slot import Order, Slots
+
+
+class Pair(NamedTuple):
+    path: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Task:
+    clone: str
+    folder: Path
+    names: tuple[str, ...] = ()
+    computed: int = field(init=False, default=7)
+
+
+MOVES = {"/home/ann/.cache": "/var/cache", "/home/ann": "/srv/bench"}
+
+
+@pytest.mark.parametrize(
+    ("value", "moved"),
+    [
+        ("/home/ann/clone", "/srv/bench/clone"),
+        ("/home/ann", "/srv/bench"),
+        ("/home/anna/clone", "/home/anna/clone"),
+        ("/home/ann/.cache/x", "/var/cache/x"),
+        ("see /home/ann", "see /home/ann"),
+        ("", ""),
+        (Path("/home/ann/a b"), Path("/srv/bench/a b")),
+        (("/home/ann/a", 1, None), ("/srv/bench/a", 1, None)),
+        ({"/home/ann": "/home/ann/a"}, {"/home/ann": "/srv/bench/a"}),
+        (Pair("/home/ann/a", 2), Pair("/srv/bench/a", 2)),
+        (
+            Task("/home/ann/c", Path("/home/ann/f"), ("/home/ann/n",)),
+            Task("/srv/bench/c", Path("/srv/bench/f"), ("/srv/bench/n",)),
+        ),
+        (Task, Task),
+        (b"/home/ann", b"/home/ann"),
+        (3.5, 3.5),
+    ],
+    ids=repr,
+)
+def test_paths_of_the_coordinator_become_those_of_the_worker(value: Any, moved: Any) -> None:
+    """The first place that fits counts; a name that only begins alike is another place."""
+    found = slot._moved(value, MOVES)
+    assert found == moved and type(found) is type(moved)
+
+
+def test_where_the_places_are_the_same_nothing_is_copied() -> None:
+    value = Task("/a", Path("/b"))
+    assert slot._moved(value, {"/a": "/a", "/c": "/c"}) is value
+
+
+def test_the_order_of_the_places_is_the_same_on_every_machine() -> None:
+    cache, project = slot.places()
+    assert Path(project, "pipeline", "core", "slot.py").is_file()
+    assert PurePosixPath(cache).is_absolute() and cache != project
+
+
+def test_the_program_has_one_digest_and_compiled_files_do_not_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def digest() -> str:
+        slot.code.cache_clear()
+        return slot.code()
+
+    package = tmp_path / "pipeline"
+    (package / "__pycache__").mkdir(parents=True)
+    (package / "a.py").write_text("A = 1\n")
+    monkeypatch.setattr(slot, "PROJECT", tmp_path)
+    first = digest()
+    (package / "__pycache__/a.pyc").write_bytes(b"compiled")
+    assert digest() == first
+    (package / "a.py").rename(package / "b.py")
+    renamed = digest()
+    (package / "b.py").write_text("A = 2\n")
+    assert len({first, renamed, digest()}) == 3
+    monkeypatch.undo()
+    slot.code.cache_clear()
+
+
+@pytest.mark.parametrize("path", ["", "/chat/completions?a=b"])
+def test_a_gateway_is_reached_or_not(path: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert slot._reaches(f"http://127.0.0.1:{port}{path}")
+    assert not slot._reaches(f"http://127.0.0.1:{port}{path}")
+
+
+def order(clone: str, commits: tuple[str, ...] | None = None) -> Order:
+    return Order("unit", "topic", b"", "code", (), clone, "0" * 16, commits)
+
+
+def test_a_clone_that_is_here_is_used(tmp_path: Path) -> None:
+    assert slot._clone(order(str(tmp_path)), None) == str(tmp_path)
+    assert slot._clone(order(""), None) == ""
+
+
+@pytest.mark.parametrize("commits", [None, (), ("a" * 40,)])
+def test_objects_that_are_missing_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commits: tuple[str, ...] | None
+) -> None:
+    """None means: the worker says which commits it has, and the coordinator sends the rest."""
+    monkeypatch.setenv("A11Y_BENCH_CACHE", str(tmp_path / "cache"))
+    assert slot._clone(order(str(tmp_path / "none"), commits), None) is None
+
+
+@pytest.fixture
+def slots() -> Iterator[Slots]:
+    opened = Slots()
+    yield opened
+    for process in opened._idle:
+        process.end()
+
+
+def test_a_process_performs_one_unit_after_the_other_and_tells_of_them(slots: Slots) -> None:
+    told = list[tuple[str, Any]]()
+    results = [slots.perform(f"{n}", Square(n), lambda *what: told.append(what)) for n in (3, 4)]
+    assert [(kind, pickle.loads(value)) for kind, value in results] == [("result", 9), ("result", 16)]
+    events = [event for kind, event in told if kind == "event"]
+    assert [event.unit for event in events] == ["square of 3", "square of 4"]
+    assert events[0].data == events[1].data != os.getpid()
+
+
+def test_a_unit_that_fails_gives_the_result_that_it_has_for_that(slots: Slots) -> None:
+    kind, value = slots.perform("a", Square(1, ways="raises"), lambda *_: None)
+    assert (kind, pickle.loads(value)) == ("result", "ValueError: no number")
+
+
+def test_a_unit_that_ends_its_process_ends_nothing_else(slots: Slots) -> None:
+    assert slots.perform("a", Square(1, ways="dies"), lambda *_: None) == (
+        "died",
+        "the process that worked on it ended with 7",
+    )
+    assert slots.perform("b", Square(2), lambda *_: None) == ("result", pickle.dumps(4))
+    assert slots._busy == {}
+
+
+def test_what_no_unit_performs_can_be_stopped() -> None:
+    """A coordinator that is asked to end stops all its units, also those that have just ended."""
+    slots = Slots()
+    slots.stop("gone")
+    slots.stop()
+    assert slots._busy == {} and slots._idle == []
