@@ -1,0 +1,100 @@
+"""results.json: the public harness's format, written from verdicts that no browser has to give again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pages_bench import SEEN, keep, make_run
+
+from pipeline.core.store import Store, read_records
+from pipeline.pages.evaluating import Evaluation
+from pipeline.pages.records import PageAnswer
+from pipeline.pages.results import RESULTS, Timing, results
+
+
+@pytest.fixture(scope="module")
+def evaluation(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+    folder = tmp_path_factory.mktemp("results")
+    return keep(Evaluation(make_run(Store(folder / "data"), folder / "cases", cases=2)), [*SEEN[:4], SEEN[2]])
+
+
+@pytest.fixture(scope="module")
+def document(evaluation: Evaluation) -> dict[str, Any]:
+    run = evaluation.run
+    answers = read_records(run.folder / "answers.jsonl", PageAnswer)
+    timings = {answer.key: Timing(f"2026-01-0{answer.sample + 1}T00:00:00Z", 10 * answer.sample) for answer in answers}
+    verdicts = evaluation.evaluate()
+    (run.evaluated / run.screenshot(*answers[0].key)).unlink()
+    return results(run, answers, verdicts, timings, {"axe": "4.14"})
+
+
+def test_it_says_what_was_asked(document: dict[str, Any]) -> None:
+    assert (document["run_id"], document["models"]) == ("run", ["one"])
+    assert document["tests"] == list(document["prompts"]) and len(document["tests"]) == 2
+    assert document["meta"]["sampling"]["samples_per_case"] == len(SEEN)
+    assert document["meta"]["axe"] == "4.14" and document["meta"]["system_prompt"]
+
+
+def test_it_is_plain_data(document: dict[str, Any]) -> None:
+    assert json.loads(json.dumps(document))["run_id"] == "run"
+
+
+def test_every_page_has_its_result(document: dict[str, Any]) -> None:
+    assert [row["result"] for row in document["results"][:5]] == ["PASS", "PASS", "FAIL", "FAIL", "FAIL"]
+    assert {row["result"] for row in document["results"]} <= set(RESULTS.values())
+
+
+@pytest.mark.parametrize(
+    ("sample", "status", "violations", "advice", "cause"),
+    [(0, "pass", 0, 0, None), (1, "pass", 0, 1, None), (2, "fail", 2, 0, None), (3, "fail", 0, 0, "time_limit")],
+)
+def test_what_decided_a_page(
+    document: dict[str, Any], sample: int, status: str, violations: int, advice: int, cause: str | None
+) -> None:
+    """A requirement decides `test_function`, axe-core its own part; a page that was cut short holds no requirement."""
+    row = document["results"][sample]
+    assert row["test_function"]["status"] == status
+    assert row["axe"]["violation_count"] == violations
+    assert row["axe"]["best_practice_count"] == advice
+    assert (row["cause"] is None) is (cause is None)
+
+
+def test_violations_name_their_criteria(document: dict[str, Any]) -> None:
+    (violation,) = document["results"][2]["axe"]["violations"]
+    assert (violation["id"], violation["criteria"]) == ("image-alt", ("1.1.1",))
+
+
+def test_unknown_usage_is_null_and_money_is_exact(document: dict[str, Any]) -> None:
+    unknown, known = (document["results"][sample]["generation"] for sample in (0, 1))
+    assert [unknown[name] for name in ("cost", "cost_usd", "tokens_in", "total_tokens")] == [None] * 4
+    assert (known["cost"], known["cost_usd"], known["total_tokens"]) == ("0.00000001", 1e-08, 110)
+
+
+def test_a_picture_is_named_where_there_is_one(document: dict[str, Any]) -> None:
+    first, second, *_ = document["results"]
+    assert first["screenshot_path"] is None and second["screenshot_path"].endswith(".png")
+
+
+def test_a_page_says_when_it_was_run(document: dict[str, Any]) -> None:
+    assert [row["timestamp"][:10] for row in document["results"][:2]] == ["2026-01-01", "2026-01-02"]
+    assert document["results"][2]["test_function"]["duration_ms"] == 20
+    assert {row["computed_at"] for row in document["aggregates"]} == {"2026-01-05T00:00:00Z"}
+
+
+def test_pass_at_k_of_more_samples_than_there_are_is_null(evaluation: Evaluation) -> None:
+    run = evaluation.run
+    answers = read_records(run.folder / "answers.jsonl", PageAnswer)
+    verdicts = [verdict for verdict in evaluation.evaluate() if verdict.sample < 2]
+    few = [answer for answer in answers if answer.sample < 2]
+    found = results(run, few, verdicts, {answer.key: Timing("2026-01-01T00:00:00Z") for answer in few}, {})
+    assert [row["pass_at_k"] for row in found["aggregates"]] == [{"1": 1.0, "3": None}] * 2
+    assert [row["n_samples"] for row in found["aggregates"]] == [2, 2]
+
+
+def test_names_that_read_alike_do_not_share_a_page(evaluation: Evaluation, tmp_path: Path) -> None:
+    run = evaluation.run
+    paths = [run.html(*key) for key in run.keys]
+    assert len(set(paths)) == len(paths) == 2 * len(SEEN)
