@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.core.console import log_file, say, table, visible
+from pipeline.core.console import clock, counted, log_file, say, table, visible
 from pipeline.core.progress import Progress
 
 
@@ -62,3 +62,33 @@ def test_control_characters_are_shown_and_not_sent(capsys: pytest.CaptureFixture
     say("\x1b]0;title\x07")
     table("Causes", ("cause",), [("\x1b[2J",)])
     assert "\x1b]" not in (captured := capsys.readouterr()).err and "\x1b[2J" not in captured.out
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "00:00"),
+        (59.9, "00:59"),
+        (60, "01:00"),
+        (3599, "59:59"),
+        (3600, "1:00:00"),
+        (86_399, "23:59:59"),
+        (360_000, "100:00:00"),
+    ],
+)
+def test_a_duration_as_people_read_it(seconds: float, text: str) -> None:
+    assert clock(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "text"),
+    [
+        (1, "file", "1 file"),
+        (0, "file", "0 files"),
+        (2, "repository", "2 repositories"),
+        (1, "repository", "1 repository"),
+        (1_234_567, "row", "1,234,567 rows"),
+    ],
+)
+def test_what_is_counted_agrees_with_its_number(number: int, noun: str, text: str) -> None:
+    assert counted(number, noun) == text
