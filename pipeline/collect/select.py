@@ -14,8 +14,8 @@ def command(repos: tuple[str, ...], path: Path | None) -> None:
     """Show which repositories qualify: over 500 stars, a commit within six months, web-related.
 
     \b
-    The criteria are those of the thesis that A11y-Bench began as (docs/thesis.md). Without REPOS, checks the thesis's
-    29 repositories. Queries GitHub (GITHUB_TOKEN); writes nothing.
+    The criteria are those of the thesis with which the project began (docs/thesis.md). Without REPOS, checks the
+    thesis's 29 repositories. Queries GitHub (GITHUB_TOKEN); writes nothing.
     Example: a11y-bench select grommet/grommet elastic/eui
     """
     from pipeline.collect.github.limits import Tokens, tokens_of_environment

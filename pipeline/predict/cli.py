@@ -136,12 +136,15 @@ def _report(predictor: Any, predictions: list[Any], attempts: int | None) -> Non
     run = predictor.resume()
     further = [prediction for attempt in range(2, run.attempts + 1) for prediction in run.predictions(attempt)]
     collected = [*predictions, *further]
-    rows = [(one.instance_id, one.attempt, one.outcome, len(one.model_patch.splitlines())) for one in collected]
+    rows = [
+        (prediction.instance_id, prediction.attempt, prediction.outcome, len(prediction.model_patch.splitlines()))
+        for prediction in collected
+    ]
     header = ("instance", "attempt", "outcome", "patch lines")
     table(f"{experiment.label} with {experiment.model} on {experiment.repo}", header, rows)
-    answered = {(one.instance_id, one.attempt) for one in collected}
+    answered = {(prediction.instance_id, prediction.attempt) for prediction in collected}
     selected = predictor.selected(run, attempts)
-    if pending := [one for one in selected if (one[0].instance_id, one[1]) not in answered]:
+    if pending := [pair for pair in selected if (pair[0].instance_id, pair[1]) not in answered]:
         _say_what_is_missing(run, pending)
         raise SystemExit(1)
 
@@ -150,7 +153,10 @@ def _say_what_is_missing(run: Any, pending: list[Any]) -> None:
     from pipeline.llm.ledger import BUDGET_EXCEEDED, CAP_LOST, CAP_REACHED
     from pipeline.predict.runtime import why_unanswered
 
-    names = [one.instance_id if attempt == 1 else f"{one.instance_id} attempt {attempt}" for one, attempt in pending]
+    names = [
+        instance.instance_id if attempt == 1 else f"{instance.instance_id} attempt {attempt}"
+        for instance, attempt in pending
+    ]
     hint = f"see error.json in {run.answers}/INSTANCE, or {run.folder / 'run.log'}"
     click.echo(f"no answer yet: {', '.join(names)} ({hint}); run it again", err=True)
     causes = {why_unanswered(run, *attempt) for attempt in pending}
