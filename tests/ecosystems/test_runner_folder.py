@@ -96,21 +96,21 @@ def test_a_version_with_the_same_options_changes_nothing_else() -> None:
 
 # -- wrappers ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("text", "includes"),
+    ("file", "builder", "includes"),
     [
-        ('{"builder": "@angular/build:unit-test"}', True),
-        ('{\n "builder" :\n  "@angular/build:unit-test" }', True),
-        ('{"builder": "@angular-devkit/build-angular:karma"}', False),
-        ("", False),
+        ("angular.json", "@angular/build:unit-test", True),
+        ("angular.json", "@angular-devkit/build-angular:karma", False),
+        ("angular.json", "", False),
+        ("", "@angular/build:unit-test", False),
     ],
 )
-def test_a_wrapper_includes_a_runner_by_its_file(text: str, includes: bool) -> None:
+def test_a_wrapper_includes_a_runner_by_a_project_and_its_builder(file: str, builder: str, includes: bool) -> None:
     (angular,) = (wrapper for wrapper in runner("vitest").wrapper if wrapper.program == "ng")
-    assert angular.includes(text) is includes
+    assert angular.includes(file, builder) is includes
 
 
 def test_a_wrapper_without_a_file_always_includes_it() -> None:
-    assert Wrapper(program="a", package="a", command="a").includes("")
+    assert Wrapper(program="a", package="a", command="a").includes("", "")
 
 
 @pytest.mark.parametrize(("files", "starts"), [(["src/a.e2e.ts"], True), (["src/a.spec.ts"], False), ([], False)])
