@@ -3,6 +3,12 @@
 // are open to that world. Rules about whole pages apply to the page and not to its frames.
 const MOST = { nodes: 50, html: 300 };
 const OF_PAGES = ["document-title", "html-has-lang"];
+// By what axe-core walks elements. In a form, a field of such a name takes the property's place, even in the isolated
+// world; in a document it does not.
+const WALKED = [
+  ...["nodeName", "nodeType", "childNodes", "firstChild", "shadowRoot", "parentNode", "parentElement"],
+  ...["assignedSlot", "getRootNode", "ownerDocument", "documentElement"],
+];
 
 // A script for the isolated world of each new document: axe-core is loaded at its first use, with its functions
 // available to the case, unless an audit comes first.
@@ -21,9 +27,14 @@ const injectAxe = async (page, frame, source) => {
   await world.rawEvaluateJSON(`${source};undefined`);
 };
 
-// Returns violations, and what the document tells the browser to connect to in advance. In a frame whose sandbox allows
-// no scripts, no timer ever ends, and axe-core waits for some.
-const RUN = async ({ top, ofPages, most }) => {
+// Returns violations, what the document tells the browser to connect to in advance, and why axe-core missed a part of
+// the document. In a frame whose sandbox allows no scripts, no timer ever ends, and axe-core waits for some.
+const RUN = async ({ top, ofPages, most, walked }) => {
+  const withShadows = (root) => [root, ...[...root.querySelectorAll("*")].flatMap(shadowsOf)];
+  const shadowsOf = (one) => [one, ...(one.shadowRoot instanceof ShadowRoot ? withShadows(one.shadowRoot) : [])];
+  const forms = withShadows(document).filter((one) => one instanceof HTMLFormElement);
+  const hiding = walked.find((name) => forms.some((one) => Object.hasOwn(one, name)));
+  if (hiding) return { broken: `a field with the name ${hiding} hides a form from axe-core` };
   globalThis.auditing = true;
   const { axe, setTimeout } = globalThis;
   if (!top) globalThis.setTimeout = (work) => void Promise.resolve().then(work);
@@ -36,6 +47,9 @@ const RUN = async ({ top, ofPages, most }) => {
   if (was) axe.setup();
   if (!top) globalThis.setTimeout = setTimeout;
   globalThis.auditing = false;
+  const isError = ({ id }) => id === "error-occurred";
+  const threw = found.incomplete.find(({ nodes }) => nodes.some(({ none }) => none.some(isError)));
+  if (threw) return { broken: `axe-core's rule ${threw.id} threw` };
   const early = "link[rel~=preconnect i], link[rel~=dns-prefetch i], script[type=speculationrules i]";
   const hints = [...document.querySelectorAll(early)].map(({ rel, href, type }) => (rel ? `${rel} ${href}` : type));
   const short = (text) => String(text).slice(0, most.html);
@@ -134,7 +148,8 @@ const audited = async ({ page, devtools }, source) => {
   for (const [place, frame] of page.frames().entries()) {
     if (frame.url().startsWith("chrome-error:")) continue;
     await injectAxe(page, frame, source);
-    const found = await frame.evaluate(RUN, { top: place === 0, ofPages: OF_PAGES, most: MOST });
+    const found = await frame.evaluate(RUN, { top: place === 0, ofPages: OF_PAGES, most: MOST, walked: WALKED });
+    if (found.broken) return found;
     violations.push(...found.violations.map((one) => ({ ...one, frame: place })));
     hints.push(...found.hints);
     if (place === 0) await frame.evaluate(WATCH);
