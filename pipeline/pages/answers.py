@@ -25,9 +25,9 @@ _PIECE = re.compile(
 _TAIL = re.compile(r"(?:\s*(?:<!--.*?-->|<(script|style)\b[^>]*>.*?</\1\s*>))*", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"<[a-z][^<>]*>", re.IGNORECASE)
 #: a fence on its own line, with the language
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n`]*$", re.MULTILINE)
-#: the reasoning that some models print before the answer
-_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[ \t]*+([\w+-]*+)[^\n`]*+$", re.MULTILINE)
+#: the reasoning that some models print before the answer; without its end, it was cut off, and there is no answer
+_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHT_END = re.compile(r"^[ \t]*</think(?:ing)?>[ \t]*$", re.MULTILINE | re.IGNORECASE)
 #: languages of fences that may contain a page
 _HTML = ("html", "htm", "xhtml", "")
@@ -43,7 +43,7 @@ class _Block(NamedTuple):
 
 
 def page_of(answer: str) -> str:
-    """The page in an answer; the whole answer if it contains none. Takes time in proportion to its length."""
+    """The page in an answer; the whole answer, without reasoning, if it contains none. Takes time in proportion to its length."""
     text = _THOUGHT.sub("", answer.lstrip("\ufeff")).strip()
     if _begin(text) == 0:
         return _whole(text)

@@ -9,45 +9,30 @@ from __future__ import annotations
 import re
 from difflib import SequenceMatcher
 from fractions import Fraction
-from html.parser import HTMLParser
+from html import unescape
 
 from pipeline.pages.hybrid.formulas import likeness
 from pipeline.pages.hybrid.records import Feedback, Level, Part
 
-#: elements whose content is not visible
-_UNSEEN = ("script", "style", "template", "title", "noscript")
+#: a tag from its name on; a value in quotes can contain `>`
+_TAG = r"""(?:=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))|[^>])*+(?:>|\Z)"""
+#: what is not visible: comments, declarations, elements with their content, tags. Whatever lacks its end reaches to the
+#: end of the text, so the time for a text is in proportion to its length, which `html.parser` does not promise.
+_UNSEEN = re.compile(
+    rf"<!--.*?(?:-->|\Z)|<[!?][^>]*+(?:>|\Z)"
+    rf"|<(script|style|template|title|noscript)(?=[\s/>]){_TAG}.*?(?:</\1(?=[\s/>]){_TAG}|\Z)|</?[a-z]{_TAG}",
+    re.IGNORECASE | re.DOTALL,
+)
 _PAGE = re.compile(r"<!doctype html|<html|<body", re.IGNORECASE)
 #: the maximum number of characters that are compared
 LONGEST = 100_000
-
-
-class _Texts(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-        self._inside = ""
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        if not self._inside and tag in _UNSEEN:
-            self._inside = tag
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == self._inside:
-            self._inside = ""
-
-    def handle_data(self, data: str) -> None:
-        if not self._inside:
-            self.found.append(data)
 
 
 def text_of(answer: str) -> str:
     """The text of an answer for the comparison."""
     if not _PAGE.search(answer):
         return answer
-    texts = _Texts()
-    texts.feed(answer)
-    texts.close()
-    return " ".join(texts.found)
+    return unescape(_UNSEEN.sub(" ", answer))
 
 
 def compare(answer: str, expected: str) -> Part:

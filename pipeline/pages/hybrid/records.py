@@ -39,4 +39,4 @@ class Hybrid(Versioned):
     functional: Part = Part()
     expected: Part = Part()
     quality: Part = Part()
-    digest: str = Field(default="", description="of the answer")
+    digest: str = Field(default="", description="of the answer; empty if it was not checked")

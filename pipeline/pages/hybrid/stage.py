@@ -110,5 +110,8 @@ class Scoring:
 
 
 def _with(scored: Hybrid, opinion: Part) -> Hybrid:
+    """The score with a judge's opinion. An answer that was not checked gets no score from the opinion alone."""
+    if not scored.digest:
+        return scored.model_copy(update={"quality": opinion})
     parts = {name: getattr(scored, name) for name in PARTS} | {"quality": opinion}
     return combine(parts, scored)

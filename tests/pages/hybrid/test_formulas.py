@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from pipeline.pages.hybrid import formulas
@@ -41,12 +43,25 @@ def test_the_weights_are_all_of_it():
         ("345", 100),
         (" 345\n", 100),
         ("<html><head><title>Sums</title><script>let x = 1</script></head><body><p>345</p></body></html>", 100),
+        ("<!DOCTYPE html><p>345<![foo[x]]>", 100),
+        ("<!DOCTYPE html><!-- 1 --><p title='2 > 1'>345</p><noscript>6</noscript><style>p > a {}</style >", 100),
+        ("<!DOCTYPE html><p don't><p>&#51;45<!-- it never ends", 100),
         ("The answer is 1345", 20),  # no word of it is 345
         ("", 0),
     ],
 )
 def test_expected_text(answer, score):
     assert compare(answer, "345").score == score
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["<a ", "<", "<!", "<![", "</", "&", "<!--", "<div>", '<a b="', "<a b=' ", "<a = ", "<script>", "</title", "= "],
+)
+def test_a_text_takes_time_in_proportion_to_its_length(piece):
+    since = time.monotonic()
+    assert compare("<!doctype html><body>345 " + piece * 60_000, "345").score is not None
+    assert time.monotonic() - since < 5
 
 
 def test_nothing_expected_is_absent_and_not_nought():

@@ -10,7 +10,7 @@ from pipeline.core.errors import InfrastructureError
 from pipeline.core.store import digest
 from pipeline.pages.hybrid import behaviour, evaluate, feedback, validity
 from pipeline.pages.hybrid.records import Feedback, Part
-from pipeline.pages.hybrid.stage import Score, Scoring
+from pipeline.pages.hybrid.stage import Score, Scoring, _with
 from pipeline.pages.records import PageAnswer
 
 
@@ -54,6 +54,17 @@ def test_a_unit_survives_pickling_and_what_fails_is_not_told():
     failed = unit.failed(InfrastructureError("it broke", cause="browser"))
     assert (failed.name, failed.overall_score, failed.passed) == ("sum", None, None)
     assert "it broke" in feedback(failed)[0]["message"]
+
+
+def test_a_judges_opinion_is_not_all_of_the_score_of_what_was_not_checked():
+    answer = PageAnswer(case="sum", model="m", sample=0, html="raw/sum/m.html", digest="d")
+    judged = _with(Score("sum m s0", answer, "345", "345").failed(AssertionError("no")), Part(score=90))
+    assert (judged.overall_score, judged.passed, judged.weights, judged.quality.score) == (None, None, {}, 90)
+
+
+def test_a_judges_opinion_completes_the_score_of_what_was_checked():
+    judged = _with(evaluate("345", expected="345"), Part(score=80))
+    assert (judged.overall_score, judged.passed) == (88, True)
 
 
 @pytest.mark.rule("names")
