@@ -43,7 +43,8 @@ class _Block(NamedTuple):
 
 
 def page_of(answer: str) -> str:
-    """The page in an answer; the whole answer, without reasoning, if it contains none. Takes time in proportion to its length."""
+    """The page in an answer; the whole answer if it contains none; nothing if it is reasoning that was cut off. Takes
+    time in proportion to its length."""
     text = _THOUGHT.sub("", answer.lstrip("\ufeff")).strip()
     if _begin(text) == 0:
         return _whole(text)

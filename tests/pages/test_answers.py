@@ -61,6 +61,8 @@ ANSWERS = {
         "An <html>?\n</thinking>\n```html\n<button>a</button>\n```",
         "<button>a</button>",
     ),
+    "thoughts that were cut off": (f"<think>Let me draft:\n{PAGE}\nbut wait", ""),
+    "thoughts that were cut off, in fences": (f"\n<thinking>\n```html\n{PAGE}\n```\nor", ""),
     "a page about thoughts": (THINKING, THINKING),
     "talk, and a page about thoughts": (f"Sure:\n{THINKING}", THINKING),
     "no page": ("I can not do that.", "I can not do that."),
@@ -89,3 +91,9 @@ def test_a_page_is_its_own_page(answer: str) -> None:
 def test_a_model_that_repeats_itself_costs_no_time(text: str, begin: str) -> None:
     """Small models repeat a line until their limit; each of these took a minute or more, or could."""
     assert page_of(begin + text * 20_000) is not None
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("line", [f"```{'a' * 200_000}`", f"```{' ' * 200_000}`", f"{'`' * 200_000}a`", " " * 200_000])
+def test_a_long_line_costs_no_time(line: str) -> None:
+    assert page_of(f"{line}\n{PAGE}") == PAGE
