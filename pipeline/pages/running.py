@@ -16,9 +16,9 @@ from pipeline.pages.verdict import Doubt
 
 #: the maximum size of a page, in bytes
 LARGEST = 8 * 2**20
-#: how often a page is run if the machine fails, or may have ended the runner, its browser or the page's process
+#: how often a page is run if the machine fails, or may be why its run ended: it was stalled, or out of memory
 TRIES = 2
-MAY_BE_THE_MACHINE = ("ended", "crash")
+MAY_BE_THE_MACHINE = ("ended", "crash", "hung", "time", "load", "audit")
 #: an empty, correct page: for a case without good examples, it shows whether the test ends at all
 BLANK = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Nothing</title>
 <body><main><h1>Nothing</h1></main>"""

@@ -12,10 +12,11 @@ from importlib.resources import files
 
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.store import digest
-from pipeline.pages.engine import Code, Job, Limits, look
+from pipeline.pages.engine import Code, Limits
 from pipeline.pages.hybrid import formulas
 from pipeline.pages.hybrid.records import Feedback, Level, Part
 from pipeline.pages.records import Observed
+from pipeline.pages.running import BLANK, MAY_BE_THE_MACHINE, RunPage
 
 #: the number of messages in feedback
 SHOWN = 5
@@ -26,12 +27,23 @@ UNAUDITED = ("audit", "unaudited")
 
 
 def watch(page: str, limits: Limits | None = None) -> Part:
-    """The part of the score; missing if the machine or the runner failed, or without a browser."""
+    """The part of the score; missing without a browser, or if the machine or the runner failed: an empty page shows
+    whether they, or the page, are why its run ended."""
     try:
-        seen = look(Job(page, _code(), limits=limits or Limits())).observed
+        seen = _seen(page, limits or Limits())
+        control = _seen(BLANK, limits or Limits()) if seen.ended in MAY_BE_THE_MACHINE else Observed()
     except (InfrastructureError, UserError) as error:
-        return Part(feedback=(Feedback(level="info", message=f"The page was not shown: {error}"),))
-    return part(seen)
+        return _unseen(str(error))
+    works = not (control.machine or control.fault or control.ended)
+    return part(seen) if works else _unseen(f"{seen.detail or seen.ended}, and so it was with an empty page")
+
+
+def _seen(page: str, limits: Limits) -> Observed:
+    return RunPage("hybrid", page, _code(), limits=limits).perform(lambda event: None).observed
+
+
+def _unseen(why: str) -> Part:
+    return Part(feedback=(Feedback(level="info", message=f"The page was not shown: {why}"),))
 
 
 @cache
@@ -44,8 +56,7 @@ def _code() -> Code:
 def part(seen: Observed) -> Part:
     """The part of the score for an observed page."""
     if seen.machine or seen.fault:
-        message = f"The page was not shown: {seen.machine or seen.fault}"
-        return Part(feedback=(Feedback(level="info", message=message),))
+        return _unseen(seen.machine or seen.fault)
     renders, exceeded = _renders(seen), _exceeded(seen)
     messages = Counter(entry["type"] for entry in seen.examples.get("console", ()))
     uncaught, errors, warnings = seen.incidents.get("error", 0), messages["error"], messages["warning"]

@@ -1,6 +1,8 @@
 import pytest
 
 from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.pages import running
+from pipeline.pages.engine import Looked
 from pipeline.pages.hybrid import behaviour
 from pipeline.pages.hybrid.behaviour import part
 from pipeline.pages.records import Assertion, Observed
@@ -54,5 +56,31 @@ def test_without_a_browser_it_is_absent(monkeypatch, error):
     def look(job):
         raise error
 
-    monkeypatch.setattr(behaviour, "look", look)
+    monkeypatch.setattr(running, "look", look)
     assert behaviour.watch("<p>a</p>").score is None
+
+
+GOOD = Observed(assertions=RENDERS, seconds={"load": 0.2})
+ENDED = Observed(ended="ended", detail="the browser ended")
+
+
+@pytest.mark.parametrize(
+    ("seen", "score", "runs"),
+    [
+        ([ENDED, GOOD], 100, 2),
+        ([Observed(machine="gone"), GOOD], 100, 2),
+        ([ENDED, ENDED, GOOD], 0, 3),
+        ([ENDED], None, 4),
+        ([Observed(ended="hung")], None, 4),
+        ([Observed(ended="closed"), GOOD], 0, 1),
+    ],
+)
+def test_a_page_is_not_blamed_for_the_machine(monkeypatch, seen, score, runs):
+    jobs = []
+
+    def look(job):
+        jobs.append(job)
+        return Looked(seen[min(len(jobs), len(seen)) - 1])
+
+    monkeypatch.setattr(running, "look", look)
+    assert (behaviour.watch("<p>a</p>").score, len(jobs)) == (score, runs)
