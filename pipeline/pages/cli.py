@@ -211,7 +211,7 @@ def report(name: str, against: str, ks: tuple[int, ...], store: Any) -> None:
     from pipeline.pages.runs import load_run
 
     evaluation, verdicts = evaluated(with_k(load_run(store, name), ks))
-    baseline = Baseline(against, evaluated(load_run(store, against))[1]) if against else None
+    baseline = Baseline(against, *evaluated(load_run(store, against))) if against else None
     click.echo(write(evaluation, verdicts, baseline))
 
 

@@ -9,11 +9,13 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from math import sqrt
+from statistics import NormalDist
+from typing import Any, NamedTuple
 
 from pipeline.llm.prices import total
 from pipeline.pages.records import Kind, PageAnswer, PageVerdict
-from pipeline.report.statistics import Interval, mean_pass_at_k, wilson
+from pipeline.report.statistics import RESAMPLES, SEED, Interval, mean_pass_at_k
 
 _CRITERION = re.compile(r"^wcag(\d)(\d)(\d+)$")
 
@@ -23,7 +25,7 @@ Key = tuple[str, str, int]
 
 
 class Share(NamedTuple):
-    """A share with Wilson's interval; `share` and `interval` are None if there is nothing to count."""
+    """A share of pages; `share` is None if there is nothing to count."""
 
     hits: int
     of: int
@@ -31,10 +33,6 @@ class Share(NamedTuple):
     @property
     def share(self) -> float | None:
         return self.hits / self.of if self.of else None
-
-    @property
-    def interval(self) -> Interval | None:
-        return wilson(self.hits, self.of)
 
 
 class Money(NamedTuple):
@@ -47,7 +45,8 @@ class Money(NamedTuple):
 
 
 class PassAtK(NamedTuple):
-    """The mean of pass@k over the cases with at least k samples: `cases` of the `of` cases that were asked."""
+    """The mean of pass@k over the cases with at least k samples: `cases` of the `of` cases that were asked. One case
+    gives no interval."""
 
     k: int
     value: float | None
@@ -58,13 +57,14 @@ class PassAtK(NamedTuple):
 
 class ModelRow(NamedTuple):
     """One model: verdicts by result, the rates of requirements and best practices, money. `missing` pages were asked
-    for and have no answer yet."""
+    for and have no answer yet; `interval` is of the passed pages."""
 
     model: str
     samples: int
     errors: int
     missing: int
     passed: Share
+    interval: Interval | None
     requirements: Share
     best_practices: Share
     clean: Share
@@ -87,7 +87,7 @@ def model_row(
 ) -> ModelRow:
     """The numbers of one model; `keys` are the pages that were asked for, of all models."""
     own = [verdict for verdict in verdicts if verdict.model == model]
-    judged = [verdict for verdict in own if verdict.result != "error"]
+    judged = _judged(own)
     kinds = _kinds(verdicts)
     return ModelRow(
         model=model,
@@ -95,6 +95,7 @@ def model_row(
         errors=len(own) - len(judged),
         missing=len({key for key in keys if key[1] == model} - {verdict.key for verdict in own}),
         passed=Share(sum(verdict.passed for verdict in judged), len(judged)),
+        interval=clustered(list(counts(model, judged).values())),
         requirements=_holding(judged, "R", kinds),
         best_practices=_holding(judged, "BP", kinds),
         clean=Share(sum(not verdict.violations and not verdict.cause for verdict in judged), len(judged)),
@@ -122,6 +123,10 @@ def _holding(verdicts: Iterable[PageVerdict], kind: Kind, kinds: Mapping[str, se
     return Share(sum(decided), len(decided) + len(cut_short))
 
 
+def _judged(verdicts: Iterable[PageVerdict]) -> list[PageVerdict]:
+    return [verdict for verdict in verdicts if verdict.result != "error"]
+
+
 def money(answers: Iterable[PageAnswer]) -> Money:
     """The sum over answers, including those that another run paid for."""
     usages = [answer.usage for answer in answers]
@@ -143,6 +148,25 @@ def counts(model: str, verdicts: Iterable[PageVerdict]) -> dict[str, tuple[int, 
     return {case: (len(passed), sum(passed)) for case, passed in found.items()}
 
 
+def clustered(cases: Sequence[tuple[int, int]]) -> Interval | None:
+    """Wilson's 95 % interval of the share of samples that passed, by case as in `counts`; None for less than two cases.
+
+    Samples of a case depend on each other, so the interval is for as many independent samples as they are worth (Korn
+    and Graubard 1998): all if cases do not differ, one of each case if its samples are alike. Own code, since scipy
+    takes whole numbers of samples.
+    """
+    if len(cases) < 2:
+        return None
+    samples = sum(of for of, _ in cases)
+    share = sum(passed for _, passed in cases) / samples
+    variance = sum((passed - share * of) ** 2 for of, passed in cases) / samples**2
+    worth = min(samples, share * (1 - share) / variance) if variance else samples if 0 < share < 1 else len(cases)
+    z = NormalDist().inv_cdf(0.975)
+    middle, half = share + z**2 / (2 * worth), z * sqrt(share * (1 - share) / worth + z**2 / (4 * worth**2))
+    low, high = ((middle + end) / (1 + z**2 / worth) for end in (-half, half))
+    return Interval(max(0.0, low), min(1.0, high))
+
+
 def pass_at(model: str, ks: Iterable[int], verdicts: Sequence[PageVerdict], keys: Iterable[Key]) -> list[PassAtK]:
     """pass@k for each k; cases with fewer samples are omitted. `keys` are the pages that were asked for."""
     found, asked = counts(model, verdicts), {case for case, whose, _ in keys if whose == model}
@@ -150,7 +174,7 @@ def pass_at(model: str, ks: Iterable[int], verdicts: Sequence[PageVerdict], keys
     for k in ks:
         enough = [pair for pair in found.values() if pair[0] >= k]
         value, interval = mean_pass_at_k(enough, k) if enough else (None, None)
-        rows.append(PassAtK(k, value, interval, len(enough), len(asked)))
+        rows.append(PassAtK(k, value, interval if len(enough) > 1 else None, len(enough), len(asked)))
     return rows
 
 
@@ -170,7 +194,7 @@ def rules(verdicts: Sequence[PageVerdict]) -> list[RuleRow]:
     pages: dict[str, Counter[str]] = defaultdict(Counter)
     elements: Counter[str] = Counter()
     described = {}
-    for verdict in verdicts:
+    for verdict in _judged(verdicts):
         for decides, violations in ((True, verdict.violations), (False, verdict.advice)):
             for rule in {violation.id for violation in violations}:
                 pages[rule][verdict.model] += 1
@@ -189,7 +213,7 @@ def criteria(tags: Iterable[str]) -> tuple[str, ...]:
 def by_criterion(verdicts: Sequence[PageVerdict]) -> dict[str, Counter[str]]:
     """Success criterion -> model -> pages that violate one of its rules that count."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
-    for verdict in verdicts:
+    for verdict in _judged(verdicts):
         for criterion in {name for violation in verdict.violations for name in criteria(violation.tags)}:
             found[criterion][verdict.model] += 1
     return dict(sorted(found.items(), key=lambda pair: [int(part) for part in pair[0].split(".")]))
@@ -208,7 +232,7 @@ class AssertionRow(NamedTuple):
 def assertions(verdicts: Sequence[PageVerdict]) -> list[AssertionRow]:
     """All assertions by case, those that fail most often first."""
     rows: dict[tuple[str, str, Kind], tuple[Counter[str], Counter[str]]] = {}
-    for verdict in verdicts:
+    for verdict in _judged(verdicts):
         for assertion in verdict.assertions:
             failed, pages = rows.setdefault((verdict.case, assertion.name, assertion.type), (Counter(), Counter()))
             pages[verdict.model] += 1
@@ -219,7 +243,7 @@ def assertions(verdicts: Sequence[PageVerdict]) -> list[AssertionRow]:
 
 class Compared(NamedTuple):
     """One model in two runs, over the pages that both judged: how many pages only one run passes, and the
-    probability of so uneven a split by chance."""
+    probability of so large a difference by chance."""
 
     model: str
     pages: int
@@ -231,20 +255,31 @@ class Compared(NamedTuple):
 
 def compared(first: Sequence[PageVerdict], second: Sequence[PageVerdict]) -> list[Compared]:
     """Two runs compared by case, model and index."""
-    from pipeline.report.statistics import mcnemar
-
     passed_first, passed_second = (
-        {verdict.key: verdict.passed for verdict in verdicts if verdict.result != "error"}
-        for verdicts in (first, second)
+        {verdict.key: verdict.passed for verdict in _judged(verdicts)} for verdicts in (first, second)
     )
-    found: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
+    found: dict[str, list[tuple[str, bool, bool]]] = defaultdict(list)
     for key in sorted(passed_first.keys() & passed_second.keys()):
-        found[key[1]].append((passed_first[key], passed_second[key]))
-    return [_compared(model, pairs, mcnemar) for model, pairs in found.items()]
+        found[key[1]].append((key[0], passed_first[key], passed_second[key]))
+    return [_compared(model, pages) for model, pages in found.items()]
 
 
-def _compared(model: str, pairs: list[tuple[bool, bool]], test) -> Compared:
+def _compared(model: str, pages: list[tuple[str, bool, bool]]) -> Compared:
+    pairs, differences = [page[1:] for page in pages], Counter[str]()
+    for case, in_first, in_second in pages:
+        differences[case] += in_second - in_first
     only_first, only_second = pairs.count((True, False)), pairs.count((False, True))
-    return Compared(
-        model, len(pairs), only_first, only_second, pairs.count((True, True)), test(only_first, only_second)
-    )
+    p = _by_chance([difference for difference in differences.values() if difference])
+    return Compared(model, len(pairs), only_first, only_second, pairs.count((True, True)), p)
+
+
+def _by_chance(differences: Sequence[int]) -> float:
+    """The permutation test on the signs of the cases' differences: samples of one case are not independent. With one
+    sample of each case, it is McNemar's exact test."""
+    import numpy as np
+    from scipy.stats import permutation_test
+
+    if len(differences) < 2:
+        return 1.0
+    signs: Any = {"permutation_type": "samples", "n_resamples": 5 * RESAMPLES, "random_state": SEED}
+    return float(permutation_test((np.array(differences),), np.sum, **signs).pvalue)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -12,19 +13,20 @@ from typing import get_args
 
 import pytest
 from bs4 import BeautifulSoup
-from pages_bench import PROMPT, REGION, SEEN, keep, make_alike, make_case, make_run, page
+from pages_bench import HELD, IMAGE, PROMPT, REGION, SEEN, keep, make_alike, make_case, make_run, page
 
 from pipeline.core.errors import UserError
 from pipeline.core.law import registered
 from pipeline.core.store import Store, read_records, write_records
-from pipeline.pages.engine import Job, Looked
+from pipeline.pages.engine import Job, Limits, Looked
 from pipeline.pages.evaluating import Evaluation, evaluated, page_law, with_k
-from pipeline.pages.measures import by_criterion, compared, model_row, pass_at, rules
+from pipeline.pages.measures import assertions, by_criterion, compared, model_row, pass_at, rules
 from pipeline.pages.records import Assertion, Kind, Observed, PageVerdict, Result, Usage
 from pipeline.pages.report import Baseline, write
 from pipeline.pages.report.plots import plots
 from pipeline.pages.report.tables import tables
 from pipeline.pages.runs import load_run, with_cases
+from pipeline.report.statistics import mcnemar, wilson
 
 
 @pytest.fixture
@@ -139,7 +141,7 @@ def test_a_k_above_n_is_refused_and_errors_leave_n(evaluation: Evaluation) -> No
     with pytest.raises(UserError, match="k must be at least 1"):
         with_k(evaluation.run, (0,))
     one, five = pass_at("one", (1, 5), evaluation.evaluate(), evaluation.run.keys)
-    assert (one.value, one.cases, one.of) == (0.5, 1, 1) and one.interval == (0.5, 0.5)
+    assert (one.value, one.cases, one.of, one.interval) == (0.5, 1, 1, None), "one case does not vary"
     assert (five.value, five.cases) == (None, 0)
 
 
@@ -216,14 +218,71 @@ def test_two_runs_are_compared_page_by_page(evaluation: Evaluation) -> None:
     turned = [one.model_copy(update={"result": "passed"}) for one in verdicts if one.model == "one"]
     (found,) = compared(verdicts, turned)
     assert (found.pages, found.only_first, found.only_second, found.both) == (4, 0, 2, 2)
-    assert found.p == 0.5
+    assert found.p == 1, "one case can show nothing"
+
+
+def verdicts_of(cases: int, samples: int, passing: Callable[[int], bool]) -> list[PageVerdict]:
+    """Verdicts on cases whose samples are all alike."""
+    return [
+        PageVerdict(case=f"case {case}", model="one", sample=sample, result="passed" if passing(case) else "failed")
+        for case in range(cases)
+        for sample in range(samples)
+    ]
+
+
+@pytest.mark.trap("denominator")
+@pytest.mark.parametrize("passing", [0, 3, 12])
+def test_samples_that_are_alike_are_worth_one_of_each_case(passing: int) -> None:
+    once, often = (verdicts_of(12, samples, lambda case: case < passing) for samples in (1, 20))
+    rows = [model_row("one", [], verdicts, []) for verdicts in (once, often)]
+    assert rows[0].interval == pytest.approx(wilson(passing, 12))
+    assert rows[1].interval == pytest.approx(rows[0].interval)
+    before = [verdicts_of(12, samples, lambda case: case < 2) for samples in (1, 20)]
+    (one,), (many,) = compared(before[0], once), compared(before[1], often)
+    assert one.p == many.p == pytest.approx(mcnemar(one.only_first, one.only_second))
+
+
+def test_samples_of_cases_that_do_not_differ_count_all() -> None:
+    found = [one.model_copy(update={"result": "passed"}) if one.sample % 2 else one for one in HALF]
+    assert model_row("one", [], found, []).interval == pytest.approx(wilson(120, 240))
+    assert model_row("one", [], found[:20], []).interval is None, "one case does not vary"
+
+
+HALF = verdicts_of(12, 20, lambda case: False)
+
+
+def test_errors_are_in_no_table() -> None:
+    """A case threw after its audit had found something."""
+    error = PageVerdict(
+        case="a", model="one", sample=0, result="error", cause="case", assertions=(HELD,), violations=(IMAGE,)
+    )
+    assert (rules([error]), by_criterion([error]), assertions([error])) == ([], {}, [])
+
+
+def test_runs_that_were_evaluated_in_other_ways_are_not_compared_in_silence(
+    evaluation: Evaluation,
+) -> None:
+    verdicts = evaluation.evaluate()
+    with pytest.raises(UserError, match="other rules of axe-core count") as refused:
+        write(evaluation, verdicts, Baseline("strict", replace(evaluation, apart=()), verdicts))
+    assert refused.value.hint == "run: just pages-eval --run strict --apart best-practice"
+    before = Baseline("before", evaluation, verdicts)
+    assert before.compared(verdicts) == verdicts and before.notes(evaluation, verdicts) == []
+    older = [one.model_copy(update={"law": "older"}) for one in verdicts]
+    slower = Baseline("slow", replace(evaluation, limits=Limits(page=9)), older)
+    assert [" ".join(note.split()[:2]) for note in slower.notes(evaluation, verdicts)] == ["slow was"] * 2
+    stricter = [one.model_copy(update={"case_digest": "other"}) for one in verdicts]
+    other = Baseline("other", evaluation, stricter)
+    text = BeautifulSoup(write(evaluation, verdicts, other).read_text(encoding="utf-8"), "html.parser").get_text(" ")
+    assert other.compared(verdicts) == []
+    assert "Not compared with other, which has other tests: harbour." in text
 
 
 # -- the report --------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def report(evaluation: Evaluation) -> Path:
     verdicts = evaluation.evaluate()
-    return write(evaluation, verdicts, Baseline("<i>before</i>", verdicts))
+    return write(evaluation, verdicts, Baseline("<i>before</i>", evaluation, verdicts))
 
 
 def test_the_report_says_what_counts_and_what_is_missing(report: Path) -> None:

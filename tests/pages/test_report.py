@@ -30,7 +30,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = make_run(Store(folder / "data"), folder / "cases", ("one", LONG))
     evaluation = keep(Evaluation(run), [*SEEN[:4], SEEN[2]])
     verdicts = evaluation.evaluate()
-    return write(evaluation, verdicts, Baseline("before", verdicts))
+    return write(evaluation, verdicts, Baseline("before", evaluation, verdicts))
 
 
 @contextmanager

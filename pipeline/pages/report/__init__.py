@@ -54,15 +54,42 @@ class Sample(NamedTuple):
 
 
 class Baseline(NamedTuple):
-    """Another run, to compare this one with."""
+    """Another run, to compare this one with: how it was evaluated, and its verdicts."""
 
     name: str
+    evaluation: Evaluation
     verdicts: Sequence[PageVerdict]
+
+    def checked(self, ours: Evaluation) -> Baseline:
+        """The same. Raises UserError if other rules of axe-core counted there."""
+        if set(self.evaluation.apart) == set(ours.apart):
+            return self
+        apart = " ".join(f"--apart {tag}" for tag in ours.apart or ("none",))
+        hint = f"run: just pages-eval --run {self.name} {apart}"
+        raise UserError(f"in '{self.name}', other rules of axe-core count", field="against", hint=hint)
+
+    def compared(self, ours: Sequence[PageVerdict]) -> list[PageVerdict]:
+        """Its verdicts by the same tests as ours."""
+        digests = {verdict.case: verdict.case_digest for verdict in ours}
+        return [verdict for verdict in self.verdicts if digests.get(verdict.case) == verdict.case_digest]
+
+    def notes(self, evaluation: Evaluation, ours: Sequence[PageVerdict]) -> list[str]:
+        """What keeps the runs from being compared, or may distort it."""
+        laws = [{verdict.law for verdict in verdicts} for verdicts in (self.verdicts, ours)]
+        cases, same = {verdict.case for verdict in ours}, {verdict.case for verdict in self.compared(ours)}
+        others = sorted(cases & {verdict.case for verdict in self.verdicts} - same)
+        texts = [f"Not compared with {self.name}, which has other tests: {', '.join(others)}."] if others else []
+        if laws[0] != laws[1]:
+            texts.append(f"{self.name} was evaluated by another version of this program, axe-core or Playwright.")
+        if self.evaluation.limits != evaluation.limits:
+            texts.append(f"{self.name} was evaluated with other time limits.")
+        return texts
 
 
 def write(evaluation: Evaluation, verdicts: Sequence[PageVerdict], baseline: Baseline | None = None) -> Path:
-    """Write the report on existing verdicts and return its path. Raises UserError if a page has changed since."""
-    run = evaluation.run
+    """Write the report on existing verdicts and return its path. Raises UserError if a page has changed since, or if
+    the baseline cannot be compared."""
+    run, baseline = evaluation.run, baseline and baseline.checked(evaluation)
     samples = _samples(evaluation, verdicts)
     figures = plots(run, run.answers(), verdicts)
     for plot in figures:
@@ -85,7 +112,7 @@ def render(
 ) -> str:
     """The report as HTML."""
     run = evaluation.run
-    found = tables(run, run.answers(), verdicts, baseline and (baseline.name, baseline.verdicts))
+    found = tables(run, run.answers(), verdicts, baseline and (baseline.name, baseline.compared(verdicts)))
     chapters = [
         {"name": name, "title": title, "about": about, "parts": [_with_figures(part, figures) for part in found[name]]}
         for name, (title, about) in CHAPTERS.items()
@@ -96,7 +123,7 @@ def render(
         run=run,
         chapters=chapters,
         facts=facts(run, verdicts),
-        notes=notes(evaluation, verdicts),
+        notes=[*notes(evaluation, verdicts), *(baseline.notes(evaluation, verdicts) if baseline else [])],
         samples=samples,
         marks=MARKS,
         made_at=now(),

@@ -69,12 +69,11 @@ def _curve(run: Run, verdicts: Verdicts) -> Drawing | None:
 
 
 def _points(rates: Sequence[PassAtK]) -> list[tuple[int, float, float, float]]:
-    """Each k with its percentage and interval, if these are known."""
-    return [
-        (rate.k, 100 * rate.value, 100 * rate.interval.low, 100 * rate.interval.high)
-        for rate in rates
-        if rate.value is not None and rate.interval
+    """Each k with its percentage, if it is known, and interval, which has no width if it is not."""
+    known = [
+        (rate.k, rate.value, rate.interval or (rate.value, rate.value)) for rate in rates if rate.value is not None
     ]
+    return [(k, 100 * value, 100 * low, 100 * high) for k, value, (low, high) in known]
 
 
 def _ends(points: Sequence[tuple[int, float, float, float]]) -> str:

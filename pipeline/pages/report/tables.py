@@ -8,7 +8,6 @@ from typing import TypeAlias
 from pipeline.pages.measures import (
     ModelRow,
     PassAtK,
-    Share,
     assertions,
     by_criterion,
     compared,
@@ -59,7 +58,7 @@ def _models(rows: Sequence[ModelRow]) -> Table:
         Heading("model", "A name of the model list."),
         Heading("pages", "Answers with a verdict.", True),
         Heading("passed %", "Pages without a violation that counts and without a failed requirement.", True),
-        Heading("interval", "Wilson's, 95 %.", True, "%", True),
+        Heading("interval", "Wilson's, 95 %; samples of a case depend on each other.", True, "%", True),
         Heading("requirements %", "Pages on which all requirements (R) hold, of those whose case has some.", True),
         Heading("best practices %", "Pages on which all best practices (BP) hold, of those whose case has some.", True),
         Heading("axe-core %", "Pages without a violation that counts.", True),
@@ -83,7 +82,7 @@ def _model(row: ModelRow) -> Row:
         row.model,
         str(row.passed.of),
         percent(row.passed.share),
-        between(row.passed.interval),
+        between(row.interval),
         percent(row.requirements.share),
         percent(row.best_practices.share),
         percent(row.clean.share),
@@ -91,13 +90,13 @@ def _model(row: ModelRow) -> Row:
         str(row.missing),
         NONE if row.is_complete else "yes",
     )
-    return Row(cells, _bar(row.passed), soft=not row.is_complete)
+    return Row(cells, _bar(row), soft=not row.is_complete)
 
 
-def _bar(share: Share) -> tuple[float, float, float] | None:
-    if share.share is None or share.interval is None:
+def _bar(row: ModelRow) -> tuple[float, float, float] | None:
+    if row.passed.share is None or row.interval is None:
         return None
-    value, low, high = (round(100 * number, 1) for number in (share.share, *share.interval))
+    value, low, high = (round(100 * number, 1) for number in (row.passed.share, *row.interval))
     return value, low, high
 
 
@@ -110,7 +109,7 @@ def _pass_at_k(run: Run, verdicts: Verdicts) -> Table:
             "The probability that at least one of k samples passes: the mean over cases (Chen et al. 2021).",
             True,
         ),
-        Heading("interval", "95 %, by resampling the cases.", True),
+        Heading("interval", "95 %, by resampling the cases; none for one case.", True),
         Heading("cases", "Cases with at least k samples with a verdict, of all that were asked.", True),
     ]
     rows = [_at(model, rate) for model in run.asked.models for rate in pass_at(model, run.asked.ks, verdicts, run.keys)]
@@ -225,7 +224,7 @@ def _compared(baseline: str, theirs: Verdicts, name: str, ours: Verdicts) -> Tab
         Heading(f"only {baseline}", "Pages that pass only in that run.", True),
         Heading(f"only {name}", "Pages that pass only in this run.", True),
         Heading("both", "Pages that pass in both.", True),
-        Heading("p", "McNemar's exact test: the probability of so uneven a split by chance.", True),
+        Heading("p", "The probability of so large a difference by chance: a permutation test over cases.", True),
     ]
     rows = [
         Row((row.model, str(row.pages), str(row.only_first), str(row.only_second), str(row.both), f"{row.p:.3f}"))
