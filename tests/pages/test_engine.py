@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
 import struct
 import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from pages_bench import look_at, make_case, page
+from pages_bench import SHORT, look_at, make_case, page
 
 from pipeline.pages.cases import load_case
 from pipeline.pages.checking import check
-from pipeline.pages.engine import Job, Worker
+from pipeline.pages.engine import RUNNER, Job, Worker
 from pipeline.pages.records import Observed
+from pipeline.pages.running import code_of
 from pipeline.pages.verdict import judge
 
 pytestmark = pytest.mark.engine("browser")
@@ -122,6 +124,45 @@ def test_a_result_that_cannot_be_read_ends_the_runner(line: bytes, tmp_path: Pat
     assert observed.ended == "ended" and "cannot be read" in observed.detail
     for end in (requests, told):
         os.close(end)
+
+
+#: what no mutation of the document shows, a while after it has loaded
+LATE = {
+    "a shadow root": "document.querySelector('#host').attachShadow({mode: 'closed'}).innerHTML = '<img src=\"#\">'",
+    "a style": "document.querySelector('style').sheet.insertRule('p { color: #eee; background: #fff }')",
+}
+
+
+@pytest.mark.parametrize("kind", LATE)
+def test_what_comes_late_is_audited_although_the_test_uses_nothing(kind: str, tmp_path: Path) -> None:
+    test = """module.exports.run = async ({ page, assert }) => {
+      await page.waitForTimeout(1500);
+      await assert("heading", async () => (await page.locator("h1").count()) === 1);
+    };"""
+    html = {"head": "<style></style>", "body": "<div id='host'></div><p>Timetable</p>"}
+    told = seen(tmp_path / "late", test, script=f"setTimeout(() => {LATE[kind]}, 1000)", **html)
+    assert (judge(told).result, told.audits) == ("failed", 2), told
+
+
+def test_a_document_that_took_the_place_of_the_audited_one_has_axe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page may load itself again at any time: here, right after its first audit."""
+    runner = tmp_path / "runner"
+    shutil.copytree(RUNNER, runner)
+    script = (runner / "page.js").read_text().replace("  if (!job.folder) return;", "  await page.reload();")
+    (runner / "page.js").write_text(script)
+    monkeypatch.setattr("pipeline.pages.engine.RUNNER", runner)
+    test = """module.exports.run = async ({ page, assert }) => {
+      await assert("axe is there", () => page.evaluate(() => Boolean(axe.commons.text)));
+    };"""
+    worker = Worker()
+    try:
+        told = worker.look(Job(page(), code_of(make_case(tmp_path / "harbour", test)), limits=SHORT)).observed
+    finally:
+        worker.end()
+    assert "page.reload()" in script
+    assert (judge(told).result, told.incidents) == ("passed", {"reload": 1}), told
 
 
 #: pages of a size that no picture can have

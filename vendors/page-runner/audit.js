@@ -43,10 +43,14 @@ const RUN = async ({ top, ofPages, most, walked }) => {
   for (const one of left) rules[one.id] = { enabled: false };
   const was = Boolean(axe._tree);
   if (was) axe.teardown();
-  const found = await axe.run(document, { resultTypes: ["violations"], iframes: false, preload: false, rules });
-  if (was) axe.setup();
-  if (!top) globalThis.setTimeout = setTimeout;
-  globalThis.auditing = false;
+  let found;
+  try {
+    found = await axe.run(document, { resultTypes: ["violations"], iframes: false, preload: false, rules });
+  } finally {
+    if (was) axe.setup();
+    if (!top) globalThis.setTimeout = setTimeout;
+    globalThis.auditing = false;
+  }
   const isError = ({ id }) => id === "error-occurred";
   const threw = found.incomplete.find(({ nodes }) => nodes.some(({ none }) => none.some(isError)));
   if (threw) return { broken: `axe-core's rule ${threw.id} threw` };
@@ -59,18 +63,6 @@ const RUN = async ({ top, ofPages, most, walked }) => {
     return { id, impact: impact || "", description, help, helpUrl, tags, count: nodes.length, nodes: shown };
   });
   return { violations, hints };
-};
-
-// From now on the world records whether its document was changed or used: a click can change what no mutation shows,
-// such as a style sheet. It cannot see inside frames and shadow roots.
-const WATCH = () => {
-  const touched = () => (globalThis.touched = true);
-  const all = { subtree: true, childList: true, attributes: true, characterData: true };
-  new MutationObserver(touched).observe(document, all);
-  const uses = ["pointerover", "pointerdown", "click", "keydown"];
-  const kinds = [...uses, "focusin", "focusout", "input", "change", "toggle", "scroll"];
-  for (const kind of kinds) document.addEventListener(kind, touched, true);
-  globalThis.touched = Boolean([...document.querySelectorAll("*")].some((one) => one.shadowRoot));
 };
 
 // The violations in axe-core's results that a case made by itself, in our form.
@@ -89,10 +81,6 @@ const madeByCase = (found) => {
     nodes: list(one.nodes).slice(0, MOST.nodes).map(node),
   }));
 };
-
-// Whether a page is unchanged since its first audit.
-const isUntouched = async (page) =>
-  page.frames().length === 1 && (await page.evaluate(() => globalThis.touched === false).catch(() => false));
 
 // The closed shadow roots of a page and its frames: host, root, and the frame (none for the page itself).
 const closedRoots = async (devtools) => {
@@ -122,12 +110,18 @@ const worldOf = async (page, id) => {
   return world.delegate._contextId;
 };
 
+// What the browser says of an element that was removed meanwhile, and is no part of the page.
+const GONE = /No node with given id|Could not find node/;
+
 // A host's closed shadow root is visible to the isolated world only.
 const openRoots = async (page, devtools) => {
   for (const [backendHost, backendRoot, frame] of await closedRoots(devtools)) {
     const executionContextId = await worldOf(page, frame);
     const resolve = (backendNodeId) => devtools.send("DOM.resolveNode", { backendNodeId, executionContextId });
-    const resolved = await Promise.all([backendHost, backendRoot].map(resolve));
+    const resolved = await Promise.all([backendHost, backendRoot].map(resolve)).catch((error) => {
+      if (!GONE.test(error.message)) throw error;
+    });
+    if (!resolved) continue;
     const [host, shadow] = resolved.map(({ object }) => object.objectId);
     await devtools.send("Runtime.callFunctionOn", {
       objectId: host,
@@ -138,36 +132,42 @@ const openRoots = async (page, devtools) => {
   }
 };
 
-const AGAIN = /Execution context was destroyed|navigation|Cannot find context/;
 const TRIES = 3;
 
+const auditedFrame = async (page, frame, place, source) => {
+  await injectAxe(page, frame, source);
+  return frame.evaluate(RUN, { top: place === 0, ofPages: OF_PAGES, most: MOST, walked: WALKED });
+};
+
+// A frame that is removed meanwhile is no part of the page.
 const audited = async ({ page, devtools }, source) => {
   const violations = [];
   const hints = [];
   await openRoots(page, devtools);
   for (const [place, frame] of page.frames().entries()) {
     if (frame.url().startsWith("chrome-error:")) continue;
-    await injectAxe(page, frame, source);
-    const found = await frame.evaluate(RUN, { top: place === 0, ofPages: OF_PAGES, most: MOST, walked: WALKED });
+    const found = await auditedFrame(page, frame, place, source).catch((error) => {
+      if (!frame.isDetached()) throw error;
+      return { violations: [], hints: [] };
+    });
     if (found.broken) return found;
     violations.push(...found.violations.map((one) => ({ ...one, frame: place })));
     hints.push(...found.hints);
-    if (place === 0) await frame.evaluate(WATCH);
   }
   return { violations, hints };
 };
 
 // {violations, hints}, or {broken} with the reason if the audit failed. Violations have the number of their frame; 0 is
-// the page itself. A page that is navigating is audited again.
+// the page itself. A page in motion, which may be replaced or lose elements meanwhile, is audited again.
 const audit = async (watched, source) => {
   for (let tries = 1; ; tries++) {
     try {
       return await audited(watched, source);
     } catch (error) {
-      if (tries === TRIES || !AGAIN.test(error.message)) return { broken: error.message };
+      if (tries === TRIES) return { broken: error.message };
       await watched.page.waitForLoadState("load").catch(() => {});
     }
   }
 };
 
-module.exports = { audit, isUntouched, lazily, madeByCase };
+module.exports = { audit, lazily, madeByCase };

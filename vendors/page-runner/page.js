@@ -4,7 +4,7 @@
 // case names it, axe-core, but nothing that the page's scripts define. A page can therefore fake neither.
 const { adapt } = require("./adapt.js");
 const { TOO_LONG, asserting, cut, load, returned, said, within } = require("./case.js");
-const { audit, isUntouched, lazily, madeByCase } = require("./audit.js");
+const { audit, lazily, madeByCase } = require("./audit.js");
 
 const ORIGIN = "https://pages.invalid/";
 const VIEW = { width: 1280, height: 800 };
@@ -238,6 +238,12 @@ const ON_TASK = ({ selectors, words }) => {
   return "nothing that the prompt speaks of is on the page";
 };
 
+// A document that took the place of the audited one loads axe-core now, and has it set up.
+const SET_UP = () => {
+  const { axe } = globalThis;
+  if (!axe._tree) axe.setup();
+};
+
 const onTask = async (found, { page, utils, gate }) => {
   if (typeof found.onTask !== "function") return page.evaluate(ON_TASK, gate);
   const empty = await page.evaluate(ON_TASK, { selectors: [], words: [] });
@@ -283,7 +289,6 @@ const steps = async (watched, job, tools, seen) => {
   if (job.screenshot) seen.screenshot = await timed("screenshot", () => watched.screenshot().catch(() => ""));
   await audited();
   if (!job.folder) return;
-  if (job.axe) await page.evaluate(() => globalThis.axe.setup());
   let found;
   try {
     found = load(job.folder);
@@ -295,11 +300,12 @@ const steps = async (watched, job, tools, seen) => {
   const { assert, collected, settle } = asserting(limits.assertion, () => watched.release());
   seen.assertions = collected;
   try {
+    if (job.axe) await page.evaluate(SET_UP);
     seen.off_task = await onTask(found, { page, utils, gate: job.gate });
     const gives = await timed("case", () => found.run({ page, assert, utils }));
     await timed("case", settle);
     collected.push(...returned(gives));
-    if (!(await isUntouched(page))) await audited();
+    await audited();
     if (typeof found.runAxe === "function") {
       const more = await timed("case", () => found.runAxe({ page, utils }));
       madeByCase(more).forEach((one) => add(seen.violations, one));
