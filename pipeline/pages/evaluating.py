@@ -145,8 +145,11 @@ class Evaluation:
     def _write(self, answers: Sequence[PageAnswer], verdicts: Sequence[PageVerdict]) -> None:
         run = self.run
         for answer in answers:
+            path = run.evaluated / run.screenshot(*answer.key)
             if picture := self.screenshot(answer):
-                write_bytes(run.evaluated / run.screenshot(*answer.key), picture)
+                write_bytes(path, picture)
+            else:
+                run.store.displace(path)
         run.store.replace_records(run.evaluated / "verdicts.jsonl", verdicts)
         timings = {answer.key: self._times(answer) for answer in answers}
         self._write_cases(run.evaluated / "cases")

@@ -126,6 +126,17 @@ def test_a_result_that_cannot_be_read_ends_the_runner(line: bytes, tmp_path: Pat
         os.close(end)
 
 
+@pytest.mark.rule("on-task")
+@pytest.mark.parametrize(("shown", "result"), [("Harbour", "passed"), ("", "failed")])
+def test_a_page_that_shows_its_content_late_is_on_task(shown: str, result: str, tmp_path: Path) -> None:
+    test = "module.exports.run = async ({ page }) => { await page.waitForTimeout(1500); };"
+    script = f"document.querySelector('main').innerHTML = '<h1>{shown}</h1>'"
+    case = make_case(tmp_path / "late", test, "Make a page: a harbour.", good="<p>harbour")
+    html = f"""<!doctype html><html lang="en"><title>Boats</title><main></main>
+      <script>setTimeout(() => {{ {script} }}, 1000)</script>"""
+    assert judge(look_at(html, case).observed).result == result
+
+
 #: what no mutation of the document shows, a while after it has loaded
 LATE = {
     "a shadow root": "document.querySelector('#host').attachShadow({mode: 'closed'}).innerHTML = '<img src=\"#\">'",

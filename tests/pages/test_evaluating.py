@@ -350,6 +350,18 @@ def test_other_cases_may_judge_the_same_answers(evaluation: Evaluation, tmp_path
     assert write(again, verdicts).exists() and again.run.cases[0].code != evaluation.run.cases[0].code
 
 
+def test_a_screenshot_of_an_earlier_evaluation_is_not_shown_with_a_later_one(
+    evaluation: Evaluation, tmp_path: Path
+) -> None:
+    evaluation.evaluate()
+    make_case(tmp_path / "stricter" / "harbour", test="module.exports.run = async () => {};")
+    other = Evaluation(with_cases(evaluation.run, tmp_path / "stricter"))
+    assert {one.cause for one in other.evaluate()} == {"machine"}
+    results = json.loads((evaluation.run.evaluated / "results.json").read_text())["results"]
+    assert {one["screenshot_path"] for one in results} == {None}
+    assert not list(evaluation.run.evaluated.rglob("*.png"))
+
+
 def test_a_run_gets_its_own_cases_back(evaluation: Evaluation, tmp_path: Path) -> None:
     """The report used the cases of an earlier `--cases`, for which there is no observation of these verdicts."""
     make_case(tmp_path / "stricter" / "harbour", test="module.exports.run = async () => {};")
