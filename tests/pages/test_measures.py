@@ -133,7 +133,7 @@ def test_pass_at_k_is_over_cases_with_enough_samples(k: int, value: float | None
     verdicts = [verdict(0), verdict(1, "failed"), verdict(0, case="form")]
     (row,) = pass_at("m", [k], verdicts, [*keys(2), *keys(case="form")])
     assert (row.k, row.value, row.cases, row.of) == (k, value, cases, 2)
-    assert (row.interval is None) is (value is None)
+    assert (row.interval is None) is (cases < 2)
 
 
 # -- axe-core ----------------------------------------------------------------------------------------------------------
@@ -211,11 +211,11 @@ def test_two_runs_without_a_page_in_common_are_not_compared() -> None:
 
 
 def test_an_uneven_split_is_unlikely_by_chance() -> None:
-    first, second = [verdict(n) for n in range(8)], [verdict(n, "failed") for n in range(8)]
+    cases = [f"case {n}" for n in range(8)]
+    first, second = [verdict(0, case=case) for case in cases], [verdict(0, "failed", case=case) for case in cases]
     assert compared(first, second)[0].p == pytest.approx(2 * 0.5**8)
 
 
 @pytest.mark.parametrize(("hits", "of", "share"), [(1, 4, 0.25), (0, 3, 0.0), (0, 0, None)])
 def test_a_share_of_nothing_is_unknown(hits: int, of: int, share: float | None) -> None:
-    found = Share(hits, of)
-    assert found.share == share and (found.interval is None) is (share is None)
+    assert Share(hits, of).share == share
