@@ -97,7 +97,7 @@ def test_what_is_wrong_is_said_with_its_place(
         (
             "[[agents]]",
             "[[pages]]\nk = [1, 5]\nmodels = ['m']\n[[agents]]",
-            "there are 1 samples; give more with samples",
+            "the run has 1 sample; give more with samples",
         ),
     ],
 )
