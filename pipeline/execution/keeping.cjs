@@ -50,6 +50,8 @@ const roots = new WeakSet();
 const windows = new WeakSet();
 //: the window of the test file that runs; a library makes its elements in another realm
 let view = {};
+//: its classes of pages
+let pages = [];
 const elementsOf = new Set(OF_ELEMENTS.split(" "));
 //: the names of accessors that are kept
 const accessors = new Set();
@@ -169,13 +171,16 @@ function isHonest(object) {
 
 /** Replace the functions of a realm that define properties, by ones that sources cannot use on what is kept. */
 function keepDefining(world) {
-  if (world.document) view = world.document.defaultView || {};
+  if (world.document) {
+    view = world.document.defaultView || {};
+    pages = OF_PAGES.map((type) => view[type]).filter(isFunction);
+  }
   if (roots.has(world.Object.prototype)) return;
   const { Object: own, Reflect: reflect } = world;
   // a proxy answers itself whether it is one
   const isNode = (object) =>
     Boolean(view.Node) && typeof object === "object" && (types.isProxy(object) || object instanceof view.Node);
-  const isOfPages = (object) => OF_PAGES.some((type) => view[type] && object instanceof view[type]);
+  const isOfPages = (object) => pages.some((type) => object instanceof type);
   const isShadowed = (object, name) => accessors.has(name) && isNode(object) && isInPage(object) && name in object;
   const isRefused = function (object, name, descriptor) {
     const how = kept.has(object) && kept.get(object).get(name);

@@ -245,7 +245,7 @@ const isWithinRoot = (name) => `${name}${path.sep}`.startsWith(`${root}${path.se
 /** The path that Node takes this for, as a text, since what a source gives could be another one when Node reads it.
  * What is none stays as it is, or becomes something that Node refuses as well. */
 function pathOf(file) {
-  if (file === null || typeof file !== "object" || handles.has(file)) return file;
+  if (Object(file) !== file || handles.has(file)) return file;
   if (types.isUint8Array(file)) return Buffer.from(new Uint8Array(file)).toString();
   const address = file.href;
   if (typeof address !== "string") return {};
@@ -293,8 +293,9 @@ function hideFiles() {
   ["ReadStream", "WriteStream", "FileReadStream", "FileWriteStream"].forEach(function (name) {
     const real = fs[name];
     const given = function (file, ...words) {
-      const type = new.target && new.target !== given ? new.target : real;
-      return settled(Reflect.construct(real, [elsewhere(file), ...words], type));
+      const type = new.target === given ? real : new.target;
+      if (type) return settled(Reflect.construct(real, [elsewhere(file), ...words], type));
+      return settled(real.call(this, elsewhere(file), ...words) || this);
     };
     given.prototype = real.prototype;
     fs[name] = Object.setPrototypeOf(given, real);

@@ -243,6 +243,11 @@ def test_the_disguise_needs_nothing_that_old_versions_of_node_lack(tmp_path: Pat
         'new fs.ReadStream(__dirname + "/Menu.test.cjs").on("error", () => {}).path.endsWith(".cjs")',
         """(() => { const stream = fs.createReadStream(__dirname + "/menu.cjs"); stream.path += "2";
             return stream.on("error", () => {}).path.endsWith("2"); })()""",
+        """fs.existsSync(Object.assign(() => {}, { href: "file:///x", protocol: "file:", hostname: "",
+            pathname: __dirname + "/Menu.test.cjs" }))""",
+        """(() => { const stream = Object.create(fs.ReadStream.prototype);
+            fs.ReadStream.call(stream, __dirname + "/Menu.test.cjs");
+            return stream.on("error", () => {}).path.endsWith(".cjs"); })()""",
         """safely(() => [[__dirname, __dirname + "2"], [__dirname + "2", __dirname]].map(
             ([from, to]) => fs.renameSync(from, to))) !== undefined""",
         'require.cache[__dirname + "/Menu.test.cjs"] !== undefined',
