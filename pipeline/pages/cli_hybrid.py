@@ -141,7 +141,8 @@ def _score(run: Any, settings: Any, options: dict[str, Any]) -> bool:
     """Score a run and show the result; returns whether every answer has a score."""
     from pipeline.core.console import table
     from pipeline.pages.hybrid.formulas import PARTS
-    from pipeline.pages.hybrid.stage import SCORES, Scoring
+    from pipeline.pages.hybrid.records import SCORES
+    from pipeline.pages.hybrid.stage import Scoring
 
     limits = _limits(options["timeout"] or settings.timeout)
     scored = Scoring(run, _judge(run, settings, options), options["jobs"], limits).score()

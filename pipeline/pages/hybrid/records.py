@@ -9,6 +9,8 @@ from pydantic import Field
 from pipeline.core.record import Record, Versioned
 
 Level = Literal["success", "info", "warning", "error"]
+#: the file of a run's scores, beside its verdicts
+SCORES = "hybrid.jsonl"
 
 
 class Feedback(Record):
@@ -40,3 +42,8 @@ class Hybrid(Versioned):
     expected: Part = Part()
     quality: Part = Part()
     digest: str = Field(default="", description="of the answer; empty if it was not checked")
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """The answer's key: case, model and sample."""
+        return self.name, self.model, self.sample

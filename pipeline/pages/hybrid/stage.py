@@ -19,13 +19,11 @@ from pipeline.pages.engine import Limits
 from pipeline.pages.hybrid import judge
 from pipeline.pages.hybrid.formulas import PARTS
 from pipeline.pages.hybrid.judge import Question
-from pipeline.pages.hybrid.records import Feedback, Hybrid, Part
+from pipeline.pages.hybrid.records import SCORES, Feedback, Hybrid, Part
 from pipeline.pages.hybrid.score import combine, evaluate
 from pipeline.pages.hybrid.suite import expected_of
 from pipeline.pages.records import PageAnswer
 from pipeline.pages.runs import Run
-
-SCORES = "hybrid.jsonl"
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,10 @@ from typing import Any, NamedTuple
 
 from pipeline.core.console import counted
 from pipeline.core.errors import UserError
-from pipeline.core.store import now, write_bytes
+from pipeline.core.store import digest, now, read_records, write_bytes
 from pipeline.pages.evaluating import Evaluation
+from pipeline.pages.hybrid.formulas import PARTS
+from pipeline.pages.hybrid.records import SCORES, Hybrid
 from pipeline.pages.measures import criteria, money
 from pipeline.pages.records import Observed, PageAnswer, PageVerdict
 from pipeline.pages.report.plots import plots
@@ -36,17 +38,20 @@ CHAPTERS = {
     "cases": ("Cases", "Where models did well, and what their pages lack."),
     "axe": ("axe-core", "Which rules and success criteria pages violate."),
     "cost": ("Cost", "The cost of the answers, including those that other runs paid for."),
+    "hybrid": ("Hybrid score", "A second view of the same answers, in four parts; it changes no verdict."),
     "comparison": ("Comparison", "The same pages of another run: by case, model and index."),
 }
 
 
 class Sample(NamedTuple):
-    """One sample with everything that its page shows; `file` is that page, relative to the report's folder."""
+    """One sample with everything that its page shows; `file` is that page, relative to the report's folder, and `score`
+    the hybrid score, if there is one."""
 
     answer: PageAnswer
     verdict: PageVerdict
     seen: Observed | None
     file: str
+    score: Hybrid | None = None
 
     @property
     def title(self) -> str:
@@ -103,6 +108,14 @@ def write(evaluation: Evaluation, verdicts: Sequence[PageVerdict], baseline: Bas
     return path
 
 
+def scores_of(run: Run) -> dict[tuple[str, str, int], Hybrid]:
+    """The hybrid scores by answer, without those of pages that have changed since."""
+    path = run.evaluated / SCORES
+    found = {score.key: score for score in read_records(path, Hybrid)} if path.exists() else {}
+    pages = {answer.key: digest(run.page(answer)) for answer in run.answers() if answer.key in found}
+    return {key: score for key, score in found.items() if score.digest in ("", pages.get(key))}
+
+
 def render(
     evaluation: Evaluation,
     samples: Sequence[Sample],
@@ -112,7 +125,8 @@ def render(
 ) -> str:
     """The report as HTML."""
     run = evaluation.run
-    found = tables(run, run.answers(), verdicts, baseline and (baseline.name, baseline.compared(verdicts)))
+    scores = [sample.score for sample in samples if sample.score]
+    found = tables(run, run.answers(), verdicts, baseline and (baseline.name, baseline.compared(verdicts)), scores)
     chapters = [
         {"name": name, "title": title, "about": about, "parts": [_with_figures(part, figures) for part in found[name]]}
         for name, (title, about) in CHAPTERS.items()
@@ -141,6 +155,7 @@ def sample_page(run: Run, sample: Sample, picture: bytes, before: Sample | None,
         screenshot="data:image/png;base64," + b64encode(picture).decode() if picture else "",
         rules=[(violation, criteria(violation.tags), counts) for counts, violation in _violations(sample.verdict)],
         causes=CAUSES,
+        parts=PARTS,
         marks=MARKS,
         before=before,
         after=after,
@@ -188,12 +203,13 @@ def _samples(evaluation: Evaluation, verdicts: Sequence[PageVerdict]) -> list[Sa
     if changed:
         hint = f"run: just pages-eval --run {run.name}"
         raise UserError(f"{counted(changed, 'page')} changed since the evaluation", path=run.evaluated, hint=hint)
-    return [_sample(evaluation, answers[verdict.key], verdict) for verdict in verdicts]
+    scores = scores_of(run)
+    return [_sample(evaluation, answers[verdict.key], verdict, scores.get(verdict.key)) for verdict in verdicts]
 
 
-def _sample(evaluation: Evaluation, answer: PageAnswer, verdict: PageVerdict) -> Sample:
+def _sample(evaluation: Evaluation, answer: PageAnswer, verdict: PageVerdict, score: Hybrid | None) -> Sample:
     name = evaluation.run.screenshot(*answer.key).stem
-    return Sample(answer, verdict, evaluation.seen(answer), f"samples/{name}.html")
+    return Sample(answer, verdict, evaluation.seen(answer), f"samples/{name}.html", score)
 
 
 def _with_neighbors(samples: Sequence[Sample]) -> list[tuple[Sample | None, Sample, Sample | None]]:

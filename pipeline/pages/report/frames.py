@@ -9,6 +9,7 @@ import pandas as pd
 
 from pipeline.core.store import Store
 from pipeline.pages.evaluating import evaluated
+from pipeline.pages.report import scores_of
 from pipeline.pages.report.plots import plots
 from pipeline.pages.report.tables import tables
 from pipeline.pages.runs import load_run
@@ -28,7 +29,8 @@ def load(data: str | Path, run: str = "") -> Shown:
     """An evaluated run, by default the newest. Raises UserError if there is none."""
     evaluation, verdicts = evaluated(load_run(Store(Path(data)), run))
     answers = evaluation.run.answers()
-    chapters = tables(evaluation.run, answers, verdicts).values()
+    scores = list(scores_of(evaluation.run).values())
+    chapters = tables(evaluation.run, answers, verdicts, scores=scores).values()
     frames = {table.name: _frame(table) for chapter in chapters for table in chapter}
     figures = {figure.name: figure for figure in plots(evaluation.run, answers, verdicts)}
     return Shown(evaluation.run.name, frames, figures)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from pipeline.pages.hybrid import formulas
+from pipeline.pages.hybrid.records import Hybrid
 from pipeline.pages.measures import (
     ModelRow,
     PassAtK,
@@ -25,12 +27,23 @@ from pipeline.report.tables import Heading, Row, Table
 #: result -> its letter in lists
 MARKS = {"passed": "P", "failed": "F", "error": "–"}
 NONE = "–"
+#: the parts of the hybrid score
+_PARTS = {
+    "html": "Whether the page is valid HTML.",
+    "functional": "How the page behaves in a browser.",
+    "expected": "How much the text is like the expected one.",
+    "quality": "The judge's opinion.",
+}
 Answers: TypeAlias = Sequence[PageAnswer]
 Verdicts: TypeAlias = Sequence[PageVerdict]
 
 
 def tables(
-    run: Run, answers: Answers, verdicts: Verdicts, baseline: tuple[str, Verdicts] | None = None
+    run: Run,
+    answers: Answers,
+    verdicts: Verdicts,
+    baseline: tuple[str, Verdicts] | None = None,
+    scores: Sequence[Hybrid] = (),
 ) -> dict[str, list[Table]]:
     """The tables by chapter; tables without data are omitted."""
     rows = [model_row(model, answers, verdicts, run.keys) for model in run.asked.models]
@@ -40,6 +53,7 @@ def tables(
         "cases": [_cases(run, verdicts), _assertions(run, verdicts)],
         "axe": [_rules(run, verdicts), _criteria(run, verdicts)],
         "cost": [_cost(rows)],
+        "hybrid": [_hybrid(scores)],
         "comparison": [_compared(*baseline, run.name, verdicts)] if baseline else [],
     }
     return {name: [table for table in listed if table.rows] for name, listed in found.items()}
@@ -231,3 +245,25 @@ def _compared(baseline: str, theirs: Verdicts, name: str, ours: Verdicts) -> Tab
         for row in compared(theirs, ours)
     ]
     return Table("compared", f"{baseline} and {name}", "Pages that pass in only one run, and in both.", headings, rows)
+
+
+def _hybrid(scores: Sequence[Hybrid]) -> Table:
+    headings = [
+        Heading("answer", "The test, the model and the index of the answer."),
+        Heading("score", "0 to 100: the mean of the parts, by the weights of those that exist.", True),
+        Heading("passes", f"Whether the score is at least {formulas.table()['passes_at']}."),
+        *(Heading(name, meaning, True) for name, meaning in _PARTS.items()),
+    ]
+    about = "A part that does not apply, or cannot be determined, is missing, and its weight goes to the others."
+    rows = [
+        Row((f"{score.name}, {score.model}, sample {score.sample}", *_scored(score)), soft=score.overall_score is None)
+        for score in sorted(scores, key=lambda score: (-(score.overall_score or 0), score.key))
+    ]
+    return Table("hybrid", "Hybrid scores", about, headings, rows)
+
+
+def _scored(score: Hybrid) -> tuple[str, ...]:
+    passes = {None: NONE, True: "yes", False: "no"}[score.passed]
+    numbers = (score.overall_score, *(getattr(score, name).score for name in _PARTS))
+    first, *parts = (NONE if number is None else str(number) for number in numbers)
+    return first, passes, *parts

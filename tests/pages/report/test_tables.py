@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pages_bench import SEEN, keep, make_run
 
-from pipeline.core.store import Store, read_records
+from pipeline.core.store import Store, digest, read_records, write_records
 from pipeline.pages.evaluating import Evaluation
+from pipeline.pages.hybrid.records import SCORES, Feedback, Hybrid, Part
 from pipeline.pages.records import PageAnswer, PageVerdict
+from pipeline.pages.report import scores_of, write
+from pipeline.pages.report.frames import load
 from pipeline.pages.report.tables import NONE, between, percent, tables
 from pipeline.pages.runs import Run
 from pipeline.report.statistics import Interval
@@ -112,3 +116,32 @@ def test_the_folder_of_a_run_is_not_read(evaluation: Evaluation, found: dict[str
     for path in Path(evaluation.run.folder, "raw").rglob("*.html"):
         path.unlink()
     assert cells(made(evaluation.run, verdicts)["models"]) == cells(found["models"])
+
+
+# -- the hybrid score -------------------------------------------------------------------------------------------------
+def scored(evaluation: Evaluation, sample: int, **fields: Any) -> Hybrid:
+    """A score of an answer of the run."""
+    (answer,) = (answer for answer in evaluation.run.answers() if answer.sample == sample)
+    about = {"name": answer.case, "model": answer.model, "sample": sample}
+    return Hybrid(**about | {"digest": digest(evaluation.run.page(answer))} | fields)
+
+
+def test_the_report_shows_the_hybrid_score_as_a_second_view(tmp_path: Path) -> None:
+    """Its parts, weights and feedback; a score of a page that has changed since is of another page."""
+    evaluation = keep(Evaluation(make_run(Store(tmp_path / "data"), tmp_path / "cases")), [*SEEN[:4], SEEN[2]])
+    verdicts, feedback = list(evaluation.evaluate()), Feedback(level="warning", message="no <title>")
+    parts = {"html": Part(score=85, feedback=(feedback,)), "quality": Part(score=90)}
+    whole = scored(evaluation, 0, overall_score=88, passed=True, weights={"html": 37.5, "quality": 62.5}, **parts)
+    scores = [whole, scored(evaluation, 1, overall_score=10, passed=False, digest="of another page")]
+    scores.append(scored(evaluation, 2, digest=""))
+    write_records(evaluation.run.evaluated / SCORES, scores)
+    report = write(evaluation, verdicts).read_text()
+    assert list(scores_of(evaluation.run).values()) == [whole, scores[2]]
+    assert "Hybrid scores" in report and "sample 0" in report
+    pages = [path.read_text() for path in sorted((evaluation.run.evaluated / "samples").glob("*.html"))]
+    assert ["<h2>Hybrid score</h2>" in text for text in pages] == [True, False, True, False, False]
+    assert "<strong>88</strong> of 100: passes" in pages[0] and "warning: no &lt;title&gt;" in pages[0]
+    assert "No part could be determined." in pages[2]
+    (table,) = tables(evaluation.run, [], verdicts, scores=list(scores_of(evaluation.run).values()))["hybrid"]
+    assert [row[1:] for row in cells(table)] == [("88", "yes", "85", NONE, NONE, "90"), (NONE,) * 6]
+    assert "hybrid" in load(tmp_path / "data").tables
