@@ -17,7 +17,7 @@ const started = Date.now();
 //: runners' packages that load modules by themselves
 const LOADERS = /[\\/]node_modules[\\/](?:@jest|@vitest|jest|vite-node|vitest)(?![a-z0-9])/;
 //: packages of runners that load none
-const RUNNERS = /[\/]node_modules[\/](?:mocha|jasmine|karma|nyc|istanbul|c8|tinypool)(?![a-z0-9])/;
+const RUNNERS = /[\\/]node_modules[\\/](?:mocha|jasmine|karma|nyc|istanbul|c8|tinypool)(?![a-z0-9])/;
 //: lines of Node's own functions that load modules, in its versions
 const LOADER = /\((?:node:)?(?:internal\/)?modules?(?:\/|\.js)/;
 //: lines of a stack: of files, and of Node's own functions
