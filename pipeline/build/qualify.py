@@ -31,16 +31,16 @@ from pipeline.core.cache import cache_root
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.git import Clone, committed, list_files, opened_clone, require_commit, show
 from pipeline.core.patches import select
-from pipeline.core.records import Candidate, Environment, Health, Identity, Instance, Rejection
+from pipeline.core.records import Candidate, Health, Identity, Instance, Rejection
 from pipeline.core.retry import PATIENT, Patience, patiently
 from pipeline.core.store import digest
 from pipeline.core.timing import Clock
 from pipeline.core.trees import UNSAFE_PATH, UnsafeTree
 from pipeline.core.work import Event, Tell, silent
+from pipeline.ecosystems import parser
 from pipeline.ecosystems.locks import Locked
 from pipeline.ecosystems.protection import is_protected
 from pipeline.ecosystems.registry import LookUp, Registry
-from pipeline.ecosystems.runner_folder import runner
 from pipeline.execution import counter, generated, images, reads, runs, scope
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.run import TestRun, pack
@@ -386,7 +386,7 @@ class _Qualification:
         following = hypotheses.following(case, installs=reason in ("environment_failed", "no_report"))
         if reason == "timeout" or (case.health.files and case.health.whole):
             following = islice(hypotheses.prepared(case), MOST_INSTALLS)
-            if reason == "no_fix_transition" and not _names_files(case.environment):
+            if reason == "no_fix_transition" and not parser(case.environment.parser).names_files:
                 following = chain(following, hypotheses.run_otherwise(case))
         for hypothesis in islice(following, 4 * MOST_HYPOTHESES):
             key = digest(hypothesis.environment.decisive)
@@ -598,7 +598,7 @@ class _Qualification:
     def _may_run_others(self, end: Rejected) -> bool:
         """Whether the tests that pass may be those of another project: the runner does not say which files they are
         in, and the fix changes none of them."""
-        named = self.sick is None or _names_files(self.sick.state.environment)
+        named = self.sick is None or parser(self.sick.state.environment.parser).names_files
         return end.reason == "no_fix_transition" and not named
 
 
@@ -610,11 +610,6 @@ class _Sick(NamedTuple):
     health: Health
     log: str
     root: str
-
-
-def _names_files(environment: Environment) -> bool:
-    """Whether the report says which file each test is in."""
-    return runner(environment.runner).parsers[environment.parser].names_files
 
 
 def memory_of(test_runs: Sequence[TestRun]) -> int:

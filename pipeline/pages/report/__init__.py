@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from pipeline.core.console import counted
 from pipeline.core.errors import UserError
-from pipeline.core.store import digest, now, read_records, write_bytes
+from pipeline.core.store import now, read_records, write_bytes
 from pipeline.pages.evaluating import Evaluation
 from pipeline.pages.hybrid.formulas import PARTS
 from pipeline.pages.hybrid.records import SCORES, Hybrid
@@ -112,7 +112,7 @@ def scores_of(run: Run) -> dict[tuple[str, str, int], Hybrid]:
     """The hybrid scores by answer, without those of pages that have changed since."""
     path = run.evaluated / SCORES
     found = {score.key: score for score in read_records(path, Hybrid)} if path.exists() else {}
-    pages = {answer.key: digest(run.page(answer)) for answer in run.answers() if answer.key in found}
+    pages = {answer.key: answer.digest for answer in run.answers()}
     return {key: score for key, score in found.items() if score.digest in ("", pages.get(key))}
 
 
