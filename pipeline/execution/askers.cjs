@@ -24,16 +24,19 @@ const LOADER = /\((?:node:)?(?:internal\/)?modules?(?:\/|\.js)/;
 const FILE = /^\s+at (?:.*\()?((?:file:|[\\/]|\w:[\\/]).*?):\d+:\d+/;
 const OF_NODE = /^\s+at (?:.*\()?(?:node:|internal\/|\w+\.js:)/;
 //: what stands for the file of code that was made while tests run, by a frame or a data URL, and of code that nobody
-//: called; for that of Node; and how many running functions are looked at: to find who calls, and who began it, first
-//: among some and then, if that does not tell, among all
-const MADE = "made", NODE = "node", SHALLOW = 50, DEEP = 200, ALL = 20000;
+//: called; and for that of Node
+const MADE = "made", NODE = "node";
+//: how many running functions are looked at to find who calls, and to find who began it: reading all of a stack costs
+//: much, and a few usually tell
+const SHALLOW = 50, FEW = 32, MORE = { [FEW]: 200, 200: 20000 };
 //: the running functions, from a realm of its own, so that nobody else changes it. `each` are their files with their
-//: lines in a stack; `nearest` is the file of the innermost one that is not of this folder, among a few. The latter is
-//: asked whenever a document is, thousands of times in a test. Code made of text is of the file that made it, whatever
-//: it calls itself; functions of the language have no file
+//: lines in a stack; `nearest` is the file of the innermost one that is not of this folder, among a few, and `isLoading`
+//: whether that one has Node load a module. These two are asked whenever a document is, or a file, thousands of times in
+//: a test. Code made of text is of the file that made it, whatever it calls itself; functions of the language have no file
 const stack = vm.runInNewContext(`
-  var isEach, isTold;
+  var isEach, isTold, isLoading;
   var FILE = /^(?:file:|[\\\\/]|\\w:[\\\\/])/, NODE = /^(?:node:|internal\\/|\\w+\\.js$)/;
+  var LOADER = /^(?:node:)?(?:internal\\/)?modules?(?:\\/|\\.js)/;
   var TASKS = /(?:^|[:/])(?:timers|events|next_tick|task_queues|event_target|async_hooks)(?:\\.js)?$/;
   var MAKER = /^[^]*\\(((?:file:|[\\\\/]|\\w:[\\\\/])[^]*?):\\d+:\\d+\\)/;
   function fileOf(site) {
@@ -53,10 +56,13 @@ const stack = vm.runInNewContext(`
     });
   }
   function nearest(sites) {
+    isLoading = false;
     for (var i = 0, isNode = false; i < sites.length; i++) {
       var file = fileOf(sites[i]);
-      if (file === node) isNode = true;
-      else if (file && file.indexOf(folder) !== 0) return file;
+      if (file === node) {
+        isNode = true;
+        isLoading = isLoading || LOADER.test(sites[i].getFileName());
+      } else if (file && file.indexOf(folder) !== 0) return file;
     }
     return sites.length < few ? (isNode ? node : made) : "";
   }
@@ -69,7 +75,11 @@ const stack = vm.runInNewContext(`
   }
   ({
     each: function (limit, lines) { return ask(true, lines, limit); },
-    nearest: function () { return ask(false, false, few); },
+    nearest: function () {
+      isLoading = false;
+      return ask(false, false, few);
+    },
+    isLoading: function () { return isLoading; },
   });
 `, { folder: __dirname + path.sep, made: MADE, node: NODE, few: 16 }, { filename: path.join(__dirname, "stack.js") });
 
@@ -117,7 +127,7 @@ function running(limit, look) {
     }
     before += lines[place][1];
   }
-  if (limit === DEEP && lines.length >= DEEP) return running(ALL, look);
+  if (limit in MORE && lines.length >= limit) return running(MORE[limit], look);
   return lines.length >= limit || !isCalled ? look(MADE, before) : undefined;
 }
 
@@ -141,7 +151,13 @@ function parsed(text) {
 /** The file of the innermost running function that is not ours. */
 function nearest() {
   const file = `${stack.nearest()}`;
-  return file && !file.includes("\n") ? file : running(DEEP, (one) => one) || NODE;
+  return file && !file.includes("\n") ? file : running(FEW, (one) => one) || NODE;
+}
+
+/** Whether the innermost running function that is not ours is a library's, and has Node load a module. */
+function isLoadedByLibrary() {
+  const file = nearest();
+  return stack.isLoading() && !isSource(file);
 }
 
 /** Whether a source is running, and has called no other file but ours and those whose names match `through`. */
@@ -159,14 +175,14 @@ function isAskedDirectly(own) {
 
 /** Whether a source is running, itself or by a library that it has called. */
 function isDoneBySource() {
-  return running(DEEP, (file) => (isOwn(file) ? isSource(file) : undefined)) === true;
+  return running(FEW, (file) => (isOwn(file) ? isSource(file) : undefined)) === true;
 }
 
 /** Whether a source has this done, itself or by a library that it has called. What loads modules does so for nobody,
  * if that is what `isLoading`. Where only libraries run, a source may have left them a function to call; `isOfNobody`
  * is what is told then, unless one of them is a runner. */
 function isHadDoneBySource(isLoading, isOfNobody) {
-  if (LOADERS.test(nearest())) return false; // most of them, and this costs least
+  if (LOADERS.test(nearest()) || (isLoading && stack.isLoading())) return false; // most of them, and this costs least
   let isOfLibrary = false;
   let isOfRunner = false;
   const look = function (file, before) {
@@ -176,7 +192,7 @@ function isHadDoneBySource(isLoading, isOfNobody) {
     isOfRunner = isOfRunner || RUNNERS.test(file);
     return undefined;
   };
-  const told = running(DEEP, look);
+  const told = running(FEW, look);
   return told === undefined ? Boolean(isOfNobody) && isOfLibrary && !isOfRunner : told;
 }
 
@@ -192,5 +208,5 @@ function ownStack(error) {
 }
 
 module.exports = {
-  LOADER, about, isSource, isAskedBySource, isAskedDirectly, isDoneBySource, isHadDoneBySource, ownStack,
+  LOADER, about, isSource, isAskedBySource, isAskedDirectly, isDoneBySource, isHadDoneBySource, isLoadedByLibrary, ownStack,
 };

@@ -53,41 +53,17 @@ _SNAPSHOTS = re.compile(r"(?:(.*)/)?__snapshots__/([^/]+)\.snap$")
 _MOVE = ("sh", "-ec", files(__package__).joinpath("move.sh").read_text(encoding="utf-8"))
 #: what hides that tests run; a test file loads the first, and Node `early.cjs` before the runner
 DISGUISE = (
-    *("begin.cjs", "askers.cjs", "document.cjs", "early.cjs", "keeping.cjs", "machine.cjs", "modules.cjs", "texts.cjs"),
+    *("begin.cjs", "askers.cjs", "document.cjs", "early.cjs", "files.cjs", "keeping.cjs", "machine.cjs", "modules.cjs"),
+    "texts.cjs",
 )
 #: how code uses a runner, for `git grep`
 _OF_TESTS = r"(^|[^.[:alnum:]_$])(expect|describe|(before|after)(Each|All)) ?\(|\b(jest|vi)\.(fn|mock|spyOn|use)"
 #: modules that no page has: Node's that no bundler gives to it, and libraries by which tests check or replace what
 #: sources do; and how code loads them, for `git grep`
 _ALONE = (
-    *(
-        "async_hooks",
-        "child_process",
-        "cluster",
-        "dgram",
-        "diagnostics_channel",
-        "dns",
-        "domain",
-        "fs",
-        "http",
-        "http2",
-    ),
-    *(
-        "https",
-        "inspector",
-        "module",
-        "net",
-        "perf_hooks",
-        "readline",
-        "repl",
-        "tls",
-        "trace_events",
-        "tty",
-        "v8",
-        "vm",
-    ),
-    *("wasi", "worker_threads", "axe-core", "sinon"),
-)
+    "async_hooks child_process cluster dgram diagnostics_channel dns domain fs http http2 https inspector module net "
+    "perf_hooks readline repl tls trace_events tty v8 vm wasi worker_threads axe-core sinon"
+).split()
 _LOADS_ALONE = rf"""['"](node:)?({"|".join(_ALONE)})(/[^'"]*)?['"]"""
 #: what may precede the first statement of a file, and what makes a file a module
 _HEAD = re.compile(r"""(?:\s+|//[^\n]*|#![^\n]*|/\*.*?\*/|(["'])use \w+\1;?)*""", re.DOTALL)

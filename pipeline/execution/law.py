@@ -13,7 +13,7 @@ from pipeline.ecosystems.protection import patterns
 register("running", "pipeline.core", "patches.py", "test-files.toml")
 register("running", "pipeline.ecosystems", "protection.py", "runner_folder.py")
 register("running", __package__, "applying.py", "askers.cjs", "begin.cjs", "closure.py", "command.py", "control.py")
-register("running", __package__, "counter.py", "document.cjs", "early.cjs", "generated.py", "keeping.cjs")
+register("running", __package__, "counter.py", "document.cjs", "early.cjs", "files.cjs", "generated.py", "keeping.cjs")
 register("running", __package__, "machine.cjs", "modules.cjs", "move.sh", "state.sh", "texts.cjs")
 register("running", __package__, "reads.cjs", "reads.py", "renewing.py", "run.py", "runs.py", "scope.py", "settle.sh")
 register("running", f"{__package__}.falsified", "nodes.py", "scripts.py", "stored.py", "tokens.toml", "values.py")

@@ -1,16 +1,13 @@
-// What the machine tells sources in a disguised run: which files there are, who runs, and what Node knows of the program
+// What the machine tells sources in a disguised run: which modules there are, who runs, and what Node knows of the program
 // and of the machine, which is nothing in a page. Loaded once in each process, outside of what a runner gives tests.
 // Gives a function for each process that tests see, one that hides a file, and one that says whether there is a page.
 "use strict";
-const { Buffer } = require("buffer");
-const fs = require("fs");
 const path = require("path");
-const { URL, fileURLToPath } = require("url");
-const { types } = require("util");
 const vm = require("vm");
-const { LOADER, about, isSource, isAskedBySource, isAskedDirectly, isHadDoneBySource, ownStack } = require("./askers.cjs");
+const { LOADER, isSource, isAskedBySource, isAskedDirectly, isHadDoneBySource, ownStack } = require("./askers.cjs");
+const { hidden, hide, hideFiles, isHiddenFile, isTest, isWithin, scratch } = require("./files.cjs");
 const { keepDefining, keepNode, keepProcess, keepRealm, note, shown } = require("./keeping.cjs");
-const { INSTALLED, isDenied, isOfTests, isReading } = require("./modules.cjs");
+const { INSTALLED, isDenied } = require("./modules.cjs");
 const VARIABLES = ["JEST_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_POOL_ID", "VITEST_WORKER_ID", "TEST"];
 //: what of Node's own modules starts programs that know more, or takes files and hides none; in a page, libraries do not
 //: use it for sources either
@@ -48,22 +45,10 @@ const OF_TESTING =
   /^(?:A11Y_\w+|BABEL_ENV|(?:JASMINE|KARMA|MOCHA)_\w+|NODE_TEST_CONTEXT|NODE_V8_COVERAGE|TEST_REPORT|TS_(?:JEST|NODE)_\w+)$/;
 //: lines of Node's own functions in a stack, in its versions
 const INSIDE = /[\s(](?:node:|internal\/)|\(\w+\.js:/;
-//: functions that take two paths
-const OF_PAIRS = /^(?:copyFile|cp|link|rename|symlink)(?:Sync)?$/;
 //: what bundlers for browsers give programs in place of some of these
 const IN_BROWSERS = { version: "", versions: {} };
 
-const { root, former, tests, cache } = about;
 const define = Object.defineProperty;
-const scratch = path.dirname(__dirname);
-//: how the system names a file, whatever links lead to it
-const realpath = fs.realpathSync.native || fs.realpathSync;
-//: files that are open, which Node takes in place of a path
-const handles = new WeakSet();
-const hidden = new Set();
-//: the tests that have begun, without their extensions
-const begun = new Set();
-const stored = new Set(tests.map((name) => path.join(root, name)));
 //: whether the test file that runs has a document: then its sources are in a page
 let isPage = false;
 const done = new WeakSet();
@@ -177,7 +162,7 @@ function hideModules() {
   const { _findPath, _resolveFilename } = Module;
   Module._findPath = function () {
     const found = _findPath.apply(this, arguments);
-    return found && (stored.has(found) || isHiddenFile(found)) && isAskedBySource() ? false : found;
+    return found && isAskedBySource() && (isTest(found) || isHiddenFile(found, isPage)) ? false : found;
   };
   Module._resolveFilename = function (name, from, ...words) {
     const isOfSource = from && from.filename && isSource(from.filename); // whoever calls its `require`
@@ -196,7 +181,7 @@ function hideModules() {
     get: (cache, name) => (isKnown(name) ? cache[name] : undefined),
     getOwnPropertyDescriptor: (cache, name) => (isKnown(name) ? getOwnPropertyDescriptor(cache, name) : undefined),
     has: (cache, name) => name in cache && isKnown(name),
-    ownKeys: (cache) => Reflect.ownKeys(cache).filter(isKnown),
+    ownKeys: (cache) => (isForSource() ? Reflect.ownKeys(cache).filter(isKnown) : Reflect.ownKeys(cache)),
   });
   const parent = { id: ".", filename: "", exports: {}, children: [], paths: [], loaded: true };
   const { load } = Module.prototype;
@@ -216,115 +201,6 @@ const isKnowing = (name) => isWithin(name, scratch) || isTest(name) || !(isSourc
 function missing(name) {
   return Object.assign(new Error(`Cannot find module '${name}'`), { code: "MODULE_NOT_FOUND" });
 }
-
-/** Whether a file is not there: those of tests that have begun, and what the system tells of processes; for sources,
- * also files of ours and of tests, the runner's cache, which holds tests, the folder that the repository was moved from,
- * and in a page, all files. */
-function isHiddenFile(name) {
-  if (isReading()) return false;
-  let file = name;
-  try {
-    file = realpath(name);
-  } catch (error) {
-    // it is not there
-  }
-  const isOurs = [name, file].some(function (one) {
-    const isFormer = former && isWithin(one, former) && !INSTALLED.test(`${one}${path.sep}`);
-    return isWithin(one, scratch) || (cache && isWithin(one, cache)) || isFormer || isOfTests(one);
-  });
-  if (hidden.has(name) || hidden.has(file) || /^\/proc(?:\/|$)/.test(file)) return true;
-  if (isOurs) return isAskedBySource() || isHadDoneBySource(true);
-  const isOfTest = stored.has(name) || stored.has(file);
-  const isLoadable = !isOfTest && (isWithinRoot(file) || INSTALLED.test(file));
-  return (isPage || isOfTest) && isHadDoneBySource(isLoadable, isPage);
-}
-
-const isWithin = (name, folder) => `${name}${path.sep}`.startsWith(`${folder}${path.sep}`) && !isWithinRoot(name);
-const isWithinRoot = (name) => `${name}${path.sep}`.startsWith(`${root}${path.sep}`);
-
-/** The path that Node takes this for, as a text, since what a source gives could be another one when Node reads it.
- * What is none stays as it is, or becomes something that Node refuses as well. */
-function pathOf(file) {
-  if (Object(file) !== file || handles.has(file)) return file;
-  if (types.isUint8Array(file)) return Buffer.from(new Uint8Array(file)).toString();
-  const address = file.href;
-  if (typeof address !== "string") return {};
-  try {
-    const url = new URL(address);
-    return fileURLToPath ? fileURLToPath(url) : decodeURIComponent(url.pathname);
-  } catch (error) {
-    return {};
-  }
-}
-
-/** Whether a folder holds a test. */
-const isOverTest = (name) => Array.from(stored).some((one) => one.startsWith(`${name}${path.sep}`));
-
-/** Hide files from everything that takes a path. */
-function hideFiles() {
-  const elsewhere = function (file, isMoving) {
-    const told = pathOf(file);
-    if (typeof told !== "string") return told;
-    const name = path.resolve(told);
-    return isHiddenFile(name) || (isMoving && isOverTest(name) && isHadDoneBySource()) ? `${name}~` : told;
-  };
-  const passing = function (real, method) {
-    const isOfTwo = OF_PAIRS.test(method);
-    const given = Object.assign(function (file, ...words) {
-      if (isOfTwo) words[0] = elsewhere(words[0], true);
-      return real.call(this, elsewhere(file, isOfTwo), ...words);
-    }, real);
-    if (real.native) given.native = passing(real.native, method);
-    return given;
-  };
-  const { open } = fs.promises || {};
-  if (open)
-    fs.promises.open = function () {
-      return open.apply(this, arguments).then(function (handle) {
-        handles.add(handle);
-        return handle;
-      });
-    };
-  // the file of a stream is opened later, by the name that it has then
-  const settled = function (stream) {
-    if (isHadDoneBySource()) define(stream, "path", { configurable: false, enumerable: true, value: stream.path, writable: false });
-    return stream;
-  };
-  ["ReadStream", "WriteStream", "FileReadStream", "FileWriteStream"].forEach(function (name) {
-    const real = fs[name];
-    const given = function (file, ...words) {
-      const type = new.target === given ? real : new.target;
-      if (type) return settled(Reflect.construct(real, [elsewhere(file), ...words], type));
-      return settled(real.call(this, elsewhere(file), ...words) || this);
-    };
-    given.prototype = real.prototype;
-    fs[name] = Object.setPrototypeOf(given, real);
-  });
-  ["createReadStream", "createWriteStream"].forEach(function (name) {
-    const real = fs[name];
-    fs[name] = function () {
-      return settled(real.apply(this, arguments));
-    };
-  });
-  const readdirSync = fs.readdirSync;
-  [fs, fs.promises].forEach(function (owner) {
-    Object.keys(owner || {}).forEach(function (name) {
-      if (/^[a-z]/.test(name) && typeof owner[name] === "function") owner[name] = passing(owner[name], name);
-    });
-  });
-  const kept = function (folder, found) {
-    const isHidden = (name) => hidden.has(name) || (isOfTests(name) && isAskedBySource());
-    return found.filter((one) => !isHidden(path.resolve(String(folder), String(one.name || one))));
-  };
-  fs.readdirSync = function (folder, ...words) {
-    return kept(folder, readdirSync.call(this, elsewhere(folder), ...words));
-  };
-  const { syncBuiltinESMExports } = require("module");
-  if (syncBuiltinESMExports) syncBuiltinESMExports();
-}
-
-/** Whether this is the path of a test; of one that has begun, also without its extension, as imports may name it. */
-const isTest = (file) => [file, `${file}.js`].some((one) => hidden.has(one) || stored.has(one)) || begun.has(file);
 
 /** The test asks for modules by a function that came before all of ours: as somebody's parent, it is another module. */
 function hideTest(runtime) {
@@ -431,7 +307,7 @@ hideRealms();
 hideNode(OF_SYSTEMS, isAskedInAnyWay);
 hideNode(OF_NODE, isAskedAtOnce);
 hideNode(OF_MACHINES, () => isPage && isAskedAtOnce());
-hideFiles();
+hideFiles(() => isPage);
 keepNode();
 
 module.exports = {
@@ -440,10 +316,7 @@ module.exports = {
     done.add(own);
     [hideJest, hideStart, hideListeners, hideReports, hideCompiling, keepProcess].forEach((hide) => hide(own));
   },
-  hide: function (file) {
-    hidden.add(file);
-    begun.add(file.replace(/\.[^./\\]+$/, ""));
-  },
+  hide,
   hideFrames,
   hideImports,
   isAskedByItself,
