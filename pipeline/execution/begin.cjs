@@ -1,19 +1,19 @@
-// What a test file loads first in a disguised run: nothing tells any more that tests run, and nothing can be replaced
-// that assertions read an element or a value by. What the runner and its set-up files did before stays as it is. Gives
-// a function that a test file hands its own path to: it is no longer there.
+// Every test file of a disguised run loads this file first. From then on, sources cannot see that tests run, and cannot
+// replace the functions by which assertions read elements and values. What the runner and its set-up files did before
+// stays as it is. Exports a function that hides the test file whose path it is given.
 "use strict";
 const fs = require("fs");
 const path = require("path");
 const { types } = require("util");
 const { isAskedBySource, isDoneBySource } = require("./askers.cjs");
 require("./document.cjs");
-//: the words that define tests and hooks, and what else of runners and of libraries for tests is global
+//: global functions that define tests and hooks, and other global names of runners and test libraries
 const WORDS =
   "describe context suite it test specify fdescribe fit xdescribe xcontext xit xtest xspecify before after " +
   "beforeEach afterEach beforeAll afterAll run";
 const GLOBALS =
   "expect jest vi chai sinon axe jasmine spyOn spyOnProperty spyOnAllFunctions fail pending IS_REACT_ACT_ENVIRONMENT";
-//: what Node makes global, and no page has
+//: global names of Node that no page has
 const OF_NODE = "Buffer setImmediate clearImmediate";
 const OF_RUNNERS = /jest|vitest|mocha|karma|jsdom|happyDOM|matchers?-object|TEST_TIMEOUT|RETRY|EVENT_HANDLERS/i;
 const OF_VALUES = {
@@ -41,10 +41,11 @@ const OF_ELEMENTS = {
 
 const define = Object.defineProperty;
 const described = Object.getOwnPropertyDescriptor;
-//: what is global where this file runs; Node before 12 has no name for it
+//: the global object of this file's realm; Node before 12 has no name for it
 const world = new Function("return this")();
 
-/** Keep what an object has under these names: assigning to it is passed over. Heirs may have their own where `open`. */
+/** Keep an object's properties of these names: assignments are ignored. With `open`, inheriting objects may have their
+ * own. */
 function keep(owner, names, open) {
   names.forEach(function (name) {
     const own = owner && described(owner, name);
@@ -72,7 +73,7 @@ function keepAll(table, open) {
   });
 }
 
-/** No element gets one of these under its own name either. */
+/** Keep sources from defining these names on an element itself. */
 function keepElements() {
   const names = new Set(`${OF_ELEMENTS["Element.prototype"]} ${OF_ELEMENTS["Node.prototype"]}`.split(" "));
   const node = world.Node;
@@ -87,7 +88,7 @@ function keepElements() {
   keep(Reflect, ["defineProperty"], true);
 }
 
-/** Tests are defined when they begin to run, and the runner knows its report and snapshots: nobody needs these now. */
+/** Hide what is not needed once tests begin to run: the functions that define tests, the report and the snapshots. */
 function hideWords() {
   snapshots.forEach(machine.hide);
   processes.forEach(function (one) {
@@ -99,7 +100,7 @@ function hideWords() {
   });
 }
 
-/** What runners and libraries make global is there for them and for tests alone, and `expect` stays what it is. */
+/** Hide the global names of runners and test libraries from sources. `expect` cannot be replaced. */
 function hideGlobals() {
   const keys = Object.getOwnPropertyNames(world).concat(Object.getOwnPropertySymbols(world));
   const ofNode = view ? OF_NODE.split(" ") : [];
@@ -127,7 +128,7 @@ function hideGlobals() {
   const marks = new Set(view ? Object.getOwnPropertySymbols(world.document.createElement("i")) : []);
   const isHidden = (object, key) => object === modules || (object === world ? names : marks).has(key);
   const isModules = (object) => modules && object === modules;
-  // a proxy answers itself whether it is one
+  // `instanceof` would run a proxy's own code
   const isNode = (object) => view && (types.isProxy(object) || object instanceof view.Node);
   const tells = (object) => (object === world || isModules(object) || isNode(object)) && isAskedBySource();
   listing.forEach(function ([owner, method]) {
@@ -156,7 +157,7 @@ function hideGlobals() {
       return isDenied(this, key) ? false : real.call(this, key);
     };
     const given = { configurable: true, enumerable: false, value, writable: true };
-    [Object.prototype, world].forEach((owner) => define(owner, method, given)); // a document's is of another realm
+    [Object.prototype, world].forEach((owner) => define(owner, method, given)); // it may be of another realm
   });
   const all = Object.getOwnPropertyDescriptors;
   Object.getOwnPropertyDescriptors = function (object) {
@@ -167,7 +168,7 @@ function hideGlobals() {
   };
 }
 
-/** What is global in the realm of an object. */
+/** The global object of an object's realm. */
 function realmOf(object) {
   let root = object;
   for (let one = object; one; one = Object.getPrototypeOf(one)) root = one;
@@ -175,7 +176,7 @@ function realmOf(object) {
   return typeof made === "function" ? made("return this")() : world;
 }
 
-/** Tables of a library for tests are not there for sources, nor for a library that a source has called. */
+/** Hide the tables of a test library from sources, and from libraries that a source has called. */
 function hideTables(tables) {
   Object.keys(tables || {}).forEach(function (name) {
     const own = Object.getOwnPropertyDescriptor(tables, name);
@@ -189,7 +190,7 @@ function hideTables(tables) {
   });
 }
 
-/** In a page, a process is an object as any other. */
+/** In a page, `process` looks like a plain object to sources. */
 function hideKind(root) {
   const real = root.toString;
   const value = function toString() {
@@ -200,12 +201,12 @@ function hideKind(root) {
 }
 
 const view = world.document && world.document.defaultView;
-//: global names that sources have set: they are their own
+//: global names that sources have set: these are not hidden
 const theirs = new Set();
-//: functions that hide global names
+//: the getters that hide global names
 const hiding = new Set();
 const snapshots = [];
-//: a runner may give tests a copy of the process, and a realm of their own; what is of the machine is loaded outside
+//: a runner may give tests a copy of the process and a realm of their own; `machine.cjs` is loaded outside that realm
 const outer = fs.readFileSync.constructor;
 const processes = Array.from(new Set([process, outer("return process")()]));
 const main = processes[processes.length - 1].mainModule;
@@ -213,7 +214,7 @@ const outside = main ? main.require.bind(main) : require;
 const hideTexts = outside(path.join(__dirname, "texts.cjs"));
 const machine = outside(path.join(__dirname, "machine.cjs"));
 const outermost = outer("return this")();
-//: the realms of tests, of Node, and of elements
+//: the global objects of the realms of tests, of Node, and of elements
 const worlds = Array.from(new Set([world, outermost].concat(view ? realmOf(world.document) : [])));
 machine.show(Boolean(world.document));
 processes.forEach(machine.hideProcess);

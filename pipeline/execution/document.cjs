@@ -1,7 +1,7 @@
-// What the document tells sources in a disguised run where a browser tells something else: its name, boxes of elements,
-// media, whether people cause an event, and whether they look at it. Tests, runners and libraries are told the truth, and
-// what tests replace stays replaced. All boxes are the same one, so that sources that compare them do what they do
-// without a layout. Where snapshots show boxes, nobody has one.
+// Makes the document of a disguised run answer sources like a browser: its name, the boxes of elements, media queries,
+// whether a person caused an event, and whether the page is visible and has the focus. Tests, runners and libraries get
+// the true answers, and what tests replace stays replaced. All boxes are equal, so sources that compare boxes behave as
+// they do without a layout. If snapshots show boxes, no element gets one.
 "use strict";
 const { about: { boxes }, isAskedBySource, isDoneBySource } = require("./askers.cjs");
 
@@ -13,24 +13,24 @@ const SEEN = {
   Document: { hidden: false, visibilityState: "visible" },
   Screen: { width: 1920, height: 1080, availWidth: 1920, availHeight: 1080, colorDepth: 24, pixelDepth: 24 },
 };
-//: what everybody is told, without asking who asks: jsdom asks each time that it matches a selector, and tells otherwise
-//: only until an element has been focused
+//: answers that all callers get. jsdom asks each time it matches a selector, so looking up the caller would cost too
+//: much, and jsdom itself answers otherwise only until an element has had the focus
 const TOLD_TO_ALL = { Document: { hasFocus: true } };
 const OF_DOCUMENTS = /[\\/]node_modules[\\/]jsdom[\\/]/;
-//: what is global where this file runs; Node before 12 has no name for it
+//: the global object of this file's realm; Node before 12 has no name for it
 const world = new Function("return this")();
-//: tests may have made only a part of the document's window global
+//: the document's window, of which tests may have made only a part global
 const view = world.document && world.document.defaultView;
 
 //: elements that browsers do not show, or not always
 const NOT_ALWAYS_SHOWN =
   /^(?:area|base|basefont|datalist|dialog|head|input|link|meta|noembed|noframes|noscript|param|rp|script|source|style|template|title|track)$/i;
-//: what computes styles, unless tests replace it
+//: the document's own function, which tests may replace
 const computed = view && view.getComputedStyle;
-//: a style sheet -> the number of its rules, and the selectors of those that hide elements
+//: a style sheet -> the number of its rules, and the selectors of the rules that hide elements
 const known = new WeakMap();
 
-/** Replace what a class has under a name by what `make` makes of its getter or function. */
+/** Replace a getter or method of a class; `make` gets the original and returns the replacement. */
 function replace(type, name, make) {
   const owner = (view || world)[type] && (view || world)[type].prototype;
   const own = owner && Object.getOwnPropertyDescriptor(owner, name);
@@ -48,7 +48,7 @@ function hiding(rules) {
   return [].concat.apply([], found);
 }
 
-/** The same of all style sheets of a document. */
+/** These selectors, for all style sheets of a document. */
 function hidingIn(page) {
   const sheets = Array.from(page.styleSheets || []).concat(Array.from(page.adoptedStyleSheets || []));
   const found = sheets.map(function (sheet) {
@@ -64,11 +64,11 @@ function matches(element, selector) {
   try {
     return element.matches(selector);
   } catch (error) {
-    return false; // a rule with a selector that a document does not know has no effect
+    return false; // a rule whose selector the document does not support has no effect
   }
 }
 
-/** Whether anything says that an element is not shown. It costs much less than its style, which takes every rule. */
+/** Whether an element may be hidden. This is much cheaper than computing its style, which takes every rule. */
 function mayBeHidden(element, selectors) {
   return (
     NOT_ALWAYS_SHOWN.test(element.localName) || element.hasAttribute("hidden") ||
@@ -137,7 +137,7 @@ function giveMedia() {
   });
 }
 
-/** A page has no files: jsdom reads them, in a process of its own if it has to wait. */
+/** Refuse requests for files, which a page cannot read. jsdom can; for a synchronous request, it starts a process. */
 function hideFiles() {
   const { URL } = view || {};
   const protocolOf = URL && Object.getOwnPropertyDescriptor(URL.prototype, "protocol").get;
@@ -145,7 +145,7 @@ function hideFiles() {
     try {
       return protocolOf.call(new URL(`${address}`, world.document.baseURI)) === "file:";
     } catch (error) {
-      return false; // the real one refuses it
+      return false; // the real function rejects it
     }
   };
   replace("XMLHttpRequest", "open", (real) =>
@@ -155,7 +155,7 @@ function hideFiles() {
     });
 }
 
-/** Events that tests dispatch are trusted as those of people are. */
+/** Make events that tests dispatch trusted, like those that people cause. */
 function giveTrust() {
   if (!view || !view.Event) return;
   const event = new view.Event("x");
@@ -180,7 +180,7 @@ function giveName() {
     });
 }
 
-/** A page that somebody looks at. */
+/** Make the page look visible, on a screen, and focused. */
 function giveView() {
   const told = (given) => (real) =>
     function () {

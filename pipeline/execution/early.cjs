@@ -1,5 +1,5 @@
-// What Node loads before the runner in a disguised run: what the runner makes global can be hidden later, for which it
-// has to be configurable. Written for any Node that runs tests.
+// Node loads this file before the runner in a disguised run. It makes the runner's global names configurable, so that
+// they can be hidden later. Written for any Node that runs tests.
 "use strict";
 const world = new Function("return this")();
 const { defineProperty } = Object;

@@ -1,35 +1,36 @@
-// What sources cannot replace in a disguised run, because runners, libraries and tests call it, too: functions of the
+// Keeps functions that runners, libraries and tests call, too, in a disguised run: sources cannot replace those of the
 // language and of Node, and the methods and accessors by which tests read elements. Tests, runners and libraries may
-// replace what they like, unless a source makes them. Loaded once in each process; each realm is kept for itself.
+// replace anything, unless a source has them do it. Loaded once in each process; each realm is kept separately.
 "use strict";
 const { types } = require("util");
 const vm = require("vm");
 const { isAskedBySource, isDoneBySource } = require("./askers.cjs");
-//: what a language's functions are properties of; what fake clocks replace is left out
+//: objects with the language's functions, except those that fake clocks replace
 const OF_LANGUAGE =
   "Object Reflect JSON Promise Promise.prototype Array Array.prototype String.prototype Map.prototype " +
   "Set.prototype WeakMap.prototype WeakSet.prototype Symbol.prototype Error Function.prototype";
-//: what of it has another name than a text: methods that loops, spreading and texts call
+//: of these, the ones with methods that loops, spreads and string methods call; some have symbols as names
 const OF_LOOPS = "Array.prototype String.prototype Map.prototype Set.prototype RegExp.prototype";
-//: what is global in it, beside what fake clocks replace
+//: the language's global names, except those that fake clocks replace
 const OF_GLOBALS =
   "Array Boolean Error Function JSON Map Number Object Promise Proxy Reflect RegExp Set String Symbol WeakMap WeakSet";
-//: methods of them that tests of real repositories delete
+//: methods that are not kept, because tests of real repositories delete them
 const DELETED = ["constructor", "toString"];
 const OF_ELEMENTS =
   "getAttribute getAttributeNames getAttributeNode hasAttribute hasAttributes matches closest querySelector " +
   "querySelectorAll getElementsByTagName getElementsByClassName contains isEqualNode";
-//: classes, beside those of nodes, by whose accessors and methods tests read a page, and such methods
+//: classes, in addition to those of nodes, by whose accessors and methods tests read a page; and these methods
 const OF_PAGES = ["CSSStyleDeclaration", "DOMTokenList", "HTMLCollection", "NamedNodeMap", "NodeList", "Selection"];
 const READING = /^(?:getRootNode|compareDocumentPosition|isSameNode|getPropertyValue|checkValidity|toString|item)$/;
-//: what people's events never call, and those of tests always do, of the document's classes; and names of events
+//: methods of the document's classes that are called for each event of a test and never for a person's; and the names
+//: of event classes
 const OF_EVENTS = { Document: ["createEvent"], Event: ["initEvent"], EventTarget: ["dispatchEvent"] };
 const EVENT = /^[A-Z]\w*Event$/;
-//: modules of Node by which reports leave a process, and what their classes inherit
+//: modules of Node by which reports leave a process, or from which their classes inherit
 const OF_NODE = ["fs", "fs/promises", "v8", "events", "worker_threads", "util", "path", "vm", "module"];
 const OF_PROCESS = ["emit", "send", "exit", "reallyExit", "on", "once", "addListener", "removeListener", "nextTick"];
 
-//: gives what calls a function, as if from code that is in no file
+//: wraps a function so that its calls seem to come from code that is in no file
 const marked = vm.runInThisContext(`(function (does, construct, apply) {
   return new Proxy(does, {
     apply: function (bound, self, words) { return apply(bound, self, words); },
@@ -41,16 +42,16 @@ const define = Object.defineProperty;
 const described = Object.getOwnPropertyDescriptor;
 const parentOf = Object.getPrototypeOf;
 const owns = Function.prototype.call.bind(Object.prototype.hasOwnProperty);
-//: what is kept: object -> name -> whether it is listed, how everybody sees it if not only sources see it so, and a
-//: function that takes what replaces it
+//: the kept properties: object -> name -> whether it is `enumerable`; `show` returns the descriptor that all callers
+//: see (without it, only sources see a plain property), and `take` accepts a replacement
 const kept = new WeakMap();
-//: what everything inherits from: sources add nothing to it that takes part in an assignment to an heir
+//: objects from which everything inherits: sources can add nothing that affects assignments to inheriting objects
 const roots = new WeakSet();
-//: worlds that inherit their window
+//: global objects that inherit their `window`
 const windows = new WeakSet();
-//: the window of the test file that runs; a library makes its elements in another realm
+//: the window of the running test file; a library makes its elements in another realm
 let view = {};
-//: its classes of pages
+//: the classes of OF_PAGES in this window
 let pages = [];
 const elementsOf = new Set(OF_ELEMENTS.split(" "));
 //: the names of accessors that are kept
@@ -58,8 +59,8 @@ const accessors = new Set();
 
 const isFunction = (value) => typeof value === "function";
 
-/** Keep an object's own functions under these names, or what `isKept` chooses, from sources. Where this is `strict`,
- * they give its heirs no others either. */
+/** Keep an object's own functions of these names, or the values that `isKept` accepts. With `strict`, sources cannot
+ * give inheriting objects others either. */
 function keep(owner, names, isKept = isFunction, strict = false) {
   names.forEach(function (name) {
     const own = owner && described(owner, name);
@@ -84,7 +85,7 @@ function keep(owner, names, isKept = isFunction, strict = false) {
   });
 }
 
-/** How a value is kept that everybody sees as a plain property, and tests may replace. */
+/** How to keep a value that all callers see as a plain property, and that tests may replace. */
 function taking(enumerable, read, write) {
   return {
     enumerable,
@@ -93,13 +94,13 @@ function taking(enumerable, read, write) {
   };
 }
 
-/** Know that a property is kept, and how. */
+/** Record that a property is kept, and how. */
 function note(owner, name, how) {
   if (!kept.has(owner)) kept.set(owner, new Map());
   kept.get(owner).set(name, how);
 }
 
-/** Keep an accessor. Who asks what it is sees the functions that it has now. */
+/** Keep an accessor. Its descriptor shows the functions that it has now. */
 function keepAccessor(owner, name) {
   const own = described(owner, name);
   if (!own.configurable || !own.get || /^on/.test(name)) return;
@@ -123,14 +124,14 @@ function keepAccessor(owner, name) {
 const namesOf = (owner) => Object.getOwnPropertyNames(owner).filter((name) => !DELETED.includes(name));
 const keepAll = (owner) => owner && keep(owner, namesOf(owner));
 
-/** What stands behind a property that is kept, as its descriptor. */
+/** The descriptor that a kept property would have if it were not kept; nothing for other properties. */
 function behind(owner, name) {
   const how = kept.has(owner) && kept.get(owner).get(name);
   return how && (how.show ? how.show() : { value: described(owner, name).get() });
 }
 
-/** How a property that is `found` is seen: what is kept looks like any other. A world's window is its own for all,
- * so that who replaces it can put it back. */
+/** The descriptor that callers see, given the one `found`: a kept property looks like any other. The window of a global
+ * object always looks like its own property, so that code that replaces it can restore it. */
 function shown(object, name, found) {
   if (found === undefined && name === "window" && windows.has(object))
     return { configurable: true, enumerable: true, value: object.window, writable: true };
@@ -140,7 +141,7 @@ function shown(object, name, found) {
   return { configurable: true, enumerable: own.enumerable, value: found.get(), writable: true };
 }
 
-/** Whether a descriptor makes a property that takes no part in an assignment to an heir. */
+/** Whether a property with this descriptor does not affect assignments to inheriting objects. */
 function isPlain(descriptor) {
   if (!descriptor || types.isProxy(descriptor)) return false;
   const value = described(descriptor, "value");
@@ -148,7 +149,7 @@ function isPlain(descriptor) {
   return Boolean(value && "value" in value && writable && writable.value === true);
 }
 
-/** Whether a prototype, or one above it that no library made, answers in place of an element. */
+/** Whether a prototype, or one above it that no library made, has one of these names and so answers for an element. */
 function isLying(object, names = elementsOf) {
   for (let one = object; one && one !== view.Node.prototype; one = parentOf(one)) {
     if (types.isProxy(one)) return true;
@@ -159,8 +160,8 @@ function isLying(object, names = elementsOf) {
   return false;
 }
 
-/** Take from a prototype, and from those above it that no library made, what answers in place of an element; whether
- * this is possible. */
+/** Delete what answers for an element from a prototype, and from those above it that no library made. Returns whether
+ * that succeeded. */
 function isHonest(object) {
   for (let one = object; one && one !== view.Node.prototype; one = parentOf(one)) {
     if (types.isProxy(one)) return false;
@@ -169,7 +170,7 @@ function isHonest(object) {
   return !isLying(object);
 }
 
-/** Replace the functions of a realm that define properties, by ones that sources cannot use on what is kept. */
+/** Replace a realm's functions that define properties, so that sources cannot use them on what is kept. */
 function keepDefining(world) {
   if (world.document) {
     view = world.document.defaultView || {};
@@ -177,7 +178,7 @@ function keepDefining(world) {
   }
   if (roots.has(world.Object.prototype)) return;
   const { Object: own, Reflect: reflect } = world;
-  // a proxy answers itself whether it is one
+  // `instanceof` would run a proxy's own code
   const isNode = (object) =>
     Boolean(view.Node) && typeof object === "object" && (types.isProxy(object) || object instanceof view.Node);
   const isOfPages = (object) => pages.some((type) => object instanceof type);
@@ -240,7 +241,7 @@ function keepDefining(world) {
   [own.prototype, world.Function.prototype].forEach((root) => roots.add(root));
 }
 
-/** Whether this is a node, and no prototype of one. */
+/** Whether this is a node itself, not a prototype of nodes. */
 function isInPage(object) {
   try {
     return Boolean(described(view.Node.prototype, "nodeType").get.call(object));
@@ -249,7 +250,8 @@ function isInPage(object) {
   }
 }
 
-/** Keep how tests read nodes and styles. Sources may give their own elements accessors of these names. */
+/** Keep the accessors and methods by which tests read nodes and styles. Sources may give their own elements accessors
+ * of these names. */
 function keepReading() {
   if (!view.Node) return;
   Object.getOwnPropertyNames(view).forEach(function (name) {
@@ -262,7 +264,7 @@ function keepReading() {
   });
 }
 
-/** Keep how tests cause events. */
+/** Keep the methods and classes by which tests cause events. */
 function keepEvents(world) {
   if (!view.EventTarget) return;
   Object.keys(OF_EVENTS).forEach((type) => keep(view[type].prototype, OF_EVENTS[type], isFunction, true));
@@ -272,7 +274,7 @@ function keepEvents(world) {
   });
 }
 
-/** Keep a function that is global. A runner that gives its world an accessor removes it after the tests. */
+/** Keep a global function. A global accessor stays configurable, because its runner removes it after the tests. */
 function keepGlobal(world, name) {
   const own = described(world, name);
   if (!own || !own.configurable) return;
@@ -286,7 +288,7 @@ function keepGlobal(world, name) {
   note(world, name, own.get ? { enumerable: own.enumerable } : taking(own.enumerable, get, write));
 }
 
-/** Custom elements are read as other elements are. */
+/** Make custom elements answer tests like other elements. */
 function keepElements() {
   const registry = view.customElements && parentOf(view.customElements);
   if (!registry || !owns(registry, "define") || !described(registry, "define").configurable) return;
@@ -297,8 +299,9 @@ function keepElements() {
   };
 }
 
-/** Keep the window of a world. One that is its own window, as Vitest's, is told to delete it after the tests, so it
- * moves to what the world inherits from: there, nobody can delete it, and to delete it in the world is no error. */
+/** Keep the window of a global object. A global object that is its own window, such as Vitest's, has it deleted after
+ * the tests. Its window therefore moves to its prototype: there it cannot be deleted, and deleting it from the global
+ * object is no error. */
 function keepWindow(world) {
   const own = described(world, "window");
   if (!own || !own.configurable || own.value !== world) return keep(world, ["window"], Boolean);
@@ -315,14 +318,14 @@ function keepWindow(world) {
   [world, parent].forEach((owner) => note(owner, "window", { enumerable, take }));
 }
 
-/** The prototypes of a realm's iterators, and what they inherit from. */
+/** The prototypes of a realm's iterators and generators, and what they inherit from. */
 function iteratorsOf(world) {
   const made = world.Function("return [[][Symbol.iterator](), ''[Symbol.iterator](), new Map().keys(), new Set().keys()]")();
   const generators = parentOf(parentOf(world.Function("return (function* () {})()")()));
   return made.map(parentOf).concat(generators, parentOf(generators));
 }
 
-/** Keep what loops call, and the names of the language's own classes. */
+/** Keep the methods that loops call, and the global names of the language's classes. */
 function keepLoops(world, at) {
   OF_LOOPS.split(" ").map(at).concat(iteratorsOf(world)).forEach(function (owner) {
     keepAll(owner);
@@ -331,7 +334,7 @@ function keepLoops(world, at) {
   OF_GLOBALS.split(" ").forEach((name) => keepGlobal(world, name));
 }
 
-/** A function that a source binds is known as a source's, whoever calls it later: those of the language have no file. */
+/** Let functions that a source binds count as a source's, whoever calls them. Bound functions have no file. */
 function markBound(world) {
   const { prototype } = world.Function;
   const { configurable, value: real } = described(prototype, "bind");
@@ -346,8 +349,8 @@ function markBound(world) {
   define(prototype, "bind", { configurable: true, enumerable: false, value, writable: true });
 }
 
-/** Keep what a realm has. Regular expressions and loops are kept in the realm of sources alone, since V8 runs kept ones
- * slowly. */
+/** Keep a realm's functions. Those of regular expressions and loops are kept in the realm of sources only, since V8
+ * runs kept ones slowly. */
 function keepRealm(world, ofSources) {
   const at = (place) => place.split(".").reduce((owner, name) => owner && owner[name], world);
   markBound(world);
@@ -363,14 +366,14 @@ function keepRealm(world, ofSources) {
   keepWindow(world);
 }
 
-/** Keep what Node has. */
+/** Keep the functions of Node's modules. */
 function keepNode() {
   OF_NODE.forEach(function (name) {
     let own;
     try {
       own = require(name);
     } catch (error) {
-      return; // this Node has none
+      return; // this version of Node does not have it
     }
     keepAll(own);
     const classes = Object.keys(own).filter((key) => /^[A-Z]/.test(key) && isFunction(own[key]));
@@ -381,7 +384,7 @@ function keepNode() {
   if (syncBuiltinESMExports) syncBuiltinESMExports();
 }
 
-/** Keep what a process has or inherits. */
+/** Keep the functions that a process has or inherits. */
 function keepProcess(own) {
   OF_PROCESS.forEach(function (name) {
     if (isFunction(own[name]) && !owns(own, name))

@@ -1,10 +1,11 @@
-// Which modules sources find in a disguised run: no packages for tests, none that only these brought along, and in a
-// page, none of Node's that no bundler gives to a page, unless a source of the base loads it.
+// Decides which modules sources can load in a disguised run: no test packages, and no packages that only test packages
+// depend on. In a page, they also find none of Node's modules that no bundler provides for browsers, except those that
+// a source of the base loads.
 "use strict";
 const fs = require("fs");
 const path = require("path");
 const { about } = require("./askers.cjs");
-//: packages that tests alone use, also as folders of installed packages
+//: packages that only tests use, as names or as folders of installed packages
 const OF_TESTS = /^(?:@jest|@vitest|@testing-library|jest|vitest|mocha|chai|karma|jasmine|jsdom|happy-dom)(?![a-z0-9])/;
 const INSTALLED = /^[^]*[\\/]node_modules[\\/](?:\.(?:bin|pnpm)[\\/])?/;
 const OF_MANIFESTS = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
@@ -13,18 +14,18 @@ const OF_PACKAGES = ["dependencies", "optionalDependencies", "peerDependencies"]
 const { existsSync, readFileSync } = fs;
 const alone = new Set(about.alone);
 const folders = ["node_modules", "node_modules/.pnpm/node_modules"].map((name) => path.join(about.root, name));
-//: the packages that those of the repository ask for, directly or not, without those for tests
+//: the packages that the repository depends on, directly or indirectly, except through test packages
 let asked;
-//: whether files are read here: before Node 10, its functions call each other by names that are hidden
+//: whether files are being read here: before Node 10, functions of `fs` call each other by names that we replace
 let isReading = false;
 
-/** Whether a name or a path is that of a package for tests. */
+/** Whether a name or a path belongs to a test package. */
 function isOfTests(name) {
   const isRelative = /^(?:\.|[\\/])/.test(name) && !INSTALLED.test(name);
   return !isRelative && OF_TESTS.test(name.replace(INSTALLED, ""));
 }
 
-/** The package of a manifest, and the names in these fields; nothing of one that cannot be read. */
+/** The name in a manifest, and the package names in these fields; empty for a manifest that cannot be read. */
 function namesIn(file, fields) {
   let manifest;
   try {
@@ -47,7 +48,7 @@ function allAsked() {
   return found;
 }
 
-/** Whether a package is installed that nothing but packages for tests asks for. */
+/** Whether a package is installed only because test packages depend on it. */
 function isBrought(name) {
   if (/^(?:\.|[\\/]|\w:)/.test(name) && !INSTALLED.test(name)) return false;
   const words = name.replace(INSTALLED, "").split(/[\\/]/);
@@ -62,7 +63,7 @@ function isBrought(name) {
   return !asked.has(own);
 }
 
-/** Whether sources do not find the module of this name. */
+/** Whether sources cannot load the module of this name. */
 function isDenied(name, isPage) {
   return isOfTests(name) || (isPage && alone.has(name.replace(INSTALLED, "").replace(/^node:|\/.*$/g, ""))) || isBrought(name);
 }

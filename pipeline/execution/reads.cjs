@@ -1,10 +1,11 @@
-// Tells which files of the repository the processes of a test run load on their own account: configuration, presets,
-// transformers, set-up, reporters, and who asks for what. Loaded by `--require` into every process of the run; runners'
-// own `reads.*` add what is not loaded by Node itself. Written for Node 6 and later.
+// Reports which files of the repository the processes of a test run load themselves (configuration, presets,
+// transformers, set-up, reporters), and which file imports which. `--require` loads it into every process of the run;
+// the runners' own `reads.*` add what Node itself does not load. Written for Node 6 and later.
 //
-// A11Y_READS names a file that holds, as JSON: `out`, the file to which a line of JSON is added for each find; `root`, the repository;
-// `tests`, the files that are run; `apart`, a pattern of programs that run tests and nothing else, and are not looked
-// at, as threads are not. Not seen: ES modules before Node 22.15, and programs that are not Node's.
+// A11Y_READS is the path of a JSON file with settings: `out`, the file to which a line of JSON is appended for each
+// find; `root`, the repository; `tests`, the files that run; `apart`, a pattern of programs that only run tests. These
+// programs are not observed, and neither are threads. Not covered: ES modules before Node 22.15, and programs other
+// than Node.
 "use strict";
 const marker = Symbol.for("a11y-bench.reads");
 if (process.env.A11Y_READS && !global[marker]) {
@@ -22,7 +23,7 @@ if (process.env.A11Y_READS && !global[marker]) {
     told.add(line);
     append(settings.out, line + "\n");
   };
-  // from the root; empty for what is no file of the repository's own
+  // the path from the root; empty for a file that is not the repository's own
   const inside = (file) => {
     const name = path.relative(settings.root, file || settings.root);
     const own = name && !path.isAbsolute(name) && name.split(path.sep).every((part) => part !== ".." && part !== "node_modules" && part !== ".git");
@@ -46,7 +47,7 @@ if (process.env.A11Y_READS && !global[marker]) {
     loaded,
     named: (text) => tell("named", text),
     mapped: (pattern, target) => tell("mapped", [String(pattern), target]),
-    // a file that would be loaded in place of a package, if there were one
+    // a file that would be loaded in place of a package if it existed
     hiding: (file) => inside(file) && tell("hiding", inside(file)),
     when: (pattern, hook) => hooks.push([pattern, hook]),
     strings: function strings(value, depth) {
@@ -63,9 +64,9 @@ if (process.env.A11Y_READS && !global[marker]) {
   if (!apart) {
     const load = Module._load;
     Module._load = function (request, parent) {
-      try { note(parent && parent.filename, Module._resolveFilename.apply(Module, arguments)); } catch (error) { /* not there */ }
+      try { note(parent && parent.filename, Module._resolveFilename.apply(Module, arguments)); } catch (error) { /* no such file */ }
       const own = load.apply(this, arguments);
-      hooks.forEach((one) => { if (one[0].test(request)) try { one[1](own); } catch (error) { /* another form than is known */ } });
+      hooks.forEach((one) => { if (one[0].test(request)) try { one[1](own); } catch (error) { /* its form is unknown */ } });
       return own;
     };
     const url = require("url");
@@ -79,7 +80,7 @@ if (process.env.A11Y_READS && !global[marker]) {
         },
       });
 
-    // data is configuration when a module reads it that Node itself has loaded, before the first test
+    // data counts as configuration if a module that Node itself loaded reads it before the first test
     const reader = () => {
       const before = [Error.prepareStackTrace, Error.stackTraceLimit];
       Error.stackTraceLimit = 12;
@@ -98,7 +99,7 @@ if (process.env.A11Y_READS && !global[marker]) {
     const watch = (own, method) => {
       const before = own[method];
       own[method] = function (file) {
-        try { read(file); } catch (error) { /* says nothing */ }
+        try { read(file); } catch (error) { /* nothing is reported */ }
         return before.apply(this, arguments);
       };
     };

@@ -1,6 +1,7 @@
-# Gives all files that patches wrote, their folders and the scratch folder $0 one time, so that their order does not tell
-# which run this is. $1 processes are started and end at once, since the number of the next one would tell how many there
-# were. What a patch made unreachable stays as it is: a link in place of a folder must not end the evaluation.
+# Gives all files that patches wrote, their folders and the scratch folder $0 the same time, so that their order does
+# not reveal which run this is. Then starts $1 processes that end at once, so that the next process number does not
+# reveal how many commands ran before. Files that a patch made unreachable are skipped: a link in place of a folder must
+# not end the evaluation.
 now=$(date +%s)
 written=$0/written
 git diff --name-only -z --no-renames HEAD > "$written"

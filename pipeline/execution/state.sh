@@ -1,7 +1,8 @@
-# Lists the files that differ from the commit, those that it does not have, those that were made for the image (named in
-# the file $1), and those of the first two that match the pattern $0. Each name ends with a zero byte, each list with an
-# empty name. $2 is a path for working files. One script, since starting a command takes longer than most of these do.
-# What git warns of is no name: it is printed only if git fails.
+# Prints four lists: the files that differ from the commit, those that it does not have, those that were made for the
+# image (the file $1 names them), and those of the first two lists that match the pattern $0. Each name ends with a zero
+# byte, each list with an empty name. $2 is the start of the paths of temporary files. This is one script because
+# starting a command takes longer than most of these commands. Warnings of git are no names, so they are printed only if
+# git fails.
 list() {
   "$@" 2> "$errors" || { code=$?; cat "$errors" >&2; exit "$code"; }
 }

@@ -1,15 +1,15 @@
-// What functions tell sources of themselves in a disguised run: those of the language, of the document and of Node are
-// native, whoever replaced them, and of this realm. Loaded once in each process.
+// Makes functions of the language, of the document and of Node look native to sources in a disguised run, even if they
+// were replaced, and look as if they belonged to the realm of sources. Loaded once in each process.
 "use strict";
 const { isAskedBySource } = require("./askers.cjs");
 const { behind } = require("./keeping.cjs");
 const define = Object.defineProperty;
 const described = Object.getOwnPropertyDescriptor;
-//: besides everything that is global
+//: objects with native functions, in addition to all global names
 const PLACES =
   "Object.prototype Function.prototype Array.prototype String.prototype Promise.prototype JSON Reflect console process";
 
-/** Add the functions that an object has, and those of the classes that it has. */
+/** Add the functions of an object; with `isDeep`, also the functions of these and of their prototypes. */
 function gather(object, found, isDeep) {
   if (!object) return;
   Reflect.ownKeys(object).forEach(function (name) {
@@ -24,7 +24,7 @@ function gather(object, found, isDeep) {
   });
 }
 
-/** All native functions of a world and its document. */
+/** All native functions of a global object and its document. */
 function natives(world) {
   const found = new WeakSet();
   gather(world, found, true);
@@ -37,7 +37,7 @@ function natives(world) {
   return found;
 }
 
-/** The texts of functions in a realm are those of native functions where `isNative`. */
+/** In a realm, show sources the text of a native function for each function that `isNative` accepts. */
 function hideTexts(owner, isNative) {
   const real = owner.toString;
   const value = function toString() {
@@ -47,7 +47,7 @@ function hideTexts(owner, isNative) {
   define(owner, "toString", { configurable: true, enumerable: false, value, writable: true });
 }
 
-/** Functions of another realm tell the realm of sources. */
+/** Make functions of another realm name the constructor of the sources' realm. */
 function hideRealm(world, outer) {
   const real = outer.Function;
   if (real === world.Function) return;
@@ -55,7 +55,7 @@ function hideRealm(world, outer) {
   define(real.prototype, "constructor", { configurable: true, enumerable: false, get, set() {} });
 }
 
-/** The console has no class of its own. */
+/** Make the console look like a plain object. */
 function hideConsole(world) {
   const real = world.console && world.console.constructor;
   if (!real || real === world.Object) return;
