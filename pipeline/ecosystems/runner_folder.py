@@ -145,9 +145,9 @@ class Parser(Table):
     runner: str = ""
     reader: str = "report"
     reporter: str = ""
-    preload: str = Field(default="", description="the file that Node loads before the runner, in each of its processes")
-    log: bool = Field(default=False, description="what the runner prints is its report")
-    once: bool = Field(default=False, description="the report is written once, and never read back: it leaves at once")
+    preload: str = Field(default="", description="the file that Node loads before the runner in each process")
+    log: bool = Field(default=False, description="the runner's output is its report")
+    once: bool = Field(default=False, description="the report is written once and never read back, so a pipe works")
     names_files: bool = True
     announcement: str = ""
     control: Control | None = None
@@ -269,29 +269,29 @@ class Logged(Table):
 class Runner(Folder):
     """A test runner. `parser` is its usual parser; rows of its `words` may name another."""
 
-    programs: tuple[str, ...] = Field(description="what scripts call")
-    packages: tuple[str, ...] = Field(description="what package.json depends on")
+    programs: tuple[str, ...] = Field(description="the programs that scripts call")
+    packages: tuple[str, ...] = Field(description="the packages that package.json depends on")
     entries: tuple[str, ...] = Field(description="the runner's own file, in node_modules; none: Node itself")
-    configuration: str = Field(description="pattern of its files, from its folder")
-    finds: str = Field(default="", description="pattern of those that it finds itself; none: all")
-    usual: str = Field(default="", description="pattern of the one that it takes first, if there are several")
-    configured: str = Field(default="", description="the word that hands it another {configuration}")
+    configuration: str = Field(description="pattern of its configuration files, from their package's folder")
+    finds: str = Field(default="", description="pattern of the configuration files that it finds itself; none: all")
+    usual: str = Field(default="", description="pattern of the configuration file that it prefers")
+    configured: str = Field(default="", description="the argument that selects another {configuration}")
     key: str = Field(default="", description="its field in package.json")
-    aggregate: str = Field(default="", description="what a configuration says that runs the packages' tests")
-    imports: str = Field(default="", description="pattern of how tests name it")
-    tests: str = Field(default="", description="pattern of how its configuration names the folder of its tests")
+    aggregate: str = Field(default="", description="pattern in a configuration that runs the packages' tests")
+    imports: str = Field(default="", description="pattern by which tests name it")
+    tests: str = Field(default="", description="pattern by which its configuration names the folder of its tests")
     adapter: str = Field(default="", description="the package that makes another {runner} its framework")
-    command: str = Field(default="", description="the first word of a call that tests")
+    command: str = Field(default="", description="the first word of a call that runs tests")
     keep: tuple[str, ...] = Field(default=(), description="arguments of a script that shape how tests run")
-    flags: tuple[str, ...] = Field(default=(), description="those that take no value")
-    by_script: bool = Field(default=False, description="the reporter starts commands, and takes over what they start")
+    flags: tuple[str, ...] = Field(default=(), description="such arguments that take no value")
+    by_script: bool = Field(default=False, description="the reporter can start a script and take over the runner in it")
     positional: bool = Field(default=False, description="words without a dash name tests")
     protected: tuple[str, ...] = Field(description="patterns of paths that decide how tests run")
     browser: bool = Field(default=False, description="whether its tests always run in a browser")
-    projects: Projects | None = Field(default=None, description="of its configuration, where they name browsers")
-    reads: Reads | None = Field(default=None, description="how it tells what it reads; none: Node alone does")
+    projects: Projects | None = Field(default=None, description="projects of its configuration, if they name browsers")
+    reads: Reads | None = Field(default=None, description="how it reports what it reads; none: only Node does")
     unchecked: dict[str, str] = Field(default={}, description="variables that switch off the type checks of its tests")
-    browsers: tuple[str, ...] = Field(default=(), description="packages beside which its tests start a browser")
+    browsers: tuple[str, ...] = Field(default=(), description="packages with which its tests start a browser")
     parser: str
     words: tuple[Words, ...]
     faults: dict[str, Logged] = Field(default={}, description="known faults of the table, as its logs show them")

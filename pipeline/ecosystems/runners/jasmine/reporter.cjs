@@ -1,14 +1,14 @@
-// The same tests as Jasmine's own output tells, as JSON: a helper, which every version loads before the specs. A spec is
-// of the file that was being loaded when it was declared: Jasmine names none before version 4.6, and lets nobody look on
-// since version 7. A file that can not be loaded fails by itself, as a spec of its own; Jasmine would end without a result
-// for the others.
+// Reports Jasmine's results as JSON. This is a helper, which every version loads before the specs. A spec belongs to
+// the file that was being loaded when it was declared: Jasmine does not name files before version 4.6, and its
+// environment is frozen since version 7. A file that cannot be loaded fails as a spec of its own; Jasmine would end
+// without results for the others.
 "use strict";
 const fs = require("fs");
 const path = require("path");
 const Jasmine = require(require.resolve("jasmine", { paths: [process.cwd()] }));
 
 const env = jasmine.getEnv();
-const { realpathSync } = fs; // what tests load may hide their files
+const { realpathSync } = fs; // code that tests load may replace it
 const real = (name) => realpathSync(path.resolve(name));
 const files = new Map();
 const lost = new Set();
@@ -30,7 +30,7 @@ function failed(error) {
   lost.add(id);
 }
 
-// Files are loaded one by one: at once before version 3.10, by a promise since.
+// Files are loaded one by one: synchronously before version 3.10, asynchronously since then.
 const { loadSpecs } = Jasmine.prototype;
 const single = (runner, name) => {
   loading = real(name);
@@ -69,9 +69,9 @@ env.addReporter({
   specDone: ({ id, filename, description, status }) =>
     tests.push({ file: files.get(id) || filename || "", path: groups.concat(description), lost: lost.has(id), status }),
   jasmineDone: ({ overallStatus }) => {
-    const report = process.env.TEST_REPORT; // a pipe: Node before 12 cannot but append
+    const report = process.env.TEST_REPORT; // a pipe, to which Node before 12 can only append
     fs.appendFileSync(report, JSON.stringify({ defined, overallStatus, tests, hooks }));
-    // on a line of its own: what the stream of the run still holds may end in the middle of one
+    // on a line of its own, since output that is still buffered may end in the middle of a line
     fs.writeSync(1, `\nTest results written to: ${report}\n`);
   },
 });

@@ -1,9 +1,10 @@
-// Tells of failed `beforeAll` and `afterAll`, which Jest's report does not name: jest-circus makes failed tests of the
-// one, and jest-jasmine2 nothing of the other. Loaded by Node before the runner (`--require`), in each of its processes;
-// a file in which such a hook fails has the line MARK in its message. With TS_JEST_UNCHECKED=true, ts-jest reports no types
-// that do not fit. Nothing else of the tests changes. Written for any Node that Jest 21 runs on.
+// Marks files in which a `beforeAll` or `afterAll` failed, which Jest's report does not tell: jest-circus reports a
+// failed `beforeAll` as failed tests, and jest-jasmine2 does not report a failed `afterAll`. Node loads this file
+// before the runner (`--require`), in each of its processes. The message of a file in which such a hook failed gets the
+// line MARK. With TS_JEST_UNCHECKED=true, ts-jest reports no type errors. Nothing else changes. Written for any Node
+// that Jest 21 runs on.
 //
-// Its report is written to a pipe, which has no places: Node before 12 writes at one, so that it has to append.
+// Jest's report is written to a pipe, which has no positions. Node before 12 would write at one, so there it appends.
 "use strict";
 const fs = require("fs");
 const Module = require("module");
@@ -18,7 +19,7 @@ function isPipe(file) {
   try {
     return fs.statSync(file).isFIFO();
   } catch (error) {
-    return false; // a descriptor, or a file that is not there yet
+    return false; // a descriptor, or a file that does not exist yet
   }
 }
 
@@ -33,7 +34,7 @@ Module._load = function (request) {
   return wrap ? replaced(found, wrap) : found;
 };
 
-// ts-jest 23.10 and later: it throws the errors of the types that it finds here.
+// In ts-jest 23.10 and later, this method throws the type errors that were found.
 function leaveUnchecked(found) {
   const settings = found && found.ConfigSet && found.ConfigSet.prototype;
   if (settings && "raiseDiagnostics" in settings) {
@@ -41,7 +42,7 @@ function leaveUnchecked(found) {
   }
 }
 
-// A runner is a function, or the default of a module.
+// A runner is a function, or the default export of a module.
 function replaced(found, wrap) {
   const run = found && found.__esModule ? found.default : found;
   if (typeof run !== "function" || run.length < 5) return found;
@@ -80,7 +81,7 @@ function byJasmine(run) {
   };
 }
 
-// Errors of a group itself are those of its hooks: what they throw, and what they reject or expect in vain.
+// A group's own errors are those of its hooks: errors that they throw, rejected promises, and failed expectations.
 function watch(suite, failed) {
   const { onException, addExpectationResult } = suite;
   suite.onException = function (error) {

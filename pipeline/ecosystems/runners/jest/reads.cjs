@@ -1,9 +1,9 @@
-// What Jest's tests are set up with, and who asks for what among them: of Jest's own module registry, which Node does not
-// see. Loaded behind `execution/reads.cjs`, which writes it down.
+// Reports the set-up of Jest's tests, and which module imports which in Jest's own module registry, which Node does not
+// see. Loaded after `execution/reads.cjs`, which writes the reports.
 "use strict";
 const path = require("path");
 const reads = global[Symbol.for("a11y-bench.reads")];
-// where files stand that are tested, or names that are none; and aliases, which are told apart
+// options that say where tested files are, or that name no files; and aliases, which are reported separately
 const OTHERS = /^(?:cwd|id|rootDir|roots|cacheDirectory|coverage.*|collect.*|.*IgnorePatterns|module(?:Directories|FileExtensions|Paths|NameMapper)|test(?:Match|Regex|URL)|forceCoverageMatch|extensionsToTreatAsEsm|displayName|unmockedModulePathPatterns)$/;
 if (reads)
   reads.when(/(?:^|[\\/])jest-runtime(?:[\\/]build[\\/]index(?:\.js)?)?$/, (own) => {
@@ -26,7 +26,7 @@ if (reads)
       if (runtime._resolveCjsModule) return runtime._resolveCjsModule(from, name);
       return runtime._resolveModule ? runtime._resolveModule(from, name) : runtime._resolver.resolveModule(from, name);
     }
-    // where a file of a package's name comes before the package: a relative folder is looked for at each level
+    // files that would be loaded in place of a package: a relative folder of modules is searched at each level
     function hidden(config, from, name, file) {
       const folders = (config.moduleDirectories || []).filter((one) => one !== "node_modules");
       if (!folders.length || /^[.\\/]/.test(name) || !/[\\/]node_modules[\\/]/.test(file)) return;
@@ -41,7 +41,7 @@ if (reads)
         const file = resolved(this, from, name);
         reads.edge(from, file);
         hidden(this._config, from, name, file);
-      } catch (error) { /* of Node, or not there */ }
+      } catch (error) { /* a module of Node, or a missing one */ }
       return before.apply(this, arguments);
     };
     instead.isReading = true;

@@ -1,4 +1,4 @@
-// Before version 21 Jest's report has the titles of tests without their groups: put them in.
+// Adds the groups to the titles of tests, which Jest's report lacks before version 21.
 "use strict";
 
 module.exports = (results) => {

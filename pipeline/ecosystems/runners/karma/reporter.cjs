@@ -1,11 +1,12 @@
-// Karma with the repository's own configuration, once, in a headless Chromium, and its tests as JSON. The browser is that
-// of CHROME_BIN, else the first on the path, started by a launcher of ours with the flags that the configuration has for
-// a Chrome; where none starts there is no report. The order is that of the files: a random one would give equal names to
-// others. Written for every Karma from 1 on, of which only those from 6 on wait for a configuration that is a promise.
+// Runs Karma once with the repository's own configuration in a headless Chromium, and reports its tests as JSON. The
+// browser is CHROME_BIN, or else the first on the path. Our own launcher starts it with the flags that the
+// configuration has for a Chrome. If no browser starts, there is no report. Tests run in the order of the files: in a
+// random order, the numbers of equal names would change. Written for Karma 1 and later; only Karma 6 and later waits
+// for a configuration that is a promise.
 //
-// Where a repository starts Karma in a program of its own, as Angular's `ng test` does, that program is started instead:
-// `node reporter.cjs COMMAND… -- FILES…`. Every Karma that it starts is ours then, with what the program configured. The
-// files are ignored: there is one bundle.
+// If a repository starts Karma in a program of its own, such as Angular's `ng test`, that program is started instead:
+// `node reporter.cjs COMMAND… -- FILES…`. Every Karma that it starts then gets our launcher and reporter, and keeps the
+// program's configuration. The files are ignored: there is one bundle.
 "use strict";
 const fs = require("fs");
 const Module = require("module");
@@ -21,18 +22,18 @@ const programs = [].concat(...names.map((name) => folders.map((folder) => path.j
 const BROWSER = process.env.CHROME_BIN || programs.find((program) => fs.existsSync(program)) || "";
 process.env.CHROME_BIN = BROWSER;
 
-// what Karma's own launcher of Chrome passes (karma-chrome-launcher), which need not be installed
+// the flags of Karma's own Chrome launcher (karma-chrome-launcher), which may not be installed
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=9222", "--enable-automation", "--no-first-run"].concat(
   ["no-default-browser-check", "disable-default-apps", "disable-popup-blocking", "disable-translate"].map((flag) => `--${flag}`),
   ["disable-background-timer-throttling", "disable-renderer-backgrounding"].map((flag) => `--${flag}`),
 );
 const PATIENCE = 300000;
-// characters of what a test that failed has said
+// the most characters of a failed test's message
 const SAID = 2000;
-// plugins that choose browsers themselves, or share tests out among several
+// plugins that choose browsers themselves, or distribute tests among several
 const CHOOSERS = ["detectBrowsers", "parallel"];
 
-// nothing ends before its time
+// tests run in a fixed order, and all of them run
 const JASMINE = { random: false, stopOnSpecFailure: false, failFast: false };
 
 function flags(config) {
@@ -65,20 +66,20 @@ const reporter = (bundle) => function Reporter() {
     });
   this.onRunComplete = (browsers, { success, failed, error, exitCode }) => {
     if (!browsers.length) return;
-    let skipped = 0; // which a run's own totals have since Karma 6 only
+    let skipped = 0; // Karma's own totals contain it only since version 6
     browsers.forEach(({ lastResult }) => (skipped += lastResult.skipped || 0));
     const stats = { success, failed, skipped, error, exitCode };
     const text = JSON.stringify({ bundle, stats, tests });
-    // a program may start several, one after another
+    // a program may start Karma several times
     if (process.env[BY_SCRIPT]) fs.appendFileSync(report, `${text}\n`);
     else fs.writeFileSync(report, text);
-    // on a line of its own: what the stream of the run still holds may end in the middle of one
+    // on a line of its own, since output that is still buffered may end in the middle of a line
     fs.writeSync(1, `\nTest results written to: ${report}\n`);
   };
 };
 
 function ours(config, bundle) {
-  if (BROWSER) process.env.CHROME_BIN = BROWSER; // configurations name browsers that were never downloaded
+  if (BROWSER) process.env.CHROME_BIN = BROWSER; // configurations may set it to a browser that was never downloaded
   const client = config.client || {};
   config.set({
     frameworks: (config.frameworks || []).filter((name) => !CHOOSERS.includes(name)),
@@ -96,7 +97,7 @@ function ours(config, bundle) {
   });
 }
 
-// The configuration as Karma loads it itself: TypeScript where ts-node is there, a module where it is one.
+// Load the configuration as Karma itself does: TypeScript by ts-node, an ES module by `import`.
 function load(original) {
   if (/\.[cm]?ts$/.test(original)) require(require.resolve("ts-node", { paths: [path.dirname(original)] })).register();
   try {
@@ -113,7 +114,7 @@ function around(original) {
     ours(config, original);
   };
   return (config) => {
-    config.set({ autoWatch: false, singleRun: true }); // configurations ask for it
+    config.set({ autoWatch: false, singleRun: true }); // configurations may read these
     const apply = (loaded) => (loaded.default || loaded)(config);
     const loaded = load(original);
     const done = loaded.then ? loaded.then(apply) : apply(loaded);
@@ -121,9 +122,9 @@ function around(original) {
   };
 }
 
-// -- behind a program of the repository's own ---------------------------------------------------------------------------
+// -- with a program of the repository's own ----------------------------------------------------------------------------
 
-/** Start a command with this file in every process of Node's; its exit code is what the report says. */
+/** Start a command with this file loaded into every Node process. The exit code follows from the report. */
 function start(words) {
   const own = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "report-")), path.basename(report));
   const options = `${process.env.NODE_OPTIONS || ""} --require ${__filename}`.trim();
@@ -136,7 +137,7 @@ function start(words) {
   process.exit(whole.stats.exitCode);
 }
 
-/** The reports of one Karma after another, as that of one. */
+/** Merge the reports of several runs of Karma into one. */
 function merged(reports) {
   return reports.reduce((all, next) => {
     for (const key of ["success", "failed", "skipped"]) all.stats[key] += next.stats[key];
@@ -146,7 +147,7 @@ function merged(reports) {
   });
 }
 
-/** Let every Karma that this process loads be ours, once its configuration is complete. */
+/** Give every Karma that this process loads our launcher and reporter, once its configuration is complete. */
 function take() {
   const load = Module._load;
   Module._load = function (request) {

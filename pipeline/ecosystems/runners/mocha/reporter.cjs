@@ -1,21 +1,22 @@
-// Mocha's own `spec` output, and the same tests as JSON: their files and groups are in no reporter of all its versions.
-// A file that can not be loaded fails by itself; Mocha would end without a result for the others.
+// Prints Mocha's own `spec` output, and reports the same tests as JSON with their files and groups, which no built-in
+// reporter has in all versions. A file that cannot be loaded fails alone; Mocha would end without results for the
+// others.
 //
-// Where a repository hands Mocha its configuration in a script of its own, that script is started instead:
-// `node reporter.cjs COMMAND… -- FILES…`. Whatever Mocha it comes to then runs these files and reports here.
+// If a repository configures Mocha in a script of its own, that script is started instead:
+// `node reporter.cjs COMMAND… -- FILES…`. Every Mocha that it loads then runs these files and reports here.
 "use strict";
 const fs = require("fs");
 const Module = require("module");
 const os = require("os");
 const path = require("path");
 const FILES = "A11Y_MOCHA_FILES";
-const { realpathSync } = fs; // what tests load may hide their files
+const { realpathSync } = fs; // code that tests load may replace it
 
 if (require.main === module) start(process.argv.slice(2));
 else if (process.env[FILES]) take(JSON.parse(process.env[FILES]));
 else module.exports = reporting(require(require.resolve("mocha", { paths: [process.cwd()] })));
 
-/** Start a command with this file in every process of Node's; its exit code is what the report says. */
+/** Start a command with this file loaded into every Node process. The exit code follows from the report. */
 function start(words) {
   const end = words.lastIndexOf("--");
   const report = process.env.TEST_REPORT;
@@ -31,7 +32,7 @@ function start(words) {
   process.exit(failed ? Number(failed.stats.failures + failed.broken.length > 0) : done.status || 1);
 }
 
-/** Let every Mocha that this process loads run these files, and no others. */
+/** Make every Mocha that this process loads run these files and no others. */
 function take(files) {
   const load = Module._load;
   Module._load = function () {
@@ -62,7 +63,7 @@ function take(files) {
 function reporting(Mocha) {
   const titles = (test) => (test.parent && !test.parent.root ? titles(test.parent) : []).concat(test.title);
   const file = (test) => test.file || (test.parent ? file(test.parent) : "");
-  // A report is written to a pipe, which has no places: Node before 12 cannot but append. Behind a script it is a file.
+  // The report is a pipe, to which Node before 12 can only append; with a script of the repository, it is a file.
   const write = process.env[FILES] ? fs.writeFileSync : fs.appendFileSync;
   const broken = [];
 
@@ -71,7 +72,7 @@ function reporting(Mocha) {
     broken.push(realpathSync(name));
   }
 
-  // A hook outside every group is the root's, which is of no file.
+  // A hook outside all groups belongs to the root, which has no file.
   function owned(suite, name) {
     for (const kind of ["_beforeAll", "_afterAll"])
       for (const hook of (suite && suite[kind]) || []) hook.file = hook.file || realpathSync(name);
@@ -110,7 +111,7 @@ function reporting(Mocha) {
       const testOf = ({ ctx, title }) => (/^"(before|after) each"/.test(title) && ctx && ctx.currentTest) || null;
       const keep = (status) => (test, error) => {
         const hook = test.type === "hook";
-        const owner = hook ? testOf(test) : null; // the test that a hook of each test failed for
+        const owner = hook ? testOf(test) : null; // the test for which a hook of each test failed
         const message = error ? String(error.message) : undefined;
         const subject = owner || test;
         tests.push({ file: file(subject), path: titles(subject), hook: hook && !owner, each: !!owner, status, said: message });
@@ -121,7 +122,7 @@ function reporting(Mocha) {
       runner.on("end", () => {
         runner.failures += broken.length;
         write(report, JSON.stringify({ stats: this.stats, tests, broken }));
-        // on a line of its own: what the stream of the run still holds may end in the middle of one
+        // on a line of its own, since output that is still buffered may end in the middle of a line
         fs.writeSync(1, `\nTest results written to: ${report}\n`);
       });
     }

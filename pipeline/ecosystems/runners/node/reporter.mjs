@@ -1,5 +1,6 @@
-// Node's own JUnit reporter, with a suite around each file: before Node 24 it says nothing of files, and it never says that
-// a group's hook failed. A comment does, with the file's name escaped, since comments hold no two dashes and this one a line.
+// Node's own JUnit reporter, with a suite around each file, since it does not report files before Node 24. It never
+// reports that a group's hook failed, so we add a comment that names the file. The name is escaped, because a comment
+// cannot contain two dashes and ours must be a single line.
 import { writeSync } from "node:fs";
 import { junit } from "node:test/reporters";
 
@@ -28,6 +29,6 @@ export default async function* (source) {
   const failed = new Set();
   yield* junit(byFile(source, failed));
   for (const file of failed) yield hookComment(file);
-  // on a line of its own: what the stream of the run still holds may end in the middle of one
+  // on a line of its own, since output that is still buffered may end in the middle of a line
   writeSync(1, `\nTest results written to: ${process.env.TEST_REPORT}\n`);
 }

@@ -1,5 +1,5 @@
-// Adds to Playwright's own JSON report, which stands before it in the list of reporters, the files in which a `beforeAll`
-// or `afterAll` failed: the report calls such a failure one of the group's first or last test.
+// Adds the files in which a `beforeAll` or `afterAll` failed to Playwright's own JSON report, which attributes such a
+// failure to the group's first or last test. Must come after the JSON reporter in the list of reporters.
 "use strict";
 const fs = require("fs");
 

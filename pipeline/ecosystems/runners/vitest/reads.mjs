@@ -1,5 +1,5 @@
-// What Vitest's tests are set up with, and who asks for what among them: a reporter, since the server knows both. Loaded
-// in a process that `execution/reads.cjs` is loaded into, which writes it down.
+// Reports the set-up of Vitest's tests, and which module imports which. This is a reporter, since the server knows
+// both. `execution/reads.cjs` is loaded into the same process and writes the reports.
 const reads = globalThis[Symbol.for("a11y-bench.reads")];
 const NAMED = ["setupFiles", "globalSetup", "environment", "environmentMatchGlobs", "snapshotSerializers", "snapshotEnvironment", "runner", "pool", "poolMatchGlobs", "diff", "reporters", "typecheck", "browser", "sequence"];
 
@@ -28,7 +28,7 @@ function graph(vitest) {
 }
 
 const quietly = (look, vitest) => {
-  try { if (reads) look(vitest); } catch { /* another form than is known */ }
+  try { if (reads) look(vitest); } catch { /* its form is unknown */ }
 };
 
 export default class {

@@ -1,7 +1,7 @@
-// Web Test Runner with the repository's own configuration, once, in one Chromium, and its tests as JSON. The browser is
-// that of CHROME_BIN, else the first on the path. The configuration's own launcher of a Chromium stays, with this browser;
-// where it has none, the runner's own launcher of Chrome takes its place. Groups are left out, since the files to run are
-// named, but the page of the first group that has one stays.
+// Runs Web Test Runner once with the repository's own configuration in one Chromium, and reports its tests as JSON. The
+// browser is CHROME_BIN, or else the first on the path. The configuration's own Chromium launcher is kept, with this
+// browser; if it has none, the runner's own Chrome launcher is used. Groups are left out, since the files to run are
+// named, but the page of the first group that has one is kept.
 import fs from "fs";
 import { createRequire } from "module";
 import path from "path";
@@ -18,7 +18,7 @@ const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-s
 const programs = names.flatMap((name) => folders.map((folder) => path.join(folder, name)));
 const chromium = process.env.CHROME_BIN || programs.find((program) => fs.existsSync(program));
 
-// a page says of a test that never ran what it says of one that failed, but names no error
+// a page reports a test that never ran like one that failed, but without an error
 const statusOf = (test) => (test.skipped ? "pending" : test.passed ? "passed" : test.error ? "failed" : "");
 
 function testsOf(suite, titles = []) {
@@ -44,7 +44,7 @@ const reporter = {
       for (const { status } of tests) stats[status] += 1;
     }
     fs.writeFileSync(report, JSON.stringify({ stats, files }));
-    // on a line of its own: what the stream of the run still holds may end in the middle of one
+    // on a line of its own, since output that is still buffered may end in the middle of a line
     fs.writeSync(1, `\nTest results written to: ${report}\n`);
   },
 };
