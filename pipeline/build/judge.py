@@ -192,7 +192,7 @@ def require_health(base: Health | None, fix: TestRun) -> None:
     sick = not base.well if base and base.files else bool(fix.results)
     if sick and not any_passes:
         observed = f"in the base, {base}" if base and base.files else "with the gold patch, no test passes"
-        raise Rejected("environment_failed", f"the environment runs no test as it should: {observed}", log=_text(fix))
+        raise Rejected("environment_failed", f"the environment does not run tests properly: {observed}", log=_text(fix))
 
 
 #: fields that an instance takes from its candidate unchanged
