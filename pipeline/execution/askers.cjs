@@ -1,7 +1,8 @@
-// Who asks, in a disguised run: whether the code that is running is a source, which must not know that tests run, or a
-// test, a runner or a library. Beside this file is `askers.json`: the folder of the repository, the one that it was
-// moved from, the runner's cache, its files that may know of tests, its tests, its manifests, the modules of Node that no
-// source of the base loads and no page has, and whether elements have boxes. Written for any Node that runs tests.
+// Finds out who calls, in a disguised run: a source, which must not see that tests run, or a test, a runner or a library.
+// `askers.json`, beside this file, holds the repository's folder (`root`), the folder that it was moved from (`former`),
+// the runner's `cache`, the repository's `files` that may know of tests, its `tests` and its `manifests`, the modules that
+// no page has and no source of the base loads (`alone`), and whether elements have `boxes`. Written for any Node that
+// runs tests.
 "use strict";
 const fs = require("fs");
 const path = require("path");
@@ -14,25 +15,26 @@ const scratch = path.dirname(__dirname);
 const INSTALLED = /(?:^|[\\/])node_modules[\\/]/;
 const { statSync } = fs;
 const started = Date.now();
-//: runners' packages that load modules by themselves
+//: runners' packages that load modules themselves
 const LOADERS = /[\\/]node_modules[\\/](?:@jest|@vitest|jest|vite-node|vitest)(?![a-z0-9])/;
-//: packages of runners that load none
+//: runners' packages that load no modules
 const RUNNERS = /[\\/]node_modules[\\/](?:mocha|jasmine|karma|nyc|istanbul|c8|tinypool)(?![a-z0-9])/;
-//: lines of Node's own functions that load modules, in its versions
+//: lines of a stack for Node's functions that load modules, in all its versions
 const LOADER = /\((?:node:)?(?:internal\/)?modules?(?:\/|\.js)/;
-//: lines of a stack: of files, and of Node's own functions
+//: lines of a stack for functions in files, and for Node's functions
 const FILE = /^\s+at (?:.*\()?((?:file:|[\\/]|\w:[\\/]).*?):\d+:\d+/;
 const OF_NODE = /^\s+at (?:.*\()?(?:node:|internal\/|\w+\.js:)/;
-//: what stands for the file of code that was made while tests run, by a frame or a data URL, and of code that nobody
-//: called; and for that of Node
+//: used in place of a file's path: for code that was created while tests run (in a frame or from a data URL) or that
+//: nobody called, and for Node's own code
 const MADE = "made", NODE = "node";
-//: how many running functions are looked at to find who calls, and to find who began it: reading all of a stack costs
-//: much, and a few usually tell
+//: how many frames of the stack are read to find the caller, and to find who is behind it. A few frames are usually
+//: enough, and reading all of them is slow: if FEW are not enough, MORE are read
 const SHALLOW = 50, FEW = 32, MORE = { [FEW]: 200, 200: 20000 };
-//: the running functions, from a realm of its own, so that nobody else changes it. `each` are their files with their
-//: lines in a stack; `nearest` is the file of the innermost one that is not of this folder, among a few, and `isLoading`
-//: whether that one has Node load a module. These two are asked whenever a document is, or a file, thousands of times in
-//: a test. Code made of text is of the file that made it, whatever it calls itself; functions of the language have no file
+//: reads the stack, in a realm of its own, so that no other code can change how. `each` gives the file and the line of
+//: each frame. `nearest` gives the file of the innermost frame outside this folder, among a few; `isLoading` then says
+//: whether that frame made Node load a module. These two are called thousands of times in a test, whenever code uses the
+//: document or a file. Evaluated code counts as part of the file that evaluated it, whatever it calls itself; functions
+//: of the language have no file
 const stack = vm.runInNewContext(`
   var isEach, isTold, isLoading;
   var FILE = /^(?:file:|[\\\\/]|\\w:[\\\\/])/, NODE = /^(?:node:|internal\\/|\\w+\\.js$)/;
@@ -84,10 +86,10 @@ const stack = vm.runInNewContext(`
 `, { folder: __dirname + path.sep, made: MADE, node: NODE, few: 16 }, { filename: path.join(__dirname, "stack.js") });
 
 const nameOf = (file) => file.replace(/^file:\/\//, "").replace(/\?.*$/, "");
-//: answers of `isOwn`
+//: the answers of `isOwn`, by file
 const own = new Map();
 
-/** Whether a file is the repository's own, or was made while tests run. Installed packages and Node's files are not. */
+/** Whether a file is the repository's own or was created while tests run, and not part of a package or of Node. */
 function isOwn(file) {
   if (!own.has(file)) {
     const name = nameOf(file);
@@ -104,16 +106,17 @@ function isNew(name) {
   try {
     return statSync(name).ctime.getTime() > started;
   } catch (error) {
-    return false; // it is not on the disk
+    return false; // it does not exist
   }
 }
 
-/** Whether a file is the repository's own, and does not know of tests. */
+/** Whether a file is the repository's own and must not know of tests. */
 const isSource = (file) => isOwn(file) && !knowing.has(nameOf(file));
 
-//: sources may change what loops and destructuring call, so here are none but those that count
-/** What `look` tells of the first running function of which it tells anything, by its file and all that stands above it
- * in the stack, the innermost first; then, if none of them has a file, of who is running. */
+//: sources may replace what loops over values and destructuring call, so there are only loops that count here
+/** Call `look` with the file of each frame, from the innermost one outwards, and the text of the frames above it, and
+ * return its first answer that is not undefined. If no frame has a file, or there are more than `limit`, unknown code
+ * is the last one. */
 function running(limit, look) {
   const lines = frames(limit);
   let before = "";
@@ -131,16 +134,16 @@ function running(limit, look) {
   return lines.length >= limit || !isCalled ? look(MADE, before) : undefined;
 }
 
-/** The files of so many running functions, with their lines where they are few, and otherwise with those of Node. */
+/** The file of each frame with its line; if `limit` is not SHALLOW, only frames of Node have lines. */
 function frames(limit) {
   const found = stack.each(limit, limit === SHALLOW);
   return typeof found === "string" ? parsed(found) : found;
 }
 
-/** Whether this is the file of a function that is not ours. */
+/** Whether this is the file of a frame that is not ours. */
 const isCaller = (file) => file !== "" && path.dirname(file) !== __dirname;
 
-/** The same of a stack that V8 gives as text, which it does while another one is made. */
+/** The same for a stack as text, which V8 gives while it formats another one. */
 function parsed(text) {
   return text.split("\n").map(function (line) {
     const found = FILE.exec(line);
@@ -148,41 +151,41 @@ function parsed(text) {
   });
 }
 
-/** The file of the innermost running function that is not ours. */
+/** The file of the innermost frame that is not ours. */
 function nearest() {
   const file = `${stack.nearest()}`;
   return file && !file.includes("\n") ? file : running(FEW, (one) => one) || NODE;
 }
 
-/** Whether the innermost running function that is not ours is a library's, and has Node load a module. */
+/** Whether the innermost frame that is not ours is not a source's, and makes Node load a module. */
 function isLoadedByLibrary() {
   const file = nearest();
   return stack.isLoading() && !isSource(file);
 }
 
-/** Whether a source is running, and has called no other file but ours and those whose names match `through`. */
-function isAskedBySource(through) {
+/** Whether a source calls us, directly or through files whose names match `through`. */
+function isCalledBySource(through) {
   const file = nearest();
   if (!through || !through.test(file)) return isSource(file);
   return running(SHALLOW, (one) => (through.test(one) ? undefined : isSource(one))) === true;
 }
 
-/** The same, unless it has called functions of Node whose lines in the stack match `own`. */
-function isAskedDirectly(own) {
-  if (!isAskedBySource()) return false; // most of them, and this costs least
+/** Whether a source calls us directly, and not through functions of Node whose lines in the stack match `own`. */
+function isCalledDirectly(own) {
+  if (!isCalledBySource()) return false; // the most frequent answer, and the cheapest
   return running(SHALLOW, (file, before) => isSource(file) && !own.test(before)) === true;
 }
 
-/** Whether a source is running, itself or by a library that it has called. */
-function isDoneBySource() {
+/** Whether a source calls us, directly or through libraries. */
+function isDoneForSource() {
   return running(FEW, (file) => (isOwn(file) ? isSource(file) : undefined)) === true;
 }
 
-/** Whether a source has this done, itself or by a library that it has called. What loads modules does so for nobody,
- * if that is what `isLoading`. Where only libraries run, a source may have left them a function to call; `isOfNobody`
- * is what is told then, unless one of them is a runner. */
-function isHadDoneBySource(isLoading, isOfNobody) {
-  if (LOADERS.test(nearest()) || (isLoading && stack.isLoading())) return false; // most of them, and this costs least
+/** Whether a source is behind a call, directly or through libraries, and no runner that loads modules is in between;
+ * with `isLoading`, Node's own loading of modules counts like a runner's. If only libraries are on the stack, a source may
+ * have given them a function to call: the answer is then `isOfNobody`, unless one of them belongs to a runner. */
+function isOnBehalfOfSource(isLoading, isOfNobody) {
+  if (LOADERS.test(nearest()) || (isLoading && stack.isLoading())) return false; // the most frequent case
   let isOfLibrary = false;
   let isOfRunner = false;
   const look = function (file, before) {
@@ -196,7 +199,7 @@ function isHadDoneBySource(isLoading, isOfNobody) {
   return told === undefined ? Boolean(isOfNobody) && isOfLibrary && !isOfRunner : told;
 }
 
-/** A stack as sources may see it: of the functions that are running, those of sources. */
+/** The stack as sources may see it: with frames of sources only. */
 function ownStack(error) {
   const lines = frames(SHALLOW);
   let told = `${error}`;
@@ -208,5 +211,5 @@ function ownStack(error) {
 }
 
 module.exports = {
-  LOADER, about, isSource, isAskedBySource, isAskedDirectly, isDoneBySource, isHadDoneBySource, isLoadedByLibrary, ownStack,
+  LOADER, about, isSource, isCalledBySource, isCalledDirectly, isDoneForSource, isOnBehalfOfSource, isLoadedByLibrary, ownStack,
 };

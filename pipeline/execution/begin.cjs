@@ -5,7 +5,7 @@
 const fs = require("fs");
 const path = require("path");
 const { types } = require("util");
-const { isAskedBySource, isDoneBySource } = require("./askers.cjs");
+const { isCalledBySource, isDoneForSource } = require("./askers.cjs");
 require("./document.cjs");
 //: global functions that define tests and hooks, and other global names of runners and test libraries
 const WORDS =
@@ -113,12 +113,12 @@ function hideGlobals() {
     if (!own.configurable || (own.get && !isLive && !ofNode.includes(name))) return;
     let value = isLive ? undefined : world[name];
     const read = () => (isLive ? own.get.call(world) : value);
-    const isAsked = ofNode.includes(name) ? machine.isAskedByItself : isAskedBySource;
+    const isAsked = ofNode.includes(name) ? machine.isUsedBySource : isCalledBySource;
     const get = () => (!theirs.has(name) && isAsked() ? undefined : read());
     const set = function (other) {
       if (name === "expect" && own.value) return;
       value = other;
-      if (isAskedBySource()) theirs.add(name);
+      if (isCalledBySource()) theirs.add(name);
     };
     define(world, name, { configurable: name !== "expect", enumerable: false, get, set });
     hiding.add(get);
@@ -130,7 +130,7 @@ function hideGlobals() {
   const isModules = (object) => modules && object === modules;
   // `instanceof` would run a proxy's own code
   const isNode = (object) => view && (types.isProxy(object) || object instanceof view.Node);
-  const tells = (object) => (object === world || isModules(object) || isNode(object)) && isAskedBySource();
+  const tells = (object) => (object === world || isModules(object) || isNode(object)) && isCalledBySource();
   listing.forEach(function ([owner, method]) {
     const real = owner[method];
     owner[method] = function (object) {
@@ -182,9 +182,9 @@ function hideTables(tables) {
     const own = Object.getOwnPropertyDescriptor(tables, name);
     if (!own.configurable || !("value" in own)) return;
     let { value } = own;
-    const get = () => (isDoneBySource() ? undefined : value);
+    const get = () => (isDoneForSource() ? undefined : value);
     const set = function (other) {
-      if (!isDoneBySource()) value = other;
+      if (!isDoneForSource()) value = other;
     };
     define(tables, name, { configurable: false, enumerable: true, get, set });
   });
@@ -195,7 +195,7 @@ function hideKind(root) {
   const real = root.toString;
   const value = function toString() {
     const told = real.call(this);
-    return told === "[object process]" && view && isAskedBySource() ? "[object Object]" : told;
+    return told === "[object process]" && view && isCalledBySource() ? "[object Object]" : told;
   };
   define(root, "toString", { configurable: true, enumerable: false, value, writable: true });
 }

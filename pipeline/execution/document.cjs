@@ -3,7 +3,7 @@
 // the true answers, and what tests replace stays replaced. All boxes are equal, so sources that compare boxes behave as
 // they do without a layout. If snapshots show boxes, no element gets one.
 "use strict";
-const { about: { boxes }, isAskedBySource, isDoneBySource } = require("./askers.cjs");
+const { about: { boxes }, isCalledBySource, isDoneForSource } = require("./askers.cjs");
 
 const BOX = { x: 8, y: 8, width: 120, height: 24, top: 8, right: 128, bottom: 32, left: 8 };
 const SIZES = {};
@@ -87,7 +87,7 @@ function isShown(element) {
   return true;
 }
 
-const isMissing = (element, told) => !told && isAskedBySource() && isShown(element);
+const isMissing = (element, told) => !told && isCalledBySource() && isShown(element);
 
 function giveSizes() {
   Object.keys(SIZES).forEach(function (name) {
@@ -131,7 +131,7 @@ function giveMedia() {
     if (!view || !owner || owner.matchMedia) return;
     if ((Object.getOwnPropertyDescriptor(owner, "matchMedia") || { configurable: true }).configurable === false) return;
     let own;
-    const get = () => (own === undefined && isAskedBySource() ? matchMedia : own);
+    const get = () => (own === undefined && isCalledBySource() ? matchMedia : own);
     const set = (other) => (own = other);
     Object.defineProperty(owner, "matchMedia", { configurable: true, enumerable: false, get, set });
   });
@@ -150,7 +150,7 @@ function hideFiles() {
   };
   replace("XMLHttpRequest", "open", (real) =>
     function (method, address) {
-      if (isFile(address) && isDoneBySource()) throw new view.DOMException("not available", "NetworkError");
+      if (isFile(address) && isDoneForSource()) throw new view.DOMException("not available", "NetworkError");
       return real.apply(this, arguments);
     });
 }
@@ -165,7 +165,7 @@ function giveTrust() {
   if (!owner || Object.prototype.hasOwnProperty.call(owner, "isTrusted")) return;
   const trusted = new WeakMap();
   const get = function () {
-    return trusted.get(this) || isAskedBySource(OF_DOCUMENTS);
+    return trusted.get(this) || isCalledBySource(OF_DOCUMENTS);
   };
   const set = function (told) {
     trusted.set(this, told);
@@ -184,7 +184,7 @@ function giveName() {
 function giveView() {
   const told = (given) => (real) =>
     function () {
-      return isAskedBySource() ? given : real.call(this);
+      return isCalledBySource() ? given : real.call(this);
     };
   const toAll = (given) => () =>
     function () {

@@ -6,7 +6,7 @@ const fs = require("fs");
 const path = require("path");
 const { URL, fileURLToPath } = require("url");
 const { types } = require("util");
-const { about, isAskedBySource, isHadDoneBySource, isLoadedByLibrary } = require("./askers.cjs");
+const { about, isCalledBySource, isOnBehalfOfSource, isLoadedByLibrary } = require("./askers.cjs");
 const { INSTALLED, isOfTests, isReading } = require("./modules.cjs");
 //: functions that take two paths
 const OF_PAIRS = /^(?:copyFile|cp|link|rename|symlink)(?:Sync)?$/;
@@ -57,10 +57,10 @@ function isHiddenFile(name, isPage) {
     // it does not exist
   }
   if (hidden.has(name) || hidden.has(file) || /^\/proc(?:\/|$)/.test(file)) return true;
-  if ([name, file].some(isRevealing)) return isAskedBySource() || isHadDoneBySource(true);
+  if ([name, file].some(isRevealing)) return isCalledBySource() || isOnBehalfOfSource(true);
   const isOfTest = stored.has(name) || stored.has(file);
   const isLoadable = !isOfTest && (isWithinRoot(file) || INSTALLED.test(file));
-  return (isPage || isOfTest) && isHadDoneBySource(isLoadable, isPage);
+  return (isPage || isOfTest) && isOnBehalfOfSource(isLoadable, isPage);
 }
 
 /** A path as text, as Node would read it, because an object of a source could give another path when Node reads it.
@@ -94,7 +94,7 @@ function keepHandles() {
 function hideStreams(elsewhere) {
   const settled = function (stream) {
     const kept = { configurable: false, enumerable: true, value: stream.path, writable: false };
-    if (isHadDoneBySource()) Object.defineProperty(stream, "path", kept);
+    if (isOnBehalfOfSource()) Object.defineProperty(stream, "path", kept);
     return stream;
   };
   STREAMS.forEach(function (name) {
@@ -135,7 +135,7 @@ function hidePaths(elsewhere) {
 
 /** Folders do not list hidden tests, nor packages for tests to sources. */
 function hideEntries(readdirSync) {
-  const isHidden = (name) => hidden.has(name) || (isOfTests(name) && isAskedBySource());
+  const isHidden = (name) => hidden.has(name) || (isOfTests(name) && isCalledBySource());
   fs.readdirSync = function (folder) {
     const found = readdirSync.apply(this, arguments);
     return found.filter((one) => !isHidden(path.resolve(String(folder), String(one.name || one))));
@@ -148,7 +148,7 @@ function hideFiles(isPage) {
     const told = pathOf(file);
     if (typeof told !== "string") return told;
     const name = path.resolve(told);
-    return isHiddenFile(name, isPage()) || (isMoving && isOverTest(name) && isHadDoneBySource()) ? `${name}~` : told;
+    return isHiddenFile(name, isPage()) || (isMoving && isOverTest(name) && isOnBehalfOfSource()) ? `${name}~` : told;
   };
   keepHandles();
   hideStreams(elsewhere);

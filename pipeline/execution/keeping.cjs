@@ -4,7 +4,7 @@
 "use strict";
 const { types } = require("util");
 const vm = require("vm");
-const { isAskedBySource, isDoneBySource } = require("./askers.cjs");
+const { isCalledBySource, isDoneForSource } = require("./askers.cjs");
 //: objects with the language's functions, except those that fake clocks replace
 const OF_LANGUAGE =
   "Object Reflect JSON Promise Promise.prototype Array Array.prototype String.prototype Map.prototype " +
@@ -72,11 +72,11 @@ function keep(owner, names, isKept = isFunction, strict = false) {
     };
     const set = function (other) {
       if (this === owner || this === undefined || this === null) {
-        if (!isDoneBySource()) value = other;
+        if (!isDoneForSource()) value = other;
         return;
       }
       const copied = described(this, name);
-      if (strict && isAskedBySource()) return;
+      if (strict && isCalledBySource()) return;
       if (copied && copied.set === set) copies = (copies || new WeakMap()).set(this, other);
       else define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
     };
@@ -137,7 +137,7 @@ function shown(object, name, found) {
     return { configurable: true, enumerable: true, value: object.window, writable: true };
   const own = found && found.get && kept.has(object) && kept.get(object).get(name);
   if (own && own.show) return own.show();
-  if (!own || !isDoneBySource()) return found;
+  if (!own || !isDoneForSource()) return found;
   return { configurable: true, enumerable: own.enumerable, value: found.get(), writable: true };
 }
 
@@ -188,13 +188,13 @@ function keepDefining(world) {
     const isOfAll = roots.has(object) && !isPlain(descriptor);
     const isOfPage = (elementsOf.has(name) && isNode(object)) || isOfPages(object);
     const isNamed = isOfAll || how || (isOfPage && name in object);
-    if (isNamed && isDoneBySource()) return true;
-    if (name === "dispatchEvent" && isNode(object) && isAskedBySource()) return true;
+    if (isNamed && isDoneForSource()) return true;
+    if (name === "dispatchEvent" && isNode(object) && isCalledBySource()) return true;
     if (how && how.take && descriptor && ("value" in descriptor || descriptor.get)) {
       how.take(descriptor, object);
       return true;
     }
-    return !how && isShadowed(object, name) && isAskedBySource();
+    return !how && isShadowed(object, name) && isCalledBySource();
   };
   const { defineProperty, defineProperties, setPrototypeOf } = own;
   const replace = (owner, name, value) =>
@@ -221,8 +221,8 @@ function keepDefining(world) {
   });
   const isMoved = function (object, parent) {
     const isTold = object === world || (isNode(object) && parent && isLying(parent));
-    if (isTold) return isDoneBySource() && (object === world || !isHonest(parent));
-    return isNode(object) && isInPage(object) && parent && isLying(parent, accessors) && isAskedBySource();
+    if (isTold) return isDoneForSource() && (object === world || !isHonest(parent));
+    return isNode(object) && isInPage(object) && parent && isLying(parent, accessors) && isCalledBySource();
   };
   replace(own, "setPrototypeOf", (object, parent) =>
     isMoved(object, parent) ? object : setPrototypeOf(object, parent));
@@ -282,7 +282,7 @@ function keepGlobal(world, name) {
   const get = own.get || (() => value);
   const write = own.set ? own.set.bind(world) : (other) => (value = other);
   const set = function (other) {
-    if (!isDoneBySource()) write(other);
+    if (!isDoneForSource()) write(other);
   };
   define(world, name, { configurable: Boolean(own.get), enumerable: own.enumerable, get, set });
   note(world, name, own.get ? { enumerable: own.enumerable } : taking(own.enumerable, get, write));
@@ -294,7 +294,7 @@ function keepElements() {
   if (!registry || !owns(registry, "define") || !described(registry, "define").configurable) return;
   const real = registry.define;
   registry.define = function (name, type, ...words) {
-    if (type && type.prototype && isLying(type.prototype) && isDoneBySource()) isHonest(type.prototype);
+    if (type && type.prototype && isLying(type.prototype) && isDoneForSource()) isHonest(type.prototype);
     return real.call(this, name, type, ...words);
   };
 }
@@ -308,7 +308,7 @@ function keepWindow(world) {
   let { value } = own;
   const get = () => value;
   const set = function (other) {
-    if (!isDoneBySource()) value = other;
+    if (!isDoneForSource()) value = other;
   };
   const parent = parentOf(world);
   define(parent, "window", { configurable: false, enumerable: own.enumerable, get, set });
@@ -343,7 +343,7 @@ function markBound(world) {
   const value = {
     bind(self) {
       const bound = apply(real, this, arguments);
-      return isAskedBySource() ? marked(bound, construct, apply) : bound;
+      return isCalledBySource() ? marked(bound, construct, apply) : bound;
     },
   }.bind;
   define(prototype, "bind", { configurable: true, enumerable: false, value, writable: true });

@@ -1,16 +1,17 @@
-// What the machine tells sources in a disguised run: which modules there are, who runs, and what Node knows of the program
-// and of the machine, which is nothing in a page. Loaded once in each process, outside of what a runner gives tests.
-// Gives a function for each process that tests see, one that hides a file, and one that says whether there is a page.
+// Hides from sources in a disguised run what Node knows of the program, its modules and the machine; in a page, that is
+// everything. Loaded once in each process, outside the realms of tests. Exports functions that hide a `process` object, a
+// test file or a realm's stacks, and one that says whether sources are in a page.
 "use strict";
 const path = require("path");
 const vm = require("vm");
-const { LOADER, isSource, isAskedBySource, isAskedDirectly, isHadDoneBySource, ownStack } = require("./askers.cjs");
+const { LOADER, isSource, isCalledBySource, isCalledDirectly, isOnBehalfOfSource, ownStack } = require("./askers.cjs");
 const { hidden, hide, hideFiles, isHiddenFile, isTest, isWithin, scratch } = require("./files.cjs");
 const { keepDefining, keepNode, keepProcess, keepRealm, note, shown } = require("./keeping.cjs");
 const { INSTALLED, isDenied } = require("./modules.cjs");
+//: environment variables of runners, which are removed for everyone
 const VARIABLES = ["JEST_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_POOL_ID", "VITEST_WORKER_ID", "TEST"];
-//: what of Node's own modules starts programs that know more, or takes files and hides none; in a page, libraries do not
-//: use it for sources either
+//: functions of Node that start other programs, or that use files and cannot hide any; in a page, libraries cannot use
+//: them for sources either
 const OF_SYSTEMS = {
   child_process: "exec execFile execFileSync execSync fork spawn spawnSync",
   cluster: "fork",
@@ -19,7 +20,7 @@ const OF_SYSTEMS = {
   inspector: "Session open",
   worker_threads: "Worker",
 };
-//: what of them, and of a process, looks at the running program from outside
+//: functions of Node, and properties of `process`, that show the running program from outside
 const OF_NODE = {
   os: "homedir hostname networkInterfaces tmpdir uptime userInfo",
   util: "getCallSite getCallSites",
@@ -29,41 +30,43 @@ const OF_NODE = {
 const OF_PROCESS =
   "_getActiveHandles _getActiveRequests _linkedBinding binding config dlopen execPath features " +
   "getActiveResourcesInfo getBuiltinModule getuid mainModule moduleLoadList pid ppid release report uptime version versions";
-//: what of a process no page has
+//: properties of `process` that no page has
 const OF_SERVERS =
   "allowedNodeEnvironmentFlags arch argv0 availableMemory chdir constrainedMemory cpuUsage debugPort getegid geteuid getgid " +
   "getgroups hrtime memoryUsage platform resourceUsage stderr stdin stdout umask";
-//: what of Node's own modules describes the machine, to sources in a page
+//: functions of Node that describe the machine; sources in a page cannot use them
 const OF_MACHINES = {
   async_hooks: "executionAsyncId executionAsyncResource triggerAsyncId createHook",
   os: "arch availableParallelism cpus endianness freemem loadavg machine platform release totalmem type version",
   v8: "cachedDataVersionTag getHeapCodeStatistics getHeapSpaceStatistics getHeapStatistics",
 };
+//: environment variables of a shell
 const OF_SHELLS = /^(?:_|CI|HOME|HOSTNAME|LANG|LC_\w+|OLDPWD|PATH|PWD|SHELL|SHLVL|TERM|TMPDIR|TZ|USER|YARN_\w+|npm_\w+)$/;
-//: variables of runners, of what compiles for them, and of ours
+//: environment variables of runners, of their compilers, and our own
 const OF_TESTING =
   /^(?:A11Y_\w+|BABEL_ENV|(?:JASMINE|KARMA|MOCHA)_\w+|NODE_TEST_CONTEXT|NODE_V8_COVERAGE|TEST_REPORT|TS_(?:JEST|NODE)_\w+)$/;
-//: lines of Node's own functions in a stack, in its versions
+//: lines of a stack for Node's functions, in all its versions
 const INSIDE = /[\s(](?:node:|internal\/)|\(\w+\.js:/;
-//: what bundlers for browsers give programs in place of some of these
+//: what bundlers for browsers provide for some properties of `process`
 const IN_BROWSERS = { version: "", versions: {} };
 
 const define = Object.defineProperty;
-//: whether the test file that runs has a document: then its sources are in a page
+//: whether the running test file has a document, so that its sources are in a page
 let isPage = false;
+//: objects that are hidden already
 const done = new WeakSet();
 
-/** Whether a source asks, and not Node for what a source has it do, such as load what is global as late as possible. */
-const isAskedByItself = () => isAskedDirectly(INSIDE);
+/** Whether a source uses this, and not Node on its behalf: it loads some global names only when they are used. */
+const isUsedBySource = () => isCalledDirectly(INSIDE);
 
-/** Whether a source asks, and not Node that loads modules, which it does in version 16 by what sources cannot use. */
-const isAskedAtOnce = () => isAskedDirectly(LOADER);
+/** Whether a source uses this, and not Node to load a module for it: version 16 does so by functions of OF_NODE. */
+const isCalledAtOnce = () => isCalledDirectly(LOADER);
 
-/** The same in a server. In a page, no library does this for sources either. */
-const isAskedInAnyWay = () => (isPage ? isHadDoneBySource(true, true) : isAskedAtOnce());
+/** The same; in a page, also whether a library uses this for a source. */
+const isUsedInAnyWay = () => (isPage ? isOnBehalfOfSource(true, true) : isCalledAtOnce());
 
-/** A function or class that cannot be used where `isDenied`: by sources, if nothing else is told. */
-function refusing(real, isDenied = isAskedAtOnce) {
+/** A function or class that throws where `isDenied`: by default, if a source calls it. */
+function refusing(real, isDenied = isCalledAtOnce) {
   const given = function (...words) {
     if (isDenied()) throw Object.assign(new Error("not available"), { code: "ENOENT" });
     if (!new.target) return real.apply(this, words);
@@ -73,15 +76,15 @@ function refusing(real, isDenied = isAskedAtOnce) {
   return Object.setPrototypeOf(given, real);
 }
 
-/** What of Node's modules cannot be used where `isDenied`. As in a browser, sources have no other programs, threads and
- * realms, and nothing that describes this one; in a page, nothing that describes the machine either. */
+/** Refuse functions of Node's modules where `isDenied`. As in a browser, sources cannot start programs, threads and
+ * realms, or inspect this one; in a page, they cannot inspect the machine either. */
 function hideNode(table, isDenied) {
   Object.keys(table).forEach(function (name) {
     let own;
     try {
       own = require(name);
     } catch (error) {
-      return; // this Node has none
+      return; // this version of Node does not have it
     }
     table[name].split(" ").forEach(function (method) {
       if (typeof own[method] === "function") own[method] = refusing(own[method], isDenied);
@@ -89,35 +92,36 @@ function hideNode(table, isDenied) {
   });
 }
 
+/** Hide the properties of a process that show the running program and, in a page, the machine. */
 function hideReports(own) {
   OF_PROCESS.split(" ").forEach(function (name) {
     const real = own[name];
     const { configurable } = Object.getOwnPropertyDescriptor(own, name) || { configurable: true };
     const kept = { configurable: true, enumerable: true };
     if (typeof real === "function") Object.assign(kept, functionOf(refusing(real)));
-    else kept.get = () => (isAskedByItself() ? IN_BROWSERS[name] : real);
+    else kept.get = () => (isUsedBySource() ? IN_BROWSERS[name] : real);
     if (real && configurable) define(own, name, kept);
   });
   OF_SERVERS.split(" ").forEach(function (name) {
     const { configurable, enumerable } = Object.getOwnPropertyDescriptor(own, name) || {};
     let real;
-    const get = () => (isPage && isAskedByItself() ? undefined : real);
+    const get = () => (isPage && isUsedBySource() ? undefined : real);
     const set = (other) => (real = other);
     if (configurable && (real = own[name]) !== undefined)
       define(own, name, { configurable, enumerable, get, set });
   });
 }
 
-/** A property whose function no page has, not even to hand it to others. */
+/** A property with a function that sources in a page cannot even read, and so cannot pass on. */
 function functionOf(value) {
   let own = value;
-  return { get: () => (isPage && isAskedAtOnce() ? undefined : own), set: (other) => (own = other) };
+  return { get: () => (isPage && isCalledAtOnce() ? undefined : own), set: (other) => (own = other) };
 }
 
-/** Compilers are told what they compile for; sources are not, and a page has no variables of a shell. */
+/** Hide the environment variables of compilers from sources and, in a page, those of a shell. */
 function hideCompiling(own) {
   const isTelling = (name) => OF_TESTING.test(name) || (isPage && OF_SHELLS.test(name));
-  const isHidden = (name) => isTelling(String(name)) && isAskedBySource();
+  const isHidden = (name) => isTelling(String(name)) && isCalledBySource();
   own.env = new Proxy(own.env, {
     get: (env, name) => (isHidden(name) ? undefined : env[name]),
     getOwnPropertyDescriptor: (env, name) => (isHidden(name) ? undefined : Object.getOwnPropertyDescriptor(env, name)),
@@ -130,10 +134,10 @@ function hideCompiling(own) {
   });
 }
 
-/** What it was started with, which the system knows by its title, too. */
+/** Remove what a process was started with: variables, arguments, and its title, which the system shows, too. */
 function hideStart(own) {
   const { VITEST, MODE } = own.env;
-  if (VITEST) delete own.env.BABEL_ENV; // its compilers are in another process
+  if (VITEST) delete own.env.BABEL_ENV; // its compilers run in another process
   if (VITEST && MODE) own.env.MODE = "development";
   VARIABLES.forEach(function (name) {
     delete own.env[name];
@@ -150,7 +154,7 @@ function hideStart(own) {
   }
 }
 
-/** Who asked for a module, and which ones are there already; runners with modules of their own tell neither. */
+/** Hide the loaded modules, and which module loaded another. Runners with modules of their own show neither. */
 function hideModules() {
   const Module = module.constructor;
   if (!Module._cache || Module._cache !== require.cache) return;
@@ -162,26 +166,26 @@ function hideModules() {
   const { _findPath, _resolveFilename } = Module;
   Module._findPath = function () {
     const found = _findPath.apply(this, arguments);
-    return found && isAskedBySource() && (isTest(found) || isHiddenFile(found, isPage)) ? false : found;
+    return found && isCalledBySource() && (isTest(found) || isHiddenFile(found, isPage)) ? false : found;
   };
   Module._resolveFilename = function (name, from, ...words) {
-    const isOfSource = from && from.filename && isSource(from.filename); // whoever calls its `require`
-    if ((isOfSource || isAskedBySource()) && isDenied(String(name), isPage)) throw missing(name);
+    const isOfSource = from && from.filename && isSource(from.filename); // anyone may call a source's `require`
+    if ((isOfSource || isCalledBySource()) && isDenied(String(name), isPage)) throw missing(name);
     return _resolveFilename.call(this, name, from, ...words);
   };
   const { _load } = Module;
   Module._load = function (name, ...words) {
-    if (/^node:/.test(name) && isAskedBySource() && isDenied(String(name), isPage)) throw missing(name);
+    if (/^node:/.test(name) && isCalledBySource() && isDenied(String(name), isPage)) throw missing(name);
     return _load.call(this, name, ...words);
   };
   Module._pathCache = new Proxy(Module._pathCache, { ownKeys: () => [] });
   const { getOwnPropertyDescriptor } = Reflect;
-  const isKnown = (name) => typeof name !== "string" || !isForSource() || !(isKnowing(name) || isDenied(name, isPage));
+  const isKnown = (name) => typeof name !== "string" || !isCalledAtOnce() || !(isKnowing(name) || isDenied(name, isPage));
   Module._cache = new Proxy(Module._cache, {
     get: (cache, name) => (isKnown(name) ? cache[name] : undefined),
     getOwnPropertyDescriptor: (cache, name) => (isKnown(name) ? getOwnPropertyDescriptor(cache, name) : undefined),
     has: (cache, name) => name in cache && isKnown(name),
-    ownKeys: (cache) => (isForSource() ? Reflect.ownKeys(cache).filter(isKnown) : Reflect.ownKeys(cache)),
+    ownKeys: (cache) => (isCalledAtOnce() ? Reflect.ownKeys(cache).filter(isKnown) : Reflect.ownKeys(cache)),
   });
   const parent = { id: ".", filename: "", exports: {}, children: [], paths: [], loaded: true };
   const { load } = Module.prototype;
@@ -192,17 +196,14 @@ function hideModules() {
   };
 }
 
-/** Whether a source asks for a module that is loaded, and not Node, which loads one for it. */
-const isForSource = () => isAskedDirectly(LOADER);
-
-/** Whether a module is one of ours, or of tests. */
+/** Whether a module is ours, a test, or a file that may know of tests. */
 const isKnowing = (name) => isWithin(name, scratch) || isTest(name) || !(isSource(name) || INSTALLED.test(name));
 
 function missing(name) {
   return Object.assign(new Error(`Cannot find module '${name}'`), { code: "MODULE_NOT_FOUND" });
 }
 
-/** The test asks for modules by a function that came before all of ours: as somebody's parent, it is another module. */
+/** Replace the test's module, which sources could reach as a parent: its `require` is older than our replacements. */
 function hideTest(runtime) {
   const other = { children: [], exports: {}, filename: "", id: ".", loaded: true, parent: null, path: "", paths: [] };
   if (runtime._mainModule) runtime._mainModule = other;
@@ -211,7 +212,7 @@ function hideTest(runtime) {
   });
 }
 
-/** Jest gives every module an object of its own, and a list of all modules; a source gets none. */
+/** Keep sources from Jest's `jest` object, its list of modules, its tests, and modules that sources cannot load. */
 function hideJest(own) {
   const cache = own.mainModule && own.mainModule.constructor._cache;
   const names = Object.getOwnPropertyNames(cache || {});
@@ -232,7 +233,7 @@ function hideJest(own) {
       return given;
     };
     const isNamed = (from, name) => isTest(path.resolve(path.dirname(from), name)) || isDenied(name, isPage);
-    const isForSource = (from) => isSource(String(from)) || isAskedBySource(); // a source may call the `require` of a test
+    const isForSource = (from) => isSource(String(from)) || isCalledBySource(); // a source may call the `require` of a test
     prototype._requireResolve = function (from, name) {
       if (!isForSource(from)) return _requireResolve.apply(this, arguments);
       if (isNamed(String(from), String(name))) throw missing(name);
@@ -248,7 +249,7 @@ function hideJest(own) {
   });
 }
 
-/** What Vitest imports for sources: it resolves names in another process, and loads the modules by itself. */
+/** The same for Vitest, which resolves names in another process and loads modules itself. */
 function hideImports(mocker) {
   const runner = mocker && (mocker.executor || mocker.moduleRunner);
   if (!runner || done.has(runner)) return;
@@ -266,20 +267,20 @@ function hideImports(mocker) {
   });
 }
 
-/** Stacks have frames of sources alone for sources, however many they ask for. */
+/** Show sources stacks with frames of sources only, whatever limit they set. */
 function hideFrames(errors) {
   const own = Object.getOwnPropertyDescriptor(errors, "prepareStackTrace") || { configurable: true };
   if (!own.configurable || own.get) return;
   let { value } = own;
-  const get = () => (isAskedBySource() ? ownStack : value);
+  const get = () => (isCalledBySource() ? ownStack : value);
   const set = function (other) {
-    if (!isAskedBySource()) value = other;
+    if (!isCalledBySource()) value = other;
   };
   define(errors, "prepareStackTrace", { configurable: false, enumerable: true, get, set });
 }
 
-/** The same in each realm that is made from now on, as frames of a document are; nor do its functions define what is
- * kept. */
+/** The same in each realm that is created from now on, as for a document's frames; nor can its functions redefine what
+ * is kept. */
 function hideRealms() {
   const { createContext, runInContext } = vm;
   vm.createContext = function () {
@@ -290,13 +291,13 @@ function hideRealms() {
   };
 }
 
-/** Only runners listen to a process of tests. */
+/** Hide the listeners of a process, which are those of runners. */
 function hideListeners(own) {
   const asked = { eventNames: [], listenerCount: 0, listeners: [], rawListeners: [] };
   Object.keys(asked).forEach(function (method) {
     const real = own[method];
     const value = function () {
-      return isAskedBySource() ? asked[method] : real.apply(this, arguments);
+      return isCalledBySource() ? asked[method] : real.apply(this, arguments);
     };
     if (real) define(own, method, { configurable: true, enumerable: false, value, writable: true });
   });
@@ -304,9 +305,9 @@ function hideListeners(own) {
 
 hideModules();
 hideRealms();
-hideNode(OF_SYSTEMS, isAskedInAnyWay);
-hideNode(OF_NODE, isAskedAtOnce);
-hideNode(OF_MACHINES, () => isPage && isAskedAtOnce());
+hideNode(OF_SYSTEMS, isUsedInAnyWay);
+hideNode(OF_NODE, isCalledAtOnce);
+hideNode(OF_MACHINES, () => isPage && isCalledAtOnce());
 hideFiles(() => isPage);
 keepNode();
 
@@ -319,7 +320,7 @@ module.exports = {
   hide,
   hideFrames,
   hideImports,
-  isAskedByItself,
+  isUsedBySource,
   keepDefining,
   keepRealm,
   note,

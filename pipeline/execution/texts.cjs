@@ -1,7 +1,7 @@
 // Makes functions of the language, of the document and of Node look native to sources in a disguised run, even if they
 // were replaced, and look as if they belonged to the realm of sources. Loaded once in each process.
 "use strict";
-const { isAskedBySource } = require("./askers.cjs");
+const { isCalledBySource } = require("./askers.cjs");
 const { behind } = require("./keeping.cjs");
 const define = Object.defineProperty;
 const described = Object.getOwnPropertyDescriptor;
@@ -41,7 +41,7 @@ function natives(world) {
 function hideTexts(owner, isNative) {
   const real = owner.toString;
   const value = function toString() {
-    const isHidden = typeof this === "function" && isAskedBySource() && (this === value || isNative(this));
+    const isHidden = typeof this === "function" && isCalledBySource() && (this === value || isNative(this));
     return isHidden ? `function ${this.name}() { [native code] }` : real.call(this);
   };
   define(owner, "toString", { configurable: true, enumerable: false, value, writable: true });
@@ -51,7 +51,7 @@ function hideTexts(owner, isNative) {
 function hideRealm(world, outer) {
   const real = outer.Function;
   if (real === world.Function) return;
-  const get = () => (isAskedBySource() ? world.Function : real);
+  const get = () => (isCalledBySource() ? world.Function : real);
   define(real.prototype, "constructor", { configurable: true, enumerable: false, get, set() {} });
 }
 
@@ -59,7 +59,7 @@ function hideRealm(world, outer) {
 function hideConsole(world) {
   const real = world.console && world.console.constructor;
   if (!real || real === world.Object) return;
-  const get = () => (isAskedBySource() ? world.Object : real);
+  const get = () => (isCalledBySource() ? world.Object : real);
   define(world.console, "constructor", { configurable: true, enumerable: false, get, set() {} });
 }
 
