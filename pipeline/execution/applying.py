@@ -1,4 +1,4 @@
-"""Applying patches in a workspace with git, entirely or not at all, and putting protected files into gold's state.
+"""Applying patches in a workspace with git, entirely or not at all, and restoring protected files to gold's state.
 
 Writes only the workspace. `ecosystems.protection` says which files are protected.
 """
@@ -20,8 +20,8 @@ from pipeline.ecosystems.protection import is_protected, without_extension
 from pipeline.execution.generated import LISTING, UNTRACKED
 from pipeline.sandbox.base import Completed, Workspace
 
-#: never patched: installed packages, since git does not track those files and could not undo a change, and files that
-#: tell git how to read others
+#: never patched: installed packages, which git does not track and so could not restore, and files that tell git how to
+#: read other files
 _UNPATCHED = (
     "node_modules",
     "node_modules/*",
@@ -34,24 +34,24 @@ _UNPATCHED = (
 #: the most characters that are kept of why a patch does not apply
 _WHY = 2000
 
-#: applies a patch and removes its file: code under test could tell the runs of an evaluation apart by it
+#: applies a patch and removes its file, by which code under test could tell the runs of an evaluation apart
 _APPLY = ("sh", "-c", 'git apply --whitespace=nowarn "$@" "$0"; code=$?; rm -f -- "$0"; exit $code')
-#: lists a patch's files as they are called afterwards, then as before, each list ended by an empty name
+#: lists a patch's files under their new names, then under their old ones; an empty name ends each list
 _NUMSTAT = ("sh", "-ec", 'for way in "" -R; do git apply --numstat -z $way "$@" "$0" 2> /dev/null; printf "\\0"; done')
 #: lists what a patch changed
 _STATE = ("sh", "-ec", files(__package__).joinpath("state.sh").read_text(encoding="utf-8"))
-#: gives files one time, and the process number of what starts next another distance
+#: gives files the same time, and changes the next process number
 _SETTLE = ("sh", "-ec", files(__package__).joinpath("settle.sh").read_text(encoding="utf-8"))
-#: one more than the most processes that are started for that
+#: one more than the maximum number of processes that are started for this
 _PROCESSES = 200
-#: how a file takes another module's name: Jest before 24 prefers it to an installed package
+#: how a file claims another module's name: Jest before 24 prefers such a file to an installed package
 _CLAIM = "@provides(Module)?[[:blank:]]"
 #: scripts, whose extension an import may leave out
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _DECLARED = re.compile(r"\.d\.[cm]?ts$")
-#: how files are called that programs look for and take their settings from
+#: names of files in which programs look for their settings
 _SETTINGS = re.compile(r"(?:^|/)(?:\.[\w-]+rc(?:\.\w+)?|\.?[\w-]+(?:\.[\w-]+)*\.config\.\w+)$")
-#: what packages of a tool's own settings are called, by the tool: `uno.config.ts` is that of `unocss`
+#: names of packages by the name of their settings: `uno.config.ts` belongs to `unocss`
 _PACKAGES = ("{}", "{}css", "{}js", "@{}", "@{}css", "@{}js", ".bin/{}")
 #: lists the files that exist; it never fails, since a sandbox looks into each failure for a limit that was reached
 _EXISTING = ("sh", "-c", 'ls -1d -- "$@" 2> /dev/null || :', "sh")
@@ -68,8 +68,8 @@ class PatchFailed(A11yBenchError):
 
 
 class Applied(NamedTuple):
-    """What applying a patch did: the protected files that were restored, whether it had to be merged, and files that
-    its own commands have changed for good (`generated`)."""
+    """What applying a patch did: the protected files that were restored, whether it had to be merged, and the files
+    that its commands changed and that could not be restored (`renewing`)."""
 
     restored: tuple[str, ...]
     merged: bool
@@ -77,8 +77,8 @@ class Applied(NamedTuple):
 
 
 class State(NamedTuple):
-    """What patches changed: files that differ from the commit, files that it does not have, and those of them that take
-    another module's name. Files that were made for the image are not among the last two."""
+    """What patches changed: files that differ from the commit, files that it does not have, and those of both that
+    claim another module's name. Files that were made for the image are not in the last two lists."""
 
     changed: list[str]
     added: list[str]
@@ -88,8 +88,8 @@ class State(NamedTuple):
 def prepare(
     workspace: Workspace, patch: str, fix_patch: str, test_patch: str, protected: Callable[[str], bool] = is_protected
 ) -> Applied:
-    """Apply a patch, then put every protected file, and every file that gold's tests change, into gold's state. Files
-    that take another module's name, and settings that neither the base nor gold has, are put into the base's state.
+    """Apply a patch, then restore every protected file, and every file that gold's tests change, to gold's state. Files
+    that claim another module's name, and settings that neither the base nor gold has, are restored to the base's state.
 
     Raises PatchFailed, with the name `predicted` if the agent's patch does not apply.
     """
@@ -111,7 +111,7 @@ def put_back(
     state: State | None = None,
     others: Collection[str] = (),
 ) -> list[str]:
-    """Put protected files, and files that gold's tests change, into gold's state, and the `others` into the base's.
+    """Restore protected files, and files that gold's tests change, to gold's state, and the `others` to the base's.
     Files that were made for the image stay. `state` is what differs from the commit, if it is known. Return the paths
     of the files that were not in the base's state. Raises PatchFailed."""
     is_golds = golds(protected, test_patch)
@@ -160,7 +160,7 @@ def _configuring(workspace: Workspace, added: Collection[str]) -> set[str]:
 
 
 def _signs(path: str) -> Iterator[str]:
-    """The files that show, if they exist, that a program may look for settings in this one."""
+    """The files whose existence shows that a program may look for settings in this file."""
     words = posixpath.basename(path).partition(".config.")[0].split(".")
     yield posixpath.join(posixpath.dirname(path), "package.json")
     for folder in PurePosixPath(path).parents:
@@ -174,14 +174,14 @@ def existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:
 
 
 def _module(path: str) -> str:
-    """A module's path without its extension; empty for other files, and for declarations of types."""
+    """A module's path without its extension; empty for other files and for type declarations."""
     name = without_extension(path)
     return "" if name == path or _DECLARED.search(path) else name
 
 
 def golds(protected: Callable[[str], bool], test_patch: str) -> Callable[[str], bool]:
-    """Whether a path is protected, one of gold's tests, or in the way of one: a file in place of a folder, or a folder
-    in place of a file."""
+    """Whether a path is protected, is one of gold's tests, or blocks one: a file in place of a folder, or a folder in
+    place of a file."""
     tests = frozenset(patches.paths(test_patch))
     folders = frozenset(str(folder) for path in tests for folder in PurePosixPath(path).parents)
 
@@ -293,8 +293,8 @@ def shown(path: str) -> str:
 
 
 def settle(workspace: Workspace) -> None:
-    """Hide in which order patches were applied, and how many: no file's time and no process number tells the runs of an
-    evaluation apart. Raises InfrastructureError."""
+    """Hide how many patches were applied, and in which order: neither the times of files nor process numbers
+    distinguish the runs of an evaluation. Raises InfrastructureError."""
     must(workspace, *_SETTLE, workspace.scratch, str(secrets.randbelow(_PROCESSES)))
 
 

@@ -1,4 +1,4 @@
-"""From the files that a runner was seen to read to those that it decides by: a closure over the repository's files.
+"""From the files that a runner was seen to read to the files that decide how it runs: a closure over their imports.
 
 Pure. The closure holds the files that the runner names itself (configuration, set-up, transformers, resolvers,
 environments, reporters), the files that its processes load, and everything that these import, transitively. It leaves
@@ -50,7 +50,7 @@ def closure(
     sources: Collection[str],
     packages: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """The files by which the runner decides and that are not protected by name, sorted.
+    """The files that decide how the runner runs and that are not protected by name, sorted.
 
     `written` holds pairs of importing and imported file, found as relative paths in texts: they stand in for files of
     the runner for which nothing was observed. `tests` are the files that run, `sources` those that gold changes, and
@@ -114,8 +114,8 @@ class _Graph:
 
 
 def _is_alias(pattern: str, file: str, packages: Mapping[str, str], tops: Collection[str]) -> bool:
-    """Whether a mapped file is a source and no stub: it is mapped from the name of its own package, or from a single
-    name and next to what gold changes."""
+    """Whether a mapped file is a source and not a stub: it is mapped from the name of its own package, or it is mapped
+    from a single name and in the same top folder as a file that gold changes."""
     folder = posixpath.dirname(file)
     while folder and folder not in packages:
         folder = posixpath.dirname(folder)

@@ -30,8 +30,8 @@ _GREP = r"\.to[A-Z][A-Za-z0-9]*|\.only\b|\bf(it|describe)\("
 #: methods that every object has, and matchers that write files
 _NO_MATCHERS = re.compile(r"to(?:Locale)?String|to\w*(?:Image|File)\w*")
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
-#: prints a digest, two blanks and the name of each listed file that there is, with a zero byte at the end; ends with
-#: _UNREADABLE if some cannot be read. A pipe in a file's place is no file: reading it would never end
+#: prints the digest, two blanks, the name and a zero byte for each listed file that exists; exits with _UNREADABLE if
+#: some cannot be read. A pipe in place of a file is skipped, since reading it would never end
 _DIGESTS = (
     "sh",
     "-c",
@@ -43,7 +43,7 @@ _DIGESTS = (
     ' sh < "$0" 2> /dev/null""",
 )
 _UNREADABLE = 123
-#: lists the files that exist, then, after an empty line, what matches in them
+#: lists the files that exist, then, after an empty line, the matches in them
 _SURVEY = ("sh", "-c", 'ls -1d -- "$@" 2> /dev/null; echo; grep -HoE -e "$0" -- "$@" 2> /dev/null || :')
 #: appends a text to each file: FILE TEXT FILE TEXT ...
 _APPEND = ("sh", "-ec", 'while [ $# -gt 0 ]; do printf %s "$2" >> "$1"; shift 2; done', "sh")
@@ -64,7 +64,7 @@ class Control(NamedTuple):
         ]
 
     def unreached(self, results: Mapping[str, Status]) -> list[str]:
-        """Those of them whose control did not run."""
+        """The silenced files whose control did not run."""
         return [file for file in self.silenced(results) if {*self._of(file, results).values()} <= {Status.SKIPPED}]
 
     def without(self, results: Mapping[str, Status]) -> dict[str, Status]:
@@ -79,7 +79,8 @@ class Control(NamedTuple):
 
 
 def plant(workspace: Workspace, parser: str, tests: Sequence[str], title: str) -> Control:
-    """Append the control to these test files, except where some tests keep others from running."""
+    """Append the control to these test files, except to files in which some tests keep others from running
+    (`.only`)."""
     scripts = [file for file in tests if _SCRIPT.search(file)] if named(parser).control else []
     if not scripts:
         return Control(title)
@@ -94,8 +95,8 @@ def plant(workspace: Workspace, parser: str, tests: Sequence[str], title: str) -
 
 
 def text(parser: str, matchers: Collection[str], title: str) -> str:
-    """The control as it is appended: `control.js` in one line that type checks ignore, after a semicolon that the file
-    may lack.
+    """The text that is appended as a control: `control.js` in one line that type checks ignore. It begins with a
+    semicolon, since the file may end without one.
 
     `matchers` are names that follow a dot in the test file.
     """

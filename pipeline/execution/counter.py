@@ -7,14 +7,16 @@
                 assertions read values and elements cannot be replaced (`begin.cjs`): what gold passes here, a patch
                 must pass
 
-The disguised run has the first of four forms (`FORMS`) in which gold passes most of what it fixes. If gold passes at
-least nine tenths of it there, the runs with false expectations are disguised, too (`hidden`), so that a patch cannot
-tell them from the true one. Command, titles, control and test files are those of the run before. The material is made
-once per instance, with gold (`made`), and kept in its record, so nothing is parsed when a patch is evaluated.
-`build.judge` and `evaluate.grade` say what the runs mean. The disguised run hides a runner's globals from sources only
-(`askers.cjs`), gives them a document like a browser's (`document.cjs`, `texts.cjs`) and its modules (`modules.cjs`),
-tells them nothing of the machine (`machine.cjs`), and keeps from them what others call (`keeping.cjs`).
-Does not cover traces of the disguise.
+The disguised run has the first of four forms (`FORMS`) in which gold passes most of the tests that it fixes. If gold
+passes at least nine tenths of them there, the runs with false expectations are disguised, too (`hidden`), so that a
+patch cannot distinguish them from the true run. Command, titles, control and test files are those of the run before.
+The material is made once per instance, with gold (`made`), and kept in its record, so nothing is parsed when a patch is
+evaluated. `build.judge` and `evaluate.grade` say what the runs mean.
+
+The disguise applies to sources only (`askers.cjs`): tests, runners and libraries notice nothing. It hides the runner's
+globals (`begin.cjs`) and the machine (`machine.cjs`), makes the document and its functions look like a browser's
+(`document.cjs`, `texts.cjs`), leaves only modules that a page may have (`modules.cjs`), and keeps sources from
+replacing functions that others call (`keeping.cjs`). Does not cover traces of the disguise.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ Kind = Literal["falsified", "first", "former", "disguised"]
 #: in their order
 KINDS: tuple[Kind, ...] = ("falsified", "first", "former", "disguised")
 
-#: a patch of files as text, without warnings, whatever the repository's attributes say of them
+#: prints a patch of files as text, without warnings, whatever the repository's attributes say
 _DIFF = (
     *("git", "--literal-pathspecs", "-c", "core.safecrlf=false", "diff"),
     *("--text", "--no-color", "--no-ext-diff", "--src-prefix=a/", "--dst-prefix=b/"),
@@ -51,15 +53,15 @@ _DIFF = (
 _SNAPSHOTS = re.compile(r"(?:(.*)/)?__snapshots__/([^/]+)\.snap$")
 #: copies a repository to a new folder and prints its path
 _MOVE = ("sh", "-ec", files(__package__).joinpath("move.sh").read_text(encoding="utf-8"))
-#: what hides that tests run; a test file loads the first, and Node `early.cjs` before the runner
+#: the scripts that hide that tests run; test files load the first one, and Node loads `early.cjs` before the runner
 DISGUISE = (
     *("begin.cjs", "askers.cjs", "document.cjs", "early.cjs", "files.cjs", "keeping.cjs", "machine.cjs", "modules.cjs"),
     "texts.cjs",
 )
 #: how code uses a runner, for `git grep`
 _OF_TESTS = r"(^|[^.[:alnum:]_$])(expect|describe|(before|after)(Each|All)) ?\(|\b(jest|vi)\.(fn|mock|spyOn|use)"
-#: modules that no page has: Node's that no bundler gives to it, and libraries by which tests check or replace what
-#: sources do; and how code loads them, for `git grep`
+#: modules that no page has: modules of Node that no bundler provides, and libraries by which tests check or replace
+#: what sources do; and how code loads them, for `git grep`
 _ALONE = (
     "async_hooks child_process cluster dgram diagnostics_channel dns domain fs http http2 https inspector module net "
     "perf_hooks readline repl tls trace_events tty v8 vm wasi worker_threads axe-core sinon"
@@ -74,13 +76,13 @@ _MANIFEST = re.compile(r"^(?!.*node_modules/)(?:.*/)?package\.json$")
 
 class Form(NamedTuple):
     """How a disguised run hides that tests run: whether the repository is `moved` to a folder of another name, and
-    whether elements have `boxes` as in a browser, which snapshots may show."""
+    whether elements have `boxes` as in a browser (which snapshots may contain)."""
 
     moved: bool = False
     boxes: bool = True
 
 
-#: the forms, those that hide more first
+#: the forms; those that hide more come first
 FORMS = (Form(True, True), Form(True, False), Form(False, True), Form(False, False))
 
 
@@ -88,9 +90,9 @@ class Made(Record):
     """The material for an instance's counter-runs.
 
     `falsified`, `first` and `former` are patches on gold's tests. The numbers count the expectations at gold's lines:
-    all of them, those with a value that can be changed, and those that can only be negated. The others are by kind and
-    file: `telling` lists the tests (`group > title`) whose failure prints two plain values, `changed` all whose
-    expectations are false (of a file of snapshots, their keys; None: any test may be one) (`Falsified`).
+    all of them, those with a value that can be changed, and those that can only be negated. The other fields are by
+    kind and file (see `Falsified`): `telling` lists the tests (`group > title`) whose failure prints two plain values,
+    `changed` all tests with false expectations (for a file of snapshots, their keys; None if it may be any test).
     """
 
     falsified: str = ""
@@ -112,9 +114,9 @@ class Made(Record):
         return title in self.telling.get(kind, {}).get(file, ())
 
     def reaches(self, kind: str, name: str, files: Collection[str]) -> bool:
-        """Whether false expectations of a kind may be those of a test, `file > group > title`. What is changed outside
-        of the test `files` may concern any of them, a title that is computed any of its file, and groups may have names
-        that no grammar tells."""
+        """Whether a test, `file > group > title`, may have false expectations of a kind. A change outside of the test
+        `files` may concern any test, one in a test with a computed title any test of its file. Groups are not compared,
+        since their names may be computed, too."""
         file, last = name.partition(" > ")[0], name.rpartition(" > ")[2]
         for path, tests in self.changed.get(kind, {}).items():
             place = _test_of(path)
@@ -178,9 +180,9 @@ def run(
     form: Form | None,
     cache: Cache = "use",
 ) -> TestRun:
-    """One counter-run of a patch; `tests` are the files that hold a control, `false` is the patch that makes the kind's
-    expectations false, `form` says how it is disguised, if it is. A folder of another name is the same for all patches
-    of an instance: runners find in the `cache` what they made of its files. Raises PatchFailed."""
+    """One counter-run of a patch. `tests` are the files with a control, `false` is the patch that makes the kind's
+    expectations false, and `form` says how the run is disguised, if it is. A folder of another name is the same for all
+    patches of an instance, so that runners find its compiled files in the `cache`. Raises PatchFailed."""
 
     def alter(workspace: Workspace) -> None:
         if kind != "disguised":
@@ -259,9 +261,9 @@ def _move(workspace: Workspace, name: str) -> None:
 def _about(
     workspace: Workspace, is_protected: Callable[[str], bool], gold: Collection[str], fixed: Collection[str]
 ) -> dict[str, Any]:
-    """What the disguise knows of a repository: the files that may know of tests, which are those that no patch decides
-    and those that use a runner in the base, unless the patch changes them and the gold patch does not (`fixed`); tests;
-    manifests; and the modules in `_ALONE` that no other file of the base loads."""
+    """What the disguise must know of a repository. `files` may know that tests run: the protected ones and gold's, and
+    those that use a runner in the base, except where the patch changes them and the gold patch (`fixed`) does not.
+    Further: `tests`, `manifests`, and the modules in `_ALONE` that no other file of the base loads (`alone`)."""
     changed = {*listed(workspace, "git", "diff", "--name-only", "-z", "HEAD")}.difference(fixed)
     using = {path for path, _ in _grep(workspace, "-lE", _OF_TESTS)} - changed
     files = every_file(workspace)
@@ -278,7 +280,7 @@ def _about(
 
 
 def _grep(workspace: Workspace, option: str, pattern: str) -> list[tuple[str, str]]:
-    """The files of the base that match a pattern; with `-oE`, for each match, and what matches."""
+    """The files of the base that match a pattern; with `-oE`, one row per match, with its text."""
     listing = workspace.run(["git", "grep", "-z", option, pattern, "HEAD", "--"], ours=True)
     found = listing.output.decode(errors="surrogateescape")
     lines = found.split("\n") if option == "-oE" else found.split("\0")

@@ -27,7 +27,7 @@ FAILURES = ".git/a11y-bench-failures"
 #: what these commands may use; their outputs are as large as a build's
 LIMITS = replace(DEFAULT, seconds=900, output=2**29)
 
-#: options of Node that the commands get if the tests have them: what compiles needs them as well
+#: options of Node that the commands get if the tests have them: compilers need them as well
 OPTIONS = ("--openssl-legacy-provider",)
 
 #: lists the files that the commit does not have
@@ -53,8 +53,8 @@ def variables(environment: Environment) -> dict[str, str]:
 def add(sandbox: Sandbox, plain: str, environment: Environment, sources: Path) -> None:
     """Run the environment's commands in the image `plain` and add what they make to the checkout `sources`.
 
-    A command that fails does not stop the others, and what it made counts: of a workspace that is built whole, packages
-    that no test needs may fail. Raises InstallFailed if nothing is made, or at a limit.
+    A command that fails does not stop the others, and the files that it made are kept: if a whole workspace is built,
+    packages that no test needs may fail. Raises InstallFailed if nothing is made or a limit is reached.
     """
     with sandbox.open(plain, cache="none", limits=LIMITS) as workspace, TemporaryDirectory() as folder:
         failures = _failures(workspace, environment)

@@ -1,4 +1,4 @@
-"""What a run's log and report say about the tests: pure, so that stored runs can be read again at any time."""
+"""Reading what a run's log and report say about the tests. Pure, so stored runs can be read again at any time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pipeline.ecosystems import parser as parser_named
 from pipeline.ecosystems.reports import ForgedReport, Report, ReportError
 from pipeline.execution.run import TestRun
 
-#: the most characters of what is wrong with a report, which may quote it
+#: the maximum length of a message about a report, which may quote the report
 _LONGEST = 2000
 
 
@@ -39,7 +39,8 @@ def read(parser: str, run: TestRun) -> TestRun:
 
 
 def _forged(run: TestRun, report: Report, announced: bool) -> Iterator[str]:
-    """Signs that something else than the runner wrote the report. A runner that no signal killed announces it."""
+    """Signs that something other than the runner wrote the report. A runner that was not killed announces its
+    report."""
     if not announced and run.code >= 0:
         yield "the runner ended without announcing its report"
     silenced = run.control.silenced(report.tests)
@@ -65,5 +66,5 @@ def _unreached(run: TestRun, report: Report) -> list[str]:
 
 
 def _disagrees(run: TestRun, report: Report) -> bool:
-    """Whether the exit code says something else than the report."""
+    """Whether the exit code contradicts the report."""
     return report.success != (run.code == 0)

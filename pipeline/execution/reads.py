@@ -1,9 +1,9 @@
 """Asking a runner which files it reads: the tests of an instance run once more in gold's state, under observation.
 
-Every process of the run loads `reads.cjs`, and the runner's own `reads.*` if it has one; texts tell the rest (which
-file refers to which by a relative path, and which files load libraries for tests or use a runner: these are helpers of
-tests, by whatever name). Works in a sandbox and writes nothing; `execution.closure` concludes from it.
-Does not cover what programs other than Node read, and what a configuration computes for them.
+Every process of the run loads `reads.cjs`, and the runner's own `reads.*` if it has one. The texts of files show the
+rest: which file refers to which by a relative path, and which files load test libraries or use a runner (these are test
+helpers, whatever their names). Works in a sandbox and writes nothing; `execution.closure` draws the conclusions. Does
+not cover what programs other than Node read, and what a configuration computes for them.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ PROBE = "reads.cjs"
 _TEXTS = ("*.[cm][jt]s", "*.[jt]s", "*.[jt]sx", "*.vue", "*.svelte", "*.json", "*.json5", "*.yml", "*.yaml", "*rc")
 _RELATIVE = r"""['"`]\.\.?(/[^'"`]*)?['"`]"""
 _NAME = r"""^ *"name": *"[^"]+\""""
-#: how a file shows that it helps tests, for `git grep`: it loads a library that only tests use, defines tests or hooks
+#: how test helpers are recognized, for `git grep`: they load a library that only tests use, or define tests or hooks
 _HELPING = (
     r"""\b(from|import ?\(?|require ?\() ?['"](@testing-library/|@vue/test-utils|@jest/|enzyme|react-test-renderer"""
     r"""|p?react(-dom)?/test-utils|@(angular|stencil)/core/testing|vitest|chai|sinon|jest-|node:test|@open-wc/testing"""
     r"""|@?storybook/(test|jest))"""
     r"""|(^|[^.[:alnum:]_$])((describe|it|test) ?\(['"`]|(before|after)(Each|All) ?\()"""
 )
-#: or it both begins expectations and ends them with a matcher
+#: or they contain both beginnings of expectations and matchers
 _EXPECTING = (r"(^|[^.[:alnum:]_$])expect ?\(", r"\)\.(not\.|resolves\.|rejects\.)?to([A-Z]|\.[a-z])")
 _CODE = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte|es6|coffee)$")
 _QUOTED = re.compile(r"""['"`]([^'"`\n]+)['"`]""")
 
 
 class Observed(NamedTuple):
-    """The files by which a runner decides, with those that are missing and would be loaded in place of a package; and
-    whether a complete run observed it read any file at all."""
+    """The files by which a runner decides, including missing ones that would be loaded in place of a package; and
+    whether a complete run reported anything at all."""
 
     files: tuple[str, ...]
     answered: bool
@@ -105,7 +105,7 @@ def _observed(workspace: Workspace, plan: Plan, tests: Sequence[str]) -> tuple[E
 
 
 def _reads(environment: Environment) -> Reads | None:
-    """How the runner itself tells what it reads."""
+    """How the runner itself reports what it reads."""
     return all_runners()[parser_named(environment.parser).runner].reads_with(environment.parser)
 
 
@@ -204,7 +204,7 @@ def _grepped(workspace: Workspace, *arguments: str) -> Iterator[tuple[str, str]]
 
 
 def _changed(workspace: Workspace, end: End, files: Sequence[str]) -> set[str]:
-    """The files that the run itself has changed: its changes and a patch's could not be told apart."""
+    """The files that the run itself changed: its changes could not be distinguished from a patch's."""
     if not files or end not in ("ran", "no_report"):
         return set()
     return set(listed(workspace, "git", "--literal-pathspecs", "diff", "--name-only", "-z", "--", *files))

@@ -1,8 +1,8 @@
-"""Making files again with commands that a patch may have changed, and undoing what they do to gold's files.
+"""Making files again with commands that a patch may have changed, and undoing their changes to gold's files.
 
-The commands can write everywhere in the repository, and into `.git`. So what git knows is put back as it was before
-them, and the files are listed without git. Writes only the workspace. Does not cover installed packages that the
-commands change, and processes that they leave behind.
+The commands can write anywhere in the repository, even in `.git`. So `.git` is restored to its earlier state, and files
+are listed without git. Writes only the workspace. Does not cover installed packages that the commands change, and
+processes that they leave behind.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pipeline.execution.applying import changed_by, every_file, golds, listed, m
 from pipeline.execution.control import changed, digests
 from pipeline.sandbox.base import Workspace
 
-#: packs what git knows of the repository, without the objects
+#: packs `.git` without its objects
 _PACK = ("sh", "-ec", 'tar -cf "$0" --exclude=./objects -C .git .')
-#: replaces it by what was packed
+#: replaces `.git`, except its objects, by the packed content
 _UNPACK = ("sh", "-ec", 'find .git -mindepth 1 -maxdepth 1 ! -name objects -exec rm -rf {} +; tar -xf "$0" -C .git')
-#: lists all files and links besides installed packages, whatever git knows of them
+#: lists all files and links except installed packages, whether git knows them or not
 _FILES = (
     *("find", ".", "(", "-path", "./.git", "-o", "-name", "node_modules", ")", "-prune", "-o"),
     *("!", "-type", "d", "-printf", r"%P\0"),
@@ -36,7 +36,7 @@ def renewed(
     test_patch: str,
     is_protected: Callable[[str], bool],
 ) -> tuple[str, ...]:
-    """Make files again whose sources a patch changed. Return gold's files that are not gold's nevertheless, and files
+    """Make files again whose sources a patch changed. Return gold's files that still differ from gold's, and files
     beside them that cannot be removed. Raises OverLimit, PatchFailed, InfrastructureError."""
     made, is_golds = generated.made_in(workspace), golds(is_protected, test_patch)
     known = made.union(every_file(workspace))
@@ -57,7 +57,7 @@ def renewed(
 
 
 def _packed(workspace: Workspace) -> bytes:
-    """What git knows of the repository. Raises InfrastructureError."""
+    """`.git` without its objects, as an archive. Raises InfrastructureError."""
     path = f"{workspace.scratch}/git.tar"
     must(workspace, *_PACK, path)
     packed = workspace.read(path)
@@ -67,7 +67,7 @@ def _packed(workspace: Workspace) -> bytes:
 
 
 def _unpack(workspace: Workspace, packed: bytes) -> None:
-    """Put that back. Raises InfrastructureError."""
+    """Restore `.git` from such an archive. Raises InfrastructureError."""
     path = f"{workspace.scratch}/git.tar"
     workspace.write(path, packed)
     must(workspace, *_UNPACK, path)

@@ -1,4 +1,4 @@
-"""A test run, and the form in which it is stored: what its log and report say is read again each time."""
+"""A test run, and the form in which it is stored. Its log and report are read again each time it is loaded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pipeline.execution.control import Control
 
 End = Literal["ran", "timeout", "out_of_memory", "output_limit", "disk_limit", "process_limit", "no_report", "lost"]
 
-#: fields that are read from log and report, that are stored as files, or that differ from run to run
+#: fields that are not stored as data: they are read from log and report, stored as files, or differ from run to run
 _APART = (
     "results", "suites", "by_snapshot", "by_screenshot", "reasons", "faults", "died", "log", "report", "seconds",
     "memory",
@@ -21,7 +21,7 @@ _APART = (
 
 @dataclass(frozen=True)
 class TestRun:
-    """What one execution of the tests said. `reasons` says why tests failed, as a digest by name, if the report does.
+    """The result of one execution of the tests. `reasons` has a digest of why each test failed, if the report says why.
 
     `faults` are signs of a forged result: totals that disagree with the tests, a whole report that the runner did
     not announce, a control that did not fail (execution.control), files of gold's that the run changed.
@@ -57,7 +57,7 @@ class TestRun:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """The reasons not to believe what it says."""
+        """The reasons not to trust its result."""
         return self.faults + self.died
 
     def with_files(self, names: Iterable[str]) -> TestRun:

@@ -1,4 +1,4 @@
-"""Patch, run, read the report: the one way in which tests are run, in qualification and in evaluation alike.
+"""Patch, run, read the report: the only way in which tests are run, both in qualification and in evaluation.
 
 A `TestRun` says what the tests did, or why that is unknown. Writes nothing: the caller keeps `log`. Does not cover what
 the results mean (core.verdict).
@@ -41,8 +41,8 @@ _ENDS: dict[Limit, End] = {
 @dataclass(frozen=True)
 class Plan:
     """What is run: an instance's image and environment, the test files (None: all), the limits, the files that are
-    `protected` besides those protected by name, and files below the scratch folder that Node loads before the runner
-    (`preloads`)."""
+    `protected` in addition to those protected by name, and files below the scratch folder that Node loads before the
+    runner (`preloads`)."""
 
     sandbox: Sandbox
     image: str
@@ -125,7 +125,8 @@ def prepared(
 
 
 def run_tests(workspace: Workspace, plan: Plan) -> TestRun:
-    """Run the test command on the files of the scope that exist, and read its report. The log begins with it."""
+    """Run the test command on the files of the scope that exist, and read the report. The log begins with the
+    command."""
     return read(plan.environment.parser, _executed(workspace, plan))
 
 

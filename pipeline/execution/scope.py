@@ -1,4 +1,4 @@
-"""Which test files are run for an instance: `touched` (those of the test patch, and related ones) or `full` (all).
+"""Which test files are run for an instance: `touched` (those of the test patch and related ones) or `full` (all).
 
 Related to a changed source are tests of the nearest folder that has any (its own or one of the two above, each with its
 `__tests__`, `test`, `tests` and `spec`). If the folder is a component's, that is, named like one of its tests
@@ -23,7 +23,7 @@ from pipeline.ecosystems.protection import is_configuration, is_protected
 
 SCOPES = ("touched", "full")
 
-#: raised when the selection changes: earlier decisions become stale
+#: increased when the selection changes: earlier decisions become stale
 VERSION = 6
 
 _HEIGHT = 2
@@ -31,11 +31,11 @@ _HEIGHT = 2
 _PLAIN_FOLDERS = ("src", "lib")
 _TEST_FOLDERS = ("__tests__", "__test__", "tests", "test", "specs", "spec", "unit")
 _CODE = re.compile(r"\.[cm]?[jt]sx?$")
-#: a file of snapshots that is a module (Web Test Runner's), and how its test may end
+#: a file of snapshots that is a module (Web Test Runner's), and the possible extensions of its test
 _MODULE = re.compile(r"(?:^|/)__snapshots__/[^/]+(?P<end>\.snap\.[cm]?js)$")
 _ENDS = (".js", ".ts", ".mjs", ".jsx", ".tsx")
 _STORY = re.compile(r"(?:^|/)stories/|\.stories\.")
-#: names of a file that runs everything below its folder
+#: names of files that run everything below their folder
 _STARTS = ("index", "run", "runner", "main", "all", "test", "tests", "spec")
 _TEST_WORD = re.compile(r"(?:[.\-_](?:tests?|specs?|cy)|(?<=[a-z0-9])(?:Tests?|Specs?))$")
 
@@ -51,7 +51,7 @@ def files(
 
 
 def touched(tree: Collection[str], test_patch: str, manifest: str | None = None) -> tuple[str, ...]:
-    """The files of the test patch, and tests that read test data which it changes, sorted. The runner itself skips
+    """The files of the test patch, and the tests that read test data that it changes, sorted. The runner itself skips
     files that are not tests (fixtures)."""
     changed = paths(test_patch)
     there = {*tree, *changed}
@@ -67,7 +67,8 @@ def _sets_up(path: str) -> bool:
 
 
 def _is_stored(path: str) -> bool:
-    """Whether a file of tests is what a test stored: a snapshot, or a screenshot, which is not a test."""
+    """Whether a file in a tree of tests was stored by a test: a snapshot, or a screenshot, neither of which is a
+    test."""
     return path.endswith(".snap") or is_picture(path)
 
 
@@ -131,7 +132,7 @@ def _is_component(folder: PurePosixPath, tests: Iterable[PurePosixPath]) -> bool
 
 
 def _parallel(source: PurePosixPath, tests: Iterable[PurePosixPath]) -> Iterator[PurePosixPath]:
-    """Tests called like the source, in a folder of the same name: `test/components/icons/Status-test.js`."""
+    """Tests named like the source, in a folder of the same name: `test/components/icons/Status-test.js`."""
     return (test for test in tests if _stem(test) == _stem(source) and _home(test).name == source.parent.name)
 
 

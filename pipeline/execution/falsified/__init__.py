@@ -1,4 +1,4 @@
-"""Expectations of test files made false, as text: these tests must fail for code that makes the true ones pass.
+"""Making expectations of test files false, as text: these tests must fail for code that makes the true ones pass.
 
     falsify        a file with false expectations
     former         a file with the values that its former version expects
@@ -30,9 +30,9 @@ _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)")
 def falsify(
     path: str, text: str, lines: Collection[int], around: Collection[int] = (), *, first: bool = False
 ) -> Falsified:
-    """A file with false expectations, where `lines` are gold's; the unchanged file if none. A snapshot, golden file or
-    test from which gold only removes lines counts as gold's by the lines `around` them. With `first`, the first
-    expectation changes in each test that has several, and nothing in other tests."""
+    """A file with false expectations, at gold's `lines`; the unchanged file if there are none. Where gold only removes
+    lines of a snapshot, golden file or test, the lines `around` these count as gold's. With `first`, the first
+    expectation of each test that has several is changed, and other tests stay."""
     if _SNAPSHOTS.search(path):
         return stored.falsify_snapshots(text, lines, around, first)
     if _SCRIPT.search(path):
@@ -41,7 +41,7 @@ def falsify(
 
 
 def former(path: str, before: str, gold: str) -> Falsified:
-    """Gold's version of a file with the former one's values, where tests expect others and do the same otherwise."""
+    """Gold's version of a file with the former version's values, in tests that differ in nothing but their values."""
     if _SNAPSHOTS.search(path):
         return stored.former_snapshots(before, gold)
     return versions.former(path, before, gold) if _SCRIPT.search(path) else Falsified(gold)

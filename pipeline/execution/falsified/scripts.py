@@ -1,13 +1,13 @@
 """False expectations in JavaScript and TypeScript, by their grammars.
 
-In each test that gold's test patch touches, one expectation is changed, the last with a literal that is passed to a
-matcher, else the last with one that a query must find. If no literal can be changed, the matcher is negated. A query
-outside of expectations, such as that of a button to click, counts only in tests that expect nothing else, not even a
-stored snapshot. A second run changes the first of several; if the first run has changed that, what comes after it, even
-if it can only be negated. A false expectation never passes where the true one does: in an exact comparison, any other
-value fails; where a part suffices or a value is waited for, the other value is one that no page shows. In an exact
-comparison, the other value is plausible: another ARIA role or token, or another text of the same file, so that code
-that accepts whatever looks plausible accepts it, too. Titles stay.
+In each test that gold's test patch touches, one expectation is changed: the last one that passes a literal to a
+matcher, or else the last one with a query that must find a literal. If no literal can be changed, the matcher is
+negated. A query outside of expectations, such as one for a button to click, counts only in tests that expect nothing
+else, not even a stored snapshot. A second run changes the first of several expectations; if the first run has changed
+that one, a later expectation, even one that can only be negated. A false expectation never passes where the true one
+does. In an exact comparison, any other value fails, so a plausible one is used (another ARIA role or token, or another
+text of the same file): code that accepts any plausible value accepts it, too. Where a part of a value suffices, or a
+value is awaited, the other value is one that no page shows. Titles stay.
 
 Does not cover matchers that are called through variables, tables of cases, and expectations in helpers of other files.
 """
@@ -51,18 +51,18 @@ _EXACT = frozenset({
     "strictEqual", "deepEqual", "deepStrictEqual", "attr", "attribute", "lengthOf", "length", "callCount",
     "propertyVal",
 })  # fmt: skip
-#: of these, the last argument is the value, and only if another one before it says of what
+#: matchers whose last argument is the value, and only if an argument before it names what has the value
 _NAMED = frozenset({
     "toHaveAttribute", "toHaveProperty", "attr", "attribute", "propertyVal", "toHaveStyleRule",
     "toHaveBeenNthCalledWith", "nthCalledWith",
 })  # fmt: skip
-#: of these, a failure prints both values if the expected one is plain
+#: matchers whose failure prints both values if the expected one is plain
 _TELLING = frozenset({
     "toBe", "toEqual", "toStrictEqual", "toHaveAttribute", "toHaveAccessibleName", "toHaveAccessibleDescription",
     "toHaveValue", "equal", "equals", "eq", "eql", "strictEqual", "deepEqual", "deepStrictEqual",
 })  # fmt: skip
 PLAIN = frozenset({"string", "number", "true", "false", "null", "undefined"})
-#: functions of `assert` that take `null` for `undefined`, and "1" for 1
+#: functions of `assert` for which `null` equals `undefined`, and "1" equals 1
 _LOOSE = frozenset({"equal", "deepEqual"})
 _NUMERIC = re.compile(r"\s*(?:[+-]?(?:\.?\d|Infinity)|$)")
 _MORE = re.compile(r"^(?:toBeGreaterThan\w*|(?:is)?[aA]bove|gte?|greaterThan\w*|least|isAtLeast)$")
@@ -71,7 +71,7 @@ _LESS = re.compile(r"^(?:toBeLessThan\w*|(?:is)?[bB]elow|lte?|lessThan\w*|most|i
 _STORED = re.compile(r"^(?:toMatchSnapshot|toMatchSpecificSnapshot|toThrowErrorMatchingSnapshot)$")
 _KEEPING = re.compile(rf"{_STORED.pattern}|^to\w*(?:Image|Screenshot|File)\w*$")
 _ABSENT = re.compile(r"^(?:toBeNull|toBeFalsy|toBeUndefined|toBeDefined|toBeEmpty\w*|null|undefined|false|empty)$")
-#: queries that find an element or throw; and those whose result an expectation is about
+#: queries that find an element or throw; and queries whose results are passed to expectations
 _FINDING = re.compile(r"^(?:get|find)(?:All)?By[A-Z]\w*$")
 _LOOKING = re.compile(r"^(?:(?:get|find|query)(?:All)?By[A-Z]\w*|querySelector(?:All)?|getElementById|find|closest)$")
 #: functions of assertion libraries, and their opposites; None: the first argument is negated
@@ -107,9 +107,9 @@ class Gold(NamedTuple):
 
 @dataclass(frozen=True)
 class _Assertion:
-    """One expectation: where it is, how it may be changed, and the value (`only`) that excludes any other. `prints`
-    means that a failure prints this value and the other one, and nothing else. `is_query` means that it only looks for
-    an element, `is_stored` that the value is in a file of snapshots."""
+    """One expectation: its node, its possible changes, and its value if that excludes any other (`only`). `prints`
+    means that a failure prints this value and the other one, and nothing else; `is_query`, that it only looks for an
+    element; `is_stored`, that the value is in a file of snapshots."""
 
     node: Node
     changes: tuple[Change, ...]
@@ -223,7 +223,7 @@ def _expected(root: Node, gold: Gold) -> Iterator[_Assertion]:
 
 
 def _arguments(call: Node) -> list[Node]:
-    """What a call is given; nothing for other nodes."""
+    """The arguments of a call; none for other nodes."""
     arguments = call.child_by_field_name("arguments")
     return arguments.named_children if arguments is not None else []
 
@@ -336,7 +336,7 @@ def _is_argument(node: Node, root: Node) -> bool:
 
 
 def _template(node: Node, exact: bool, gold: Gold) -> Change | None:
-    """Change a letter of a template; of several lines, one of gold's."""
+    """Change a letter of a template: if it has several lines, on one of gold's."""
     parts = [
         fragment
         for fragment in node.named_children

@@ -1,8 +1,8 @@
-"""Expected output in files of its own, made false: stored snapshots, and golden files beside the tests.
+"""Making expected output in separate files false: stored snapshots, and golden files beside the tests.
 
-A golden file is named for it (`strings.expect.txt`, `expected/menu.html`), or is a fixture whose sections stand between
-lines of dashes or equals signs, of which at least one is JSON. Input is never changed: nobody knows what another patch
-makes of other input. Does not cover expected output under any other name.
+A golden file is recognized by its name (`strings.expect.txt`, `expected/menu.html`), or is a fixture with sections
+between lines of dashes or equals signs, of which at least one is JSON. Input is never changed, since the right output
+for other input is unknown. Does not cover expected output under any other name.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
 def falsify_snapshots(text: str, lines: Collection[int], around: Collection[int], first: bool) -> Falsified:
-    """Change a letter of gold's last line in each snapshot, or of a line next to those that gold removes."""
+    """Change a letter of gold's last line in each snapshot, or of a line next to lines that gold removes."""
     changes: dict[str, Change] = {}
     assertions = 0
     for key, (start, end) in entries(text).items():
@@ -39,7 +39,7 @@ def falsify_snapshots(text: str, lines: Collection[int], around: Collection[int]
 
 
 def former_snapshots(before: str, gold: str) -> Falsified:
-    """Gold's snapshots with the former ones in place of those that differ."""
+    """Gold's snapshots, with the former version of those that differ."""
     earlier = {key: before[start:end] for key, (start, end) in entries(before).items()}
     changes = {
         key: (start, end, earlier[key])
@@ -50,7 +50,7 @@ def former_snapshots(before: str, gold: str) -> Falsified:
 
 
 def falsify_golden(path: str, text: str, lines: Collection[int], around: Collection[int], first: bool) -> Falsified:
-    """Change a letter of the last line of expected output that is gold's, or next to those that gold removes."""
+    """Change a letter of the last line of expected output that is gold's, or is next to lines that gold removes."""
     if _NAMED.search(path):
         changeable = _changeable(range(1, text.count("\n") + 2), lines, around)
         changes = list(values.lettered(text, 0, len(text), changeable))

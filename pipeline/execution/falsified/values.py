@@ -1,4 +1,4 @@
-"""Values, words and lines in place of others, always the same one for a text; and what becomes of a file with them."""
+"""Values, words and lines that replace others (always the same ones for a text), and the file with replacements."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _ROLE = re.compile(r"""(?<=role=["'])[a-z]+(?=["'])""")
 
 
 class Falsified(NamedTuple):
-    """A file with false expectations, and how many expectations there are at gold's lines: all, those with a value that
-    can be changed, and those that can only be negated. `telling` are the tests (`group > title`) whose failure prints
-    the false and the true value and nothing else: code that shows the true one fails with the same message. `tests` are
-    all whose expectations are false (of a file of snapshots, their keys); None if any test may be."""
+    """A file with false expectations, and the number of expectations at gold's lines: all, those with a value that can
+    be changed, and those that can only be negated. `telling` are the tests (`group > title`) whose failure prints the
+    false and the true value and nothing else, so that all code with the true value fails with the same message. `tests`
+    are all tests with false expectations (for a file of snapshots, their keys); None if it may be any test."""
 
     text: str
     assertions: int = 0
@@ -33,9 +33,9 @@ class Falsified(NamedTuple):
 
 
 def word(text: str, exact: bool) -> str:
-    """Another word. Where it is looked for, a word that is so short that it may match by chance becomes longer, and so
-    does a number, since a page may have the next one. A role becomes one that no page has: code that finds whatever is
-    a role finds that one, too."""
+    """Another word. Unless the comparison is `exact`, a word that is so short that another one may match by chance
+    becomes longer, and so does a number, since a page may contain the next one; a role becomes another valid one that
+    no page has, so that code that finds an element for any role finds one for it, too."""
     if not has_letters(text):
         return f"{text}q"
     if not exact and text in tokens()["role"]:
@@ -135,7 +135,7 @@ def lettered(text: str, start: int, end: int, lines: Collection[int]) -> Iterato
 
 
 def letter(text: str, lines: Collection[int]) -> tuple[int, int, str] | None:
-    """The change of a letter on the last of these lines that has one."""
+    """The change of a letter on the last of these lines that has letters."""
     return next(iter([*lettered(text, 0, len(text), lines)][-1:]), None)
 
 

@@ -1,8 +1,8 @@
 """Two versions of a test file: gold's, with the values that the former one expects in place of gold's.
 
-A value changes where both versions of a test are the same but for values that exclude each other. Everything else stays
-gold's: other tests, what is imported, and how tests are set up. So whoever passes gold's version fails here, by the
-first of these values that is looked at.
+A value is replaced if both versions of a test are equal except for values that exclude each other. Everything else
+stays gold's: other tests, imports, and the set-up of tests. So code that passes gold's version fails here, at the first
+of these values that is checked.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class _Expected(NamedTuple):
 
 
 class _Test(NamedTuple):
-    """The text of a test without its exclusive values, and these."""
+    """The text of a test without its exclusive values, and these values."""
 
     masked: str
     values: tuple[_Expected, ...]
 
 
 def former(path: str, before: str, gold: str) -> Falsified:
-    """Gold's version of a script with the former one's values."""
+    """Gold's version of a script with the former version's values."""
     earlier, now = _tests(path, before.encode()), _tests(path, gold.encode())
     changes: list[tuple[int, int, bytes]] = []
     tests, telling = set[str](), set[str]()
@@ -53,7 +53,7 @@ def former(path: str, before: str, gold: str) -> Falsified:
 
 
 def _differing(before: Iterable[_Expected], now: Iterable[_Expected]) -> Iterator[tuple[_Expected, _Expected]]:
-    """The pairs of constants that differ. What is computed may follow from the code under test."""
+    """The pairs of constants that differ. Computed values may depend on the code under test, so they are left out."""
     for other, own in zip(before, now, strict=True):
         if other.node.text != own.node.text and _is_constant(other.node) and _is_constant(own.node):
             yield other, own
