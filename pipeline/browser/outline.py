@@ -150,7 +150,7 @@ def _value(row: Row, field: str) -> str:
 
 
 def _joined_texts(lines: Iterator[str]) -> Iterator[str]:
-    """Adjacent texts of the same depth as one: how a text is split over elements makes no difference to anybody."""
+    """Adjacent texts of the same depth, joined: how a text is split over elements makes no difference to users."""
     pending = ""
     for line in lines:
         indent, mark, text = line.partition("text: ")

@@ -26,7 +26,7 @@ def describe(clone: Clone) -> dict[str, str]:
 
 
 def public_url(url: str) -> str:
-    """A remote's address without user, password and query; empty for a folder on some machine, and for what is no
+    """A remote's address without user, password and query; empty for a local folder, and for text that is not an
     address."""
     try:
         parts = urlsplit(url)

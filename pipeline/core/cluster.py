@@ -187,11 +187,11 @@ class _Cluster:
             hint = f"start one (a11y-bench scheduler), and {NAME}"
             raise UserError(f"no scheduler answers at {address}: {error}", field=ADDRESS, hint=hint) from None
         except ValueError as error:
-            raise UserError(f"'{address}' is no scheduler's address: {error}", field=ADDRESS, hint=NAME) from None
+            raise UserError(f"'{address}' is not a scheduler's address: {error}", field=ADDRESS, hint=NAME) from None
         threading.Thread(target=self._watch, daemon=True).start()
 
     def _connected(self) -> Any:
-        """A client. Raises OSError at once where nothing answers, and ValueError for an address of no scheduler."""
+        """A client. Raises OSError at once if nothing answers, and ValueError for an invalid address."""
         from distributed import Client
 
         with socket.create_connection(endpoint(self.address), CONNECT):

@@ -38,8 +38,8 @@ def registered(*chapters: Chapter) -> frozenset[tuple[str, str]]:
 
 
 def law(*chapters: Chapter) -> str:
-    """The digest of these chapters. Raises LookupError for one whose files nobody has registered yet: the module that
-    does it was not imported, and the digest would be another one."""
+    """The digest of these chapters. Raises LookupError for a chapter without registered files: the module that
+    registers them was not imported, so the digest would be wrong."""
     if missing := [chapter for chapter in chapters if chapter not in _registered]:
         raise LookupError(f"no file of the chapter '{missing[0]}' is registered")
     return _digest(registered(*chapters))

@@ -34,7 +34,7 @@ class Repo(NamedTuple):
     def slug(self) -> str:
         """The name of its folder, unique to it. Raises UserError for a repository that cannot have one."""
         if not (_ORG.fullmatch(self.org) and _NAME.fullmatch(self.repo)):
-            hint = "an organization holds no '__' and ends in no '_', a repository does not end in '.jsonl'"
+            hint = "an organization must not contain '__' or end in '_', and a repository must not end in '.jsonl'"
             raise UserError(f"'{self}' cannot name a folder", hint=hint)
         return f"{self.org}__{self.repo}"
 

@@ -115,9 +115,9 @@ class Candidate(PullRequest):
     test_patch: str
     a11y_reason: tuple[Evidence, ...] = ()
     statement_source: StatementSource
-    statement: str = Field(default="", description="the statement as reviewers wrote it anew, of the source `review`")
+    statement: str = Field(default="", description="the statement as reviewers rewrote it (source `review`)")
     chosen_by_hand: bool = False
-    filters: dict[str, bool] = Field(default={}, description="what each filter of the funnel says of it")
+    filters: dict[str, bool] = Field(default={}, description="the result of each filter of the funnel")
 
 
 class Health(Record):
@@ -126,10 +126,10 @@ class Health(Record):
     A file that could not be loaded, or that the runner did not find, is not `loaded`.
     """
 
-    files: int = Field(ge=0, description="test files of the scope that are there")
-    loaded: int = Field(default=0, ge=0, description="those of which tests ran")
-    tests: int = Field(default=0, ge=0, description="tests that these hold")
-    passed: int = Field(default=0, ge=0, description="those that passed, or that the repository itself skips")
+    files: int = Field(ge=0, description="test files of the scope that exist")
+    loaded: int = Field(default=0, ge=0, description="files of which tests ran")
+    tests: int = Field(default=0, ge=0, description="tests in these files")
+    passed: int = Field(default=0, ge=0, description="tests that passed, or that the repository itself skips")
 
     @property
     def well(self) -> bool:
@@ -232,15 +232,15 @@ class Environment(Record):
     install_env: dict[str, str] = {}
     runner: str
     runner_version: str
-    folder: str = Field(default="", description="where the runner runs, from the root")
-    configuration: str = Field(default="", description="the runner's, from `folder`; empty: its defaults")
-    entries: tuple[str, ...] = Field(default=(), description="from `folder`: {entry} is the first that is there")
+    folder: str = Field(default="", description="the folder in which the runner runs, from the root")
+    configuration: str = Field(default="", description="its configuration file, from `folder`; empty: its defaults")
+    entries: tuple[str, ...] = Field(default=(), description="files from `folder`; {entry} is the first that exists")
     test: tuple[str, ...] = Field(
         description="argv; {entry}, {report}, {reporter}, {cache} and {files} are filled in when it runs"
     )
-    selection: tuple[str, ...] = Field(default=("{files}",), description="{files} of `test`, to run some files")
-    everything: tuple[str, ...] = Field(default=(), description="{files} of `test`, to run all")
-    test_env: dict[str, str] = Field(default={}, description="variables of the tests; filled in as `test` is")
+    selection: tuple[str, ...] = Field(default=("{files}",), description="replaces {files} in `test`, for some files")
+    everything: tuple[str, ...] = Field(default=(), description="replaces {files} in `test`, for all tests")
+    test_env: dict[str, str] = Field(default={}, description="variables of the tests; filled in like `test`")
     parser: str
     evidence: dict[str, str] = {}
     edits: tuple[Edit, ...] = Field(default=(), description="changes to the manifests before the install")
@@ -284,7 +284,7 @@ class CounterRuns(Record):
         default=(), description="the counter-runs to make, in order: those in which gold's results prove something"
     )
     falsified: str = Field(default="", description="patch on gold's tests that makes expectations false")
-    false: tuple[str, ...] = Field(default=(), description="tests that gold fails with it: so must every patch")
+    false: tuple[str, ...] = Field(default=(), description="tests that gold fails with it: every patch must")
     said: dict[str, str] = Field(
         default={},
         description="why gold fails tests of `false`, as a digest, if every patch must fail for the same reason",
@@ -298,12 +298,12 @@ class CounterRuns(Record):
     undisguised: tuple[str, ...] = Field(
         default=(), description="expected tests that gold does not pass if nothing reveals that tests run"
     )
-    moved: bool = Field(default=False, description="whether that holds in a folder of another name")
-    boxes: bool = Field(default=True, description="whether it holds if elements have boxes as in a browser")
+    moved: bool = Field(default=False, description="whether the disguised run is in a folder of another name")
+    boxes: bool = Field(default=True, description="whether elements have boxes in the disguised run, as in a browser")
     hidden: bool = Field(default=False, description="whether runs with false expectations are disguised as well")
     assertions: int = Field(default=0, ge=0, description="expectations at the lines that gold's tests add")
-    by_value: int = Field(default=0, ge=0, description="those of which a value can be made false")
-    by_negation: int = Field(default=0, ge=0, description="those that can be negated only")
+    by_value: int = Field(default=0, ge=0, description="expectations of which a value can be made false")
+    by_negation: int = Field(default=0, ge=0, description="expectations that can only be negated")
 
     def patch(self, kind: str) -> str:
         """The patch with false expectations of a kind of counter-run; empty for other kinds."""
@@ -315,12 +315,13 @@ class CounterRuns(Record):
 
     @property
     def complete(self) -> tuple[str, ...]:
-        """The kinds whose material is there: in records of earlier versions, that of `former` is missing."""
+        """The kinds whose material exists: in records of earlier versions, that of `former` is missing."""
         return tuple(kind for kind in self.kinds if kind != "former" or self.former_patch)
 
     def lacks(self, fixed: Iterable[str]) -> tuple[str, ...]:
-        """Safeguards that verdicts lack, which lowers assurance, where gold fixes these tests: expectations of none, or
-        not of all, can be made false; gold does not pass in disguise, or only without boxes."""
+        """The safeguards that verdicts lack if gold fixes these tests, which lowers assurance: the expectations of
+        none, or not of all, of the tests can be made false; or gold does not pass in disguise, or only without
+        boxes."""
         made_false = {*self.false, *self.first_false, *self.former}
         unchecked = {name for name in fixed if " > " in name} - made_false
         missing = {
@@ -370,11 +371,11 @@ class Instance(Versioned):
     merged_at: str
     environment: Environment
     environment_digest: str
-    manifests: str = Field(description="commit whose manifests the environment is made of: the base, or the fix")
-    image: str = Field(description="digest of the sources, the manifests and what the environment asks for")
+    manifests: str = Field(description="commit with the manifests of the environment: the base, or the fix")
+    image: str = Field(description="digest of the sources, the manifests and the environment")
     sandbox: str
     scope: Literal["touched", "full"] = "touched"
-    files: tuple[str, ...] = Field(description="test files that are run; of no meaning in the scope `full`")
+    files: tuple[str, ...] = Field(description="test files that are run; not used in the scope `full`")
     repeats: int = Field(ge=1)
     quarantine: dict[str, dict[str, dict[str, int]]] = Field(
         default={},
@@ -395,7 +396,7 @@ class Instance(Versioned):
     )
     a11y_reason: tuple[Evidence, ...] = ()
     statement_source: StatementSource
-    statement: str = Field(default="", description="the statement as reviewers wrote it anew, of the source `review`")
+    statement: str = Field(default="", description="the statement as reviewers rewrote it (source `review`)")
     chosen_by_hand: bool = False
     deviations: tuple[str, ...] = ()
     health: Health | None = Field(default=None, description="of the base")

@@ -6,7 +6,7 @@ import re
 
 from pipeline.core.errors import UserError
 
-#: the powers of 1000, and of 1024 with an `i`
+#: the powers of 1000 or, with an `i`, of 1024
 UNITS = ("", "K", "M", "G", "T")
 
 

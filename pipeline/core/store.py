@@ -101,7 +101,8 @@ def read_records(path: Path, kind: type[R]) -> list[R]:
 
 
 def each_record(path: Path, kind: type[R], share: Share = WHOLE) -> Iterator[R]:
-    """The same, but read one by one, for files of which only a part is needed; `share` selects some of them."""
+    """Read JSON Lines one by one, for files of which only a part is needed; `share` selects some records. Raises as
+    `read_records` does."""
     if not is_there(path):
         return
     first, step = share

@@ -20,8 +20,7 @@ from pipeline.core.errors import UserError
 
 
 def is_there(path: Path) -> bool:
-    """Whether a file or folder exists. Raises UserError for a link that leads nowhere, which is not the same as none:
-    what it led to is missing."""
+    """Whether a file or folder exists. Raises UserError for a broken link: it means that its target was lost."""
     if path.exists():
         return True
     if path.is_symlink():  # another process may have written a file meanwhile
@@ -30,7 +29,7 @@ def is_there(path: Path) -> bool:
 
 
 def is_file(path: Path) -> bool:
-    """Whether a file has this name, which may be any text: one too long for a name is no file."""
+    """Whether a file of this name exists. The name may be any text, even one that is too long for a file name."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -90,7 +89,7 @@ def _require_columns(present: Sequence[str], columns: Collection[str], path: Pat
     if missing := [column for column in columns if column not in present]:
         raise UserError("no such column", path=path, line=1, field=missing[0], hint=hint)
     if repeated := [column for column in present if present.count(column) > 1]:
-        raise UserError("the column is there twice", path=path, line=1, field=repeated[0], hint=hint)
+        raise UserError("the column occurs twice", path=path, line=1, field=repeated[0], hint=hint)
 
 
 def read_toml(path: Path, hint: str | None = None) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def check_tree(commit: str, paths: Iterable[str], links: Mapping[str, bytes | No
     known: set[str] = set()
     folders: set[str] = set()
     for path in paths:
-        if reason := problem(path) or ("it is there twice" if path in known else ""):
+        if reason := problem(path) or ("it occurs twice" if path in known else ""):
             raise _unsafe(commit, path, reason)
         known.add(path)
         folders.update(_above(path, folders))
@@ -52,7 +52,7 @@ def problem(path: str) -> str:
     if path.startswith(("/", "\\")):
         return "it is absolute"
     if _CONTROL.search(path):
-        return "it holds a control character"
+        return "it contains a control character"
     parts = path.split("/")
     if all(map(_PLAIN.fullmatch, parts)):
         return ""
@@ -63,7 +63,7 @@ def _part_problem(part: str) -> str:
     if part in ("", ".", ".."):
         return "it does not stay in its folder" if part == ".." else "a part of it is empty"
     name = _IGNORED.sub("", part).partition(":")[0].rstrip(" .").casefold()
-    return "git's own folder is none of a tree's" if name in (".git", "git~1") else ""
+    return "it is git's own folder" if name in (".git", "git~1") else ""
 
 
 def _above(path: str, known: set[str]) -> Iterable[str]:
@@ -87,7 +87,7 @@ def _leads_out(path: str, links: Mapping[str, str]) -> str:
             folder = posixpath.dirname(folder)
         elif part not in ("", "."):
             if _CONTROL.search(part) or _part_problem(part):
-                return f"{description}, which no tree may hold"
+                return f"{description}, which no tree may contain"
             folder = posixpath.join(folder, part)
             if target := links.get(folder):
                 followed += 1
@@ -96,4 +96,4 @@ def _leads_out(path: str, links: Mapping[str, str]) -> str:
 
 
 def _unsafe(commit: str, path: str, reason: str) -> UnsafeTree:
-    return UnsafeTree(f"the tree of {commit} holds {path!r}: {reason}")
+    return UnsafeTree(f"the tree of {commit} contains {path!r}: {reason}")

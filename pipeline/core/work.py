@@ -64,7 +64,8 @@ class Request(Protocol[R]):
         """The result: a pure function of the request and the objects it names. Does not write to the store."""
 
     def failed(self, error: Exception) -> R:
-        """The result if `perform` raised, so that one broken unit never stops a batch. An error raised here does."""
+        """The result if `perform` raised, so that one broken unit never stops a batch. An error raised here does stop
+        it."""
 
 
 class Settled(NamedTuple):

@@ -166,4 +166,4 @@ class Images(Protocol):
         """The data directories that were served and not forgotten."""
 
     def forget(self, directory: Directory) -> None:
-        """Serve a data directory no longer."""
+        """Forget that a data directory refers to what is kept here."""

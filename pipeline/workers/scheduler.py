@@ -9,9 +9,9 @@ import click
 
 from pipeline.workers.serving import own_address, run
 
-#: settings of dask.distributed, unless the environment has others: a host that was cut off is noticed within a minute;
-#: coordinators count the workers that end, and choose the worker of each unit; nobody reads dask's profiles and logs of
-#: messages, which take time for each unit and keep the last 100,000 results in memory
+#: settings of dask.distributed, unless the environment has others. A host that was cut off is noticed within a minute.
+#: Coordinators count the workers that end, and choose the worker of each unit. Dask's profiles and logs of messages are
+#: off, since nobody reads them: they take time for each unit and keep the last 100,000 results in memory
 SETTINGS = {
     "distributed.scheduler.worker-ttl": "60s",
     "distributed.scheduler.allowed-failures": 100,

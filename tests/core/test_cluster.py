@@ -204,8 +204,8 @@ def test_a_batch_without_a_scheduler_says_what_to_do(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ("server", "'server' is no scheduler's address"),
-        ("tcp://server:port", "'tcp://server:port' is no scheduler's address"),
+        ("server", "'server' is not a scheduler's address"),
+        ("tcp://server:port", "'tcp://server:port' is not a scheduler's address"),
         ("tcp://127.0.0.1:1", "no scheduler answers at tcp://127.0.0.1:1: .*refused"),
     ],
 )

@@ -59,7 +59,7 @@ def test_a_cell_that_is_too_long_for_the_reader_is_refused_with_its_line(tmp_pat
         ('name,"note\na,b\n', 1, "invalid CSV: unexpected end of data"),
         ('name,note\na,"b" c\n', 2, "invalid CSV"),
         ("name,note\na,b\nc,one, two\n", 3, "more cells than there are columns"),
-        ("name,note,name\na,b,c\n", 1, "field 'name': the column is there twice"),
+        ("name,note,name\na,b,c\n", 1, "field 'name': the column occurs twice"),
     ],
     ids=["quotation", "quotation in the head", "after a quotation", "cells", "columns"],
 )

@@ -136,7 +136,7 @@ def styled() -> Iterator[None]:
 
 
 def laid_out(figure: Figure) -> Figure:
-    """The figure with its layout computed once. A figure that keeps an engine is drawn twice for each format."""
+    """The figure, with its layout computed once. A figure that keeps a layout engine is drawn twice for each format."""
     if engine := figure.get_layout_engine():
         engine.execute(figure)
     figure.set_layout_engine(None)
@@ -156,7 +156,7 @@ def canvas(rows: int, *, head: float = 0.7, each: float = 0.34, width: float = W
 
 
 def whole(axis: Axis, most: int | Literal["auto"] = 10, **options: Any) -> None:
-    """Mark only whole numbers on an axis, at most so many, with Matplotlib's further `options`."""
+    """Mark only whole numbers on an axis, at most `most` of them. `options` are further ones of Matplotlib's."""
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(most, integer=True, **options))
@@ -173,8 +173,8 @@ def unwrapped(name: object) -> str:
 
 
 def below(figure: Figure, handles: Sequence[Any], labels: Sequence[str], most: int = COLUMNS) -> None:
-    """A legend under all axes that is never cut off: in as many columns as fit, with long labels on several lines. The
-    figure grows by what is more than ROWS rows, so that the axes keep their size."""
+    """A legend under all axes that is never cut off: in as many columns as fit, with long labels on several lines. If
+    it has more than ROWS rows, the figure grows, so that the axes keep their size."""
     labels = [wrapped(label, LEGEND_WIDTH) for label in labels]
     longest = max((len(line) for label in labels for line in label.split("\n")), default=1)
     room = int(figure.get_figwidth() // (CHAR_INCHES * longest + HANDLE_INCHES))

@@ -48,8 +48,8 @@ def completed(
     limit: Limit | None,
     code: int | None = None,
 ) -> Completed:
-    """What a command did whose output was read up to the limit. `limit` is what a watch ended it for; without a `code`,
-    the engine knows it."""
+    """The result of a command whose output was read up to the limit. `limit` is the limit for which a watch ended it;
+    without a `code`, the engine is asked for it."""
     if not limit and len(output) > limits.output:
         limit = "output"
         command.close()  # the engine waits for a reader, even to kill

@@ -92,7 +92,8 @@ class Engine:
     @property
     @faults()
     def open_files(self) -> int:
-        """Files that a process in a container may hold open: OPEN_FILES, or the engine's maximum if that is lower."""
+        """The files that a process in a container may hold open: OPEN_FILES, or the engine's maximum if that is
+        lower."""
         if not self._open_files:
             self._run_probe("true")
         return self._open_files

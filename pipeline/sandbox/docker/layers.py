@@ -86,7 +86,8 @@ class Layers:
         return installed
 
     def _pull(self, registry: str, digest: str, say: Say) -> None:
-        """Pull the layer of dependencies if it is not here; what keeps a registry from being used is only reported."""
+        """Pull the layer of dependencies if it is missing here. If the registry cannot be used, this is only
+        reported."""
         from pipeline.sandbox.docker.registry import Registry  # its HTTP client is slow to import
 
         with lock(self.cache / "locks" / folder_name(environment_image(digest))):

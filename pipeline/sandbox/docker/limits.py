@@ -27,8 +27,8 @@ from pipeline.sandbox.docker.stream import Attached, client_of, start_command
 
 #: seconds between two checks of a running command; checking its processes takes the engine another second
 EVERY = 2.0
-#: the disk is checked again after REST times the time that the last check took: an engine walks through all that was
-#: written, which takes seconds where that is much; LONGEST: the most seconds between two checks
+#: the disk is checked again after REST times the duration of the last check, but after LONGEST seconds at most: an
+#: engine walks through all written files, which can take seconds
 REST, LONGEST = 9, 30.0
 
 #: prints the counters of control groups and the engine's disk after a failed command. It never forks, since it must
@@ -51,7 +51,7 @@ REACHED: tuple[tuple[Limit, bytes], ...] = (
 
 #: the exit code of a command that the engine could not start, and the processes that starting one takes
 NOT_STARTED, STARTING = 126, 16
-#: looks at a container that starts no command, and the seconds between two, until it counts as running
+#: how often a container that starts no command is checked before it counts as running, and the seconds between checks
 LOOKS, BETWEEN = 10, 0.2
 
 #: a disk with less free space is full, in KiB
