@@ -109,7 +109,7 @@ def _of_dataset(store: Store, repo: Repo) -> Iterator[str]:
 
 
 def _of_units(store: Store, repo: Repo) -> Iterator[str]:
-    """Digests of finished units, which a killed build writes to the dataset only when it resumes."""
+    """Digests of finished units that are not in the dataset yet: a killed build adds them when it resumes."""
     for path in sorted(store.qualification(repo).glob("units/*/manifest.json")):
         result = Unit(path.parent).result()
         if "image" in result:

@@ -60,7 +60,7 @@ _NPM_FORCED = ("sh", "-c", 'PATH="$PWD/node_modules/.bin:$PATH" exec npm --force
 _IN_FOLDER = ("sh", "-c", 'export PATH="$PWD/node_modules/.bin:$PATH"; cd "$0" && exec sh -ec "$1"')
 #: installs, and then applies the repository's patches of packages: those that fit
 _PATCHING = ("sh", "-c", '"$@" && { node_modules/.bin/patch-package || :; }', "patch")
-#: how shells and yarn say that there is no such program
+#: how shells and yarn report a missing program
 _NO_PROGRAM = re.compile(r"(?:^|[\s:])([\w.-]+): (?:command )?not found|command not found: ([\w.-]+)", re.MULTILINE)
 #: an error of TypeScript's, with its number
 _TYPE_ERROR = re.compile(r"TS\d{4,5}: ")
@@ -117,7 +117,7 @@ class Case:
 
     @property
     def unbuilt(self) -> tuple[str, ...]:
-        """The packages of the repository that the log names, and other ones than the tested one in whose folders it
+        """The packages of the repository that the log names, and those, except the tested one, in whose folders it
         misses a file."""
         packages, missing, tested = own_packages(self.tree), self.missing, _tested(self)
         named = {folder: name for name, folder in packages.items()}
@@ -240,7 +240,7 @@ def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
 
 
 def _advised(tree: Tree, homes: Sequence[str], name: str) -> tuple[tuple[str, ...], ...]:
-    """The script that a log advises to run, of the first of these packages that has it."""
+    """The script that a log advises to run, in the first of these packages that has it."""
     return tuple(_script(tree, home, name) for home in homes if name in _scripts(tree, home))[:1]
 
 
@@ -255,8 +255,8 @@ def _needed(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> l
 
 
 def _siblings(tree: Tree, packages: Mapping[str, str], folder: str) -> tuple[tuple[str, ...], ...]:
-    """What makes all packages that the one in this folder depends on: what generates their sources, then what compiles
-    them, or where that is the root's work, its script."""
+    """The scripts that make all packages on which the package in this folder depends: those that generate their
+    sources, then those that compile them, or the root's script if it compiles all."""
     manifest = tree.manifest(folder)
     names = [name for name in manifest.dependencies if name in packages] if manifest else []
     homes = [packages[name] for name in _order(tree, packages, names) if packages[name]]
@@ -267,8 +267,8 @@ def _siblings(tree: Tree, packages: Mapping[str, str], folder: str) -> tuple[tup
 
 
 def _with_all_siblings(case: Case) -> Iterator[Hypothesis]:
-    """Build every package that the tested one depends on and that can be built, after what was made before: a bundler
-    may name one missing package at a time."""
+    """Build every package that the tested one depends on and that can be built, after the earlier commands: a bundler
+    may name only one missing package at a time."""
     tree, packages, before = case.tree, own_packages(case.tree), case.environment
     manifest = tree.manifest(_tested(case))
     names = [name for name in manifest.dependencies if name in packages] if manifest else []
@@ -291,8 +291,8 @@ def _homes(case: Case) -> list[str]:
 
 
 def _order(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> list[str]:
-    """These packages of the repository and those that they depend on, dependencies first. In a circle, the order is
-    that in which they are found."""
+    """These packages of the repository and those that they depend on, dependencies first. If dependencies are circular,
+    packages are in the order in which they are found."""
     found: list[str] = []
     seen: set[str] = set()
 
@@ -424,7 +424,7 @@ def patched(case: Case) -> Iterator[Hypothesis]:
 
 
 def unchecked_types(case: Case) -> Iterator[Hypothesis]:
-    """Leave types unchecked, if what compiles the tests refuses some: those that are installed may not fit together."""
+    """Leave types unchecked if the tests' compiler refuses some: the installed types may not fit together."""
     variables = runner(case.environment.runner).unchecked
     if variables and _TYPE_ERROR.search(case.log[-END:]):
         test_env = case.environment.test_env | variables
@@ -452,15 +452,15 @@ def following(case: Case, *, installs: bool) -> Iterator[Hypothesis]:
 
 
 def run_otherwise(case: Case) -> Iterator[Hypothesis]:
-    """Those that only run the tests in another way, after which nothing has to be made or installed."""
+    """The hypotheses that only run the tests in another way, so that nothing has to be made or installed."""
     for hypothesis in (observed, by_script, read_otherwise):
         yield from hypothesis(case)
 
 
 def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
-    """Hypotheses that follow from an environment that was tried and is sick as well: an added module may need another
-    one, a command that started no runner may start one on another Node, tests that now load may miss generated files,
-    and a package that is built may need others."""
+    """Hypotheses that follow from a tried environment in which the base is sick as well: an added module may need
+    another one, a command that started no runner may start one on another Node, tests that now load may miss generated
+    files, and a package that is built may need others."""
     if tried != "prepared" and now.missing.can_be_made and not before.missing.can_be_made:
         yield from prepared(now)
     if tried == "prepared" and set(now.unbuilt) - set(before.unbuilt):

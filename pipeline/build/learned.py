@@ -24,7 +24,7 @@ from pipeline.core.store import digest, read_records, write_records
 
 #: the fault that hypotheses are about; it has no row in the table, since no log shows it
 SICK = Fault("base-sick", "run", (), (), "the base was sick", "", {})
-#: remedies that are not worth a guess: their fault shows before the install, or they need no other install
+#: remedies that are not worth guessing: their fault shows before the install, or they need no other install
 CHEAP = ("thaw", "test_env", "without")
 
 
@@ -74,7 +74,7 @@ def hypothesis_step(name: str, description: str, before: Environment, after: Env
 
 
 def preparations(rows: Sequence[Learned], environment: Environment) -> list[tuple[tuple[str, ...], ...]]:
-    """The commands that made the bases of neighbors well that run their tests the same way."""
+    """The commands that made the bases of neighbors well, of those that run their tests in the same way."""
     prepared = (row for row in rows if row.fault == SICK.name and row.found["hypothesis"] == "prepared")
     prepared_by = (json.loads(row.found["after"])["prepare"] for row in prepared if _alike(row, environment))
     return [tuple(map(tuple, commands)) for commands in prepared_by]
@@ -96,7 +96,7 @@ def lessons(environment: Environment, steps: Sequence[Step]) -> tuple[Learned, .
 
 
 def era_of(environment: Environment) -> str:
-    """The versions that faults depend on which name no package."""
+    """The versions on which faults that name no package depend."""
     majors = {
         "node": environment.node,
         environment.manager: environment.manager_version,
@@ -118,8 +118,8 @@ def _alike(row: Learned, environment: Environment) -> bool:
 
 
 def _as_neighbors(state: Repair, row: Learned, environment: Environment) -> Repair | None:
-    """The environment in which a neighbor that runs its tests the same way was well. None for any other neighbor, and
-    for prepared files: every commit has to make its own, and not all tests need them."""
+    """The environment in which the base of a neighbor that runs its tests in the same way was well. None for any other
+    neighbor, and for prepared files: every commit must make its own, and not all tests need them."""
     if row.found["hypothesis"] == "prepared" or not _alike(row, environment):
         return None
     before, after = state.environment.model_dump(mode="json"), json.loads(row.found["after"])

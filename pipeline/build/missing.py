@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pipeline.build.faults import END, LINE
 from pipeline.build.infer.tree import Tree
 
-#: the words of such a report, and how it names what is missing; paths have a sign that other words have not
+#: the words of such a report, and how it names what is missing; a path contains a sign that other words do not
 _UNFOUND = r"(?:Could not|Can't|Cannot|Unable to|Failed to) (?:resolve|load|locate|find)(?! any files)"
 _KINDS = r"(?:import|module specifier|module|url|entry for package|path to module|package|type definition file for)"
 _NAME = r"(?:@|\.{0,2}/)?[\w@$.~-][^'\"`\s:,()\n]*"
@@ -27,10 +27,10 @@ _MISSING = re.compile(
             r"['\"]([^'\"\n]*/[^'\"\n]*)['\"] file does not exist",
             r"ENOENT: no such file or directory, \w+ ['\"]([^'\"\n]+)['\"]",
             r"Module not found: (?!Error: Can't)[^\n]*?['\"]([^'\"\n]+)['\"]",  # webpack's is among those above
-            # as Jest calls what its configuration names
+            # how Jest reports what its configuration names
             r"Module ([\w@./-]+) in the \w+ option was not found",
             r"Preset ([\w@./-]+) not found\.",
-            # as Karma calls what its configuration lists
+            # how Karma reports what its configuration lists
             r"Pattern ['\"]([^'\"\n]+)['\"] does not match any file",
             r"404: /absolute(/[^\s?'\"]+\.(?:[cm]?js|css|json)\b)",
         )
@@ -42,8 +42,8 @@ _SHORT_NAMES = (
     (re.compile(r"Unknown plugin \"([\w./@-]+)\" specified in"), "babel-plugin-"),
     (re.compile(r"Test environment ['\"]?([\w@./-]+?)['\"]? cannot be found"), "jest-environment-"),
 )
-#: how programs advise to install what they miss: `npm install --save-dev jest@27.0.3 jest-cli@27.4.5`. A word after the
-#: first one is a package only if it has a version
+#: how programs advise to install what is missing: `npm install --save-dev jest@27.0.3 jest-cli@27.4.5`. A word after
+#: the first one is a package only if it has a version
 _ADVICE = re.compile(
     r"(?:npm (?:install|i)|(?:yarn|pnpm) add) (?:--save-dev|--dev|-D)"
     r"( @?[\w./-]+(?:@[\w.^~-]+)?(?: @?[\w./-]+@[\w.^~-]+)*)"
@@ -51,9 +51,9 @@ _ADVICE = re.compile(
 #: how programs advise to run a script first: `Please run "yarn pre-test"`, on a line that says so
 _TO_RUN = re.compile(r"(?:npm|pnpm|bun) run ([\w:.-]+)|(?:yarn|pnpm)(?: run)? ([\w:.-]+)")
 _ADVISES = re.compile(r"\b(?:please|first|before|need|must|have to|try|forg[eo]t)", re.IGNORECASE)
-#: how Web Test Runner lists the files of the repository that a page asked for in vain
+#: how Web Test Runner lists the files of the repository that a page requested and did not get
 _REQUESTS = re.compile(r"404 network requests:((?:\n\s*- \S+)+)")
-#: how Karma names such a file, and Mocha a pattern of its configuration without a file. A test's own name is not meant
+#: how Karma names such a file, and Mocha a pattern of its configuration without a file; names of tests do not count
 _FROM_FOLDER = re.compile(
     r"404: /base/(?P<request>[^\s?'\"]+\.(?:[cm]?js|css|json)\b)"
     r"|(?:No test files found:|Cannot find any files matching pattern) ['\"](?P<pattern>[^'\"\n]*\*[^'\"\n]*)"
@@ -131,7 +131,7 @@ def _to_run(text: str) -> Iterator[str]:
 
 
 def _requested(text: str) -> Iterator[str]:
-    """The files that pages or patterns asked for in vain, relative to the folder of the tests."""
+    """The files that pages or patterns requested and did not get, relative to the folder of the tests."""
     for block in _REQUESTS.findall(text):
         yield from (f"./{path}" for path in re.findall(r"- (\S+)", block))
     for match in _FROM_FOLDER.finditer(text):

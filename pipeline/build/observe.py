@@ -207,8 +207,8 @@ def _covers(use: Use, tests: Collection[str]) -> bool:
 
 
 def _is_of_another(tree: Tree, use: Use, tests: Collection[str]) -> bool:
-    """Whether a call names the configuration of a project that has none of these tests. Where a folder below the root
-    has one, it is a project if it is a package, or if the project of a test has a configuration of that name."""
+    """Whether a call names the configuration of a project that has none of these tests. A folder below the root with a
+    configuration is a project if it is a package, or if the project of a test has a configuration of that name."""
     path = posixpath.normpath(posixpath.join(use.folder, named_configuration(tree, use)))
     folder, name = posixpath.split(path)
     if path not in tree.paths or not folder or any(folder in above(test) for test in tests):
@@ -218,7 +218,7 @@ def _is_of_another(tree: Tree, use: Use, tests: Collection[str]) -> bool:
 
 
 def _names(use: Use, tests: Collection[str]) -> bool:
-    """Whether the call names one of the tests, as scripts do that pick the files themselves."""
+    """Whether the call names one of the tests, like scripts that select the files themselves."""
     return any(posixpath.normpath(posixpath.join(use.folder, word)) in tests for word in use.call.words)
 
 

@@ -192,10 +192,11 @@ def _known(flaky: Sequence[str]) -> dict[str, str]:
 
 
 class Unselected:
-    """What has to be done for candidates that a build did not select, by their stored units: the clone is not read.
+    """What has to be done for candidates that a build did not select, according to their stored units. The clone is not
+    read.
 
-    So a changed law, commit or patch makes an instance stale here. That its inferred environment or its selected test
-    files changed is found when a build selects it.
+    So a changed law, commit or patch makes an instance stale here. A change of its inferred environment or its selected
+    test files is noticed when a build selects it.
     """
 
     def __init__(self, store: Store, clone: Clone, settings: Settings, patience: Patience) -> None:
@@ -224,7 +225,8 @@ class Unselected:
 
 
 def _candidate(candidate: Candidate, result: Mapping[str, Any], stored: Mapping[str, str]) -> str:
-    """The digest of the decisive parts of a candidate. Only an instance says which of its files only tests import."""
+    """The digest of the decisive parts of a candidate. Which of its files only tests import is known for an instance
+    only."""
     if "reason" in result:
         return stored.get("candidate", "")
     moved = (*result.get("moved", ()), *result.get("needs", ()))

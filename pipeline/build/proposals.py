@@ -1,7 +1,7 @@
 """A model's proposals for rejected environments: `02_dataset/<repo>/proposals.jsonl`, one try per line.
 
-A proposal is the text of a file of overrides, and so data: it sets only fields of an environment, in the sandbox. It
-may not set how tests are called or read, since that could decide how they end. The proposal with which a candidate
+A proposal is the text of a file of overrides, so it is data, and only sets fields of an environment in the sandbox. It
+must not set how tests are called or read, since that could decide their results. The proposal with which a candidate
 qualified becomes part of its inference. `setup_agent` asks the model.
 """
 

@@ -56,8 +56,8 @@ QUALIFIED, NOT_EVALUATED = "qualified", "not_evaluated"
 
 #: hypotheses that are tried for one sick base, and how many of them may need another install
 MOST_HYPOTHESES, MOST_INSTALLS = 10, 3
-#: false expectations are disguised unless gold fails more than one in so many of the tests that it fixes in disguise:
-#: for those, they would show nothing
+#: false expectations are disguised unless gold, in disguise, fails more than one in this many of the tests that it
+#: fixes: for those tests, they would show nothing
 OF_HIDDEN = 10
 #: bytes of memory that tests always get, as if gold's had used that much
 LEAST = 2**30
@@ -151,7 +151,7 @@ class Layers(NamedTuple):
 
 
 class Lessons(NamedTuple):
-    """Event data when the tests ran as they should: the remedies that it took."""
+    """Event data when the tests ran properly: the remedies that were needed."""
 
     learned: tuple[Learned, ...]
 
@@ -339,8 +339,8 @@ class _Qualification:
         )
 
     def _hypothesized(self, end: Rejected, case: Case, situation: Situation, attempt: repair.Attempt) -> Instance:
-        """Try other environments until the base is well in one, so that the candidate decides. If it is better in one
-        but not whole, and the candidate does not qualify, go on from that one.
+        """Try other environments until the base is well in one, so that the candidate decides. If it is better in one,
+        but not whole, and the candidate does not qualify, continue from that one.
 
         Raises Rejected: with everything that was tried, if the base is better in none.
         """
@@ -378,9 +378,10 @@ class _Qualification:
         raise Rejected(reason, "\n".join([end.detail, "tried:", *tried]), log=end.log)
 
     def _hypotheses(self, case: Case, reason: str) -> Iterator[Hypothesis]:
-        """A bounded number of hypotheses about a base that was rejected for a reason, each environment once, few with
-        an install, if any. What waited in vain may only have missed files: each other attempt could wait as long. So
-        may a base of which every file loads; if the runner names no files, they may be others than the candidate's."""
+        """A bounded number of hypotheses about a base that was rejected for a reason: each environment once, and few or
+        none with an install. For a run that reached its time limit, only hypotheses about missing files follow, since
+        each other attempt could take as long. The same holds for a base of which every file loads; if the runner names
+        no files, those that load may not be the candidate's."""
         seen, installed = self.seen, 0
         seen.add(digest(case.environment.decisive))
         following = hypotheses.following(case, installs=reason in ("environment_failed", "no_report"))
@@ -398,8 +399,8 @@ class _Qualification:
             yield hypothesis
 
     def _is_better(self, case: Case, rejection: Rejected) -> bool:
-        """Whether the candidate decides now: more of the base is well than before, or, in a base without test files,
-        tests ran."""
+        """Whether the candidate's own result counts now: more of the base is well than before or, in a base without
+        test files, tests ran."""
         now, before = self.health, case.health
         if now is None or rejection.reason in ("environment_failed", "no_report", "no_tests_run"):
             return False
@@ -441,8 +442,8 @@ class _Qualification:
         return judge(self.candidate, ran, runs_by_name, self._counter_results(plan, instance), self.request.flaky)
 
     def _with_failures(self, end: Rejected, target: images.Recipe) -> Rejected:
-        """The rejection of a base that is not well, its log after what failed when the files that its tests need were
-        made: a known fault of the build can be repaired as well."""
+        """The rejection of a base that is not well. Its log begins with what failed when the files for its tests were
+        made, so that a known fault of the build can be repaired as well."""
         if not target.environment.prepare or (self.health and self.health.well):
             return end
         with self.sandbox.open(target.image, cache="none") as workspace:
@@ -450,8 +451,8 @@ class _Qualification:
         return Rejected(end.reason, end.detail, log=f"{failures}\n{end.log}", stage=end.stage) if failures else end
 
     def _warm(self, plan: Plan, instance: Instance) -> None:
-        """Evaluate an empty patch, so that the cache that patches begin with has the test files with their controls.
-        This decides nothing, and nothing is kept of it."""
+        """Evaluate an empty patch, so that the cache with which patches begin has the test files with their controls.
+        The result is not used and not kept."""
         self.say("filling the runner's cache")
         gold = (instance.fix_patch, instance.test_patch)
         runs.run_patch(plan, "", *gold, instance.expected_files, cache="fill")
@@ -484,8 +485,9 @@ class _Qualification:
         return CounterResults(parts, counter_runs, form, hidden)
 
     def _disguised(self, plan: Plan, instance: Instance) -> tuple[counter.Form, TestRun]:
-        """Gold's disguised run in the form that hides most, of those in which gold passes most of what it fixes. An
-        empty patch comes first in a folder of another name, and fills the runner's cache. Raises PatchFailed."""
+        """Gold's disguised run, in the form that hides most among those in which gold passes most of the tests that it
+        fixes. In a folder of another name, an empty patch runs first and fills the runner's cache. Raises
+        PatchFailed."""
         gold = (instance.fix_patch, instance.test_patch)
         tried: dict[counter.Form, TestRun] = {}
         for form in counter.FORMS:
@@ -572,7 +574,7 @@ class _Qualification:
     def _examine(self, plan: Plan, run: TestRun, state: Repair) -> None:
         """Measure the base. Raises Rejected if nothing passes in it, nor with the gold patch."""
         if run.end not in ("ran", "no_report") and not (run.end == "timeout" and self._lacks_own(_log(run), run.root)):
-            return  # a limit says nothing about the base, unless a bundler waits in vain for what its log names
+            return  # a limit says nothing about the base, unless a bundler waits for missing files that its log names
         self.health = health.measured(run, self._expected)
         self.sick = _Sick(state, plan.image, self.health, _log(run), run.root)
         if run.end == "ran" and not run.doubts and self.health.files and not self.health.well:
@@ -596,8 +598,8 @@ class _Qualification:
         return fails and sick is not None and self._lacks_own(sick.log, sick.root)
 
     def _may_run_others(self, end: Rejected) -> bool:
-        """Whether the tests that pass may be those of another project: the runner does not say which files they are
-        in, and the fix changes none of them."""
+        """Whether the tests that pass may belong to another project: the runner does not name their files, and the fix
+        changes none of them."""
         named = self.sick is None or parser(self.sick.state.environment.parser).names_files
         return end.reason == "no_fix_transition" and not named
 

@@ -14,7 +14,7 @@ REASONS = {
     "native_build_failed": "a native module does not compile",
     "environment_failed": "no environment was found in which the tests can start",
     "runner_unsupported": "no supported test runner was found",
-    "unsafe_path": "a file or a link leads out of the tree, or is one of git's own",
+    "unsafe_path": "a file or a link leads out of the tree, or belongs to git itself",
     "patch_failed": "a gold patch does not apply to the base",
     "no_tests_run": "the gold patch's test files ran no test",
     "no_report": "the runner wrote no report",

@@ -147,8 +147,8 @@ def drop(diagnosis: Diagnosis) -> Environment | None:
 
 
 def prune(diagnosis: Diagnosis) -> Environment | None:
-    """Leave out what pulls in a package that is gone, at the start of its chain: a development dependency, or any
-    dependency of a package of the workspace that the tests do not need."""
+    """Leave out the dependency at the start of the chain that pulls in a package that is gone: a development
+    dependency, or any dependency of a package of the workspace that the tests do not need."""
     members = diagnosis.situation.members()
     chains = diagnosis.situation.graph(members).chains(diagnosis.found["name"], diagnosis.found.get("old", ""))
     needed, runners = diagnosis.situation.needed(members, diagnosis.environment), _runner(diagnosis.environment)
@@ -165,8 +165,8 @@ def prune(diagnosis: Diagnosis) -> Environment | None:
 
 
 def from_registry(diagnosis: Diagnosis) -> Environment | None:
-    """Take packages from the registry whose host refuses; else leave them out if only development needs them, or only
-    packages of the workspace that are tools of the tested ones."""
+    """Take packages whose host refuses from the registry; otherwise, leave them out if only development needs them, or
+    only packages of the workspace that are tools of the tested ones."""
     changed = diagnosis.environment
     for name, address, version in sorted(set(_at_host(diagnosis.situation, diagnosis.found["host"]))):
         new = nearest(version, diagnosis.situation.releases(name))
@@ -178,8 +178,8 @@ def from_registry(diagnosis: Diagnosis) -> Environment | None:
 
 
 def _drop_from_tools(diagnosis: Diagnosis) -> Environment | None:
-    """Leave out what only tools depend on: packages of the workspace with which the tested ones are developed. If the
-    tests need it after all, they fail as they would without an install."""
+    """Leave out what only tools depend on, that is, packages of the workspace with which the tested ones are developed.
+    If the tests need it after all, they fail as they would without an install."""
     members, name = diagnosis.situation.members(), diagnosis.found["name"]
     asking = {path for path, manifest in members.items() if name in manifest.table("dependencies")}
     touched = focus.touched(members, diagnosis.situation.tests)
@@ -215,7 +215,7 @@ def unset(diagnosis: Diagnosis) -> Environment | None:
 
 
 def peers_left(diagnosis: Diagnosis) -> Environment | None:
-    """Do not ask for peers if the lock file lacks only peers: its writer left them out."""
+    """Do not request peers if the lock file lacks only peers: the program that wrote it left them out."""
     missing = set(re.findall(r"Missing: (\S+)@", diagnosis.found["missing"]))
     requested = {name for _, name, _ in diagnosis.situation.requested()}
     if diagnosis.environment.manager != diagnosis.arguments["manager"] or missing & requested:
@@ -224,7 +224,7 @@ def peers_left(diagnosis: Diagnosis) -> Environment | None:
 
 
 def whole(diagnosis: Diagnosis) -> Environment | None:
-    """Install all packages of the workspace, unless one is missing that is installed already: it has to be built."""
+    """Install all packages of the workspace, unless the missing one is installed already: that one must be built."""
     before = diagnosis.environment
     present = focus.installed(diagnosis.situation.members(), before.focus).values()
     if not before.focus or diagnosis.found.get("module") in {manifest.text("name") for manifest in present}:
@@ -233,7 +233,7 @@ def whole(diagnosis: Diagnosis) -> Environment | None:
 
 
 def manager_asked(diagnosis: Diagnosis) -> Environment | None:
-    """Take the newest version of the manager that the repository asks for."""
+    """Take the newest version of the manager that the repository requests."""
     releases = diagnosis.situation.releases(diagnosis.environment.manager)
     fitting = [release for release in releases if versions.satisfies(release, diagnosis.found["wanted"])]
     new = nearest("", fitting)
@@ -261,7 +261,7 @@ def manager_at_least(diagnosis: Diagnosis) -> Environment | None:
 
 
 def node_asked(diagnosis: Diagnosis) -> Environment | None:
-    """Take the line of Node that the repository asks for and that is nearest to the current one."""
+    """Take the line of Node that the repository requests and that is nearest to the current one."""
     current = versions.major(diagnosis.environment.node)
     fitting = [line for line in LINES if versions.satisfies(f"{line}.99.99", diagnosis.found["wanted"])]
     new = min(fitting, key=lambda line: abs(line - current), default=current)
@@ -396,7 +396,7 @@ def _order(version: str) -> list[int]:
 
 
 def _at_host(situation: Situation, host: str) -> Iterator[tuple[str, str, str]]:
-    """Packages that are requested from a host: name, address, and locked version."""
+    """Packages that are requested from a host: their names, addresses, and locked versions."""
     packages = situation.locked()
     locked = {(package.name, address): package.version for package in packages for address in package.requested}
     wanted = {(name, address): "" for _, name, address in situation.requested()}
@@ -420,7 +420,7 @@ def _edited(environment: Environment, edit: Edit, situation: Situation) -> Envir
 
 
 def _holds(ask: Ask, needed: Collection[str], runners: Collection[str]) -> bool:
-    """Whether a dependency cannot be left out: the library itself needs it, or it runs the tests."""
+    """Whether a dependency must not be left out: the library itself needs it, or it runs the tests."""
     return ask.name in runners or (ask.folder in needed and ask.table == "dependencies")
 
 

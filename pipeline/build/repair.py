@@ -128,8 +128,8 @@ def _gone() -> Fault:
 
 
 def _shows_gone(end: Rejected) -> bool:
-    """Whether an install failed because of a version that the look-up did not foresee: a manager that writes its lock
-    file anew asks for those of all packages of the workspace, one after the other."""
+    """Whether an install failed because of a version that the look-up did not foresee: a manager that rewrites its lock
+    file requests the versions of all packages of the workspace, one after the other."""
     return end.stage == "install" and any(finding.fault.name == GONE for finding in faults.find("install", end.log))
 
 
@@ -159,8 +159,8 @@ def reason_of(log: str) -> str:
 
 
 def _remedied(state: Repair, end: Rejected, situation: Situation) -> Iterator[Repair]:
-    """What to try next: remedies for all findings that name a package or host, whatever the fault; then for all
-    findings of the first fault, then of each other one."""
+    """What to try next: remedies for all findings that name a package or host, whatever the fault; then those for all
+    findings of the first fault, then of each further fault."""
     findings_by_stage = (faults.find(stage, end.log) for stage in _STAGES[end.stage])
     found = groupby(chain.from_iterable(findings_by_stage), key=lambda finding: finding.fault.name)
     groups = [list(findings) for _, findings in found]
@@ -174,7 +174,8 @@ def _remedied(state: Repair, end: Rejected, situation: Situation) -> Iterator[Re
 
 
 def _first_of_each(findings: list[Finding]) -> list[Finding]:
-    """Findings that name a package or host, for each only those of its first fault: a line may show two faults."""
+    """Findings that name a package or host, for each package or host only those of its first fault: a line may show two
+    faults."""
     faults_of: dict[str, str] = {}
     named = [(finding, finding.found.get("name") or finding.found.get("host", "")) for finding in findings]
     return [

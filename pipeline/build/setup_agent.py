@@ -42,7 +42,7 @@ from pipeline.llm.panel import Asked, Panel, Rubric
 
 #: the agent's name in the ledger and in costs.csv
 AGENT = "setup"
-#: raised whenever the questions or the reading of answers change: older answers are then stale
+#: increased whenever the questions or the reading of answers change: older answers are then stale
 VERSION = 1
 #: characters that are shown: the end of a log, the beginning of a manifest, the end of an earlier try's log
 LOG, MANIFEST, EARLIER = 6000, 4000, 1500

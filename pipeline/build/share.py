@@ -12,7 +12,7 @@ from pipeline.core.records import Instance
 from pipeline.sandbox.base import Sandbox
 from pipeline.sandbox.images import Layer, Transfer
 
-#: what becomes of an image, by direction: it moved, it was there already, it is missing where it would come from
+#: what happens to an image, by direction: it is transferred, it exists already, or its source lacks it
 State = Literal["pushed", "pulled", "there", "missing"]
 MOVED: dict[str, State] = {"push": "pushed", "pull": "pulled"}
 

@@ -39,7 +39,7 @@ def command(repo: Any, number: int | None, as_json: bool, store: Any) -> None:
 
 
 def _found(store: Any, repo: Any, number: int | None) -> Any:
-    """The candidates in the order of merging, each with its Environment or the reason why it has none."""
+    """The candidates in the order of merging, each with its Environment or the reason why there is none."""
     from pipeline.build import proposals
     from pipeline.build.environments import environment_of
     from pipeline.build.infer import Unsupported

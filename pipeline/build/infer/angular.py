@@ -77,7 +77,7 @@ def require_report(tree: Tree, files: Sequence[str]) -> None:
 
 
 def _projects(tree: Tree, folders: Sequence[str]) -> Iterator[Project]:
-    """The projects of the workspaces in these folders, and those of Nx that are there."""
+    """The projects of the workspaces and the projects of Nx in these folders."""
     for folder in folders:
         yield from _of_angular(tree, folder)
         if document := _document(tree, posixpath.join(folder, NX)):

@@ -44,7 +44,8 @@ def _of_file(tree: Tree, file: File) -> Iterator[Named]:
 
 
 def _distance(near: int | None, *, is_other: bool) -> int:
-    """0: the job runs tests; 1: its file does; 3: neither. For jobs with another purpose 2 (one of them does) and 4."""
+    """0: the job runs tests; 1: another job of its file does; 3: neither. For jobs with another purpose, 2 in place of
+    0 and 1, and 4 in place of 3."""
     if is_other:
         return 4 if near is None else 2
     return 3 if near is None else near
@@ -60,7 +61,8 @@ def _versions(tree: Tree, file: File, job: Job) -> Iterator[str]:
 
 
 def _evaluated(text: str, *definitions: Mapping[str, Any]) -> list[str]:
-    """A text with the values of the expression in it, which stand elsewhere; empty if it has another one."""
+    """A text whose expression is replaced by its value, which is set elsewhere; empty for an expression of another
+    kind."""
     expression = EXPRESSION.search(text)
     if not expression:
         return [text]

@@ -48,7 +48,7 @@ def find(tree: Tree, folder: str, configuration: str, files: Sequence[str], name
 
 
 def widened(tree: Tree, before: Sequence[str], folders: Iterable[str], name: str, version: str) -> tuple[str, ...]:
-    """A focus with these folders as well and what their packages depend on; empty if everything is installed."""
+    """A focus that also has these folders and what their packages depend on; empty if everything is installed."""
     row, packages = manager(name).focus_for(version), members(tree)
     if row is None or not before:
         return ()
@@ -57,7 +57,7 @@ def widened(tree: Tree, before: Sequence[str], folders: Iterable[str], name: str
 
 
 def _called(packages: dict[str, Manifest], inside: Collection[str], row: Focus) -> tuple[str, ...]:
-    """These packages as the manager calls them; empty if they are all, or if one has no name."""
+    """These packages as the manager calls them; empty if they are all packages, or if one has no name."""
     names = {path: packages[path].text("name") if row.by == "name" else path or "." for path in inside}
     if set(inside) == set(packages) or not all(names.values()):
         return ()
@@ -65,8 +65,8 @@ def _called(packages: dict[str, Manifest], inside: Collection[str], row: Focus) 
 
 
 def touched(packages: dict[str, Manifest], files: Iterable[str]) -> set[str]:
-    """The folders of the packages of these test files, and of those above them, whose dependencies they find; empty if
-    one is in the root's package, which may test any."""
+    """The folders of the packages of these test files, and of the packages above them, whose dependencies they can
+    load; empty if a file is in the root's package, which may test any package."""
     found = [[folder for folder in above(file) if folder in packages] for file in files]
     return set() if any(folders[:1] in ([], [""]) for folders in found) else {*chain.from_iterable(found)} - {""}
 

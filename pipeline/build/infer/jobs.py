@@ -70,7 +70,7 @@ def tests(tree: Tree, step: Step) -> bool:
 
 
 def is_other(path: str, name: str) -> bool:
-    """Whether a job has another purpose than tests, by its name and file."""
+    """Whether a job has another purpose than testing, by its name and file."""
     return bool(re.search(table("ci.toml")["jobs"]["others"], f"{path} {name}", re.IGNORECASE))
 
 

@@ -30,8 +30,8 @@ def home(tree: Tree, files: Sequence[str]) -> str:
 
 
 def front(tree: Tree, folder: str) -> Tree:
-    """The repository as seen from the folder that stands for its root: the folder's files, and those of the repository
-    that it has not itself (of continuous integration)."""
+    """The repository as seen from the folder that stands for its root: the folder's files, and those of the
+    repository's files that it lacks (of continuous integration)."""
     if not folder:
         return tree
     inside = below(tree, folder)
@@ -39,12 +39,12 @@ def front(tree: Tree, folder: str) -> Tree:
 
 
 def only(root: Installation, folder: str) -> Installation:
-    """The installation of a root that has nothing to install; its manager is that of the folder in its place."""
+    """The installation of a root that has nothing to install; its manager is that of the folder that stands for it."""
     return root._replace(words=(), evidence=f"nothing: the manifest is in {folder}")
 
 
 def _nearest(tree: Tree, files: Sequence[str], named: dict[str, str]) -> Iterator[str]:
-    """The nearest such folder above each of these tests that is not another tool's; empty for none."""
+    """The nearest such folder above each of these tests, without tests of other tools; empty for none."""
     for file in files:
         if is_test(file) and not place.tool_of(tree, file):
             yield next((folder for folder in above(file) if workspaces.nested(tree, folder, named)), "")
@@ -53,9 +53,9 @@ def _nearest(tree: Tree, files: Sequence[str], named: dict[str, str]) -> Iterato
 def find(
     tree: Tree, manifest: Manifest, node: str, date: str, files: Sequence[str], runs_in: str, root: Installation
 ) -> tuple[tuple[Nested, ...], dict[str, str]]:
-    """The installs of the nearest such folder above each of these tests, with the root's manager in its version if it
-    is the same one; and the variables that they need. Tests that are not run need none: those of another tool, and
-    those outside the folder in which the runner runs. Raises Unsupported."""
+    """The installs of the nearest such folder above each of these tests, and the variables that they need. If the
+    manager is the root's, so is its version. Tests that are not run need no install: those of other tools, and those
+    outside the folder in which the runner runs. Raises Unsupported."""
     inside = [file for file in files if not runs_in or file.startswith(f"{runs_in}/")]
     nearest = _nearest(tree, inside, workspaces.patterns(tree, manifest))
     found: list[Nested] = []

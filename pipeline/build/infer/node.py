@@ -30,8 +30,8 @@ def _runtimes(manifest: Manifest) -> Iterator[tuple[str, str]]:
 
 
 def _dated(tree: Tree, named: Found) -> Found:
-    """A named version, or the first line on which an install without a lock file can be limited to a date. Otherwise
-    dependencies would have today's versions."""
+    """A named version, or, if an install without a lock file cannot be limited to a date on it, the first line on which
+    it can. Otherwise dependencies would have today's versions."""
     for row in (row for manager in all_managers().values() for row in manager.runs_on if not row.path):
         newest = ".".join([*named.value.split("."), "99", "99"][:3])
         if _applies(tree, row) and not versions.satisfies(newest, row.node):

@@ -81,8 +81,8 @@ def _own_tests(tree: Tree, files: Sequence[str]) -> list[str]:
 
 
 def given(tree: Tree, name: str, files: Sequence[str]) -> list[str]:
-    """The test files that a runner is given: one that runs whatever it is given gets none of another tool's, unless all
-    are. Others leave them out themselves."""
+    """The test files that a runner is given. A runner that runs every file that it is given gets no tests of other
+    tools, unless all tests are such; other runners leave those out themselves."""
     own = [file for file in files if not (runner(name).positional and tool_of(tree, file))]
     return own or list(files)
 
@@ -118,26 +118,27 @@ def _is_configured_above(tree: Tree, folders: Collection[str]) -> bool:
 
 
 def _is_used(tree: Tree, file: str, package: str) -> bool:
-    """Whether a package above a file depends on this one; true if there is none to depend on."""
+    """Whether a package above a file depends on this one; true if no package is named."""
     manifests = filter(None, map(tree.manifest, above(file)))
     return not package or any(package in manifest.dependencies for manifest in manifests)
 
 
 def _nearest(known: Known, folders: Iterable[str], is_sure: Callable[[Use], bool]) -> Use | None:
-    """The first use of the nearest of these packages that has any; an unsure one only if there is no other."""
+    """The first use of the nearest of these packages that has any; an uncertain use only if there is no other."""
     found = [use for folder in folders for use in known(folder)]
     return next(filter(is_sure, found), next(iter(found), None))
 
 
 def _is_sure(tree: Tree, imported: Collection[str], use: Use) -> bool:
-    """Whether more than a dependency speaks for a runner that starts browsers. A package may only bring helpers."""
+    """Whether a use is certain: for a runner that starts browsers, a dependency is not enough, since a package may only
+    bring helpers."""
     spec = runner(use.runner)
     is_started = use.call.program or not spec.browser or use.runner in imported
     return bool(is_started) or uses.is_configured(tree, use.folder, spec)
 
 
 def _fixed(known: Known, fixed: dict[str, Found]) -> tuple[Use, str]:
-    """The overridden use, completed by what the package itself says."""
+    """The overridden use, completed from the package itself."""
     folder = fixed.get("folder", Found("", "the root"))
     found = known(folder.value)
     wanted = fixed.get("runner") or (Found(found[0].runner, found[0].evidence) if found else None)
@@ -148,8 +149,8 @@ def _fixed(known: Known, fixed: dict[str, Found]) -> tuple[Use, str]:
 
 
 def _is_served(tree: Tree, use: Use) -> bool:
-    """Whether a runner that starts browsers is there for a served application: of the scripts of its package, only
-    those of end-to-end tests call it."""
+    """Whether a runner that starts browsers tests a served application: in its package, only scripts for end-to-end
+    tests call it."""
     manifest, spec = tree.manifest(use.folder), runner(use.runner)
     if manifest is None or use.call.program or not spec.browser:
         return False
@@ -157,8 +158,8 @@ def _is_served(tree: Tree, use: Use) -> bool:
 
 
 def _started(tree: Tree, manifest: Manifest, tests: Sequence[str], served: Collection[str]) -> Use | None:
-    """The use of a runner that the test command may start, although no manifest names it: by a task, or a tool that
-    brings it along. Where there are runners for a `served` application, only by a tool of the repository's own."""
+    """The use of a runner that the test command may start although no manifest names it: through a task, or a tool that
+    contains it. If there are runners for a `served` application, only through one of the repository's own tools."""
     first = started(tree, manifest)
     packages = filter(None, (tree.manifest(posixpath.dirname(path)) for path in _manifests(tree)))
     is_own = any(not package.programs.keys().isdisjoint(first) for package in packages)
@@ -195,7 +196,7 @@ def _last(package: str) -> str:
 
 
 def _foreign(manifest: Manifest, names: Iterable[str]) -> list[dict[str, str]]:
-    """The rows of the tools that scripts of these names call."""
+    """The rows of the tools that the scripts with these names call."""
     scripts = manifest.table("scripts")
     return _rows({program(word) for name in names for words in commands(scripts.get(name, "")) for word in words})
 

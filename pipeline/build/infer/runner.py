@@ -22,7 +22,7 @@ from pipeline.ecosystems.runner_folder import Words
 from pipeline.ecosystems.runner_folder import runner as spec_of
 from pipeline.execution.scope import is_test
 
-#: how a word begins that names one with its path
+#: the beginning of a word that names a runner by its path
 _OPTIONS_WITH_VALUE = tuple(f"{option}=" for option in uses.CONFIGURING)
 
 
@@ -77,7 +77,7 @@ def find(
 
 
 def _everything(tree: Tree, use: Use, spec: Spec) -> tuple[str, ...]:
-    """All tests in the folder of a runner whose script picks them while it runs (`mocha $(find …)`)."""
+    """All tests in the folder, for a runner whose script selects them while it runs (`mocha $(find …)`)."""
     if not spec.positional or not any(map(is_unknown, use.call.words)):
         return ()
     start = f"{use.folder}/" if use.folder else ""
@@ -116,7 +116,7 @@ def _browser(use: Use, files: Sequence[str], *manifests: Manifest) -> Found:
 
 
 def _configured(spec: Spec, configuration: Found, kept: Sequence[str]) -> tuple[str, ...]:
-    """The word for a configuration that the runner does not find by itself and that its call does not name."""
+    """The word that names a configuration which the runner does not find itself and its call does not name."""
     named = any(configuration.value in word for word in kept)
     if not (spec.configured and configuration.value) or named or re.search(spec.finds, configuration.value):
         return ()
@@ -156,13 +156,14 @@ def named_configuration(tree: Tree, use: Use) -> str:
 
 
 def _rank(spec: Spec, path: str) -> tuple[int, bool, str]:
-    """How late a configuration's file is taken: in a folder before those below, and the usual one before others."""
+    """The rank of a configuration file: files in a folder come before those below it, and the usual one before
+    others."""
     return path.count("/"), bool(spec.usual) and not re.search(spec.usual, path), path
 
 
 def _configurations(use: Use, spec: Spec) -> Iterator[str]:
-    """The words of a call that may be paths of configurations: values of such options, then words that are named like
-    one and belong to no option."""
+    """The words of a call that may be paths of configurations: values of such options, then words that look like one
+    and belong to no option."""
     pairs = list(pairwise(("", *use.call.words)))
     yield from (word.partition("=")[2] for _, word in pairs if word.startswith(_OPTIONS_WITH_VALUE))
     yield from (word for option, word in pairs if option in uses.CONFIGURING)

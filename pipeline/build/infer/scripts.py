@@ -1,8 +1,8 @@
-"""What the scripts of a package.json call when they test: through other scripts, launchers, and shell files.
+"""The programs that the test scripts of a package.json call: through other scripts, launchers, and shell files.
 
-A script is read as words (`words`), never run. Variables, folders (`cd ../..`) and words that a script hands to another
-one go with the call. Does not cover shell control flow: the lines of a shell file are read one by one, and if none of
-them calls a program, the file is searched for the programs' names.
+A script is read as words (`words`), never run. Variables, folders (`cd ../..`) and words that a script passes to
+another one are recorded with the call. Does not cover shell control flow: the lines of a shell file are read one by
+one, and if none of them calls a program, the file is searched for the programs' names.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ _LOADERS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     "tsx": (("", ("--import", "tsx")),),
 }
 _MAKEFILE = "Makefile"
-#: how the files of shells end, and those that Node runs if one of these programs is given them
+#: extensions of shell files, and of files that Node runs if one of these programs gets them
 _SHELL, _MODULES = ("", ".sh", ".bash"), (".js", ".cjs", ".mjs", ".ts")
 _NODES = frozenset({"node", "babel-node", "ts-node", "tsx"})
 #: words for the arguments of a shell file
 _ARGUMENTS = ("$@", "$*", "${@}", "${*}")
-#: commands that name programs and do not start them
+#: commands that name programs but do not start them
 _IDLE = re.compile(r"(?:echo|printf|rm|mkdir|cp|mv|which) |(?:npm|yarn|pnpm|bun) (?:-\S+ )*(?:install|i|add|ci)\b")
 
 
@@ -77,7 +77,7 @@ class Call(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """How reading came to a script: its folder, the variables set so far, the scripts before it as text and by name."""
+    """The way to a script: its folder, the variables set so far, and the scripts before it, as text and by name."""
 
     folder: str
     env: dict[str, str]
@@ -86,8 +86,7 @@ class _Way(NamedTuple):
 
 
 class _Reader(NamedTuple):
-    """What is read, and for which programs; for all if there are none. `manifest` is the one of the package in
-    `home`."""
+    """What is read, and for which programs; without any, for all. `manifest` is that of the package in `home`."""
 
     tree: Tree
     home: str
@@ -112,7 +111,7 @@ def calls(
 
 
 def started(tree: Tree, manifest: Manifest) -> list[str]:
-    """The programs that the test command of a package starts in the end, by name."""
+    """The programs that the test command of a package finally starts, by name."""
     folder = posixpath.dirname(manifest.path)
     return list(dict.fromkeys(call.program for call in calls(tree, folder, manifest, (), ("test",))))
 
@@ -153,8 +152,8 @@ def _of_script(reader: _Reader, name: str, way: _Way, extra: Sequence[str] = ())
 
 
 def _of_text(reader: _Reader, text: str, way: _Way, extra: Sequence[str] = ()) -> Iterator[Call]:
-    """The calls of commands, in the folder and with the variables that the ones before them set. A shell of its own
-    (`(cd lib && make)`) sets none for those after it."""
+    """The calls of commands, with the folder and variables that earlier commands set. A subshell (`(cd lib && make)`)
+    sets none for later commands."""
     found, outer = list(parts(text)), list[_Way]()
     last = max((index for index, words in enumerate(found) if words != CLOSED), default=0)
     for index, words in enumerate(found):
@@ -171,7 +170,7 @@ def _of_text(reader: _Reader, text: str, way: _Way, extra: Sequence[str] = ()) -
 
 
 def _entered(path: str, folder: str) -> str:
-    """The folder after `cd`; the same one if the other is outside the repository or unknown."""
+    """The folder after `cd`; unchanged if the new one is outside the repository or unknown."""
     moved = shell.inside(path, folder)
     return folder if moved is None else moved
 
@@ -200,8 +199,8 @@ def _of_command(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Ca
 
 
 def _of_unknown(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Call]:
-    """The call of the runner whose configuration an unknown program is given; where all programs are wanted, its own
-    call."""
+    """The call of the runner whose configuration an unknown program gets; if all programs are wanted, the call of the
+    program itself."""
     own = launched(words)
     if own and not reader.programs:
         yield _call(words, len(words) - len(own), reader, way)
@@ -232,8 +231,8 @@ def _is_of(runner: Runner, name: str) -> bool:
 
 
 def _callees(words: Sequence[str], scripts: Mapping[str, str], way: _Way) -> Iterator[tuple[str, Sequence[str]]]:
-    """The scripts that a command calls, each with the words that it hands on. A manager hands on what follows. What the
-    others hand on in quotes (`run-s 'test:* -- {@}'`) is left out."""
+    """The scripts that a command calls, each with the words that it passes on. A manager passes on what follows. What
+    other programs pass on in quotes (`run-s 'test:* -- {@}'`) is left out."""
     start = next((i for i, word in enumerate(words) if word in (*all_managers(), *_CALLERS)), len(words))
     found = [
         (index, name)
@@ -268,7 +267,7 @@ def _target(tree: Tree, words: Sequence[str], way: _Way) -> str:
 
 
 def _recipe(tree: Tree, folder: str, target: str) -> str:
-    """What makes a target, as a script: its prerequisites, then its commands. Variables are left out, since most name
+    """The recipe of a target as a script: its prerequisites, then its commands. Variables are left out, since most name
     the folder of programs."""
     name = re.escape(target.removeprefix("make "))
     text = re.sub(r"\\\n\s*", " ", tree.text(posixpath.join(folder, _MAKEFILE)))
@@ -295,14 +294,14 @@ def _call(words: Sequence[str], index: int, reader: _Reader, way: _Way) -> Call:
 
 
 def _loaded(node: tuple[str, ...], manifest: Manifest) -> tuple[str, ...]:
-    """The options of Node, with those that do what a loading program does."""
+    """The options of Node, including those that replace programs which load something."""
     rows = _LOADERS.get(node[0], ()) if node else ()
     return next((options for package, options in rows if not package or package in manifest.dependencies), node)
 
 
 def _of_file(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Call]:
-    """The calls of shell files that a command starts, and of files that it has Node run. They run where the command
-    does."""
+    """The calls of shell files that a command starts, and of files that it runs with Node. They run in the command's
+    folder."""
     for index, word in enumerate(words):
         path = posixpath.normpath(posixpath.join(way.folder, word))
         end = posixpath.splitext(path)[1]
@@ -316,7 +315,7 @@ def _of_file(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Call]
 
 
 def _of_lines(reader: _Reader, text: str, handed: Sequence[str], way: _Way) -> Iterator[Call]:
-    """The calls of a shell file's lines, each read as a script. The words that the file was `handed` stand for its
+    """The calls of a shell file's lines, each read as a script. The words that the file was `handed` replace its
     arguments."""
     lines = [line.strip() for line in re.sub(r"\\\n\s*", " ", text).splitlines()]
     useful = [line for line in lines if line and not line.startswith("#") and not _IDLE.match(line) and is_closed(line)]

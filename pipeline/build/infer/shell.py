@@ -16,7 +16,7 @@ from pipeline.build.infer.words import is_closed
 _WHOLE = re.compile(r"^\s*(?:if|for|while|until|case|function)\b|^\s*[({]|<<|\w\s*\(\)\s*\{", re.MULTILINE)
 _CONTINUED = re.compile(r"[ \t]*\\\n\s*")
 _CHANGE = re.compile(r"(?:cd|pushd)\s+(\S+)")
-#: a display around a command: the browser of the image needs none
+#: a virtual display around a command: the browser of the image needs none
 _DISPLAY = re.compile(
     r"""xvfb-run(?:\s+-[sne]\s*(?:"[^"]*"|'[^']*'|\S+)|\s+--?[\w-]+(?:=(?:"[^"]*"|'[^']*'|\S+))?)*\s+"""
 )

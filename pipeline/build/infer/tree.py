@@ -49,7 +49,7 @@ class Manifest:
 
     @property
     def is_package(self) -> bool:
-        """Whether managers install it: a manifest may only say where files are (`main`, `module`)."""
+        """Whether managers install it: some manifests only say where files are (`main`, `module`)."""
         return bool(self.text("name") or self.dependencies or self.table("scripts"))
 
     @property
@@ -104,7 +104,7 @@ class Tree:
         return manifest is not None and (not folder or manifest.is_package)
 
     def asks_for_manager(self, folder: str) -> bool:
-        """Whether a package's manifest may ask for a manager, so that npm runs its scripts only if it is forced to."""
+        """Whether a package's manifest may require a manager, so that npm runs its scripts only with `--force`."""
         manifest = self.manifest(folder)
         return manifest is not None and "devEngines" in manifest.data
 

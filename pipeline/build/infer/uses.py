@@ -53,7 +53,7 @@ def of_call(folder: str, name: str, call: Call) -> Use:
 
 
 def arguments(use: Use) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of the call that shape how tests run, and those that name tests if the runner takes such."""
+    """The words of the call that shape how tests run, and those that name tests, if the runner takes such words."""
     spec = all_runners()[use.runner]
     kept: list[str] = []
     tests: list[str] = []
@@ -77,8 +77,9 @@ def _of_project(use: Use) -> bool:
 
 
 def _fit(use: Use, home: str, tests: Sequence[str]) -> int:
-    """0: the call names most of the tests, or runs in a folder with one; 1: it names none, and runs in the folder of
-    its package (`home`) or the root; 2: it names others; 3: there is no call; 4: it runs in another folder."""
+    """0: the call names most of the tests, or runs in a folder with one of them; 1: it names no tests, and runs in the
+    folder of its package (`home`) or in the root; 2: it names other tests; 3: there is no call; 4: it runs in another
+    folder."""
     if not use.call.program:
         return 3
     named = [word for word in arguments(use)[1] if re.search(r"[/.*]", word)]
@@ -103,8 +104,8 @@ def _names(folder: str, word: str, test: str) -> bool:
 
 
 def imported(tree: Tree, files: Collection[str]) -> frozenset[str]:
-    """The runners that these tests import by name, if they exist before the patch; one that starts browsers only if
-    more than half of them are its own."""
+    """The runners that these tests, as far as they exist before the patch, import by name; one that starts browsers
+    only if it runs more than half of them."""
     texts = {file: text for file in files if (text := tree.text(file))}
     found: set[str] = set()
     for runner in (runner for runner in all_runners().values() if runner.imports):
@@ -116,8 +117,8 @@ def imported(tree: Tree, files: Collection[str]) -> frozenset[str]:
 
 
 def _kind(file: str) -> tuple[str, str]:
-    """What tests of one tool have in common, even if some import it through a helper: the folder above theirs, and how
-    their names end (`.spec.ts`)."""
+    """What the tests of one tool share, even if some import it through a helper: the folder above theirs, and the end
+    of their names (`.spec.ts`)."""
     folder, name = posixpath.split(file)
     return posixpath.dirname(folder), name.partition(".")[2]
 
@@ -130,8 +131,8 @@ def is_configured(tree: Tree, folder: str, runner: Runner) -> bool:
 
 
 def _claims(tree: Tree, runner: Runner, files: Collection[str]) -> bool:
-    """Whether a configuration of a runner above one of these tests names a folder of tests that they are in: most of
-    them, if it starts browsers."""
+    """Whether a configuration of a runner above one of these tests names a folder of tests with one of them or, if the
+    runner starts browsers, with most of them."""
     if not runner.tests:
         return False
     folders = {folder for file in files for folder in above(file)}
@@ -158,8 +159,8 @@ def _with_snapshots(tree: Tree, tests: Iterable[str]) -> set[str]:
 
 
 def locked(tree: Tree, package: str, wanted: str = "", folder: str = "") -> Found | None:
-    """The version that the lock file of a folder, or else of one above it, has of a package that is requested as
-    `wanted`, a range; else any."""
+    """The version of a package in the lock file of a folder, or else of one above it: the one that is requested as
+    `wanted` (a range), else any."""
     names = [name for manager in all_managers().values() for name in manager.locks]
     for home in above(posixpath.join(folder, "package.json")):
         for path in (posixpath.join(home, name) for name in names):
@@ -169,8 +170,8 @@ def locked(tree: Tree, package: str, wanted: str = "", folder: str = "") -> Foun
 
 
 def brought(tree: Tree, others: Collection[str] = ()) -> Use | None:
-    """The use of a runner that no manifest names and that another package brings along, by the lock file; none of the
-    `others`."""
+    """The use of a runner that no manifest names, but that another package brings along according to the lock file;
+    none of the `others`."""
     runners = (runner for runner in all_runners().values() if runner.name not in others)
     pairs = ((runner, package) for runner in runners for package in runner.packages)
     found = ((runner, package, locked(tree, package)) for runner, package in pairs)
@@ -217,7 +218,7 @@ def _from_packages() -> list[Runner]:
 
 
 def _by_sign(signs: Iterable[tuple[Runner, str, str]]) -> Use | None:
-    """The use of the first of these runners: a runner, the folder in which it runs, and what speaks for it."""
+    """The use of the first of these runners, each given with its folder and the sign of its use."""
     uses = (Use(folder, runner.name, f"{sign}, a sign of {runner.name}") for runner, folder, sign in signs)
     return next(uses, None)
 
@@ -251,8 +252,8 @@ def _by_scripts(tree: Tree, folder: str, manifest: Manifest, tests: Sequence[str
 
 
 def _by_dependencies(tree: Tree, folder: str, manifest: Manifest, tests: Sequence[str]) -> Iterator[Use]:
-    """The uses by dependencies. A wrapper that a file asks for comes before its runner, which cannot do without it; a
-    runner that another one has for a framework comes after that one."""
+    """The uses by dependencies. A wrapper that a configuration requires comes before its runner, which does not work
+    without it; a runner that is the framework of another one comes after that one."""
     call = Call("", (), scripts.task_variables(manifest), (), "")
     included = [
         Use(folder, runner.name, f"{manifest.path}: depends on {wrapper.package}", wrapper=wrapper)

@@ -17,10 +17,10 @@ _IN_FOLDER = re.compile(r"\$\((?:yarn bin|npm bin|pnpm bin|which|command -v) ([\
 _SUBSTITUTION = re.compile(
     r"""(?P<quoted>'[^']*'|"(?:\\.|[^"\\])*")|(?P<open>\$\((?:[^()'"]|'[^']*'|"[^"]*")*\)|`[^`]*`)"""
 )
-#: the parts of a script between which another shell runs the commands
+#: the brackets around commands that a subshell runs
 OPENED, CLOSED = ["("], [")"]
 _OPERATORS = re.compile(r"^[&|;()]+$")
-#: programs that start the one after them, and their commands that do
+#: programs that start the program after them, and those of their commands that do
 _LAUNCHERS = frozenset({
     "npm", "npx", "yarn", "pnpm", "pnpx", "bun", "bunx", "exec", "run", "dlx",
     "env", "cross-env", "cross-env-shell", "env-cmd", "dotenv", "time",
@@ -35,7 +35,7 @@ def commands(script: str) -> Iterator[list[str]]:
 
 
 def parts(script: str) -> Iterator[list[str]]:
-    """The commands of a script, and where a shell of its own for some of them begins and ends."""
+    """The commands of a script, and where subshells begin and end."""
     known = _IN_FOLDER.sub(r"node_modules/.bin/\1", _FOLDER.sub("node_modules/.bin", script))
     reader = shlex.shlex(_SUBSTITUTION.sub(_one_word, known), posix=True, punctuation_chars=True)
     reader.whitespace_split, reader.commenters = True, ""
@@ -79,8 +79,8 @@ def _known(text: str) -> str:
 
 
 def launched(words: Sequence[str]) -> list[str]:
-    """The words of a command from the program on that it starts in the end: without variables before it, what only
-    starts others (`npx`, `cross-env`), and their options."""
+    """The words of a command from the program that it finally starts: without leading variables, programs that only
+    start others (`npx`, `cross-env`), and their options."""
     is_before = (word.startswith("-") or program(word) in _LAUNCHERS or is_assignment(word) for word in words)
     return list(words[next((index for index, before in enumerate(is_before) if not before), len(words)) :])
 

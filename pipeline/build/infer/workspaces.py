@@ -29,8 +29,9 @@ def patterns(tree: Tree, manifest: Manifest) -> dict[str, str]:
 
 
 def nested(tree: Tree, folder: str, named: dict[str, str]) -> str:
-    """The lock file of a folder that is installed by itself; empty if it is not. That of a workspace's package is a
-    leftover, since the workspace's has its dependencies. Lerna alone shares no lock file."""
+    """The lock file of a folder that is installed by itself; empty if it is not. A lock file in a package of a
+    workspace is a leftover, since the workspace's has its dependencies. Packages that only Lerna links do not share
+    one."""
     shared = {pattern: path for pattern, path in named.items() if path != "lerna.json"}
     if not folder or tree.manifest(folder) is None or member(folder, shared):
         return ""
@@ -39,19 +40,21 @@ def nested(tree: Tree, folder: str, named: dict[str, str]) -> str:
 
 
 def installed(tree: Tree, folder: str, named: dict[str, str]) -> str:
-    """Why the dependencies of a folder are installed; empty if they are not. A nested folder may be a workspace."""
+    """The reason why the dependencies of a folder are installed; empty if they are not. A nested folder may be a
+    workspace."""
     is_nested = partial(nested, tree, named=named)
     return is_nested(folder) or package(tree, folder, named) or _inside(tree, folder, is_nested)
 
 
 def package(tree: Tree, folder: str, named: dict[str, str]) -> str:
-    """The pattern that makes a folder a package of the workspace; empty if it is none. A package may name further ones
-    (yarn 2 and later)."""
+    """The pattern that makes a folder a package of the workspace; empty if it is none. A package may name further
+    packages (yarn 2 and later)."""
     return member(folder, named) or _inside(tree, folder, partial(member, named=named))
 
 
 def _inside(tree: Tree, folder: str, is_home: Callable[[str], str]) -> str:
-    """The pattern of `package.json` in such a home above a folder that makes it a package; empty if there is none."""
+    """The pattern, in a `package.json` of such a home above a folder, that makes the folder a package; empty if there
+    is none."""
     for home in above(folder):
         manifest = tree.manifest(home) if home and is_home(home) else None
         named = _of_manifest(manifest) if manifest else []

@@ -61,7 +61,7 @@ def _texts(
     given: Mapping[str, str] | None = None,
     depth: int = 0,
 ) -> Texts:
-    """The texts of steps, with the values `given` to the command that they belong to."""
+    """The texts of steps, with the values `given` to their command."""
     own = mapping(document.get("commands"))
     for step in listed if isinstance(listed, list) and depth < DEPTH else ():
         for key, value in ({step: {}} if isinstance(step, str) else mapping(step)).items():

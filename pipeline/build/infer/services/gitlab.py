@@ -54,7 +54,7 @@ def _extended(whole: Mapping[str, Any], job: Mapping[str, Any], depth: int = 0) 
 
 
 def _needs(name: str, jobs: Mapping[str, Mapping[str, Any]], stages: Sequence[str]) -> list[str]:
-    """The jobs that a job names, or those of earlier stages that leave something."""
+    """The jobs that a job names, or those of earlier stages that leave artifacts."""
     job = jobs[name]
     for key in ("needs", "dependencies"):
         if isinstance(entries := job.get(key), list):
