@@ -1,4 +1,4 @@
-"""Makes the pages of a repository that has none: it was collected before there were pages, or they were lost.
+"""Making the pages of a repository that has none: it was collected before there were pages, or they were lost.
 
 Reads `collect.sqlite`, or only the files if it does not exist. What was chosen by hand becomes a decision. A person's
 other changes from that time cannot be distinguished from what the source said.

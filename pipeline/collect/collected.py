@@ -1,4 +1,4 @@
-"""Everything known about one repository: what its source said, what people decided, and the index and files of both.
+"""Everything known about one repository: its source's answers, people's decisions, and the index and files of both.
 
 `pages.jsonl.gz` and the decisions are authoritative. This module updates the database from them, even after files were
 deleted or edited or a process was killed. The files that other stages read are written from the database (export.py).

@@ -1,7 +1,7 @@
 """Accessibility evidence in texts, by the patterns of `core/patterns.toml` (docs/mining.md).
 
 Text patterns apply to titles and bodies, label patterns to labels and titles. Every match is stored. In bodies, only
-what a person wrote is searched (prose.py). References to issues are in `references`.
+text that a person wrote is searched (prose.py). References to issues are in `references`.
 """
 
 from __future__ import annotations

@@ -36,10 +36,10 @@ _BOT = re.compile(
     r"nextcloud[- ]command|kodiak|lerna)\b.*$",
     re.IGNORECASE,
 )
-#: the end of a version: a ratio (4.5:1), a share or a quantity with its unit is none
+#: the end of a version; a ratio (4.5:1), a share, or a quantity with its unit is not a version
 _END = r"(?![\w%]|:\d|\s*(?:seconds?|m?s|px|r?em|times)\b)"
 _VERSION = rf"[`^~]*(?:v?\d+(?:\.\d+)+(?:[-+.][\w.-]+)?|v\d+(?:-[\w.]+)?){_END}"
-#: a package, or another thing with a version
+#: a package, or something else with a version
 _NAME = r"[`@\w./-]+"
 #: words between the name and the version
 _KIND = r"(?:\s+(?:action|monorepo|digest|orb|docker tag|packages?|versions?))*"
@@ -71,7 +71,7 @@ _BUMP_BY_SCOPE = re.compile(r"\s*(?:(?:chore|build|fix|ci)\(deps(?:-dev)?\)|chor
 _WORK = re.compile(
     r"\s*(?:feat|refactor|perf)(?:\((?!deps)[^)]*\))?!?:\s*(?:update|upgrade)[sd]?\s+[\w-]+\s+to\b", re.IGNORECASE
 )
-#: a design's quantities and its standards: what follows them can look like a version
+#: quantities and standards of a design: a number after them can look like a version
 _QUANTITY = re.compile(
     r"(?<![\w@/-])(?:contrast|ratio|opacity|line-height|size|spacing|width|height|duration|delay|wcag|aria"
     r"|success criteri(?:on|a))(?![\w/-])",

@@ -32,12 +32,13 @@ _ELEMENT = rf"<(?P<tag>{_TAGS})\b"
 _END = r"\n(?=[ \t\r]*\n|[ ]{0,3}(?:<!--|>|\#{1,6}[ ]|`{3}|~{3})|[ \t]*(?:[-*+]|\d+[.)])[ \t])"
 #: code begins and ends with the same number of backticks, in one paragraph
 _CODE = r"(?<!`)(?P<ticks>`+)(?!`)"
-#: what ends elements and code; every branch begins with a character of its own, which makes the search fast
+#: the ends of elements and code; every branch begins with another character, which makes the search fast
 _STOPS = re.compile(rf"``*|>|<(?=/(?P<tag>{_TAGS})\s*>)|{_END}", re.IGNORECASE)
 _QUOTE = r"^[ ]{0,3}>[^\n]*"
-#: what begins first hides what it contains: a fence in a comment is none, nor is a comment in code
+#: the element that begins first hides its content: a fence in a comment is not a fence, and neither is a comment in
+#: code
 _PARTS = re.compile("|".join((_FENCE, _COMMENT, _ELEMENT, _CODE, _QUOTE)), re.DOTALL | re.MULTILINE | re.IGNORECASE)
-#: with the empty lines before it; a long gap without a box after it is passed at once
+#: with the empty lines before it; a long gap without a box after it is skipped at once
 _UNTICKED = re.compile(
     r"^\s*(?P<item>[-*+]|\d+[.)])\s+\[\s?\](?=\s)[^\n]*(?:\n[ \t]+(?!(?:[-*+]|\d+[.)])\s)\S[^\n]*)*|^\s{9,}",
     re.MULTILINE,
@@ -126,13 +127,13 @@ def _without_parts(text: str) -> str:
 
 
 class _Stops:
-    """Where the parts of a text end. What ends elements and code is looked for once, not from each beginning."""
+    """The ends of the parts of a text. They are searched for once, not from each beginning."""
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     def end(self, begin: re.Match[str]) -> int | None:
-        """Where a part ends; None if it is an element or code that does not end, and hides nothing."""
+        """Where a part ends; None for an element or code that never ends, and so hides nothing."""
         start, ticks = begin.end(), begin["ticks"]
         if begin["tag"]:
             stop = self._next(">", self._next(begin["tag"].lower(), self._next(">", start)))

@@ -48,7 +48,8 @@ _LIST = re.compile(
 #: text between a link's text and its address, which are one reference
 _LINK = "]("
 
-#: text after digits that are not a reference: the rest of a word, a fraction, a share; or the thing that is counted
+#: text after digits that are not a reference: the rest of a word, a fraction, a percent sign, or the thing that is
+#: counted
 _PART = re.compile(r"[\w%]|\.\d|,\d{3}\b|-[a-z]", re.IGNORECASE)
 _SHARE = re.compile(r"\s*(?:of|/|x|times)\b\s*\d|\s*(?:x|times)\b|\s+of\b", re.IGNORECASE)
 _WORD = re.compile(r"[ \t]+(?!(?:and|or|see|in|by|via|with|for|from)\b)[a-z]", re.IGNORECASE)

@@ -22,7 +22,7 @@ _CLASSES = {r"\s": r"\s\x0b\x1c-\x1f\x85\xa0?", r"\w": r"\w\x80-\xff?", r"\d": r
 _BORDERS = {"^", r"\A", r"\b"}
 _TOKEN = re.compile(r"\[((?:\\.|[^\]\\])+)\]|\\.|\^", re.DOTALL)
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
-#: patterns that cannot be widened: a wider part would make the whole narrower, or the two languages differ
+#: patterns that cannot be widened: a wider part would make the whole narrower, or Python and RE2 differ
 _DIFFERENT = re.compile(r"\[[\^:\]]|\$|\\[BZz0-7x]|\{,|[^\x00-\x7f]")
 #: a pattern that matches nowhere
 _NOTHING = rb"[^\x00-\xff]"

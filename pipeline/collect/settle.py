@@ -1,4 +1,4 @@
-"""The outcome of a pull request, from its source's record and people's decisions."""
+"""The outcome of a pull request: its source's record, changed by people's decisions."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def part(answer: Answer, *path: str) -> Any:
 
 
 def incomplete(answer: Answer, *path: str) -> set[str | int]:
-    """The keys, or the indexes, of the nodes in this part of which GitHub lacks something that it should have.
+    """The keys, or the indexes, of the nodes in this part that are incomplete.
 
     A node that GitHub does not know is complete, and so is one without parts that the token cannot read or without its
     files, which come from REST. Raises InfrastructureError for an error elsewhere in the answer.

@@ -103,7 +103,7 @@ class GraphQL:
             return Refusal(0, f"{type(error).__name__}: {error}")
 
     def _answered(self, answer: Answer, token: Token) -> Answer | Refusal:
-        """An answer with errors: as it is if it has data, otherwise as a refusal. Raises Refused."""
+        """An answer with errors: returned as it is if it has data, otherwise raised as Refused."""
         if any(error.get("type") == "RATE_LIMITED" for error in answer.errors):
             return Refusal(200, "RATE_LIMITED", self._headers())
         kind, message = answer.errors[0].get("type"), answer.errors[0].get("message", "")

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 RESERVE = 5
 #: waits of more seconds are announced
 _ANNOUNCED = 2.0
-#: a number of seconds, also since 1970, that no server means
+#: more seconds than any server can mean, whether as a duration or since 1970
 _NEVER = 1e11
 
 
@@ -129,7 +129,7 @@ class Tokens:
 
 
 def _number(text: str | None) -> float | None:
-    """The number in a header; None without one that can be waited for."""
+    """The number in a header; None if there is none, or none that can be a time."""
     try:
         number = float(text or "")
     except ValueError:

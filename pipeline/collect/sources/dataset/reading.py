@@ -85,8 +85,8 @@ class _Files(NamedTuple):
 
 
 def _files(path: Path) -> _Files:
-    """The files of a folder on the disk, or of a bare clone's HEAD. Links that lead out of a folder are none of its
-    files: their texts would be shown to models."""
+    """The files of a folder on the disk, or of a bare clone's HEAD. Links that lead out of a folder are left out, since
+    the texts of files are shown to models."""
     if (path / "HEAD").is_file() and (path / "objects").is_dir():
         clone = open_clone(path)
         return _Files(list_files(clone, "HEAD"), lambda names: dict(read_contents(clone, "HEAD", names)))

@@ -25,7 +25,8 @@ _FROM_HISTORY = ("title", "body", "author", "merge_sha", "merged_at")
 
 
 def open_source(repo: Repo, options: Options) -> DatasetSource:
-    """Raises UserError for a missing file, one without records of the repository, and a folder that is not a clone."""
+    """Raises UserError for a missing file, a file without records of the repository, and a folder that is not a
+    clone."""
     if options.path is None:
         raise UserError("no such file", hint="--path takes a file of records or a folder of tasks for this source")
     clone = open_clone(options.clone) if options.clone else None
