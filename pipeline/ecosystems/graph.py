@@ -69,7 +69,8 @@ def asks(manifests: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[Ask, str]
 
 
 def upwards(location: tuple[str, ...], name: str, exists: Callable[[tuple[str, ...]], bool]) -> tuple[str, ...] | None:
-    """The location at which Node finds a package that `location` imports: in the nearest node_modules above it."""
+    """The location at which Node finds a package that `location` imports: in the nearest node_modules folder above
+    it."""
     for depth in range(len(location), -1, -1):
         if exists(candidate := (*location[:depth], name)):
             return candidate

@@ -1,4 +1,4 @@
-"""Reading and editing the lock files of all managers, through each manager's `lock.py`.
+"""Reading and editing the lock files of all managers, by each manager's `lock.py`.
 
 Pure functions on texts. An entry is identified by the package's name and its version, or the address in its place.
 """

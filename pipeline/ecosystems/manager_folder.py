@@ -44,8 +44,8 @@ class Format(Table):
 
 
 class Neighbor(Table):
-    """A release of another major version that may take the manager's place: it `reads` a lock file that begins like
-    this, with its versions, and runs on these versions of `node`."""
+    """A release of another major version that may replace the manager: it `reads` lock files that begin like this, with
+    their versions, and runs on these versions of `node`."""
 
     version: str
     node: str
@@ -53,9 +53,10 @@ class Neighbor(Table):
 
 
 class RunsOn(Table):
-    """The major versions of Node on which a lock file was written: others come with another version of the manager.
+    """The major versions of Node on which a lock file was written: other versions contain another version of the
+    manager.
 
-    Without a path: those on which an install without a lock file can be limited to a date.
+    Without a path: the versions of Node on which an install without a lock file can be limited to a date.
     """
 
     path: str = ""
@@ -79,7 +80,7 @@ class Focus(Table):
 
     `words` replace `install` and everything after it. `root` and, for each package, `each` follow; `{package}` is a
     folder or a name, as `by` says (with names, the root's is one of them). With `hides`, the root's package.json lists
-    the folders, for managers without another way.
+    the folders, since the manager has no other way.
     """
 
     versions: str = ""
@@ -128,13 +129,13 @@ class Manager(Folder):
 
     locks: tuple[str, ...]
     settings: tuple[str, ...] = Field(default=(), description="names of files with its settings")
-    manifests: tuple[str, ...] = Field(default=(), description="patterns of what else its installs need to see")
-    protected: tuple[str, ...] = Field(default=(), description="patterns of what it decides about beyond these")
-    release: str = Field(default="", description="pattern, in its settings, of its own program in the repository")
-    unpacks: str = Field(default="", description="folder in node_modules of the packages that others bring along")
-    thaw: dict[str, str] = Field(default={}, description="words that hold it to its lock file -> others instead")
-    alone: tuple[str, ...] = Field(default=(), description="words of an install outside the workspace around it")
-    dated: str = Field(default="", description="word of an install that may change its lock file: as of `{date}`")
+    manifests: tuple[str, ...] = Field(default=(), description="patterns of further files that installs need")
+    protected: tuple[str, ...] = Field(default=(), description="patterns of further files by which it decides")
+    release: str = Field(default="", description="pattern in its settings that names a release of it in the repository")
+    unpacks: str = Field(default="", description="folder in node_modules with the dependencies of packages")
+    thaw: dict[str, str] = Field(default={}, description="words that hold it to its lock file -> their replacements")
+    alone: tuple[str, ...] = Field(default=(), description="words of an install that ignores the workspace around it")
+    dated: str = Field(default="", description="word that limits a changing install to versions before `{date}`")
     by_node: dict[str, str] = Field(default={}, description="range of Node -> the version that comes with it")
     package: tuple[Package, ...]
     format: tuple[Format, ...]
@@ -144,8 +145,8 @@ class Manager(Folder):
     focus: tuple[Focus, ...] = ()
     variables: tuple[Variables, ...] = ()
     blame: tuple[Blame, ...] = ()
-    faults: dict[str, FaultPatterns] = Field(default={}, description="by the name of a row of the build stage's table")
-    fault: tuple[dict[str, Any], ...] = Field(default=(), description="rows of its own, each `after` another")
+    faults: dict[str, FaultPatterns] = Field(default={}, description="by the name of a row in the build stage's table")
+    fault: tuple[dict[str, Any], ...] = Field(default=(), description="rows of its own, each with its place (`after`)")
 
     @property
     def lock(self) -> LockModule:
@@ -220,5 +221,5 @@ def with_node() -> Manager:
 
 
 def without_lock() -> Manager:
-    """The manager that installs without a lock file, where no file names one."""
+    """The manager that installs without a lock file, if no file names a manager."""
     return next(candidate for candidate in all_managers().values() if any(not row.lock for row in candidate.install))

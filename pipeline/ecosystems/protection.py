@@ -1,6 +1,6 @@
-"""Which files of a repository are manifests, and which decide how tests run: a patch must not decide these.
+"""Which files of a repository are manifests, and which decide how tests run: a patch must not change these.
 
-Files are recognized by name: every folder of a runner or manager lists its own, and the general ones are listed here.
+Files are recognized by name: the folder of each runner or manager lists its own, and the general ones are listed here.
 Files that the runner read when an instance was qualified (`Instance.protected`) count whatever their names. Looks at
 paths only. Which files are tests is decided by `core.patches`; what a runner reads is observed by `execution.reads`.
 """
@@ -19,8 +19,8 @@ from pipeline.ecosystems.runner_folder import all_runners
 
 #: manifests that several managers read
 _MANIFESTS = (r"(?:^|/)(?:package|lerna)\.json$", r"^patches/")
-#: files that decide for several runners how tests run, even where there were none: Node's version, compilers, set-up
-#: files, frameworks that compile for tests, folders of tools
+#: files that decide for several runners how tests run, even files that did not exist before: Node's version, compilers,
+#: set-up files, frameworks that compile for tests, folders of tools
 _CONFIGURATION = (
     r"(?:^|/)\.(?:nvmrc|node-version)$",
     r"(?:^|/)babel[.-][^/]*\.(?:[cm]?[jt]sx?|json)$",
@@ -49,12 +49,13 @@ def is_configuration(path: str) -> bool:
 
 
 def is_protected(path: str) -> bool:
-    """Whether a patch must not decide this file: tests run with gold's version of it."""
+    """Whether a patch must not change this file: tests run with gold's version of it."""
     return is_test_file(path) or is_configuration(path)
 
 
 def protected(instance: Instance) -> Callable[[str], bool]:
-    """`is_protected` for one instance: by name, and files that its runner reads. For older instances, by name alone."""
+    """`is_protected` for one instance: files protected by name, and files that its runner reads. Older instances do not
+    list the latter."""
     return protection(instance.protected)
 
 
@@ -85,7 +86,7 @@ def module_names(path: str) -> set[str]:
 
 
 def without_extension(path: str) -> str:
-    """A path as imports may write it, without the extension that tells what loads it; any other path itself."""
+    """A path as imports may write it, without the extension of a module; other paths are returned unchanged."""
     return _LOADED.sub("", path)
 
 

@@ -1,4 +1,4 @@
-"""The results of the tests of a run, for every runner: the result of all readers, and helpers that they share.
+"""The results of a run's tests, for every runner: the type that all readers return, and helpers that they share.
 
 A test is named `file > group > title`. Names contain no durations, two files never share one, and the second of two
 equal names in a file gets ` [2]`. Every reader checks itself: what it reads must add up to the runner's own totals.
@@ -21,11 +21,11 @@ from pipeline.core.records import Status
 from pipeline.core.store import digest
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-#: color codes, and the stack after the message of an error
+#: color codes, and the stack after an error's message
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _STACK = re.compile(r"\n[ \t]+at .*", re.DOTALL)
 
-#: how runners in JavaScript name the result of a test -> its status
+#: name of a test's result in JavaScript runners -> its status
 STATUSES = {
     "passed": Status.PASSED,
     "failed": Status.FAILED,
@@ -44,7 +44,7 @@ SCREENSHOT = re.compile(
 )
 
 
-#: the name of failures outside any file: a hook of all files
+#: the name of failures outside any file, such as in a hook of all files
 EVERYWHERE = "(all files)"
 
 
@@ -71,7 +71,8 @@ class Reported(NamedTuple):
 @dataclass(frozen=True)
 class Report:
     """One run: `tests` by name, `suites` by file, tests that failed by snapshot alone, and tests that failed by
-    screenshot, which decide nothing: they compare with another machine. `reasons` has digests of failure messages.
+    screenshot, which decide nothing, since they compare with another machine. `reasons` has digests of failure
+    messages.
 
     A suite is FAILED if the file could not run at all or, for every runner, if a hook of a group or of the file
     (`beforeAll`, `afterAll`) failed; its tests then keep the status that the runner reports."""

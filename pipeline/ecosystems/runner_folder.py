@@ -47,13 +47,13 @@ class Words(Table):
 
 
 class Wrapper(Table):
-    """A program that includes the runner. `through` are its own file and arguments, if it must be called itself;
-    `formerly` are places where earlier versions have that file.
+    """A program that includes the runner. `through` are its own file and arguments, if the program must be called in
+    place of the runner; `formerly` are the places of that file in earlier versions.
 
     With `file`, it includes this runner only if a file of that name describes the project of the tests and names a
-    builder of the pattern `builder`. With `words`, it takes these in place of the runner's, and none of a script's;
-    `{project}` is its name of the project, and `{entry}` its own file if that is not the first word. `in_browser` are
-    further words for tests that start a browser: those of files that match `browsed`.
+    builder that matches `builder`. With `words`, it is called with these in place of the runner's and of a script's
+    words; `{project}` is the project's name, and `{entry}` its own file if that is not the first word. `in_browser` are
+    further words for tests that start a browser, which are in files that match `browsed`.
     """
 
     program: str
@@ -80,7 +80,7 @@ class Wrapper(Table):
         return (*self.through[:1], *self.formerly)
 
     def includes(self, file: str, builder: str) -> bool:
-        """Whether it includes the runner, for tests of a project that this file describes with this builder."""
+        """Whether it includes the runner for the tests of a project that this file describes with this builder."""
         return not self.file or bool(re.fullmatch(self.file, file) and re.search(self.builder, builder))
 
 
@@ -93,7 +93,7 @@ class Control(Table):
 
 
 class Snapshots(Table):
-    """The flag that updates snapshots, and the runner whose format (`snapshots.py`) its files have; empty: its own."""
+    """The flag that updates snapshots, and the runner whose `snapshots.py` reads its snapshot files; empty: its own."""
 
     update: str
     form: str = ""
@@ -118,8 +118,8 @@ class Documents(Table):
 
 class Reads(Table):
     """How a runner reports what it reads, beyond what Node loads for it: by a `file` that is loaded into its processes,
-    or passed by `words`, in which `{reads}` is its path. `apart` is a pattern of programs that only run tests. With a
-    parser of `unless`, it cannot.
+    or passed by `words`, in which `{reads}` is the file's path. `apart` is a pattern of programs that only run tests.
+    With a parser in `unless`, it does not report.
     """
 
     file: str
@@ -200,12 +200,12 @@ class Parser(Table):
             yield name, text.replace("CONFIGURATION", configuration or _NO_CONFIGURATION).encode()
 
     def lacks(self) -> tuple[str, ...]:
-        """The safeguards that verdicts lack with this parser, as fixed identifiers: lower assurance."""
+        """The safeguards that verdicts lack with this parser, as fixed identifiers. Each lowers assurance."""
         return tuple(word for word, present in self._assurances().items() if not present)
 
     def decides_run(self) -> tuple[Any, ...]:
-        """Everything except the instance's own command that decides what a run leaves: reporter, hooks, control, and
-        how the runner reports what it reads."""
+        """Everything, except the instance's own command, that decides what a run leaves behind: reporter, hooks,
+        control, and how the runner reports what it reads."""
         code = (file.read_bytes() if file else b"" for file in (self.reporter_file(), self.preload_file()))
         control = (self.control, self.control_text()) if self.control else ()
         reads_setup = runner(self.runner).reads_with(self.name)
@@ -231,8 +231,8 @@ class Parser(Table):
 
 
 class Projects(Table):
-    """How a configuration's projects for browsers that the image lacks are left out: `named` is a pattern of the names
-    of projects, `others` one of such projects, `word` the argument that selects the project `{name}`."""
+    """How to leave out a configuration's projects for browsers that the image lacks: `named` is a pattern of the names
+    of projects, `others` a pattern of projects to leave out, `word` the argument that selects the project `{name}`."""
 
     named: str = r"\bname:\s*['\"`]([^'\"`$]+)['\"`]"
     others: str
@@ -244,7 +244,7 @@ class Projects(Table):
         return tuple(dict.fromkeys(self.word.format(name=name) for name in kept)) if kept and left_out else ()
 
     def without(self, words: Sequence[str], text: str) -> tuple[str, ...]:
-        """These arguments without those that select projects that are left out."""
+        """The arguments, except those that select projects that are left out."""
         option = self.word.partition("=")[0]
         joined = re.sub(rf"(^|\n){re.escape(option)}\n", rf"\1{option}=", "\n".join(words)).split("\n")
         left_out = {self.word.format(name=name) for name in self._split(text)[1]}
@@ -299,7 +299,7 @@ class Runner(Folder):
     wrapper: tuple[Wrapper, ...] = ()
 
     def model_post_init(self, context: Any, /) -> None:
-        """Add their names to parsers, since they are used without their runner."""
+        """Add the names of parser and runner to each parser, since parsers are used without their runner."""
         names = {name: {"name": name, "runner": self.name} for name in self.parsers}
         parsers = {name: self.parsers[name].model_copy(update=update) for name, update in names.items()}
         object.__setattr__(self, "parsers", parsers)
@@ -334,7 +334,7 @@ class Runner(Folder):
         return unchanged.model_copy(update=changes | {"parser": after.parser})
 
     def reads_with(self, parser: str) -> Reads | None:
-        """How it tells what it reads, with a parser; None if Node alone does."""
+        """How it reports what it reads, with a parser; None if only Node does."""
         return None if self.reads and parser in self.reads.unless else self.reads
 
     def lacks(self, parser: str = "") -> tuple[str, ...]:
@@ -349,7 +349,7 @@ def _position(words: tuple[str, ...], sought: tuple[str, ...]) -> int | None:
 
 
 def all_runners() -> dict[str, Runner]:
-    """Every runner by name, the likelier ones first for packages with several."""
+    """Every runner by name; for packages with several, the likelier ones come first."""
     return folders.all_of(Runner, "runner")
 
 

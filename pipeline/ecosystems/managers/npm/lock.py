@@ -104,7 +104,7 @@ def _key(location: Location) -> str:
 
 
 def _fetched(entry: Mapping[str, Any]) -> str:
-    """The version requested from the registry; empty for a package from elsewhere or bundled in another one."""
+    """The version requested from the registry; empty for a package from elsewhere, or bundled in another package."""
     address = entry.get("resolved") or ""
     elsewhere = isinstance(address, str) and address and not is_archive(address)
     return "" if elsewhere or entry.get("inBundle") or entry.get("bundled") else str(entry["version"])
