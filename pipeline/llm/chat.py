@@ -61,7 +61,7 @@ def say(gateway: httpx.Client, key: str, model: str, messages: list[Message], **
 
 
 def _posted(gateway: httpx.Client, body: dict[str, Any], headers: dict[str, str]) -> httpx.Response:
-    """The reply. A request that waited in vain for money is sent again, within the time for an answer."""
+    """The reply. A request that waited for money and did not get it is sent again, within the time for an answer."""
     deadline = time.monotonic() + TIME_LIMIT
     while True:
         reply = gateway.post("/chat/completions", json=body, headers=headers)

@@ -29,7 +29,7 @@ PASSED = (
 )
 #: defaults: the first and the longest pause before a retry, in seconds
 BACK_OFF = {"INITIAL_RETRY_DELAY": "1", "MAX_RETRY_DELAY": "30"}
-#: fields of a list for the most tokens in a model's answer
+#: fields of a list with the maximum number of tokens in a model's answer
 LENGTHS = ("max_output_tokens", "max_tokens")
 #: no look-up of prices and news at start, no .env file, no web pages
 QUIET = {

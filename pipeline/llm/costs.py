@@ -57,7 +57,8 @@ def served(path: Path, experiment: str) -> list[tuple[str, str]]:
 
 
 def _told(path: Path, ask: Callable[[Ledger], T], nothing: T) -> T:
-    """What a ledger says, which stays as it is; `nothing` if there is none. Raises UserError for a broken one."""
+    """The answer of a ledger, which is not changed; `nothing` if there is none. Raises UserError for a broken
+    ledger."""
     if not os.path.lexists(path):
         return nothing
     with closing(Ledger(path, writes=False)) as ledger:

@@ -109,8 +109,8 @@ class DeployedGateway(Gateway):
         return self._beside(experiment) + self._spent(experiment.id)
 
     def _beside(self, experiment: Experiment) -> Decimal:
-        """What counts towards a budget and is not in the proxy's sum: spending that it does not know, and the highest
-        possible cost of requests whose cost is unknown."""
+        """The amount that counts towards a budget and is not in the proxy's sum: spending that the proxy does not know,
+        and the highest possible cost of requests whose cost is unknown."""
         unknown = self.ledger.committed(experiment.id) - self.ledger.spend(experiment.id)
         return self._teams[experiment.id] + unknown
 
@@ -164,7 +164,8 @@ class DeployedGateway(Gateway):
         )
 
     def _worst(self, model: Model) -> Decimal:
-        """The most that a request may cost, in USD: the log says neither its length nor the limit of its answer."""
+        """The highest possible cost of a request, in USD, since the log contains neither its length nor the limit of
+        its answer."""
         entry = listed(self.models)[model.name]
         return model.price.worst_of_any(entry["context"], entry["most"])
 

@@ -1,8 +1,8 @@
-"""Notices the ends of requests, answers that are cut, and requests that wait: their clients go away before the end.
+"""Noticing the ends of requests, answers that are cut, and waiting requests whose clients go away.
 
-ASGI, around the embedded proxy: LiteLLM books nothing for a stream that is cut before its first part, and guesses the
-usage of one that is cut later. hooks.py says for each request what to do then. Also runs inside the proxy's
-environment: standard library only.
+ASGI middleware around the embedded proxy: LiteLLM books nothing for a stream that is cut before its first part, and
+guesses the usage of a stream that is cut later. For each request, hooks.py says what to do then. Also runs inside the
+proxy's environment: standard library only.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from pipeline.llm.turns import App, Message, Receive, Send
 
 T = TypeVar("T")
 
-#: what is to do if the answer to the request that this code runs for is cut
+#: the function to call if the answer to the current request is cut
 _CUT: ContextVar[list[Callable[[], None]]] = ContextVar("cut")
-#: what is to do when the request that this code runs for is over, however it ends
+#: the function to call when the current request is over, however it ends
 _OVER: ContextVar[ExitStack] = ContextVar("over")
-#: what is received of the request that this code runs for
+#: the channel that receives the messages of the current request
 _RECEIVE: ContextVar[Receive] = ContextVar("receive")
 
 
 class Gone(Exception):
-    """The client of a request went away while the request waited."""
+    """A waiting request's client went away."""
 
 
 def when_cut(act: Callable[[], None]) -> None:
-    """Call `act` if the answer to the request that this code runs for is cut; maybe more than once."""
+    """Call `act` if the answer to the current request is cut, possibly more than once."""
     _CUT.get().append(act)
 
 
 def when_over(act: Callable[[], None]) -> None:
-    """Call `act` once when the request that this code runs for is over, however it ends."""
+    """Call `act` once when the current request is over, however it ends."""
     _OVER.get().callback(act)
 
 
 async def unless_gone(wanted: Coroutine[Any, Any, T]) -> T:
-    """What `wanted` gives, for the request that this code runs for, whose body was read. Raises Gone if its client goes
-    away first; `wanted` is then cancelled."""
+    """The result of `wanted`, for the current request, whose body was read. Raises Gone if the client goes away first;
+    `wanted` is then cancelled."""
     waiting, leaving = asyncio.create_task(wanted), asyncio.create_task(_disconnected())
     try:
         await asyncio.wait((waiting, leaving), return_when=asyncio.FIRST_COMPLETED)

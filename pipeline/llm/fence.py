@@ -1,8 +1,8 @@
-"""Removes everything from a request that is not in the protocol before LiteLLM sees it: headers, query, other fields.
+"""Removing everything that is not in the protocol from a request before LiteLLM sees it: headers, query, fields.
 
-ASGI, around the embedded proxy: some of LiteLLM's own fields and headers (time-outs, tries, tags, bookkeeping) take
-effect before any of its hooks is called. policy.py says which fields stay; what it refuses is answered here and costs
-nothing. Also runs inside the proxy's environment.
+ASGI middleware around the embedded proxy: some of LiteLLM's own fields and headers (time-outs, tries, tags,
+bookkeeping) take effect before any of its hooks is called. policy.py says which fields stay; requests that it refuses
+are answered here and cost nothing. Also runs inside the proxy's environment.
 """
 
 from __future__ import annotations

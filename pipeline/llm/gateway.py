@@ -22,11 +22,11 @@ from pipeline.llm.models import Model, ModelList
 
 #: default ports, and seconds for a connection
 PORTS, PATIENCE = {"http": 80, "https": 443}, 5
-#: the status of a last request for which the provider or a gateway is to blame. It is not to blame if there was none,
-#: it was answered, it is under way, it was too long for the model, or it broke the protocol
+#: statuses of a last request for which the provider or a gateway is to blame; it is not if there was no request, or it
+#: was answered, is under way, was too long for the model, or broke the protocol
 _FAILED = re.compile(rf"{LOST}|40[123489]|425|429|5\d\d")
-#: the status of one for which the configuration is to blame, if the model has never answered: a parameter that the
-#: provider refuses. Otherwise, it is a request of the agent's making
+#: the status of a request that the configuration is to blame for if the model has never answered, such as a parameter
+#: that the provider refuses; otherwise, the agent made a bad request
 _MISCONFIGURED = re.compile(r"400|405|415|422")
 
 

@@ -46,7 +46,7 @@ from pipeline.llm.prices import Price, Usage, usage_of
 
 #: the usage of a request that was answered from the cache, or not at all
 NOTHING = Usage()
-#: the field that carries the ledger's id of a request from the hook before it to the event after it
+#: the field that carries a request's id in the ledger from the hook before the request to the event after it
 ROW = "a11y_bench_request"
 #: the field that carries the name of a key's answer from the key to the cache of responses
 ANSWER = "a11y_bench_answer"
@@ -54,7 +54,7 @@ ANSWER = "a11y_bench_answer"
 AGAIN, PAUSE = 429, 5
 #: seconds that embeddings are kept
 DAY = 86_400
-#: the fields of an answer's message that its tokens are spent on
+#: the fields of an answer's message on which its tokens are spent
 _CONTENT = ("content", "tool_calls", "reasoning_content")
 #: how often each request under way was sent, by its id in the ledger
 SENDS: Counter[str] = Counter()
@@ -194,8 +194,8 @@ class Bookkeeper(Policy):
         original_exception: Exception,
         traceback_str: str | None = None,
     ) -> HTTPException | None:
-        """Book a request whose last try failed. One that the prompt or its content is to blame for has this cause, and
-        no status. One that waited in vain for money is to be sent again."""
+        """Book a request whose last try failed. If the prompt's length or content is to blame, this cause is booked in
+        place of the status. A request that waited for money and did not get it is to be sent again."""
         status = getattr(original_exception, "status_code", None) or type(original_exception).__name__
         cause = cause_of_error(original_exception)
         opening, is_stream = (request_data.get("metadata") or {}).get(ROW), bool(request_data.get("stream"))
@@ -210,10 +210,10 @@ class Bookkeeper(Policy):
 
 
 def _cache_of(request: dict[str, Any], kind: str, answer: str, sample: str) -> dict[str, Any]:
-    """What LiteLLM's cache does with a request. Attempts and samples do not share answers.
+    """How LiteLLM's cache treats a request. Attempts and samples do not share answers.
 
-    LiteLLM keeps embeddings by text, and would book those that it finds: a request for embeddings is found as a whole
-    or not at all. They are kept for a day, for runs that are interrupted: agents keep the vectors that they received.
+    LiteLLM caches embeddings text by text, and would book those that it finds. We therefore cache a request for
+    embeddings as a whole, for a day, in case a run is interrupted; agents keep the vectors that they received.
     """
     if kind == "embedding":
         whole = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
@@ -224,8 +224,8 @@ def _cache_of(request: dict[str, Any], kind: str, answer: str, sample: str) -> d
 
 
 async def _first_of_its_kind(name: str) -> None:
-    """Wait until no equal request for embeddings is under way, whose answer is then in the cache: experiments that
-    begin at once would all pay for the same index."""
+    """Wait until no equal request for embeddings is under way; its answer is then in the cache. Otherwise, experiments
+    that begin at the same time would all pay for the same index."""
     lock = EMBEDDING.setdefault(name, asyncio.Lock())
     try:
         await unless_gone(lock.acquire())
@@ -235,8 +235,8 @@ async def _first_of_its_kind(name: str) -> None:
 
 
 async def before_sending(arguments: Mapping[str, Any]) -> None:
-    """Reserve money for a request of LiteLLM's with these arguments. Refuses one that does not fit, and one whose
-    client went away while it waited. Raises Busy for one that may fit later."""
+    """Reserve money for a request of LiteLLM's with these arguments. Refuses a request that does not fit, and one whose
+    client went away while it waited. Raises Busy for a request that may fit later."""
     opening = (arguments.get("metadata") or {}).get(ROW)
     if opening is None or opening.get("reserved"):
         return
@@ -253,8 +253,8 @@ async def before_sending(arguments: Mapping[str, Any]) -> None:
 
 
 def _cut_off(row: str) -> None:
-    """Book a request whose client went away: it may cost the most that it can, until its answer says more. One that was
-    not sent is withdrawn."""
+    """Book a request whose client went away, with its highest possible cost until its answer tells the real one. A
+    request that was not sent is withdrawn."""
     if row not in CUT:
         CUT.add(row)
         ledger().withdraw(row)
@@ -262,8 +262,8 @@ def _cut_off(row: str) -> None:
 
 
 def _may_be_paid(status: str, is_stream: bool, row: str) -> bool:
-    """Whether a request without an answer may cost something: it took too long, or is a stream that broke off, which is
-    not tried again."""
+    """Whether a request without an answer may cost something: it took too long, or it was a stream that broke off,
+    which is not tried again."""
     return status == "408" or is_stream and SENDS[row] == 1 and status.startswith("5")
 
 
@@ -273,7 +273,7 @@ def _headers(data: dict[str, Any]) -> dict[str, str]:
 
 
 def _sample(data: dict[str, Any]) -> str:
-    """The number that tells equal requests apart, if the client sends one."""
+    """The number that distinguishes equal requests, if the client sends one."""
     return str(_headers(data).get(SAMPLE, ""))[:100]
 
 

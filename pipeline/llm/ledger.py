@@ -33,10 +33,10 @@ OK, CACHED = "ok", "cached"
 UNCOUNTED = "usage_unknown"
 #: why a request was refused: it does not fit the experiment's budget, or its answer's cap
 BUDGET_EXCEEDED, CAP_REACHED = "budget_exceeded", "cap_reached"
-#: the same for a cap that it may fit: requests of the answer that were lost count with their highest possible cost
+#: refused by a cap that it may in fact fit: lost requests of the answer count with their highest possible cost
 CAP_LOST = "cap_lost"
-#: status of a request that was not sent: it waited too long for money that others under way might have used up, of the
-#: budget, or of the cap of its own answer
+#: statuses of a request that was not sent: it waited too long for money that others under way might use up, within the
+#: budget, or within the cap of its own answer
 BUDGET_BUSY, CAP_BUSY = "budget_busy", "cap_busy"
 
 
@@ -79,7 +79,7 @@ class Sent(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A row, with the fields of its key. Of an `unknown` cost, nothing is in `cost_usd`."""
+    """A row, with the fields of its key. If its cost is `unknown`, `cost_usd` contains none of it."""
 
     id: str
     time: str
@@ -105,9 +105,9 @@ class Request(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """A limit of a key, in USD: why a request beyond it is refused, the key's alias, the most that may be spent, what
-    is spent (at the worst, where that is unknown), and what requests under way may cost. `lost` is the part of a cap's
-    spending that is the worst of lost requests."""
+    """A limit of a key, in USD: the cause with which a request beyond it is refused, the key's alias, the maximum, the
+    spending (the highest possible one where it is unknown), and what requests under way may cost. `lost` is the part of
+    a cap's spending that stands for lost requests, at their highest possible cost."""
 
     cause: str
     alias: str
@@ -117,7 +117,8 @@ class Limit(NamedTuple):
     lost: Decimal = Decimal(0)
 
     def left(self, at_best: bool = False) -> Decimal:
-        """What is left if the requests under way cost what they may, or `at_best` if they cost nothing."""
+        """The amount that is left if the requests under way cost as much as they may or, `at_best`, if they cost
+        nothing."""
         return self.most - total((self.booked, *([] if at_best else [self.under_way])))
 
 
@@ -146,8 +147,8 @@ def _now() -> str:
 class Ledger:
     """Threads and processes may share one file. A writer waits up to 30 s for another.
 
-    One that is not for writing (`writes`) is a copy in memory, as the file is now, brought to this version: the file
-    stays as it is. Raises UserError for a file that is no ledger; one that does not exist is made, for writing alone.
+    Unless it is opened for writing (`writes`), it is a copy of the file in memory, converted to this version; the file
+    stays unchanged. Raises UserError for a file that is not a ledger. A missing file is made, but only for writing.
     """
 
     def __init__(self, path: Path, *, writes: bool = True) -> None:
@@ -257,9 +258,9 @@ class Ledger:
         return request
 
     def reserve(self, request: str, worst: Decimal, *, waits: bool = False) -> bool:
-        """Let an open request be sent, if the most that it may cost, `worst` in USD, fits the limits of its key. One
-        that is tried again has reserved already. Returns False for one that `waits`, if it fits only once others under
-        way cost less than they may.
+        """Let an open request be sent, if its highest possible cost, `worst` in USD, fits the limits of its key. A
+        request that is tried again has reserved its money already. Returns False for a request that `waits`, if it fits
+        only once others under way cost less than they may.
 
         Raises Unaffordable if it does not fit, LookupError if the request is not open.
         """
@@ -278,7 +279,8 @@ class Ledger:
             return True
 
     def _fits(self, hashed: str, worst: Decimal, waits: bool) -> bool:
-        """Whether a request of a key fits now. Raises Unaffordable if it does not fit, or never will if it `waits`."""
+        """Whether a request of a key fits now. Raises Unaffordable if it does not fit or, for a request that `waits`,
+        if it never will."""
         limits = list(self._limits(hashed))
         for limit in limits:
             if (left := limit.left(waits)) < worst:
@@ -292,8 +294,8 @@ class Ledger:
             db.execute(query, (request, OPEN))
 
     def book(self, request: str, booking: Booking, *, is_paid: bool = False) -> None:
-        """Complete an open, lost or cut request; one that is already booked stays as it is. One that `is_paid`,
-        although it has no answer, keeps its highest possible cost, once for each time that it was sent."""
+        """Complete an open, lost or cut request; a booked one stays unchanged. A request without an answer that may
+        have been paid for (`is_paid`) keeps its highest possible cost, once for each time that it was sent."""
         with self._transaction() as db:
             query = f"UPDATE requests SET {_SET} WHERE id = ? AND status IN ({_marks(len(_UNBOOKED))})"
             if not db.execute(query, (*_values(booking), request, *_UNBOOKED)).rowcount:
@@ -365,8 +367,8 @@ class Ledger:
 
     # -- another ledger's rows ----------------------------------------------------------------------------------------
     def differing(self, other: Path) -> list[str]:
-        """The ids of keys and requests that differ between both ledgers. A request whose end only one of them knows is
-        no difference."""
+        """The ids of keys and requests that differ between both ledgers. A request whose end only one ledger knows does
+        not count."""
         pairs = {
             "keys": ("key_hash", (*Key._fields, "created"), ""),
             "requests": (
@@ -386,8 +388,8 @@ class Ledger:
             return names
 
     def absorb(self, other: Path) -> None:
-        """Add another ledger's keys, requests and refusals, all or none. Of a request in both, the row that knows more
-        of its end counts, whichever ledger is absorbed first."""
+        """Add another ledger's keys, requests and refusals, all or none. If both have a request, the row that knows
+        more about its end counts, whichever ledger is absorbed first."""
         requests = ", ".join((*Sent._fields, *_BOOKED))
         booked = ", ".join(f"{name} = b.{name}" for name in _BOOKED)
         with self._attached(other) as db, db:
@@ -474,7 +476,8 @@ class Ledger:
         return total((*booked, *_worst(self._db, "answer", answer)))
 
     def _limits(self, hashed: str) -> Iterator[Limit]:
-        """The limits of a key: a budget is its experiment's, over all its keys; a cap is its answer's."""
+        """The limits of a key: the budget of its experiment, which all keys of the experiment share, and the cap of its
+        answer."""
         key = self._key(hashed)
         if key and key.budget_usd is not None:
             under_way = total(_worst(self._db, "experiment", key.experiment, under_way=True))
@@ -547,14 +550,14 @@ def _marks(count: int) -> str:
 
 #: the columns of a booking, and how they are set
 _BOOKED = (*Usage._fields, "cost_usd", "latency_ms", "status", "sends")
-#: statuses of requests that are not booked for good, by how much of their end is known, and the rank of all others
+#: statuses of requests that are not finally booked, by how much is known of their ends, and the rank of all others
 _UNBOOKED = (OPEN, LOST, CUT_OFF)
 _BOOKED_RANK = len(_UNBOOKED)
 _SET = ", ".join(f"{name} = ?" for name in _BOOKED)
 
 
 def _known(table: str) -> str:
-    """SQL for how much the rows of a table know of the ends of their requests."""
+    """SQL for how much each row of a table knows about the end of its request."""
     cases = " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(_UNBOOKED))
     return f"(CASE {table}.status {cases} ELSE {_BOOKED_RANK} END)"
 

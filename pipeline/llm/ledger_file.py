@@ -59,8 +59,8 @@ ADDED = {
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Raise UserError for a file that is no ledger, or a broken one. A lock that another process holds for too long is
-    no fault of the file."""
+    """Raise UserError for a file that is not a ledger, or a broken one. A lock that another process holds for too long
+    is not a fault of the file."""
     try:
         yield
     except (sqlite3.DatabaseError, ValueError) as error:
@@ -76,7 +76,7 @@ def _no_ledger(path: Path, message: str) -> UserError:
 
 
 def opened(path: Path) -> sqlite3.Connection:
-    """A connection to a ledger for writing, after making one where there is none."""
+    """A connection to a ledger for writing. A missing ledger is made first."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not os.path.lexists(path):
         _make(path)
@@ -93,8 +93,8 @@ def opened(path: Path) -> sqlite3.Connection:
 
 
 def _make(path: Path) -> None:
-    """Make a ledger without rows, unless another process is first. It appears with all tables: a file without them was
-    cut short, and is not taken for a new one."""
+    """Make a ledger without rows, unless another process is first. The file appears with all its tables, so a file
+    without them was cut short and does not count as a new ledger."""
     new = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
         with closing(sqlite3.connect(new)) as db:
@@ -126,8 +126,8 @@ def copied(path: Path) -> sqlite3.Connection:
 
 
 def _address(path: Path) -> str:
-    """How to open a ledger that is only read. In a folder that can be written, SQLite makes files beside it for a
-    moment, so that a writer is waited for; elsewhere the file must be enough, unless its journal has further rows."""
+    """How to open a ledger that is only read. In a writable folder, SQLite briefly makes files beside the ledger, so
+    that it can wait for a writer. In any other folder, the file alone is read, unless its journal has further rows."""
     path = path.resolve()  # SQLite follows links, too
     journal = path.with_name(f"{path.name}-wal")
     if os.access(path.parent, os.W_OK):

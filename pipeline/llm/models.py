@@ -41,7 +41,7 @@ _SHAPES_NOTHING = (
     *("api_key", "max_parallel_requests", *PACES, "timeout", "stream_timeout", "max_retries", "num_retries"),
     *("weight", "order", "tags", "cache_control_injection_points"),
 )
-#: fields of `model_info` that do: what the model can be shown
+#: fields of `model_info` that do shape answers: the kinds of input that the model accepts
 _SHAPING = ("mode", "supports_vision", "max_input_tokens")
 #: fields of `litellm_params` with a provider's limits: requests in flight, requests and tokens per minute
 LIMITS = ("max_parallel_requests", *PACES)
@@ -100,7 +100,8 @@ class Model:
 
     @property
     def defaults(self) -> dict[str, int]:
-        """What its entry adds to requests without these fields, and what they may cost depends on."""
+        """The fields that its entry adds to requests without them; the possible cost of a request depends on these,
+        too."""
         parameters = self.entry["litellm_params"]
         return {name: parameters[name] for name in (*SENT, "n") if type(parameters.get(name)) is int}
 

@@ -1,8 +1,8 @@
-"""Reserving money for a request, or waiting for it, for less time than the client waits for its answer.
+"""Reserving money for a request, or waiting for money, but not as long as the client waits for its answer.
 
-A request that fits a limit only if others under way cost less than they may waits for these. It ends with the money,
-with a refusal, or busy: then its client asks again, and others had their turn. Also runs inside the proxy's
-environment: standard library only.
+A request that fits a limit only if others under way cost less than they may waits for these. It then gets its money, is
+refused, or is told that the gateway is busy: its client then asks again, after others have had their turn. Also runs
+inside the proxy's environment: standard library only.
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from decimal import Decimal
 
 from pipeline.llm.ledger import BUDGET_BUSY, BUDGET_EXCEEDED, CAP_BUSY, Booking, Ledger, Unaffordable
 
-#: seconds that a request waits at most, if its client does not say how long it waits; and between two looks
+#: the maximum seconds that a request waits if its client does not say how long it waits, and the seconds between two
+#: tries to reserve
 PATIENCE, PAUSE = 300.0, 0.2
 #: the headers in which OpenAI's clients say how many seconds they wait
 TOLD = ("x-stainless-read-timeout", "x-stainless-timeout")
-#: the part of a client's time that may pass before its request is sent
+#: the share of a client's time that may pass before its request is sent
 SHARE = 0.5
 
 
-#: the status of a request that nobody waits for any more; LiteLLM does not try one with this status again
+#: the status of a request whose client has gone; LiteLLM does not retry requests with this status
 LEFT = 499
 
 
 class Busy(Exception):
-    """A request that waited in vain, and may fit later: its client, and not LiteLLM, tries it again."""
+    """A request that waited, did not get its money, and may fit later: its client, not LiteLLM, sends it again."""
 
     status_code = LEFT
 
@@ -45,11 +46,10 @@ def patience(headers: Mapping[str, str]) -> float:
 
 
 async def reserve(ledger: Ledger, request: str, worst: Decimal, seconds: float) -> None:
-    """Let an open request reserve `worst`, in USD, which may take so many seconds. Whoever is cancelled has reserved
-    nothing.
+    """Let an open request reserve `worst`, in USD, within some seconds. If this is cancelled, nothing is reserved.
 
-    Raises Unaffordable, which leaves no row; Busy, which leaves one that says so; LookupError if the request is not
-    open any more.
+    Raises Unaffordable, after which the ledger has no row of the request; Busy, which is recorded in its row;
+    LookupError if the request is not open any more.
     """
     deadline = time.monotonic() + seconds
     try:

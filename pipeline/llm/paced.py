@@ -18,7 +18,7 @@ from pipeline.llm.turns import FREE, MINUTE, Lane, paced, requested
 
 
 class Paced(Policy):
-    """Lets requests wait. `minute` is the number of seconds over which they are counted."""
+    """Makes requests wait. `minute` is the number of seconds over which they are counted."""
 
     def __init__(self, minute: float = MINUTE) -> None:
         super().__init__()

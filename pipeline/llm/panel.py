@@ -1,4 +1,4 @@
-"""Asking one model many questions of one kind, several times each, and only those without an answer.
+"""Asking one model many questions of one kind, several times each, skipping those that have answers.
 
 Writes the samples, and their cost to the ledger and `costs.csv`, under an experiment of their own. Answers that are
 missing because of a provider or a budget are not stored; the next run asks again.
@@ -51,7 +51,8 @@ class Rubric(Generic[Q]):
 
 @dataclass(frozen=True)
 class Asked:
-    """Which model is asked, how often each question, and the most that this may cost for a repository, in USD.
+    """Which model is asked, how often it is asked each question, and the most that this may cost for a repository, in
+    USD.
 
     `environ` are the environment variables with the providers' keys, by default those of the process. A `gateway` that
     is already open is used and stays open.

@@ -74,12 +74,13 @@ def _brief_cache(value: Any) -> bool:
 
 
 def _picture(value: Any) -> bool:
-    """A picture in the request itself: the proxy would fetch an address, and it can reach more than an agent may."""
+    """A picture in the request itself. An address is not allowed: the proxy would fetch it, and can reach more than an
+    agent may."""
     return _object(value) and _text(value.get("url")) and value["url"].startswith("data:image/")
 
 
 def _function(value: Any) -> bool:
-    """Only functions: other tools are run by a provider, or make the proxy reach out."""
+    """A function. Other tools are not allowed: a provider runs them, or they make the proxy connect elsewhere."""
     return value == "function"
 
 

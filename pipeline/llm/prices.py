@@ -31,7 +31,7 @@ class Usage(NamedTuple):
 
     @property
     def is_possible(self) -> bool:
-        """Whether all are counts, and no part is more than the whole: a price would be negative."""
+        """Whether all values are counts, and no part exceeds its whole, which would make a price negative."""
         if not all(type(count) is int and count >= 0 for count in self):
             return False
         return self.tokens_cached + self.tokens_stored <= self.tokens_in and self.tokens_reasoning <= self.tokens_out
@@ -76,9 +76,9 @@ class Price(NamedTuple):
         return cls(**amounts, tiers=tuple((above, cls.read(price)) for above, price in fields["tiers"]))
 
     def worst(self, request: Mapping[str, Any], context: int, limit: int) -> Decimal:
-        """The most that a request may cost, in USD. A token of text has at least one byte. A chat's prompt has no more
-        tokens than the model's `context`, and an answer no more than its `limit`, or than the request allows; where
-        these are 0, any model's hold. There may be several answers (`n`)."""
+        """The highest possible cost of a request, in USD. A token of text has at least one byte. A chat's prompt has no
+        more tokens than the model's `context`, and an answer no more than the model's `limit` or the request's own; if
+        these are 0, the maxima of all models apply. There may be several answers (`n`)."""
         shown = pictures(request)
         text = len(json.dumps(request, default=str).encode()) - sum(map(length, shown))
         tokens_in, tokens_out = text + PICTURE * len(shown), 0
@@ -89,11 +89,11 @@ class Price(NamedTuple):
         return self._most(tokens_in, tokens_out)
 
     def worst_of_any(self, context: int, limit: int) -> Decimal:
-        """The most that a request of unknown content may cost, in USD, with one prompt and one answer."""
+        """The highest possible cost of a request of unknown content, in USD, with one prompt and one answer."""
         return self._most(context or ANY_PROMPT, limit or ANY)
 
     def _most(self, tokens_in: int, tokens_out: int) -> Decimal:
-        """The most that so many tokens may cost, in USD."""
+        """The highest possible cost of these numbers of tokens, in USD."""
         prices = [self, *(price for _, price in self.tiers)]
         costly = max(amount for price in prices for amount in (price.input, price.cached, price.stored))
         costly_out = max(amount for price in prices for amount in (price.output, price.reasoning or Decimal(0)))
@@ -110,7 +110,7 @@ def total(amounts: Iterable[Decimal]) -> Decimal:
 
 def usage_of(reported: Any) -> Usage:
     """The usage of an OpenAI-compatible answer, from the field that LiteLLM normalizes for every provider. A report
-    that contradicts itself is none."""
+    that contradicts itself counts as no report."""
     reported = _table(reported)
     details = _table(reported.get("prompt_tokens_details"))
     usage = Usage(

@@ -37,8 +37,8 @@ Reply = Callable[[str], Output]
 class Fault:
     """What is unusual about one answer: an HTTP status and its `message`, a delay in seconds, an empty or truncated
     reply, a stream that breaks off, a number of the prompt's tokens that were in the provider's cache, an id that other
-    answers have, no usage (`uncounted`) or none of the answer (`half_counted`), or only one answer (`single`), whatever
-    number was asked for."""
+    answers have, no usage (`uncounted`) or none for the answer (`half_counted`), or only one answer (`single`),
+    whatever number was requested."""
 
     status: int = 200
     message: str = "a fault on command"

@@ -1,8 +1,8 @@
-"""Tells requests that are sent from replays: what LiteLLM does not find in its cache of responses reserves money.
+"""Distinguishing requests that are sent from replays: those that LiteLLM does not find in its cache reserve money.
 
-A request is a replay only if LiteLLM answers it with what this very look found, so a response that disappears before
-the look is paid for, and one that disappears afterwards is not missed. Runs inside the proxy's environment: LiteLLM
-only.
+A request is a replay only if LiteLLM answers it with the result of this same look-up. If a response disappears from the
+cache before the look-up, the request is paid for; if it disappears afterwards, it is not needed. Runs inside the
+proxy's environment: LiteLLM only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Sends = Callable[[Mapping[str, Any]], Awaitable[None]]
 
 
 class Replays(LLMCachingHandler):
-    """LiteLLM makes one for each try at a request, and looks for its response before it sends it."""
+    """LiteLLM makes one for each try at a request, and looks up the response by it before it sends the request."""
 
     before_sending: ClassVar[Sends]
 
@@ -38,6 +38,6 @@ def _is_whole(found: CachingHandlerResponse | None) -> bool:
 
 
 def install(before_sending: Sends) -> None:
-    """Let LiteLLM look by this class, before its first request."""
+    """Make LiteLLM use this class for look-ups. To be called before its first request."""
     Replays.before_sending = staticmethod(before_sending)
     litellm.utils._LLMCachingHandler = Replays

@@ -1,7 +1,7 @@
 """Several answers to one question: each a unit of its own, their combined result, and how far they agree.
 
-Their folder is named by everything that decides an answer, so nothing is paid for twice: neither in a rerun nor for an
-equal question, and more samples cost only the difference. Agreement beyond chance is in `report.statistics`.
+Their folder is named by everything that decides an answer, so nothing is paid for twice, neither in a rerun nor for an
+equal question; a larger number of samples costs only the difference. Agreement beyond chance is in `report.statistics`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Samples:
 
 
 def combined(scores: Sequence[S], untold: S) -> S:
-    """The lower median of the scores other than `untold`; `untold` if it is half of them or more."""
+    """The lower median of the scores except `untold`; `untold` if at least half of the scores are `untold`."""
     scored = [score for score in scores if score != untold]
     return median_low(scored) if 2 * len(scored) > len(scores) else untold
 

@@ -24,7 +24,7 @@ DERIVED = "costs.csv is derived anew by: a11y-bench predict REPO MODEL --step po
 
 class Spending(NamedTuple):
     """One experiment. `holders` is USD by instance and under `shared`; `sent` is how often its requests were sent, with
-    all retries, `failed` counts those without an answer, and `unknown` those whose cost nobody told."""
+    all retries, `failed` counts those without an answer, and `unknown` those whose cost was not reported."""
 
     track: str
     repo: str

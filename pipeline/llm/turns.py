@@ -1,11 +1,11 @@
-"""Requests to one provider wait for their turn, within its limits of requests at once and per minute.
+"""Making requests wait for their turn, within a provider's limits of simultaneous requests and of requests per minute.
 
-ASGI, around the embedded proxy: LiteLLM's own limits refuse excess requests instead of letting them wait. A request
-whose client goes away while it waits is not sent: its client may send it again. A stream keeps its turn until it ends,
-a retried request until it is answered; a minute counts the requests that began in it. A request's tokens are estimated
-as its characters / 4, some for each picture, and the most tokens that it allows for its answer, as providers do before
-they answer. The proxy with a database has the queues alone, for its limits per minute (paced.py). Also runs inside the
-proxies' environments: standard library only.
+ASGI middleware around the embedded proxy, since LiteLLM's own limits refuse excess requests instead of making them
+wait. A request whose client goes away while it waits is not sent, since the client may send it again. A stream keeps
+its turn until it ends, and a retried request until it is answered; a minute counts the requests that began in it. As
+providers do, a request's tokens are estimated before it is answered: its characters / 4, a fixed number for each
+picture, and the maximum length of its answer. The proxy with a database uses only the queues, for its limits per minute
+(paced.py). Also runs inside the proxies' environments: standard library only.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Turns:
 
 
 async def _first(wanted: Coroutine[Any, Any, Any], other: Coroutine[Any, Any, Any]) -> bool:
-    """Whether one of two ends before the other, which is then cancelled."""
+    """Whether `wanted` ends before `other`; the later one is cancelled."""
     tasks = asyncio.create_task(wanted), asyncio.create_task(other)
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -111,7 +111,7 @@ class Lane:
             self._begun.append((time.monotonic(), tokens))
 
     def _until(self, tokens: int, now: float) -> float:
-        """Seconds until there may be room. A request that is larger than a minute's tokens goes alone."""
+        """Seconds until there may be room. A request with more tokens than a minute allows is sent alone."""
         while self._begun and now - self._begun[0][0] >= self._minute:
             self._begun.popleft()
         rpm, tpm = self._most
@@ -145,7 +145,7 @@ def _provider(parameters: Mapping[str, Any]) -> str:
 
 
 def requested(body: bytes) -> tuple[str, int]:
-    """The model that is requested, empty for none, and the tokens that it may take in and give."""
+    """The requested model, empty for none, and the most tokens that the prompt and the answers may have together."""
     try:
         request = json.loads(body)
         model = str(request["model"])
@@ -167,7 +167,7 @@ def pictures(request: Mapping[str, Any]) -> list[str]:
 
 
 def length(text: str) -> int:
-    """The bytes of a text, which JSON never makes fewer."""
+    """The bytes of a text. Its JSON form never has fewer."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 
