@@ -15,7 +15,7 @@ from pipeline.core.git import Clone, open_clone
 
 
 class DoesNotApply(A11yBenchError):
-    """Git refuses a patch; the message says which one, and why."""
+    """Git rejects a patch; the message says which one, and why."""
 
 
 class Applied(NamedTuple):

@@ -25,11 +25,11 @@ from pipeline.core.store import Store, digest, now, read_json, write_json, write
 from pipeline.core.texts import RepeatedKey, parse_json, read_text
 from pipeline.evaluate.answers import Subject
 
-#: what git writes before a path, by default and with `diff.mnemonicPrefix` (index, work tree, commit, object)
+#: git's prefixes of paths: the default, and those of `diff.mnemonicPrefix` (index, work tree, commit, object)
 _OWN = ("a/", "b/")
 _MNEMONIC = ("i/", "w/", "c/", "o/", "1/", "2/")
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
-#: where the part of a file begins, a binary file without its content, and any content
+#: the beginning of a file's part, a binary file without its content, and any content
 _FILE = re.compile(r"^(?=diff --git )", re.MULTILINE)
 _STUB = re.compile(r"^Binary files .+ differ(?=\r?$)", re.MULTILINE)
 _CONTENT = re.compile(r"^(?:@@ -|GIT binary patch\r?$)", re.MULTILINE)
@@ -39,7 +39,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 class Place(NamedTuple):
-    """Where a prediction stands in its file, from 1: in a line, or as an entry of one document."""
+    """The place of a prediction in its file, from 1: a line, or an entry of one document."""
 
     path: Path
     line: int | None = None
@@ -49,7 +49,7 @@ class Place(NamedTuple):
         return f"line {self.line}" if self.line else f"entry {self.entry}"
 
     def wrong(self, message: str, field: str | None = None, hint: str | None = None) -> UserError:
-        """The error for what stands here."""
+        """The error for the prediction at this place."""
         text = f"entry {self.entry}: {message}" if self.entry else message
         return UserError(text, path=self.path, line=self.line, field=field, hint=hint)
 
@@ -78,7 +78,7 @@ def adopt(store: Store, subject: Subject, path: Path) -> Subject:
             message = f"{prediction.instance} is not in the dataset"
             raise prediction.place.wrong(message, "instance_id", hint)
         if prediction.instance in first:
-            message = f"{prediction.instance} stands here twice, in {first[prediction.instance]} and {prediction.place}"
+            message = f"{prediction.instance} occurs twice, in {first[prediction.instance]} and {prediction.place}"
             raise prediction.place.wrong(message, "instance_id", "keep one of them")
         first[prediction.instance] = prediction.place
     return _write(store, subject, path, predictions)
@@ -189,7 +189,7 @@ def normalized(patch: str) -> str:
 
 
 def stubs(patch: str) -> list[str]:
-    """What a patch says of binary files of which it lacks the content (`git diff` without `--binary`)."""
+    """The lines of a patch about binary files of which it lacks the content (`git diff` without `--binary`)."""
     return [match[0] for part in _FILE.split(patch) if _is_stub(part) and (match := _STUB.search(part))]
 
 

@@ -1,7 +1,7 @@
 """Stored runs in `04_evaluation/runs/`: the log, the report, and whatever else decides a verdict.
 
 Runs are named by the digest of what decides them (image, patch, command, files, limits, counter-runs, the law of
-running). Two models with the same patch cost one run, and a changed patch never gets an old verdict. Repeats and
+running). Two models with the same patch need only one run, and a changed patch never gets an old verdict. Repeats and
 counter-runs are stored with the run that caused them, with their durations. The tests that gold flips are a unit of
 their own (`flips/`), for all patches of an instance. Logs and reports are read again each time, so a new law of reading
 or grading gives new verdicts without running anything.

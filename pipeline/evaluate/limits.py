@@ -1,7 +1,7 @@
-"""What a patch may use: the limits of its evaluation, with memory by gold's use.
+"""The limits of a patch's evaluation; its memory depends on gold's.
 
-If a patch uses more than twice as much, the patch is at fault, never the machine. An instance that was qualified with
-more memory than usual is evaluated with as much. Pure.
+If a patch uses more than twice the memory of gold, the patch is at fault, never the machine. An instance that was
+qualified with more memory than usual is evaluated with as much. Pure.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 from pipeline.core.records import Identity, Instance
 from pipeline.sandbox.base import Limits
 
-#: times gold's memory
+#: the multiple of gold's memory that a patch may use
 FACTOR = 2
 
 

@@ -1,9 +1,9 @@
-"""Flakes: what the runs of a patch show together, and what gold did in the same situation.
+"""Flakes: what all runs of a patch show together, and what gold does in the same situation.
 
-A run is repeated if only tests fail that passed before the fix, or time ran out. Tests to be fixed must pass every
-time. A test that passes in one of the runs is flaky if gold flips it too, and broken otherwise; where time ran out in
-one of the runs, gold's must run out, too. Gold is repeated only if the verdict depends on it, and once per instance.
-Pure: `request` runs, `kept` stores.
+A run is repeated if the only tests that fail are tests that passed before the fix, or if it timed out. Tests to be
+fixed must pass every time. A test that passes in only some of the runs is flaky if gold flips it, too, and broken
+otherwise. If one of the runs timed out, gold must time out sometimes, too. Gold is repeated only if the verdict depends
+on it, and once per instance. Pure: `request` runs, `kept` stores.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pipeline.core import verdict
 from pipeline.core.records import Outcome, Status
 from pipeline.execution.run import TestRun
 
-#: the most repeats of a patch's run; the runs of gold that show what it flips
+#: the maximum number of repeats of a patch's run, and the number of gold's runs that show what gold flips
 REPEATS, OF_GOLD = 2, 10
-#: stands among the tests for a run whose time ran out
+#: the name that stands among tests for a run that timed out
 TIME = "(time limit)"
 
 
 class Graded(NamedTuple):
-    """Everything that a run decides. A verdict adds only who made the patch."""
+    """Everything that a run decides about a patch. A verdict only adds who made the patch."""
 
     outcome: Outcome
     cause: str = ""
@@ -34,7 +34,7 @@ Flips = Mapping[str, Mapping[str, int]]
 
 
 def due(runs: Sequence[TestRun], graded: Sequence[Graded]) -> bool:
-    """Whether the run of a patch is repeated once more: each of the runs so far may be a flake."""
+    """Whether to repeat the run of a patch once more: each of the runs so far may be a flake."""
     return len(runs) <= REPEATS and all(map(_may_be_flaky, runs, graded))
 
 
@@ -44,7 +44,7 @@ def _may_be_flaky(run: TestRun, graded: Graded) -> bool:
 
 
 def doubtful(runs: Sequence[TestRun], graded: Sequence[Graded]) -> frozenset[str]:
-    """The failed tests that gold decides about, TIME among them: each of them passes in another run, and nothing else
+    """The failed tests (TIME included) for which gold's repeats decide: each passes in another run, and nothing else
     failed. Empty if gold would change nothing."""
     ended = _ended(runs, graded)
     if not all(_may_be_flaky(run, grade) or grade.outcome is Outcome.RESOLVED for run, grade in ended):
@@ -55,7 +55,8 @@ def doubtful(runs: Sequence[TestRun], graded: Sequence[Graded]) -> frozenset[str
 
 
 def settled(runs: Sequence[TestRun], graded: Sequence[Graded], flips: Flips) -> Graded:
-    """The grade of a patch by all its runs. Runs that timed out are ignored if gold's do, too, but not all did."""
+    """The grade of a patch by all its runs. Runs that timed out are ignored if not all did, and gold's sometimes do,
+    too."""
     ended = [grade for _, grade in _ended(runs, graded)]
     if not ended:
         return graded[0]

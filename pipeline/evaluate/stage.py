@@ -25,7 +25,7 @@ from pipeline.execution import images
 from pipeline.sandbox.base import DEFAULT, Limits, Sandbox
 from pipeline.sandbox.images import Directory
 
-#: the cause of a verdict that is still missing, since the patch was not chosen to run
+#: the cause of a missing verdict if the patch was not selected to run
 NOT_CHOSEN = "not_chosen"
 
 

@@ -178,7 +178,8 @@ def _effect(settings: Path, own: Path, manifest: Manifest, call: Call) -> Mappin
 
 
 def _overlaid(base: Any, over: Any) -> Any:
-    """Values over those of the same names below, table by table; whole numbers where there are fractions are these."""
+    """The values `over` replace those of the same names in `base`, table by table. A whole number in place of a
+    fraction becomes a fraction."""
     if isinstance(base, dict) and isinstance(over, dict):
         return base | {name: _overlaid(base.get(name), value) for name, value in over.items()}
     return float(over) if isinstance(base, float) and type(over) is int else over
@@ -189,7 +190,7 @@ def _is_for_people(name: str) -> bool:
 
 
 def _decisive(path: Path) -> bytes:
-    """A file without comments, and a manifest without what it says about the agent, if it can be parsed; else
+    """A file without comments, and a manifest without its fields about the agent, if it can be parsed; otherwise
     unchanged."""
     data = path.read_bytes()
     try:

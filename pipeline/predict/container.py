@@ -114,8 +114,8 @@ def _brief(room: Workspace, ask: Ask) -> dict[str, str]:
 
 @contextmanager
 def _blamed(room: Workspace) -> Iterator[None]:
-    """Raise AgentFailed if an agent's files cannot be read, unless this machine's disk or the engine is to blame. The
-    engine is not, if it still runs commands."""
+    """Raise AgentFailed if an agent's files cannot be read, unless this machine's disk or the engine is to blame. An
+    engine that still runs commands is not to blame."""
     try:
         yield
     except (ValueError, RecursionError, OSError) as error:

@@ -1,8 +1,8 @@
-"""A run: a named view of the answers of one agent and model to the tasks of one repository.
+"""A run: a named view of one agent's and model's answers to the tasks of one repository.
 
-Answers are stored by everything that shapes them (task, agent, settings, model, attempt) and shared by runs: another
-instance, limit or price asks nothing again. A run's folder is named by its start, and its records say what it shows.
-The newest run of an agent and model counts; older ones stay.
+Answers are stored by everything that shapes them (task, agent, settings, model, attempt) and shared by runs, so another
+instance, limit or price does not cause a new request. A run's folder is named by its start, and its records say what it
+shows. The newest run of an agent and model counts; older ones stay.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def open_run(store: Store, experiment: Experiment, wanted: Wanted = PLAIN) -> Ru
 
 
 def view(store: Store, experiment: Experiment, wanted: Wanted) -> Run:
-    """The run that would go on, as if it showed only what is wanted. Nothing is written."""
+    """The run that would be continued, as if it showed only what is wanted. Nothing is written."""
     instances, key = (
         wanted.subset.of(read_dataset(store, experiment.repository)),
         run_digest(experiment, wanted.chooses),

@@ -56,7 +56,7 @@ NOT_CHOSEN = "not_chosen"
 
 
 class Rooms(NamedTuple):
-    """Where agents that run code work, and what this agent's tools are made of."""
+    """The sandbox in which an agent that runs code works, and what its tools are made of."""
 
     sandbox: Sandbox
     kit: Kit
@@ -120,8 +120,8 @@ class Predictor:
 
     @cached_property
     def _indexer(self) -> str:
-        """The digest of what makes the results that the runs of a repository share: the agent's own files and its
-        further models."""
+        """The digest of everything that makes the results which the runs of a repository share: the agent's own files
+        and its further models."""
         return digest(self._version, *(model.shaping for model in self.further))
 
     def _ready(self, name: str) -> Model:
@@ -164,8 +164,8 @@ class Predictor:
 
     @property
     def trusted(self) -> bool:
-        """Whether neither a model nor untrusted code wrote the patches. Of scripted models, only the demo's are
-        trusted."""
+        """Whether the patches were written neither by a model nor by untrusted code. Of scripted models, only the
+        demo's are trusted."""
         if self.reference:
             return True
         return self.model.scripted and self.models == DEMO and not self.agent.runs_code
@@ -216,7 +216,7 @@ class Predictor:
         return [one for one in self.selected(run, self.attempts) if not run.is_answered(*one)]
 
     def resume(self) -> Run:
-        """The existing run. Raises UserError."""
+        """The existing run. Raises UserError if there is none."""
         return resume(self.store, self.experiment, chooses=bool(self.tester))
 
     def _answer(self, run: Run, missing: list[Attempt], progress: Progress) -> None:
@@ -288,8 +288,8 @@ class Predictor:
             raise UserError(refused[0].message, hint="correct it, and run the same command again: docs/agents.md")
 
     def _given_up(self, gateway: Gateway, request: Ask, result: AgentResult) -> str:
-        """Why an agent was left without an answer, according to the ledger and the gateway. One on this machine is
-        believed what its provider did, but knows no cap."""
+        """Why an agent was left without an answer, according to the ledger and the gateway. An agent on this machine is
+        trusted to report what its provider did, but does not know the cap."""
         if request.room is None:
             refusal = gateway.ledger.refusal(key_hash(request.key))
             return refusal if refusal in (CAP_REACHED, CAP_LOST) else ""

@@ -105,7 +105,7 @@ def test_entries_of_a_document_have_no_lines(store: Store, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("values", "line", "said"),
     [
-        ([one(), one("acme/ui#1")], 2, "acme__ui-1 stands here twice, in line 1 and line 2"),
+        ([one(), one("acme/ui#1")], 2, "acme__ui-1 occurs twice, in line 1 and line 2"),
         ([one(), one("acme__ui-9")], 2, "acme__ui-9 is not in the dataset"),
         ([one(), one("acme")], 2, "'acme' is not an instance"),
         ([one(model_name_or_path="another")], 1, "no prediction of their-model"),

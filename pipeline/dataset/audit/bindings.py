@@ -92,7 +92,7 @@ def _is_declared(node: Node) -> bool:
 
 
 def _is_renamable(node: Node) -> bool:
-    """Whether it is a constant, a variable or a parameter whose value does not take its name."""
+    """Whether it is a constant, a variable or a parameter whose value does not take its name from it."""
     parent = node.parent
     if parent is None or parent.type.endswith(("_declaration", "_expression")) or parent.type == "catch_clause":
         return False

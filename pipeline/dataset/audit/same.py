@@ -2,7 +2,7 @@
 
 Each rule is an iterator over the edits of one file. The rules of `MARKUP` change rendered markup, and are used only if
 no test looks at markup. A rule leaves out places where the language's oddities would change the meaning: the order of
-effects, names that functions carry, characters that are written differently.
+effects, the names of functions, characters that are written differently.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ def templates(code: Code) -> Iterator[Edit]:
 
 
 def _parts(template: Node) -> list[bytes]:
-    """The terms of the sum, a string first; none if the text would need other escapes in a string."""
+    """The terms of the sum, beginning with a string; none if the text would need other escapes in a string."""
     terms: list[bytes] = [b'""']
     for node in template.named_children:
         if node.type == "template_substitution" and node.named_children:

@@ -142,7 +142,7 @@ class _Drafts:
         self.seen: dict[Kind, set[str]] = {}
 
     def widen(self, around: Collection[str]) -> None:
-        """From now on, also use nodes of these types around gold's lines."""
+        """From now on, also use the nodes of these types around gold's lines."""
         self.sources = [(base, code.widened(around)) for base, code in self.sources]
 
     def narrow(self) -> None:

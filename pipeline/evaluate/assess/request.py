@@ -118,8 +118,8 @@ class Examine:
 
 
 class Part(NamedTuple):
-    """What is done (`progress` is shown to users), its version, the type of its result, and the function that runs
-    it."""
+    """A part: its work in words (`progress`, for users), its version, the type of its result, and the function that
+    runs it."""
 
     progress: str
     version: str

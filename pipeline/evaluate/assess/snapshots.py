@@ -58,7 +58,7 @@ def look(browser: Browser, names: tuple[str, ...], updated: Updated) -> Snapshot
 
 
 def spoken(browser: Browser, names: tuple[str, ...], updated: Updated, base: Updated | None) -> dict[str, Spoken]:
-    """What a screen reader says on the snapshots of these tests, if they are markup: evidence for people."""
+    """What a screen reader says for the snapshots of these tests, if they are markup: evidence for people."""
     sides = {"base": base and base.new, "gold": updated.gold, "patch": updated.new}
     by_test = {
         name: {
@@ -82,7 +82,7 @@ def _spoken(browser: Browser, side: str, of_test: Snapshots) -> tuple[str, ...]:
 
 
 def is_blind(browser: Browser, names: tuple[str, ...], base: Updated) -> bool:
-    """Whether none of these tests, which gold fixes, distinguishes base and gold: then equality proves nothing."""
+    """Whether none of these tests, which gold fixes, distinguishes base and gold, so that equality proves nothing."""
     passed = [name for name in names if base.results.get(name) == Status.PASSED]
     return (
         bool(names)

@@ -18,7 +18,7 @@ from pipeline.execution.applying import listed, must
 from pipeline.execution.runs import Plan
 from pipeline.sandbox.base import Workspace
 
-#: raised whenever snapshots are made or read differently: older ones are stale
+#: increased whenever snapshots are made or read differently: older ones are stale
 VERSION = 1
 
 

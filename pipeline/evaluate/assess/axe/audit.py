@@ -20,7 +20,7 @@ from pipeline.execution.applying import PatchFailed
 from pipeline.execution.runs import Plan
 from pipeline.sandbox.base import Workspace
 
-#: decides an audit besides the patch; the number is raised whenever documents are captured or audited differently
+#: decides an audit in addition to the patch: increased whenever documents are captured or audited differently
 VERSION = f"2 {axe.AXE.name}"
 
 
@@ -69,7 +69,7 @@ def audit(workspace: Workspace, rendered: Rendered) -> Violations:
 
 
 def doubt(gold: Audit, candidate: Audit) -> str:
-    """The reason not to believe a candidate's audit; empty if there is none.
+    """The reason not to trust a candidate's audit; empty if there is none.
 
     A test that passes with the candidate and renders something with gold must render something with the candidate,
     too. A missing document was hidden from the audit.

@@ -25,7 +25,7 @@ _JSDOM = re.compile(rb"/[\x20-\x7e]+/node_modules/jsdom/lib/api\.js")
 
 
 class NotAudited(A11yBenchError):
-    """Why a patch was not audited: this is never treated as an audit without findings."""
+    """A patch was not audited, for the reason in the message. This is never treated as an audit without findings."""
 
 
 class Document(Record):

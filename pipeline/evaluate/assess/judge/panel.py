@@ -21,7 +21,7 @@ from pipeline.llm.samples import agreement, combined
 
 #: the agent that costs are booked to, in the ledger and in costs.csv
 AGENT = "judge"
-#: raised whenever questions are asked or answers are read differently: older ratings are stale
+#: increased whenever questions are asked or answers are read differently: older ratings are stale
 VERSION = 1
 
 

@@ -1,9 +1,9 @@
-"""What a judge is told: the rubric (`prompt.md`), the issue and the patch, but not who wrote the patch.
+"""The prompt for a judge: the rubric (`prompt.md`), the issue and the patch, but not who wrote the patch.
 
 After PraisonAI Bench (docs/assessment.md): three grades and "cannot tell", an example of each, reasons before the
 rating, rules against known biases. The judge never learns the agent, the model, the verdict, and the gold patch: a
 judge who sees gold rates similarity to it, which tests and snapshots measure better. Does not cover a patch that names
-its author.
+its own author.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from pipeline.evaluate.assess.stories.site import Site
 
 #: seconds to render and audit a story
 SECONDS = 30
-#: raised whenever stories are shown or audited differently: older audits are stale
+#: increased whenever stories are shown or audited differently: older audits are stale
 VERSION = f"1 {AXE.name}"
 #: a story is ready when its root has content, or when Storybook has shown it for a while: it may draw elsewhere
 READY = """async () => {

@@ -18,7 +18,7 @@ from pipeline.execution import runs
 from pipeline.execution.runs import Plan
 from pipeline.sandbox.base import Completed, Workspace
 
-#: raised whenever stories are built differently: older ones are stale
+#: increased whenever stories are built differently: older ones are stale
 VERSION = 2
 _STORY = re.compile(r"\.(?:stories|story)\.[^/]+$|(?:^|/)(?:\.storybook|stories|__stories__)/")
 

@@ -1,4 +1,4 @@
-"""Which stories show what patches touch: by their files, by the component's name, else by what they import. Pure.
+"""Which stories show what patches touch: by their files, the component's name, or else their imports. Pure.
 
 A path that belongs to a component (it has the story's name, or lies in its folder) counts for that component's stories.
 Any other path (tokens, hooks) counts for the stories that import it directly or indirectly, and for all stories if
