@@ -60,7 +60,7 @@ class Frames:
         return {name: getattr(self, name) for name in columns.frames()}
 
     def without(self, instances: set[str]) -> Frames:
-        """The same without some instances; funnel, costs and requests are not changed."""
+        """The frames without some instances; funnel, costs and requests are not changed."""
         kept: dict[str, Any] = {
             name: frame[~frame["instance_id"].isin(instances)].reset_index(drop=True)
             for name, frame in self.items().items()

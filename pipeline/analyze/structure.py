@@ -17,7 +17,7 @@ from pipeline.core.patches import is_test_file, sections
 #: a plain unified diff, without git's headers, as some agents write it
 _PLAIN_FILE = re.compile(r"^(?=--- [^\n]*\n\+\+\+ )", re.MULTILINE)
 _PLAIN_NAMES = re.compile(r"--- (?:a/)?([^\t\r\n]+).*\n\+\+\+ (?:b/)?([^\t\r\n]+)")
-#: the name of a file that is not there: the old one of an added file, the new one of a deleted file
+#: the name of a missing file: the old name of an added file, the new name of a deleted one
 _NOWHERE = "/dev/null"
 _FIRST_HUNK = re.compile(r"^@@ -", re.MULTILINE)
 _CHANGED = re.compile(r"^[+-]", re.MULTILINE)

@@ -289,7 +289,8 @@ def _check_paths(path: Path, text: str, campaign: Campaign) -> None:
 
 
 def _exists(path: Path) -> bool:
-    """Whether a file or folder has this name, which may be any text: one too long for a name is none."""
+    """Whether a file or folder of this name exists. The name may be any text, even one that is too long for a file
+    name."""
     try:
         return path.exists()
     except (OSError, ValueError):
@@ -297,7 +298,7 @@ def _exists(path: Path) -> bool:
 
 
 def _check_pages(pages: Pages) -> None:
-    """Raise UserError, with the field, for what a run of pages cannot be."""
+    """Raise UserError, with the field, for invalid settings of a run of pages."""
     from pipeline.pages.runs import Asked, require_run_name
 
     if pages.run:

@@ -1,4 +1,4 @@
-"""Whether the built dataset of a repository is what its list says. Reads both; writes nothing."""
+"""Whether the built dataset of a repository matches its list. Reads both; writes nothing."""
 
 from __future__ import annotations
 

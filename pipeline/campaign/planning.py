@@ -29,8 +29,8 @@ class Planning(Scope):
 
     def plan(self) -> list[Step]:
         """Existing and missing answers by experiment: of datasets that are built, and of cases of the page track. An
-        answer that several share (names of the same settings, sets of cases) counts as missing for the first of
-        them."""
+        answer that several experiments share (other names of the same settings, sets of cases) counts as missing for
+        the first of them."""
         history, answers, shared = History(self.store), set[str](), set[Path]()
         steps = [self._step(predictor, history, answers) for predictor, _ in self.predictors()]
         for generation in [self._generation(pages, None) for pages in self.campaign.pages]:
@@ -40,7 +40,7 @@ class Planning(Scope):
         return steps
 
     def plan_of_lists(self) -> list[Step]:
-        """The same of datasets that are rebuilt first: no answer counts as existing."""
+        """The same for datasets that are rebuilt first: no answer counts as existing."""
         history, unbuilt = History(self.store), self.unbuilt()
         return [
             self._listed_step(self._predictor(repo, *asked, ALL, None), dataset, number, history)
@@ -80,7 +80,8 @@ class Planning(Scope):
         return None if cost is None else missing * cost, self._together(missing, seconds)
 
     def _together(self, count: int, seconds: float | None) -> float | None:
-        """The seconds of `count` pieces of work that are done in parallel, from those of one; None if unknown."""
+        """The seconds for `count` pieces of work that are done in parallel, given the seconds for one; None if
+        unknown."""
         return None if seconds is None else count * seconds / self.campaign.jobs
 
     def _step(self, predictor: Predictor, history: History, shared: set[str]) -> Step:

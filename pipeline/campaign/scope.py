@@ -149,11 +149,11 @@ class Scope:
         return [(repo, dataset) for repo, dataset in self.repos if repo not in unbuilt]
 
     def unbuilt(self) -> list[Repo]:
-        """Repositories that are not what their list says: they are rebuilt first, and not asked while they differ."""
+        """Repositories that do not match their lists: they are rebuilt first, and not asked about while they differ."""
         return [repo for repo, dataset in self.repos if dataset.lock and not self._fits(repo, dataset.lock)]
 
     def _fits(self, repo: Repo, lock: Path) -> bool:
-        """Whether the dataset is what its list says, as last compared, however its environments were inferred."""
+        """Whether the dataset matched its list when they were last compared, however its environments were inferred."""
         if lock not in self._fitting:
             self._fitting[lock] = not any(difference.is_telling for difference in differing(self.store, repo, lock))
         return self._fitting[lock]

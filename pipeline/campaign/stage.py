@@ -61,7 +61,7 @@ class Conduct(Planning):
 
     @contextmanager
     def _recorded(self, title: str) -> Iterator[None]:
-        """Record a failure in this block without stopping the other steps, whatever it is."""
+        """Record any failure in this block without stopping the other steps."""
         try:
             yield
         except A11yBenchError as error:

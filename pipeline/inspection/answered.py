@@ -1,4 +1,4 @@
-"""What is shown of an answer next to the gold patch: its patch, outcome, tests, and trajectory.
+"""The parts of an answer that are shown next to the gold patch: its patch, outcome, tests, and trajectory.
 
 Reads the newest runs, their verdicts and assessments, and the stored answers. Writes nothing.
 """
@@ -41,8 +41,8 @@ class Answer:
 
 
 def newest_answers(store: Store, gold: Instance, agent: str, model: str, attempt: int) -> list[Answer]:
-    """The answers of the newest runs: those of one agent and one model only, if these are not empty. References, whose
-    answers say nothing new, must be named."""
+    """The answers of the newest runs; with an agent or a model, only theirs. References are left out unless they are
+    named, since their answers say nothing new."""
     runs = [run for run in _newest(store, gold) if agent in ("", run.agent) and model in ("", run.model)]
     chosen = [run for run in runs if agent or model or run.agent not in REFERENCES]
     return [_answer(store, run, gold, attempt) for run in chosen if gold.instance_id in run.predictions(attempt)]

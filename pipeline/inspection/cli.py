@@ -100,7 +100,7 @@ def _outcomes(run: Any, attempts: list[int], is_own: bool) -> dict[str, str]:
 
 
 def _lines(metadata: dict[str, Any]) -> list[str]:
-    """What shaped a run, as lines of JSON, with the text of its settings split into lines."""
+    """The settings and versions that shaped a run, as lines of JSON; the text of settings is split into lines."""
     shaped = metadata.get("shaped_by", {})
     settings = {**shaped, "settings_text": str(shaped.get("settings_text", "")).splitlines()}
     return json.dumps(settings, indent=1, sort_keys=True).splitlines()

@@ -97,8 +97,8 @@ class Run:
 
 
 def seen_runs(store: Store) -> list[Run]:
-    """All runs with predictions, in the order of repository, agent, model and time. One that cannot be read is left
-    out, and said."""
+    """All runs with predictions, in the order of repository, agent, model and time. A run that cannot be read is left
+    out, with a message."""
     folders = {path.parent for path in store.root.glob(f"03_predictions/{REPAIR}/*/*/*/*/predictions.jsonl")}
     named = [folder for folder in sorted(folders) if Repo.of_slug(folder.parents[1].name)]
     found = [run for folder in named for run in _read(store, folder)]

@@ -1,7 +1,7 @@
 """The conversation of agent and model that is stored with an answer.
 
 Reads the trajectory of an answer: JSON or JSON Lines whose entries have `messages`, each with role and content, and
-perhaps a `reply`. Other formats have no messages here: an agent may write anything. Writes nothing.
+perhaps a `reply`. Files in other formats, which agents may also write, have no messages here. Writes nothing.
 """
 
 from __future__ import annotations

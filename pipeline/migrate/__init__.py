@@ -6,5 +6,5 @@ law existed stay as they are and are repeated when needed.
 
     cli, stage                the command, and the steps in order
     records                   from records of schema 1 to schema 2: pure functions
-    answers                   new digests for what was paid for (runs of agents, a judge's ratings)
+    answers                   new digests for paid answers (runs of agents, a judge's ratings)
 """

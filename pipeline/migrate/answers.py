@@ -1,8 +1,8 @@
 """New digests for ratings of a judge, which are named by digests of tasks, so that nothing is paid for twice.
 
-A digest of schema 1 covered every field of a record, including the version of its schema. If everything that such a
-name was made of is still there and gives the same name, the new name replaces it; otherwise the old one stays and is
-stale. Runs of agents are shown, evaluated and analyzed as they are.
+A digest of schema 1 covered every field of a record, including the version of its schema. If all inputs of such a name
+still exist and give the same name, the new name replaces it; otherwise the old name stays, and the rating is stale.
+Runs of agents are shown, evaluated and analyzed as they are.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ _MARK = re.compile(r"<!--|<!doctype\s+html\b|<html\b", re.IGNORECASE)
 #: a doctype at the beginning of a line
 _DOCTYPE = re.compile(r"^[ \t]*<!doctype\s+html\b", re.IGNORECASE | re.MULTILINE)
 _END = re.compile(r"</html\s*>", re.IGNORECASE)
-#: the end of a page, the beginning of another one, and what may contain the text of either
+#: the end of a page, the beginning of another one, and elements whose text may look like either
 _PIECE = re.compile(
     r"(?P<end></html\s*>)(?P<last>(?=[`~\s]*<(?:!doctype\s+html|html)\b))?|(?P<other>^[ \t]*<!doctype\s+html\b)"
     r"|<!--.*?(?:-->|\Z)|<(?P<name>script|style|textarea|title|pre|iframe)(?=[\s/>]).*?(?:</(?P=name)\s*>|\Z)",
@@ -26,7 +26,7 @@ _TAIL = re.compile(r"(?:\s*(?:<!--.*?-->|<(script|style)\b[^>]*>.*?</\1\s*>))*",
 _TAG = re.compile(r"<[a-z][^<>]*>", re.IGNORECASE)
 #: a fence on its own line, with the language
 _FENCE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[ \t]*+([\w+-]*+)[^\n`]*+$", re.MULTILINE)
-#: the reasoning that some models print before the answer; without its end, it was cut off, and there is no answer
+#: the reasoning that some models print before the answer; if it has no end, it was cut off, and there is no answer
 _THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHT_END = re.compile(r"^[ \t]*</think(?:ing)?>[ \t]*$", re.MULTILINE | re.IGNORECASE)
 #: languages of fences that may contain a page
@@ -67,7 +67,7 @@ def _is_around(text: str, block: _Block) -> bool:
 
 def _after_thought(text: str) -> str:
     """The text after reasoning that ends with its mark but does not begin with it: some servers drop the first mark.
-    Only if a page or a part of one follows: a page can contain the mark."""
+    Only if a page or a part of one follows, since a page can contain the mark itself."""
     ends = [end.end() for end in _THOUGHT_END.finditer(text)]
     after = text[ends[-1] :] if ends else ""
     has_page = _begin(after) is not None or (_TAG.search(after) and not _END.search(after))
@@ -115,7 +115,7 @@ def _blocks(text: str) -> Iterator[_Block]:
 
 
 class _Ahead:
-    """The next place of something in a text, which is looked for again only after it was passed."""
+    """The next place of a pattern in a text. It is searched for again only after it was passed."""
 
     def __init__(self, find: Callable[[int], int | None]) -> None:
         self._find, self._found = find, find(0)

@@ -41,7 +41,7 @@ _NAMED = (
 )
 _SIGN = {"class": ".", "id": "#"}
 _WORD = re.compile(r"[^\W\d_]{4,}")
-#: text of scripts that do not separate words: Thai, Lao, Burmese, Khmer, Japanese, Chinese; and Korean's syllables
+#: text in scripts that do not separate words: Thai, Lao, Burmese, Khmer, Japanese, Chinese; and Korean syllables
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 #: words of prompts that say nothing about the case
 _EMPTY = frozenset(

@@ -1,5 +1,5 @@
-"""Checking cases: every expectation of every example, that examples try every assertion both ways, and that empty or
-unrelated pages do not pass.
+"""Checking cases: every expectation of every example holds, every assertion passes in one example and fails in another,
+and empty or unrelated pages do not pass.
 
 Runs examples in the engine; writes nothing.
 """
@@ -134,7 +134,7 @@ def _failing(seen: Observed, apart: Sequence[str]) -> list[str]:
 
 
 def _gaps(case: Case, seen: Iterable[Observed]) -> Iterator[Finding]:
-    """Assertions that examples do not try both ways. Cases in the older form name no assertions."""
+    """Assertions that do not both pass and fail in examples. Cases in the older form name no assertions."""
     tried: dict[str, set[str]] = {}
     for example in case.examples:
         for name, expected in example.expected.items():

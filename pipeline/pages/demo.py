@@ -28,7 +28,7 @@ from pipeline.pages.verdict import outcomes
 MODEL, SEED, SAMPLES = "scripted", 42, 3
 #: pages that run in parallel: on a bad page, a test mostly waits for something that never happens
 JOBS = 4
-#: what a model may write around a page, by the number of the sample
+#: text that a model may write around a page, by the number of the sample
 WRAPPED = ("{}", "```html\n{}\n```", "Here is the page:\n\n```html\n{}\n```\n\nIt was written by hand.")
 
 

@@ -1,7 +1,7 @@
 """The engine: Node processes (`vendors/page-runner`), one browser each, that run one page after another.
 
 A process and its browser are reused while they work. A page that hangs or ends them has no result, and the next page
-gets a new process, as it does if a case left something behind in the old one. Reads axe-core and deepmerge from npm,
+gets a new process. It also does if a case left something behind in the old one. Reads axe-core and deepmerge from npm,
 pinned, once; writes temporary folders. Does not cover what a page means for a verdict.
 """
 
@@ -248,7 +248,7 @@ class Worker:
 
 
 class _Silent(Exception):
-    """The runner gave no result: `end` is how it ended, `why` the same in words."""
+    """The runner gave no result: `end` is how it ended, `why` says so in words."""
 
     def __init__(self, end: str, why: str) -> None:
         self.end, self.why = end, why

@@ -1,8 +1,8 @@
 """Evaluation: every page of a run is run through its case and gets a verdict.
 
-Reads a run; writes `04_evaluation/pages/<run>/` and the engine's observations, by page, case and law, so the same page
-is run once. Verdicts are derived from observations: with other axe-core tags that count, pages are judged again and not
-run again.
+Reads a run; writes `04_evaluation/pages/<run>/` and the engine's observations, stored by page, case and law, so that
+the same page is run once. Verdicts are derived from observations: if other axe-core tags count, pages are judged again,
+but not run again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def page_law() -> str:
 
 
 class Kept(NamedTuple):
-    """What is known of one page: the observation, and who is to blame for a doubtful end."""
+    """What is known about one page: the observation, and who is to blame for a doubtful end."""
 
     seen: Observed
     doubt: Doubt
@@ -93,12 +93,12 @@ class Evaluation:
         return self.unit(answer).inputs() in (inputs, inputs | self._control(answer))
 
     def _control(self, answer: PageAnswer) -> dict[str, str]:
-        """What a doubtful observation depends on, too."""
+        """The additional inputs of a doubtful observation."""
         return {"control": digest(self.run.by_name[answer.case].control)}
 
     def _look(self, answers: Sequence[PageAnswer]) -> dict[tuple[str, str, int], Kept]:
-        """Run pages, each only once if several answers share it, and store the observations. Pages that the machine
-        failed at, or failed to decide about, are returned, and run again by the next evaluation."""
+        """Run pages, each only once if several answers share it, and store the observations. Returns the pages for
+        which the machine failed, or failed to decide who is to blame; the next evaluation runs them again."""
         first: dict[str, PageAnswer] = {}
         for answer in answers:
             first.setdefault(self.unit(answer).folder.name, answer)

@@ -141,8 +141,8 @@ class Generation:
 
     @contextmanager
     def _asking(self, run: Run) -> Iterator[None]:
-        """Lock the models that lack answers: runs share answers, whatever their cases are called, and two at once would
-        both pay for the same one."""
+        """Lock the models that lack answers: runs share answers, whatever the names of their cases, so two simultaneous
+        runs would both pay for the same answer."""
         with ExitStack() as locks:
             for model in sorted({model for _, model, _ in self._missing(run)}):
                 locks.enter_context(self.store.lock("pages-ask", model))

@@ -72,20 +72,20 @@ class ModelRow(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        """Whether every page that was asked for has a verdict: rates of others are of the pages that happen to be
-        there."""
+        """Whether every requested page has a verdict. Otherwise, the rates only cover the pages that happen to have
+        one."""
         return not self.missing and not self.errors
 
     @property
     def place(self) -> tuple[bool, float]:
-        """Where it stands among models: the best first, incomplete ones last."""
+        """The sort key of a model: the best first, incomplete ones last."""
         return not self.is_complete, -(self.passed.share or 0)
 
 
 def model_row(
     model: str, answers: Sequence[PageAnswer], verdicts: Sequence[PageVerdict], keys: Iterable[Key]
 ) -> ModelRow:
-    """The numbers of one model; `keys` are the pages that were asked for, of all models."""
+    """The numbers of one model; `keys` are the requested pages of all models."""
     own = [verdict for verdict in verdicts if verdict.model == model]
     judged = _judged(own)
     kinds = _kinds(verdicts)
@@ -151,9 +151,9 @@ def counts(model: str, verdicts: Iterable[PageVerdict]) -> dict[str, tuple[int, 
 def clustered(cases: Sequence[tuple[int, int]]) -> Interval | None:
     """Wilson's 95 % interval of the share of samples that passed, by case as in `counts`; None for less than two cases.
 
-    Samples of a case depend on each other, so the interval is for as many independent samples as they are worth (Korn
-    and Graubard 1998): all if cases do not differ, one of each case if its samples are alike. Own code, since scipy
-    takes whole numbers of samples.
+    Samples of a case depend on each other, so the interval is for the equivalent number of independent samples (Korn
+    and Graubard 1998): all samples if cases do not differ, one per case if all samples of a case are alike. Own code,
+    since scipy only takes whole numbers of samples.
     """
     if len(cases) < 2:
         return None
@@ -168,7 +168,7 @@ def clustered(cases: Sequence[tuple[int, int]]) -> Interval | None:
 
 
 def pass_at(model: str, ks: Iterable[int], verdicts: Sequence[PageVerdict], keys: Iterable[Key]) -> list[PassAtK]:
-    """pass@k for each k; cases with fewer samples are omitted. `keys` are the pages that were asked for."""
+    """pass@k for each k; cases with fewer samples are omitted. `keys` are the requested pages."""
     found, asked = counts(model, verdicts), {case for case, whose, _ in keys if whose == model}
     rows = []
     for k in ks:

@@ -102,8 +102,8 @@ class PageVerdict(Versioned):
         return self.result == "passed"
 
     def holds(self, kind: Kind) -> bool | None:
-        """Whether all assertions of a kind hold; None without any. On a page that is off task, or that was cut short,
-        so that other assertions may be missing, they do not."""
+        """Whether all assertions of a kind hold; None if there are none. They do not hold on a page that is off task,
+        or that was cut short, since further assertions may be missing."""
         outcomes = [assertion.status == "pass" for assertion in self.assertions if assertion.type == kind]
         return all(outcomes) and not self.cause if outcomes else None
 

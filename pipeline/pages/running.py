@@ -16,7 +16,7 @@ from pipeline.pages.verdict import Doubt
 
 #: the maximum size of a page, in bytes
 LARGEST = 8 * 2**20
-#: how often a page is run if the machine fails, or may be why its run ended: it was stalled, or out of memory
+#: how often a page is run if the machine fails, or may have ended the run because it was stalled or out of memory
 TRIES = 2
 MAY_BE_THE_MACHINE = ("ended", "crash", "hung", "time", "load", "audit")
 #: an empty, correct page: for a case without good examples, it shows whether the test ends at all
@@ -62,9 +62,9 @@ class RunPage:
 
 
 class Doubts:
-    """Who is to blame for doubtful ends, determined once per case. If the case ends well on its own good example,
-    the page is to blame. Without a good example, the empty page shows whether the case comes to its end, and what the
-    case throws is its own fault. If the machine fails at that page, nothing is determined."""
+    """Who is to blame for doubtful ends, determined once per case. If the case ends well on its own good example, the
+    page is to blame. Without a good example, an empty page shows whether the case ends at all, and errors that the case
+    throws are its own fault. If the machine fails with that page, nothing is determined."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits

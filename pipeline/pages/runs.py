@@ -6,8 +6,8 @@
                            answers.jsonl      `PageAnswer`, when the run is complete or was stopped
 03_predictions/pages/kept/<digest>/           one answer as it came, by model, prompts, seed, parameters and index
 04_evaluation/pages/<run>/                    verdicts.jsonl, results.json, screenshots/
-04_evaluation/pages/kept/<digest>/            what the engine saw of one page with one case under one law
-04_evaluation/pages/opinions/                 what judges said of answers (the hybrid score)
+04_evaluation/pages/kept/<digest>/            the engine's observation of one page with one case under one law
+04_evaluation/pages/opinions/                 judges' opinions of answers (the hybrid score)
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def kept_answer(store: Store, inputs: dict[str, str]) -> Unit:
 
 
 def open_run(store: Store, case_set: str, cases: list[Case], asked: Asked, entries: dict[str, Any], name: str) -> Run:
-    """The run with exactly these questions, created if there is none; `entries` are the models' entries of the model
+    """The run with exactly these questions, created if there is none; `entries` are the models' entries in the model
     list.
 
     A complete run of fresh answers is not resumed. Raises UserError for the name of a different run.

@@ -50,7 +50,7 @@ CAUSES = {
     "case": "the case is at fault",
     "machine": "the runner or the machine is at fault",
 }
-#: the message of an assertion that passes on a page that is not about its case, and fails therefore
+#: the message of an assertion that passed on a page that is not about its case, and is therefore counted as failed
 OFF_TASK = "the page is not about the case"
 #: who is to blame for a doubtful end; the machine, if it failed at the correct page
 Doubt = Literal["page", "case", "machine"]
@@ -109,7 +109,7 @@ def verdict_of(seen: Observed, about: PageVerdict, apart: Sequence[str] = APART,
 
 
 def _none_held(assertions: Sequence[Assertion]) -> tuple[Assertion, ...]:
-    """The assertions on a page that is not about their case: what passes there says nothing."""
+    """The assertions on a page that is not about their case, all as failed: a pass there proves nothing."""
     failed = {"status": "fail", "message": OFF_TASK}
     return tuple(
         assertion.model_copy(update=failed) if assertion.status == "pass" else assertion for assertion in assertions

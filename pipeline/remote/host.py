@@ -23,7 +23,7 @@ SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", "-o", "ServerAli
 PASSING = (10, 12, 24, 30, 35, 255)
 #: the shell's exit code for a program that is missing
 MISSING = 127
-#: what ssh says when another attempt cannot help (rsync's own errors have numbers in parentheses), and what can
+#: ssh's messages when another attempt cannot help (rsync's own errors have numbers in parentheses), and what can help
 FINAL = (
     ("Name or service not known", "check the name, or describe the server in ~/.ssh/config"),
     (r"Permission denied \([a-z]", "no password is asked for: give the server your key (ssh-copy-id {name})"),
@@ -113,7 +113,8 @@ class Host:
         return result.stdout.decode(errors="replace")
 
     def _lost(self, result: subprocess.CompletedProcess[bytes]) -> A11yBenchError:
-        """The error of a connection that failed: a person's to mend, or one that another attempt may find well."""
+        """The error of a connection that failed: one that a person must solve, or one that may go away with another
+        attempt."""
         message = f"no connection to {self.name}: {_last_output(result)}"
         for pattern, hint in FINAL:
             if re.search(pattern, message):

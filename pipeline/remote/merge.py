@@ -114,7 +114,7 @@ class _Plan:
         return self._disputed(path, unit or ours.is_dir())
 
     def _disputed(self, path: str, unit: bool) -> Step:
-        """Whether both sides changed the file, or it is unknown which side did."""
+        """Whether both sides changed the file, or whether it is unknown which side did."""
         if unit:
             if not self.prefer:
                 self.conflicts.append(f"{path}: made from different inputs on each side")
@@ -183,7 +183,7 @@ def _linked(source: str, target: str) -> None:
 
 
 def _both_ways(plan: _Plan, steps: list[Step]) -> Iterator[str]:
-    """Candidates that would be both an instance and a rejection, since the sides' results differ."""
+    """Candidates that would become both an instance and a rejection, since the results of both sides differ."""
     by_path = {step.path: step for step in steps}
     for rejections in (path for path in by_path if fnmatchcase(path, "02_dataset/*/rejections.jsonl")):
         dataset = f"{Path(rejections).parent}.jsonl"

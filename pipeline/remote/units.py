@@ -1,7 +1,7 @@
 """Units of work in a merge: whole folders, each finished by its manifest.
 
-Units that were made from the same inputs on both sides are equal, whenever they were made: the first wins, as between
-two processes on one machine.
+Units that were made from the same inputs on both sides count as equal, whenever they were made: the first one wins, as
+with two processes on one machine.
 """
 
 from __future__ import annotations

@@ -152,7 +152,8 @@ def regrade(folder: Path, dataset: Path) -> list[str]:
 
 
 def _links(folder: str, names: list[str]) -> list[str]:
-    """The links in a folder: a bundle is foreign, and what they lead to is this machine's. No record is one."""
+    """The links in a folder. They are not allowed: a bundle comes from others, and a link would lead to files of this
+    machine."""
     return [name for name in names if Path(folder, name).is_symlink()]
 
 
@@ -191,7 +192,7 @@ def _require_consistent(store: Store, tries: list[Subject]) -> None:
 
 
 def _recorded(store: Store, subject: Subject) -> dict[str, Any]:
-    """What a bundle claims that its records say, by field."""
+    """The claims of a bundle that follow from its records, by field."""
     verdicts = _verdicts(store, subject)
     return {
         "instances": tuple(verdict.instance_id for verdict in verdicts),

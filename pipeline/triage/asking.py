@@ -21,7 +21,8 @@ from pipeline.triage.raters.prompt import question
 
 class Outcome(NamedTuple):
     """The result of asking a model: how many of the `candidates` are `rated`, its `cost` this time and all that was
-    `spent` so far, in USD, and by instance, why an answer is `missing` or is not a rating (`unrated`)."""
+    `spent` so far, in USD, and by instance, why an answer is `missing`, or why an answer is not a rating
+    (`unrated`)."""
 
     model: str
     candidates: int

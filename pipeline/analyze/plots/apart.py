@@ -1,7 +1,7 @@
 """Figures drawn in a process of their own, while this one reads, counts and writes.
 
-The process starts at once, and imports what drawing needs until there is something to draw. It draws each figure as
-soon as its tables are made.
+The process starts at once, and meanwhile imports what drawing needs. It draws each figure as soon as its tables are
+made.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pipeline.core.work import Spawned, Tell, silent
 from pipeline.report.figures.style import Image
 
 Tables = Mapping[str, pd.DataFrame]
-#: the images of figures, which may still have to be drawn
+#: the images of figures, some of which may not be drawn yet
 Images = Callable[[], list[Image]]
 #: the tables of frames, and the images of their figures
 Draw = Callable[[Frames], tuple[Tables, Images]]
-#: what a process makes of an order
+#: the result of an order
 Made = Image | Exception | None
 
 
@@ -82,7 +82,7 @@ def _drawn(order: Callable[[_Drawing], Future[Made]], frames: Frames) -> tuple[T
 
 
 def _shown(frames: Frames, spec: Figure) -> Frames:
-    """The frames without what a figure does not show: they are large."""
+    """The frames that a figure shows, without the others, which are large."""
     rest: dict[str, Any] = {name: frame[:0] for name, frame in frames.items().items() if name not in spec.frames}
     return replace(frames, **rest, statements={}, patches={})
 

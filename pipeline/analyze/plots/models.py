@@ -85,7 +85,7 @@ def resolution(_frames: Frames, tables: Tables) -> Drawing | None:
 
 
 def outcomes(_frames: Frames, tables: Tables) -> Drawing | None:
-    """Bars of all instances, in parts by outcome."""
+    """Bars of all instances, divided by outcome."""
     table = tables["outcomes"].query("kind == 'model'").rename(columns={"empty_patch": "empty"})
     occurring = [outcome for outcome in Outcome if table[outcome.value].sum()]
     if table.empty:

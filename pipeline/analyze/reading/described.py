@@ -1,4 +1,4 @@
-"""What a run's `run.json` says: whose run it is, which instances it is about, and what made its answers.
+"""The content of a run's `run.json`: its agent and model, the instances that it is about, and what made its answers.
 
 Predictions of another harness may have none, and an imported or older run records less. A file that cannot be read, or
 has another form, counts as missing, with a note that says where the fault is; the answers beside it count all the same.

@@ -1,6 +1,6 @@
 """Where each run's answers and verdicts come from: versions, digests, settings, prices, serving models.
 
-Reads nothing: the runs have said it (described.py). An imported or older run records less.
+Reads nothing: `described` has read the runs. An imported or older run records less.
 """
 
 from __future__ import annotations

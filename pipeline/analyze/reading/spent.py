@@ -29,7 +29,7 @@ _repo = cache(parse_repo)
 
 
 class Spent(NamedTuple):
-    """What one holder of an experiment spent; `latency_ms` is the total time until its answers were complete."""
+    """The spending of one holder of an experiment; `latency_ms` is the total time until its answers were complete."""
 
     requests: int = 0
     tokens: int = 0

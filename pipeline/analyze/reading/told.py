@@ -16,7 +16,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.store import is_list_of_texts, read_object
 from pipeline.core.texts import is_there
 
-#: hears of a file that is left out
+#: gets a note on each file that is left out
 Note = Callable[[str], None]
 
 #: the steps whose files are compared with those of the gold patch
@@ -49,7 +49,7 @@ def unanswered(path: Path, note: Note) -> dict[str, str]:
 
 
 def noted(path: Path, note: Note, read: Callable[[dict[str, Any], Path], Any]) -> Any:
-    """What `read` makes of a JSON object; None if there is no file, or it is left out with a note."""
+    """The result of `read` for a JSON object; None if there is no file, or if it is left out with a note."""
     if not is_there(path):
         return None
     try:

@@ -20,15 +20,15 @@ from pipeline.pages.running import BLANK, MAY_BE_THE_MACHINE, RunPage
 
 #: the number of messages in feedback
 SHOWN = 5
-#: ends of pages that did not load, or did not stay
+#: ends of pages that did not load, or left
 GONE = ("time", "load", "crash", "hung", "ended", "closed", "left")
-#: ends that do not concern the score
+#: ends that do not affect the score
 UNAUDITED = ("audit", "unaudited")
 
 
 def watch(page: str, limits: Limits | None = None) -> Part:
-    """The part of the score; missing without a browser, or if the machine or the runner failed: an empty page shows
-    whether they, or the page, are why its run ended."""
+    """The part of the score; missing without a browser, or if the machine or the runner failed. Whether they failed, or
+    the page is to blame for the end of its run, is found out with an empty page."""
     try:
         seen = _seen(page, limits or Limits())
         control = _seen(BLANK, limits or Limits()) if seen.ended in MAY_BE_THE_MACHINE else Observed()
@@ -74,8 +74,8 @@ def part(seen: Observed) -> Part:
 
 
 def _renders(seen: Observed) -> bool:
-    """Whether the page shows something. One that is cut short after it has loaded does, unless its test says otherwise:
-    it may be cut short before its test."""
+    """Whether the page shows something. A page that was cut short after it had loaded counts as showing something,
+    unless its test says otherwise, since it may have been cut short before its test."""
     if seen.ended in GONE:
         return False
     statuses = {assertion.status for assertion in seen.assertions}

@@ -16,8 +16,8 @@ from pipeline.pages.hybrid.records import Feedback, Level, Part
 
 #: a tag from its name on; a value in quotes can contain `>`
 _TAG = r"""(?:=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))|[^>])*+(?:>|\Z)"""
-#: what is not visible: comments, declarations, elements with their content, tags. Whatever lacks its end reaches to the
-#: end of the text, so the time for a text is in proportion to its length, which `html.parser` does not promise.
+#: what is not visible: comments, declarations, elements with their content, tags. Anything without an end extends to
+#: the end of the text, so the time is in proportion to the length of the text, which `html.parser` does not guarantee.
 _UNSEEN = re.compile(
     rf"<!--.*?(?:-->|\Z)|<[!?][^>]*+(?:>|\Z)"
     rf"|<(script|style|template|title|noscript)(?=[\s/>]){_TAG}.*?(?:</\1(?=[\s/>]){_TAG}|\Z)|</?[a-z]{_TAG}",

@@ -1,4 +1,4 @@
-"""The hybrid score of a run: every answer's parts, and a judge's opinion if one is asked.
+"""The hybrid scores of a run: every answer's parts, and a judge's opinion if a judge is asked.
 
 Reads a run; writes `04_evaluation/pages/<run>/hybrid.jsonl`, the judge's opinions and their cost, and requests to
 review answers that it is not sure of. Does not affect verdicts.

@@ -44,8 +44,8 @@ def check(page: str) -> Part:
 
 
 def _unfinished(error: InfrastructureError | subprocess.TimeoutExpired) -> Part:
-    """The part of a page that the checker did not finish with: a correct page shows whether the page is to blame, if
-    the checker ran at all."""
+    """The part of the score for a page that the checker did not finish. If the checker ran at all, a correct page shows
+    whether the page or the machine is to blame."""
     if isinstance(error, InfrastructureError):
         why, ran = str(error), error.cause == "check"
     else:

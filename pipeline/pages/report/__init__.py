@@ -79,7 +79,7 @@ class Baseline(NamedTuple):
         return [verdict for verdict in self.verdicts if digests.get(verdict.case) == verdict.case_digest]
 
     def notes(self, evaluation: Evaluation, ours: Sequence[PageVerdict]) -> list[str]:
-        """What keeps the runs from being compared, or may distort it."""
+        """What prevents a comparison of the runs, or may distort it."""
         laws = [{verdict.law for verdict in verdicts} for verdicts in (self.verdicts, ours)]
         cases, same = {verdict.case for verdict in ours}, {verdict.case for verdict in self.compared(ours)}
         others = sorted(cases & {verdict.case for verdict in self.verdicts} - same)

@@ -254,7 +254,7 @@ class Viewer:
 
     def answer_request(self, key: str) -> BaseResponse:
         if key not in {pending.key for pending in queue(self.store)}:
-            abort(404, "nobody asks for this review any more")
+            abort(404, "this review is no longer requested")
         note = request.form.get("note", "").strip()
         answer(self.store, [ReviewAnswer(request=key, reviewer=self._reviewer(), time=now(), note=note)])
         return redirect("/queue", 303)
