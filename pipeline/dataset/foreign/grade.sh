@@ -1,8 +1,8 @@
 #!/bin/sh
-# Sends what a checkout differs from its first commit in to the grader, and says the verdict as WAY has it:
-#   harbor       the reward in /logs/verifier; without a verdict there is none
-#   swe-bench    one test, passed or failed, between SWE-bench's marks; without a verdict nothing
-# A11Y_BENCH_GRADER is the grader's address, as a container sees it; else the host at port 8765.
+# Sends the diff between a checkout and its first commit to the grader, and reports the verdict in the form of WAY:
+#   harbor       as the reward in /logs/verifier; without a verdict, there is no reward
+#   swe-bench    as one test, passed or failed, between SWE-bench's marks; without a verdict, there is no test
+# A11Y_BENCH_GRADER is the grader's address as the container sees it, by default port 8765 of the host.
 WAY="@WAY@" INSTANCE="@INSTANCE@" TOKEN="@TOKEN@"
 export WAY INSTANCE TOKEN
 cd "@ROOT@" || exit 1
@@ -18,7 +18,7 @@ node - <<'SCRIPT'
 var fs = require('fs'), http = require('http'), url = require('url');
 
 function gateway() {
-  // the first route to everywhere: hexadecimal, the last byte first
+  // the gateway of the first default route, a hexadecimal number with its last byte first
   var lines = fs.readFileSync('/proc/net/route', 'utf8').split('\n');
   for (var i = 1; i < lines.length; i++) {
     var words = lines[i].split(/\s+/);

@@ -1,6 +1,6 @@
-// Makes the image's Chromium stand where the Playwright packages below a folder look for theirs: by the revision in their
-// `browsers.json`, at all places in which one of their versions expects the program. The headless one has that of the
-// whole one, or a revision of its own. Firefox and WebKit stay missing.
+// Links the image's Chromium to the places where the Playwright packages below a folder look for their browsers: by the
+// revision in their `browsers.json`, at every path at which some version of Playwright expects the program. The
+// headless shell has the revision of the whole browser, or one of its own. Firefox and WebKit stay missing.
 "use strict";
 const { execFileSync } = require("child_process");
 const fs = require("fs");
@@ -12,7 +12,7 @@ const HEADLESS = [
   "chrome-linux/chrome-headless-shell",
   "chrome-headless-shell-linux64/chrome-headless-shell",
 ];
-// name in a list -> folders, and where the program is in each
+// name in `browsers.json` -> folders, and the paths of the program in each
 const FOLDERS = {
   chromium: { chromium: WHOLE, chromium_headless_shell: HEADLESS },
   "chromium-headless-shell": { chromium_headless_shell: HEADLESS },

@@ -1,7 +1,8 @@
-// Keeps what each test of jest has rendered, at its end and before anything cleans up: `--require` of Node, before the
-// runner. Writes beside itself, when a test file is done, `captured.jsonl` ({file, names, html} a line), and `jsdom`,
-// the path of the one that the tests run in. Nothing of the tests changes. Written for any Node that jest 22 runs on.
-// jest-circus (the default since 27) tells an environment when a test's function ends; jasmine's specs are wrapped.
+// Saves the document of each Jest test at the end of the test, before anything cleans up. Node loads this file before
+// the runner (`--require`). When a test file is done, it writes `captured.jsonl` beside itself ({file, names, html} per
+// line), and `jsdom`, the path of the jsdom in which the tests run. The tests do not change. Written for any Node that
+// Jest 22 runs on. jest-circus (the default since 27) tells an environment when a test's function ends; jasmine's specs
+// are wrapped.
 const fs = require("fs");
 const path = require("path");
 const Module = require("module");
@@ -57,7 +58,7 @@ function watch(environment, spec) {
   };
 }
 
-// A test's function, and what is done at its end, however it ends: `done` is called, or `done.fail`, or it throws.
+// A test's function that calls `end` at its end, however it ends: it calls `done` or `done.fail`, or it throws.
 function ending(fn, end) {
   const after = (next) => (...args) => {
     end();

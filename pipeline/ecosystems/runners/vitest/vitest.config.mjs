@@ -1,5 +1,5 @@
-// The repository's own configuration of vitest, with a runner that keeps what each test has rendered (`hooks` puts its
-// path in). Projects that have configurations of their own are not reached.
+// The repository's own Vitest configuration (`hook_files` inserts its path), with a runner that saves what each test
+// renders. Does not reach projects that have configurations of their own.
 import { fileURLToPath } from "node:url";
 import * as module from "CONFIGURATION";
 

@@ -1,5 +1,6 @@
-// Keeps what each test of vitest has rendered, at its end and before anything cleans up: vitest's own runner, and this.
-// Writes beside itself `captured.jsonl` ({file, names, html} a line), and `jsdom`, the path of the one they run in.
+// Vitest's own runner, extended: it saves the document of each test at the end of the test, before anything cleans up.
+// Writes `captured.jsonl` beside itself ({file, names, html} per line), and `jsdom`, the path of the jsdom that tests
+// use.
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";

@@ -1,7 +1,7 @@
-// Audits documents with axe-core in a jsdom: `node audit.cjs FOLDER JSDOM`. Reads in FOLDER `axe.js`, `page.js` (what
-// is audited, and how) and `documents.jsonl`, a {test, html} a line; writes `result.json`, a list of {rule, criteria,
-// element, tests}. No script of the documents runs, and nothing is loaded.
-// Left out is what jsdom can not see: colors, sizes, and what scrolls.
+// Audits documents with axe-core in jsdom: `node audit.cjs FOLDER JSDOM`. Reads `axe.js`, `page.js` (the audit as a
+// function) and `documents.jsonl` (a {test, html} per line) in FOLDER; writes `result.json`, a list of {rule, criteria,
+// element, tests}. The documents' scripts do not run, and nothing is loaded. Rules about what jsdom cannot see (colors,
+// sizes, scrolling) are left out.
 const fs = require("fs");
 const path = require("path");
 
@@ -28,8 +28,8 @@ function page() {
   return window;
 }
 
-// jsdom tries every rule at every question for an element's style. Those that match no element, or stand once more
-// further down, decide nothing.
+// Remove rules without an effect, since jsdom tries every rule whenever it computes an element's style: rules that
+// match no element, and rules that are repeated further down.
 function prune(document) {
   const later = new Set();
   for (const { cssRules } of [...document.styleSheets].reverse()) {
