@@ -1,4 +1,4 @@
-"""A repository whose tests take no installation, and a sandbox of plain folders to run them in."""
+"""A repository whose tests need no installation, and a sandbox that runs them in plain folders."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TESTS = ("src/Menu.test.js", "src/New.test.js")
 
 
 class FolderSandbox:
-    """Opens copies of one checkout as the local sandbox's own workspaces; what is installed is one module."""
+    """A sandbox that opens copies of one checkout as workspaces, as the local sandbox does; one module is installed."""
 
     name = "local"
 
@@ -44,7 +44,7 @@ def sandbox_of(tmp_path: Path) -> Callable[[Path], FolderSandbox]:
 
 @pytest.fixture
 def library(tmp_path: Path) -> History:
-    """A component, its test, its snapshot and its configuration in one commit."""
+    """One commit with a component, its test, its snapshot and its configuration."""
     history = History(tmp_path / "library")
     files = {
         "src/Menu.js": "<nav>\n",
@@ -60,7 +60,7 @@ def library(tmp_path: Path) -> History:
 
 @pytest.fixture
 def plan(library: History, tmp_path: Path) -> Callable[..., Plan]:
-    """`plan(files, limits)`: how the library's tests are run, by `tiny_jest.js`."""
+    """`plan(files, limits)`: runs the library's tests with `tiny_jest.js`."""
     sandbox = FolderSandbox(library.folder, tmp_path / "workspaces")
     command = ("node", str(RUNNER), "--outputFile={report}", "--runTestsByPath", "{files}")
 
@@ -72,7 +72,7 @@ def plan(library: History, tmp_path: Path) -> Callable[..., Plan]:
 
 @pytest.fixture
 def patch(library: History) -> Callable[..., str]:
-    """`patch({path: text})`: a patch on the library's commit; None removes a file."""
+    """`patch({path: text})`: a patch against the library's commit; None removes a file."""
 
     def make(files: dict[str, str | None]) -> str:
         base = library.git("rev-parse", "HEAD")

@@ -1,4 +1,5 @@
-"""From what a runner was seen to read to what it decides by: configuration by any name, and no source under test."""
+"""From the files that a runner was seen to read to the files that configure it, under any name, without the source
+under test."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ def closed(
     sources: tuple[str, ...] = ("src/Menu.js",),
     packages: dict[str, str] | None = None,
 ) -> tuple[str, ...]:
-    """What is protected; `written` are `from > to`, and the test asks for what it tests."""
+    """The protected files. `written` lists imports as `from > to`; the test imports what it tests."""
     edges = [tuple(one.split(" > ")) for one in (f"{TEST} > src/Menu.js", *written)]
     given = Seen(**{name: frozenset(paths) for name, paths in seen.items()})
     return closure(given, edges, tests={TEST}, sources=set(sources), packages=packages or {})
@@ -30,14 +31,15 @@ def test_what_the_runner_names_and_loads_and_what_these_ask_for() -> None:
 
 
 def test_a_text_tells_nothing_of_what_was_seen() -> None:
-    """A configuration's paths are those of a library's entries, too: what it loads is known."""
+    """A path in a configuration may also be an entry point of the library, so it adds nothing once the loaded files are
+    known."""
     seen = {"loaded": ["tools/unit.js"], "edges": [("tools/unit.js", "tools/more.js")], "named": ["tools/odd.mjs"]}
     written = ("tools/unit.js > lib/entry.js", "tools/more.js > lib/other.js", "tools/odd.mjs > tools/words.mjs")
     assert closed(seen, *written) == ("tools/more.js", "tools/odd.mjs", "tools/unit.js", "tools/words.mjs")
 
 
 def test_what_a_configuration_mentions_is_no_source() -> None:
-    """A list of files for a browser names sources as well: those beside what gold changes."""
+    """A list of files for a browser names sources too: those beside the files that gold changes."""
     assert closed({"mentioned": ["tools/main.js", "src/theme.js", "src/Menu.js"]}) == ("tools/main.js",)
 
 
@@ -47,7 +49,7 @@ def test_what_is_protected_by_its_name_need_not_be_listed() -> None:
 
 
 def test_sources_that_a_set_up_asks_for_stay_free() -> None:
-    """Those that the tests reach, those that gold changes, and those that such a source asks for."""
+    """Unprotected: sources that the tests reach, sources that gold changes, and whatever such a source imports."""
     written = (
         "tools/odd.js > src/Menu.js", "tools/odd.js > src/label.js", "tools/odd.js > src/Alert.js",
         "src/Menu.js > src/label.js", "src/Alert.js > src/icon.js",
@@ -56,14 +58,15 @@ def test_sources_that_a_set_up_asks_for_stay_free() -> None:
 
 
 def test_a_set_up_that_asks_for_the_whole_library() -> None:
-    """Its index stands above what is tested: all that it asks for is the library's, tested here or not."""
+    """Its index lies above the code under test, so everything that it imports belongs to the library, tested here or
+    not."""
     written = ("tools/odd.js > src/index.js", "src/index.js > src/Menu.js", "src/index.js > src/theme.js")
     assert closed({"named": ["tools/odd.js"]}, *written, "src/theme.js > src/color.js") == ("tools/odd.js",)
 
 
 @pytest.mark.trap("guessed-configuration")
 def test_a_helper_of_the_set_up_that_asks_for_a_source() -> None:
-    """It is no index: what it asks for does not lie below it."""
+    """The helper is no index: what it imports does not lie below it."""
     written = ("tools/odd.js > tools/words.js", "tools/words.js > src/Menu.js", "tools/words.js > src/label.js")
     assert closed({"named": ["tools/odd.js"]}, *written) == ("src/label.js", "tools/odd.js", "tools/words.js")
 
@@ -79,7 +82,8 @@ def test_a_set_up_that_gold_changes_is_a_source() -> None:
 
 @pytest.mark.trap("guessed-configuration")
 def test_a_stub_is_configuration_and_an_alias_is_not() -> None:
-    """Both are files that the runner hands out for a name: the one in place of a style, the other is a package."""
+    """In both cases the runner replaces a name by a file. One replaces a style and is a stub; the other is a
+    package."""
     mapped = [(r"\.css$", "tools/style.js"), ("^@org/ui$", "packages/ui/src/index.js"), ("^lib$", "src/index.js")]
     edges = [("src/Menu.js", "tools/style.js"), (TEST, "packages/ui/src/index.js"), (TEST, "src/index.js")]
     found = closed({"mapped": mapped, "edges": edges}, packages={"packages/ui": "@org/ui", "": "lib"})
@@ -88,13 +92,13 @@ def test_a_stub_is_configuration_and_an_alias_is_not() -> None:
 
 @pytest.mark.parametrize("pattern", ["^@theme$", "@org/theme", r"^theme\.js$"])
 def test_one_name_for_a_file_beside_the_sources_is_an_alias(pattern: str) -> None:
-    """And for one that lies elsewhere it is a stub, as a pattern that fits several names is."""
+    """If the file lies elsewhere, or if the pattern matches several names, it is a stub."""
     assert closed({"mapped": [(pattern, "src/theme.js"), (pattern, "tools/theme.js")]}) == ("tools/theme.js",)
     assert closed({"mapped": [(r"\.css$", "src/style.js")]}) == ("src/style.js",)
 
 
 def test_a_source_that_is_handed_out_by_another_name() -> None:
-    """Sources ask for it by its path as well, or it stands above what is tested."""
+    """It is a source if other sources also import it by path, or if it lies above the code under test."""
     mapped = [("theme", "src/theme.js"), ("all", "src/index.js")]
     assert closed({"mapped": mapped}, "src/Menu.js > src/theme.js", "src/index.js > src/Menu.js") == ()
 
@@ -105,7 +109,7 @@ def test_a_pattern_that_is_none_here_is_compared_as_it_is() -> None:
 
 
 def test_a_file_beside_a_source_of_its_name_is_left_out() -> None:
-    """What would stand in its place is a source: protecting the one would protect the other."""
+    """A file that would be loaded in its place is a source, and protecting the first would protect that source too."""
     assert closed({"loaded": ["src/Menu.json", "tools/turn.js"]}) == ("tools/turn.js",)
 
 
@@ -125,7 +129,8 @@ def test_what_a_path_may_mean(asked: str, found: list[str]) -> None:
      "jsconfig.json", "svelte.config.js", "site/next.config.mjs"],
 )  # fmt: skip
 def test_what_stands_in_the_place_of_such_a_file_is_protected(path: str) -> None:
-    """A file that is found before it, a folder of its name, a link in place of its folder."""
+    """Protected as well: a file that would be found first, a folder of the same name, and a link that replaces its
+    folder."""
     assert protection(["tools/turn.js", "house/index.js", ".swc", "tools/deep/a.yml"])(path)
 
 

@@ -1,4 +1,4 @@
-"""From an environment to a command line: placeholders, selected files and all of them, and the folder."""
+"""From an environment to a command line: placeholders, selected or all test files, and the working folder."""
 
 from __future__ import annotations
 

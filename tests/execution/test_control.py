@@ -1,4 +1,4 @@
-"""Negative controls: what they do to an honest run (nothing), and to one in which nothing can fail."""
+"""Negative controls: they change nothing in an honest run, and they expose a run in which nothing can fail."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_an_honest_run_shows_nothing_of_it(plan: MakePlan, patch: Patch) -> None
     ],
 )
 def test_a_run_in_which_nothing_can_fail(plan: MakePlan, patch: Patch, way: str, fault: str) -> None:
-    """Code of a patch runs beside the tests and can replace what asserts, and the tests that are still to run."""
+    """A patch's code runs in the same process as the tests and can replace the assertions and the remaining tests."""
     gold = {TEST: f"{NAMED}breaks {way}\n"}
     run = run_patch(plan(), patch({"src/Other.js": "\n"}), "", patch(gold), [TEST])
     assert run.faults == (fault,)
@@ -50,8 +50,9 @@ def test_a_run_in_which_nothing_can_fail(plan: MakePlan, patch: Patch, way: str,
 
 @pytest.mark.rule("tampered")
 def test_files_that_cannot_be_read_are_not_changed(plan: MakePlan) -> None:
-    """What a run leaves behind may use up the memory: then nothing can be read, and nothing was proved. A folder among
-    the files hides no change of the others, and a missing file has changed, as has a pipe, which nobody reads."""
+    """Leftovers of a run may exhaust the memory: then no file can be read, and nothing is proved. A folder among the
+    files does not hide changes to the others. A missing file counts as changed, and so does a pipe, which is never
+    read."""
     with plan().sandbox.open("image") as workspace:
         before = digests(workspace, ["src", "src/Menu.js", "package.json"])
         assert set(before) == {"src/Menu.js", "package.json"} and changed(workspace, before) == ()
@@ -67,13 +68,14 @@ def test_files_that_cannot_be_read_are_not_changed(plan: MakePlan) -> None:
 
 @pytest.mark.rule("negative-control")
 def test_a_file_whose_tests_exclude_others_has_no_control(plan: MakePlan, patch: Patch) -> None:
-    """It would be left out, which says nothing about the patch."""
+    """The control would be skipped, which says nothing about the patch."""
     gold = {TEST: f"{NAMED}it.only | src/Menu.js | <nav\nbreaks deaf\n"}
     assert run_patch(plan(), patch(FIX), "", patch(gold), [TEST]).faults == ()
 
 
 def ran(*statuses: str, code: int = 1) -> TestRun:
-    """Mocha's run of one file, by the statuses of its tests; the last one is the control's, empty if it did not run."""
+    """A Mocha run of one file with tests of these statuses; the last status is the control's, empty if it did not
+    run."""
     tests = [
         {"file": f"/repo/{TEST}", "path": [f"t{number}"], "hook": False, "status": status}
         for number, status in enumerate(statuses)
@@ -89,8 +91,8 @@ def ran(*statuses: str, code: int = 1) -> TestRun:
 @pytest.mark.rule("negative-control")
 @pytest.mark.trap("honest-crash")
 def test_a_control_that_a_failure_keeps_from_running_proves_nothing() -> None:
-    """A hook of all files that fails, such as one that allows no warning, ends Mocha, and later tests are in no report:
-    this was called tampered."""
+    """If a global hook fails (for example one that forbids warnings), Mocha stops and reports no later test. Such runs
+    were once called tampered."""
     stopped = read("mocha-json", ran("passed", "failed", ""))
     assert stopped.faults == () and stopped.died == (f"the run ended before the negative control of {TEST}",)
     died = read("mocha-json", ran("passed", "", code=1))
@@ -103,7 +105,8 @@ def test_a_control_that_a_failure_keeps_from_running_proves_nothing() -> None:
 
 @pytest.mark.rule("negative-control")
 def test_the_title_follows_from_gold(plan: MakePlan, patch: Patch) -> None:
-    """Who could write it into a patch has gold. A test file is the same for every patch, so runners find it cached."""
+    """Whoever could write the title into a patch already has gold. A test file is the same for every patch, so runners
+    find it in their cache."""
 
     def planted(source: str, gold: str) -> bytes:
         run = run_patch(plan(), patch({"src/Menu.js": source}), gold, patch({TEST: NAMED}), [TEST])
@@ -114,7 +117,7 @@ def test_the_title_follows_from_gold(plan: MakePlan, patch: Patch) -> None:
 
 @pytest.mark.rule("negative-control")
 def test_a_control_tries_the_matchers_of_its_own_file(plan: MakePlan) -> None:
-    """So its text does not depend on which other files are run. Files that do not exist get none."""
+    """So its text does not depend on which other files are run. Missing files get no control."""
     names = {"src/A.test.js": "expect(a).toBe(1)\n", "src/B.test.js": "expect(b).toBeChecked()\n", "src/C.test.js": ""}
     with plan().sandbox.open("image") as workspace:
         for name, content in names.items():
@@ -137,7 +140,7 @@ def test_a_control_tries_the_matchers_of_its_own_file(plan: MakePlan) -> None:
     ],
 )
 def test_what_stands_in_a_file(parser: str, start: str) -> None:
-    """A file may take the runner's words from its globals or import them; matchers that write files are left alone."""
+    """A file may take the runner's functions from globals or import them; matchers that write files are left alone."""
     written = text(parser, {"toBe", "toString", "toMatchImageSnapshot", "toBeChecked"}, "c0")
     assert written.startswith(start)
     assert '["toBe", "toBeChecked"]' in written and written.count("\n") == 4

@@ -1,4 +1,4 @@
-"""Counter-runs in a workspace: what is made of gold's tests, and what stands in the test files that run."""
+"""Counter-runs in a workspace: what is derived from gold's tests, and what the executed test files contain."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ STORED = "exports[`opens 1`] = `\n<%s>\n`;\n"
 
 @pytest.fixture
 def gold(library: History, patch: Patch) -> str:
-    """The base has the test and its snapshot; gold's test patch."""
+    """The base has the test and its snapshot; this is gold's test patch."""
     library.commit("tests", {TEST: SCRIPT % 1, SNAPSHOT: STORED % "nav"})
     return patch({TEST: SCRIPT % 2, SNAPSHOT: STORED % "menu"})
 
 
 @pytest.mark.rule("falsified")
 def test_what_is_made_of_gold(plan: MakePlan, gold: str) -> None:
-    """Patches on gold's tests, with other values and with the base's, and the tests that they change."""
+    """Patches to gold's tests, one with false values and one with the base's values, and the tests that each
+    changes."""
     found = made(plan(), "", gold)
     assert (found.assertions, found.by_value, found.by_negation) == (2, 2, 0)
     assert "+it('names', () => { expect(x).toBe(3); });" in found.falsified
@@ -51,7 +52,8 @@ def test_what_is_made_of_gold(plan: MakePlan, gold: str) -> None:
 @pytest.mark.rule("falsified")
 @pytest.mark.parametrize("attributes", ["*.txt binary\n", "* text=auto\n", ""])
 def test_a_golden_file_of_any_attributes(plan: MakePlan, library: History, patch: Patch, attributes: str) -> None:
-    """Attributes say how git shows a file and ends its lines; the patch is text, has no warning in it, and applies."""
+    """Git attributes change how git shows a file and ends its lines. The result must still be a patch that contains no
+    warning and applies."""
     golden = "tests/menu.expect.txt"
     library.commit("golden", {golden: "<nav>\r\n"})
     gold = patch({golden: "<nav>\r\n<menu>\r\n"})
@@ -87,14 +89,14 @@ FILES = [TEST, "src/Other.test.js"]
     ],
 )
 def test_what_false_expectations_can_reach(changed: dict, name: str, reached: bool) -> None:
-    """Gold may fail another test beside them, because it is flaky or by what failed tests leave behind: a patch that
-    passes that one lies about nothing."""
+    """Gold may fail another test as well, because the test is flaky or depends on failed ones. A patch that passes that
+    other test has not cheated."""
     assert Made(changed={"falsified": changed}).reaches("falsified", name, FILES) is reached
 
 
 @pytest.mark.rule("former-expectations")
 def test_former_values_run_on_a_patch(plan: MakePlan, patch: Patch, library: History) -> None:
-    """In gold's own files, of which everything else stays."""
+    """Only values change in gold's files; everything else stays."""
     library.commit("tests", {TEST: "opens | src/Menu.js | <menu\n", SNAPSHOT: STORED % "nav"})
     gold = patch({TEST: f"opens | {SNAPSHOT} | <menu\n", SNAPSHOT: STORED % "menu", "src/New.test.js": "new | a | b\n"})
     former = made(plan(), "", gold).former
@@ -117,7 +119,8 @@ def test_former_values_run_on_a_patch(plan: MakePlan, patch: Patch, library: His
     ],
 )
 def test_a_test_file_in_disguise(plan: MakePlan, patch: Patch, text: str, begun: str) -> None:
-    """It loads a module first; what must stand above stays there, and the file is none that the run changed."""
+    """It first loads a module. Lines that must come first stay first, and the file does not count as changed by the
+    run."""
     from pipeline.execution.counter import _begun
 
     assert _begun("src/Menu.test.js", text, "/begin.cjs") == begun.format("/begin.cjs")
@@ -128,7 +131,7 @@ def test_a_test_file_in_disguise(plan: MakePlan, patch: Patch, text: str, begun:
 
 @pytest.fixture
 def begin(tmp_path: Path) -> Path:
-    """What a disguised test file loads first, for a repository in which one file may know of tests."""
+    """The module that a disguised test file loads first, in a repository where one file may know about tests."""
     folder = tmp_path / "scratch" / "begin"
     folder.mkdir(parents=True)
     for name in counter.DISGUISE:
@@ -147,7 +150,7 @@ def begin(tmp_path: Path) -> Path:
 
 
 def test_what_node_loads_before_the_runner_tells_nothing_in_disguise(tmp_path: Path, begin: Path) -> None:
-    """The options of the repository's own command stay."""
+    """The options of the repository's own command are kept."""
     hooks, script = tmp_path / "a folder" / "hooks.cjs", tmp_path / "said.cjs"
     hooks.parent.mkdir()
     hooks.touch()
@@ -161,7 +164,7 @@ def test_what_node_loads_before_the_runner_tells_nothing_in_disguise(tmp_path: P
 
 @pytest.mark.rule("test-aware")
 def test_what_a_runner_fixes_to_the_world_can_be_hidden(tmp_path: Path, begin: Path) -> None:
-    """Vitest has its exports there, in a property that nobody could take away."""
+    """Vitest keeps its exports in a property of the global object that cannot be deleted."""
     script = tmp_path / "said.cjs"
     script.write_text(
         "Object.defineProperty(globalThis, '__vitest_index__', { value: { expect: 1 } });"
@@ -176,7 +179,8 @@ def test_what_a_runner_fixes_to_the_world_can_be_hidden(tmp_path: Path, begin: P
 
 @pytest.mark.rule("test-aware")
 def test_the_disguise_needs_nothing_that_old_versions_of_node_lack(tmp_path: Path, begin: Path) -> None:
-    """Before Node 12 nothing is named `globalThis`: gold failed in every disguised run, which then decided nothing."""
+    """Before Node 12, `globalThis` does not exist: gold failed in every disguised run, so these runs decided
+    nothing."""
     text = f"delete globalThis.globalThis; require({json.dumps(str(begin))}); console.log(typeof globalThis);"
     done = subprocess.run(["node", "-e", text], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == "undefined\n"
@@ -260,7 +264,7 @@ def test_the_disguise_needs_nothing_that_old_versions_of_node_lack(tmp_path: Pat
     ],
 )
 def test_what_tells_of_tests_and_is_hidden_in_disguise(tmp_path: Path, begin: Path, told: str) -> None:
-    """A component that asks for it is told so by a plain test file, and not by one that begins as in the disguise."""
+    """A component that looks for signs of tests finds them in a plain test file and not in a disguised one."""
     repo = tmp_path / "repo"
     test = repo / "Menu.test.cjs"
     (repo / "__snapshots__").mkdir()
@@ -279,7 +283,7 @@ def test_what_tells_of_tests_and_is_hidden_in_disguise(tmp_path: Path, begin: Pa
 
 
 def _started(repo: Path) -> str:
-    """What a test file prints in a process of a runner."""
+    """What a test file prints when a runner's process runs it."""
     start = repo / "start.cjs"
     start.write_text("""
         for (const name of ["expect", "afterEach", "__vitest_worker__"]) globalThis[name] = () => name;
@@ -297,7 +301,7 @@ def _started(repo: Path) -> str:
 
 @pytest.mark.rule("test-aware")
 def test_tests_and_libraries_use_their_runner_in_disguise(tmp_path: Path, begin: Path) -> None:
-    """Only sources are told that it is not there, and they see what they set themselves. `expect` stays what it is."""
+    """Only sources do not see the runner, and they see what they set themselves. `expect` is unchanged."""
     repo = tmp_path / "repo"
     library = repo / "node_modules" / "library" / "index.js"
     library.parent.mkdir(parents=True)
@@ -319,7 +323,7 @@ def test_tests_and_libraries_use_their_runner_in_disguise(tmp_path: Path, begin:
 
 
 class Opened:
-    """A sandbox; `around` sees each of its workspaces before the run and after it."""
+    """A sandbox that calls `around` with each of its workspaces, before the run and after it."""
 
     name = "local"
 
@@ -334,8 +338,8 @@ class Opened:
 
 @pytest.mark.rule("test-aware")
 def test_who_may_know_of_tests(plan: MakePlan, library: History, patch: Patch) -> None:
-    """Files that no patch decides, and those that use a runner in the base, unless this patch alone changes them; what
-    it writes into others tells nothing."""
+    """Protected files, and files that use a runner in the base unless this patch alone changes them. What the patch
+    writes into other files has no effect."""
     files = {"src/testing.js": "  expect(x).toBe(1);\n", "src/parser.js": "this.expect(1); node.after(2);\n"}
     library.commit("more", files | {"src/mine.js": "expect(1);\n", "src/golds.js": "expect(1);\n"})
     changes = {"src/mine.js": "expect(2);\n", "src/golds.js": "expect(2);\n"}
@@ -363,7 +367,8 @@ def test_who_may_know_of_tests(plan: MakePlan, library: History, patch: Patch) -
 
 @pytest.mark.rule("test-aware")
 def test_a_disguised_run_in_a_folder_of_another_name(plan: MakePlan, patch: Patch, library: History) -> None:
-    """The repository's own files are copied, what is installed is linked, and links among packages lead to copies."""
+    """The repository's files are copied, installed packages are linked, and links between packages point to the
+    copies."""
     library.commit("a package", {"packages/a/index.js": "own\n"})
     gold = patch({TEST: f"opens | src/Menu.js | <nav\nnot there | {library.folder}/src/Menu.js | <none\n"})
     seen: list[Path] = []

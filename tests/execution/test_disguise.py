@@ -1,4 +1,4 @@
-"""What sources can see and replace in a disguised run, in a process of Node with a document in place of a page."""
+"""What sources can see and replace in a disguised run, in a Node process with a document that stands for a page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pipeline.execution import counter
 
 pytestmark = pytest.mark.rule("test-aware")
 
-#: a document whose elements a library has made, with methods that are no native code and a symbol of its own
+#: a document whose elements a library has made: their methods are not native, and they have a symbol of their own
 PAGE = """
 const IMPL = Symbol("impl");
 const within = (node) => { if (!node[IMPL]) throw new TypeError("Illegal invocation"); return node; };
@@ -37,7 +37,7 @@ document.defaultView = Object.assign(globalThis, { Node, Element, Document, docu
 
 @pytest.fixture
 def begin(tmp_path: Path) -> Path:
-    """What a disguised test file loads first."""
+    """The module that a disguised test file loads first."""
     folder, repo = tmp_path / "scratch" / "begin", tmp_path / "repo"
     folder.mkdir(parents=True)
     (repo / "node_modules" / "library").mkdir(parents=True)
@@ -53,7 +53,8 @@ def begin(tmp_path: Path) -> Path:
 
 
 def said(begin: Path, source: str, test: str = "", *, page: str = PAGE, disguised: bool = True) -> str:
-    """What a test prints of a source: the source is a function's body, and `test` comes after it is called."""
+    """What a test prints about a source: the source is the body of a function, and `test` runs after the function was
+    called."""
     repo = begin.parents[2] / "repo"
     (repo / "menu.cjs").write_text(
         'const fs = require("fs");\n'
@@ -99,7 +100,7 @@ def said(begin: Path, source: str, test: str = "", *, page: str = PAGE, disguise
     ],
 )
 def test_a_page_has_neither_files_nor_a_machine(begin: Path, told: str) -> None:
-    """A component in a browser has none, so code that asks for them tells that tests run."""
+    """A component in a browser has no files and no process, so code that asks for them is looking for tests."""
     if "Names" not in told:
         assert said(begin, f"return {told};", disguised=False) == "true"
     assert said(begin, f"return {told};") == "false"
@@ -114,12 +115,12 @@ def test_a_page_has_neither_files_nor_a_machine(begin: Path, told: str) -> None:
     ],
 )
 def test_a_server_has_both(begin: Path, source: str, wanted: str) -> None:
-    """Where tests have no document, sources keep files and the process, besides those of tests."""
+    """Where tests have no document, sources keep access to files and the process, except to the tests' own files."""
     assert said(begin, source, page="") == wanted
 
 
 def test_modules_are_found_and_the_console_prints_in_a_page(begin: Path) -> None:
-    """Node itself reads files and the process for sources."""
+    """Node itself reads files and the process on behalf of sources."""
     repo = begin.parents[2] / "repo"
     (repo / "roles.json").write_text('{ "role": "switch" }')
     (repo / "parts").mkdir()
@@ -187,7 +188,8 @@ def test_modules_are_found_and_the_console_prints_in_a_page(begin: Path) -> None
     ],
 )
 def test_sources_replace_nothing_that_others_call(begin: Path, source: str, test: str) -> None:
-    """Nor by a library that they call, and not what tests read an element by. A failed try may end the source."""
+    """Nor may a library that they call, and they cannot replace what tests use to read an element. A failed attempt may
+    end the source."""
     library = begin.parents[2] / "repo" / "node_modules" / "library" / "index.js"
     library.write_text("exports.assign = (owner, given) => Object.assign(owner, given);")
     safely = "(act) => { try { return act(); } catch (error) { return false; } }"
@@ -195,7 +197,7 @@ def test_sources_replace_nothing_that_others_call(begin: Path, source: str, test
     assert said(begin, f"safely(() => {{ {source} }});", print_it) == "false"
 
 
-#: whether this is Node, and a function of a library that asks it
+#: whether the code runs in Node, and a function of a library that checks this
 IS_NODE = "Boolean(process.versions && process.versions.node)"
 
 
@@ -213,7 +215,7 @@ IS_NODE = "Boolean(process.versions && process.versions.node)"
     ],
 )
 def test_code_without_a_file_is_its_makers(begin: Path, asks: str) -> None:
-    """Whatever it calls itself, and whoever runs it. What nobody asks is asked by a source."""
+    """Whatever its name, and whoever runs it. Code without any caller counts as called by a source."""
     later = "setTimeout(() => console.log(told === undefined ? element.told : told), 50);"
     assert said(begin, asks, later) == "false"
 
@@ -233,7 +235,7 @@ def test_a_library_that_a_source_writes_is_a_source(begin: Path) -> None:
 
 
 def test_packages_that_only_the_runner_asks_for_are_not_there(begin: Path) -> None:
-    """Those that other packages ask for as well are."""
+    """Packages that other packages also depend on are visible."""
     repo = begin.parents[2] / "repo"
     manifests = {
         ".": {"devDependencies": {"jest": "1", "builder": "1"}},
@@ -272,15 +274,16 @@ def test_packages_that_only_the_runner_asks_for_are_not_there(begin: Path) -> No
     ],
 )
 def test_sources_may_add_what_nobody_reads_by(begin: Path, source: str, wanted: str) -> None:
-    """Polyfills; elements that are upgraded, which keep the methods by which tests read them; accessors of a class of
-    the source's own, and those that a library gives to an element, as React does."""
+    """Allowed: polyfills, upgraded elements (which keep the methods that tests use to read them), accessors of the
+    source's own classes, and accessors that a library defines on an element, as React does."""
     library = begin.parents[2] / "repo" / "node_modules" / "library" / "index.js"
     library.write_text("exports.define = (owner, name, given) => Object.defineProperty(owner, name, given);")
     assert said(begin, source, f"const parse = JSON.parse; console.log({wanted});") == "true"
 
 
 def test_tests_may_replace_what_sources_may_not(begin: Path) -> None:
-    """Mocks of Node's functions, of the language's, and of the document; heirs have their own."""
+    """Allowed: mocks of functions of Node, the language and the document. Inheriting objects have their own
+    properties."""
     test = """
         const fs = require("fs");
         fs.statSync = () => "mocked";
@@ -295,7 +298,8 @@ def test_tests_may_replace_what_sources_may_not(begin: Path) -> None:
 
 
 def test_tests_spy_on_accessors_and_put_them_back(begin: Path) -> None:
-    """A spy calls what it found, and restores it: neither may be a function that looks for what is there now."""
+    """A spy calls the original that it found and restores it, so the original must not be a function that looks up the
+    current value."""
     test = """
         const found = Object.getOwnPropertyDescriptor(Element.prototype, "checked");
         const get = function () { return `spied ${found.get.call(this)}`; };
@@ -312,7 +316,7 @@ def test_tests_spy_on_accessors_and_put_them_back(begin: Path) -> None:
     assert said(begin, "", test).split("\n") == ["spied false", "false", "none spied", "none"]
 
 
-#: a world that is its own window, as that of Vitest's workers
+#: a global object that is its own window, as in Vitest's workers
 OWN_WINDOW = f"{PAGE}\nglobalThis.window = globalThis;"
 
 
@@ -337,8 +341,8 @@ def test_sources_replace_no_window_that_is_its_own(begin: Path, source: str) -> 
 
 
 def test_a_runner_deletes_its_window_and_tests_put_it_back(begin: Path) -> None:
-    """Vitest 4 deletes it in strict code after the tests. That failed, so a worker did not say that it had stopped, and
-    each disguised run waited for it for a minute. `vi.stubGlobal` puts back the property that it found."""
+    """Vitest 4 deletes `window` in strict mode after the tests. This used to fail, so the worker never reported that it
+    had stopped, and each disguised run waited a minute for it. `vi.stubGlobal` puts back the property that it found."""
     test = """
       "use strict";
       const before = Object.getOwnPropertyDescriptor(globalThis, "window");
@@ -351,7 +355,7 @@ def test_a_runner_deletes_its_window_and_tests_put_it_back(begin: Path) -> None:
 
 
 def test_what_is_kept_looks_like_anything_else(begin: Path) -> None:
-    """A property that cannot be replaced would tell of the disguise."""
+    """A property that cannot be redefined would reveal the disguise."""
     source = (
         "const own = Object.getOwnPropertyDescriptor(Array.prototype, 'push'); return own.writable && own.value.name;"
     )
@@ -360,8 +364,8 @@ def test_what_is_kept_looks_like_anything_else(begin: Path) -> None:
 
 @pytest.mark.parametrize("page", [PAGE, ""])
 def test_a_copy_of_what_is_kept_is_its_owners(begin: Path, page: str) -> None:
-    """graceful-fs copies Node's `fs` by its properties and patches the copy: with it, Jest's `expect` could be loaded
-    for the first test file of a process only, and all others failed in disguise."""
+    """graceful-fs copies the properties of Node's `fs` and patches the copy. Jest's `expect` could then be loaded only
+    for a process's first test file, and all others failed in disguise."""
     test = """
       const fs = require("fs");
       const copies = [{}, {}].map((copy) => {
@@ -376,7 +380,8 @@ def test_a_copy_of_what_is_kept_is_its_owners(begin: Path, page: str) -> None:
     assert said(begin, "", test, page=page) == "patched true false"
 
 
-#: a page with one element and one rule, which hides; `ELEMENT` is what the element has, and styles are counted
+#: a page with one element and one rule that hides it; `ELEMENT` is what the element contains, and reads of styles are
+#: counted
 SHOWING = """
 class Node {}
 class Element extends Node {
@@ -421,7 +426,7 @@ globalThis.styles = () => count;
 def test_only_what_something_may_hide_is_asked_for_its_style(
     begin: Path, element: dict[str, str], width: int, styles: int
 ) -> None:
-    """A style takes every rule of the page: of tables with many cells, it took nine tenths of the run."""
+    """Computing a style applies every rule of the page: for tables with many cells it took nine tenths of the run."""
     page = SHOWING.replace("ELEMENT", json.dumps(element))
     asked = 'console.log(told + " " + styles());'
     assert said(begin, "return element.getBoundingClientRect().width;", asked, page=page) == f"{width} {styles}"

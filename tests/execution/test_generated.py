@@ -1,4 +1,5 @@
-"""Files that a repository's own commands make: part of the image, invisible to a diff, and made again when needed."""
+"""Files that a repository's own commands generate: they are part of the image, do not appear in diffs, and are
+generated again when needed."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from pipeline.execution.applying import restore
 from pipeline.sandbox.base import InstallFailed, Limits
 from pipeline.sandbox.local.workspace import LocalWorkspace, copy
 
-#: icons are ignored by git, tokens are not; both lie in `packages/icons`, as their source does
+#: git ignores icons but not tokens; both lie in `packages/icons`, as does their source
 MAKE = ("sh", "-c", "mkdir -p packages/icons/dist && cp packages/icons/src.txt packages/icons/dist/icons.test.js"
         " && echo made > 'packages/icons/a [1].txt' && echo changed > README")  # fmt: skip
 FILES = {
@@ -62,7 +63,7 @@ def add(checkouts: Checkouts, *commands: tuple[str, ...]) -> None:
 
 @pytest.mark.rule("prepared-files")
 def test_what_is_made_is_added_and_seen_by_no_diff(checkouts: Checkouts) -> None:
-    """An agent's answer is the diff of its checkout: a build's output must not be in it."""
+    """An agent's answer is the diff of its checkout, so it must not contain a build's output."""
     add(checkouts, MAKE)
     with checkouts.open() as workspace:
         assert generated.made_in(workspace) == MADE
@@ -91,7 +92,7 @@ def test_protected_files_that_were_made_are_not_taken_back(checkouts: Checkouts)
     ],
 )
 def test_it_is_made_again_where_its_package_changes(checkouts: Checkouts, changed: str, again: bool) -> None:
-    """Files of the base's sources would hide the fix."""
+    """Files generated from the base's sources would hide the fix."""
     add(checkouts, MAKE)
     with checkouts.open() as workspace:
         Path(workspace.root, "packages/icons/src.txt").write_text("new\n")
@@ -102,7 +103,7 @@ def test_it_is_made_again_where_its_package_changes(checkouts: Checkouts, change
 
 
 def test_what_can_not_be_made_again_is_gone(checkouts: Checkouts) -> None:
-    """A patch that breaks the build is judged without its files, not with those of the base."""
+    """A patch that breaks the build is judged without the generated files, not with the base's."""
     add(checkouts, MAKE)
     with checkouts.open() as workspace:
         broken = make_environment(prepare=(("sh", "-c", "echo no; exit 3"),))
@@ -118,7 +119,8 @@ def test_commands_that_make_nothing_are_refused(checkouts: Checkouts, command: s
 
 
 def test_what_a_failing_command_made_counts(checkouts: Checkouts) -> None:
-    """A workspace is built whole, and one of its packages needs a program that is nowhere."""
+    """The command builds the whole workspace, and one of its packages needs a program that does not exist; the files
+    made before that still count."""
     add(checkouts, ("sh", "-c", "echo no tool; exit 3"), (*MAKE[:2], f"{MAKE[2]}; exit 2"))
     with checkouts.open() as workspace:
         assert generated.made_in(workspace) == MADE
@@ -127,7 +129,8 @@ def test_what_a_failing_command_made_counts(checkouts: Checkouts) -> None:
 
 
 def test_commands_get_the_options_of_node_that_compilers_need(checkouts: Checkouts) -> None:
-    """A repair gave them to the tests alone. Others load modules of the tests."""
+    """An environment repair had given these options to the tests only. Options that load modules of the tests are not
+    passed on."""
     options = {"NODE_OPTIONS": "--require ./set-up.js --openssl-legacy-provider"}
     command = ("sh", "-c", "echo $NODE_OPTIONS > made.txt")
     environment = make_environment(prepare=(command,), test_env=options)
@@ -143,7 +146,7 @@ def test_commands_get_the_options_of_node_that_compilers_need(checkouts: Checkou
 
 @pytest.mark.trap("write-through-a-link")
 def test_nothing_is_written_through_a_link_of_the_repository(checkouts: Checkouts, tmp_path: Path) -> None:
-    """The checkout lies on the host until it is an image."""
+    """The checkout lies on the host until it becomes an image."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (checkouts.sources / "link").symlink_to(outside)

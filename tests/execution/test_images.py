@@ -1,4 +1,4 @@
-"""What an install of a commit sees."""
+"""Which files of a commit an installation sees."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ FILES = {"package.json": "{}", RELEASE: "a megabyte", "src/a.js": ""}
 
 
 def test_a_release_of_the_manager_that_the_clone_lacks_is_left_out(tmp_path: Path) -> None:
-    """Some copies of repositories lack the largest files. Only the version of a release counts, which is in its name;
-    a manifest without its content says nothing."""
+    """Clones of some repositories lack the largest files. For a package manager's release only the version in its name
+    matters; a manifest without its content says nothing."""
     whole, without, broken = (History(tmp_path / name) for name in ("whole", "without", "broken"))
     heads = [history.commit("base", FILES) for history in (whole, without, broken)]
     assert manifests_of(open_clone(whole.folder), heads[0]) == {"package.json": b"{}", RELEASE: b"a megabyte"}

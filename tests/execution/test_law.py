@@ -1,4 +1,5 @@
-"""What decides a verdict is known by a digest of the code and tables themselves; nothing that decides is left out."""
+"""A digest of the code and tables themselves identifies what decides a verdict, and it covers everything that
+decides."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ Laws = Callable[[str, str, str], set[str]]
 PACKAGE = Path(pipeline.__file__).parent
 SHOW = "import pipeline.build.judge, pipeline.evaluate.grade\nfrom pipeline.execution.law import of_run\n"
 CHAPTERS = ("running", "reading", "qualifying", "grading")
-#: modules that what decides imports, and that decide nothing themselves; what folders say is in the law by its value
+#: modules that the deciding modules import but that decide nothing themselves; the law has the values of folder
+#: constants
 NEUTRAL = {
     "pipeline", "pipeline.build", "pipeline.build.reasons", "pipeline.core", "pipeline.core.amounts",
     "pipeline.core.cache", "pipeline.core.console", "pipeline.core.errors", "pipeline.core.git", "pipeline.core.law",
@@ -33,20 +35,20 @@ NEUTRAL = {
     "pipeline.ecosystems.manager_folder", "pipeline.ecosystems.versions", "pipeline.evaluate",
     "pipeline.execution", "pipeline.execution.law",
 }  # fmt: skip
-#: what a run happens in is in a record's identity
+#: the environment of a run is part of a record's identity
 APART = ("pipeline.sandbox",)
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package once more, to be changed."""
+    """A copy of the package, to be changed."""
     folder = tmp_path_factory.mktemp("copy")
     shutil.copytree(PACKAGE, folder / "pipeline", ignore=shutil.ignore_patterns("__pycache__"))
     return folder
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """The digests of all chapters, as the package in a folder has them."""
+    """The digests of all chapters, computed by the package in a folder."""
     asked = "".join(f"print({name!r}, of_run({name!r}, parser='jest-json'))\n" for name in CHAPTERS)
     given = {**os.environ, "PYTHONPATH": str(folder)}
     done = subprocess.run([sys.executable, "-c", SHOW + asked], capture_output=True, text=True, env=given, cwd=folder)
@@ -56,7 +58,7 @@ def digests(folder: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def laws(copy: Path) -> Laws:
-    """`laws(path, old, new)`: the chapters that are others where a file of the package is another one."""
+    """`laws(path, old, new)`: the chapters that change if this text of a file of the package is replaced."""
     before = digests(copy)
 
     def changed(path: str, old: str, new: str) -> set[str]:
@@ -113,7 +115,7 @@ def test_a_comment_decides_nothing(laws: Laws) -> None:
 
 
 def test_nothing_that_decides_is_left_out() -> None:
-    """A module that what decides imports is part of the law, or is named here as one that decides nothing."""
+    """Every module that the deciding modules import is part of the law, or is listed here as deciding nothing."""
     graph = grimp.build_graph("pipeline")
     roots = [judge.__module__, of_run.__module__, "pipeline.execution.runs"]
     decisive = set(roots).union(*(graph.find_upstream_modules(root) for root in roots))

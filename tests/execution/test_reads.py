@@ -1,4 +1,4 @@
-"""Asking a runner what it reads, with one of a few lines: what Node loads for it, and what texts say."""
+"""Finding out what a runner reads, with a runner of a few lines: what Node loads for it, and what texts mention."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pipeline.execution.runs import Plan
 
 Ask = Callable[..., Observed]
 TEST = "src/a.test.js"
-#: a runner: it loads its configuration and what that names, reads settings, and then the tests, which read data
+#: a runner: it loads its configuration and the files named there, reads settings, and then runs tests that read data
 RUNNER = """
 const { readFileSync } = require("fs");
 const load = (name) => require(require("path").resolve(name));
@@ -45,7 +45,7 @@ FILES: dict[str, str | None] = {
 
 @pytest.fixture
 def ask(sandbox_of: Callable[..., object], tmp_path: Path) -> Ask:
-    """`ask(files, words, steps, fix)`: what the runner reads of these files and the usual ones."""
+    """`ask(files, words, steps, fix)`: which of these files and the usual ones the runner reads."""
 
     def asked(files: dict[str, str | None], *words: str, fix: str = "", folder: str = "", **more: object) -> Observed:
         runner = tmp_path / "runner.cjs"
@@ -63,13 +63,13 @@ def ask(sandbox_of: Callable[..., object], tmp_path: Path) -> Ask:
 
 @pytest.mark.trap("guessed-configuration")
 def test_what_a_runner_loads_is_found_and_what_tests_load_is_not(ask: Ask) -> None:
-    """Its settings are read before the first test; a text is no configuration."""
+    """Its settings are read before the first test; a plain text file is no configuration."""
     assert ask({}) == Observed(("odd/.settings", "odd/configure.js", "odd/more.js", "odd/plug.js"), True)
 
 
 @pytest.mark.trap("guessed-configuration")
 def test_a_name_with_a_line_separator_is_found(ask: Ask) -> None:
-    """U+2028 ends a line for `str.splitlines`, and for no program that lists files."""
+    """U+2028 ends a line for `str.splitlines`, but not for programs that list files."""
     plug = "odd/pl\u2028ug.js"
     files = {"odd/configure.js": f'module.exports = {{ plugins: ["{plug}"] }};\n', plug: ""}
     assert plug in ask(files).files
@@ -77,14 +77,14 @@ def test_a_name_with_a_line_separator_is_found(ask: Ask) -> None:
 
 @pytest.mark.trap("guessed-configuration")
 def test_the_words_of_a_command_name_files(ask: Ask) -> None:
-    """And the text of a configuration does, whatever reads it."""
+    """So does the text of a configuration, whatever reads it."""
     files = {"odd/unit.conf": "files: ['odd/main.js', 'src/a.js']\n", "odd/main.js": 'require("./start");\n'}
     found = ask(files | {"odd/start.js": ""}, "--base=odd/base.yml", configuration="odd/unit.conf")
     assert {"odd/base.yml", "odd/unit.conf", "odd/main.js", "odd/start.js"} <= set(found.files)
     assert "src/a.js" not in found.files
 
 
-#: helpers of tests that no name and no configuration tells
+#: helpers of tests that no name and no configuration reveals
 HELPERS: dict[str, str | None] = {
     "src/render.js": 'import { render } from "@testing-library/react";\n',
     "src/page/draw.ts": 'const { act } = require("react-dom/test-utils");\n',
@@ -96,8 +96,8 @@ HELPERS: dict[str, str | None] = {
 
 @pytest.mark.trap("guessed-configuration")
 def test_helpers_of_tests_are_told_by_the_libraries_that_they_load(ask: Ask) -> None:
-    """Or by how they use a runner. A patch could let a helper add to the page what a component lacks, or expect
-    nothing. A source may say the same words."""
+    """Or by how they use a runner. With such a helper, a patch could add to the page what a component lacks, or remove
+    expectations. A source may contain the same words."""
     sources = {"src/c.js": "// from the library enzyme\n", "src/d.js": "describe(a); expect(a); spec.toName(1);\n"}
     found = ask(HELPERS | sources)
     assert HELPERS.keys() <= set(found.files)
@@ -129,24 +129,24 @@ def test_what_gold_changes_as_a_source_stays_free(ask: Ask) -> None:
 
 
 def test_what_a_run_writes_anew_itself_is_left_out(ask: Ask) -> None:
-    """Nobody could tell its change from a patch's."""
+    """A patch's change to such a file could not be told from the run's own."""
     plug = 'require("fs").writeFileSync("odd/.settings", "off");\n'
     assert "odd/.settings" not in ask({"odd/plug.js": plug}).files
 
 
 def test_a_run_that_breaks_off_has_not_said_all(ask: Ask) -> None:
-    """What it said until then counts."""
+    """What the run reported until then counts."""
     found = ask({"odd/plug.js": "process.exit(1);\n"})
     assert found == Observed(("odd/configure.js", "odd/more.js", "odd/plug.js"), False)
 
 
 def test_a_line_that_nests_too_deep_hides_no_other() -> None:
-    """Code of a repository can write into the list."""
+    """A repository's code can write into the list."""
     lines = [b'{"a": 1}', b"[" * 100_000, b'{"b": ' * 100_000, b'{"c": 2}']
     assert list(reads._objects(b"\n".join(lines))) == [{"a": 1}, {"c": 2}]
 
 
 def test_a_runner_that_says_nothing_is_not_taken_for_one_that_reads_nothing(ask: Ask) -> None:
-    """Its command still says something."""
+    """Its command still names files."""
     found = ask({}, "odd/base.yml", test_env={"PATH": "/nowhere"})
     assert found == Observed(("odd/base.yml",), False)

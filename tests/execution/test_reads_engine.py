@@ -1,4 +1,5 @@
-"""Runners that are configured under names that say nothing: what they read is found out, and no patch decides it."""
+"""Runners with configuration under names that reveal nothing: the files that they read are found, and no patch can
+change them."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ _ASKED = '\nit("has a name", () => { if (!named(menu())) throw new Error(menu())
 
 
 class Library:
-    """A library in its image, with gold's two patches, and what its runner says that it reads."""
+    """A library in its image, gold's two patches, and the files that its runner reads."""
 
     def __init__(self, sandbox: Sandbox, folder: Path, runner: str) -> None:
         self.own, self.history = LIBRARIES[runner], History(folder / runner)
@@ -53,7 +54,7 @@ class Library:
         self.asked = reads.ask(self.plan, [("test", self.test), ("fix", self.fix)], self.fix)
 
     def patch(self, files: dict[str, str | None], links: dict[str, str] | None = None) -> str:
-        """A patch of the library; None removes a file, links are made in the place of whatever is there."""
+        """A patch to the library; None removes a file, and links replace whatever is there."""
         for path, target in (links or {}).items():
             shutil.rmtree(self.history.folder / path)
             (self.history.folder / path).symlink_to(target)
@@ -85,7 +86,8 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Li
 @pytest.mark.trap("guessed-configuration")
 @pytest.mark.parametrize("runner", list(LIBRARIES))
 def test_what_a_runner_reads_is_found_out(libraries: dict[str, Library], runner: str) -> None:
-    """Whatever it is called, and what that asks for; not what is under test, though set-up files ask for it."""
+    """Under any name, together with what the configuration imports; but not the code under test, even if set-up files
+    import it."""
     library = libraries[runner]
     assert library.asked == reads.Observed(tuple(library.own["read"]), True)
     gold = library.run(library.fix, *library.asked.files)
@@ -97,11 +99,11 @@ def test_what_a_runner_reads_is_found_out(libraries: dict[str, Library], runner:
 def test_configuration_by_any_name_is_not_the_patchs(
     libraries: dict[str, Library], runner: str, attack: dict[str, Any]
 ) -> None:
-    """Each lets a component that is as it was pass, where nothing is protected but by name."""
+    """Each of these changes makes an unfixed component pass if files are protected by name only."""
     library = libraries[runner]
     patch = library.attack(attack)
     bought, run = library.run(patch), library.run(patch, *library.asked.files)
-    if bought.restored != tuple(attack["files"]):  # a script beside one of its name is put back without the closure
+    if bought.restored != tuple(attack["files"]):  # a script beside a protected one of its name is restored anyway
         assert bought.results.get(NAMED) is Status.PASSED and not bought.restored
     assert (run.end, run.results, run.faults) == ("ran", {NAMED: Status.FAILED, OPENS: Status.PASSED}, ())
     touched = {*attack.get("files", ()), *attack.get("deleted", ()), *attack.get("links", ())}

@@ -1,4 +1,4 @@
-"""Patch, run, read: what of a patch counts, and what is put back before its tests run."""
+"""Patch, run, read: which parts of a patch count, and what is restored before its tests run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_gold_patches_are_applied_one_by_one(plan: MakePlan, patch: Patch) -> No
 
 
 def test_a_file_with_a_line_separator_in_its_name_exists(plan: MakePlan, patch: Patch) -> None:
-    """U+2028 ends a line for `str.splitlines`, and not for `ls`."""
+    """U+2028 ends a line for `str.splitlines`, but not for `ls`."""
     name = "src/New\u2028.test.js"
     run = run_patch(plan((name,)), "", "", patch({name: "is new | src/Menu.js | <nav\n"}))
     assert run.results == {f"{name} > is new": Status.PASSED}
@@ -38,7 +38,7 @@ def test_a_file_with_a_line_separator_in_its_name_exists(plan: MakePlan, patch: 
 
 @pytest.mark.trap("two-patches-one-apply")
 def test_the_patch_that_does_not_apply_is_named(plan: MakePlan, patch: Patch) -> None:
-    """Multi-SWE-bench gives two patches to one `git apply`; whose fault a failure is, nobody knows."""
+    """Multi-SWE-bench gives two patches to one `git apply`, so a failure cannot be attributed to either."""
     other = patch(FIX).replace("<nav>", "<ul>").replace("src/Menu.js", "src/Other.js")
     with pytest.raises(PatchFailed, match="the fix patch does not apply") as error:
         run_gold(plan(), [("test", patch(MENU_TEST)), ("fix", other)])
@@ -47,7 +47,8 @@ def test_the_patch_that_does_not_apply_is_named(plan: MakePlan, patch: Patch) ->
 
 @pytest.mark.trap("empty-patch")
 def test_an_empty_patch_is_nothing(plan: MakePlan, patch: Patch) -> None:
-    """`git apply` on nothing exits with 128, no test runs, and Multi-SWE-bench files it as unresolved."""
+    """`git apply` exits with 128 on an empty patch. In Multi-SWE-bench, no test then runs, and the instance counts as
+    unresolved."""
     assert run_gold(plan(), [("test", ""), ("fix", "\n")]).results == {OPENS: Status.PASSED}
     assert run_patch(plan(), "", "", patch(MENU_TEST)).results == {OPENS: Status.PASSED, NAMED: Status.FAILED}
 
@@ -62,14 +63,14 @@ def test_a_patch_is_run_with_the_gold_tests(plan: MakePlan, patch: Patch) -> Non
     "text", ["no patch\n", "diff --git a/x b/x\n", "--- a/x\n+++ b/x\n@@ -1,9 +1 @@\n-a\n", "@@\n"]
 )
 def test_what_a_model_wrote_need_not_be_a_patch(plan: MakePlan, patch: Patch, text: str) -> None:
-    """It does not apply, and that is the model's doing: no other error may come of it."""
+    """A text that is no patch does not apply. This is the model's failure and must not raise any other error."""
     with pytest.raises(PatchFailed) as error:
         run_patch(plan(), text, "", patch(MENU_TEST))
     assert error.value.name == "predicted"
 
 
 def test_a_patch_without_gits_header_is_read_as_git_reads_it(plan: MakePlan, patch: Patch) -> None:
-    """Tools that are not git leave the header out; files of packages are left out of such patches too."""
+    """Tools other than git omit the header; files of installed packages are removed from such patches too."""
     fix = "--- a/src/Menu.js\n+++ b/src/Menu.js\n@@ -1 +1 @@\n-<nav>\n+<nav aria-label>\n"
     hidden = "--- a/node_modules/dep/index.js\n+++ b/node_modules/dep/index.js\n@@ -1 +1 @@\n-installed\n+patched\n"
     run = run_patch(plan(), fix + hidden, "", patch(MENU_TEST))
@@ -99,7 +100,8 @@ def test_a_patch_without_gits_header_is_read_as_git_reads_it(plan: MakePlan, pat
     ids=lambda files: next(iter(files)),
 )
 def test_what_decides_the_tests_is_put_back(plan: MakePlan, patch: Patch, files: dict[str, str | None]) -> None:
-    """Several systems grade a patch with its own tests, snapshots or configuration in place. It is listed, no fault."""
+    """Several benchmarks grade a patch with its own tests, snapshots or configuration in place. Here such changes are
+    listed and undone; they are no offence."""
     run = run_patch(plan(), patch(FIX | files), "", patch(MENU_TEST))
     assert run.restored == tuple(files)
     assert run.results == {OPENS: Status.PASSED, NAMED: Status.PASSED}
@@ -126,7 +128,7 @@ _TEST = "--- a/src/Menu.test.js\n+++ b/src/Menu.test.js\n"
     ids=["header", "rename", "quoted", "no-name", "after-the-hunk", "no-header"],
 )
 def test_the_name_in_a_header_hides_no_test(plan: MakePlan, patch: Patch, edit: str) -> None:
-    """Git takes the name in `+++`: what is put back follows from the changed files, and not from the patch's text."""
+    """Git uses the name after `+++`. What is restored follows from the changed files, not from the patch's text."""
     run = run_patch(plan(), patch({"src/New.js": "x\n"}) + edit, "", patch(MENU_TEST))
     assert run.restored == ("src/Menu.test.js",)
     assert run.results == {OPENS: Status.PASSED, NAMED: Status.FAILED}
@@ -135,8 +137,8 @@ def test_the_name_in_a_header_hides_no_test(plan: MakePlan, patch: Patch, edit: 
 @pytest.mark.trap("graded-with-its-own-edits")
 @pytest.mark.rule("restore")
 def test_line_ends_hide_no_file(plan: MakePlan, patch: Patch, library: History) -> None:
-    """Where attributes normalize line ends, git warns of a file with others; that warning became part of its name, and
-    the patch's own configuration stayed."""
+    """If attributes normalize line endings, git warns about a file with other ones. That warning became part of the
+    file's name, and the patch's own configuration stayed."""
     library.commit("attributes", {".gitattributes": "* text=auto\n"})
     given = patch(FIX | {"jest.config.js": "module.exports = mine\n"}).replace("mine\n", "mine\r\n")
     run = run_patch(plan(), given, "", patch(MENU_TEST))
@@ -145,7 +147,8 @@ def test_line_ends_hide_no_file(plan: MakePlan, patch: Patch, library: History) 
 
 @pytest.mark.invariant(7)
 def test_a_name_that_is_not_utf_8_is_listed_as_records_can_hold_it(plan: MakePlan, patch: Patch) -> None:
-    """No record holds such a name: writing the verdict would end the whole step, for all other patches too."""
+    """Records cannot hold such a name: writing the verdict would have ended the whole step, for all other patches
+    too."""
     added = (
         _added("Name", "x\n").replace("a/Name", '"a/src/M\\374.test.js"').replace("b/Name", '"b/src/M\\374.test.js"')
     )
@@ -157,8 +160,8 @@ def test_a_name_that_is_not_utf_8_is_listed_as_records_can_hold_it(plan: MakePla
 @pytest.mark.rule("counter-runs-once")
 @pytest.mark.parametrize("time", ["mtimeMs", "ctimeMs"])
 def test_no_time_of_a_file_tells_which_run_it_is(plan: MakePlan, patch: Patch, time: str) -> None:
-    """A counter-run changes gold's tests after they are there: a patch could fail in that run only, and obey its tests
-    in others."""
+    """A counter-run changes gold's tests after they are in place. With different timestamps, a patch could fail in that
+    run only and defy the tests in the others."""
     program = f"""
         const fs = require("fs"), time = (name) => fs.statSync(name).{time};
         const gaps = [time("src/Menu.test.js") - time("src/Menu.js"), time("src") - time("src/New.js")];
@@ -180,8 +183,8 @@ def test_no_time_of_a_file_tells_which_run_it_is(plan: MakePlan, patch: Patch, t
 @pytest.mark.rule("restore")
 @pytest.mark.parametrize("theirs", ["src/wrap/index.js", "src/testing"])
 def test_what_stands_in_the_way_of_golds_files_is_removed(plan: MakePlan, patch: Patch, theirs: str) -> None:
-    """A folder where gold's tests bring a file, and a file where they bring a folder: gold's would not apply, and the
-    patch would fail for a name."""
+    """A folder in the place of a file of gold's tests, or a file in the place of a folder: gold's test patch would not
+    apply, and the patch would fail because of a name."""
     tests = MENU_TEST | {"src/wrap": "gold\n", "src/testing/more": "gold\n"}
     run = run_patch(plan(), patch(FIX | {theirs: "mine\n"}), "", patch(tests))
     assert (run.restored, set(run.results.values())) == ((theirs,), {Status.PASSED})
@@ -192,8 +195,8 @@ def test_what_stands_in_the_way_of_golds_files_is_removed(plan: MakePlan, patch:
 def test_a_file_does_not_take_the_name_of_a_package(
     plan: MakePlan, patch: Patch, library: History, claims: dict[str, str]
 ) -> None:
-    """Jest before 24 prefers it to the package that tests import, which nobody would see in the component. Gold's fix
-    of such a file is not applied. Where the repository names its modules so, it is no fault."""
+    """Jest before 24 prefers such a file to the package that tests import, unnoticed in the component. If gold adds
+    such a file, it is not applied either. If the repository itself names its modules this way, it is no offence."""
     given = patch({path: f"/** @providesModule dep */\n{text}" for path, text in claims.items()})
     run = run_patch(plan(), given, patch(FIX), patch(MENU_TEST))
     assert (run.restored, run.results[NAMED]) == (tuple(claims), Status.FAILED)
@@ -203,9 +206,9 @@ def test_a_file_does_not_take_the_name_of_a_package(
 
 @pytest.mark.trap("graded-with-its-own-edits")
 def test_a_file_does_not_stand_in_for_one_of_another_extension(plan: MakePlan, patch: Patch, library: History) -> None:
-    """Tests would load the one, and a bundler the other. Gold may add such a file, a declaration of types is none, and
-    where one replaces the other, or the folder has such pairs, it is no fault. Node prefers data to a script of
-    TypeScript, and a runner may prefer a component."""
+    """Tests would load one file and a bundler the other. It is no offence if gold adds such a file, if it is a type
+    declaration, if one replaces the other, or if the folder already has such pairs. Node prefers data to a TypeScript
+    script, and a runner may prefer a component."""
     others = {"src/Menu.d.ts": "", "src/Menu.css": "", "src/lists/Menu.js": ""}
     given = patch(FIX | others | {"src/Menu.json": "{}\n", "src/Menu.ts": "1;\n", "src/Menu.vue": "\n"})
     assert run_patch(plan(), given, "", patch(MENU_TEST)).restored == ("src/Menu.json", "src/Menu.ts", "src/Menu.vue")
@@ -218,8 +221,8 @@ def test_a_file_does_not_stand_in_for_one_of_another_extension(plan: MakePlan, p
 
 @pytest.mark.trap("graded-with-its-own-edits")
 def test_settings_that_a_patch_adds_are_not_there(plan: MakePlan, patch: Patch, library: History) -> None:
-    """A program that compiles for tests looks for its own, such as `.svgrrc.js`, and nobody knows all their names. The
-    patch may add those that gold adds, and modules of its own that are called so."""
+    """A compiler for tests looks for its own settings, such as `.svgrrc.js`, and nobody knows all their names. The
+    patch may add those that gold adds, and its own modules with such names."""
     for installed in ("unocss", "@svgr/core", ".bin/panda"):
         (library.folder / "node_modules" / installed).mkdir(parents=True)
     added = {"panda.app.config.js": "1;\n", "src/.svgrrc.js": "1;\n", "src/svgr.config.js": "1;\n"}
@@ -237,19 +240,19 @@ def test_settings_beside_a_manifest_are_not_there(plan: MakePlan, patch: Patch, 
     assert run_patch(plan(), given, "", patch(MENU_TEST)).restored == ("packages/a/menu.config.ts",)
 
 
-#: commands of a repository: one makes a file from a source, as `tools/make.sh` says
+#: commands of a repository: one generates a file from a source, as `tools/make.sh` says
 PREPARE = (("sh", "tools/make.sh"),)
 
 
 @pytest.fixture
 def preparing(plan: MakePlan, library: History) -> Plan:
-    """A plan whose repository makes `made.txt`."""
+    """A plan for a repository that generates `made.txt`."""
     library.commit("tools", {"tools/make.sh": "cp src/Menu.js made.txt\n"})
     return replace(plan(), environment=plan().environment.model_copy(update={"prepare": PREPARE}))
 
 
 def add_made(library: History) -> None:
-    """Add the file that was made to the image: it is in no commit and in no patch."""
+    """Add the generated file to the image: it is in no commit and in no patch."""
     (library.folder / "made.txt").write_text("<nav>\n")
     (library.folder / ".git" / "a11y-bench-made").write_text("made.txt")
 
@@ -273,8 +276,8 @@ def test_what_is_made_follows_from_the_patch(preparing: Plan, library: History, 
     ],
 )
 def test_commands_of_a_patch_change_no_tests(preparing: Plan, library: History, patch: Patch, does: str) -> None:
-    """A repository's own commands run before its tests, and a patch may change these commands: what they do to gold's
-    files is undone, and what cannot be undone is evidence."""
+    """A repository's commands run before its tests, and a patch may change them. Their changes to gold's files are
+    undone; a change that cannot be undone is evidence of tampering."""
     library.commit("old", {"src/Old.test.js": "opens | src/Menu.js | <menu\n"})
     test = patch({"src/Menu.test.js": "made | made.txt | aria-label\n"})
     given = patch({"tools/make.sh": f"{does}\n", "src/Menu.js": "<ul>\n"})
@@ -301,7 +304,8 @@ _OTHER = "echo 'opens | package.json |' > src/Other.test.js"
     ids=["staged", "committed", "repository-within", "monitor"],
 )
 def test_commands_of_a_patch_hide_no_new_tests(preparing: Plan, library: History, patch: Patch, does: str) -> None:
-    """They can write into `.git`, so what git then says of files is theirs: it would hide a new configuration, too."""
+    """They can write into `.git`, so git's answers about files cannot be trusted afterwards: a new configuration could
+    be hidden."""
     given = patch({"tools/make.sh": f"{does}\n", "src/Menu.js": "<ul>\n"})
     add_made(library)
     program = """
@@ -316,7 +320,8 @@ def test_commands_of_a_patch_hide_no_new_tests(preparing: Plan, library: History
 @pytest.mark.trap("helper-only-tests-import")
 @pytest.mark.parametrize("name", ["src/wrap.js", "src/Menu.stories.js"])
 def test_what_golds_tests_bring_along_is_golds(plan: MakePlan, patch: Patch, name: str) -> None:
-    """A helper that is called like any source is a patch's neither: one of the same name does not keep gold's out."""
+    """A helper with the name of an ordinary source belongs to gold as well: a patch's file of the same name does not
+    displace it."""
     tests = MENU_TEST | {name: "gold\n"}
     run = run_patch(plan(), patch(FIX | {name: "mine\n"}), "", patch(tests))
     assert run.restored == (name,)
@@ -325,7 +330,7 @@ def test_what_golds_tests_bring_along_is_golds(plan: MakePlan, patch: Patch, nam
 
 @pytest.mark.trap("graded-with-its-own-edits")
 def test_ignore_rules_of_a_patch_hide_nothing(plan: MakePlan, patch: Patch) -> None:
-    """A new `.gitignore` would keep a new test or a new snapshot out of sight of `git status`."""
+    """A new `.gitignore` would hide a new test or snapshot from `git status`."""
     files = {".gitignore": "*\n", "src/.gitignore": "*\n", "src/New.test.js": "passes | src/Menu.js |\n"}
     run = run_patch(plan(), patch(FIX | files), "", patch(MENU_TEST))
     assert run.restored == ("src/New.test.js",)
@@ -334,7 +339,7 @@ def test_ignore_rules_of_a_patch_hide_nothing(plan: MakePlan, patch: Patch) -> N
 
 @pytest.mark.trap("graded-with-its-own-edits")
 def test_installed_packages_are_not_patched(plan: MakePlan, patch: Patch) -> None:
-    """Git does not know them: what a patch changed there could not be taken back."""
+    """Git does not track them, so a patch's changes there could not be undone."""
     dep = {"src/Menu.test.js": "is as installed | node_modules/dep/index.js | installed\n"}
     changes = {"node_modules/dep/index.js": "patched\n", "src/node_modules/dep.js": "new\n"}
     given = patch(FIX) + patch({"a.js": "installed\n"}).replace("a/a.js", "a/node_modules/dep/new.js").replace(
@@ -352,7 +357,7 @@ def _added(path: str, text: str) -> str:
 
 @pytest.mark.trap("graded-with-its-own-edits")
 def test_installed_packages_are_not_moved_away(plan: MakePlan, patch: Patch) -> None:
-    """By its new name such a file is no package's."""
+    """Under its new name, such a file would no longer belong to a package."""
     moved = "similarity index 100%\nrename from node_modules/dep/index.js\nrename to src/dep.js\n"
     given = f"diff --git a/node_modules/dep/index.js b/src/dep.js\n{moved}"
     with pytest.raises(PatchFailed, match="it moves node_modules/dep/index.js"):
@@ -361,7 +366,7 @@ def test_installed_packages_are_not_moved_away(plan: MakePlan, patch: Patch) -> 
 
 @pytest.mark.trap("graded-with-its-own-edits")
 def test_how_git_reads_files_is_not_patched(plan: MakePlan, patch: Patch) -> None:
-    """A file whose encoding says that it is unchanged would not be restored."""
+    """A file with an encoding attribute that makes it look unchanged would not be restored."""
     files = {".gitattributes": "*.js ident\n", "src/.gitattributes": "*.js working-tree-encoding=UTF-7\n"}
     given = patch(FIX) + "".join(_added(path, text.strip() + "\n") for path, text in files.items())
     run = run_patch(plan(), given, "", patch(MENU_TEST))
@@ -370,7 +375,8 @@ def test_how_git_reads_files_is_not_patched(plan: MakePlan, patch: Patch) -> Non
 
 @pytest.mark.rule("three-way")
 def test_a_patch_that_does_not_apply_is_merged(plan: MakePlan, patch: Patch, library: History) -> None:
-    """Made on a file that the repository has, somewhere: git merges it, and the run says so. Nothing stays staged."""
+    """If it was made against another version of a file, git merges it and the run records this. Nothing stays
+    staged."""
     text = "<ul>\none\ntwo\nthree\n" + "more\n" * 9
     library.commit("base", {"src/List.js": text, "src/Copy.js": text.replace("<ul>", "<ol>")})
     made = patch({"src/List.js": text.replace("three", "aria-label"), "src/New.test.js": "x | a | b\n"})
@@ -387,7 +393,7 @@ def test_a_patch_that_does_not_apply_is_merged(plan: MakePlan, patch: Patch, lib
 @pytest.mark.trap("graded-with-its-own-edits")
 @pytest.mark.parametrize("path", ["src/__snapshots__", "tests"])
 def test_a_link_in_place_of_a_test_folder_is_put_back(plan: MakePlan, patch: Patch, path: str) -> None:
-    """A link would let tests or snapshots stand under a name that nobody restores."""
+    """Through a link, tests or snapshots could exist under a name that is not restored."""
     link = f"diff --git a/{path} b/{path}\nnew file mode 120000\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n"
     link += "+src\n\\ No newline at end of file\n"
     removed = patch({"src/__snapshots__/Menu.snap": None}) if path.startswith("src") else ""
@@ -412,7 +418,8 @@ def test_a_link_in_place_of_a_test_folder_is_put_back(plan: MakePlan, patch: Pat
 def test_what_the_runner_reads_is_put_back(
     plan: MakePlan, patch: Patch, library: History, files: dict[str, str | None], restored: tuple[str, ...]
 ) -> None:
-    """Its name says nothing; the instance knows it. Of an instance that does not, it is the patch's."""
+    """Its name reveals nothing, but the instance lists it. Without an entry in the instance, the patch's version
+    stays."""
     library.commit("more", {"tools/odd.js": "configured\n"})
     gold, given = patch({"src/Menu.test.js": "configured | tools/odd.js | configured\n"}), patch(FIX | files)
     knowing = replace(plan(), protected=("tools/odd.js",))
@@ -436,7 +443,7 @@ def test_a_link_in_place_of_a_folder_that_the_runner_reads_is_put_back(
 
 @pytest.mark.rule("restore")
 def test_golds_own_configuration_is_applied(plan: MakePlan, patch: Patch) -> None:
-    """A fix that brings its set-up file needs it; the rest of the gold patch stays out."""
+    """A fix with a new set-up file needs it; the rest of the gold patch stays out."""
     gold = patch(FIX | {"jest.config.js": "module.exports = { testEnvironment: 'jsdom' }\n"})
     test = patch({"src/Menu.test.js": "configured | jest.config.js | jsdom\nhas a name | src/Menu.js | aria-label\n"})
     run = run_patch(plan(), patch({"jest.config.js": "broken\n"}), gold, test)
@@ -445,14 +452,14 @@ def test_golds_own_configuration_is_applied(plan: MakePlan, patch: Patch) -> Non
 
 
 def test_files_as_tests_of_their_own() -> None:
-    """A file that could run is a test that passes, where another run of the same file could not."""
+    """The file counts as a passing test, unless another run of the same file could not load it."""
     run = TestRun(results={"a > t": Status.PASSED}, suites={"a": Status.PASSED, "b": Status.FAILED})
     assert run.with_files(["a", "c"]).results == {"a > t": Status.PASSED, "a": Status.PASSED}
 
 
 @pytest.mark.rule("hooks")
 def test_node_loads_what_tells_of_hooks_before_the_runner(plan: MakePlan) -> None:
-    """Beside what the repository's own command asks for; a runner without such a file is left alone."""
+    """In addition to the options of the repository's own command; a runner without such a file is left alone."""
     said = {"test": ("node", "-p", "process.env.NODE_OPTIONS"), "test_env": {"NODE_OPTIONS": "--no-warnings"}}
     for parser, more in (("jest-json", " --require "), ("vitest-json", "")):
         environment = plan().environment.model_copy(update=said | {"parser": parser})

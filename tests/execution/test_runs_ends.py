@@ -1,4 +1,4 @@
-"""How a run can end without a result, and the signs of a result that is faked or broken."""
+"""How a run can end without a result, and the signs of a forged or broken result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Patch = Callable[[dict[str, str | None]], str]
 
 
 def breaking(way: str) -> dict[str, str | None]:
-    """A test file with which the runner breaks in this way."""
+    """A test file that breaks the runner in this way."""
     return {"src/Menu.test.js": f"opens | src/Menu.js | <nav\nbreaks {way}\n"}
 
 
@@ -29,7 +29,7 @@ def commands(plan: Plan) -> list[tuple[str, ...]]:
 
 
 def own(argv: tuple[str, ...]) -> Completed:
-    """What our own commands print if there is one test file and nothing differs from the commit."""
+    """The output of our own commands for one test file and no difference from the commit."""
     return Completed(0, b"a.test.js\n", 0) if "ls -1d" in " ".join(argv) else factories.own_command(argv)
 
 
@@ -56,7 +56,7 @@ def scripted(tmp_path: Path, limit: Limit | None = None) -> Plan:
     ],
 )
 def test_limits_are_ends_of_their_own(tmp_path: Path, limit: Limit, end: str) -> None:
-    """A hang, a memory death and a flood of output are neither a failed test nor a crash of the batch."""
+    """A timeout, an exhausted memory and too much output are neither failed tests nor crashes of the batch."""
     run = run_gold(scripted(tmp_path, limit), [])
     assert (run.end, run.results, run.seconds) == (end, {}, 3)
     assert run.log.startswith(b"$ npx jest ") and run.log.endswith(b"\nthe log")
@@ -81,7 +81,7 @@ def test_a_runner_without_a_report(plan: MakePlan, patch: Patch) -> None:
     ],
 )
 def test_signs_of_a_forged_result(plan: MakePlan, patch: Patch, way: str, fault: str) -> None:
-    """A runner that prints its own PASSED lines is believed elsewhere; here report and totals must agree."""
+    """Other benchmarks believe a runner that prints its own PASSED lines; here the report and the totals must agree."""
     run = run_gold(plan(), [("test", patch(breaking(way)))])
     assert (run.end, run.faults, run.died) == ("ran", (fault,), ())
 
@@ -97,7 +97,7 @@ def test_signs_of_a_forged_result(plan: MakePlan, patch: Patch, way: str, fault:
     ],
 )
 def test_signs_of_a_runner_that_broke(plan: MakePlan, patch: Patch, ways: list[str], sign: str) -> None:
-    """A late rejection, an exhausted heap: nobody lied, and nothing is believed."""
+    """A late rejection or an exhausted heap: nobody cheated, but the result is not trusted."""
     text = "".join(f"breaks {way}\n" for way in ways)
     run = run_gold(plan(), [("test", patch({"src/Menu.test.js": f"opens | src/Menu.js | <nav\n{text}"}))])
     assert (run.end, run.faults) == ("ran", ())
@@ -106,7 +106,7 @@ def test_signs_of_a_runner_that_broke(plan: MakePlan, patch: Patch, ways: list[s
 
 @pytest.mark.trap("bought-fault")
 def test_what_the_tests_print_blames_no_machine(tmp_path: Path) -> None:
-    """A patch that printed ENOSPC and wrote no report was not evaluated, and left the denominator."""
+    """A patch that printed ENOSPC and wrote no report was once "not evaluated", and so left the denominator."""
 
     def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
         said = b"Error: ENOSPC: no space left on device\nEAI_AGAIN\nETIMEDOUT\n"
@@ -124,7 +124,7 @@ def test_an_honest_run_has_no_fault(plan: MakePlan) -> None:
 
 @pytest.mark.rule("suite-is-a-test")
 def test_a_file_that_can_not_run_is_one_failed_test(plan: MakePlan, patch: Patch) -> None:
-    """Its cases are NONE in that run: so a fix that makes a new test file importable counts."""
+    """Its test cases are NONE in that run, so a fix that makes a new test file importable counts."""
     run = run_gold(plan(), [("test", patch({"src/New.test.js": ""}))])
     assert run.results == {"src/Menu.test.js > opens": Status.PASSED, "src/New.test.js": Status.FAILED}
 
@@ -136,14 +136,15 @@ def test_without_test_files_nothing_runs(plan: MakePlan) -> None:
 
 
 def test_only_files_that_exist_are_run(tmp_path: Path) -> None:
-    """A runner that is given a missing file fails as a whole; before the test patch new files are missing."""
+    """A runner fails as a whole if one of its files is missing, and new files are missing before the test patch is
+    applied."""
     plan = scripted(tmp_path)
     run_gold(plan, [])
     assert commands(plan)[-1][-1] == "a.test.js"
 
 
 def test_each_run_has_a_report_of_its_own(tmp_path: Path) -> None:
-    """A patch can not write the report beforehand: its name is made when the tests start."""
+    """A patch cannot write the report in advance: its name is chosen when the tests start."""
     plan = scripted(tmp_path)
     run_gold(plan, [])
     run_gold(plan, [])
@@ -154,7 +155,7 @@ def test_each_run_has_a_report_of_its_own(tmp_path: Path) -> None:
 
 @pytest.mark.invariant(4)
 def test_a_broken_workspace_is_no_verdict(tmp_path: Path) -> None:
-    """Where git itself fails, the machine is to blame and not the patch."""
+    """If git itself fails, the machine is to blame and not the patch."""
 
     def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
         return Completed(128, b"fatal: no space left", 0) if "git ls-files" in " ".join(argv) else own(argv)
@@ -168,7 +169,7 @@ def test_a_broken_workspace_is_no_verdict(tmp_path: Path) -> None:
 @pytest.mark.trap("bought-fault")
 @pytest.mark.parametrize(("limit", "end"), [("time", "timeout"), ("memory", "out_of_memory"), ("disk", "disk_limit")])
 def test_making_files_again_has_limits_too(tmp_path: Path, limit: Limit, end: str) -> None:
-    """A patch whose build never ends left us a workspace that was gone: not evaluated, and tried four times."""
+    """A patch with an endless build once left no usable workspace: it was "not evaluated" and tried four times."""
 
     def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
         files["/repo/.git/a11y-bench-made"] = b"dist/made.js"

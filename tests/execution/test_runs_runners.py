@@ -1,4 +1,4 @@
-"""A real runner from inference to its results: `node --test`, which every machine has, in a folder below the root."""
+"""A real runner from inference to results: `node --test`, which every machine has, in a subfolder."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def node_major() -> int:
 
 @pytest.fixture
 def plan(tmp_path: Path, sandbox_of: Callable[[Path], Any]) -> Plan:
-    """The project of `node --test` as a workspace, and the environment that is inferred for it."""
+    """The `node --test` project as a workspace, and the environment inferred for it."""
     if node_major() < 20:
         lack("this machine's Node is older than 20")
     checkout = tmp_path / "checkout"
@@ -61,7 +61,7 @@ def test_selected_files(plan: Plan) -> None:
 
 
 def test_the_whole_suite(plan: Plan) -> None:
-    """In the scope `full` no file is named: the runner finds them, or its script names them."""
+    """In the scope `full`, no file is named: the runner finds the files, or its script names them."""
     run = run_gold(replace(plan, files=None), [])
     assert run.suites.keys() == {f"{FOLDER}/test/{name}.test.js" for name in ("menu", "tabs", "broken")}
     assert run.log.partition(b"\n")[0].endswith(b" test/")
@@ -69,7 +69,8 @@ def test_the_whole_suite(plan: Plan) -> None:
 
 @pytest.mark.rule("environment-follows-the-commit")
 def test_a_runner_that_is_not_installed(plan: Plan) -> None:
-    """Which file is the runner's is seen when it runs; where there is none, the log says what was looked for."""
+    """Which installed file starts the runner is decided when it runs; if there is none, the log says what was looked
+    for."""
     entries = ("node_modules/jest/bin/jest.js", "../../node_modules/jest/bin/jest.js")
     lacking = factories.make_environment(folder=FOLDER, entries=entries)
     run = run_gold(replace(plan, environment=lacking), [])

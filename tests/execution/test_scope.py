@@ -30,7 +30,7 @@ def patch(*paths: str) -> str:
     ],
 )
 def test_the_files_that_a_test_patch_touches(paths: list[str], expected: list[str]) -> None:
-    """A snapshot stands for its test; what is no code (fixtures, images) is nothing that a runner could run."""
+    """A snapshot stands for its test; files without code (fixtures, images) cannot be run."""
     assert list(touched((), patch(*paths))) == expected
 
 
@@ -47,7 +47,7 @@ def test_the_files_that_a_test_patch_touches(paths: list[str], expected: list[st
 def test_snapshots_that_are_modules_stand_for_their_test(
     tree: Iterable[str], changed: list[str], expected: list[str]
 ) -> None:
-    """Web Test Runner's are code: they were run as pages of their own, and their tests were not."""
+    """Web Test Runner's snapshots are code: they were run as pages, and their tests were not run."""
     assert list(touched(tree, patch(*changed))) == expected
 
 
@@ -56,7 +56,7 @@ def test_snapshots_that_are_modules_are_no_tests(file: str, expected: bool) -> N
     assert is_test(f"src/menu/__tests__/{file}") == expected
 
 
-#: a suite whose tests are data: what runs them is named by a script, or called like a start
+#: a suite whose tests are data; a script names the program that runs them, or its name marks it as a start file
 DATA = (
     "package.json",
     "tests/run.js",
@@ -105,7 +105,8 @@ SCRIPTS = """{"scripts": {
     ],
 )
 def test_what_reads_the_data_of_tests(changed: list[str], manifest: str | None, expected: list[str]) -> None:
-    """Whole suites are data that one program reads; where a test of the same folder changes, that one does."""
+    """Some suites consist of data that one program reads; if a test changes in the same folder, that test stands for
+    the data."""
     assert list(touched(DATA, patch(*changed), manifest)) == expected
     assert list(files("touched", DATA, "", patch(*changed), manifest)) == expected
     assert files("full", DATA, "", patch(*changed), manifest) == ()
@@ -126,7 +127,7 @@ COMPONENTS = (
 )
 BUTTON = {"src/Button/__tests__/Button-test.js", "src/Button/__tests__/Button-kind-test.js"}
 HOOKS = ("src/hooks/useId.ts", "src/hooks/useField.ts", "src/hooks/__tests__/useId.test.ts")
-#: a tree of tests with the folders of the sources, as Jest runs it
+#: tests in a tree that mirrors the folders of the sources, as Jest runs it
 APART = ("packages/react/__tests__/src/Loader/index.js", "packages/react/__tests__/src/Menu/index.js")
 PACKAGE = ("packages/dialog/src/dialog.test.tsx", "packages/dialog/src/focus.test.tsx", "packages/dialog/src/utils.ts")
 
@@ -154,7 +155,7 @@ PACKAGE = ("packages/dialog/src/dialog.test.tsx", "packages/dialog/src/focus.tes
     ],
 )
 def test_the_tests_that_are_related_to_a_changed_source(changed: str, expected: set[str]) -> None:
-    """Those of its component; where a folder is none's, those that are called like it."""
+    """Those of its component; if a folder belongs to no component, those with a similar name."""
     assert related((*COMPONENTS, *HOOKS, *PACKAGE, *APART), [changed]) == expected
 
 

@@ -1,4 +1,4 @@
-"""The lines of a file that are gold's, by its part of a patch."""
+"""Which lines of a file come from gold, given the part of a patch that changes it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ def test_added_lines() -> None:
 
 
 def test_lines_that_are_gone() -> None:
-    """Those around them stand for them; what is replaced has lines of its own."""
+    """For removed lines, the lines around them count; replaced lines have lines of their own."""
     section = "--- a/x\n+++ b/x\n@@ -1,5 +1,4 @@\n a\n-b\n+c\n d\n-e\n f\n@@ -9,2 +8 @@\n-g\n h\n"
     assert beside(section) == {3, 4, 7, 8}

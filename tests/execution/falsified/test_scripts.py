@@ -13,7 +13,7 @@ ROLES = tokens()["role"]
 
 
 def false(statement: str, before: str = "") -> str:
-    """A statement of a test, of gold's, made false; empty where it stays."""
+    """A statement of gold's test, made false; empty if it is left unchanged."""
     text = f'it("works", async () => {{\n{before}\n{statement}\n}});\n'
     found = falsify(PATH, text, [3]).text.splitlines()[2]
     return "" if found == statement else found
@@ -42,7 +42,7 @@ def false(statement: str, before: str = "") -> str:
     ],
 )
 def test_what_is_changed(statement: str, changed: str) -> None:
-    """A value where there is one, else the whole expectation is turned around."""
+    """The expected value is changed if there is one; otherwise the whole expectation is negated."""
     assert false(statement) == changed
 
 
@@ -63,7 +63,7 @@ def test_what_is_changed(statement: str, changed: str) -> None:
     ],
 )
 def test_words_become_others(statement: str, start: str, end: str) -> None:
-    """Like the true ones in form, so that code cannot tell them apart; a short one becomes longer."""
+    """A replaced word has the form of the true one, so that code cannot tell them apart; short words become longer."""
     found = false(statement)
     assert found != statement and found.startswith(start) and found.endswith(end)
 
@@ -82,7 +82,7 @@ def test_words_become_others(statement: str, start: str, end: str) -> None:
     ],
 )
 def test_an_exact_value_becomes_one_that_could_be_meant(statement: str, before: str, meant: frozenset[str]) -> None:
-    """Code that accepts every value that is a role, or a word, accepts the false one, too."""
+    """So that the false expectation also catches code that accepts any value that is a role or a word."""
     values = re.findall('"([^"]*)"', false(statement, before))
     assert values[-1] in meant and f'"{values[-1]}"' not in statement
 
@@ -99,8 +99,8 @@ def test_an_exact_value_becomes_one_that_could_be_meant(statement: str, before: 
     ],
 )
 def test_no_other_role_where_one_of_several_suffices(statement: str) -> None:
-    """There the page may well have what could be meant. A role that no component has is one all the same, for code that
-    finds whatever is a role."""
+    """In a query with several roles, the page may well have another real one. There, the replacement is a role that no
+    component has, but that code looking for "any role" still accepts."""
     found = re.findall('"([^"]*)"', false(statement, 'click("button");'))
     assert ROLES.isdisjoint(found) and (tokens()["rare"] & {*found} or "toHaveAttribute" in statement)
 
@@ -126,7 +126,7 @@ def test_a_role_in_a_selector() -> None:
     ],
 )
 def test_what_stays(statement: str) -> None:
-    """Names, what snapshots keep, and what may hold in between while somebody waits for something else."""
+    """Left alone: names, stored snapshots, and what may hold for a moment while the test waits for something else."""
     assert false(statement) == ""
 
 
@@ -141,12 +141,14 @@ def test_what_stays(statement: str) -> None:
     ],
 )
 def test_no_value_that_another_honest_patch_may_have(statement: str, hidden: str) -> None:
-    """Where one of several values suffices, the next best could be true of a patch that works otherwise than gold."""
+    """If one of several values suffices, another plausible value could be true with a correct patch that works
+    differently from gold."""
     assert false(statement) and hidden not in false(statement)
 
 
 def test_one_expectation_of_each_test() -> None:
-    """The last one at gold's lines: those before it hold, so that it is reached, and do not save what fakes it."""
+    """The last expectation at gold's lines is changed: those before it hold, so it is reached, and they do not help
+    code that fakes the last."""
     statements = "".join(f"  expect({name}).toBe(1);\n" for name in "xyz")
     text = f'it("a", () => {{\n{statements}}});\nit("b", () => {{\n{statements}}});\n'
     found = falsify(PATH, text, [2, 3])
@@ -156,7 +158,8 @@ def test_one_expectation_of_each_test() -> None:
 
 @pytest.mark.rule("falsified")
 def test_the_first_expectation_of_a_test_with_several() -> None:
-    """Code that fakes the first and honestly shows the last is seen by one of the two; a test with one has no first."""
+    """Code that fakes the first expectation but really satisfies the last is caught by changing either one in turn. A
+    test with a single expectation has no separate first one."""
     statements = "".join(f"  expect({name}).toBe(1);\n" for name in "xyz")
     text = f'it("a", () => {{\n{statements}}});\nit("b", () => {{\n  expect(x).toBe(1);\n}});\n'
     found = falsify(PATH, text, range(1, 9), first=True)
@@ -170,7 +173,7 @@ def test_a_value_goes_before_a_negation() -> None:
 
 
 def test_a_test_of_which_only_the_way_there_changed() -> None:
-    """Its expectations are gold's, too, where none of them stands at gold's lines; other tests are left alone."""
+    """If none of a test's expectations is at gold's lines, all of them count as gold's; other tests are left alone."""
     found = falsify(
         PATH,
         'it("a", () => {\n  render(1);\n  expect(x).toBe(1);\n});\nit("b", () => {\n  expect(x).toBe(1);\n});\n',
@@ -198,8 +201,8 @@ def test_a_test_that_only_loses_lines() -> None:
     ],
 )
 def test_what_shows_the_fix_is_made_false(statements: str, last: str, another: str) -> None:
-    """A query of what is clicked fails before the expectations are reached, and so does one of an element that is then
-    expected to have the focus: a patch that fakes the focus would be seen by neither."""
+    """A false query for the clicked element would fail before the expectations are reached, and so would one for an
+    element that is then expected to have the focus. Neither would catch a patch that fakes the focus."""
     text = f'it("works", () => {{\n{statements}\n}});\n'
     for first, changed in ((False, last), (True, another)):
         found = falsify(PATH, text, range(1, 9), first=first).text
@@ -231,7 +234,8 @@ def test_what_shows_the_fix_is_made_false(statements: str, last: str, another: s
     ],
 )
 def test_whose_failure_says_two_values_and_nothing_else(statement: str, tells: bool) -> None:
-    """What else a failure prints (elements, lists, other values, a test's own words) differs between honest patches."""
+    """Anything else that a failure message prints (elements, lists, other values, custom messages) differs between
+    correct patches."""
     found = falsify(PATH, f'it("works", async () => {{\n{statement}\n}});\n', [2])
     assert found.telling == ({"works"} if tells else set())
 

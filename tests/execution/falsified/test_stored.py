@@ -1,4 +1,4 @@
-"""False expected output in snapshots and golden files: what is changed, and what stays."""
+"""False expected output in snapshots and golden files: what is changed, and what is left alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ exports[`Menu closes 1`] = `"it\\`s \\${closed}"`;
 
 @pytest.mark.rule("falsified")
 def test_stored_snapshots() -> None:
-    """A letter of each snapshot with a line of gold's; keys and escapes stay."""
+    """One letter changes in each snapshot with a line from gold; keys and escape sequences are left alone."""
     found = falsify(SNAP, SNAPSHOTS, [5, 9])
     assert found[1:4] == (2, 2, 0)
     assert list(changed(SNAPSHOTS, found)) == [5, 9]
@@ -32,7 +32,7 @@ def test_stored_snapshots() -> None:
 
 @pytest.mark.rule("falsified")
 def test_a_snapshot_that_only_loses_lines() -> None:
-    """Gold adds no line to it: one that stays becomes another, and other snapshots are left alone."""
+    """If gold adds no line to a snapshot, a remaining line is changed; other snapshots are left alone."""
     found = falsify(SNAP, SNAPSHOTS, [], [4, 5])
     assert list(changed(SNAPSHOTS, found).values()) == ['  role="menu"'] and found[1:3] == (1, 1)
     assert falsify("a.snap", SNAPSHOTS, [], [7, 8]).text == SNAPSHOTS, "a whole snapshot is gone"
@@ -66,7 +66,7 @@ A comment, which is not compared.
 
 @pytest.mark.rule("falsified")
 def test_expected_tokens_in_a_section_of_a_fixture() -> None:
-    """The input stays, and so does the comment; the expected output is still JSON, of another word."""
+    """The input and the comment are left alone; the expected output remains valid JSON with another word in it."""
     found = falsify("tests/js/string.test", FIXTURE, range(1, 15))
     assert list(changed(FIXTURE, found)) == [7] and found[1:] == (1, 1, 0, set(), None)
     assert json.loads(found.text.split("-----")[1])[1][1] != '"bold"'
@@ -82,7 +82,7 @@ def test_the_first_expected_token_of_several() -> None:
 @pytest.mark.rule("falsified")
 @pytest.mark.parametrize("path", ["test/bash.expect.txt", "fixtures/expected/bash.html", "test/golden/bash.txt"])
 def test_files_that_are_named_for_expected_output(path: str) -> None:
-    """One letter at gold's last line; entities and blank lines stay."""
+    """One letter changes in gold's last line; entities and blank lines are left alone."""
     text = '<b class="hljs-tag">&lt;a&gt;</b>\nrest\n\n'
     found = falsify(path, text, [1, 3])
     assert list(changed(text, found)) == [1] and found[1:3] == (1, 1)
@@ -110,6 +110,6 @@ def test_input_and_files_of_unknown_use_stay(path: str, text: str) -> None:
 
 
 def changed(before: str, found: Falsified) -> dict[int, str]:
-    """The changed lines by number, as they were; no line comes or goes."""
+    """The original text of the changed lines, by line number; asserts that no line was added or removed."""
     pairs = zip(before.split("\n"), found.text.split("\n"), strict=True)
     return {number: line for number, (line, other) in enumerate(pairs, 1) if line != other}

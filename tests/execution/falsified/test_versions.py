@@ -1,4 +1,4 @@
-"""Gold's version of a test file with the values that its former version expects."""
+"""Gold's version of a test file with the values that the base's version expects."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ describe("Menu", () => {{
     ],
 )
 def test_values_of_the_former_version(before: str, now: str, made: str, tells: bool) -> None:
-    """Two plain values are all that a failure says; a list, an object or an element may be printed in several ways."""
+    """Only pairs of plain values, since a failure message prints nothing else; lists, objects and elements may be
+    printed in several ways."""
     found = former(PATH, GROUP.format(before), GROUP.format(now))
     assert found.text == GROUP.format(made) and found.tests == {"Menu > a"}
     assert found.telling == ({"Menu > a"} if tells else set())
@@ -73,29 +74,30 @@ def test_values_of_the_former_version(before: str, now: str, made: str, tells: b
     ],
 )
 def test_what_an_honest_patch_may_satisfy_both_ways(before: str, now: str) -> None:
-    """A value that is computed, waited for or compared loosely, and another element, leave gold's file as it is."""
+    """Gold's file is left alone if a value is computed, awaited or compared loosely, or if the element differs: a
+    correct patch may satisfy both versions."""
     found = former(PATH, GROUP.format(before), GROUP.format(now))
     assert found.text == GROUP.format(now) and found.tests == set()
 
 
 @pytest.mark.rule("former-expectations")
 def test_everything_else_is_golds() -> None:
-    """What the base imports, how it sets tests up, and its other tests may fail with an honest patch in another way
-    than with gold, or pass: none of it comes back."""
+    """The base's imports, set-up and other tests are not restored: with a correct patch they may pass, or fail in
+    another way than with gold."""
     base = "const setup = 1;\n" + GROUP.format("expect(x).toBe(1);").replace("toBe(1); });\n});", "toBe(3); });\n});")
     gold = 'import z from "z";\n' + GROUP.format("expect(x).toBe(2);").replace("expect(y).toBe(1)", "expect(z).toBe(1)")
     assert former(PATH, base, gold).text == gold.replace("toBe(2)", "toBe(1)")
 
 
 def test_titles_that_two_tests_share_are_left_alone() -> None:
-    """Which of them was which is unknown."""
+    """If two tests share a title, it is unknown which one corresponds to which."""
     twice = 'it("a", () => {{ expect(x).toBe({}); }});\nit("a", () => {{ expect(y).toBe(1); }});\n'
     assert former(PATH, twice.format(1), twice.format(2)).text == twice.format(2)
 
 
 @pytest.mark.rule("former-expectations")
 def test_former_snapshots() -> None:
-    """Of those that both versions have; a new one stays gold's."""
+    """Base values return only in snapshots that both versions have; a new snapshot is gold's."""
     base, gold = "exports[`Menu opens 1`] = `\n<nav>\n`;\n", "exports[`Menu opens 1`] = `\n<menu>\n`;\n"
     new = "exports[`Menu closes 1`] = `x`;\n"
     found = former("src/__snapshots__/Menu.test.tsx.snap", base, new + gold)
