@@ -1,4 +1,4 @@
-"""The tiny library with a dataset, and predictions as an agent would have left them."""
+"""The tiny library with a dataset, and predictions in the form that an agent leaves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RUNNER = (Path(__file__).parents[1] / "tiny_jest.js").read_text().splitlines()
 
 
 def change(path: str, before: str, after: str, *rest: str) -> str:
-    """A patch of the first line of a file, with lines of the rest where there are others."""
+    """A patch that changes the first line of a file, with the remaining lines as context."""
     size, context = len(rest) + 1, "".join(f" {line}\n" for line in rest)
     header = f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1,{size} +1,{size} @@\n"
     return f"{header}-{before}\n+{after}\n{context}"
@@ -32,13 +32,13 @@ RUN = "20240506T070809Z"
 
 
 class Evaluation:
-    """A data directory with the tiny dataset; `bench.sandbox` counts what is run."""
+    """A data directory with the tiny dataset; `bench.sandbox` counts the runs."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.store, self.sandbox = bench, bench.store, bench.sandbox
 
     def predict(self, model: str = "model-a", run: str = RUN, trusted: bool = True, **patches: str) -> Path:
-        """Predictions by the pull request's name; the file."""
+        """Write predictions by the pull request's name and return the file."""
         path = self.store.predictions(factories.REPO, "magentless", model) / run / "predictions.jsonl"
         fields = {"model_name_or_path": model, "run": run, "trusted": trusted}
         made = [factories.make_prediction(NUMBERS[name], model_patch=text, **fields) for name, text in patches.items()]
@@ -46,7 +46,7 @@ class Evaluation:
         return path
 
     def forget(self) -> None:
-        """The dataset as it was before runners were asked what they read: this one lies in the library itself."""
+        """Restore a dataset from before runners were asked what they read: this library contains its runner."""
         instances = read_records(self.store.dataset(factories.REPO), Instance)
         assert all("jest/bin/jest.js" in one.protected for one in instances)
         older = [one.model_copy(update={"protected": ()}) for one in instances]

@@ -1,4 +1,4 @@
-"""What a run answered: which run is meant, whose predictions they are, and why some instances have none."""
+"""The answers of a run: which run is meant, whose predictions it has, and why some instances have none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def predicted(store: Store, run: str = NEW, attempt: int = 1, *numbers: int, **fields: Any) -> Path:
-    """A run's predictions for these instances, of one attempt."""
+    """A run's predictions for these instances, from one attempt."""
     folder = store.predictions(REPO, "magentless", "model-a") / run
     folder = of_attempt(folder, attempt)
     path = folder / "predictions.jsonl"
@@ -72,7 +72,7 @@ def test_an_unknown_run_lists_what_there_is(store: Store) -> None:
     ],
 )
 def test_a_prediction_of_another_agent_or_model_is_refused(store: Store, fields: dict[str, str], whose: str) -> None:
-    """A file that was copied into the wrong folder would give one model the other's verdicts."""
+    """A file copied into the wrong folder would give one model the other's verdicts."""
     path = predicted(store, **fields)
     with pytest.raises(UserError, match=f"a prediction of {whose}") as error:
         read_answers(store, SUBJECT)
@@ -94,7 +94,7 @@ def test_an_instance_that_was_answered_twice_is_refused(store: Store) -> None:
 
 @pytest.mark.invariant(4)
 def test_a_fault_of_the_machine_is_told_from_one_of_the_agent(store: Store) -> None:
-    """What the agent did wrong is no answer, and counts against it; what the machine did wrong does not."""
+    """The agent's own fault counts against it as a missing answer; the machine's fault does not."""
     causes = {
         "acme__ui-2": "provider_500",
         **{f"acme__ui-{number}": cause for number, cause in enumerate(OWN_FAULTS, 3)},

@@ -1,4 +1,4 @@
-"""Whether the machine failed, or a patch made it look so."""
+"""Telling a failing machine from a patch that only makes it look so."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pipeline.sandbox.scripted import ScriptedSandbox
 
 
 class Failing:
-    """Fails as often as it is told, with this cause; then it succeeds."""
+    """Fails the given number of times with this cause; then it succeeds."""
 
     def __init__(self, times: int, cause: str = "engine") -> None:
         self.times, self.cause = times, cause
@@ -33,7 +33,8 @@ ERROR = InfrastructureError("the engine starts no command", cause="engine")
 @pytest.mark.trap("bought-fault")
 @pytest.mark.rule("not-evaluated-is-evidence")
 def test_what_fails_under_one_patch_alone_is_the_patchs() -> None:
-    """A patch that took all memory in the background let our own commands fail: not evaluated, and out of the count."""
+    """A patch that exhausted the memory in the background let our own commands fail. It was "not evaluated", and so
+    left the count."""
     assert blame.settled(ERROR, Failing(1), lambda: True) is None
     assert blame.settled(ERROR, Failing(0), lambda: True) == "a run"
 
@@ -41,7 +42,7 @@ def test_what_fails_under_one_patch_alone_is_the_patchs() -> None:
 @pytest.mark.invariant(4)
 @pytest.mark.rule("not-evaluated-is-evidence")
 def test_what_fails_without_it_is_the_machines() -> None:
-    """Before the last try, or after it."""
+    """Whether the check fails before the last try or after it."""
     with pytest.raises(InfrastructureError, match="starts no command"):
         blame.settled(ERROR, Failing(0), lambda: False)
     answers = iter([True, False])

@@ -1,4 +1,4 @@
-"""`a11y-bench evaluate` as it is called: what it shows, and its exit code."""
+"""The command `a11y-bench evaluate`: its output and its exit code."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_every_verdict_is_shown(evaluation: Evaluation) -> None:
 @pytest.mark.invariant(4)
 @pytest.mark.rule("incomplete-is-marked")
 def test_what_is_not_evaluated_marks_the_whole_run(evaluation: Evaluation) -> None:
-    """Rates of an incomplete run are not comparable; the same command tries the missing ones again."""
+    """Rates of an incomplete run are not comparable; the same command tries the missing instances again."""
     instances = [evaluation.bench.instance(name) for name in ("menu", "badge")]
     path = evaluation.store.dataset(factories.REPO)
     write_records(path, [instances[0].model_copy(update={"image": "0" * 32}), instances[1]])

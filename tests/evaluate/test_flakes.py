@@ -1,4 +1,5 @@
-"""Runs that are made again, with the real stages: flakes, what gold is asked, and what only one patch lets fail."""
+"""Repeated runs with the real stages: flaky tests, gold's comparison runs, and failures that occur with one patch
+only."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ PULL = Pull("qualified", NAMED + "letters {counter}\n", "works | {src} | old\nle
 
 @pytest.fixture(scope="module")
 def flaky(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """One instance with a test that fails when it is told to, after the qualification."""
+    """One instance with a test that fails on command, after the qualification."""
     folder = tmp_path_factory.mktemp("flaky")
     bench = Bench(folder, make_library(folder, {"menu": PULL}).folder, folder / "cache")
     bench.collect()
@@ -38,12 +39,12 @@ def evaluation(flaky: Bench, tmp_path: Path) -> Evaluation:
 
 
 def told(flaky: Bench, letters: str) -> None:
-    """What the test does in the runs to come; the first one is the patch's."""
+    """What the test does in the coming runs; the first one is the patch's."""
     (flaky.folder / "menu.counter").write_text(letters)
 
 
 def runs_of(evaluation: Evaluation) -> int:
-    """How many workspaces the last evaluation took."""
+    """How many workspaces the last evaluation used."""
     count = len(evaluation.sandbox.opened)
     evaluation.sandbox.opened.clear()
     return count
@@ -51,7 +52,7 @@ def runs_of(evaluation: Evaluation) -> int:
 
 @pytest.mark.rule("flakes")
 def test_a_test_that_gold_never_flips_is_broken_and_gold_is_asked_once(flaky: Bench, evaluation: Evaluation) -> None:
-    """Ten runs of gold are made for the first patch only; its verdict follows from what is kept."""
+    """The ten runs of gold are made for the first patch only; its verdict follows from what is kept."""
     evaluation.predict(menu=FIX)
     told(flaky, "F")
     found = evaluation.evaluate()["menu"]
@@ -80,7 +81,7 @@ def test_what_fails_each_time_is_broken_and_gold_is_not_asked(flaky: Bench, eval
 
 
 class Doomed(WatchedSandbox):
-    """Whatever is asked of it while tests run fails, and nothing else."""
+    """Every command fails while tests run, and only then."""
 
     @contextmanager
     def open(self, digest: str, **options: Any) -> Iterator[Workspace]:
@@ -99,7 +100,7 @@ class Doomed(WatchedSandbox):
 @pytest.mark.trap("bought-fault")
 @pytest.mark.rule("not-evaluated-is-evidence")
 def test_a_patch_under_which_alone_our_commands_fail_has_crashed(flaky: Bench, evaluation: Evaluation) -> None:
-    """It was not evaluated, at each try, and left the denominator. What is kept of it gives the same verdict."""
+    """It was "not evaluated" at each try, and so left the denominator. The kept files give the same verdict."""
     evaluation.sandbox = Doomed(flaky.cache)
     evaluation.predict(menu=FIX)
     found = evaluation.evaluate()["menu"]

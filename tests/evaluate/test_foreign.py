@@ -1,4 +1,4 @@
-"""Predictions that another harness made: every form they come in, and what becomes of them."""
+"""Predictions from other harnesses: every form they come in, and how they are imported."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def one(instance: str = "acme__ui-1", patch: str | None = PLAIN, **more: Any) ->
 
 @pytest.mark.trap("external-predictions-vanish")
 def test_they_become_a_run_that_is_evaluated_and_analyzed(store: Store, tmp_path: Path) -> None:
-    """Our own first version dropped them in the analysis, with a false reason."""
+    """Our first version dropped them in the analysis, with a false reason."""
     path = given(tmp_path, one(), one("acme/ui#2", None), one("acme/ui:3", PLAIN.rstrip("\n")), one("acme__web-1"))
     subject = adopt(store, SUBJECT, path)
     answers = read_answers(store, subject)
@@ -85,7 +85,7 @@ def test_of_several_models_one_is_chosen(store: Store, tmp_path: Path) -> None:
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("more", ["", "\n" + json.dumps({"instance_id": "acme__ui-2", "model_patch": ""})])
 def test_a_key_that_occurs_twice_is_refused(store: Store, tmp_path: Path, more: str) -> None:
-    """The second patch would be evaluated, and the first one lost."""
+    """Otherwise the second patch would be evaluated and the first one lost."""
     path = tmp_path / "theirs.json"
     path.write_text('{"instance_id": "acme__ui-1", "model_patch": "x", "model_patch": ""}' + more)
     with pytest.raises(UserError, match="the key 'model_patch' occurs twice"):
@@ -160,7 +160,7 @@ def test_a_folder_that_is_named_like_a_prefix_is_no_prefix(tmp_path: Path, folde
 
 @pytest.mark.parametrize("ending", ["", "\n", "\n\n"])
 def test_a_hunk_that_ends_in_an_empty_line_keeps_it(tmp_path: Path, ending: str) -> None:
-    """Some tools write no blank before it; without the line, the patch would be cut short."""
+    """Some tools omit the space of an empty context line; without the line, the patch would be cut short."""
     (tmp_path / "x.js").write_text("a\nb\n\n")
     patch = f"--- a/x.js\n+++ b/x.js\n@@ -1,3 +1,3 @@\n a\n-b\n+c\n{ending}"
     done = subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=normalized(patch), text=True)
@@ -171,7 +171,8 @@ def test_a_hunk_that_ends_in_an_empty_line_keeps_it(tmp_path: Path, ending: str)
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("prefixes", [("a/", "b/"), ("i/", "w/"), ("", "")])
 def test_new_and_removed_files_apply(tmp_path: Path, prefixes: tuple[str, str], end: str) -> None:
-    """With and without git's header; lines that look like one stay what they are. Windows ends all lines in CR LF."""
+    """With and without git's header; content lines that look like a header are unchanged. Windows ends all lines in CR
+    LF."""
     old, new = prefixes
     added = f"--- /dev/null\n+++ {new}src/new.js\n@@ -0,0 +1,2 @@\n+++ i/not-a-header\n+b\n"
     removed = f"--- {old}x.js\n+++ /dev/null\n@@ -1 +0,0 @@\n-- old\n"
@@ -187,7 +188,7 @@ def test_new_and_removed_files_apply(tmp_path: Path, prefixes: tuple[str, str], 
 
 @pytest.mark.parametrize("end", ["\n", ""])
 def test_a_binary_file_without_its_content_is_left_out(end: str) -> None:
-    """`git diff` without `--binary` writes this: git refused the whole patch, with the fix in it."""
+    """`git diff` without `--binary` writes this; git refused the whole patch, including the fix in it."""
     said = "Binary files a/logo.png and b/logo.png differ"
     stub = f"diff --git a/logo.png b/logo.png\nindex 1..2 100644\n{said}{end}"
     assert (normalized(PLAIN + stub), stubs(PLAIN + stub)) == (PLAIN, [said])

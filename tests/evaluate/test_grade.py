@@ -1,4 +1,4 @@
-"""From a run to an outcome, and from outcomes to a report: pure functions."""
+"""From a run to an outcome, and from outcomes to a report; pure functions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GOOD = TestRun(results={NAMED: Status.PASSED, OPENS: Status.PASSED})
 
 
 def with_results(**changes: str) -> TestRun:
-    """The good run with other statuses: `named` is the fail-to-pass test, `opens` the pass-to-pass one."""
+    """The good run with other statuses: `named` is the fail-to-pass test, `opens` the pass-to-pass test."""
     names = {"named": NAMED, "opens": OPENS}
     results = GOOD.results | {names[key]: Status(status) for key, status in changes.items()}
     return TestRun(results={name: status for name, status in results.items() if status is not Status.NONE})
@@ -37,7 +37,7 @@ def test_resolved_when_everything_expected_passes() -> None:
 @pytest.mark.rule("resolved")
 @pytest.mark.parametrize("status", ["FAILED", "SKIPPED", "NONE"])
 def test_a_test_that_is_skipped_or_gone_does_not_pass(status: str) -> None:
-    """Multi-SWE-bench takes p -> p -> NONE and p -> p -> SKIP for fine: a patch could delete what it breaks."""
+    """Multi-SWE-bench accepts p -> p -> NONE and p -> p -> SKIP: a patch could delete a test that it breaks."""
     unfixed, broken = of_run(INSTANCE, with_results(named=status)), of_run(INSTANCE, with_results(opens=status))
     assert unfixed.outcome is broken.outcome is Outcome.UNRESOLVED
     assert (unfixed.fields["unfixed"], unfixed.fields["broken"]) == ({NAMED: status}, {})
@@ -46,7 +46,7 @@ def test_a_test_that_is_skipped_or_gone_does_not_pass(status: str) -> None:
 
 @pytest.mark.rule("quarantine")
 def test_what_is_quarantined_decides_nothing() -> None:
-    """A flaky test is in no expectation; whatever it does, and whatever else is new, changes no verdict."""
+    """A flaky test is not in the expectations; neither it nor any new test changes a verdict."""
     flaky = {"a > flaky": {run: {"PASSED": 2, "FAILED": 1} for run in ("run", "test", "fix")}}
     instance = factories.make_instance(1, quarantine=flaky)
     run = replace(GOOD, results=GOOD.results | {"a > flaky": Status.FAILED, "a > new": Status.FAILED})
@@ -65,7 +65,7 @@ def test_an_expected_file_passes_when_it_could_run() -> None:
 @pytest.mark.trap("printed-passed")
 @pytest.mark.rule("tampered")
 def test_signs_of_a_faked_result_are_never_resolved() -> None:
-    """A patch that prints its own PASSED lines, or writes its own report, is believed by systems in use."""
+    """Some benchmarks believe a patch that prints its own PASSED lines or writes its own report."""
     graded = of_run(INSTANCE, replace(GOOD, faults=("the runner ended without announcing its report", "exit code 1")))
     assert (graded.outcome, graded.cause) == (
         Outcome.TAMPERED,
@@ -89,7 +89,8 @@ def test_signs_of_a_faked_result_are_never_resolved() -> None:
     ],
 )
 def test_a_run_without_a_result(end: str, outcome: Outcome) -> None:
-    """What a patch used up, and a runner that it ended, count against it: it leaves no denominator. None is a lie."""
+    """Exhausting a limit, or ending the runner, counts against the patch, which stays in the denominator. Neither is
+    tampering."""
     graded = of_run(INSTANCE, TestRun(end=end, restored=("package.json",)))
     assert (graded.outcome, graded.fields["restored"], graded.fields["merged"]) == (outcome, ("package.json",), False)
     assert graded.cause
@@ -102,7 +103,7 @@ def test_a_run_without_a_result(end: str, outcome: Outcome) -> None:
     ("code", "said"), [(0, ""), (1, ", with exit code 1"), (-6, ", killed by signal 6")], ids=["left", "failed", "heap"]
 )
 def test_how_the_runner_ended_is_said(code: int, said: str) -> None:
-    """V8 ends a process whose heap is exhausted by signal 6, which is how people know it."""
+    """V8 ends a process with an exhausted heap by signal 6, which the message explains."""
     graded = of_run(INSTANCE, TestRun(end="no_report", code=code))
     assert graded.cause == f"the runner ended without its report{said}"
 
@@ -110,7 +111,7 @@ def test_how_the_runner_ended_is_said(code: int, said: str) -> None:
 @pytest.mark.rule("crashed")
 @pytest.mark.trap("honest-crash")
 def test_a_runner_that_broke_is_no_attempt_to_cheat() -> None:
-    """A late rejection changes Vitest's exit code while all tests pass: our first version called that tampered."""
+    """A late rejection changes Vitest's exit code although all tests pass; our first version called that tampered."""
     late = replace(GOOD, died=("the report says success, the exit code is 1",))
     graded = of_run(INSTANCE, late)
     assert (graded.outcome, graded.cause) == (Outcome.CRASHED, late.died[0])
@@ -132,7 +133,7 @@ def test_a_new_or_skipped_test_that_fails_is_not_fixed(letters: str) -> None:
 @pytest.mark.rule("hooks")
 @pytest.mark.trap("hook-failure-passes")
 def test_a_hook_that_fails_with_a_candidate_breaks_its_file() -> None:
-    """All cases of the file pass, and its `afterAll` fails: our first version called that resolved."""
+    """All test cases of the file pass, and its `afterAll` hook fails; our first version called that resolved."""
     file = "src/Menu.test.tsx"
     run = replace(GOOD, results=GOOD.results | {file: Status.FAILED}, suites={file: Status.FAILED})
     graded = of_run(INSTANCE, run)
@@ -145,7 +146,7 @@ def test_a_hook_that_fails_with_a_candidate_breaks_its_file() -> None:
 
 @pytest.mark.rule("hooks")
 def test_a_file_that_failed_with_gold_too_is_not_asked_again() -> None:
-    """Its transition decides, as any other test's."""
+    """Its transition decides, as for any other test."""
     file = "src/Menu.test.tsx"
     run = replace(GOOD, results=GOOD.results | {file: Status.FAILED}, suites={file: Status.FAILED})
     for more in ({"tests": {**factories.TESTS, file: "FFF"}}, {"quarantine": {file: {"fix": {"PASSED": 1}}}}):
@@ -163,7 +164,7 @@ def test_a_bundle_that_breaks_is_of_all_tests() -> None:
 
 @pytest.mark.trap("empty-patch")
 def test_patches_that_need_no_run() -> None:
-    """Multi-SWE-bench files an empty patch as unresolved, after `git apply` failed on it."""
+    """Multi-SWE-bench counts an empty patch as unresolved, after `git apply` failed on it."""
     assert without_run(None) == Graded(Outcome.NO_PREDICTION)
     assert without_run(factories.make_prediction(model_patch=" \n")) == Graded(Outcome.EMPTY)
     assert without_run(factories.make_prediction()) is None
@@ -179,7 +180,7 @@ def test_a_verdict_names_the_patch_and_the_image() -> None:
 
 @pytest.mark.trap("denominator")
 def test_the_report_counts_every_instance() -> None:
-    """In Multi-SWE-bench an instance without a prediction vanishes from the denominator."""
+    """In Multi-SWE-bench, an instance without a prediction disappears from the denominator."""
     verdicts = [
         factories.make_verdict(factories.make_prediction(number), outcome) for number, outcome in enumerate(Outcome, 1)
     ]
@@ -207,7 +208,7 @@ def test_every_outcome_is_in_the_report() -> None:
 
 @pytest.mark.rule("identity")
 def test_what_ran_otherwise_than_at_qualification_is_said() -> None:
-    """A verdict of another Node, engine or limit stands, and says so."""
+    """A verdict from another Node, engine or limit remains valid, with a note."""
     qualified = Identity(node="20.19.4", manager="yarn@4.3.1", sandbox="docker", limits={"seconds": 1800.0})
     ran = qualified.model_copy(update={"node": "20.19.5", "limits": {"seconds": 60.0}})
     assert differences(qualified, ran) == (
@@ -231,14 +232,14 @@ FAILS = TestRun(results={NAMED: Status.FAILED, OPENS: Status.PASSED})
 
 
 def put(**runs: TestRun) -> PatchRun:
-    """A patch that all tests accept, and its counter-runs; `again` is the second one in disguise, `third` the third."""
+    """A patch that passes all tests, and its counter-runs; `again` is the second disguised run, `third` the third."""
     names = {"again": "disguised.2", "third": "disguised.3"}
     return PatchRun(GOOD, counter={names.get(name, name): run for name, run in runs.items()})
 
 
 @pytest.mark.rule("resolved")
 def test_what_passes_waits_for_its_counter_runs() -> None:
-    """One after the other, and none after one that tells."""
+    """They follow one another, and none follows a run that decides."""
     assert due(TRIED, put()) == "falsified"
     assert due(TRIED, put(falsified=FAILS)) == "former"
     assert due(TRIED, put(falsified=GOOD)) == ""
@@ -261,7 +262,7 @@ def test_what_passes_that_must_fail_is_tampered_with(kind: str) -> None:
 @pytest.mark.rule("falsified")
 @pytest.mark.parametrize("status", [Status.SKIPPED, None])
 def test_a_test_that_is_gone_is_no_evidence(status: Status | None) -> None:
-    """It has not failed, so the patch is not resolved; but nothing that can not pass has passed."""
+    """It has not failed, so the patch is not resolved; but no false expectation has passed either."""
     run = TestRun(results={NAMED: status} if status else {})
     graded = of_tested(TRIED, put(falsified=run))
     assert graded.outcome is Outcome.UNRESOLVED and graded.cause.startswith(f"falsified: {NAMED} is ")
@@ -288,8 +289,8 @@ def test_the_first_of_several_expectations_counts_as_the_last_does() -> None:
 
 @pytest.mark.rule("same-failure")
 def test_what_fails_for_another_reason_than_gold() -> None:
-    """Who shows a value where the tests ask for it alone shows another one here; it is tried twice, since a machine may
-    have been slow, and it is no proof of a lie."""
+    """Code that shows a value only where tests ask for it shows another value here. The run is tried twice, since the
+    machine may have been slow, and it is no proof of tampering."""
     tried = factories.make_instance(counter_runs=TOLD.model_copy(update={"said": {NAMED: "as gold"}}))
     same, other = replace(FAILS, reasons={NAMED: "as gold"}), replace(FAILS, reasons={NAMED: "otherwise"})
     assert due(tried, put(falsified=same)) == "former"
@@ -303,7 +304,8 @@ def test_what_fails_for_another_reason_than_gold() -> None:
 
 @pytest.mark.rule("same-failure")
 def test_what_fails_with_former_values_for_another_reason_than_gold() -> None:
-    """Whoever passes gold's test shows gold's value where the base expected another one, and the failure says both."""
+    """Whoever passes gold's test shows gold's value where the base expected another one, and the failure message
+    contains both."""
     tried = factories.make_instance(counter_runs=TOLD.model_copy(update={"former_said": {NAMED: "as gold"}}))
     same, other = replace(FAILS, reasons={NAMED: "as gold"}), replace(FAILS, reasons={NAMED: "otherwise"})
     assert due(tried, put(falsified=FAILS, former=same)) == "disguised"
@@ -315,14 +317,15 @@ def test_what_fails_with_former_values_for_another_reason_than_gold() -> None:
 
 @pytest.mark.rule("counter-runs-once")
 def test_a_record_without_former_values_makes_no_run_of_them() -> None:
-    """Of an earlier version: gold's own tests would run once more and pass, which must not, as it would seem."""
+    """A record from an earlier version: gold's own tests would run once more and pass, which would wrongly look like
+    tampering."""
     before = factories.make_instance(counter_runs=TOLD.model_copy(update={"former_patch": ""}))
     assert due(before, put(falsified=FAILS)) == "disguised"
 
 
 @pytest.mark.rule("test-aware")
 def test_what_passes_only_where_tests_run() -> None:
-    """It is tried twice, since what fails once may be flaky."""
+    """It is tried twice, since a single failure may be flaky."""
     once = put(falsified=FAILS, former=FAILS, disguised=FAILS)
     assert due(TRIED, once) == "disguised.2"
     twice = put(falsified=FAILS, former=FAILS, disguised=FAILS, again=FAILS)
@@ -335,7 +338,7 @@ def test_what_passes_only_where_tests_run() -> None:
 
 @pytest.mark.rule("test-aware")
 def test_what_fails_once_each_is_no_evidence() -> None:
-    """Two tests that are flaky in a busy moment, or one in a run that is the only one to end, prove nothing."""
+    """Two different flaky tests, or a test in the only run that ended, prove nothing."""
     other = TestRun(results={NAMED: Status.PASSED, OPENS: Status.FAILED})
     graded = of_tested(TRIED, put(disguised=FAILS, again=other))
     assert graded.outcome is Outcome.RESOLVED and "test_aware" not in graded.fields
@@ -349,7 +352,7 @@ def test_what_fails_once_each_is_no_evidence() -> None:
 
 @pytest.mark.rule("test-aware")
 def test_a_test_that_passed_before_is_blamed_in_its_third_run() -> None:
-    """It may be a flake that gold did not show. One that gold fixes is blamed in the second."""
+    """It may be a flake that gold did not show. A fail-to-pass test counts as evidence after the second run."""
     flaky = TestRun(results={NAMED: Status.PASSED, OPENS: Status.FAILED})
     others = {"falsified": FAILS, "former": FAILS}
     assert due(TRIED, put(**others, disguised=flaky, again=flaky)) == "disguised.3"
@@ -366,7 +369,7 @@ def test_a_test_that_passed_before_is_blamed_in_its_third_run() -> None:
 @pytest.mark.rule("test-aware")
 @pytest.mark.rule("falsified")
 def test_where_all_are_disguised_the_true_run_comes_first() -> None:
-    """A patch that knows of tests fails it, and no run with false expectations is made."""
+    """A patch that recognizes tests fails that run, and no run with false expectations is made."""
     told = TOLD.model_copy(update={"kinds": ("disguised", "falsified", "former"), "hidden": True})
     tried = factories.make_instance(counter_runs=told)
     assert due(tried, put()) == "disguised"
@@ -391,8 +394,8 @@ def test_a_disguised_run_whose_runner_broke_is_made_again() -> None:
 
 @pytest.mark.rule("test-aware")
 def test_other_differences_are_a_mark() -> None:
-    """What gold flips shows nothing; what gold does not pass either is nobody's fault. A test that passed before the
-    fix is a difference like any other: a patch may fix what is asked, and break the rest for users only."""
+    """Tests that are flaky with gold show nothing, and a test that gold does not pass either is nobody's fault. A test
+    that passed before the fix counts too: a patch may fix the issue and break everything else for users only."""
     run = TestRun(results={NAMED: Status.PASSED, OPENS: Status.FAILED})
     graded = of_tested(TRIED, put(disguised=run, again=run))
     assert graded.outcome is Outcome.TAMPERED and graded.fields["test_aware"] == (OPENS,)
@@ -405,7 +408,7 @@ def test_other_differences_are_a_mark() -> None:
 
 
 def test_a_counter_run_that_does_not_end_says_so() -> None:
-    """It is made again first: a machine may have been slow."""
+    """It is made again first, since the machine may have been slow."""
     slow = TestRun(end="timeout")
     assert due(TRIED, put(falsified=slow)) == "falsified.2"
     once_more = PatchRun(GOOD, counter={"falsified": slow, "falsified.2": FAILS})

@@ -1,4 +1,4 @@
-"""What is kept of a patch: its run, and the counter-runs that it called for."""
+"""What is kept of a patch's evaluation: its run, and the counter-runs that followed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RUN = TestRun(place="/scratch/r.json", root="/repo", code=1, log=LOG, report=REP
 
 @pytest.mark.rule("counter-runs-once")
 def test_counter_runs_are_kept_with_their_seconds(tmp_path: Path) -> None:
-    """They are read anew as the run is: only logs and reports are kept, and what nobody can read again."""
+    """They are read again like the run itself: only logs, reports, and facts that cannot be read again are kept."""
     unit = Unit(tmp_path / "unit")
     tested = PatchRun(RUN, counter={"falsified": TestRun("timeout", seconds=3), "disguised": RUN}, ran=Identity())
     kept.save(unit, tested, {"patch": "p"})
@@ -35,7 +35,7 @@ def test_counter_runs_are_kept_with_their_seconds(tmp_path: Path) -> None:
 
 @pytest.mark.rule("counter-runs-once")
 def test_other_false_expectations_are_another_run() -> None:
-    """What a patch was put to belongs to what decides how it fares."""
+    """The false expectations are part of what decides a patch's verdict."""
     told = CounterRuns(kinds=("falsified",), falsified="diff")
     plain, other = (kept.run_digests(make_instance(counter_runs=one), "patch") for one in (CounterRuns(), told))
     assert plain != other and plain.keys() == other.keys()

@@ -1,4 +1,4 @@
-"""What a patch may use, by what gold needed."""
+"""A patch's limits, derived from what gold needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GIB = 2**30
 @pytest.mark.trap("bought-fault")
 @pytest.mark.parametrize(("gold", "patch"), [(0, 4 * GIB), (GIB, 2 * GIB), (2 * GIB, 4 * GIB), (4 * GIB, 4 * GIB)])
 def test_a_patch_has_twice_the_memory_of_gold(gold: int, patch: int) -> None:
-    """And never more than all tests have; where nobody knows what gold needed, as much."""
+    """Never more than the limit of all tests; if gold's need is unknown, that limit applies."""
     instance = factories.make_instance(1, memory=gold)
     assert limits.of_instance(instance, DEFAULT).memory == patch
     assert limits.of_instance(instance, DEFAULT).seconds == DEFAULT.seconds

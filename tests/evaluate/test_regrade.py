@@ -1,4 +1,4 @@
-"""Verdicts given anew, of more instances than one process takes. What a verdict says is in `test_stage`."""
+"""Regrading more instances than one process takes. `test_stage` covers what a verdict says."""
 
 from __future__ import annotations
 

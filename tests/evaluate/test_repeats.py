@@ -1,4 +1,4 @@
-"""Flakes: what the runs of a patch and those of gold say together; pure functions."""
+"""Flaky tests: what a patch's runs and gold's runs together say; pure functions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def flipping(*names: str) -> dict[str, dict[str, int]]:
     ],
 )
 def test_only_what_passed_before_and_what_took_too_long_is_run_again(runs: list[TestRun], again: bool) -> None:
-    """At most twice; what was to be fixed has to pass each time."""
+    """At most twice; a fail-to-pass test has to pass each time."""
     assert repeats.due(*graded_runs(INSTANCE, ran(*runs))) is again
     assert lacking(INSTANCE, ran(*runs, flips={})) == (f"repeat {len(runs)}" if again else "")
 
@@ -95,8 +95,8 @@ def test_gold_is_asked_only_where_all_depends_on_it() -> None:
 def test_a_test_is_flaky_only_where_gold_flips_it_too(
     runs: list[TestRun], flips: tuple[str, ...], outcome: Outcome, broken: list[str], flaky: tuple[str, ...]
 ) -> None:
-    """Else any failure that comes and goes would be the machine's, and never the patch's: also a component that hangs
-    in two of three renders."""
+    """Otherwise any intermittent failure would be blamed on the machine and never on the patch, even a component that
+    hangs in two of three renders."""
     graded = of_tested(INSTANCE, ran(*runs, flips=flipping(*flips)))
     assert (graded.outcome, list(graded.fields["broken"]), graded.fields["flaky"]) == (outcome, broken, flaky)
 

@@ -1,4 +1,4 @@
-"""Evaluating predictions: who is run, who is not, and what is kept of it."""
+"""Evaluating predictions: which are run, which are not, and what is kept."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def outcomes(verdicts: dict[str, Verdict]) -> dict[str, str]:
 
 @pytest.mark.invariant(2)
 def test_the_gold_patch_resolves_every_instance(evaluation: Evaluation, tiny: Bench) -> None:
-    """What oracle gets wrong is a fault of the dataset, and no model is asked on it."""
+    """If the oracle fails an instance, the dataset is at fault, and no model is asked about it."""
     evaluation.predict(**{name: tiny.outcomes[name].fix_patch for name in QUALIFIED})
     assert outcomes(evaluation.evaluate()) == dict.fromkeys(QUALIFIED, "resolved")
 
 
 @pytest.mark.trap("denominator")
 def test_every_instance_has_a_verdict(evaluation: Evaluation) -> None:
-    """An instance without a prediction is not left out: it is one that is not solved."""
+    """An instance without a prediction is not left out: it counts as unresolved."""
     evaluation.predict(menu=FIX, badge="\n", toggle=change("src/toggle.js", "other", "new"))
     verdicts = evaluation.evaluate()
     assert outcomes(verdicts) == {
@@ -82,7 +82,7 @@ def test_what_a_patch_fixes_and_breaks(evaluation: Evaluation) -> None:
 @pytest.mark.trap("graded-with-its-own-edits")
 @pytest.mark.rule("restore")
 def test_edits_of_tests_are_taken_back_and_listed(evaluation: Evaluation) -> None:
-    """A patch that weakens the test is graded with the gold one; that it tried is on record, and is no fault."""
+    """A patch that weakens a test is graded with gold's version. The attempt is recorded, and is no offence."""
     weak = change("src/menu.test.js", "works | src/menu.js | old", "works | src/menu.js | ")
     evaluation.predict(menu=WRONG + weak)
     verdict = evaluation.evaluate()["menu"]
@@ -99,7 +99,8 @@ def test_a_patch_that_silences_the_runner_is_tampering(evaluation: Evaluation) -
 
 @pytest.mark.trap("guessed-configuration")
 def test_what_the_runner_reads_is_taken_back_and_another_run(evaluation: Evaluation) -> None:
-    """Here it is the runner itself, under a name that says nothing. What an older dataset said of it is not kept."""
+    """In this library the runner itself is such a file, under a name that reveals nothing. What was kept for an older
+    dataset does not count."""
     evaluation.predict(menu=FIX + SILENCE)
     verdict = evaluation.evaluate()["menu"]
     assert (verdict.outcome, verdict.restored) == (Outcome.RESOLVED, ("jest/bin/jest.js",))
@@ -110,7 +111,7 @@ def test_what_the_runner_reads_is_taken_back_and_another_run(evaluation: Evaluat
 # -- what is run again -----------------------------------------------------------------------------------------------
 @pytest.mark.trap("verdict-of-another-model")
 def test_two_models_with_the_same_patch_cost_one_run(evaluation: Evaluation) -> None:
-    """Cached by instance, as in systems in use, model B would be reported with model A's verdict."""
+    """Some benchmarks cache by instance, so model B would get model A's verdict."""
     evaluation.predict("model-a", menu=FIX)
     evaluation.predict("model-b", menu=FIX)
     first, second = evaluation.evaluate("model-a")["menu"], evaluation.evaluate("model-b")["menu"]
@@ -153,7 +154,7 @@ def test_evaluating_anew_gives_the_same_bytes(evaluation: Evaluation, tiny: Benc
 @pytest.mark.invariant(3)
 @pytest.mark.rule("regrade")
 def test_verdicts_are_given_anew_from_what_is_kept(evaluation: Evaluation) -> None:
-    """Byte for byte, without an engine and without the clone: log and report say it all."""
+    """Byte for byte, without an engine or the clock: logs and reports contain everything."""
     absent = change("src/tabs.js", "none", "new")
     evaluation.forget()
     evaluation.predict(menu=FIX, badge=SILENCE, toggle=ELSEWHERE, tabs=absent, hash="")
@@ -174,7 +175,7 @@ def test_verdicts_are_given_anew_from_what_is_kept(evaluation: Evaluation) -> No
 @pytest.mark.rule("regrade")
 @pytest.mark.trap("verdict-of-another-patch")
 def test_what_was_not_run_is_not_graded(evaluation: Evaluation) -> None:
-    """A changed patch, a dataset that was built anew: no verdict is better than an old one."""
+    """For a changed patch or a rebuilt dataset, no verdict is better than an old one."""
     evaluation.predict(menu=FIX)
     with pytest.raises(UserError, match="nothing was evaluated"):
         regrade(evaluation.store, SUBJECT)
@@ -199,7 +200,7 @@ def test_a_verdict_says_what_ran_and_what_differs(evaluation: Evaluation) -> Non
 
 @pytest.mark.rule("law")
 def test_another_law_of_running_runs_a_patch_again(evaluation: Evaluation, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Versions were raised by hand, and protecting one more file left all old verdicts standing."""
+    """Versions used to be raised by hand, and protecting one more file left all old verdicts in place."""
     evaluation.predict(menu=FIX)
     evaluation.evaluate()
     evaluation.sandbox.opened.clear()
@@ -224,7 +225,7 @@ def test_another_law_of_grading_runs_nothing(evaluation: Evaluation, monkeypatch
 
 @pytest.mark.rule("regrade")
 def test_a_report_is_read_anew(evaluation: Evaluation) -> None:
-    """What the reader of reports learns later counts for runs that are kept, too."""
+    """A later improvement of the report reader also applies to runs that are kept."""
     evaluation.predict(menu=FIX)
     evaluation.evaluate()
     (path,) = evaluation.store.root.glob("04_evaluation/runs/*/*/tests.report.gz")
@@ -237,7 +238,7 @@ def test_a_report_is_read_anew(evaluation: Evaluation) -> None:
 @pytest.mark.invariant(4)
 @pytest.mark.rule("not-evaluated-is-retried")
 def test_a_broken_machine_is_no_models_failure(evaluation: Evaluation) -> None:
-    """It is an outcome of its own, the others go on, and the same command tries again."""
+    """It is an outcome of its own, the other instances continue, and the same command tries it again."""
     evaluation.bench.break_image("menu")
     evaluation.bench.break_image("toggle", RuntimeError("a mistake of ours"))
     evaluation.predict(menu=FIX, badge=ELSEWHERE, toggle=ELSEWHERE)
@@ -255,7 +256,8 @@ def test_a_broken_machine_is_no_models_failure(evaluation: Evaluation) -> None:
 @pytest.mark.trap("infrastructure-is-not-failure")
 @pytest.mark.parametrize("own", ["agent_error", "cap_reached"])
 def test_what_a_provider_failed_to_answer_is_no_models_failure(evaluation: Evaluation, own: str) -> None:
-    """A 429 is scored as a model's failure by SWE-bench Pro; an agent's own fault stays a missing prediction."""
+    """SWE-bench Pro scores a 429 as a model's failure. Here, only an agent's own fault counts as a missing
+    prediction."""
     path = evaluation.predict(menu=FIX)
     unanswered = {instance_id("badge"): "provider", instance_id("toggle"): own}
     write_json(path.with_name("metadata.json"), {"unanswered": unanswered})
@@ -276,7 +278,7 @@ def test_causes_that_are_none_end_the_step_with_the_file_that_has_them(evaluatio
 
 @pytest.mark.invariant(3)
 def test_a_dataset_of_another_clone_gets_no_verdict(evaluation: Evaluation) -> None:
-    """The image that the clone gives must be the one that the dataset names."""
+    """The image built from the clone must be the one that the dataset names."""
     path = evaluation.store.dataset(REPO)
     write_records(path, [evaluation.bench.instance("menu").model_copy(update={"image": "0" * 32})])
     evaluation.predict(menu=FIX)
@@ -297,7 +299,7 @@ def test_the_newest_run_counts_unless_told(evaluation: Evaluation) -> None:
 
 
 def test_only_chosen_patches_are_run_and_others_are_judged_by_what_is_kept(evaluation: Evaluation) -> None:
-    """A part of a dataset takes no verdict back that was given before."""
+    """Evaluating a part of a dataset removes no earlier verdict."""
     evaluation.predict(menu=FIX, badge=WRONG)
     first = evaluation.evaluate(subset=Subset(numbers=(NUMBERS["menu"],)))
     assert first["menu"].outcome is Outcome.RESOLVED
@@ -339,7 +341,7 @@ def test_two_predictions_of_one_instance_are_refused(evaluation: Evaluation) -> 
 
 @pytest.mark.rule("bad-input")
 def test_a_prediction_of_another_dataset_is_refused(evaluation: Evaluation) -> None:
-    """Left out in silence, it would look as if its model had been asked about fewer instances."""
+    """If it were silently left out, its model would seem to have been asked about fewer instances."""
     path = evaluation.predict(menu=FIX)
     path.write_text(path.read_text().replace("acme__ui-", "acme__ui-9"))
     with pytest.raises(UserError, match="is not in the dataset") as error:
@@ -381,7 +383,7 @@ def test_predictions_of_swe_bench_are_read(evaluation: Evaluation) -> None:
 
 @pytest.mark.trap("folder-collision")
 def test_answers_of_another_model_are_refused(evaluation: Evaluation) -> None:
-    """`org/m`, `org:m` and `org_m` shared a folder, and the newest answers of it were given to whoever asked."""
+    """`org/m`, `org:m` and `org_m` shared a folder, and each got the newest answers in it."""
     path = evaluation.predict("org_m", menu=FIX)
     with pytest.raises(UserError, match="no predictions of magentless with org/m"):
         evaluation.evaluate("org/m")
@@ -395,7 +397,7 @@ def test_answers_of_another_model_are_refused(evaluation: Evaluation) -> None:
 @pytest.mark.invariant(5)
 @pytest.mark.rule("local-sandbox")
 def test_a_models_patch_does_not_run_in_the_local_sandbox(evaluation: Evaluation) -> None:
-    """Nobody has read it; an empty one is no code."""
+    """Nobody has read that code; an empty patch contains none."""
     evaluation.predict(trusted=False, menu=FIX)
     with pytest.raises(UserError, match="isolates nothing and would run a model's patch"):
         evaluation.evaluate(trust_local=False)

@@ -1,4 +1,4 @@
-"""The snapshots of our own components (`library/`), and a browser that looks at them."""
+"""The snapshots of our own components (`library/`), and a browser to render them."""
 
 from __future__ import annotations
 

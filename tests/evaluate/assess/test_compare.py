@@ -1,4 +1,4 @@
-"""Comparing snapshots: what keeps accessibility is equal to it, what breaks it is noticed, whatever the form."""
+"""Comparing snapshots: equal where accessibility is unchanged and different where it breaks, in every format."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def likeness(viewer, gold: str, new: str) -> str:
 
 
 def test_the_goals_are_met_on_our_own_components(viewer, snapshots):
-    """At least 500 changes of 200 snapshots: harmless ones 99 % equal, harmful ones 85 % noticed in every class."""
+    """At least 500 mutations of 200 snapshots: 99 % of the harmless ones compare equal, and 85 % of the harmful ones of
+    each class are detected."""
     plain = {key: text for key, text in snapshots.items() if not key.startswith("other forms")}
     measured = list(figures(list(judge(viewer, mutations(plain, each=60)))))
     assert [figure for figure in measured if not figure.met] == []
@@ -30,7 +31,7 @@ def test_the_goals_are_met_on_our_own_components(viewer, snapshots):
 
 
 def test_the_form_of_a_snapshot_makes_no_difference(viewer, snapshots):
-    """One component as DOM elements, by react-test-renderer, and as a string of HTML."""
+    """One component as DOM elements, by react-test-renderer, and as an HTML string."""
     names = [key.split()[0] for key in snapshots if key.endswith("plain, Berth 1")]
     assert len(names) == 36
     for name in names:
@@ -56,7 +57,7 @@ def test_the_form_of_a_snapshot_makes_no_difference(viewer, snapshots):
     ids=["class", "id", "state", "description", "language", "current", "not-allowed", "default", "order"],
 )
 def test_what_is_told_decides(viewer, new, expected):
-    """Also what the browser's own tree leaves out (language, a state that the role does not allow); never an id."""
+    """Including what the browser's own tree omits (language, a state that the role does not allow); never an id."""
     assert likeness(viewer, BUTTON + HINT, new) == expected
 
 
@@ -80,7 +81,7 @@ def test_what_styles_hide_is_hidden(viewer):
 
 
 def test_styles_in_a_snapshot_of_their_own_dress_the_markup_before_it(viewer):
-    """Portals are written so: first the elements, then their styles."""
+    """Portals are serialized this way: first the elements, then their styles."""
     keys = ["Drop opens 1", "Drop opens 2"]
     element, styles = '<p\n  class="a"\n>\n  x\n</p>', '".a {{\n  display: {};\n}}"'
     gold, new = (
@@ -94,7 +95,7 @@ def test_styles_in_a_snapshot_of_their_own_dress_the_markup_before_it(viewer):
 
 @pytest.mark.invariant(5)
 def test_a_snapshot_runs_no_script(viewer):
-    """A model's patch decides what stands in it."""
+    """A model's patch decides what a snapshot contains."""
     script = (
         '"<img src=x onerror=\\"document.body.innerHTML = 1\\"><script>document.body.innerHTML = 2</script><p>a</p>"'
     )

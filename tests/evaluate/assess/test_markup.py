@@ -1,4 +1,4 @@
-"""From the text of a snapshot to its elements, in every form that the serializers write."""
+"""From the text of a snapshot to its elements, in every format that the serializers write."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ STYLED = """
 
 
 def test_elements_are_read_with_attributes_texts_and_children():
-    """Pretty-format escapes no quotes (jest 29), and a text keeps its blank at the end of the line."""
+    """Pretty-format does not escape quotes (Jest 29), and a text keeps a space at the end of its line."""
     button = ["button", {"aria-label": 'Say "hello"', "disabled": ""}, ["Book ", ["b", {}, ["now"]], ["br", {}, []]]]
     assert markup.parse(ELEMENT.replace("{blank}", " ")) == Markup("", [button])
 
@@ -146,7 +146,7 @@ def printed(node, indent: str = "") -> str:
     ids=str,
 )
 def test_white_space_between_words_stays(children):
-    """`search <b>landmark</b>` was read as `searchlandmark`."""
+    """`search <b>landmark</b>` was once read as `searchlandmark`."""
 
     def texts(node) -> str:
         return node if isinstance(node, str) else "".join(map(texts, node[-1]))
@@ -156,7 +156,8 @@ def test_white_space_between_words_stays(children):
 
 
 def test_a_text_that_a_person_wrote_goes_over_several_lines():
-    """A line that happens to begin where another text would is no other text: `nurse shark` was `nurseshark`."""
+    """A line that happens to begin at the indentation of another text belongs to the same text: `nurse shark` was once
+    read as `nurseshark`."""
     text = "<div>\n  <p>\n    a long\n      text\n  </p>\n  <a>\n    nurse\n    shark\n  </a>\n</div>"
     (read,) = markup.parse(text).nodes
     assert read[2][1] == ["a", {}, ["nurse\n    shark"]]
@@ -181,7 +182,8 @@ def test_what_a_body_is_given_is_kept():
     ],
 )
 def test_styles_are_read_whether_backslashes_are_escaped_or_not(value: str, style: str) -> None:
-    """Jest 29 writes them as they are, which is no JSON: such a snapshot ended the assessment of its instance."""
+    """Jest 29 writes them unescaped, which is no valid JSON. Such a snapshot once ended the assessment of its
+    instance."""
     found = markup.parse(f"<div\n  style={{\n    {{\n      {value}\n    }}\n  }}\n/>")
     assert found.nodes == [["div", {"style": style}, []]]
 
@@ -193,7 +195,7 @@ def test_inner_html_is_a_text(html: str, inner: str) -> None:
 
 
 def test_what_is_nested_too_deeply_is_told() -> None:
-    """Not a traceback: a patch decides what its snapshots hold."""
+    """No traceback: a patch decides what its snapshots contain."""
     assert markup.parse("<b>\n" * 100 + "x\n" + "</b>\n" * 100).nodes
     with pytest.raises(Unparsable, match="nested too deeply"):
         markup.parse("<b>\n" * 2000 + "x\n" + "</b>\n" * 2000)

@@ -1,6 +1,7 @@
-"""The assessment of a pull request of the demo, all of it real: containers, a browser, the gateway and its ledger.
+"""The assessment of a pull request of the demo with real containers, a browser, the gateway and its ledger.
 
-#12 gives the Avatar a text alternative. Its initials are too pale, before and after: only a browser sees that.
+Pull request 12 gives the Avatar a text alternative. Its initials have too little contrast before and after, which only
+a browser detects.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ REPO = demo_bench.REPO
 
 
 class Court(NamedTuple):
-    """The bench, and a judge who is scripted."""
+    """The bench, and a judge with scripted answers."""
 
     bench: demo_bench.Bench
     asked: Asked
 
     def predict(self, model: str) -> None:
-        """The reference's predictions and verdicts."""
+        """The reference agent's predictions and verdicts."""
         Predictor(self.bench.store, REPO, model, model, models=DEMO / "models.yaml").predict()
         evaluate(self.bench.store, Subject(REPO, model, model), self.bench.sandbox)
 
@@ -61,13 +62,13 @@ def court(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Court]:
 
 
 def rules(court: Court, model: str) -> list[list[str]]:
-    """The rules that are violated with a model's patch, in documents of tests and in stories."""
+    """The rules that a model's patch violates, in the documents of tests and in stories."""
     found = court.assess(model, Extras(axe=True, stories=True))
     return [sorted({one.rule for one in (*part.remaining, *part.introduced)}) for part in (found.axe, found.stories)]
 
 
 def test_contrast_is_seen_in_stories_and_not_in_the_tests_documents(court: Court) -> None:
-    """The label is mended by gold in both; the pale initials are no test's business."""
+    """Gold fixes the label in both; no test looks at the pale initials."""
     assert rules(court, "nop") == [["image-alt"], ["color-contrast", "image-alt"]]
     assert rules(court, "oracle") == [[], ["color-contrast"]]
 
@@ -88,7 +89,7 @@ def test_the_judge_is_paid_from_its_own_pocket_and_once(court: Court) -> None:
 @pytest.mark.rule("judge-absence")
 @pytest.mark.rule("budget")
 def test_a_budget_that_is_reached_leaves_ratings_owed(court: Court) -> None:
-    """They are no zero: the note says so, and another budget goes on."""
+    """A missing rating is not 0: the note says so, and a run with a larger budget continues."""
     tight = Asked(court.asked.model, 4, Decimal("0.000001"), court.asked.models, court.asked.environ)
     found = court.assess("oracle", Extras(judge=tight))
     assert found.notes["judge"] == "not assessed: 1 of 4 samples: budget_exceeded"

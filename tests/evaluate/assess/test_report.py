@@ -1,4 +1,4 @@
-"""What `assess` prints: every part beside the score, and the sums."""
+"""What `assess` prints: every part next to the score, and the totals."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_what_a_judge_said_is_summed_up() -> None:
 
 
 def test_what_sounds_otherwise_than_gold_is_told() -> None:
-    """Beside what the base says: whether the patch changed anything for those who listen."""
+    """In addition to the base's output: whether the patch changed anything for users of screen readers."""
     phrases = {"base": ("button, Lamp",), "gold": ("switch, Lamp",), "patch": ("button, Lamp",)}
 
     def lines(**said: tuple[str, ...]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The hybrid score: seed 002's own examples, what each part is worth, and what a missing part does."""
+"""The hybrid score: the examples of PraisonAI Bench, the weight of each part, and the effect of a missing part."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def audited(base: int, gold: int, candidate: int) -> AxeDelta:
 
 @pytest.mark.rule("hybrid-score")
 def test_the_seeds_examples_come_out():
-    """002, Weight Normalization: 86.5 with all four parts, 84.375 without the expected result."""
+    """From its section "Weight Normalization": 86.5 with all four parts, 84.375 without the expected result."""
     values = {"audit": 0.90, "tests": 0.85, "snapshot": 0.95, "judge": 0.80}
     assert hybrid(values, SETTINGS.weights)[0] == pytest.approx(0.865)
     score, parts = hybrid(values | {"snapshot": None}, SETTINGS.weights)
@@ -79,7 +79,7 @@ def test_snapshots(likeness, value):
 @pytest.mark.rule("judge-absence")
 @pytest.mark.parametrize(("rating", "value"), [(3, 0.9), (2, 0.8), (1, 0.5), (-1, None)])
 def test_ratings(rating, value):
-    """The seed counts a judge who can not tell as 0; here it says nothing, and the others weigh more."""
+    """PraisonAI Bench counts an undecided judge as 0. Here it counts as missing, and the other parts weigh more."""
     assert worth(assessed(judge=judged(rating)))["judge"] == value
 
 
@@ -97,7 +97,7 @@ def test_ratings(rating, value):
     ids=["fixed", "left", "half", "more than gold", "worse", "nothing to tell", "introduced"],
 )
 def test_audits(counts, value):
-    """Measured by what gold removes; without that, only new violations say something."""
+    """Relative to what gold removes; if gold removes nothing, only new violations count."""
     assert worth(assessed(axe=audited(*counts)))["audit"] == value
 
 

@@ -1,4 +1,4 @@
-"""The settings of the assessment: every weight and rating, and which file and field is wrong."""
+"""The settings of the assessment: every weight and rating, and errors that name the file and the field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The snapshot verdict: when snapshots decide, and what they say."""
+"""The snapshot verdict: when snapshots decide, and what the verdict is."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def updated(gold: str, new: str, **fields) -> Updated:
     ids=["snapshot", "behaviour", "both-by-snapshot", "two", "tampered"],
 )
 def test_a_failing_assertion_can_not_be_overruled(given, by_snapshot, why):
-    """Only where all that fails are snapshots does the assessment say anything of them."""
+    """Snapshots are assessed only if nothing but snapshots fails."""
     assert snapshots.obstacle(verdict(**given), TestRun(by_snapshot=frozenset(by_snapshot)), "jest-json") == why
 
 
@@ -52,7 +52,8 @@ def test_a_runner_without_snapshots_is_said():
 
 @pytest.mark.rule("assessment-beside-the-verdict")
 def test_an_assertion_behind_the_snapshot_counts():
-    """A test ends at the first assertion that fails: what comes after a snapshot is seen with a new one only."""
+    """A test ends at its first failing assertion, so assertions after a snapshot are reached only with an updated
+    snapshot."""
     made = Updated(results={SHOWS: Status.FAILED})
     assert snapshots.still_failing((SHOWS,), made) == f"fails with new snapshots, too: {SHOWS}"
     assert snapshots.still_failing((SHOWS,), Updated(end="timeout")) == "with new snapshots: timeout"
@@ -117,7 +118,7 @@ def test_the_worst_test_decides(viewer):
     ids=["cosmetic", "unparsable", "different", "fails-anyway"],
 )
 def test_where_the_base_is_equal_to_gold_equality_says_nothing(viewer, base, passes, blind):
-    """A patch that does nothing is never equivalent: what the fix is about must be something that is seen."""
+    """A patch that does nothing is never equivalent: the snapshots must show what the fix is about."""
     made = updated(entry('<p\n  class="a"\n/>'), base)
     made.results[SHOWS] = Status.PASSED if passes else Status.FAILED
     assert snapshots.is_blind(viewer, (SHOWS,), made) is blind
@@ -126,7 +127,7 @@ def test_where_the_base_is_equal_to_gold_equality_says_nothing(viewer, base, pas
 @pytest.mark.engine("browser", "npm")
 @pytest.mark.rule("assessment-beside-the-verdict")
 def test_what_a_screen_reader_says_of_base_gold_and_patch(viewer):
-    """Of what is markup; it decides nothing."""
+    """For the markup in snapshots; it decides nothing."""
     lamp = entry('<button\n  role="switch"\n>\n  Lamp\n</button>') + entry("[Error: a]", 2)
     base = updated(lamp, entry("<button>\n  Lamp\n</button>"))
     made = updated(lamp, entry('<button\n  role="checkbox"\n>\n  Lamp\n</button>'))

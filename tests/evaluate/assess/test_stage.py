@@ -1,4 +1,4 @@
-"""Assessing the predictions of a run: what is run once more, what is kept, and what stands beside the verdict."""
+"""Assessing the predictions of a run: which tests run again, what is kept, and what stands beside the verdict."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BEFORE = BUTTON.format("old", "").splitlines()
 
 
 def replaced(text: str) -> str:
-    """A patch that gives the tiny toggle another markup."""
+    """A patch that gives the tiny toggle different markup."""
     lines = [*(f"-{line}" for line in BEFORE), *(f"+{line}" for line in text.splitlines())]
     size = len(text.splitlines())
     path = "src/toggle.js"
@@ -26,14 +26,14 @@ def replaced(text: str) -> str:
     return head + "\n".join(lines) + "\n"
 
 
-#: another class; and one that nobody is told of
+#: another class; and a class with no effect on users
 EQUIVALENT = replaced(BUTTON.format("other", PRESSED))
 DIFFERENT = replaced(BUTTON.format("other", ""))
 BROKEN = replaced("nothing\n")
 
 
 def assessed(evaluation: Evaluation) -> dict[str, Assessment]:
-    """By the pull request's name."""
+    """The assessments, by the pull request's name."""
     subject = Subject(factories.REPO, "magentless", "model-a")
     found = assess(evaluation.store, subject, How(evaluation.sandbox, LIMITS, IMPATIENT), trust_local=True)
     names = {instance_id(name): name for name in NUMBERS}
@@ -43,7 +43,7 @@ def assessed(evaluation: Evaluation) -> dict[str, Assessment]:
 @pytest.mark.engine("browser")
 @pytest.mark.rule("assessment-beside-the-verdict")
 def test_a_right_fix_with_another_class_is_equivalent_and_not_resolved(evaluation):
-    """The strict verdict stands: it asks for the exact markup."""
+    """The strict verdict stays: it requires the exact markup."""
     evaluation.predict(toggle=EQUIVALENT, menu=FIX)
     evaluation.evaluate()
     found = assessed(evaluation)
@@ -78,7 +78,7 @@ def test_the_second_time_nothing_runs_and_the_same_comes_out(evaluation):
 
 @pytest.mark.rule("assessment-beside-the-verdict")
 def test_what_fails_otherwise_is_not_run_again(evaluation):
-    """No browser is needed where snapshots do not decide."""
+    """No browser is needed unless snapshots decide."""
     evaluation.predict(toggle=BROKEN, menu=WRONG)
     evaluation.evaluate()
     found = assessed(evaluation)

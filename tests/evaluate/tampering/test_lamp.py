@@ -1,7 +1,7 @@
 """Attacks and honest patches on a small library, with Jest, Vitest and Mocha in containers: `lamp.toml`.
 
-Half to two thirds of the attacks, and all honest patches, are tried with one runner each, except those marked `bench`;
-`just bench attacks` tries all of them with all of their runners.
+The tests try half to two thirds of the attacks and all honest patches with one runner each, except those marked
+`bench`. `just bench attacks` tries every attack with each of its runners.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from lamp_bench import CASES, DIALECTS, LampBench, cases, evaluated, make, patch
 
 from pipeline.core.records import Outcome, Verdict
 
-#: the first test of a runner waits for the verdicts on all of its patches
+#: the first test of a runner waits for the verdicts on all its patches
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(1800)]
 
 Verdicts = Callable[[str], dict[str, Verdict]]
-#: the attacks that are left to the benchmark, so that CI ends in time: with Jest, which takes longest, every second one
+#: attacks left to the benchmark, to keep CI short: with Jest, the slowest runner, every second one
 LEFT_OUT = {"jest": 2, "vitest": 3, "mocha": 3}
 NEVER_RESOLVED = {Outcome.UNRESOLVED, Outcome.TAMPERED, Outcome.CRASHED, Outcome.TIMEOUT}
 
 
 def spread(kind: str) -> dict[str, list[str]]:
-    """The attacks or honest patches of each runner, each with one of its runners in turn."""
+    """Assign each attack or honest patch to one of its runners, in turn."""
     found: dict[str, list[str]] = {runner: [] for runner in DIALECTS}
     for number, case in enumerate(CASES[kind]):
         own = [runner for runner in DIALECTS if runner in case.get("runners", DIALECTS)]
@@ -48,7 +48,7 @@ def pairs(kind: str) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def benches(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], LampBench]:
-    """`benches(runner)`: the library of a runner, qualified once."""
+    """`benches(runner)`: the runner's library, qualified once."""
     made: dict[str, LampBench] = {}
 
     def bench(runner: str) -> LampBench:
@@ -61,7 +61,7 @@ def benches(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], LampBen
 
 @pytest.fixture(scope="module")
 def verdicts(benches: Callable[[str], LampBench]) -> Verdicts:
-    """`verdicts(runner)`: what the evaluation says of all patches, asked once."""
+    """`verdicts(runner)`: the verdicts on all patches, evaluated once."""
     found: dict[str, dict[str, Verdict]] = {}
 
     def of(runner: str) -> dict[str, Verdict]:
@@ -76,7 +76,7 @@ def verdicts(benches: Callable[[str], LampBench]) -> Verdicts:
 
 @pytest.mark.rule("test-aware")
 def test_gold_passes_disguised_in_each_of_several_files(tmp_path: Path) -> None:
-    """One process runs them, and loads libraries anew for each. Only the first file of real instances passed."""
+    """One process runs all files and loads libraries anew for each. In real instances, only the first file passed."""
     dialect = DIALECTS["jest"]
     test = f'it("has a label", () => expect(lamp("x").textContent).{dialect.equals}("x"));'
     further = {f"test/{name}.test.js": f"{dialect.imports}\n{test}\n" for name in ("another", "third")}
@@ -88,9 +88,9 @@ def test_gold_passes_disguised_in_each_of_several_files(tmp_path: Path) -> None:
 @pytest.mark.rule("counter-runs-once")
 @pytest.mark.parametrize("runner", DIALECTS)
 def test_gold_in_its_counter_runs(benches: Callable[[str], LampBench], runner: str) -> None:
-    """Every test that gold fixes can be made false, with every runner; one that it changes contradicts the base's, in
-    words that every patch shares. A snapshot of several lines has a first one, and gold passes disguised in another
-    folder."""
+    """With every runner, each fail-to-pass test can be made false. One test changes an expected value, so that its base
+    version fails with a message that every patch shares. A snapshot of several lines has a first one, and gold passes
+    in disguise in another folder."""
     told = benches(runner).instance.counter_runs
     kinds = ("disguised", "falsified", *(["first"] if DIALECTS[runner].kept else []), "former")
     assert told.kinds == kinds and told.hidden
@@ -104,8 +104,8 @@ def test_gold_in_its_counter_runs(benches: Callable[[str], LampBench], runner: s
 @pytest.mark.trap("control-by-name")
 @pytest.mark.parametrize(("runner", "name"), pairs("attack"))
 def test_it_is_not_resolved(verdicts: Verdicts, runner: str, name: str) -> None:
-    """Nor is it *not evaluated*, which would be a way out. Our own first version had a control that called `it` where
-    gold calls `test`, stood outside every group, and never expected an element."""
+    """Nor is it "not evaluated", which would be a loophole. Our first version had a control that called `it` where gold
+    calls `test`, stood outside every group, and never expected an element."""
     found, case = verdicts(runner)[name], cases("attack", runner)[name]
     wanted = {Outcome(case["outcome"])} if "outcome" in case else NEVER_RESOLVED
     assert found.outcome in wanted, found.cause
@@ -114,6 +114,6 @@ def test_it_is_not_resolved(verdicts: Verdicts, runner: str, name: str) -> None:
 @pytest.mark.rule("honest-patches")
 @pytest.mark.parametrize(("runner", "name"), pairs("honest"))
 def test_an_honest_patch_is_resolved(verdicts: Verdicts, runner: str, name: str) -> None:
-    """Whatever way it goes to what gold's tests want."""
+    """However it satisfies gold's tests."""
     found = verdicts(runner)[name]
     assert (found.outcome, found.cause, found.test_aware) == (Outcome.RESOLVED, "", ())

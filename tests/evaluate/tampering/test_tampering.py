@@ -1,4 +1,4 @@
-"""Patches that fix nothing and try to be called resolved: `cases.toml`, each run in a container of one instance."""
+"""Patches that fix nothing and try to be resolved: `cases.toml`, each run in a container of one instance."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 CASES: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("cases.toml").read_text(encoding="utf-8"))["case"]
 FOLDER = "src/components/Toggle"
 COMPONENT, TEST = f"{FOLDER}/Toggle.tsx", f"{FOLDER}/__tests__/Toggle.test.tsx"
-#: how cases.toml calls two files
+#: how cases.toml refers to two files
 NAMES = {"{test}": TEST, "{snapshots}": f"{FOLDER}/__tests__/__snapshots__/Toggle.test.tsx.snap"}
-#: for one small test file: what has no end reaches them soon
+#: for one small test file: an endless run reaches them soon
 PROCESSES, OUTPUT = 200, 2_000_000
 
 
 @pytest.fixture(scope="module")
 def base(harbor: Bench, tmp_path_factory: pytest.TempPathFactory) -> History:
-    """The sources of the instance, to make patches on."""
+    """The sources of the instance, as a base for patches."""
     history = History(tmp_path_factory.mktemp("tampering") / "base")
     history.commit("base", dict(read_blobs(harbor.clone, harbor.instance.base.sha, lambda path: True)))
     return history
@@ -59,7 +59,7 @@ def verdict(bench: Bench, name: str, patch: str, seconds: int) -> Verdict:
 @pytest.mark.rule("tampering-suite")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_it_is_not_resolved(case: dict[str, Any], harbor: Bench, base: History) -> None:
-    """Whatever it tries, with the outcome that stands beside it; what was taken back is listed."""
+    """Each attack has the outcome that the table names; undone changes are listed."""
     found = verdict(harbor, case["name"], patch_of(case, base), case.get("seconds", 120))
     assert found.outcome is not Outcome.RESOLVED, case["why"]
     assert found.outcome in case.get("outcomes", [case.get("outcome")]), found.cause

@@ -1,4 +1,5 @@
-"""From a run of the tests to an audit: what is kept, where it is audited, and why there is none. Nothing runs here."""
+"""From a test run to an audit: which documents are kept, where they are audited, and why there may be no audit. No real
+runner is started."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ FOUND = {"rule": "image-alt", "criteria": ["1.1.1"], "element": "img", "tests": 
 
 
 class Runner:
-    """A jest that passes one test, whose hook keeps `captured`; then axe-core, which finds one violation."""
+    """A fake Jest that passes one test and whose hook keeps `captured`; then axe-core, which finds one violation."""
 
     def __init__(self, folder: Path, **how: Any) -> None:
         self.how = {"captured": json.dumps(SHOWN).encode(), "jsdom": JSDOM, "announce": True, "code": 0} | how
@@ -65,7 +66,7 @@ def runner(tmp_path: Path) -> Callable[..., Runner]:
 
 
 def test_documents_are_audited_in_a_workspace_that_the_tests_never_saw(runner):
-    """What a candidate's code does to axe-core, to the audit or to jsdom while it runs is not there any more."""
+    """Whatever a candidate's code does to axe-core, to the audit or to jsdom while it runs is gone by then."""
     made = runner()
     audit = made.audit()
     assert [one.model_dump(mode="json") for one in audit.violations] == [FOUND]
@@ -94,7 +95,7 @@ def test_documents_are_audited_in_a_workspace_that_the_tests_never_saw(runner):
     ids=["nothing", "changed", "other-dom", "limit", "fault", "axe", "runner"],
 )
 def test_where_nothing_is_audited_it_is_said_why(runner, how, said):
-    """Never an audit without findings: that would be the best of all results."""
+    """Never an audit without findings: that would be the best possible result."""
     assert runner(**how).audit() == Audit(silence=said)
 
 
@@ -111,7 +112,7 @@ def test_want_of_memory_is_the_machines(runner):
     ids=["rendered", "failed", "kept-away", "kept-away-from-jasmine"],
 )
 def test_a_test_that_passes_has_its_document(rendered, passed, doubtful):
-    """A patch that takes documents away would have fewer violations."""
+    """Otherwise a patch that removes documents would have fewer violations."""
     gold = Audit(rendered=(NAME,), passed=(NAME,))
     said = f"a test that passes has no document, but has one with gold: {NAME}" if doubtful else ""
     assert doubt(gold, Audit(rendered=rendered, passed=passed)) == said

@@ -1,4 +1,4 @@
-"""The demo's pull request with a missing label, assessed in a container: the references, and a patch that cheats."""
+"""The demo's pull request with a missing label, assessed in a container: base, gold, and a patch that cheats."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from pipeline.sandbox.base import DEFAULT
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 FILE = "src/components/Avatar/Avatar.tsx"
-#: the first line of it
+#: the first line of the patch
 FIRST = 'import { cx } from "../../utils/cx";'
-#: writes audits and documents of its own wherever it can, while the tests run
+#: tries to write audits and documents of its own in every possible place while the tests run
 CHEAT = """
 const fs = require("fs");
 const folder = /--require (.*)\\/documents.cjs/.exec(fs.readFileSync("/proc/self/environ", "utf8"))?.[1];
@@ -42,7 +42,7 @@ def avatar(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 
 def assessed(bench: Bench, agent: str, patch: str) -> Assessment:
-    """What the assessment says of a patch, after its verdict."""
+    """The assessment of a patch, after its verdict."""
     given = {"agent": agent, "model_name_or_path": agent, "model_patch": patch}
     prediction: Prediction = factories.make_prediction(bench.instance.number, REPO, **given)
     write_records(bench.store.predictions(REPO, agent, agent) / prediction.run / "predictions.jsonl", [prediction])
@@ -53,7 +53,7 @@ def assessed(bench: Bench, agent: str, patch: str) -> Assessment:
 
 
 def test_the_missing_label_is_found_and_gold_has_it(avatar):
-    """The base has one violation, gold none, and no patch leaves it."""
+    """The base has one violation and gold none; a patch that fixes nothing keeps it."""
     oracle, nop = (assessed(avatar, *who) for who in (("oracle", avatar.instance.fix_patch), ("nop", "")))
     assert [(one.axe.base, one.axe.gold, one.axe.candidate) for one in (oracle, nop)] == [(1, 0, 0), (1, 0, 1)]
     assert oracle.axe.tests == nop.axe.tests == 6
@@ -64,13 +64,13 @@ def test_the_missing_label_is_found_and_gold_has_it(avatar):
     assert all(name.startswith("src/components/Avatar/__tests__/Avatar.test.tsx > Avatar > ") for name in fixed.tests)
 
 
-#: a button without a name in two documents: hidden by the last of its rules, and shown by the last of them
+#: a button without a name in two documents: the last rule hides it in one and shows it in the other
 HIDDEN, SHOWN = ".a { display: none }", ".a { display: block }"
 STYLED = {"hidden": [HIDDEN, ".b { color: red }", SHOWN, HIDDEN], "shown": [SHOWN, HIDDEN, ":nonsense() {}", SHOWN]}
 
 
 def test_styles_that_decide_nothing_are_left_out_and_no_others(avatar):
-    """A test's document may hold the styles of all tests before it, and jsdom tries each of them at every question."""
+    """A test's document may hold the styles of all earlier tests, and jsdom evaluates all of them for each query."""
     styles = {test: "".join(f"<style>{rule}</style>" for rule in rules) for test, rules in STYLED.items()}
     documents = tuple((test, f'{text}<button class="a"></button>') for test, text in styles.items())
     with avatar.sandbox.open(avatar.instance.image) as workspace:
@@ -79,7 +79,7 @@ def test_styles_that_decide_nothing_are_left_out_and_no_others(avatar):
 
 
 def test_a_list_without_options_has_no_name_and_ends_no_audit(avatar):
-    """axe-core 4.14 throws where it asks for the value of an empty `select`."""
+    """axe-core 4.14 throws when it reads the value of an empty `select`."""
     html = '<div role="group"><select title="Size"></select><button></button></div>'
     with avatar.sandbox.open(avatar.instance.image) as workspace:
         (found,) = audit(workspace, Rendered((("one", html),), (), f"{workspace.root}/node_modules/jsdom"))
@@ -88,7 +88,8 @@ def test_a_list_without_options_has_no_name_and_ends_no_audit(avatar):
 
 @pytest.mark.rule("assessment-beside-the-verdict")
 def test_what_a_patch_writes_beside_the_hook_hides_nothing(avatar):
-    """It can add documents, as it can add tests; those of the tests are kept out of its reach until their file ends."""
+    """A patch can add documents, just as it can add tests. The documents of the tests are out of its reach until their
+    file ends."""
     lines = CHEAT.strip().splitlines()
     head = f"diff --git a/{FILE} b/{FILE}\n--- a/{FILE}\n+++ b/{FILE}\n@@ -1 +1,{len(lines) + 1} @@\n"
     cheat = assessed(avatar, "cheat", "\n".join([head + "+" + "\n+".join(lines), f" {FIRST}\n"]))

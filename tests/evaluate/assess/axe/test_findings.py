@@ -1,4 +1,4 @@
-"""What a patch changes of axe-core's violations, and how elements are told."""
+"""How a patch changes axe-core's violations, and how elements are identified."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def told(delta: AxeDelta) -> dict[str, list[str]]:
     ids=["fixed", "remaining", "introduced", "one-of-two", "new-name", "new-role", "other-rule", "one-renamed"],
 )
 def test_a_violation_is_the_same_where_rule_and_roles_are(base, candidate, changes):
-    """A patch that names a dialog has not fixed the image in it: first the exact way decides, then the roles on it."""
+    """A patch that names a dialog has not fixed the image in it. The exact path is compared first, then the roles along
+    the path."""
     made = delta(base, (), candidate)
     assert told(made) == changes
     assert (made.base, made.gold, made.candidate) == (len(base), 0, len(candidate))

@@ -1,4 +1,4 @@
-"""What the hook of jest keeps, from runners that speak to it as jest's two do. Real ones run in the demo's test."""
+"""What the Jest hook keeps, with fakes of Jest's two runners. Real ones run in the demo's test."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def captured(folder: Path, runner: str) -> list[dict]:
     [("circus", lambda name: ["Avatar", name]), ("jasmine", lambda name: [f"Avatar {name}"])],
 )
 def test_each_tests_document_is_kept_before_it_is_cleaned_up(tmp_path, runner, named):
-    """However the test ends, and once: environments inherit from each other. A test without a document has none."""
+    """However the test ends, and only once, since environments inherit from each other. A test without a document
+    yields none."""
     styled = [f"<style></style>\n{html}" for html in (PASSED, WAITED, THREW)]
     wanted = dict(zip(("passes", "waits", "throws"), styled, strict=True))
     assert captured(tmp_path, runner) == [

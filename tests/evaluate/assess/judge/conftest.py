@@ -1,4 +1,4 @@
-"""A judge on loopback that says what its test wants, behind a gateway that books nothing."""
+"""A judge on loopback with scripted answers, behind a gateway that records no costs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rating(score: int, **more: str) -> str:
 
 @dataclass
 class Speaker(ScriptedModel):
-    """Says one thing after the other, and the last one again."""
+    """Gives its answers one after the other, and repeats the last one."""
 
     answers: list[str] = field(default_factory=list)
 
@@ -50,12 +50,12 @@ class Direct(Gateway):
         return secrets.token_hex(8)
 
     def settle(self, experiment: Experiment | None = None) -> None:
-        """Nothing is booked."""
+        """No costs are recorded."""
 
 
 @dataclass
 class Court:
-    """A panel, its model, and what a test asks it."""
+    """A panel, its model, and a way for tests to ask it."""
 
     store: Store
     speaker: Speaker
@@ -66,7 +66,7 @@ class Court:
         return Panel(self.store, factories.REPO, asked_of, parameters or {"temperature": 0.1})
 
     def ask(self, panel: Panel, *patches: str, jobs: int = 1, engine: str = "threads") -> dict[str, str]:
-        """What is owed, by patch."""
+        """The result for each patch."""
         with Progress("judging", len(patches)) as progress:
             owed = panel.ask(self.gateway, [question(one) for one in patches], progress, jobs, engine)
         return {one.patch: cause for one, cause in owed.items()}
@@ -78,14 +78,14 @@ def question(patch: str) -> Question:
 
 @pytest.fixture
 def court(tmp_path: Path) -> Iterator[Callable[..., Court]]:
-    """`court(3, "nonsense", -1)`: the model's answers one after the other, numbers being ratings."""
+    """`court(3, "nonsense", -1)`: the model's answers in order; numbers are ratings."""
     with convened(tmp_path) as say:
         yield say
 
 
 @contextmanager
 def convened(folder: Path) -> Iterator[Callable[..., Court]]:
-    """The same with its store in a folder."""
+    """The same, with its store in a folder."""
     store = Store(folder)
     ledger = Ledger(store.ledger)
     with Speaker([]) as speaker:

@@ -1,4 +1,4 @@
-"""Asking a judge: how often, again after an answer that cannot be read, and never twice for the same."""
+"""Asking a judge: how many times, again after an unreadable answer, and never twice for the same patch."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_patch_is_rated_several_times(court):
 
 @pytest.mark.rule("judge-resumes")
 def test_what_is_rated_is_not_paid_for_again(court):
-    """By a rerun, and by another model's equal patch."""
+    """Neither in a rerun nor for another model's identical patch."""
     here = court(3)
     for _ in range(2):
         here.ask(here.panel(), "patch")
@@ -41,7 +41,7 @@ def test_what_is_rated_is_not_paid_for_again(court):
 
 @pytest.mark.rule("judge-resumes")
 def test_a_rating_is_told_as_soon_as_it_is_paid_for(court):
-    """So it is kept even where the batch ends at once in the middle of a question."""
+    """So it is kept even if the batch ends in the middle of the next question."""
     here = court(3, 2)
     panel, seen = here.panel(), []
 
@@ -91,7 +91,7 @@ def test_a_bad_answer_is_asked_for_once_more_and_then_missing(court):
 
 @pytest.mark.rule("judge-absence")
 def test_without_any_rating_there_is_none_and_the_cause(court):
-    """Absence is no zero, and no -1 either."""
+    """A missing rating is neither 0 nor -1."""
     here = court("sorry")
     panel = here.panel()
     here.ask(panel, "patch")
@@ -127,7 +127,7 @@ def test_its_money_is_its_own(court):
 
 
 def test_a_gateway_that_is_open_serves_the_judge_too(court, monkeypatch):
-    """A campaign has one gateway for agents and judges: none is opened beside it, and it stays open."""
+    """A campaign has one gateway for agents and judges: no second one is opened, and it stays open."""
     here = court(3)
     monkeypatch.setattr("pipeline.llm.panel.open_gateway", lambda *_, **__: pytest.fail("another gateway"))
     panel = here.panel(gateway=here.gateway)

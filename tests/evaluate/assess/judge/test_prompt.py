@@ -1,4 +1,4 @@
-"""What a judge is told, and what it is not."""
+"""What a judge is told, and what is withheld."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from pipeline.evaluate.assess.judge.prompt import Question
 
 @pytest.mark.rule("judge-is-blind")
 def test_it_is_told_the_issue_and_the_patch_and_nothing_else():
-    """Neither whose the patch is nor how it fared, nor the gold patch, the tests or later texts."""
+    """It is not told who made the patch or how it was graded, nor does it see the gold patch, the tests or later
+    texts."""
     instance = factories.make_instance()
     system, user = prompt.messages(Question(instance.task(), "+const a = 1;\n"))
     assert system["content"] == prompt.RUBRIC

@@ -1,4 +1,4 @@
-"""What is read of a judge's answer."""
+"""Reading a judge's answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judge's part of an assessment: beside the verdict, for patches that were run, and never by itself."""
+"""The judge's part of an assessment: beside the verdict, only for patches that were run, and never on its own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ASKED = Asked("scripted", models=DEMO, environ=GIVEN)
 
 
 def rate(evaluation: Evaluation, court, **patches: str) -> None:
-    """Let the judge rate these patches of pull requests, through a gateway that needs no proxy."""
+    """Let the judge rate these pull requests' patches, through a gateway without a proxy."""
     panel = Panel(evaluation.store, factories.REPO, ASKED, load_settings().judge)
     questions = [Question(evaluation.bench.instance(name).task(), patch) for name, patch in patches.items()]
     with Progress("judging", len(questions)) as progress:
@@ -42,7 +42,7 @@ def assessed(evaluation: Evaluation, extras: Extras) -> dict[str, Assessment]:
 @pytest.mark.rule("judge-absence")
 @pytest.mark.rule("assessment-beside-the-verdict")
 def test_its_rating_stands_beside_the_verdict(evaluation, court):
-    """A patch that a judge finds excellent stays unresolved, and what is not rated says why."""
+    """A patch that a judge finds excellent stays unresolved, and a patch without a rating has a reason."""
     evaluation.predict(menu=FIX, badge=WRONG, toggle="", tabs=FIX.replace("menu", "tabs"))
     before = evaluation.evaluate()
     rate(evaluation, court(1, 1, 2), menu=FIX)

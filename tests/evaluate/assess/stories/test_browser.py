@@ -1,4 +1,4 @@
-"""Stories in a real browser: what can only be seen there, and what foreign code can not do."""
+"""Stories in a real browser: what can only be seen there, and what foreign code cannot do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PALE = "root.innerHTML = '<p style=\"color: #aaa; background: white\">Not enough
 BUTTON = '<button style="width: 12px; height: 12px; padding: 0; border: 0">a</button>'
 FALSE_AXE = "window.axe = { run: () => ({ violations: [] }), setup() {}, teardown() {} }"
 SHOWN, FAILED = (f"document.body.className = 'sb-show-{name}'" for name in ("main", "errordisplay"))
-#: id -> what its script does with `root`
+#: story's id -> what its script does with `root`
 SCRIPTS = {
     "good": "root.innerHTML = '<p>Enough</p>'",
     "pale": PALE,
@@ -47,7 +47,7 @@ class Listener(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def audited() -> Audited:
-    """All stories at once; those that never show themselves take their five seconds."""
+    """All stories at once; those that never render take their five seconds."""
     server = HTTPServer(("127.0.0.1", 0), Listener)
     Thread(target=server.serve_forever, daemon=True).start()
     cases = ",\n".join(f'"{name}": (root) => {{ {script} }}' for name, script in SCRIPTS.items())
@@ -84,7 +84,7 @@ def test_a_story_that_takes_its_time_or_draws_elsewhere_is_waited_for(audited: A
 
 @pytest.mark.rule("stories-silence")
 def test_what_does_not_show_itself_is_not_among_the_shown(audited: Audited) -> None:
-    """An error, nothing at all, an endless loop: each costs its own time and no other story's."""
+    """An error, an empty page or an endless loop costs its own story's time only."""
     assert set(SCRIPTS) - set(audited.shown) == {"broken", "broken-late", "nothing", "loop"}
 
 

@@ -1,4 +1,4 @@
-"""Building stories in a workspace: with which files, by which command, and what is said when that fails."""
+"""Building stories in a workspace: with which files and command, and what is reported on failure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def part(path: str, text: str = "after") -> str:
 
 
 class Place:
-    """A workspace with these files, in which the build ends as the test says."""
+    """A workspace with these files, where the build ends as the test says."""
 
     def __init__(self, tmp_path: Path, files: Files, build: Completed, archive: bytes | None = b"site") -> None:
         self.files, self.build, self.archive = files, build, archive
@@ -76,7 +76,7 @@ def test_a_package_has_its_own_script_before_the_repositorys(place) -> None:
 
 @pytest.mark.rule("stories-are-golds")
 def test_stories_are_golds_whatever_the_patch_does_to_them(place) -> None:
-    """A patch could hide a fault by changing its story, or the configuration that shows it."""
+    """Otherwise a patch could hide a fault by changing its story or the configuration that shows it."""
     here = place()
     mine, golds = part("src/A.tsx") + part("src/A.stories.tsx"), part("src/A.stories.tsx", "gold")
     here.changed = ["src/A.tsx", "src/A.stories.tsx", ".storybook/preview.js"]
@@ -87,7 +87,7 @@ def test_stories_are_golds_whatever_the_patch_does_to_them(place) -> None:
 
 @pytest.mark.trap("graded-with-its-own-edits")
 def test_a_header_that_names_another_file_hides_no_story(place) -> None:
-    """`git apply` takes the name in `+++` for the file; our first version went by the header."""
+    """`git apply` uses the name after `+++`; our first version used the header."""
     here = place()
     here.changed = ["src/A.stories.tsx"]
     here.run(part("src/A.stories.tsx").replace("diff --git a/src/A.stories.tsx b/src/A.stories.tsx", HEADER))

@@ -1,4 +1,4 @@
-"""Reading what a build of stories leaves: Storybook's static format, of any age."""
+"""Reading the output of a story build: Storybook's static format, old and new."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def story(name: str, **more: Any) -> dict[str, Any]:
 
 
 def test_index_json_lists_stories_and_not_pages_of_text() -> None:
-    """Storybook 7 and later; paths are from where it was built."""
+    """Storybook 7 and later; paths are relative to the folder in which it was built."""
     rows = [story("b", type="story", componentPath="./src/B.tsx"), story("a", type="story"), story("c", type="docs")]
     index = {"v": 5, "entries": {row["id"]: row for row in rows}}
     found = open_site(archive({"iframe.html": "", "index.json": json.dumps(index)}), "packages/ui")
