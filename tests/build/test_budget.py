@@ -1,4 +1,5 @@
-"""The disk of a build: what goes first, and what stays. In the scripted sandbox every layer takes one byte."""
+"""The disk budget of a build: what is removed first, and what stays. Every layer takes one byte in the scripted
+sandbox."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ def test_instances_go_before_environments_and_no_more_than_needed(sandbox: Scrip
 
 
 def test_what_a_unit_works_with_or_waits_for_stays(sandbox: ScriptedSandbox) -> None:
-    """An environment with work left would be made again: minutes, for nothing."""
+    """An environment with instances still to come would have to be made again, which takes minutes."""
     assert kept_within(sandbox, 0, {"under way": ("new", "new-2"), "waiting": ("old",)}) == {"new", "new-2", "old"}
 
 
@@ -58,7 +59,7 @@ def test_what_stands_below_something_that_stays_stays(sandbox: ScriptedSandbox) 
 
 
 def test_what_is_open_stays_whoever_opened_it(sandbox: ScriptedSandbox) -> None:
-    """Another process may evaluate what this one is done with."""
+    """Another process may evaluate an instance that this build has finished."""
     with sandbox.open("old-1"):
         assert kept_within(sandbox, 0, {}) == {"old", "old-1"}
     assert kept_within(sandbox, 0, {}) == set()
@@ -83,7 +84,7 @@ def test_disk_is_measured_now_and_then_only(sandbox: ScriptedSandbox) -> None:
 
 
 def test_a_layer_that_became_known_later_is_kept_for_those_who_wait(sandbox: ScriptedSandbox) -> None:
-    """Repair may make another environment than the one that was inferred."""
+    """A repair may lead to another environment than the inferred one."""
     budget = Budget(sandbox, 0, free=0)
     for unit in ("waiting", "done"):
         budget.hold(unit, "old")

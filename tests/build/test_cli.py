@@ -1,4 +1,4 @@
-"""`a11y-bench build` as it is called: what it shows, and its exit code."""
+"""The command `a11y-bench build`: its output and its exit code."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_every_outcome_is_shown_with_its_meaning(bench: Bench) -> None:
 @pytest.mark.invariant(4)
 @pytest.mark.rule("not-evaluated-is-retried")
 def test_a_machine_that_fails_has_an_exit_code_of_its_own(bench: Bench, tmp_path: Path) -> None:
-    """The registry does not answer: no fault of the pull request's, and the same command tries again."""
+    """If the registry does not answer, the pull request is not at fault, and the same command tries again."""
     bench.cache = tmp_path / "cache"
     shutil.rmtree(bench.cache, ignore_errors=True)
     away = {"npm_config_registry": "http://127.0.0.1:9", "npm_config_fetch_retries": "0"}

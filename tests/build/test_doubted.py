@@ -1,4 +1,4 @@
-"""What becomes of a candidate whose base may be healthier in another environment."""
+"""Candidates whose base may be healthier in another environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pipeline.sandbox.images import Installed
 from pipeline.sandbox.installation import Installation
 from pipeline.sandbox.local.images import LocalImages
 
-#: two packages with tests of their own, that are named from their folders; the root has the runner
+#: two packages, whose tests are named relative to their folders; the root has the runner
 ROOT = MANIFEST.format('"jest": "file:./jest"').replace('"private"', '"workspaces": ["packages/*"], "private"')
 PACKAGE = '{{"name": "{}", "version": "1.0.0", "scripts": {{"test": "jest"}}}}\n'
 BASE: dict[str, Content] = {
@@ -52,7 +52,7 @@ WAITS = "breaks waits\nneeds dist/made.js\nworks | dist/made.js | old\n"
 
 @pytest.mark.rule("base-is-well")
 def test_what_waits_in_vain_for_a_file_may_only_need_it(tmp_path: Path) -> None:
-    """Karma waits for a bundle that webpack cannot make, and the log says what webpack misses."""
+    """Karma waits for a bundle that webpack cannot build, and the log names the missing file."""
     pull = Pull("qualified", WAITS + "named | {src} | new\n", WAITS)
     bench = Bench(tmp_path, make_library(tmp_path, {"menu": pull}, {"src/made.js": "old\n"}).folder, tmp_path / "cache")
     bench.collect()
@@ -74,7 +74,8 @@ else { console.error("Error: error:0308010C:digital envelope routines::unsupport
 @pytest.mark.rule("base-is-well")
 @pytest.mark.parametrize("makes", ["false", "true"])
 def test_a_known_fault_of_a_build_is_repaired(tmp_path: Path, makes: str) -> None:
-    """A compiler of old hashes failed before the tests, alone or after another file was made: no remedy was tried."""
+    """A compiler with an outdated hash function failed before the tests, alone or after another file was made, and no
+    remedy was tried."""
     needs = "needs dist/made.js\nworks | dist/made.js | old\n"
     pull = Pull("qualified", needs + "named | {src} | new\n", needs)
     manifest = MANIFEST.format('"jest": "file:./jest"').replace(BUILD, "node old.js")
@@ -88,7 +89,7 @@ def test_a_known_fault_of_a_build_is_repaired(tmp_path: Path, makes: str) -> Non
     assert outcome.environment.test_env["NODE_OPTIONS"] == "--openssl-legacy-provider"
 
 
-#: in Karma's place: the tests of all files in the folder of its configuration, without the names of files
+#: a fake Karma: runs the tests of all files in the folder of its configuration, and reports no file names
 KARMA = """
 const fs = require("fs");
 const path = require("path");
@@ -108,7 +109,8 @@ process.exitCode = stats.exitCode;
 
 @pytest.mark.rule("base-is-well")
 def test_tests_of_another_project_do_not_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Karma names no files. The tests of the project that `test` starts passed, so the base counted as whole."""
+    """Karma reports no file names. The tests of the project that `test` starts passed, so the base counted as
+    healthy."""
     make = LocalImages.environment
 
     def without_browser(images: LocalImages, spec: Installation, *more: Any) -> Installed:

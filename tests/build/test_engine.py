@@ -1,4 +1,5 @@
-"""One pull request of the demo in a real container engine: qualified, resolved, and nothing of its solution inside."""
+"""One pull request of the demo in a real container engine: it is qualified and resolved, and its image contains nothing
+of the solution."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ from pipeline.sandbox.docker.names import REPO as FOLDER
 from pipeline.sandbox.docker.names import instance_image
 
 pytestmark = pytest.mark.engine
-#: a known WCAG failure remains: the state is in the class name only
+#: a known WCAG failure remains: only the class name conveys the state
 WRONG = """\
 diff --git a/src/components/Toggle/Toggle.tsx b/src/components/Toggle/Toggle.tsx
 --- a/src/components/Toggle/Toggle.tsx
@@ -62,7 +63,7 @@ def test_references(bench: Bench, name: str, outcome: str) -> None:
 
 @pytest.mark.rule("local-sandbox")
 def test_a_models_wrong_patch_is_run_and_is_unresolved(bench: Bench) -> None:
-    """Untrusted code: here it may run."""
+    """Untrusted code may run here."""
     fields = {"instance_id": bench.instance.instance_id, "model_name_or_path": "wrong", "model_patch": WRONG}
     path = bench.store.predictions(REPO, "wrong", "wrong") / "20240506T070809Z" / "predictions.jsonl"
     write_records(path, [Prediction(**fields)])
@@ -91,7 +92,7 @@ def docker(*words: str) -> str:
 @pytest.mark.invariant(1)
 @pytest.mark.trap("history-in-image")
 def test_no_file_of_the_image_holds_the_solution(bench: Bench, image: tarfile.TarFile) -> None:
-    """Gold and test patch lie in the image in which an agent of a system in use works."""
+    """In another benchmark, gold and test patch lie in the image in which an agent works."""
     lines = {line for line in later_lines(bench.clone, bench.instance) if "hb-" in line}
     canaries = [line.encode() for line in gold_lines(bench.clone, bench.instance) | lines if len(line) > 30]
     assert len(canaries) > 5 and any(member.name.endswith("Toggle.tsx") for member in image)
@@ -105,7 +106,7 @@ def test_no_file_of_the_image_holds_the_solution(bench: Bench, image: tarfile.Ta
 @pytest.mark.invariant(1)
 @pytest.mark.trap("history-in-image")
 def test_the_images_git_holds_one_commit_and_no_way_out(bench: Bench, image: tarfile.TarFile, tmp_path: Path) -> None:
-    """21 % of one model's runs found the fix in the history; unreachable objects would hold it just as well."""
+    """21 % of one model's runs found the fix in the history; unreachable objects would contain it just as well."""
     inside = FOLDER.lstrip("/")
     image.extractall(tmp_path, [one for one in image if one.name.startswith(f"{inside}/.git/")], filter="data")
     repo = git.Repo(tmp_path / inside)

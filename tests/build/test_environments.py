@@ -1,4 +1,5 @@
-"""Environments of a repository's candidates: from a clone, overridden, shown, and written one file an era."""
+"""Environments of a repository's candidates: inferred from a clone, overridden, shown, and exported with one file for
+each era."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ OVERRIDE = '[[override]]\nfrom = 2\nset.node = "20"\nset.test = ["make", "test"]
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """A repository of two pull requests; the second one's base has no runner."""
+    """A repository with two pull requests; the second one's base has no runner."""
     library = History(tmp_path / "library")
     library.commit("first", FIRST)
     library.commit("Add an aria label (#1)", {"src/a.js": "2", "src/a.test.js": "2"})
@@ -49,7 +50,7 @@ def test_an_environment_follows_its_base(store: Store) -> None:
 
 
 def test_overrides_take_part_in_the_digests(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a person says changes the image and the command; the other pull requests stay as they are."""
+    """An override changes the image and the command; the other pull requests stay as they are."""
     (tmp_path / f"{factories.REPO.slug}.toml").write_text(OVERRIDE.replace("from = 2", "to = 1"), encoding="utf-8")
     clone, one = images.source(store, factories.REPO), candidate(store, 1)
     inferred = environment_of(clone, one)

@@ -1,4 +1,4 @@
-"""Rejections in groups, by those lines of their logs that no known fault explains."""
+"""Rejections grouped by those lines of their logs that no known fault explains."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GONE = 'error Couldn\'t find package "@no/body" on the "npm" registry.'
 
 
 def reject(store: Store, number: int, reason: str = "no_report", **logs: str) -> None:
-    """A unit that ended with a rejection, and the logs that it keeps."""
+    """A unit that was rejected, with its logs."""
     name = REPO.instance_id(number)
     files = {f"{log.replace('_', '.')}.log.gz": gzip.compress(text.encode()) for log, text in logs.items()}
     result = Rejection(instance_id=name, stage="build", reason=reason, detail="")
@@ -39,7 +39,8 @@ def store(tmp_path) -> Store:
 
 
 def test_rejections_with_the_same_line_are_one_group(store: Store) -> None:
-    """The line as one log has it, the largest group first; what only the commit tells apart is the same."""
+    """The line is shown as one log has it, the largest group first; differences that only come from the commit are
+    ignored."""
     told = explain(store, REPO)
     assert [(one.line, len(one.instances), one.reasons) for one in told.unknown] == [
         (PLUGIN.format(1, "ui", 1), 3, ("no_report",)),

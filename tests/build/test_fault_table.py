@@ -1,6 +1,6 @@
-"""The table of known faults against what the managers and runners really print: excerpts of logs, one row each.
+"""The table of known faults against real output of managers and runners: excerpts of logs, one case each.
 
-Those of versions that are gone, refused hosts, lock files and checksums were provoked with the managers named.
+The cases of versions that are gone, refusing hosts, lock files and checksums were provoked with the named managers.
 """
 
 from __future__ import annotations
@@ -308,7 +308,7 @@ RUN = [
     ("browser-missing", {}, "ERROR [launcher]: No binary for ChromeHeadless browser on your platform."),
     ("browser-missing", {}, 'ERROR [launcher]: Cannot start Chrome\n\tPlease, set env variable "CHROME_BIN" to Chrom'),
 ]
-#: what must not be taken for a fault of the repository: the machine's, and honest failures of tests
+#: not faults of the repository: failures of the machine, and tests that really fail
 OTHERS = [
     "npm error code E503\nnpm error 503 Service Unavailable - GET https://registry.example.org/is-number",
     "npm error code E429\nnpm error 429 Too Many Requests - GET https://registry.example.org/is-number",

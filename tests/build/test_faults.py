@@ -1,7 +1,7 @@
-"""What tests, a registry and the end of the process can do to a batch, in a real engine, through the real stage 02.
+"""What tests, a registry and a killed process can do to a batch, in a real engine, through the real stage 02.
 
-Each instance ends as what it is (a limit of its own, or not evaluated with the cause), the others are not touched by
-it, and the next build finishes what is missing.
+Each instance ends with its own result (a limit, or "not evaluated" with the cause), the others are unaffected, and the
+next build finishes the rest.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pipeline.sandbox.docker.containers import LABEL, OWNER
 pytestmark = pytest.mark.engine
 
 
-#: name -> what it does, and how it ends
+#: name -> what the test does, and how its run ends
 LIMITED = {
     "menu": Pull("qualified", NAMED),
     "hang": breaking("hang", "timeout: timeout in test"),
@@ -50,14 +50,14 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.mark.invariant(7)
 @pytest.mark.parametrize("name", LIMITED)
 def test_a_test_without_bounds_ends_by_its_limit_and_alone(limited: dict[str, str], name: str) -> None:
-    """One hang stopped a night's batch at 270 of 296; a full disk or no process left stops everybody else, too."""
+    """One hang stopped another system's batch at 270 of 296; a full disk or process table stops all others, too."""
     assert limited[name].startswith(LIMITED[name].ends)
 
 
 # -- a registry ------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def depending(tmp_path: Path) -> Iterator[Batch]:
-    """The second pull request takes a package from the registry, and nobody has made its environment yet."""
+    """The second pull request needs a package from the registry, and its environment does not exist yet."""
     package = MANIFEST.format(f'{JEST}, "dep": "1.0.0"')
     pulls = {"menu": Pull("qualified", NAMED), "tabs": Pull("qualified", NAMED, others={"package.json": package})}
     batch = Batch(tmp_path, pulls, {".npmrc": f"fetch-retries=0\n# {tmp_path}\n"})
@@ -92,7 +92,7 @@ def test_a_registry_that_refuses_is_said_and_a_later_build_finishes(
 # -- the process -----------------------------------------------------------------------------------------------------
 @pytest.fixture
 def started(tmp_path: Path) -> Iterator[tuple[Batch, subprocess.Popen[bytes]]]:
-    """A build in a process of its own, one instance at a time, with a container at work."""
+    """A build in a process of its own, one instance at a time, whose container is working."""
     batch = Batch(tmp_path, PAIR)
     words = ("build", str(REPO), "--repeats", "1", "--jobs", "1", "--data", str(batch.store.root))
     program = [sys.executable, "-c", "from pipeline.cli import main; main()", *words]
@@ -103,7 +103,7 @@ def started(tmp_path: Path) -> Iterator[tuple[Batch, subprocess.Popen[bytes]]]:
 
 
 def left_by(process: subprocess.Popen[bytes], *labels: str) -> list[str]:
-    """The containers that a process made and has not removed."""
+    """The containers that a process created and did not remove."""
     owner = f"{OWNER}={socket.gethostname()}/{process.pid}"
     found = docker.from_env().api.containers(all=True, filters={"label": [owner, *labels]})
     return [container["Id"] for container in found]

@@ -1,6 +1,6 @@
-"""What a batch does when its engine stops, is full, or is on another machine: a second engine is made to do all that.
+"""A batch whose engine stops, is full, or is on another machine; a second engine is made to do all that.
 
-Each instance is tried again, or not evaluated with the cause, and the next build finishes what is missing.
+Each instance is tried again, or is "not evaluated" with the cause, and the next build finishes the rest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.engine
 # -- the engine, and its disk ----------------------------------------------------------------------------------------
 @pytest.fixture
 def pair(own_engine: OwnEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Batch:
-    """Two sound pull requests and an engine to torment."""
+    """Two sound pull requests, and an engine to disturb."""
     monkeypatch.setenv("DOCKER_HOST", own_engine.host)
     return Batch(tmp_path, PAIR)
 
@@ -34,7 +34,7 @@ def pair(own_engine: OwnEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.invariant(4)
 @pytest.mark.rule("not-evaluated-is-retried")
 def test_an_engine_that_comes_back_costs_a_wait(pair: Batch, own_engine: OwnEngine) -> None:
-    """Stopped and started again under the first instance: no outcome differs from that of an undisturbed batch."""
+    """It is stopped and started again during the first instance: all outcomes equal those of an undisturbed batch."""
     found: dict[str, str] = {}
     patience = Patience(tries=6, seconds=1)
     batch = threading.Thread(target=lambda: found.update(pair.build(patience, jobs=1)), daemon=True)
@@ -72,7 +72,7 @@ def test_a_full_disk_is_said_and_a_later_build_finishes(pair: Batch, own_engine:
 def test_a_disk_that_fills_up_under_a_test_is_no_failed_test(
     own_engine: OwnEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same test ends by its own limit where there is room enough for that."""
+    """With enough room, the same test ends by its own limit."""
     monkeypatch.setenv("DOCKER_HOST", own_engine.host)
     batch = Batch(tmp_path, {"menu": Pull("qualified", NAMED), "file": breaking("writes", "disk_limit")})
     batch.make_images()
@@ -85,7 +85,7 @@ def test_a_disk_that_fills_up_under_a_test_is_no_failed_test(
 # -- an engine elsewhere ---------------------------------------------------------------------------------------------
 @pytest.fixture
 def elsewhere(own_engine: OwnEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Way]:
-    """A way by TCP to an engine that shares no folder and no network with this host."""
+    """A TCP connection to an engine that shares no folder and no network with this host."""
     with Way(own_engine) as way:
         monkeypatch.setenv("DOCKER_HOST", way.host)
         yield way
@@ -95,7 +95,7 @@ def elsewhere(own_engine: OwnEngine, monkeypatch: pytest.MonkeyPatch) -> Iterato
 def test_an_engine_elsewhere_with_and_without_buildkit(
     elsewhere: Way, buildkit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No builder of any kind is asked for an image."""
+    """Images are built without asking any builder."""
     monkeypatch.setenv("DOCKER_BUILDKIT", buildkit)
     batch = Batch(tmp_path, {"menu": Pull("qualified", NAMED)}, {".npmrc": f"# {tmp_path}\n"})
     assert batch.build() == {"menu": "qualified"}
@@ -104,7 +104,7 @@ def test_an_engine_elsewhere_with_and_without_buildkit(
 
 @pytest.mark.invariant(4)
 def test_a_way_that_is_cut_under_a_command_is_seen(elsewhere: Way, tmp_path: Path) -> None:
-    """Nothing says so on the connection itself: whoever only reads it waits until the time limit, or for ever."""
+    """The connection itself reports nothing: a mere reader would wait until the time limit, or for ever."""
     batch = Batch(tmp_path, PAIR)
     batch.make_images()
     with pytest.raises(InfrastructureError) as caught, batch.sandbox.open(batch.recipes()[0].image) as workspace:

@@ -1,4 +1,4 @@
-"""`a11y-bench gc`: what no dataset refers to goes, and nothing else."""
+"""`a11y-bench gc`: what no dataset refers to is removed, and nothing else."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def call(bench: Bench, *options: str) -> Result:
 
 
 def listed(bench: Bench, *options: str) -> dict[str, tuple[bool, str]]:
-    """Digest -> whether it goes, and why."""
+    """Digest -> whether it is removed, and why."""
     rows = json.loads(call(bench, "--json", *options).stdout)
     return {row["digest"]: (row["goes"], row["why"]) for row in rows if row["kind"] != "tools"}
 
@@ -100,7 +100,7 @@ def test_what_is_gone_is_made_again(bench: Bench) -> None:
 
 # -- other data directories ------------------------------------------------------------------------------------------
 class Shared(NamedTuple):
-    """Two data directories of one sandbox, in which nothing runs: the dataset of each holds one instance."""
+    """Two data directories with one sandbox that runs nothing: each dataset holds one instance."""
 
     sandbox: ScriptedSandbox
     mine: Bench
@@ -109,7 +109,7 @@ class Shared(NamedTuple):
     icon: Instance
 
     def judged(self) -> dict[str, tuple[bool, str]]:
-        """Digest -> whether it goes by the first one's gc, and why."""
+        """Digest -> whether the first directory's gc removes it, and why."""
         with referring(self.mine.store, self.sandbox) as known:
             return {one.kept.digest: (one.goes, one.why) for one in judge(self.sandbox.images.kept(), known)}
 
@@ -132,7 +132,7 @@ def shared(tiny: Bench, tmp_path: Path) -> Shared:
 
 @pytest.mark.trap("gc-of-others")
 def test_what_another_data_directory_refers_to_stays(shared: Shared) -> None:
-    """One directory's gc removed what all others stood on."""
+    """One directory's gc used to remove what other directories needed."""
     theirs = (False, f"of acme/ui in {shared.other.store.root}")
     assert shared.judged() == {
         shared.menu.image: (False, "of acme/ui"),
@@ -145,7 +145,7 @@ def test_what_another_data_directory_refers_to_stays(shared: Shared) -> None:
 @pytest.mark.trap("gc-of-others")
 @pytest.mark.parametrize("place", ["gone", "elsewhere", "of another version"])
 def test_of_a_directory_that_can_not_be_read_nothing_is_guessed(shared: Shared, place: str) -> None:
-    """It may have moved, its disk may not be mounted, and an engine may serve other people."""
+    """It may have moved, its disk may not be mounted, or the engine may serve other people; nothing is removed."""
     images, theirs = shared.sandbox.images, Directory.here(shared.other.store.root)
     if place == "gone":
         shared.other.store.root.rename(shared.other.folder / "moved")
@@ -190,7 +190,7 @@ def test_everything_is_asked_for_with_whose_it_is(bench: Bench) -> None:
 # -- builds under way ------------------------------------------------------------------------------------------------
 @pytest.mark.trap("gc-of-others")
 def test_what_a_stopped_build_has_decided_stays(shared: Shared) -> None:
-    """Its repository has no dataset yet: that is written at the end."""
+    """Its repository has no dataset yet, since that is written last."""
     unit = Unit(shared.mine.store.qualification(NEW) / "units" / "acme__new-1")
     unit.finish(shared.icon.model_dump(mode="json"))
     shared.sandbox.images.forget(Directory.here(shared.other.store.root))
@@ -221,7 +221,7 @@ def test_nothing_goes_while_a_build_is_under_way(bench: Bench) -> None:
 
 @pytest.mark.rule("bad-input")
 def test_a_folder_without_datasets_is_refused(bench: Bench, tmp_path: Path) -> None:
-    """With a wrong --data everything would go."""
+    """With a wrong --data, everything would be removed."""
     bench.store.dataset(REPO).unlink()
     shutil.rmtree(bench.store.qualification(REPO))
     with pytest.raises(Exception, match="no dataset is built"):

@@ -1,4 +1,4 @@
-"""The health of a base, as runners say it that name their files and as those that do not."""
+"""The health of a base, from runners that name the files of their tests and from runners that do not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ P, F = Status.PASSED, Status.FAILED
     ],
 )
 def test_files_that_load(suites: dict[str, Status], results: dict[str, Status], loaded: int) -> None:
-    """Karma runs one bundle, named by its configuration: where it runs, all files of the scope are in it."""
+    """Karma runs one bundle, which its configuration names: where it runs, it includes all files of the scope."""
     assert measured(TestRun(results=results, suites=suites), FILES).loaded == loaded
 
 

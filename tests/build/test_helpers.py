@@ -1,4 +1,4 @@
-"""Files that only tests import: which they are, and what becomes of them."""
+"""Files that only tests import: how they are recognized, and how they are treated."""
 
 from __future__ import annotations
 
@@ -48,13 +48,14 @@ def found(
 
 @pytest.mark.trap("helper-only-tests-import")
 def test_helpers_and_what_they_import_are_the_tests(tmp_path: Path) -> None:
-    """A helper that gold adds and only tests import was asked of the agent, who can not know of it."""
+    """Otherwise the agent would have to write a helper that gold adds and only tests import, and that it cannot know
+    about."""
     assert found(tmp_path, GOLD) == ("tools/rows.json", "tools/show.js")
 
 
 @pytest.mark.trap("helper-only-tests-import")
 def test_a_fixture_of_any_kind_is_a_test_and_a_page_is_not(tmp_path: Path) -> None:
-    """A page may be what is repaired, and a fixture that a source names, too."""
+    """A page may be what is repaired, and so may a fixture that a source names."""
     test = "import { Menu } from './Menu';\nread('fixtures/page.html', './open.fixture.css', 'src/about.html');\n"
     files = GOLD | {
         "src/Menu.test.js": test,
@@ -68,8 +69,8 @@ def test_a_fixture_of_any_kind_is_a_test_and_a_page_is_not(tmp_path: Path) -> No
 
 
 def test_a_bundle_in_the_repository_imports_nothing(tmp_path: Path) -> None:
-    """Compiled releases of a website hold every name in one line of a megabyte, which was searched again for each of
-    its strings: the build stood still for minutes."""
+    """A website's compiled releases have all names in one line of a megabyte, which was searched again for each of its
+    strings: the build stood still for minutes."""
     bundle = "a('show');require('../tools/show');" * 40_000
     assert found(tmp_path, GOLD | {"docs/main.1f3a.js": bundle}) == ("tools/rows.json", "tools/show.js")
 

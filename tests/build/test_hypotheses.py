@@ -1,4 +1,4 @@
-"""What else the environment of a sick base may be, from its files and its log."""
+"""Other possible environments of an unhealthy base, derived from its files and its log."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def words(found: list[Hypothesis]) -> list[str]:
 
 
 def test_what_was_observed_comes_first() -> None:
-    """Its words are filtered as those of a script are: a reporter of its own is none of ours."""
+    """Its options are filtered like a script's: its own reporter is dropped."""
     call = Call("jest", ("--config", "build/unit.js", "--reporters=x"), {"NODE_ENV": "test"}, (), "observed: npm test")
     seen = Observation(Use("", "jest", "observed: npm test", call), NPM_TEST, False)
     first = next(hypotheses.following(case(tree(), uses=[seen]), installs=True))
@@ -52,7 +52,8 @@ def test_what_was_observed_comes_first() -> None:
 
 
 def test_a_runner_that_needs_a_browser_gets_one() -> None:
-    """The package's isomorphic tests were Mocha's, and were read; all others are Karma's, which its script starts."""
+    """The package's isomorphic tests were Mocha's and were readable; all others are Karma's, which its script
+    starts."""
     karma = Use("", "karma", "", Call("karma", ("start",), {}, (), ""))
     packages = {"mocha": "^10", "karma": "^6"}
     one = case(tree({"karma.conf.js": ""}, devDependencies=packages, scripts={"test": "mocha iso.js"}),
@@ -62,7 +63,7 @@ def test_a_runner_that_needs_a_browser_gets_one() -> None:
 
 
 def test_a_script_that_loads_the_runner_is_started_itself() -> None:
-    """What it sets up by itself stands in no configuration. One that only starts a program is not needed for that."""
+    """What such a script sets up is in no configuration. A script that only starts a program is not needed."""
     uses = [Use("", name, "", Call(name, (), {}, (), "")) for name in ("mocha", "mocha", "jest")]
     seen = [
         Observation(uses[0], NPM_TEST, True),
@@ -75,7 +76,8 @@ def test_a_script_that_loads_the_runner_is_started_itself() -> None:
 
 
 def test_the_script_that_starts_the_runner_comes_before_the_whole_command() -> None:
-    """`test` also checks the style, which decides nothing about a patch. A browser comes with the runner."""
+    """`test` also checks the code style, which says nothing about a patch. The image gets a browser along with the
+    runner."""
     script = Command(("npm", "run", "--silent", "ui:test"), "", "package.json: scripts.ui:test")
     seen = Observation(Use("", "karma", "", Call("karma", (), {}, (), "")), NPM_TEST, True, script)
     first, second = named(case(tree(devDependencies={"karma": "^6"}), uses=[seen]), "by-script")
@@ -84,7 +86,7 @@ def test_the_script_that_starts_the_runner_comes_before_the_whole_command() -> N
 
 
 def test_a_configuration_that_only_another_script_names() -> None:
-    """TypeScript was parsed as JavaScript: `-c` stood in a script of another name."""
+    """TypeScript was parsed as JavaScript, because a script of another name had the `-c`."""
     scripts = {"test": "jest", "test:unit-dom": "jest -c build-tools/jest/unit.config.js"}
     found = named(case(tree({"build-tools/jest/unit.config.js": ""}, scripts=scripts)), "read-otherwise")
     assert any("-c build-tools/jest/unit.config.js" in one for one in words(found))
@@ -113,7 +115,7 @@ def test_the_package_of_the_workspace_in_place_of_its_root() -> None:
 
 
 def test_one_project_of_a_vitest_workspace() -> None:
-    """All were started, one of them without the browser that it needs, and no test ran."""
+    """All projects were started, one of them without the browser that it needs, and no test ran."""
     text = 'test: { projects: [{ test: { name: "storybook" } }, { test: { name: "unit" } }] }'
     found = named(case(tree({"vitest.config.ts": text}, devDependencies={"vitest": "^3"})), "one-project")
     assert [one.environment.test[-2] for one in found] == ["--project=unit", "--project=storybook"]
@@ -143,7 +145,7 @@ def test_compiled_siblings_are_built_in_the_order_of_their_needs() -> None:
 
 
 def test_scripts_of_a_package_that_asks_for_a_manager() -> None:
-    """npm refuses to run them if that is another one, and the environment was given up."""
+    """npm refuses to run scripts if the manifest requires another manager, and the environment was given up."""
     asking = {"devEngines": {"packageManager": {"name": "npm"}}}
     for more, options in ((asking, "--force --prefix"), ({}, "--prefix")):
         root = tree(scripts={"pretest": "tokens", "test": "jest"}, **more)
@@ -155,7 +157,7 @@ def test_scripts_of_a_package_that_asks_for_a_manager() -> None:
 
 
 def test_all_siblings_are_made_where_the_root_compiles_them() -> None:
-    """One generates styles, another tokens, and the root compiles both: no single one of these scripts was enough."""
+    """One package generates styles, another tokens, and the root compiles both; no single script was enough."""
     siblings = {
         "packages/ui/package.json": package(name="@acme/ui", dependencies={"@acme/styles": "*", "@acme/tokens": "*"}),
         "packages/styles/package.json": package(name="@acme/styles", scripts={"generate": "node css.js"}),
@@ -190,7 +192,8 @@ def test_nothing_is_prepared_that_no_log_asks_for() -> None:
 
 
 def test_modules_that_nothing_asks_for_are_installed() -> None:
-    """A peer that one manager installs and another one does not; the locked version, else the nearest of the range."""
+    """A peer dependency that some managers install and others do not: the locked version, or else the nearest one in
+    the range."""
     log = "Cannot find module 'linkifyjs' from 'node_modules/linkify-string/index.js'\nCannot find module 'fs'"
     (found,) = named(case(tree(peerDependencies={"linkifyjs": "^1"}), log), "with-modules")
     assert [(one.kind, one.name, one.new) for one in found.environment.edits] == [("add", "linkifyjs", "1.0.0")]
@@ -198,7 +201,7 @@ def test_modules_that_nothing_asks_for_are_installed() -> None:
 
 
 def test_of_locked_versions_the_newest_is_installed() -> None:
-    """`ajv/dist/core` is missing where an older ajv, without it, lies at the root."""
+    """`ajv/dist/core` is missing if an older ajv, which lacks it, lies at the root."""
     lock = {"lockfileVersion": 3, "packages": {"node_modules/ajv": {"version": "6.12.6"},
                                                "node_modules/x/node_modules/ajv": {"version": "8.11.0"}}}  # fmt: skip
     (found,) = named(case(tree({"package-lock.json": json.dumps(lock)}), "Cannot find module 'ajv/dist/core'"),
@@ -212,7 +215,7 @@ ALIASES = {"yarn.lock": '# yarn lockfile v1\n\n"vue-latest@npm:vue@~2.5.16":\n  
 
 @pytest.mark.parametrize(("name", "version"), [("vue", "2.5.16"), ("width-cjs", "npm:width@4.2.3")])
 def test_aliases_of_the_lock_file_say_which_version_is_meant(name: str, version: str) -> None:
-    """The repository tests two versions of Vue by other names: the registry's newest was installed, another Vue."""
+    """The repository tests two versions of Vue under aliases; the registry's newest was installed, a third one."""
     one = case(tree(ALIASES), f"Cannot find module '{name}' from 'tests/setup.js'")
     files = {"yarn.lock": ALIASES["yarn.lock"].encode()}
     (found,) = named(replace(one, situation=Situation(files, lambda name: ["9.0.0"])), "with-modules")
@@ -254,14 +257,15 @@ MODULE = "Cannot find module 'linkifyjs' from 'node_modules/linkify-string/index
     ],
 )
 def test_neighbouring_managers_that_read_the_lock_file(files: dict[str, str], node: str, versions: list[str]) -> None:
-    """They hoist in other ways. What they cannot read would be resolved anew, to packages of another day."""
+    """They hoist differently. A manager that cannot read the lock file would resolve everything anew, to versions of
+    another day."""
     found = named(case(tree({".nvmrc": node} | files)), "other-manager")
     assert [one.environment.manager_version for one in found] == versions
     assert all({"--no-frozen-lockfile", "--no-immutable"} & set(one.environment.install) for one in found)
 
 
 def test_a_neighbour_takes_the_place_of_a_release_in_the_repository() -> None:
-    """And only with its own words: the release there would start in its place."""
+    """It is called with its own options only; otherwise the repository's release would start instead."""
     release = ".yarn/releases/yarn-3.6.1.cjs"
     files = {"yarn.lock": BERRY.format(6, 8), ".yarnrc.yml": f"yarnPath: {release}\n", release: "", ".nvmrc": "18"}
     one = case(tree(files))
@@ -287,7 +291,8 @@ PATCHES = {"patches/kit+1.0.0.patch": "", "patches/README.md": ""}
 def test_packages_are_patched_as_by_the_repository(
     files: dict[str, str], package_name: str, count: int, installs: bool
 ) -> None:
-    """Its `postinstall` patches a helper of the tests, and some of them failed without: scripts of installs are off."""
+    """Its `postinstall` patches a helper of the tests, and some tests failed without it, since install scripts are
+    disabled."""
     depends = {"jest": "^29", package_name: "1"}
     one = case(tree(files, devDependencies=depends))
     found = named(one, "patched", installs=installs)
@@ -314,7 +319,7 @@ def test_a_patch_that_does_not_fit_ends_no_install(tmp_path: Path, code: int, sa
     ("runner", "variable"), [("jest", ("TS_JEST_UNCHECKED", "true")), ("mocha", ("TS_NODE_TRANSPILE_ONLY", "true"))]
 )
 def test_types_that_clash_are_left_unchecked_in_the_end(runner: str, variable: tuple[str, str]) -> None:
-    """Two versions of a package's types were installed, so that ts-jest compiled no file."""
+    """Two versions of a package's types were installed, so ts-jest compiled no file."""
     made, log = tree(devDependencies={runner: "^27"}), "  src/a.test.ts:1:1 - error \x1b[90mTS2786: \x1b[0m'Portal'"
     last = list(hypotheses.following(case(made, log), installs=True))[-1]
     assert last.name == "unchecked-types" and variable in last.environment.test_env.items()
@@ -323,7 +328,7 @@ def test_types_that_clash_are_left_unchecked_in_the_end(runner: str, variable: t
 
 
 def test_a_command_that_starts_no_runner_may_start_one_on_another_node() -> None:
-    """A task needed a module that only a newer Node can load: on the older one, nothing was observed."""
+    """A task needed a module that only a newer Node can load; nothing was observed on the older one."""
     call = Call("jest", ("-c", "unit.config.js"), {}, (), "observed: npm test")
     before, now = (
         case(tree()),
@@ -336,7 +341,7 @@ def test_a_command_that_starts_no_runner_may_start_one_on_another_node() -> None
 
 
 def test_tests_that_are_read_at_last_ask_for_what_is_made_before_them() -> None:
-    """TypeScript that was parsed as JavaScript hid that the tests load what a task compiles."""
+    """Because TypeScript was parsed as JavaScript, nobody saw that the tests load what a task compiles."""
     files = tree(scripts={"quick-build": "gulp quick-build", "build": "gulp build"})
     now = case(files, "TS2307: \x1b[0mCannot find module '../../lib/menu' or its corresponding type declarations.")
     before = case(files, "SyntaxError: Unexpected token")
@@ -400,7 +405,7 @@ def test_what_a_log_asks_for(log: str, own: tuple[str, ...], files: tuple[str, .
 
 
 def test_a_path_from_the_root_is_no_package() -> None:
-    """A bundler resolved paths from the root, and what generates the missing folder did not run."""
+    """A bundler resolved paths from the root, and the script that generates the missing folder was not run."""
     log = "Module not found: Error: Can't resolve 'docs/src/info' in 'docs'\nCannot find module 'undefined'"
     found = case(tree({"docs/src/index.js": ""}, scripts={"pretest": "gulp docs"}), log)
     assert missing_from(log, ()).foreign == ("docs",)
@@ -419,13 +424,14 @@ def test_a_path_from_the_root_is_no_package() -> None:
     ],
 )
 def test_a_script_that_a_log_advises_to_run(log: str, scripts: list[str]) -> None:
-    """A resolver of the repository's own read a list that this script makes."""
+    """The repository's own resolver read a list that this script makes."""
     found = named(case(tree(scripts={"icons": "make-icons", "list": "node list.js"}), log), "prepared")
     assert [one.environment.prepare[0][-1] for one in found] == scripts
 
 
 def test_a_manifest_that_only_says_where_files_are_is_no_package() -> None:
-    """Each component had one, and neither dependencies nor scripts; those of the package were not looked at."""
+    """Each component had such a manifest, without dependencies and scripts; those of the package were not
+    considered."""
     files = {
         "ui/button/package.json": package(main="../dist/button.js"),
         "ui/package.json": package(name="@acme/ui", scripts={"generate": "x"}, dependencies={"react": "18"}),
@@ -448,7 +454,7 @@ TOOLS = {
 
 
 def test_a_build_gets_the_programs_of_the_repositorys_own_packages() -> None:
-    """An install has only the manifests, so that it links no program whose file is in the repository."""
+    """An install sees only the manifests, so it links no program whose file is in the repository."""
     one = case(tree(TOOLS), "Cannot find module '@acme/kit'")
     (tried, *_) = named(one, "prepared")
     (found,) = hypotheses.with_programs(one, tried, "> kit@1.0.0 build\n> tool\n\nsh: 1: tool: not found\n")
@@ -468,7 +474,7 @@ def test_a_build_gets_the_programs_of_the_repositorys_own_packages() -> None:
 
 
 def test_a_program_takes_its_package_into_focus() -> None:
-    """No package depends on the one with the scripts, since all call its program by name."""
+    """No package depends on the one with the scripts: all call its program by name."""
     lock = {"package-lock.json": '{"lockfileVersion": 3, "packages": {}}'}
     extra = {"packages/base/package.json": package(name="base"), "packages/site/package.json": package(name="site")}
     tools = package(name="@acme/tools", bin={"tool": "./tool.sh"}, dependencies={"base": "*"})
@@ -488,7 +494,7 @@ def test_a_program_takes_its_package_into_focus() -> None:
 
 
 def test_a_built_package_may_need_the_others() -> None:
-    """Vite names one package of the repository that it does not find at a time."""
+    """Vite reports one missing package of the repository at a time."""
     builds, depends = {"build": "tsc"}, {"theme": "*", "view": "*", "types": "*"}
     files = tree({
         "package.json": package(workspaces=["packages/*"], devDependencies={"jest": "^29"}),
@@ -510,7 +516,7 @@ def test_a_built_package_may_need_the_others() -> None:
 
 
 def test_packages_in_circles_are_built_once() -> None:
-    """Each of forty packages has all others as peers: their order was never found."""
+    """Each of forty packages has all others as peers; their order was never found."""
     names = [f"part-{number}" for number in range(40)]
     manifests = {
         f"packages/{name}/package.json": package(
@@ -524,7 +530,7 @@ def test_packages_in_circles_are_built_once() -> None:
 
 
 def test_a_file_that_another_package_lacks_asks_for_its_build() -> None:
-    """What was made first is made again before it: a list of packages, by the script that the log advised to run."""
+    """It is made again before what failed: a list of packages, by the script that the log recommended."""
     files = tree(
         {
             "packages/menu/package.json": package(name="menu", dependencies={"theme": "1"}, scripts={"build": "x"}),
@@ -543,7 +549,7 @@ def test_a_file_that_another_package_lacks_asks_for_its_build() -> None:
 
 
 def test_programs_are_links_or_files_of_node(tmp_path: Path) -> None:
-    """A file that is not executable, or not made yet, is one that Node runs."""
+    """Node runs a file that is not executable, or that does not exist yet."""
     one = case(tree(TOOLS), "Cannot find module '@acme/kit'")
     (tried, *_) = named(one, "prepared")
     (found,) = hypotheses.with_programs(one, tried, "command not found: tool")
@@ -564,6 +570,6 @@ def test_programs_are_links_or_files_of_node(tmp_path: Path) -> None:
 
 
 def test_a_rejection_is_tried_again_when_more_can_be_remedied() -> None:
-    """Its reason may be a fault that has a remedy now."""
+    """Its reason may be a fault that has a remedy by now."""
     assert {"repair.py", "remedies.py", "hypotheses.py"} <= set(hypotheses.SOURCES)
     assert len(hypotheses.decides()) > 8

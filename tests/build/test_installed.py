@@ -1,4 +1,4 @@
-"""The runner that is in the image is asked for its version, and is spoken to in the words of that one."""
+"""The version of the installed runner is read from the image, and its options follow from it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def asked(files: dict[str, str], **fixed: Any) -> Environment:
 
 @pytest.mark.trap("flag-of-another-version")
 def test_it_is_spoken_to_in_its_own_words() -> None:
-    """The manifest's range begins with another major than the one that was installed."""
+    """The manifest's range starts with another major version than the installed one."""
     found = asked({"node_modules/vitest/package.json": package("3.2.4")})
     assert found.runner_version == "3.2.4"
     assert found.test == read(tree(devDependencies={"vitest": "3.2.4"})).test
@@ -60,7 +60,7 @@ def test_one_that_does_not_say_is_taken_at_the_manifests_word(text: str | None) 
 
 
 def test_it_is_looked_for_where_its_entry_is() -> None:
-    """Of two, the nearer one: as the entry that runs."""
+    """Of two installations, the nearer one counts, as it does for the runner's entry."""
     files = {
         "packages/ui/node_modules/vitest/package.json": package("2.0.0"),
         "node_modules/vitest/package.json": package("3.0.0"),
@@ -72,7 +72,7 @@ def test_it_is_looked_for_where_its_entry_is() -> None:
 
 @pytest.mark.parametrize("name", sorted(all_runners()))
 def test_what_a_person_wrote_stays(name: str) -> None:
-    """A command that an override gives holds none of our words: its version is known, and nothing else changes."""
+    """An overridden command has none of our options: the version is recorded, and nothing else changes."""
     own = read(tree(devDependencies=WANTED), test=("node", "their.js", "{report}"), runner=name)
     assert runner(name).adapted(own, "1.2.3").test == own.test
 

@@ -1,4 +1,4 @@
-"""From what the runs said to an instance: what of it decides nothing."""
+"""From the runs to an instance: which tests count."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RAN = Ran(
 
 
 def runs(drawn_in: str) -> dict[str, list[TestRun]]:
-    """A test that the fix repairs, and one that compares a screenshot: it fails in one run only."""
+    """A test that the fix repairs, and one that compares a screenshot and fails in one run only."""
     found = {}
     for name in RUNS:
         fails = name == drawn_in
@@ -41,7 +41,8 @@ def runs(drawn_in: str) -> dict[str, list[TestRun]]:
 @pytest.mark.rule("screenshots-are-no-tests")
 @pytest.mark.parametrize("run", RUNS)
 def test_a_test_that_fails_by_a_screenshot_decides_nothing(run: str) -> None:
-    """Else gold itself would be rejected for what another machine drew, or an instance would ask for it."""
+    """Otherwise gold would be rejected because another machine renders differently, or an instance would require the
+    screenshot."""
     instance = judge(make_candidate(), RAN, runs(run))
     assert set(instance.tests) == {FIXED} and set(instance.f2p_tests) == {FIXED}
     assert instance.deviations == ("Node 20 in place of 18", f"compares screenshots, left out: {DRAWN}")
@@ -54,7 +55,8 @@ def test_one_that_passes_in_all_runs_can_not_be_told_from_others() -> None:
 
 @pytest.mark.rule("quarantine")
 def test_a_test_that_is_known_to_be_flaky_decides_nothing() -> None:
-    """Even if its repeats agree this time, and where it fails; without it, an instance can still be one."""
+    """Even if its repeated runs agree this time, and in any run that it fails; an instance may still remain without
+    it."""
     instance = judge(make_candidate(), RAN, runs("fix"), flaky=[DRAWN, "src/Menu.test.js > Menu > is gone"])
     assert set(instance.tests) == {FIXED}
     assert instance.quarantine == {DRAWN: {}}
@@ -74,7 +76,7 @@ SAID = Made(
 
 
 def against(hidden: bool = False, **statuses: str) -> CounterRuns:
-    """What gold did, of the test that the fix repairs and of another one, by kind: their first letters."""
+    """Gold's results for the fixed test and another one, as the first letters of their statuses, by kind of run."""
     letters = {status.value[0]: status for status in Status}
     both = {kind: {FIXED: letters[two[0]], DRAWN: letters[two[1]]} for kind, two in statuses.items()}
     ran = {kind: TestRun(results=results) for kind, results in both.items()}
@@ -84,8 +86,8 @@ def against(hidden: bool = False, **statuses: str) -> CounterRuns:
 
 @pytest.mark.rule("counter-runs-once")
 def test_what_gold_does_in_its_counter_runs() -> None:
-    """Only what it fails must fail, and only what it passes must pass. A test that fails beside false expectations that
-    are not its own decides nothing."""
+    """A test counts only if gold fails it where it must fail, or passes it where it must pass. A test that fails
+    although none of its expectations is false does not count."""
     found = against(falsified="FP", former="FF", disguised="PF")
     assert found.kinds == found.complete == ("falsified", "former", "disguised")
     assert (found.falsified, found.former_patch) == ("diff", "other diff")
@@ -96,8 +98,8 @@ def test_what_gold_does_in_its_counter_runs() -> None:
 @pytest.mark.rule("falsified")
 @pytest.mark.rule("test-aware")
 def test_false_expectations_in_disguise_count_where_gold_passes_true_ones() -> None:
-    """A test that gold fails in disguise anyway shows nothing. The true run comes first: no other is made for a patch
-    that knows of tests."""
+    """A test that gold fails in disguise anyway shows nothing. The run with true expectations comes first: a patch that
+    recognizes tests needs no other."""
     plain, hidden = (against(hidden, falsified="FF", former="FP", disguised="PF") for hidden in (False, True))
     assert (plain.kinds, plain.false) == (("falsified", "former", "disguised"), (FIXED, DRAWN))
     assert (hidden.kinds, hidden.false) == (("disguised", "falsified", "former"), (FIXED,))
@@ -106,7 +108,7 @@ def test_false_expectations_in_disguise_count_where_gold_passes_true_ones() -> N
 
 @pytest.mark.rule("same-failure")
 def test_why_gold_fails_is_kept_where_every_patch_fails_so() -> None:
-    """Where the failure says two plain values, or compares a snapshot."""
+    """For failures that name two plain values or compare a snapshot."""
     failed = {FIXED: Status.FAILED, DRAWN: Status.FAILED}
     run = TestRun(results=failed, reasons={FIXED: "a", DRAWN: "b"})
     telling = {FILE: (FIXED.partition(" > ")[2],)}
@@ -123,7 +125,8 @@ def test_why_gold_fails_is_kept_where_every_patch_fails_so() -> None:
 
 @pytest.mark.rule("counter-runs-once")
 def test_what_tells_nothing_is_not_run() -> None:
-    """False expectations that gold passes, none of its own that it fails, and a disguise that gold fails in."""
+    """False expectations that gold passes, or of which it fails none in the right test, and a disguise in which gold
+    fails."""
     found = against(falsified="PP", former="PF", disguised="FP")
     assert (found.kinds, found.falsified, found.assertions) == ((), "", 5)
 
@@ -141,7 +144,7 @@ def test_a_counter_run_that_did_not_end_tells_nothing() -> None:
 
 @pytest.mark.rule("counter-runs-once")
 def test_fixed_tests_of_which_nothing_is_false_are_told() -> None:
-    """One test with a false expectation says nothing of the others."""
+    """A false expectation in one test says nothing about the others."""
     made = CounterRuns(kinds=("falsified", "disguised"), false=("a.test.js > is on",))
     fixed = ["a.test.js", "a.test.js > is on"]
     assert made.lacks(fixed) == ()

@@ -1,4 +1,4 @@
-"""What is learned for whom: facts of a package for those who ask for it, everything else for the same era."""
+"""What is learned, and for whom: facts about a package for everyone who needs it, everything else for the same era."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OTHER = Situation({"package.json": b'{"devDependencies": {"is-number": "6.0.0"}}
 
 
 def steps(fault: str, environment: Environment) -> tuple[Step, ...]:
-    """What a repair of this one fault took."""
+    """The steps of a repair of this one fault."""
     stage, log = next(
         (stage, log) for stage, rows in (("install", INSTALL), ("run", RUN)) for f, _, log in rows if f == fault
     )
@@ -35,7 +35,7 @@ def steps(fault: str, environment: Environment) -> tuple[Step, ...]:
 
 
 def recalled(path: Path, there: Situation = ASKING, **fields: Any) -> tuple[str, ...]:
-    """Names of the faults whose remedy a neighbor starts with; the file is read again."""
+    """The faults whose remedies a neighbor starts with, by name; the file is read again."""
     again = recall(Memory(path).rows, make_environment(**fields), there)
     return tuple(step.finding.fault.name for step in again.steps)
 
@@ -74,7 +74,7 @@ def test_what_was_learned_is_kept_once(path: Path) -> None:
 
 
 def test_what_is_recalled_is_what_the_repair_made(path: Path) -> None:
-    """So the environment, and with it the image, is the one that the first found by trying."""
+    """So the environment, and with it the image, equals the one that the first candidate found by trying."""
     start = make_environment()
     taken = steps("version-gone", start)
     Memory(path).learn(lessons(start, taken))
@@ -93,7 +93,7 @@ def test_an_era_is_told_by_majors() -> None:
 # -- a base that was sick --------------------------------------------------------------------------------------------
 @pytest.mark.rule("base-is-well")
 def test_the_next_candidate_begins_where_the_base_became_well() -> None:
-    """What is inferred alike would be sick alike; with another way of running, nothing is known."""
+    """The same inferred environment would be as unhealthy; if the tests run differently, nothing is known."""
     before = make_environment(test=("node", "{entry}", "{files}"), test_env={})
     after = before.model_copy(
         update={"test": ("node", "{entry}", "--config", "x.js", "{files}"), "evidence": {"a": "b"}}

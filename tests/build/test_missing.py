@@ -1,4 +1,4 @@
-"""What logs of test runners, bundlers and package managers report as missing, one line of each kind."""
+"""What logs of runners, bundlers and package managers report as missing, with a line of each kind."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_package_of_the_repository_is_told_from_others(line: str) -> None:
     ],
 )  # fmt: skip
 def test_what_is_not_missing(line: str) -> None:
-    """What a test does not find on a page is no package, and Node's own modules are always there."""
+    """Something that a test does not find on a page is no package, and Node's own modules always exist."""
     found = missing(line)
     assert (found.own, found.files) == ((), ()) and found.foreign in ((), ("role",))
 

@@ -1,4 +1,4 @@
-"""Observing a repository's own test command: what lies between it and the runner must not matter."""
+"""Observing a repository's own test command, whatever programs lie between it and the runner."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ JEST = 'module.exports = { runCLI() { throw new Error("the tests ran"); } };\n'
 
 
 def program(name: str, text: str = PROGRAM, main: str = "") -> dict[str, str]:
-    """A package of node_modules with a program of its name, and a module."""
+    """A package in node_modules with a program of the same name, and a module."""
     manifest = {"name": name, "version": "1.0.0", "bin": "bin.js", "main": "index.js"}
     place = f"node_modules/{name}"
     return {f"{place}/package.json": json.dumps(manifest), f"{place}/bin.js": text, f"{place}/index.js": main}
@@ -80,7 +80,7 @@ def uses(tmp_path: Path, files: dict[str, str], *tests: str) -> list[Use]:
 
 
 def test_a_gulp_task_that_hands_mocha_its_configuration(tmp_path: Path) -> None:
-    """Nothing of it stands on a command line: every file died with `window is not defined`."""
+    """The command line does not contain it; every file failed with `window is not defined`."""
     task = (
         'require("./test/set-up.js");\nconst Mocha = require("mocha");\n'
         'exports.test = () => new Mocha({ ui: "tdd", require: ["jsdom-global/register"], timeout: 9000 }).run();\n'
@@ -94,7 +94,7 @@ def test_a_gulp_task_that_hands_mocha_its_configuration(tmp_path: Path) -> None:
 
 
 def test_an_executor_of_a_workspace_in_a_process_of_its_own(tmp_path: Path) -> None:
-    """It replaces the variables by which a process would know that it is watched."""
+    """It replaces the variables that tell a process to report."""
     nx = program("nx", NX) | {"node_modules/nx/executor.js": EXECUTOR}
     (use,) = uses(tmp_path, repository({"test": "nx test ui"}, nx, program("jest", "", JEST)), "packages/ui/a.test.js")
     assert (use.runner, use.folder, use.call.words) == ("jest", "", ("--config", "packages/ui/jest.config.js"))
@@ -102,8 +102,8 @@ def test_an_executor_of_a_workspace_in_a_process_of_its_own(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("jest", [JEST, SEALED])
 def test_a_program_that_writes_the_configuration_itself(tmp_path: Path, jest: str) -> None:
-    """Without it, no file loaded: it transforms them. The folder of a run has another name. Jest 24 and later let no
-    one change their functions, and were not seen."""
+    """The program transforms the files, which did not load without it. A run's folder has another name. Since Jest 24,
+    functions cannot be replaced, so such runs were not seen."""
     configuration = (
         '{rootDir: process.cwd(), setupFiles: [process.cwd() + "/node_modules/box/set-up.js"], testMatch: ["**/*.js"]}'
     )
@@ -115,7 +115,7 @@ def test_a_program_that_writes_the_configuration_itself(tmp_path: Path, jest: st
 
 
 def test_a_program_that_starts_karma_with_a_configuration_of_its_own(tmp_path: Path) -> None:
-    """Angular's `ng test` loads Karma, which stands on no command line. The script that starts it is known, too."""
+    """Angular's `ng test` loads Karma, which no command line names. The script that starts it is recorded, too."""
     ng = 'const { config } = require("karma");\nconfig.parseConfig(process.cwd() + "/src/karma.conf.js", {});\n'
     config = 'exports.createPatternObject = 1;\nexports.parseConfig = () => { throw new Error("the tests ran"); };\n'
     karma = program("karma", "", 'exports.config = require("./lib/config");')
@@ -168,7 +168,8 @@ def test_a_script_of_ones_own_in_a_package_of_the_workspace(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("folder", ["", "packages/ui"])
 def test_a_program_of_the_repositorys_own_packages(tmp_path: Path, folder: str) -> None:
-    """Nothing links it, since an install has only the manifests: the shell did not find it, and no runner was seen."""
+    """An install sees only the manifests, so nothing links the program: the shell did not find it, and no runner was
+    seen."""
     start = 'require("jest").runCLI({ config: "tools/unit.js" }, ["."]);\n'
     files = repository({"test": "tool test"}, program("jest", "", JEST), **{"packages/tools/start.js": start})
     files["packages/tools/package.json"] = json.dumps({"name": "@acme/tools", "bin": {"tool": "./start.js"}})
@@ -206,12 +207,12 @@ def test_the_commands_of_continuous_integration_are_known() -> None:
 
 @pytest.mark.parametrize("line", ["", "no json", "[1]", '{"runner": "jest"}', '{"runner": "none", "cwd": "/"}'])
 def test_odd_finds_say_nothing(line: str) -> None:
-    """What the probe writes passes through processes of the repository."""
+    """The probe's output passes through the repository's processes."""
     command = observe.Command(("npm", "test"), "", "scripts.test")
     assert [observe.use_of(one, "/repo", command) for one in observe.objects(line.encode())] in ([], [None])
 
 
 def test_a_find_with_a_line_separator_is_one() -> None:
-    """U+2028 ends a line for `str.splitlines`, and is not escaped in JSON."""
+    """U+2028 ends a line for `str.splitlines`, and JSON does not escape it."""
     find = {"cwd": "/repo/a\u2028b"}
     assert list(observe.objects(json.dumps(find, ensure_ascii=False).encode())) == [find]

@@ -1,4 +1,4 @@
-"""Overrides of single fields, for an interval of pull requests or of days; what cannot be used says where and why."""
+"""Overrides of single fields, for a range of pull requests or days; errors say where and why."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def write(folder: Path) -> Write:
-    """`write(text)`: the file of overrides of acme/ui."""
+    """`write(text)`: write the overrides of acme/ui."""
     return lambda text: (folder / "acme__ui.toml").write_text(text, encoding="utf-8")
 
 
@@ -108,7 +108,7 @@ def test_no_file_is_no_override() -> None:
 
 
 def test_the_project_ships_no_overrides() -> None:
-    """Every repository is inferred; the folder holds the page that says how to override."""
+    """Every environment is inferred; the folder has only the page that explains overrides."""
     assert [path.name for path in FOLDER.iterdir()] == ["README.md"]
 
 

@@ -1,4 +1,4 @@
-"""What a model may propose for an environment, and what it may not: nothing that decides how tests end."""
+"""What a model may propose for an environment: nothing that decides how tests end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the qualification of one candidate ends: every reason of the closed list, and what an instance holds."""
+"""How the qualification of one candidate ends: every reason in the closed list, and what an instance contains."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def log(tiny: Bench, name: str, run: str) -> str:
 @pytest.mark.rule("closed-reasons")
 @pytest.mark.parametrize("name", PULLS)
 def test_every_pull_request_ends_as_it_should(tiny: Bench, name: str) -> None:
-    """Each candidate is an instance, or a rejection with a reason of a closed list: the counts add up."""
+    """Each candidate becomes an instance or a rejection with a reason from a closed list: the counts add up."""
     outcome = tiny.outcomes[name]
     assert (outcome.reason if isinstance(outcome, Rejection) else "qualified") == PULLS[name].ends
 
 
 def test_every_reason_is_reached() -> None:
-    """The limits that only an engine has are in test_faults.py; known faults have a log each in test_fault_table.py;
-    hostile trees are in test_hostile_clones.py."""
+    """Limits that need an engine are in test_faults.py, logs of known faults in test_fault_table.py, and hostile trees
+    in test_hostile_clones.py."""
     engines = {"not_evaluated", "timeout", "disk_limit", "process_limit", "unsafe_path"}
     known = {fault.reason for fault in faults.table() if fault.reason}
     assert {pull.ends for pull in PULLS.values()} | engines | known == {*REASONS, "qualified"}
@@ -76,7 +76,7 @@ def test_a_rejection_says_why(tiny: Bench, name: str, said: str) -> None:
 
 @pytest.mark.trap("install-failure-hidden")
 def test_a_failed_install_rejects_and_leaves_its_log(tiny: Bench) -> None:
-    """`yarn install || true` goes on without the dependencies, and the tests fail for a reason of their own."""
+    """`yarn install || true` continues without the dependencies, and the tests then fail for another reason."""
     assert "gone.tgz" in log(tiny, "chip", "install")
     assert not (unit(tiny, "chip") / "run.1.log.gz").exists()
 
@@ -93,13 +93,15 @@ def test_an_instance_has_a_log_of_each_run_and_repeat(tiny: Bench, name: str) ->
 @pytest.mark.invariant(2)
 @pytest.mark.rule("test-run-is-a-no-op")
 def test_what_gold_configuration_repairs_is_no_fix(tiny: Bench) -> None:
-    """Evaluation gives every patch gold's set-up files: what they repair would resolve a patch that does nothing."""
+    """Every evaluated patch gets gold's set-up files: if these alone repaired a test, a patch that does nothing would
+    be resolved."""
     assert tiny.outcomes["hint"].reason == "no_fix_transition"
 
 
 @pytest.mark.trap("n2n2p-qualifies")
 def test_a_fix_is_a_test_that_failed_before_it(tiny: Bench) -> None:
-    """Multi-SWE-bench takes a new test that never failed for proof; its published rule asks for FAILED -> PASSED."""
+    """Multi-SWE-bench accepts a new test that never failed as proof, although its published rule requires FAILED ->
+    PASSED."""
     menu = tiny.outcomes["menu"]
     assert menu.f2p_tests == {"src/menu.test.js > named": Triple(run=NONE, test=FAILED, fix=PASSED)}
     assert menu.p2p_tests == {"src/menu.test.js > works": Triple(run=PASSED, test=PASSED, fix=PASSED)}
@@ -111,7 +113,7 @@ def test_a_fix_is_a_test_that_failed_before_it(tiny: Bench) -> None:
 
 @pytest.mark.rule("suite-is-a-test")
 def test_a_test_file_that_becomes_importable_is_a_fix(tiny: Bench) -> None:
-    """Its cases are in neither of the first two runs, so that they alone would prove nothing."""
+    """Its test cases are missing in the first two runs, so they alone would prove nothing."""
     badge = tiny.outcomes["badge"]
     assert badge.f2p_tests == {"src/badge.test.js": Triple(run=NONE, test=FAILED, fix=PASSED)}
     assert badge.n2p_tests == {"src/badge.test.js > named": Triple(run=NONE, test=NONE, fix=PASSED)}
@@ -120,7 +122,7 @@ def test_a_test_file_that_becomes_importable_is_a_fix(tiny: Bench) -> None:
 
 @pytest.mark.rule("quarantine")
 def test_a_test_that_disagrees_with_itself_decides_nothing(tiny: Bench) -> None:
-    """Real bases have flaky tests; taken for a transition, one rejects a good candidate or proves a bad one."""
+    """Real bases have flaky tests. Taken for a transition, one would reject a good candidate or accept a bad one."""
     tabs = tiny.outcomes["tabs"]
     both = {"PASSED": 1, "FAILED": 1}
     assert tabs.quarantine == {"src/tabs.test.js > takes turns": {"run": both, "test": both, "fix": both}}
@@ -132,14 +134,14 @@ def test_a_test_that_disagrees_with_itself_decides_nothing(tiny: Bench) -> None:
 
 @pytest.mark.rule("snapshot-only")
 def test_a_fix_that_only_snapshots_show_is_marked(tiny: Bench) -> None:
-    """Only the exact markup passes these: they are a class of their own."""
+    """Such instances can be passed only with gold's exact markup: they are a class of their own."""
     assert tiny.outcomes["toggle"].snapshot_only == ("src/toggle.test.js > renders",)
     assert tiny.outcomes["menu"].snapshot_only == ()
 
 
 @pytest.mark.rule("dependencies-of-the-fix")
 def test_dependencies_that_the_fix_changes_are_the_fixs(tiny: Bench) -> None:
-    """A fix that brings a package cannot be tested without it; all three runs get it, and the record says so."""
+    """A fix that adds a package cannot be tested without it. All three runs get it, and the record says so."""
     icon, menu = tiny.outcomes["icon"], tiny.outcomes["menu"]
     assert icon.manifests == tiny.candidate("icon").merge_sha
     assert "the environment is the fix's in all three runs" in icon.deviations[0]
@@ -149,7 +151,7 @@ def test_dependencies_that_the_fix_changes_are_the_fixs(tiny: Bench) -> None:
 
 @pytest.mark.rule("repairs-are-recorded")
 def test_a_runner_of_another_time_is_repaired(tiny: Bench) -> None:
-    """Its tests are good; only the runner dies on a newer Node. The record says what it took."""
+    """Its tests are good, but the runner dies on a newer Node. The record names the repair."""
     instance = tiny.outcomes["hash"]
     assert instance.environment.test_env == {"NODE_OPTIONS": "--openssl-legacy-provider"}
     assert instance.deviations == ("hashes that OpenSSL 3 refuses: NODE_OPTIONS=--openssl-legacy-provider",)
@@ -158,7 +160,8 @@ def test_a_runner_of_another_time_is_repaired(tiny: Bench) -> None:
 
 @pytest.mark.rule("base-is-well")
 def test_a_base_on_which_nothing_passes_is_no_fault_of_the_candidate(tiny: Bench) -> None:
-    """It ended as `no_fix_transition` or `gold_does_not_fix`; now all that was tried is told, each with its health."""
+    """It used to end as `no_fix_transition` or `gold_does_not_fix`. Now everything that was tried is listed, each with
+    its health."""
     sick = tiny.outcomes["sick"]
     assert (sick.reason, sick.health) == ("environment_failed", Health(files=1, loaded=1, tests=1, passed=0))
     assert "tried:\nas read: 1 of 1 files load, 0 of 1 tests pass" in sick.detail
@@ -168,7 +171,7 @@ def test_a_base_on_which_nothing_passes_is_no_fault_of_the_candidate(tiny: Bench
 
 @pytest.mark.rule("base-is-well")
 def test_health_is_recorded_and_reported(tiny: Bench) -> None:
-    """Of the candidates whose install ends, how many have a base that is well."""
+    """How many of the candidates whose install succeeds have a healthy base."""
     assert tiny.outcomes["menu"].health == Health(files=1, loaded=1, tests=1, passed=1)
     assert tiny.outcomes["dialog"].health.whole
     assert tiny.outcomes["chip"].health is None
@@ -179,7 +182,7 @@ def test_health_is_recorded_and_reported(tiny: Bench) -> None:
 
 @pytest.mark.rule("prepared-files")
 def test_what_tests_need_is_made_and_made_again_for_the_fix(tiny: Bench) -> None:
-    """Its sources are the fix's: files that were made of the base would never show it."""
+    """The sources come from the fix: generated files of the base would never show it."""
     made = tiny.outcomes["made"]
     assert made.environment.prepare == (("sh", "-c", SCRIPT, ".", "build"),)
     assert made.health == Health(files=1, loaded=1, tests=1, passed=1)
@@ -192,7 +195,7 @@ def test_what_tests_need_is_made_and_made_again_for_the_fix(tiny: Bench) -> None
 
 @pytest.mark.rule("prepared-files")
 def test_a_base_in_which_some_tests_pass_may_lack_files_too(tiny: Bench) -> None:
-    """In a browser, every file loads and the tests that need no bundle pass: it ended as `gold_does_not_fix`."""
+    """In a browser, every file loads, and tests that need no bundle pass: it used to end as `gold_does_not_fix`."""
     part = tiny.outcomes["part"]
     assert part.environment.prepare == (("sh", "-c", SCRIPT, ".", "build"),)
     assert part.health == Health(files=1, loaded=1, tests=2, passed=2)
@@ -202,7 +205,7 @@ def test_a_base_in_which_some_tests_pass_may_lack_files_too(tiny: Bench) -> None
 
 @pytest.mark.rule("base-is-well")
 def test_where_no_test_was_there_before_gold_says_whether_the_environment_is_well(tiny: Bench) -> None:
-    """Its only test file is new: with gold it fails as well until what it needs is made."""
+    """Its only test file is new, and it fails with gold as well until the files that it needs are generated."""
     born = tiny.outcomes["born"]
     assert born.environment.prepare and born.health == Health(files=0)
     assert born.f2p_tests == {"src/born.test.js > named": Triple(run=NONE, test=FAILED, fix=PASSED)}
@@ -224,7 +227,7 @@ def test_neighbours_begin_where_a_sick_base_became_well(tiny: Bench) -> None:
 
 @pytest.mark.rule("identity")
 def test_an_instance_says_what_really_ran(tiny: Bench) -> None:
-    """A range of versions is no identity, and neither is the name of an image."""
+    """A version range or an image name identifies nothing."""
     instance = tiny.outcomes["menu"]
     assert instance.environment.node == "20"
     assert instance.ran.node == node.version()
@@ -243,7 +246,7 @@ def test_an_instance_says_what_its_runner_lacks(tiny: Bench) -> None:
 def test_gold_is_disguised_in_a_folder_of_another_name_where_it_passes_there(
     tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else in the repository's own: what cannot be moved is still disguised."""
+    """Otherwise in the repository's own folder: tests that depend on the folder's name are still disguised."""
     moved = tiny.outcomes["menu"].counter_runs
     assert moved.kinds == ("disguised",) and moved.moved
     monkeypatch.setattr(counter, "_MOVE", ("false",))
@@ -266,7 +269,8 @@ def test_gold_is_disguised_in_a_folder_of_another_name_where_it_passes_there(
 def test_gold_is_disguised_in_the_form_that_hides_most_and_lets_it_pass(
     tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: int, tries: int, chosen: counter.Form
 ) -> None:
-    """Snapshots may show boxes. With them, a table of a real library failed 25 of its 79 tests in disguise."""
+    """Snapshots may contain the boxes of elements. With boxes, a table of a real library failed 25 of its 79 tests in
+    disguise."""
     bench, tried, run = tiny.copy(tmp_path), [], counter.run
 
     def ran(*words: Any, form: counter.Form, cache: Cache = "use") -> TestRun:
@@ -288,7 +292,7 @@ def test_gold_is_disguised_in_the_form_that_hides_most_and_lets_it_pass(
 def test_false_expectations_are_disguised_where_gold_passes_so(
     tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, passes: bool
 ) -> None:
-    """A patch that can tell false expectations from true ones need only fail there as gold does."""
+    """If a patch can tell false expectations from true ones, it need only fail the false ones in the way gold does."""
     bench, forms, run = tiny.copy(tmp_path), {}, counter.run
 
     def ran(kind: str, *words: Any, form: counter.Form | None, cache: Cache = "use") -> TestRun:
@@ -306,13 +310,13 @@ def test_false_expectations_are_disguised_where_gold_passes_so(
 
 @pytest.mark.trap("install-per-instance")
 def test_instances_share_an_environment(tiny: Bench) -> None:
-    """A full install per instance is most of what systems in use take in time and disk."""
+    """In other systems, a full install for each instance takes most of the time and disk."""
     assert len({tiny.outcomes[name].environment_digest for name in QUALIFIED if name != "icon"}) == 1
 
 
 @pytest.mark.invariant(1)
 def test_an_image_is_made_of_the_base_alone(tiny: Bench) -> None:
-    """Neither patch nor history may lie where an agent works."""
+    """Neither patch nor history may be where an agent works."""
     repo = tiny.cache / "instances" / tiny.outcomes["menu"].image / "repo"
     assert (repo / "src" / "menu.js").read_text() == "old\n"
     assert "named" not in (repo / "src" / "menu.test.js").read_text()
@@ -323,7 +327,7 @@ def test_an_image_is_made_of_the_base_alone(tiny: Bench) -> None:
 
 
 def scripted(tiny: Bench, tmp_path: Path, limit: Limit) -> Instance | Rejection:
-    """The qualification of `menu` where every run of the tests ends like this."""
+    """The qualification of `menu` if every test run ends like this."""
 
     def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
         there = Completed(0, "\n".join(argv).encode(), 0)
@@ -345,7 +349,7 @@ def scripted(tiny: Bench, tmp_path: Path, limit: Limit) -> Instance | Rejection:
     ],
 )
 def test_limits_end_a_qualification(tiny: Bench, tmp_path: Path, limit: Limit, end: str, reason: str) -> None:
-    """Want of memory is the machine's doing: it is tried again, while a hang is the tests' own."""
+    """A lack of memory is the machine's fault and tried again; a hang is the tests' own."""
     assert scripted(tiny, tmp_path, limit) == Rejection(
         instance_id=instance_id("menu"), stage="build", reason=reason, detail=f"{end} in run, after 3 s"
     )
@@ -353,7 +357,7 @@ def test_limits_end_a_qualification(tiny: Bench, tmp_path: Path, limit: Limit, e
 
 @pytest.mark.rule("local-sandbox")
 def test_the_local_sandbox_takes_the_demos_commits() -> None:
-    """It isolates nothing. The demo's commits are known by their names, which nobody can make for other code."""
+    """It isolates nothing. The demo's commits are known by their hashes, which nobody can forge for other code."""
     assert len(demo_commits()) > 12
     require_trust("local", False, *demo_commits())
 

@@ -1,4 +1,4 @@
-"""What each remedy makes of a case, and when it has nothing to change."""
+"""What each remedy changes in each case, and when it has nothing to change."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def remedied(
     install: tuple[str, ...] = FROZEN,
     **more: Any,
 ) -> Environment | None:
-    """The environment after a remedy, from one of yarn 1 on Node 16."""
+    """The environment after a remedy, starting from yarn 1 on Node 16."""
     environment = make_environment(node="16.2.0", manager="yarn", manager_version="1.22.22", install=install)
     files = {"package.json": json.dumps(manifest or {}).encode(), "yarn.lock": LOCK.encode()}
     files[".npmrc"] = b"@acme:registry=https://npm.acme.example/\n"
@@ -105,7 +105,7 @@ def test_what_is_asked_for_elsewhere_stays(asked: str) -> None:
 
 
 def test_what_only_a_tool_of_the_workspace_asks_for_at_a_host_is_left_out() -> None:
-    """The package with the scripts of a workspace depends on it; the tested component is built with that package."""
+    """The package with a workspace's scripts depends on it, and the tested component is built with that package."""
     asked = {"dependencies": {"tool": "github:acme/tool#v1"}}
     scripts, ui = {"name": "scripts"} | asked, {"devDependencies": {"scripts": "*"}}
     shipped, test = {"dependencies": {"scripts": "*"}}, ("packages/ui/menu.test.js",)
@@ -145,7 +145,8 @@ WORDS = ("node", "{entry}", "run", "--hookTimeout=60000", "--outputFile={report}
     ],
 )
 def test_an_option_that_the_runner_does_not_know_is_left_out(option: str, left_out: tuple[str, ...]) -> None:
-    """With its value, however the log writes it; but never the report's, since nothing could be read then."""
+    """Together with its value, however the log writes it; but never the report's option, without which nothing could be
+    read."""
     before = make_environment(test=WORDS)
     after = REMEDIES["without"](Diagnosis(before, {"option": option}, {}, Situation({}, lambda name: [])))
     assert (after.test if after else WORDS) == tuple(word for word in WORDS if word not in left_out)
@@ -209,7 +210,7 @@ def test_a_checksum_that_is_not_locked_is_not_replaced() -> None:
     ],
 )
 def test_a_manager_that_is_too_old_for_a_lock_file(name: str, version: str, node: str, after: str) -> None:
-    """npm 6 ended at an optional package in a lock file that npm 7 had written."""
+    """npm 6 failed at an optional package in a lock file written by npm 7."""
     before = make_environment(manager=name, manager_version=version, node=node)
     row = {"manager": "npm", "version": "7", "node": ">=10"}
     found = REMEDIES["manager_at_least"](Diagnosis(before, {}, row, Situation({}, lambda name: [])))
@@ -217,7 +218,7 @@ def test_a_manager_that_is_too_old_for_a_lock_file(name: str, version: str, node
 
 
 def test_an_option_is_for_the_installs_that_there_are() -> None:
-    """Where the root has no manifest, the option alone was run as a command."""
+    """If the root has no manifest, the option alone was run as a command."""
     app = Nested(folder="app", manager="yarn", manager_version="1.22.22", install=("yarn", "install"))
     before = make_environment(manager="yarn", install=(), nested=(app,))
     arguments = {"manager": "yarn", "word": "--update-checksums"}
@@ -243,7 +244,7 @@ KIT = {"kit": "^1.0.0"}
 
 
 def situation(root: dict[str, Any], tests: tuple[str, ...] = (), day: str = "", **inside: dict[str, Any]) -> Situation:
-    """A workspace of npm, where the packages of these folders ask for something."""
+    """An npm workspace whose packages in these folders have these dependencies."""
     files = {"package.json": json.dumps({"name": "root", "workspaces": ["packages/*", "site"]} | root).encode()}
     files |= {f"{folder}/package.json": json.dumps({"name": folder} | data).encode() for folder, data in inside.items()}
     return Situation(files | {"package-lock.json": LOCK_10.encode()}, lambda name: [], tests=tests, day=day)
@@ -264,7 +265,8 @@ def kit(*folders: str) -> tuple[Edit, ...]:
 
 @pytest.mark.trap("gone-below-a-tool")
 def test_a_chain_is_pruned_at_its_root() -> None:
-    """The lock file knows what brings it along; what only development asks for may go, the tests say whether it may."""
+    """The lock file shows what depends on it. A dependency needed only for development may be removed; the tests show
+    whether it was needed."""
     there = situation({"devDependencies": KIT})
     assert pruned(there) == kit(".")
     after = there.after(npm(edits=kit(".")))
@@ -309,7 +311,7 @@ def test_what_is_locked_for_packages_that_are_not_installed_is_not_fetched() -> 
 
 
 def test_what_a_lock_file_lacks_is_of_the_commits_day() -> None:
-    """Else it would be of today, and its versions years younger than the rest."""
+    """Otherwise its versions would be today's, years younger than the rest."""
     there = situation({}, day="2021-03-04")
     thawed = REMEDIES["thaw"](Diagnosis(npm(), {}, {}, there))
     assert thawed.install == ("npm", "install", "--before=2021-03-04")
@@ -334,7 +336,7 @@ def test_all_of_a_workspace_is_installed_once() -> None:
 
 @pytest.mark.parametrize(("module", "is_whole"), [("@x/core", False), ("@x/site", True), ("lodash", True)])
 def test_a_package_that_is_installed_and_not_built_is_no_reason_to_install_all(module: str, is_whole: bool) -> None:
-    """All of a workspace brought a second version of some types, and no test was compiled any more."""
+    """Installing the whole workspace added a second version of some types, and no test was compiled any more."""
     there = situation({}, **{"packages/core": {"name": "@x/core"}, "site": {"name": "@x/site"}})
     after = REMEDIES["whole"](Diagnosis(npm(focus=("packages/core",)), {"module": module}, {}, there))
     assert (after is not None) is is_whole
@@ -355,7 +357,7 @@ def test_the_manager_that_developers_ask_for(wanted: str, version: str | None) -
     ("version", "node", "newer"), [("9.15.9", "22", "10.34.8"), ("10.34.8", "22", None), ("8.15.9", "16", None)]
 )
 def test_the_next_major_version_of_the_manager(version: str, node: str, newer: str | None) -> None:
-    """pnpm 9 refused the file of a workspace that had settings for pnpm 10 alone."""
+    """pnpm 9 refused a workspace file with settings that only pnpm 10 knows."""
     before = npm(node=node).model_copy(update={"manager": "pnpm", "manager_version": version})
     there = Situation({"pnpm-lock.yaml": b"lockfileVersion: '9.0'\n"}, lambda name: [])
     after = REMEDIES["manager_newer"](Diagnosis(before, {}, {}, there))

@@ -1,4 +1,4 @@
-"""The loop of repair, with attempts that end as they are told."""
+"""The repair loop, with scripted attempts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def log_of(fault: str) -> str:
 
 
 class Attempts:
-    """Ends each attempt with the next of these errors, then well; `tried` are the environments."""
+    """Ends each attempt with the next of these errors, and then in success; `tried` lists the environments."""
 
     def __init__(self, *ends: Exception) -> None:
         self.ends, self.tried, self.kept = list(ends), [], {}
@@ -63,7 +63,7 @@ def test_each_fault_is_met_with_its_remedy_and_recorded() -> None:
 
 
 def test_everything_that_one_log_says_of_a_fault_is_repaired_at_once() -> None:
-    """A manager that goes on after the first names all packages that are gone, and each attempt is an install."""
+    """A manager that continues after the first error names all missing packages, and each attempt is an install."""
     both = f'{log_of("version-gone")}\nerror Couldn\'t find package "@no/body" on the "npm" registry.'
     attempts = Attempts(install(both))
     assert [(edit.kind, edit.name) for edit in attempts.run().environment.edits] == [
@@ -96,7 +96,7 @@ def test_what_is_unknown_is_tried_once() -> None:
 
 
 def test_what_fails_before_the_tests_is_looked_up_among_faults_of_installs_and_runs() -> None:
-    """A build that runs before the tests calls old hashes as a test does; only faults of installs were known."""
+    """A build that runs before the tests uses outdated hashes as tests do; only faults of installs were looked up."""
     attempts = Attempts(Rejected("environment_failed", "", log=log_of("old-hashes"), stage="prepare"))
     assert attempts.run().environment.test_env["NODE_OPTIONS"] == "--openssl-legacy-provider"
     attempts = Attempts(Rejected("environment_failed", "", log=log_of("peer-rules"), stage="prepare"))
@@ -104,7 +104,7 @@ def test_what_fails_before_the_tests_is_looked_up_among_faults_of_installs_and_r
 
 
 def test_the_tests_own_rejection_stands_when_repairs_of_it_fail() -> None:
-    """A repair that fails for a reason of its own says nothing about the candidate."""
+    """A repair that fails for another reason says nothing about the candidate."""
     first = Rejected("no_report", "in run", log=log_of("node-too-old"))
     with pytest.raises(Rejected) as end:
         Attempts(first, install(log_of("native-build"))).run()
@@ -143,7 +143,7 @@ LOCK = b'# yarn lockfile v1\n\n\nis-number@7.0.99:\n  version "7.0.99"\n\n"@no/b
 
 
 def looked(*gone: tuple[str, str], packages: bytes = FILES["package.json"]) -> Situation:
-    """The situation with a lock file, of which the registry says what is gone."""
+    """The situation with a lock file, of which the registry lacks these packages."""
 
     def look_up(wanted: Iterable[Locked]) -> LookUp:
         there = {(one.name, one.version) for one in wanted}
@@ -153,7 +153,7 @@ def looked(*gone: tuple[str, str], packages: bytes = FILES["package.json"]) -> S
 
 
 def test_what_is_gone_costs_no_install() -> None:
-    """Half an hour of install would end in a 404 that the registry knows."""
+    """Otherwise half an hour of install would end in a 404 that the registry could have told at once."""
     attempts = Attempts()
     there = looked(("is-number", "7.0.99"), ("@no/body", "1.0.0"))
     end = repaired(Repair(make_environment()), there, attempts, attempts.kept.__setitem__)
@@ -182,7 +182,7 @@ def test_what_is_there_changes_nothing() -> None:
 
 
 def test_several_faults_of_single_packages_are_met_at_once() -> None:
-    """A log that names a package that is gone and a host that refuses: each attempt is an install."""
+    """A log names a missing package and a refusing host; each attempt is an install."""
     host = "npm error command git --no-replace-objects ls-remote ssh://git@github.com/acme/tool.git"
     attempts = Attempts(install(f"{log_of('version-gone')}\n{host}"))
     assert [(edit.kind, edit.name) for edit in attempts.run().environment.edits] == [
@@ -193,7 +193,7 @@ def test_several_faults_of_single_packages_are_met_at_once() -> None:
 
 
 def test_a_family_that_is_gone_goes_with_what_brings_it_along() -> None:
-    """Seventy nightly builds of a tool: each replaced by another version would be seventy changes, and no tool."""
+    """Seventy nightly builds of a tool are gone: to replace each one would be seventy changes, and no working tool."""
     names = [f"tool-{number}" for number in range(20)]
     lock = '# yarn lockfile v1\n\n\nbundler@1.0.0:\n  version "1.0.0"\n  dependencies:\n'
     lock += "".join(f'    {name} "1.0.0"\n' for name in names)
@@ -216,7 +216,7 @@ def test_a_package_without_any_version_of_that_day_is_installed_as_of_no_day() -
 
 
 def test_a_line_that_shows_two_faults_is_met_with_one_remedy() -> None:
-    """A version that the registry had no day for is not replaced as well."""
+    """A version that did not exist on the day is not replaced as well."""
     log = (
         "npm ERR! notarget No matching version found for is-number@^7.0.0 with an Enjoy By date of 2016-11-22 00:00:00."
     )
@@ -253,9 +253,10 @@ OUT_OF_FOCUS = "[ERR_PNPM_NO_MATCHING_VERSION] No matching version found for is-
 
 
 def test_what_is_gone_out_of_focus_costs_one_install() -> None:
-    """pnpm installs some packages, but resolves all once a version is replaced, and names one that is gone at a time.
+    """pnpm installs only some packages, but resolves all of them once a version is replaced, and names one missing
+    package at a time.
 
-    It is not looked up before: as long as the lock file stands, nobody asks for it.
+    Such packages are not looked up beforehand: as long as the lock file is unchanged, they are not needed.
     """
     files = {
         "package.json": b'{"name": "all"}',

@@ -1,4 +1,5 @@
-"""Repair in a real container engine, with the real registry: a development dependency whose version never existed."""
+"""Repair in a real container engine, with the real registry: a development dependency with a version that never
+existed."""
 
 from __future__ import annotations
 

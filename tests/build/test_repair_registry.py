@@ -1,4 +1,5 @@
-"""Repair with the real npm against a registry on loopback: what is gone, and what is only out of order."""
+"""Repair with the real npm against a registry on loopback: packages that are gone, and a registry that is only out of
+order."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ def registry() -> Iterator[Registry]:
 
 @pytest.fixture(scope="module")
 def rotten(tiny: Bench, tmp_path_factory: pytest.TempPathFactory, registry: Registry) -> Rotten:
-    """Real repositories ask for what is gone, for their stories only. Both pull requests, one after the other."""
+    """Real repositories depend on packages that are gone, for their stories only. Both pull requests, one after the
+    other."""
     folder = tmp_path_factory.mktemp("rotten")
     made = Rotten(folder, LocalSandbox(tiny.cache), devDependencies={"gone": "2.0.0", "kept": "1.0.0"})
     made.build(1)
@@ -34,7 +36,7 @@ def rotten(tiny: Bench, tmp_path_factory: pytest.TempPathFactory, registry: Regi
 
 @pytest.mark.rule("repairs-are-recorded")
 def test_a_development_dependency_that_is_gone_is_left_out(rotten: Rotten) -> None:
-    """The tests do not miss it, and the instance says what was done, for a person and for making it again."""
+    """The tests do not need it, and the instance records the repair."""
     first, _ = rotten.build(1)
     assert isinstance(first, Instance), first
     assert first.environment.edits == (Edit(kind="drop", name="gone"),)
@@ -76,7 +78,7 @@ def test_what_the_library_itself_needs_is_never_left_out(tiny: Bench, tmp_path: 
 @pytest.mark.invariant(4)
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_registry_out_of_order_is_not_repaired(tiny: Bench, tmp_path: Path, registry: Registry, status: int) -> None:
-    """Else a bad night of the registry would leave packages out of half the dataset."""
+    """Otherwise a registry's bad night would remove packages from half the dataset."""
     rotten = Rotten(tmp_path, LocalSandbox(tiny.cache), devDependencies={"kept": "1.0.0"})
     registry.refusals, registry.for_ever = [status], True
     (outcome,) = rotten.build(1)

@@ -1,4 +1,5 @@
-"""A model proposes environments where ours are rejected: data that is checked, tried by the same runs, and paid for."""
+"""A model proposes environments for rejected candidates: proposals are data that is checked, tried with the same runs,
+and paid for."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ from pipeline.llm.provider import Output
 from pipeline.llm.scripted import ScriptedModel
 
 GIVEN = {"A11Y_BENCH_SCRIPTED_URL": "unused", "A11Y_BENCH_SCRIPTED_KEY": "unused"}
-#: what `chip` of the tiny library needs: it depends on an archive that is not there
+#: what `chip` of the tiny library needs: it depends on an archive that does not exist
 RIGHT = '[[override]]\nset.edits = [{ kind = "drop", name = "gone" }]\nset.install = ["npm", "install"]\n'
 WRONG = '[[override]]\nset.test_env = { TZ = "UTC" }\n'
 
@@ -63,7 +64,7 @@ def test_the_last_file_of_overrides_counts() -> None:
     ],
 )
 def test_what_is_no_data_or_decides_how_tests_end_is_refused(text: str, why: str) -> None:
-    """How tests are called and read is not the model's to say: it could say that they pass."""
+    """The model may not decide how tests are called and read: it could make them pass."""
     with pytest.raises(BadAnswer, match=why):
         read(answer(text))
 
@@ -71,7 +72,7 @@ def test_what_is_no_data_or_decides_how_tests_end_is_refused(text: str, why: str
 # -- with a scripted model ---------------------------------------------------------------------------------------------
 @dataclass
 class Speaker(ScriptedModel):
-    """Says one thing after the other, and the last one again."""
+    """Gives its answers one after the other, and repeats the last one."""
 
     said: list[str] = field(default_factory=list)
 
@@ -86,7 +87,7 @@ class Direct(Gateway):
         return secrets.token_hex(8)
 
     def settle(self, experiment: Experiment | None = None) -> None:
-        """Nothing is booked."""
+        """No costs are recorded."""
 
 
 @dataclass
@@ -107,7 +108,7 @@ class Workshop:
         return found
 
     def set_up(self) -> list[Instance]:
-        """The instances that came of the model's proposals."""
+        """The instances that resulted from the model's proposals."""
         from tiny_library import IMPATIENT, LIMITS
 
         from pipeline.build.qualify import Settings
@@ -140,7 +141,7 @@ def workshop(tiny: Bench, tmp_path: Path) -> Iterator[Callable[..., Workshop]]:
 
 
 def test_a_proposal_that_works_makes_a_marked_instance(workshop: Callable[..., Workshop]) -> None:
-    """By the same three runs, with the model's name in the instance and in the evidence of what it set."""
+    """After the same three runs; the instance, and the evidence of what the model set, contain the model's name."""
     shop = workshop(answer(RIGHT))
     (instance,) = shop.set_up()
     assert instance.set_up_by == "scripted" and instance.f2p_tests
@@ -159,7 +160,7 @@ def test_what_does_not_help_is_told_and_another_is_asked_for(workshop: Callable[
 
 
 def test_it_ends_after_so_many_tries_and_asks_no_more(workshop: Callable[..., Workshop]) -> None:
-    """Neither at once nor by the next build: what was tried for this rejection is known."""
+    """Neither in this build nor in the next one: the tries for a rejection are recorded."""
     shop = workshop(answer(WRONG), answer(WRONG.replace("UTC", "CET")), answer(RIGHT))
     assert shop.set_up() == [] and len(shop.speaker.requests) == 2
     assert shop.set_up() == [] and len(shop.speaker.requests) == 2
@@ -167,7 +168,7 @@ def test_it_ends_after_so_many_tries_and_asks_no_more(workshop: Callable[..., Wo
 
 
 def test_an_answer_that_can_not_be_used_is_a_try_that_runs_nothing(workshop: Callable[..., Workshop]) -> None:
-    """It is asked for once more, with what was wrong."""
+    """The model is asked once more and told what was wrong."""
     shop = workshop("no idea", tries=1)
     shop.rejection()
     shop.bench.sandbox.opened.clear()
@@ -177,7 +178,7 @@ def test_an_answer_that_can_not_be_used_is_a_try_that_runs_nothing(workshop: Cal
 
 
 def test_what_was_accepted_is_a_part_of_what_is_inferred(workshop: Callable[..., Workshop]) -> None:
-    """The next build finds it and runs nothing: no model is asked again, and none of its answers is lost."""
+    """The next build finds it and runs nothing: no model is asked again, and no answer is lost."""
     shop = workshop(answer(RIGHT))
     assert len(shop.set_up()) == 1
     candidate = shop.bench.candidate("chip")
@@ -216,7 +217,7 @@ def test_the_prompt_names_every_field_that_may_be_set() -> None:
 def test_a_build_pays_for_it_on_an_account_of_its_own(
     tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the real gateway: the instance is in the dataset, the money under the agent `setup`."""
+    """With the real gateway: the instance is in the dataset, and the costs are recorded for the agent `setup`."""
     from tiny_library import IMPATIENT, LIMITS
 
     from pipeline.build.qualify import Settings

@@ -1,4 +1,4 @@
-"""`a11y-bench images`: which images move, and what is said of them; then the whole way between two engines."""
+"""`a11y-bench images`: which images are moved, and what is reported; then the whole way between two engines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ INSTANCES = [make_instance(number, environment_digest="env", image=f"image{numbe
 
 @pytest.fixture
 def two(tmp_path: Path) -> tuple[ScriptedSandbox, ScriptedSandbox]:
-    """A sandbox with the images of the first instance, and an empty one, with the same registries."""
+    """A sandbox with the images of the first instance, and an empty one with the same registries."""
     here, elsewhere = ScriptedSandbox(tmp_path), ScriptedSandbox(tmp_path)
     here.images.environment(installation(INSTANCES[0].environment), "env", tmp_path, print)
     here.images.instance("env", "image1", tmp_path)

@@ -1,4 +1,4 @@
-"""Building a dataset: what is done again and what is not, and what one broken instance does to the others."""
+"""Building a dataset: which work is repeated, and what one broken instance does to the others."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from pipeline.sandbox.scripted import ScriptedSandbox, succeed
 
 REPO = factories.REPO
 SOME = ("menu", "badge", "toggle", "icon")
-#: workspaces of an instance: three runs, one that is looked at, an empty patch's own and disguised, two counter-runs
+#: workspaces of an instance: three runs, one to inspect, an empty patch's plain and disguised runs, two counter-runs
 PER_INSTANCE = 8
 
 
 @pytest.fixture
 def bench(tiny: Bench, tmp_path: Path) -> Bench:
-    """Collected, nothing built yet."""
+    """Collected, but not built yet."""
     fresh = Bench(tmp_path, tiny.library, tiny.cache)
     fresh.collect()
     return fresh
@@ -49,7 +49,7 @@ def rejections(store: Store) -> dict[str, str]:
 
 
 def files(store: Store) -> list[str]:
-    """What a build wrote of these pull requests; the logs in it name a report that is called differently each time."""
+    """What a build wrote for these pull requests; logs name a report whose name differs each time."""
     units = [store.qualification(REPO) / "units" / instance_id(name) for name in SOME]
     return sorted(str(path.relative_to(store.root)) for unit in units for path in unit.rglob("*"))
 
@@ -65,7 +65,8 @@ def test_a_second_build_runs_nothing(tiny: Bench, tmp_path: Path) -> None:
 @pytest.mark.invariant(4)
 @pytest.mark.rule("not-evaluated-is-retried")
 def test_a_broken_machine_costs_its_own_instance_only(bench: Bench) -> None:
-    """One hang stopped a night's batch at 270 of 296. What failed is recorded, is not taken for done, runs again."""
+    """One hang stopped another system's batch at 270 of 296. A failed instance is recorded as not done and runs
+    again."""
     bench.break_image("menu")
     bench.break_image("badge", ValueError("a mistake of ours"))
     first = bench.build("menu", "badge", "toggle")
@@ -98,7 +99,7 @@ class FilledSandbox(WatchedSandbox):
 
 
 def test_patches_begin_with_a_cache_that_knows_the_controls(tiny: Bench, tmp_path: Path) -> None:
-    """A runner that had seen gold's test files without controls only had to transform each of them again."""
+    """A runner that had seen gold's test files without controls had to transform each of them again."""
     bench, sandbox = tiny.copy(tmp_path), FilledSandbox(tiny.cache, "src/menu.test.js")
     bench.build("menu", settings=Settings(sandbox, repeats=2, limits=LIMITS))
     instance = bench.instance("menu")
@@ -107,7 +108,7 @@ def test_patches_begin_with_a_cache_that_knows_the_controls(tiny: Bench, tmp_pat
 
 
 def test_the_sources_of_the_next_are_added_while_tests_run(bench: Bench, tmp_path: Path) -> None:
-    """Nothing waits for them: they were a tenth of the time of an instance."""
+    """Nothing waits for them: they used to take a tenth of an instance's time."""
     there = []
 
     def run(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
@@ -142,7 +143,7 @@ def command(bench: Bench) -> list[str]:
 @pytest.mark.invariant(3)
 @pytest.mark.rule("manifest-last")
 def test_a_killed_build_goes_on_and_ends_with_the_same_files(bench: Bench, tiny: Bench) -> None:
-    """Half-written units would pass for done, or be done twice, if their manifest were not the last thing written."""
+    """Half-written units would count as done, or be done twice, if their manifest were not written last."""
     given = {**os.environ, "A11Y_BENCH_CACHE": str(bench.cache)}
     with subprocess.Popen(command(bench), env=given, stderr=subprocess.DEVNULL) as process:
         while not list(bench.store.root.glob("02_dataset/*/units/*/manifest.json")) and process.poll() is None:
@@ -159,7 +160,7 @@ def test_a_killed_build_goes_on_and_ends_with_the_same_files(bench: Bench, tiny:
 @pytest.mark.timeout(60)
 @pytest.mark.invariant(7)
 def test_environments_are_made_side_by_side_from_one_clone(tiny: Bench, tmp_path: Path) -> None:
-    """GitPython's own reader of objects is one process for all threads: two of them waited for each other for ever."""
+    """GitPython's own object reader is one process for all threads: two of them waited for each other for ever."""
     clone, sandbox = open_clone(tiny.library), ScriptedSandbox(tmp_path)
     recipes = [recipe(clone, tiny.candidate(name)) for name in ("menu", "icon")]
     with ThreadPoolExecutor(4) as pool:
@@ -169,7 +170,7 @@ def test_environments_are_made_side_by_side_from_one_clone(tiny: Bench, tmp_path
 
 @pytest.mark.rule("nothing-overwritten")
 def test_a_stale_unit_is_done_again_and_kept_in_the_archive(tiny: Bench, tmp_path: Path) -> None:
-    """Other repeats are another question; the old answer with its logs is displaced, not lost."""
+    """Another number of repeats makes a unit stale; the old one and its logs are moved, not lost."""
     bench = tiny.copy(tmp_path)
     bench.build("menu", settings=Settings(bench.sandbox, repeats=2, limits=LIMITS))
     assert len(bench.sandbox.opened) == PER_INSTANCE + 3
@@ -189,7 +190,8 @@ def dataset(bench: Bench) -> dict[str, Instance]:
 @pytest.mark.trap("dataset-shrinks")
 @pytest.mark.invariant(4)
 def test_a_dead_machine_takes_no_instance_away(tiny: Bench, tmp_path: Path) -> None:
-    """A build with other repeats on a broken engine wrote a dataset without what it could not decide."""
+    """A build with other repeats on a broken engine once wrote a dataset without the instances that it could not
+    decide."""
     bench = tiny.copy(tmp_path)
     before = dataset(bench)
     bench.break_image("menu")
@@ -206,7 +208,7 @@ def test_a_dead_machine_takes_no_instance_away(tiny: Bench, tmp_path: Path) -> N
 def test_an_instance_of_another_law_stays_and_says_so(
     tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A build of one candidate under new rules wrote a dataset of one."""
+    """A build of one candidate under a new law once wrote a dataset of one."""
     bench = tiny.copy(tmp_path)
     monkeypatch.setattr(plan, "of_run", lambda *chapters, parser: f"another {chapters[0]}")
     bench.build("menu")
@@ -230,7 +232,7 @@ def test_an_instance_whose_patches_changed_stays_and_says_so(tiny: Bench, tmp_pa
 def test_a_build_of_one_candidate_reads_the_clone_for_no_other(
     tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All that was ever decided was planned again: minutes before the first container, where thousands are known."""
+    """Every known candidate was planned again: with thousands of them, this took minutes before the first container."""
     bench, planned, before = tiny.copy(tmp_path), list[str](), tiny.store.dataset(REPO).read_bytes()
     monkeypatch.setattr(stage, "planned", lambda *a: (planned.append(a[-1].instance_id), plan.planned(*a))[1])
     bench.build("menu")
@@ -267,7 +269,7 @@ def test_a_stop_while_the_dataset_is_written_leaves_no_hole(
 def test_another_law_of_reading_judges_anew_and_runs_nothing(
     tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What logs and reports say is read again; a test that is no longer fixed costs the instance its place."""
+    """Logs and reports are read again; if no test is fixed any more, the candidate is no longer an instance."""
     bench = tiny.copy(tmp_path)
     law = plan.of_run
     monkeypatch.setattr(
@@ -294,7 +296,7 @@ def test_another_law_of_running_runs_anew(tiny: Bench, tmp_path: Path, monkeypat
 def test_a_rejection_is_tried_again_when_more_can_be_repaired(
     tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its logs alone do not say what another remedy would make of it; instances are not touched."""
+    """The logs alone do not show whether another remedy would help; instances are left alone."""
     bench = tiny.copy(tmp_path)
     monkeypatch.setattr(plan.faults, "table_digest", lambda: "another")
     assert bench.build("menu", "alert")["alert"] == tiny.outcomes["alert"]
@@ -303,7 +305,7 @@ def test_a_rejection_is_tried_again_when_more_can_be_repaired(
 
 @pytest.mark.rule("law")
 def test_more_evidence_makes_nothing_stale(tiny: Bench, tmp_path: Path) -> None:
-    """A run does not see it; the record shows it all the same."""
+    """It does not affect a run, but the record shows it."""
     bench = tiny.copy(tmp_path)
     path = bench.store.raw(REPO) / "candidates.jsonl"
     found = read_records(path, factories.Candidate)
@@ -354,7 +356,7 @@ def names_of(bench: Bench) -> list[str]:
 
 @pytest.mark.rule("reworked-statement")
 def test_a_reworked_statement_reaches_the_task(bench: Bench) -> None:
-    """Without running anything again, where the instance is there already."""
+    """If the instance already exists, nothing is run again."""
     bench.build("menu")
     opened = len(bench.sandbox.opened)
     text = "The menu cannot be told from others by ear."
@@ -383,7 +385,7 @@ def test_a_repository_that_is_not_collected_lists_what_is(tmp_path: Path, tiny: 
 
 @pytest.mark.rule("bad-input")
 def test_broken_overrides_are_refused_before_any_work(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Inside the instance border they would be one failure of each candidate."""
+    """Otherwise every candidate would fail by itself."""
     folder = bench.folder / "repos"
     folder.mkdir()
     (folder / f"{REPO.slug}.toml").write_text("[[override]]\nset.nod = '1'\n", encoding="utf-8")

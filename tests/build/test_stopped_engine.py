@@ -1,6 +1,6 @@
-"""A build that is told to end in the middle of installs: a real process, real signals, a real engine.
+"""A build that is stopped in the middle of installs: a real process, real signals, a real engine.
 
-Ctrl-C twice, or SIGTERM, end it within seconds. No container of it is left, and nothing under way is decided.
+Two Ctrl-C, or one SIGTERM, end it within seconds. None of its containers is left, and nothing under way is decided.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pipeline.sandbox.docker.containers import LABEL, OWNER
 
 pytestmark = pytest.mark.engine
 
-#: seconds within which the process is gone: whoever asks it to end kills what is left after ten
+#: seconds within which the process must be gone; callers typically kill what is left after ten
 SOON = 10
 #: a git that takes as long to write sources as a large repository on a slow disk
 SLOW_GIT = """#!/bin/sh
@@ -36,7 +36,7 @@ exec {} "$@"
 
 
 class Installing(NamedTuple):
-    """A build of two environments, both of which are being installed, while sources are written."""
+    """A build of two environments that are both being installed, while sources are written."""
 
     batch: Batch
     process: subprocess.Popen[bytes]
@@ -44,7 +44,7 @@ class Installing(NamedTuple):
     pids: list[int]
 
     def end_by(self, *signals: signal.Signals) -> int:
-        """Send the signals, a moment apart; the exit code."""
+        """Send the signals, a moment apart, and return the exit code."""
         for one in signals:
             self.process.send_signal(one)
             time.sleep(0.5)
@@ -58,7 +58,7 @@ def family(pid: int) -> list[int]:
 
 
 def left(pids: list[int], *purposes: str) -> list[str]:
-    """The containers that these processes made and have not removed."""
+    """The containers that these processes created and did not remove."""
     labels = [f"{LABEL}={purpose}" for purpose in purposes]
     api, host = docker.from_env().api, socket.gethostname()
     filters = [{"label": [f"{OWNER}={host}/{pid}", *labels]} for pid in pids]
@@ -67,7 +67,7 @@ def left(pids: list[int], *purposes: str) -> list[str]:
 
 @pytest.fixture(params=["threads", "processes"])
 def installing(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Installing]:
-    """The packages that the installs wait for are on a server that takes every connection and never says a word."""
+    """The installs wait for packages from a server that accepts every connection and never answers."""
     with socket.create_server((gateway(), 0)) as silent:
         host, port = silent.getsockname()
         first, second = (
@@ -101,7 +101,7 @@ def _started(batch: Batch, folder: Path, said: IO[bytes], engine: str) -> subpro
     "signals", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)], ids=["Ctrl-C twice", "SIGTERM"]
 )
 def test_it_ends_at_once_and_leaves_no_container(installing: Installing, signals: tuple[signal.Signals, ...]) -> None:
-    """It said `cannot schedule new futures`, half a minute later, and left two containers."""
+    """It used to print `cannot schedule new futures` half a minute later and leave two containers."""
     assert installing.end_by(*signals) == 130
     assert left(installing.pids) == []
     said = installing.said.read_text()

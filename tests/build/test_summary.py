@@ -1,4 +1,4 @@
-"""The numbers of a build: how many bases are well, and what is said of candidates that are not evaluated."""
+"""The figures of a build: how many bases are healthy, and what is said about candidates that were not evaluated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def rejected(number: int, reason: str, health: Health | None = None) -> Rejectio
 
 @pytest.mark.rule("base-is-well")
 def test_a_base_that_met_a_limit_is_not_well(tmp_path: Path) -> None:
-    """A runner in watch mode never ends: left out, the share of bases that are well would be better for it."""
+    """A runner in watch mode never ends; leaving it out would raise the share of healthy bases."""
     outcomes: list[Instance | Rejection] = [
         factories.make_instance(1).model_copy(update={"health": WELL}),
         rejected(2, "environment_failed", SICK),

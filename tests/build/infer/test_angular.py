@@ -1,4 +1,4 @@
-"""Which runner the builders of a workspace of Angular or Nx start, and by which command."""
+"""Which runner an Angular or Nx workspace's builders start, and with which command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PACKAGES = {"@angular/build": "^21.0.0", "@angular/cli": "^21.0.0", "vitest": "^
 
 
 def workspace(**builders: tuple[str, str, dict[str, Any]]) -> dict[str, str]:
-    """An angular.json: project -> its folder, builder and options of tests."""
+    """An angular.json: project -> its folder, and the builder and options of its tests."""
     projects = {
         name: {"root": root, "architect": {"test": {"builder": builder, "options": options}}}
         for name, (root, builder, options) in builders.items()
@@ -26,7 +26,7 @@ def workspace(**builders: tuple[str, str, dict[str, Any]]) -> dict[str, str]:
 
 @pytest.mark.parametrize("scripts", [{"test": "npm run lint && ng test -c firefox"}, {"test": "nx affected"}])
 def test_vitest_is_started_by_angular(scripts: dict[str, str]) -> None:
-    """Vitest alone compiles no template: every file of such a base failed."""
+    """Vitest alone compiles no templates: every file of such a base failed."""
     files = workspace(ui=("", VITEST, {"runner": "vitest"})) | {"vitest.config.ts": ""}
     found = read(tree(files, devDependencies=PACKAGES, scripts=scripts), "src/menu.spec.ts")
     words = ["{entry}", "test", "ui", "--watch=false", "--reporters=default", "--reporters=json"]
@@ -46,7 +46,7 @@ def test_the_project_is_that_of_the_tests() -> None:
     ("builder", "options"), [(KARMA, {}), ("@angular/build:karma", {}), (VITEST, {"runner": "karma"})]
 )
 def test_karma_is_what_its_builder_starts(builder: str, options: dict[str, Any]) -> None:
-    """Whatever else is there: Jest was inferred, for schematics of the same package."""
+    """Whatever else is there: Jest, which only tests the schematics of the same package, was once inferred."""
     packages = PACKAGES | {"karma": "^6", "jest": "^29"}
     made = tree(
         workspace(ui=("", builder, options)), devDependencies=packages, scripts={"test": "jest tools && ng test"}
@@ -55,7 +55,7 @@ def test_karma_is_what_its_builder_starts(builder: str, options: dict[str, Any])
 
 
 def test_karma_is_what_the_first_versions_start() -> None:
-    """Mocha was inferred, which tools of the package use."""
+    """Mocha, which only tools of the package use, was once inferred."""
     text = json.dumps({"apps": [{}], "test": {"karma": {"config": "./karma.conf.js"}}})
     packages = {"karma": "1.7.1", "karma-jasmine": "1.1.1", "mocha": "4.0.1", "@angular/cli": "1.5.0"}
     made = tree({".angular-cli.json": text}, devDependencies=packages, scripts={"test": "ng test -sr"})
@@ -66,14 +66,14 @@ def test_karma_is_what_the_first_versions_start() -> None:
     assert read(made, "src/menu.spec.ts").runner == "mocha"
 
 
-#: of projects with Karma, the scripts start one that does not have the tests
+#: projects with Karma whose scripts start a project without the candidate's tests
 SCRIPTS = {"test": "npm-run-all test:*", "test:icons": "karma start ./projects/icons/karma.conf.js"}
 KARMA_FILES = {"projects/icons/karma.conf.js": "", "projects/ui/karma.conf.js": ""}
 COMMAND = "node {reporter} node {entry} test ui --watch=false"
 
 
 def test_karma_runs_the_project_of_the_tests() -> None:
-    """Another project's tests passed, so the base counted as well, and the candidate was rejected for good."""
+    """Another project's tests passed, so the base counted as healthy, and the candidate was rejected for good."""
     files = workspace(ui=("projects/ui", KARMA, {"karmaConfig": "./projects/ui/karma.conf.js"}))
     made = tree(files | KARMA_FILES, devDependencies=PACKAGES | {"karma": "^6"}, scripts=SCRIPTS)
     found = read(made, "projects/ui/menu.spec.ts")
@@ -128,7 +128,7 @@ def test_what_other_builders_start(executor: str, runner: str) -> None:
 
 
 def test_an_older_builder_is_refused_before_the_install() -> None:
-    """Before version 21 it takes no file for a report."""
+    """Before version 21 it has no option to write a report into a file."""
     packages = PACKAGES | {"@angular/build": "^20.3.0"}
     with pytest.raises(Unsupported, match=r"angular\.json: ui runs Vitest by @angular/build:unit-test 20"):
         read(tree(workspace(ui=("", VITEST, {})), devDependencies=packages, scripts={"test": "ng test"}), "a.spec.ts")

@@ -1,4 +1,4 @@
-"""The Node that continuous integration names: of all jobs, that of the one which runs tests."""
+"""The Node version that continuous integration names: that of the job that runs the tests."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_what_a_job_names(files: dict[str, str], node: str, where: str) -> None:
 
 @pytest.mark.parametrize("text", ["node_js: ['0.10', '0.12', iojs]\n", "node_js: '0.12'\n"])
 def test_lines_before_the_first_known_one_say_nothing(text: str) -> None:
-    """No reporter of ours runs on them: every candidate of that time ended without a report."""
+    """None of our reporters runs on these versions: candidates from that time all ended without a report."""
     assert read(tree({".travis.yml": text}), date="2016-03-04").node == "4"
 
 
@@ -109,7 +109,7 @@ def test_lines_before_the_first_known_one_say_nothing(text: str) -> None:
     ],
 )
 def test_expressions_mean_what_stands_elsewhere_in_the_file(text: str, node: str) -> None:
-    """What is known only when the job runs says nothing: then it is the long-term line of the day."""
+    """A value that is known only when the job runs says nothing; the long-term line of the commit's day applies."""
     assert read(tree({CI: text})).node == node
 
 
@@ -127,7 +127,7 @@ def test_merged_keys_of_yaml() -> None:
 
 
 def test_the_job_that_tests_goes_first() -> None:
-    """A workflow that checks licences or publishes runs on whatever Node; the tests' Node is the one that counts."""
+    """A workflow that checks licenses or publishes may run on any Node; the tests' version counts."""
     lint = job("22", "lint", "    steps:\n      - run: npm run lint\n")
     release = job("24", "release")
     files = {

@@ -1,4 +1,4 @@
-"""What of a workspace is installed: the touched tests' packages, what these depend on, and the root."""
+"""Which packages of a workspace are installed: those of the changed tests, their dependencies, and the root."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def test_a_site_is_not_installed_with_a_component() -> None:
 
 
 def test_a_manifest_that_only_says_where_files_are_is_no_package() -> None:
-    """Each component had one. Its dependencies were installed, and those of its package were not."""
+    """Each component had such a manifest. Its dependencies were installed instead of its package's."""
     files = {"packages/forms/input/package.json": trees.package(main="../dist/input.js")}
     found = environment("packages/forms/input/a.test.js", files=files, workspaces=["packages/**", "site"])
     assert found.focus == ("packages/forms", "packages/tokens", "packages/ui")
 
 
 def test_a_package_may_name_further_packages() -> None:
-    """yarn 2 installs them with the root. Their tests had no runner, since no pattern of the root names them."""
+    """yarn 2 installs these with the root. No pattern of the root names them, so their tests had no runner."""
     files = {
         "site/package.json": trees.package(name="site", workspaces=["pages"]),
         "site/pages/package.json": trees.package(name="pages", devDependencies={"vitest": "^1"}),
@@ -97,7 +97,7 @@ def test_all_is_installed_where_nothing_can_be_left_out(tests: tuple[str, ...], 
 def test_packages_are_called_as_the_manager_calls_them(
     manager: str, lock: dict[str, str], focus: tuple[str, ...]
 ) -> None:
-    """A manager that can not is asked for all of it."""
+    """A manager without such an option installs everything."""
     assert environment(UI, files=lock, packageManager=manager).focus == focus
 
 

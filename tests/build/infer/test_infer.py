@@ -1,4 +1,5 @@
-"""The whole environment: evidence for every field, overrides that others follow, and odd files that break nothing."""
+"""The whole environment: evidence for every field, overrides that later steps follow, and odd files that break
+nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ def test_every_field_has_its_evidence() -> None:
 
 
 def test_the_same_files_give_the_same_environment() -> None:
-    """Neighbours of one lock file share it: the evidence names no day and no commit."""
+    """Candidates with the same lock file share it: the evidence names no day and no commit."""
     days = {read(tree(), date=day).model_dump_json() for day in ("2024-05-06T01:02:03Z", "2024-09-30T00:00:00Z")}
     assert len(days) == 1
 
@@ -49,7 +50,7 @@ def test_a_fixed_runner_needs_no_dependency() -> None:
 @pytest.mark.invariant(7)
 @pytest.mark.parametrize("text", ["{", "[]", '"a"', "\x00"])
 def test_a_package_json_that_nobody_can_read(text: str) -> None:
-    """A tree that nobody can make sense of is a rejection, and no crash of the batch."""
+    """An unreadable tree leads to a rejection, not to a crash of the batch."""
     with pytest.raises(Unsupported) as error:
         read(of({"package.json": text} | LOCK))
     assert error.value.reason == "environment_failed"
@@ -73,5 +74,5 @@ def test_a_package_json_that_nobody_can_read(text: str) -> None:
     ],
 )
 def test_odd_manifests_are_read_all_the_same(manifest: dict[str, Any]) -> None:
-    """Old repositories have forms that npm itself let pass: they say nothing, and break nothing."""
+    """Old repositories have fields in forms that npm accepted: these are ignored and break nothing."""
     assert read(tree(**manifest)).runner == "jest"

@@ -1,4 +1,4 @@
-"""What continuous integration runs, in the configurations of all services."""
+"""The commands that continuous integration runs, in the configuration of every known service."""
 
 from __future__ import annotations
 
@@ -136,14 +136,14 @@ steps:
 def test_the_commands_of_a_service(
     files: dict[str, str], before: list[tuple[str, str]], tests: list[tuple[str, str]]
 ) -> None:
-    """What an old repository generates before its tests stood in Travis's file, and was not tried."""
+    """An old repository generated files before its tests in Travis's configuration, which was not read."""
     tree = of(files)
     assert [(step.text, step.folder) for step in jobs.before_tests(tree)] == before
     assert [(step.text, step.folder) for step in jobs.testing(tree)] == tests
 
 
 def test_a_script_that_starts_a_runner_tests_whatever_its_name() -> None:
-    """`validate` runs Jest after lint; `build` does not."""
+    """`validate` runs Jest after linting; `build` does not."""
     scripts = {"validate": "eslint . && npm run unit", "unit": "jest", "build": "rollup -c"}
     files = {
         "package.json": json.dumps({"scripts": scripts}),
@@ -166,7 +166,7 @@ def test_a_script_that_starts_a_runner_tests_whatever_its_name() -> None:
     ],
 )
 def test_what_is_built_for_tests_is_no_test(command: str, is_test: bool) -> None:
-    """What comes before a test was left out of what is run before them."""
+    """A build for tests was taken for a test, and left out of the commands that run before the tests."""
     assert jobs.tests(of({"package.json": "{}"}), Step(command, "", "")) == is_test
 
 

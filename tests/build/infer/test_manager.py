@@ -1,4 +1,4 @@
-"""The package manager, its version and the exact install."""
+"""The package manager, its version, and an install command that follows the lock file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RELEASE = ".yarn/releases/yarn-3.0.1.cjs"
     ],
 )  # fmt: skip
 def test_the_manager_is_the_one_of_the_lock_file(files: dict[str, str], manager: str, version: str) -> None:
-    """A manager that changes a lock file's format fails an exact install; npm's may not be newer than Node bears."""
+    """A manager that rewrites the lock file fails such an install; npm must not be newer than Node supports."""
     found = read(of(JEST | files))
     assert (found.manager, found.manager_version) == (manager, version)
 
@@ -68,7 +68,7 @@ def test_the_package_manager_that_is_named_goes_before_lock_files(named: str, ma
     ],
 )
 def test_what_else_names_a_version(fields: dict, version: str, evidence: str) -> None:
-    """A range is no version: the lock file's format goes before it."""
+    """A range is no version: the lock file's format takes precedence."""
     found = read(tree({"yarn.lock": YARN_1}, **fields))
     assert (found.manager_version, found.evidence["manager_version"]) == (version, evidence)
 
@@ -79,7 +79,7 @@ def test_dev_engines_name_a_manager() -> None:
 
 
 def test_a_release_of_yarn_in_the_repository_is_the_one_that_is_run() -> None:
-    """Its plug-ins fit it and no other, and the registry does not have every one of them."""
+    """The repository's plug-ins fit only that release, and the registry does not have every release."""
     files = {"yarn.lock": BERRY.format(4, 8), ".yarnrc.yml": f"yarnPath: {RELEASE}\n", RELEASE: "#!/usr/bin/env node\n"}
     found = read(tree(files))
     assert found.manager_version == "3.0.1"
@@ -100,15 +100,15 @@ def test_a_release_of_yarn_in_the_repository_is_the_one_that_is_run() -> None:
     ],
 )
 def test_installs_are_exact_and_no_failure_is_hidden(files: dict[str, str], install: str) -> None:
-    """`yarn install || true` hides a failed install; a lock file that is not obeyed gives another environment.
+    """`yarn install || true` hides a failed install; an ignored lock file gives a different environment.
 
-    Without a lock file it is what the registry had on the day of the commit.
+    Without a lock file, the versions are those in the registry on the day of the commit.
     """
     assert " ".join(read(of(JEST | files)).install) == install
 
 
 def test_newer_yarn_runs_no_scripts_and_links_modules() -> None:
-    """It has no option for either, only settings; Plug'n'Play would leave nothing to run."""
+    """It has settings for both, but no options; with Plug'n'Play, there would be nothing to run."""
     berry = read(tree({"yarn.lock": BERRY.format(8, 8)})).install_env
     assert berry["YARN_ENABLE_SCRIPTS"] == "0"
     assert berry["YARN_NODE_LINKER"] == "node-modules"
@@ -137,7 +137,7 @@ def test_what_can_not_be_installed_has_a_reason(files: dict[str, str], said: str
 )
 @pytest.mark.parametrize("named", [{}, {"packageManager": "npm@10.2.0"}])
 def test_a_lock_file_that_nobody_reads_is_not_overlooked(path: str, named: dict[str, str]) -> None:
-    """It was read, silently, as npm without a lock file: another environment than the repository's own."""
+    """It was silently treated as npm without a lock file, which gives a different environment."""
     files = {"package.json": package(devDependencies={"jest": "^29"}, **named), path: "{}"}
     with pytest.raises(Unsupported, match=f"^{path}: a lock file that no known package manager reads") as error:
         read(of(files))
@@ -155,6 +155,6 @@ def test_a_lock_file_that_nobody_reads_is_not_overlooked(path: str, named: dict[
     ],
 )
 def test_the_version_that_developers_ask_for(asked: object, version: str) -> None:
-    """A range is left to the manager, which says what it misses."""
+    """A range is left to the manager, which reports what it needs."""
     made = tree({"package-lock.json": '{"lockfileVersion": 3}'}, devEngines={"packageManager": asked})
     assert read(made).manager_version == version

@@ -1,4 +1,5 @@
-"""Folders with a lock file of their own: which are installed beside the root, by what, and where their tests run."""
+"""Folders with a lock file of their own: which are installed beside the root, by which manager, and where their tests
+run."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ LERNA = {"lerna.json": package(packages=["packages/*"])}
 
 
 def test_a_package_with_a_lock_file_of_its_own_is_installed_by_it() -> None:
-    """Only the root was installed, and no test of the package ran."""
+    """Only the root was installed, and none of the package's tests ran."""
     found = read(tree(OWN, **BARE), MENU)
     assert [(one.folder, one.manager, one.install[:2]) for one in found.nested] == [
         ("packages/menu", "npm", ("npm", "ci"))
@@ -46,7 +47,7 @@ def test_the_lock_file_of_a_workspaces_package_is_a_leftover(
 
 
 def test_the_nearest_lock_file_above_each_test_counts() -> None:
-    """A folder between them has none, and an example of the package has one that no touched test needs."""
+    """A folder in between has none, and the package's example has one that no changed test needs."""
     app = {f"app/{path}": text for path, text in OWN.items()}
     deep = {"app/package.json": package(), "app/package-lock.json": "{}", "app/docs/package.json": package()}
     found = read(tree(app | deep), f"app/{MENU}", "app/docs/site.test.js", "src/root.test.js")
@@ -54,7 +55,7 @@ def test_the_nearest_lock_file_above_each_test_counts() -> None:
 
 
 def test_a_test_that_only_its_folder_makes_one() -> None:
-    """Jest runs whatever is below `__tests__`: such tests of a real package had no Jest, since only the root was
+    """Jest runs everything below `__tests__`. Such tests of a real package had no Jest, since only the root was
     installed."""
     assert [one.folder for one in read(tree(OWN, **BARE), "packages/menu/__tests__/src/menu/index.js").nested] == [
         "packages/menu"
@@ -62,7 +63,7 @@ def test_a_test_that_only_its_folder_makes_one() -> None:
 
 
 def test_tests_that_are_not_run_need_no_install() -> None:
-    """Those of another tool, those of a package that is left out, and files that are no tests."""
+    """Tests of another tool, tests of an excluded package, and files that are no tests."""
     others = {path.replace("menu", "tabs"): text for path, text in OWN.items()}
     made = tree(OWN | others | {"e2e/package.json": package(), "e2e/yarn.lock": YARN_1}, **BARE)
     tests = (MENU, "packages/menu/b.test.js", "packages/tabs/c.test.js", "e2e/cypress/e2e/menu.cy.ts")
@@ -87,7 +88,7 @@ def test_a_package_without_a_runner_is_tested_by_the_roots() -> None:
 def test_each_folder_is_installed_by_the_manager_of_its_lock_file(
     own: dict[str, str], root: dict[str, object], manager: str, version: str, words: str
 ) -> None:
-    """One manager has one version: the root's."""
+    """One manager has a fixed version: the root's."""
     files = {"packages/menu/package.json": JEST} | {f"packages/menu/{name}": text for name, text in own.items()}
     (found,) = read(of({"package.json": package(**BARE | root)} | files), MENU).nested
     assert (found.manager, found.manager_version) == (manager, version)
@@ -96,8 +97,8 @@ def test_each_folder_is_installed_by_the_manager_of_its_lock_file(
 
 
 def test_a_front_end_beside_a_server() -> None:
-    """Nothing was installed where only a folder has a manifest. Its own files say which Node and manager it takes, and
-    the configuration of continuous integration that of the repository."""
+    """If only a subfolder has a manifest, nothing was installed. The folder's own files name its Node and manager, and
+    so does the repository's continuous integration."""
     front = {
         "ui/package.json": package(name="ui", devDependencies={"jest": "^29"}, packageManager="npm@9.1.0"),
         "ui/package-lock.json": '{"lockfileVersion": 3}',
@@ -121,7 +122,8 @@ def test_tests_outside_of_every_front_end(test: str) -> None:
 
 
 def test_a_front_end_may_be_a_workspace() -> None:
-    """Its tests ran nowhere, since only the patterns of the root were known. The runner has the version of its lock."""
+    """Its tests ran nowhere, since only the root's patterns were known. The runner has the version in the folder's lock
+    file."""
     lock = {"": {}, "node_modules/jest": {"version": "29.1.2"}}
     files = {
         "ui/package.json": package(workspaces=["lib"]),

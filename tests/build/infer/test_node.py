@@ -1,4 +1,4 @@
-"""Which Node a commit was developed with: small trees, each with what it must give."""
+"""Which Node version a commit was developed with: small trees with the expected versions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ rule = pytest.mark.rule("environment-follows-the-commit")
     ],
 )
 def test_what_a_file_names(made: Tree, node: str, evidence: str) -> None:
-    """Eras differ within one repository: Node 6 to 24. What a commit says of itself counts, the most exact first."""
+    """Within one repository, versions range from Node 6 to 24. What the commit's own files say counts, the most exact
+    first."""
     found = read(made)
     assert (found.node, found.evidence["node"]) == (node, evidence)
 
@@ -66,7 +67,8 @@ def test_what_a_file_names(made: Tree, node: str, evidence: str) -> None:
     ],
 )
 def test_what_engines_allow(engines: str, node: str) -> None:
-    """A lower bound says little: the long-term line of the day, where the range allows it, else the closest below."""
+    """A lower bound says little: the long-term line of the day if the range allows it, otherwise the closest one
+    below."""
     assert read(tree(engines={"node": engines})).node == node
 
 
@@ -84,7 +86,7 @@ def test_what_engines_allow(engines: str, node: str) -> None:
     ],
 )
 def test_the_long_term_line_of_the_day(date: str, node: str) -> None:
-    """A repository that names no version, or only a lower bound, was developed with what was current."""
+    """A repository that names no version, or only a lower bound, was developed with the current one."""
     for made in (tree(), tree(engines={"node": ">=4"}), tree({".nvmrc": "whatever"})):
         found = read(made, date=date)
         assert found.node == node
@@ -105,7 +107,7 @@ def test_the_long_term_line_of_the_day(date: str, node: str) -> None:
     ],
 )
 def test_the_types_of_node(date: str, types: str, engines: str, node: str) -> None:
-    """Machines raise them, people forget them: they count while their line was a maintained long-term one."""
+    """Bots update them and people forget them: they count only while their line had long-term support."""
     made = tree(devDependencies={"jest": "^29", "@types/node": types}, engines={"node": engines} if engines else {})
     assert read(made, date=date).node == node
 
@@ -142,7 +144,7 @@ def test_what_is_no_version_names_none() -> None:
 
 
 def test_an_install_without_a_lock_file_takes_a_manager_that_knows_days() -> None:
-    """The npm of Node 4 takes `--before` for nothing, and installs what is there today."""
+    """Node 4's npm ignores `--before` and installs today's versions."""
     made = of({"package.json": '{"devDependencies": {"jest": "^19.0.0"}}'})
     environment = read(made, date="2015-12-01T00:00:00Z")
     assert environment.node == "6"
@@ -151,7 +153,7 @@ def test_an_install_without_a_lock_file_takes_a_manager_that_knows_days() -> Non
 
 
 def test_a_named_version_that_can_not_install_as_of_a_day_gives_way() -> None:
-    """npm 4 ignores the day: packages of today were installed, for a Node of 2016."""
+    """npm 4 ignores the day: today's packages were installed for a Node of 2016."""
     old = {".travis.yml": "node_js: 4\n", "package.json": '{"devDependencies": {"jest": "^12"}}'}
     found = read(of(old), date="2016-06-01")
     assert (found.node, found.evidence["node"].partition(";")[0]) == ("6", ".travis.yml, which names 4")

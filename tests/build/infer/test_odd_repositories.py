@@ -1,6 +1,6 @@
 """Repositories with files of any content: an environment is inferred, or the candidate is rejected with a reason.
 
-Environments are inferred while a build is planned, so another end would stop the batch.
+Environments are inferred while a build is planned, so an uncaught error would stop the batch.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MANIFEST: dict[str, Any] = {
     "jest": {"preset": "ts-jest", "projects": ["<rootDir>/packages/*"]},
 }
 STEPS = [{"uses": "actions/setup-node@v4", "with": {"node-version": "${{ matrix.node }}"}}, {"run": "npm test"}]
-#: a file -> a document that is read in it, and how it is written
+#: file -> a document read from it, and how it is serialized
 DOCUMENTS: dict[str, Any] = {
     "package.json": MANIFEST,
     "packages/ui/package.json": MANIFEST | {"workspaces": {"packages": ["x"]}},

@@ -1,4 +1,4 @@
-"""Where the tests of an instance run: the order of the packages that could run them."""
+"""Where an instance's tests run: the order of the packages that could run them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pipeline.core.records import Environment
 
 
 def test_packages_of_equally_long_paths_are_in_alphabetical_order() -> None:
-    """The order decides which use is tried first, so it is the same in every process."""
+    """The first package is tried first, so the order must be the same in every process."""
     names = "hgfedcba"
     members = {f"packages/{name}/package.json": package(devDependencies={"jest": "29.0.0"}) for name in names}
     tree = of({"package.json": package(workspaces=["packages/*"]), **members})
@@ -40,13 +40,13 @@ BOTH = {"mocha": "^10", "karma": "^6"}
 def test_of_several_runners_the_one_whose_script_names_the_tests(
     tests: list[str], runner: str, order: tuple[str, ...]
 ) -> None:
-    """Mocha ran only the isomorphic tests, and was given those of Karma; no file of such a base loaded."""
+    """Mocha, which ran only the isomorphic tests, was given Karma's tests too; no file of such a base loaded."""
     scripts = SCRIPTS | {"test": " && ".join(f"npm run {name}" for name in order)}
     assert read(tree(devDependencies=BOTH, scripts=scripts), *tests).runner == runner
 
 
 def test_a_call_in_another_folder_comes_last() -> None:
-    """A command tests one package after another: the first one's folder was taken for all of them."""
+    """A command tests one package after another; the first one's folder was taken for all of them."""
     scripts = {"test": "npm-run-all test:*", "test:vue": "cd lib/vue && jest", "test:solid": "cd lib/solid && jest"}
     made = tree(devDependencies={"jest": "^29"}, scripts=scripts)
     assert read(made, "lib/solid/a.test.js").folder == "lib/solid"
@@ -55,7 +55,7 @@ def test_a_call_in_another_folder_comes_last() -> None:
 
 
 def test_a_package_that_only_depends_on_browser_tests_is_tested_by_the_root() -> None:
-    """It brought helpers for Playwright's tests; its own tests were Vitest's."""
+    """It provided helpers for Playwright's tests; its own tests were Vitest's."""
     files = {"packages/ui/package.json": package(name="ui", dependencies={"@playwright/test": "^1"})}
     test = "packages/ui/menu.test.ts"
     root = {"workspaces": ["packages/*"], "devDependencies": {"vitest": "^2"}, "scripts": {"test": "vitest"}}
@@ -68,7 +68,8 @@ def test_a_package_that_only_depends_on_browser_tests_is_tested_by_the_root() ->
 
 @pytest.mark.parametrize(("script", "runner"), [("gulp test", "jest"), ("node scripts/test.js", "jest"), ("ava", "")])
 def test_a_runner_that_a_task_of_another_package_starts(script: str, runner: str) -> None:
-    """No manifest named it, and no such candidate was installed, although its command would have shown the runner."""
+    """No manifest named it, so no such candidate was installed, although running its command would have shown the
+    runner."""
     lock = YARN_1 + '\njest@^20.0.0:\n  version "20.0.4"\n'
     made = of({"package.json": package(scripts={"test": script}, devDependencies={"toolbox": "1"}), "yarn.lock": lock})
     if runner:
@@ -92,7 +93,7 @@ def test_a_runner_that_a_task_of_another_package_starts(script: str, runner: str
 def test_a_runner_behind_an_unknown_program_without_a_lock_file(
     files: dict[str, str], packages: dict[str, str], runner: str, sign: str
 ) -> None:
-    """The program brought Jest along, and all of a family of repositories were rejected before an install."""
+    """The program installed Jest as a dependency, and a whole family of repositories was rejected before an install."""
     manifest = package(scripts={"test": "toolbox test"}, devDependencies={"toolbox": "1"} | packages)
     made = of({"package.json": manifest} | files)
     if runner:
@@ -105,7 +106,8 @@ def test_a_runner_behind_an_unknown_program_without_a_lock_file(
 
 
 def test_a_program_of_the_repository_itself_may_start_a_runner() -> None:
-    """Its own package of scripts started Karma, whose configuration was at the root; the lock file had Jest, too."""
+    """The repository's own scripts package started Karma, whose configuration was at the root; the lock file had Jest,
+    too."""
     lock = YARN_1 + '\njest@^20.0.0:\n  version "20.0.4"\n\nkarma@^4.0.0:\n  version "4.4.1"\n'
     own = package(name="@acme/scripts", bin={"acme-test": "bin/test.js"})
     root = package(scripts={"test": "acme-test --all"}, devDependencies={"eslint": "7"})
@@ -116,8 +118,8 @@ def test_a_program_of_the_repository_itself_may_start_a_runner() -> None:
 
 
 def test_the_configuration_of_a_package_says_what_a_program_of_the_repository_starts() -> None:
-    """Every package had a configuration of Karma and a test command of the repository's own; the lock file had Jest,
-    too, which something else brought along."""
+    """Every package had a Karma configuration and a test command of the repository's own; the lock file also had Jest,
+    as a dependency of something else."""
     lock = YARN_1 + '\njest@^23.0.0:\n  version "23.1.0"\n\nkarma@^2.0.0:\n  version "2.0.2"\n'
     ui = package(name="ui", scripts={"test": "acme-test"}, devDependencies={})
     files = {"packages/ui/package.json": ui, "packages/ui/karma.conf.js": "", "yarn.lock": lock}
@@ -128,7 +130,7 @@ def test_the_configuration_of_a_package_says_what_a_program_of_the_repository_st
 
 
 def test_a_package_is_tested_by_a_script_of_any_name_that_tests() -> None:
-    """The package's configuration is in its folder and Jest is the root's; `test` starts a file of its own."""
+    """The package has its configuration, Jest is the root's dependency, and `test` starts a file of the repository."""
     package_json = package(scripts={"test": "node run.js", "test:unix": "cross-env NODE_ENV=test jest"})
     files = {"packages/ui/package.json": package_json, "packages/ui/jest.config.js": "", "jest.config.js": ""}
     found = read(tree(files, workspaces=["packages/*"]), "packages/ui/src/Menu.spec.js")
@@ -148,7 +150,7 @@ def test_a_package_is_tested_by_a_script_of_any_name_that_tests() -> None:
 def test_a_runner_that_is_the_framework_of_another_one(
     packages: tuple[str, ...], files: dict[str, str], runner: str
 ) -> None:
-    """A task started Karma, and Mocha ran its tests without a browser; the task's variable was lost."""
+    """A task started Karma, but Mocha ran its tests without a browser, and the task's variable was lost."""
     scripts = {"test": "NODE_ENV=test grunt travis"}
     found = read(tree(files, devDependencies=dict.fromkeys(packages, "1.0.0"), scripts=scripts), "test/menu_test.js")
     assert (found.runner, found.test_env["NODE_ENV"]) == (runner, "test")
@@ -158,7 +160,7 @@ def test_a_runner_that_is_the_framework_of_another_one(
     ("snapshot", "runner"), [("ui/__snapshots__/menu.test.jsx.snap", "jest"), ("ui/__snapshots__/a.snap", "karma")]
 )
 def test_tests_with_snapshots_are_not_those_of_karma(snapshot: str, runner: str) -> None:
-    """Karma ran the tests of behavior, and Jest those with snapshots, in the same folders."""
+    """Karma ran the behavior tests, and Jest those with snapshots, in the same folders."""
     scripts = {"test": "karma start && jest"}
     made = tree({snapshot: ""}, devDependencies={"jest": "^23.0.0", "karma": "^1.7.0"}, scripts=scripts)
     assert read(made, "ui/menu.test.jsx").runner == runner
@@ -174,7 +176,7 @@ def test_tests_with_snapshots_are_not_those_of_karma(snapshot: str, runner: str)
     ],
 )
 def test_the_folder_that_a_configuration_names_for_its_tests(configuration: str, test: str, runner: str) -> None:
-    """Vitest got Playwright's tests: they import it through a helper."""
+    """Vitest was given Playwright's tests, which import it through a helper."""
     packages = {"vitest": "^2.0.0", "@playwright/test": "^1.46.0"}
     scripts = {"test": "vitest run", "test:all": "playwright test"}
     made = tree({"playwright.config.ts": configuration}, devDependencies=packages, scripts=scripts)
@@ -191,8 +193,8 @@ def test_the_folder_that_a_configuration_names_for_its_tests(configuration: str,
     ],
 )
 def test_the_import_of_one_test_does_not_decide_for_all(tests: dict[str, bool], runner: str) -> None:
-    """A fix came with tests of the component, and with one in a browser, which needs a server. Some import Playwright
-    through a helper."""
+    """A fix came with component tests and with a browser test, which needs a server. Some import Playwright through a
+    helper."""
     texts = {file: "import '@playwright/test'" if own else "import './helper'" for file, own in tests.items()}
     packages = {"jest": "^29", "@playwright/test": "^1"}
     scripts = {"test": "jest", "test:avt": "playwright test"}
@@ -202,7 +204,7 @@ def test_the_import_of_one_test_does_not_decide_for_all(tests: dict[str, bool], 
 
 @pytest.mark.parametrize(("script", "found"), [("toolbox test", True), ("ava", False), ("unknown test", False)])
 def test_a_runner_that_an_unknown_program_brings_along(script: str, found: bool) -> None:
-    """A company's tool started Jest. What the base's own command starts shows how."""
+    """A company's tool started Jest. Running the base's own command shows how."""
     lock = YARN_1 + '\njest@^20.0.0:\n  version "20.0.4"\n'
     packages = {"@acme/toolbox": "1", "ava": "1"}
     files = {"package.json": package(scripts={"test": script}, devDependencies=packages), "yarn.lock": lock}
@@ -222,7 +224,7 @@ def test_a_runner_that_an_unknown_program_brings_along(script: str, found: bool)
     ],
 )
 def test_a_runner_by_the_configuration_that_an_unknown_program_is_given(script: str, configuration: str) -> None:
-    """A company's tool brought Jest along, and no manifest named it; where one did, Jest ran without configuration."""
+    """A company's tool installed Jest, and no manifest named it; where one did, Jest ran without configuration."""
     scripts = {"test": "npm run lint && npm run test-unit", "test-unit": script, "lint": "eslint ."}
     manifest = package(scripts=scripts, devDependencies={"@acme/toolbox": "1"})
     found = read(of({"package.json": manifest, configuration: ""}), "src/menu.test.js")
@@ -252,7 +254,7 @@ def test_a_configuration_of_no_runner_starts_none(script: str) -> None:
 def test_a_runner_for_a_served_application_does_not_hide_what_a_tool_starts(
     scripts: dict[str, str], runner: str
 ) -> None:
-    """The repository's own tool brought Jest along; Playwright was a dependency, with a configuration at the root."""
+    """The repository's own tool installed Jest; Playwright was a dependency, with a configuration at the root."""
     lock = YARN_1 + '\njest@^29.0.0:\n  version "29.0.0"\n'
     own = package(name="@acme/cli", bin={"acme-cli": "bin/cli.js"})
     files = {"packages/cli/package.json": own, "yarn.lock": lock, "playwright.config.ts": ""}
@@ -268,7 +270,7 @@ KIT = {"packages/kit/package.json": package(name="@acme/kit", bin="./kit.js")}
 
 
 def started(script: str, *packages: str) -> Environment:
-    """The environment for a test command with these dependencies and a program of the repository's own, `kit`."""
+    """The environment for a test command with these dependencies and `kit`, a program of the repository."""
     depends = dict.fromkeys(("@types/jest", *packages), "1")
     return read(tree(KIT, devDependencies=depends, scripts=STARTS | {"test": script}), "src/menu.test.js")
 
@@ -284,7 +286,7 @@ def started(script: str, *packages: str) -> Environment:
     ],
 )
 def test_what_a_test_command_starts_in_the_end(script: str, package_name: str) -> None:
-    """Variables, launchers and other scripts hid the program that brought the runner along."""
+    """Variables, launchers and other scripts hid the program that provides the runner."""
     assert started(script, package_name).evidence["runner"] == "package.json: @types/jest, a sign of jest"
 
 
@@ -304,7 +306,7 @@ def test_what_brings_no_runner_along_is_not_taken_for_one(script: str) -> None:
     ],
 )
 def test_a_runner_of_any_file_gets_no_tests_of_another_tool(runner: str, files: list[str], own: list[str]) -> None:
-    """Mocha ended at a file of Cypress, and a page of it that failed with the fix rejected the candidate."""
+    """Mocha failed at a Cypress file, and a Cypress page that failed with the fix rejected the candidate."""
     assert place.given(of(dict.fromkeys(files, "")), runner, files) == own
 
 

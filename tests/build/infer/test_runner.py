@@ -1,4 +1,4 @@
-"""The runner, the folder in which it runs, and its command: packages of many forms, each with what it must give."""
+"""The runner, the folder in which it runs, and its command: packages of many forms with the expected results."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def test_what_tests_import_decides_between_two_runners() -> None:
     ],
 )
 def test_the_words_of_each_jest(version: str, has: str, lacks: str) -> None:
-    """What one version needs another refuses; the version is the locked one, which package.json may not name."""
+    """Options that one version needs are unknown to another; the locked version counts, which package.json may not
+    name."""
     lock = f'{YARN_1}\njest@^1:\n  version "{version}"\n'
     found = read(tree({"yarn.lock": lock}, devDependencies={"jest": "^1"}))
     assert found.runner_version == version
@@ -77,7 +78,7 @@ def test_the_words_of_each_jest(version: str, has: str, lacks: str) -> None:
     ],
 )
 def test_the_words_of_each_vitest(version: str, off: str) -> None:
-    """`--coverage.enabled=false` switches coverage on before Vitest 1.3: without its package, no test ran."""
+    """Before Vitest 1.3, `--coverage.enabled=false` switches coverage on: without the coverage package, no test ran."""
     words = read(tree(devDependencies={"vitest": version})).test
     assert [word for word in words if "coverage" in word] == [off]
 
@@ -130,7 +131,7 @@ def test_mocha_runs_some_files_or_what_its_script_names() -> None:
     ],
 )
 def test_mocha_has_time_under_load(script: str, expected: list[str]) -> None:
-    """Its two seconds fail tests of a loaded machine, as a repository that needs longer knows for itself."""
+    """Its default timeout of two seconds fails tests on a busy machine; a repository that sets its own keeps it."""
     found = read(tree(devDependencies={"mocha": "^8"}, scripts={"test": script}))
     assert [word for word in found.test if "-t" in word or word == "9000"] == expected
 
@@ -144,7 +145,8 @@ def test_node_runs_itself() -> None:
 
 
 def test_web_test_runner_gets_files_and_our_configuration() -> None:
-    """A script may hand it a configuration, which is no test. It refuses `--playwright` beside browsers of ours."""
+    """A script may pass a configuration, which is no test. Web Test Runner refuses `--playwright` beside our
+    browsers."""
     script = "wtr --config wtr-unit.config.mjs 'src/**/*.test.js' --node-resolve --coverage --playwright"
     found = read(
         tree(
@@ -160,7 +162,7 @@ def test_web_test_runner_gets_files_and_our_configuration() -> None:
 
 
 def test_karma_runs_its_whole_bundle() -> None:
-    """The browser gets one bundle: files cannot be selected."""
+    """The browser loads one bundle, so files cannot be selected."""
     files = {"config/karma.conf.js": "", "src/karma.conf.js": ""}
     script = "karma start config/karma.conf.js --single-run"
     found = read(tree(files, devDependencies={"karma": "^6"}, scripts={"test": script}))
@@ -182,7 +184,7 @@ def test_karma_runs_its_whole_bundle() -> None:
     ],
 )  # fmt: skip
 def test_wrappers_that_bring_a_runner(manifest: dict[str, Any], entry: str, test: tuple[str, ...]) -> None:
-    """One that brings the configuration, too, is called itself; another's runner is."""
+    """A wrapper with its own configuration is called itself; otherwise the runner is called."""
     found = read(tree(**manifest))
     assert (found.runner, found.entries[0], found.test[:4]) == ("jest", entry, test)
 
@@ -192,7 +194,7 @@ def test_wrappers_that_bring_a_runner(manifest: dict[str, Any], entry: str, test
     [("src/tabs/tabs.spec.tsx", (), ""), ("src/tabs/test/tabs.e2e.ts", ("--e2e",), "chromium")],
 )
 def test_stencil_compiles_the_components_for_jest(test: str, words: tuple[str, ...], browser: str) -> None:
-    """Jest alone could not read them. Tests in a browser need a build, which the others do not wait for."""
+    """Jest alone could not read them. Tests in a browser need a build; the others do not wait for it."""
     asked = {"@stencil/core": "^4.0.0", "jest": "^29"}
     found = read(tree(devDependencies=asked, scripts={"test": "stencil test --spec --e2e"}), test)
     assert (found.runner, found.parser, found.browser) == ("jest", "jest-json", browser)
@@ -203,14 +205,14 @@ def test_stencil_compiles_the_components_for_jest(test: str, words: tuple[str, .
 
 
 def test_mocha_for_typescript_is_called_itself() -> None:
-    """It loads TypeScript: Mocha alone read the tests as JavaScript."""
+    """It loads TypeScript; Mocha alone read the tests as JavaScript."""
     found = read(tree(devDependencies={"ts-mocha": "^10", "mocha": "^9"}, scripts={"test": "ts-mocha tests/**/*.ts"}))
     assert (found.runner, found.entries[0]) == ("mocha", "node_modules/ts-mocha/bin/ts-mocha")
     assert found.test[:3] == ("node", "{entry}", "--reporter")
 
 
 def test_a_runner_that_only_a_wrapper_has_is_found_in_it() -> None:
-    """Installed flat, or for the wrapper alone: which of the files is there is seen when the tests are run."""
+    """At the top level, or below the wrapper: which file exists is decided when the tests are run."""
     files = {"scripts/test.sh": 'node "$(yarn bin jest)" --ci\n'}
     found = read(tree(files, scripts={"test": "./scripts/test.sh"}, devDependencies={"tsdx": "^0.14.1"}))
     assert found.evidence["runner"] == "package.json: scripts.test: scripts/test.sh: node node_modules/.bin/jest --ci"
@@ -257,7 +259,8 @@ def test_a_root_that_runs_the_packages_tests(root: dict[str, Any], files: dict[s
 
 
 def test_tests_of_several_packages() -> None:
-    """The root, where it has a runner; else the package with most of them, and it is said whose are left out."""
+    """The root if it has a runner, otherwise the package with most of them; the log names packages whose tests are left
+    out."""
     both = {"menu": JEST, "tabs": JEST}
     assert read(monorepo(JEST, **both), MENU, TABS).folder == ""
     found = read(monorepo({}, **both), MENU, "packages/tabs/a.test.ts", TABS)
@@ -296,7 +299,7 @@ def test_without_a_runner_it_is_said_why(files: dict[str, str], said: str) -> No
 
 
 def test_tests_of_other_tools() -> None:
-    """Given to the runner they would fail with and without the fix."""
+    """The runner would fail them with and without the fix."""
     with pytest.raises(Unsupported, match=r"another tool: cypress/e2e/toast.cy.ts \(Cypress:"):
         read(tree(), "cypress/e2e/toast.cy.ts")
     assert read(tree(), "cypress/e2e/toast.cy.ts", "src/a.test.ts").runner == "jest"
@@ -337,7 +340,7 @@ def test_tests_that_only_bazel_compiles_belong_to_it(script: str) -> None:
     ],
 )
 def test_a_browser_is_there_where_the_runner_needs_one(asked: dict[str, str], browser: str) -> None:
-    """Nowhere else: what only starts one somewhere says so in its log."""
+    """In no other case: a test that occasionally starts a browser says so in its log."""
     found = read(tree(devDependencies=asked))
     assert found.evidence["browser"] == browser
     assert found.browser == ("" if browser == "nothing asks for one" else "chromium")
@@ -367,7 +370,7 @@ def test_what_can_not_be_run_says_so_before_an_install(files: list[str], manifes
 
 
 def test_a_file_name_alone_is_no_sign_of_a_tool_that_nothing_depends_on() -> None:
-    """Playwright's tests were called Detox's."""
+    """Playwright's tests were taken for Detox's."""
     playwright = {"devDependencies": {"@playwright/test": "1.40.0"}, "scripts": {"e2e": "playwright test"}}
     assert read(tree(**playwright), "e2e/menu.e2e.ts").runner == "playwright"
     with pytest.raises(Unsupported, match="Detox"):
@@ -399,7 +402,7 @@ export default defineConfig({
     ],
 )
 def test_projects_of_browsers_that_are_not_there_are_left_out(text: str, script: str, words: list[str]) -> None:
-    """They would fail with the fix, too, and gold would be rejected for it."""
+    """They would fail with the fix, too, and gold would be rejected."""
     asked = {"devDependencies": {"@playwright/test": "1.50.0"}, "scripts": {"test": script}}
     found = read(tree({"playwright.config.ts": text}, **asked))
     assert [word for word in found.test if "project" in word or word in ("firefox", "dark")] == words
@@ -416,7 +419,8 @@ def test_projects_of_browsers_that_are_not_there_are_left_out(text: str, script:
 def test_a_configuration_that_the_runner_does_not_find_is_handed_to_it(
     file: str, script: str, words: list[str]
 ) -> None:
-    """Older versions of Playwright's component tests start without any, and none of them finds its browser."""
+    """Older versions of Playwright's component tests start without any configuration, and then none finds its
+    browser."""
     asked = {"devDependencies": {"@playwright/experimental-ct-react": "1.40.0"}, "scripts": {"test": script}}
     found = read(tree({file: ""}, **asked))
     assert [word for word in found.test if "config" in word] == words
@@ -435,7 +439,7 @@ def test_a_configuration_that_the_runner_does_not_find_is_handed_to_it(
     ],
 )
 def test_the_configuration_that_a_call_names(script: str, configuration: str) -> None:
-    """`./config/dom.js`, which Mocha loads, was taken for its configuration, and `karma.config.js` for none."""
+    """`./config/dom.js`, which Mocha loads, was taken for its configuration, and `karma.config.js` was not."""
     names = ("tests/karma.config.js", "tests/karma.js", "karma.conf.js", "config/dom.js", "config/unit.js",
              ".mocharc.js", "jest.config.js")  # fmt: skip
     packages = {"karma": "^6.0.0", "mocha": "^10.0.0", "jest": "^29.0.0"}
@@ -453,7 +457,7 @@ def test_the_configuration_that_a_call_names(script: str, configuration: str) ->
     ],
 )
 def test_of_several_configurations_the_usual_one(names: tuple[str, ...], script: str, configuration: str) -> None:
-    """The first one by name was taken, which is made for other programs to load."""
+    """The first one by name was taken, which only exists for other programs to load."""
     packages = {"karma": "^6.0.0", "vitest": "^3.0.0"}
     made = tree(dict.fromkeys(names, ""), scripts={"test": script}, devDependencies=packages)
     assert read(made, "src/menu.test.js").configuration == configuration
@@ -477,7 +481,7 @@ def test_all_tests_if_a_script_picks_them_while_it_runs() -> None:
     ],
 )
 def test_instances_of_vitest_for_missing_browsers_are_left_out(instances: str, word: str) -> None:
-    """One instance for a browser that the image lacks ended all of them."""
+    """One instance for a browser that the image lacks made all instances fail."""
     files = {"vitest.config.ts": f"export default {{ test: {{ browser: {{ instances: {instances} }} }} }}"}
     packages = {"vitest": "^3.0.0", "@vitest/browser": "^3.0.0"}
     made = tree(files, devDependencies=packages, scripts={"test": "vitest --project=browser"})

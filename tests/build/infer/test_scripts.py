@@ -1,4 +1,4 @@
-"""Scripts of package.json as words: what they call in the end."""
+"""Scripts of package.json, split into words: which program they finally call."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_shell_file_is_searched() -> None:
 
 
 def test_a_file_that_node_runs_is_searched() -> None:
-    """A script of another kind was taken in its place, since it calls a runner itself."""
+    """A script of another kind was taken instead, because it calls a runner itself."""
     files = {"run.js": 'spawn("mocha", ["--config", "x"])', "test.bash": "jest $@\n", "b.js": "build()"}
     assert called({"test": "cross-env CI=1 node --trace ./run.js"}, files) == ["mocha"]
     assert called({"test": "bash test.bash"}, files) == ["jest"]
@@ -79,7 +79,7 @@ fi
 
 
 def test_a_shell_file_is_read_line_by_line() -> None:
-    """Karma was called by its path, and got its configuration and browsers from the script: Mocha was taken for it."""
+    """The script called Karma by its path and passed its configuration and browsers; Mocha was inferred."""
     files = {"scripts/test": SHELL}
     manifest = Manifest("package.json", {"scripts": {"test": "A=1 scripts/test unit.conf.js --browsers Firefox"}})
     (call,) = calls(Tree(files, files.get), "", manifest, PROGRAMS)
@@ -105,7 +105,7 @@ def test_lines_that_name_a_program_and_do_not_start_it(line: str) -> None:
     ],
 )
 def test_what_is_known_of_a_variable(word: str, value: str | None) -> None:
-    """Node refused `$NODE_OPTIONS`, which a shell would have replaced."""
+    """Node refused a literal `$NODE_OPTIONS`, which a shell would have replaced."""
     assert assigned([word]) == ({} if value is None else {word.partition("=")[0]: value})
     assert launched([word, "jest"]) == ["jest"]
 
@@ -125,7 +125,7 @@ def test_commands_are_parted_and_quotes_are_kept() -> None:
     ],
 )
 def test_a_substitution_is_one_word(script: str, words: list[str]) -> None:
-    """The words after it were lost (`--exit`), and `$` alone was taken for the name of a test."""
+    """The words after it (`--exit`) were lost, and a lone `$` was taken for the name of a test."""
     assert next(commands(script)) == words
 
 
@@ -143,7 +143,7 @@ HANDED = [
 
 @pytest.mark.parametrize(("script", "words", "env"), HANDED)
 def test_what_a_script_hands_to_another_one(script: str, words: tuple[str, ...], env: dict[str, str]) -> None:
-    """Without its variable, a configuration started a browser; without `--config`, tests had no configuration."""
+    """Without the variable, a configuration started a browser; without `--config`, tests had no configuration."""
     scripts = {"test": script, "base": "jest", "both": "jest && eslint", "lint": "eslint ."}
     (call,) = calls(Tree({}, {}.get), "", Manifest("package.json", {"scripts": scripts}), PROGRAMS)
     assert (call.program, call.words, call.env) == ("jest", words, env)
@@ -163,7 +163,7 @@ def test_what_a_script_hands_to_another_one(script: str, words: tuple[str, ...],
     ],
 )
 def test_a_script_that_changes_the_folder(script: str, folder: str | None) -> None:
-    """Mocha did not find the root's configuration from the folder of the package."""
+    """From the package's folder, Mocha did not find the root's configuration."""
     files = {"packages/all/package.json": '{"scripts": {"test": "mocha"}}'}
     manifest = Manifest("packages/ui/package.json", {"scripts": {"test": script}})
     (call,) = calls(Tree(files, files.get), "packages/ui", manifest, PROGRAMS)
@@ -194,7 +194,7 @@ def test_variables_of_a_task() -> None:
 def test_programs_that_load_something_before_the_runner(
     script: str, packages: dict[str, str], node: tuple[str, ...], env: dict[str, str]
 ) -> None:
-    """A configuration of Karma was written for Babel, which stood before Karma in the script."""
+    """A Karma configuration needed Babel, which stood before Karma in the script."""
     manifest = Manifest("package.json", {"scripts": {"test": script}, "devDependencies": packages})
     (call,) = calls(Tree({}, {}.get), "", manifest, PROGRAMS)
     assert (call.node, call.env) == (node, env)
@@ -220,7 +220,7 @@ test-unit: test
     ("script", "target"), [("make test", "make test"), ("make", "make all"), ("make -s X=1", "make all")]
 )
 def test_targets_of_a_makefile(script: str, target: str) -> None:
-    """Without its variable, Babel did not know that it was to compile tests."""
+    """Without its variable, Babel did not compile the tests."""
     files = {"Makefile": MAKEFILE}
     (call,) = calls(Tree(files, files.get), "", Manifest("package.json", {"scripts": {"test": script}}), PROGRAMS)
     assert (call.program, call.words, call.env) == (
