@@ -46,7 +46,7 @@ class Evaluation:
         return path
 
     def forget(self) -> None:
-        """Restore a dataset from before runners were asked what they read: this library contains its runner."""
+        """Turn the dataset into an older one, in which the runner that lies in this library is not protected."""
         instances = read_records(self.store.dataset(factories.REPO), Instance)
         assert all("jest/bin/jest.js" in one.protected for one in instances)
         older = [one.model_copy(update={"protected": ()}) for one in instances]
