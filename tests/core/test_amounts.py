@@ -1,4 +1,4 @@
-"""What is an amount of USD, and what each place that takes one says of anything else."""
+"""Amounts of USD: what is accepted, and how each place that takes one reports anything else."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ NO_AMOUNTS = ("", "much", "-1", "nan", "sNaN", "inf", "1E+31", "1E-31", "1E+9999
 
 @pytest.mark.parametrize("value", ["0", "0.10", "1E+30", "1E-30", 0, 3, 0.1, Decimal("2.50")])
 def test_an_amount_is_exact(value: object) -> None:
-    """A float is what people wrote, not its binary value."""
+    """A float is taken as the decimal that people wrote, not as its binary value."""
     assert str(amount(value)) == str(value)
 
 
 @pytest.mark.trap("amount-overflows")
 @pytest.mark.parametrize("value", NO_AMOUNTS, ids=lambda value: str(value)[:10] if not isinstance(value, int) else "")
 def test_what_is_no_amount_is_refused(value: object) -> None:
-    """Sums of huge amounts end in a traceback, and every budget covers a negative one."""
+    """A sum of huge amounts would end in a traceback, and every budget would cover a negative one."""
     with pytest.raises(ValueError, match=r"is not an amount|integer string conversion"):
         amount(value)
 

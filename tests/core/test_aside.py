@@ -1,4 +1,4 @@
-"""Work beside the rest, and the end of a process that has some."""
+"""Work in the background, and the end of a process that has some."""
 
 from __future__ import annotations
 
@@ -53,6 +53,6 @@ Aside().submit(threading.Event().wait)
 
 
 def test_the_end_of_a_process_is_not_held_up_and_may_give_more_work() -> None:
-    """The standard library's pools wait for their threads, and say `cannot schedule new futures after shutdown`."""
+    """The standard library's pools wait for their threads and say `cannot schedule new futures after shutdown`."""
     done = subprocess.run([sys.executable, "-c", AT_THE_END], capture_output=True, text=True, timeout=20)
     assert (done.returncode, done.stdout, done.stderr) == (0, "7\n", "")

@@ -1,4 +1,4 @@
-"""How verdicts on variants of gold are counted: which are wrong, and which do not count."""
+"""Counting the verdicts on variants of gold: which are wrong, and which are left out."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def audit(*variants: Variant, gold: Outcome | None = RESOLVED, number: int = 1) 
 def test_who_calls_a_variant_resolved(
     outcome: Outcome | None, checked: bool | None, strict: bool | None, with_checker: bool | None
 ) -> None:
-    """What the machine lost is nobody's verdict; without an assessment, the tests decide."""
+    """A run that the machine lost gives no verdict; without an assessment, the tests decide."""
     found = variant("same", outcome, checked=checked)
     assert tuple(map(found.resolved, JUDGES)) == (strict, with_checker)
 
@@ -75,7 +75,7 @@ def test_without_gold_its_variants_prove_nothing(gold: Outcome | None) -> None:
 
 
 def test_the_checker_is_counted_only_where_it_was_asked() -> None:
-    """An instance that was not assessed would add verdicts of the tests to those of the checker."""
+    """An instance without an assessment would add the tests' verdicts to the checker's."""
     without, assessed = audit(variant("same", UNRESOLVED)), audit(variant("same", UNRESOLVED, checked=True), number=2)
     assert not without.is_checked and assessed.is_checked
     assert tally([without, assessed], "same", "strict") == Tally(2, 2)

@@ -1,4 +1,4 @@
-"""What an agent is told of a task."""
+"""What an agent is told about a task."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def task(hints: str = "") -> Task:
 @pytest.mark.trap("first-issue-only")
 @pytest.mark.trap("null-body")
 def test_every_issue_is_told() -> None:
-    """MagentLess shows the first one, and breaks where an issue has no text."""
+    """MagentLess shows only the first one, and fails if an issue has no text."""
     assert statement(task()) == "# No name\n\nLabels: a11y, bug\n\nThe button\nhas none.\n\n# No role\n"
     assert statement(task("See the menu.")).endswith("# No role\n\nSee the menu.\n")
 
 
 def test_a_prompt_is_the_statement_between_the_agents_own_words() -> None:
-    """What an issue says is never read as a template."""
+    """The text of an issue is never treated as a template."""
     assert prompt("Solve this:\nSTATEMENT", task("{out} STATEMENT")).startswith("Solve this:\n# No name")
     assert prompt("STATEMENT", task("{out}")).endswith("{out}\n")

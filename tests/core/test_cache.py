@@ -1,4 +1,4 @@
-"""The cache folder: what is in it is whole."""
+"""The cache folder: every file in it is complete."""
 
 from __future__ import annotations
 

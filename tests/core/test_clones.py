@@ -1,4 +1,5 @@
-"""Where a clone lies is a fact of the machine: data directories and clones move, and everything goes on."""
+"""The place of a clone is a fact about the machine: data directories and clones can move, and everything still
+works."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from pipeline.predict.stage import Predictor
 
 @pytest.fixture(autouse=True)
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine that knows of no clone."""
+    """A machine that knows no clone."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "configuration"))
     monkeypatch.delenv("A11Y_BENCH_CLONES", raising=False)
     return tmp_path / "configuration" / "a11y-bench" / "clones.json"
@@ -36,7 +37,7 @@ def history(tmp_path: Path) -> History:
 
 @pytest.fixture
 def store(tmp_path: Path, history: History) -> Store:
-    """A data directory that was collected from the clone."""
+    """A data directory collected from the clone."""
     made = Store(tmp_path / "data")
     collect(made, REPO, history.folder)
     return made
@@ -48,7 +49,7 @@ def place(store: Store) -> Path:
 
 @pytest.mark.rule("no-clone-path")
 def test_data_hold_no_place_of_the_clone(store: Store, history: History) -> None:
-    """Only the list of this machine does."""
+    """Only this machine's list has it."""
     about = read_json(store.raw(REPO) / "source.json")
     assert about == {"kind": "git", "commit": history.git("rev-parse", "HEAD")}
     texts = {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}
@@ -58,7 +59,8 @@ def test_data_hold_no_place_of_the_clone(store: Store, history: History) -> None
 
 @pytest.mark.rule("no-clone-path")
 def test_data_and_clone_move(store: Store, history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To another machine, too: the variable, the data directory, or the next collect says where the clone is."""
+    """Also to another machine: an environment variable, the data directory, or the next collect says where the clone
+    is."""
     moved = Store(shutil.move(store.root, tmp_path / "elsewhere"))
     assert place(moved) == history.folder / ".git"
     for name in ("acme/ui", "acme__ui", "ui", "ui.git"):
@@ -169,7 +171,7 @@ def test_the_remote_is_noted(store: Store, history: History) -> None:
 
 @pytest.mark.rule("no-clone-path")
 def test_a_built_and_evaluated_data_directory_holds_no_place_of_the_clone(tiny, tmp_path: Path, machine: Path) -> None:
-    """Logs say where things were; records, manifests and images' recipes do not."""
+    """Logs contain paths; records, manifests and recipes of images do not."""
     bench = tiny.copy(tmp_path)
     remember(REPO, bench.library)
     Predictor(bench.store, REPO, "oracle", "oracle", models=tmp_path / "none.yaml").predict()

@@ -1,4 +1,5 @@
-"""Units on workers through a real scheduler: the same results as threads, whoever is killed, and nothing twice."""
+"""Units on workers through a real scheduler: the same results as with threads, whichever process is killed, and no unit
+done twice."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dask]:
 
 @pytest.fixture
 def dask(started: Dask, monkeypatch: pytest.MonkeyPatch) -> Dask:
-    """Two workers; those that a test killed are there again, and those that it added are gone."""
+    """Two workers; killed ones are started again after each test, and added ones removed."""
     monkeypatch.setenv(cluster.ADDRESS, started.address)
     for extra in started.workers[STAYS:]:
         extra.kill()
@@ -49,7 +50,7 @@ def performed(requests: Sequence[Any], jobs: int = 2, **how: Any) -> dict[Any, A
 
 
 def beginnings(folder: Path) -> Counter[int]:
-    """How often each unit was begun."""
+    """How often each unit was started."""
     return Counter(int(path.name.partition(".")[0]) for path in folder.iterdir())
 
 
@@ -115,7 +116,7 @@ def test_a_unit_that_kills_workers_is_not_evaluated_and_its_neighbours_are(dask:
 
 
 def test_nothing_that_came_is_lost_with_the_scheduler(dask: Dask, tmp_path: Path) -> None:
-    """It is killed and started again under a batch; workers and coordinator come back to it."""
+    """The scheduler is killed and restarted during a batch; workers and coordinator reconnect."""
     requests = [Slow(number, str(tmp_path), seconds=0.5) for number in range(8)]
     found: dict[int, int] = {}
     for request, result in each(requests, jobs=2, engine="dask"):
@@ -138,7 +139,7 @@ def test_a_worker_that_joins_later_is_given_work(dask: Dask, tmp_path: Path) -> 
 
 
 def test_a_worker_that_is_there_is_not_taken_for_gone(dask: Dask, tmp_path: Path) -> None:
-    """The client asks, too, and for no workers, whenever it likes."""
+    """The client also asks about workers, sometimes about none, at any time."""
     import dask.config as settings
 
     with settings.set({"distributed.client.scheduler-info-interval": "1ms"}):
@@ -147,7 +148,7 @@ def test_a_worker_that_is_there_is_not_taken_for_gone(dask: Dask, tmp_path: Path
 
 
 def test_units_go_where_their_environment_is(dask: Dask, tmp_path: Path) -> None:
-    """On the loopback all workers share a host, so that host is what is told apart here."""
+    """On loopback all workers share a host, so this test tells them apart in another way."""
     far = cluster.RemoteWorker()
     try:
         there = far._cluster
@@ -181,7 +182,7 @@ def test_the_end_at_once_ends_what_runs_on_workers(dask: Dask, tmp_path: Path) -
 def test_a_clone_that_a_worker_lacks_comes_by_content(
     dask: Dask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also one that a request in the request names, such as the runs that evidence is about."""
+    """Also a clone that only a nested request names, such as the runs that evidence is about."""
     history = History(tmp_path / "clone")
     commits = [history.commit(f"{number}", {"file.txt": f"{number}"}) for number in range(4)]
     reads = [Read(str(history.folder / ".git"), commit, "file.txt") for commit in commits]
@@ -223,7 +224,7 @@ def test_another_version_of_the_program_gets_nothing(dask: Dask, monkeypatch: py
 
 
 def test_places_of_the_coordinator_become_those_of_the_worker(dask: Dask, tmp_path: Path) -> None:
-    """The cache and the project lie elsewhere there."""
+    """There, the cache and the project have other paths."""
     own = slot.places()
     moves = {"/theirs/cache": own[0], "/theirs/project": own[1]}
     request = Slow(1, "/theirs/project/vendors/agent")
@@ -236,7 +237,7 @@ def test_places_of_the_coordinator_become_those_of_the_worker(dask: Dask, tmp_pa
 
 
 def test_a_large_result_arrives(dask: Dask, tmp_path: Path) -> None:
-    """It comes another way than with the messages."""
+    """It is not sent with the messages."""
     request = Slow(1, str(tmp_path), size=2 * slot.MOST)
     assert performed([request]) == {request: b"x" * request.size}
 
@@ -245,7 +246,7 @@ def test_a_large_result_arrives(dask: Dask, tmp_path: Path) -> None:
 def test_a_unit_whose_workers_do_not_reach_the_gateway_says_what_to_do(
     dask: Dask, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An embedded gateway listens on the coordinator's own loopback."""
+    """An embedded gateway listens only on the coordinator's loopback."""
     with socket.create_server(("127.0.0.1", 0)) as gateway:
         url = f"http://127.0.0.1:{gateway.getsockname()[1]}/v1"
         assert performed([Call(url)]) == {Call(url): "asked"}

@@ -1,4 +1,4 @@
-"""A key that was printed is found, however it was written; nothing else is changed."""
+"""A printed key is found in every encoding; nothing else is changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from pipeline.core.concealed import conceal, conceal_text
 
 KEY = "sk-Zq3_x9-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789+/w"
-#: a way of writing a key -> how
+#: an encoding of a key -> the function for it
 WAYS: dict[str, Callable[[str], str]] = {
     "plain": str,
     "reversed": lambda key: key[::-1],
@@ -52,7 +52,7 @@ WAYS: dict[str, Callable[[str], str]] = {
 
 
 def remains(data: bytes) -> list[str]:
-    """Parts of the key, in any of these ways, that are long enough to find the rest by."""
+    """Parts of the key, in any of these encodings, that are long enough to recognize it."""
     parts = [KEY[start : start + 12] for start in range(0, len(KEY) - 12, 6)]
     return [part for part in parts if part.encode() in data or part.encode().hex().encode() in data.lower()]
 
@@ -78,7 +78,7 @@ def test_a_key_in_two_bytes_a_letter() -> None:
 
 
 def test_lines_stay_lines() -> None:
-    """What is left of a patch is still one: as many lines, each with its mark."""
+    """A patch remains a patch: the number of lines stays, and each keeps its marker."""
     patch = f"@@ -1 +1,3 @@\n-a\n+x {KEY[:9]}\n+{KEY[9:30]}\n+{KEY[30:]} y\n"
     assert conceal_text(patch, [KEY]) == "@@ -1 +1,3 @@\n-a\n+x ***\n+***\n+*** y\n"
 

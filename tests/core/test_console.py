@@ -38,7 +38,7 @@ def test_progress_counts_what_threads_finish(capsys: pytest.CaptureFixture[str])
 
 
 def test_a_table_is_a_result(capsys: pytest.CaptureFixture[str]) -> None:
-    """Titles of commits like `[Menu] :tada: …` are no markup."""
+    """Titles of commits such as `[Menu] :tada: …` are not markup."""
     table("Dataset [1]", ("title", "tests"), [("[Menu] Add a name :tada:", 5), ("other", 12)])
     table("Empty", ("instance",), [])
     captured = capsys.readouterr()

@@ -1,4 +1,4 @@
-"""Work without the cycle collector."""
+"""Working without Python's cyclic garbage collector."""
 
 from __future__ import annotations
 

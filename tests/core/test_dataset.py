@@ -1,4 +1,4 @@
-"""What a file of instances or candidates may hold: records of its own repository, each under its own name."""
+"""Files of instances or candidates: records of their own repository, each under its own name."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OTHER = Repo("acme", "web")
     ],
 )
 def test_an_instance_has_its_own_name(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
-    """A name is a path in many places: one with `..` wrote outside the data directory."""
+    """Many paths contain the name: one with `..` wrote outside the data directory."""
     store = Store(tmp_path)
     text = make_instance(1).model_copy(update=changes).model_dump_json()
     write_bytes(store.dataset(REPO), text.encode())
@@ -54,7 +54,7 @@ def test_a_file_holds_records_of_its_own_repository(tmp_path: Path) -> None:
 
 @pytest.mark.rule("bad-input")
 def test_a_candidate_that_is_there_twice_is_said(tmp_path: Path) -> None:
-    """It was built twice."""
+    """It used to be built twice."""
     store = Store(tmp_path)
     write_records(store.raw(REPO) / "candidates.jsonl", [make_candidate(1), make_candidate(1)])
     with pytest.raises(UserError, match="acme__ui-1 is in this file twice, as record 1 and 2"):

@@ -1,4 +1,4 @@
-"""Decisions of people: appended by several at once, never rewritten, and what they come to."""
+"""People's decisions: several processes append them, they are never rewritten, and together they give a result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pipeline.core.records import Decision
 from pipeline.core.store import Store
 
 NAME = "acme__ui-1"
-#: a process that appends some decisions of some size, one by one
+#: a process that appends decisions of a given size, one by one
 WRITER = """
 import sys
 from pathlib import Path
@@ -51,7 +51,7 @@ def test_the_author_is_the_user_or_who_the_variable_names(monkeypatch: pytest.Mo
 
 
 def test_several_processes_append_at_once(tmp_path: Path) -> None:
-    """Whole lines of all of them, larger than what a system writes at once."""
+    """All lines are complete, even those larger than the system writes at once."""
     path = tmp_path / "decisions.jsonl"
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(path), letter]) for letter in "abc"]
     assert [writer.wait() for writer in writers] == [0, 0, 0]
@@ -68,7 +68,7 @@ def test_half_a_line_of_a_killed_writer_is_no_record(tmp_path: Path) -> None:
 
 
 def test_a_last_line_without_an_end_counts(tmp_path: Path) -> None:
-    """As some editors leave it."""
+    """Some editors save files this way."""
     path, one, other = tmp_path / "decisions.jsonl", make(NAME, "choose"), make(NAME, "comment")
     path.write_text(one.model_dump_json())
     assert journal.read(path, Decision) == [one]

@@ -1,4 +1,4 @@
-"""The text of an error: where, what, and what to do about it; and pydantic's words for people who write files."""
+"""The text of an error: where, what, and what to do about it; and pydantic's messages in terms that people know."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_bad_input_is_told_from_a_broken_machine() -> None:
 
 
 class Written(BaseModel):
-    """What somebody writes into a file."""
+    """A model of a file that people write."""
 
     models: tuple[str, ...] = ()
     amount: int = 0
@@ -76,7 +76,7 @@ class Written(BaseModel):
     ],
 )
 def test_people_read_of_lists_where_python_has_tuples(fields: dict[str, object], words: str) -> None:
-    """ "Input should be a valid tuple" was what the author of a campaign read."""
+    """The author of a campaign once read "Input should be a valid tuple"."""
     with pytest.raises(ValidationError) as error:
         Written.model_validate(fields)
     assert fault(error.value.errors()[0]) == words

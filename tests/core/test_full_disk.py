@@ -1,4 +1,4 @@
-"""Disks without space: what counts as one, and a worker whose cache and temporary folders are on one."""
+"""Full disks: how they are recognized, and a worker whose cache and temporary folders are on one."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def failed(stderr: bytes | str | None) -> subprocess.CalledProcessError:
     ids=repr,
 )
 def test_a_full_disk_is_known(error: Exception, full: bool) -> None:
-    """What a candidate prints never counts: only errors of the system, of our own programs and of sandboxes."""
+    """Only errors of the system, of our own programs and of sandboxes count, never a candidate's output."""
     assert is_full(error) is full
 
 
@@ -95,7 +95,8 @@ def join_small(dask: Dask, small: Path) -> None:
 def test_units_that_do_not_fit_on_a_worker_are_performed_elsewhere(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Until its disk is full, the worker performs some; what came from it stays. Even a slow one gets enough units."""
+    """The worker performs some until its disk is full, and their results remain. Even a slow worker gets enough
+    units."""
     heard: list[Event] = []
     requests = [Keep(number, UNIT) for number in range(100)]
     with Dask(tmp_path, workers=1) as dask:
@@ -140,7 +141,7 @@ def test_a_clone_that_does_not_fit_on_a_worker_is_said(
 def test_a_build_on_a_worker_that_is_full_is_finished_by_another(
     tiny: Bench, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What the first build could decide stays; the next one decides the rest, as threads do."""
+    """What the first build decided stays; the next one decides the rest, as with threads."""
     bench = Bench(tmp_path, tiny.library, tmp_path / "cache")
     bench.collect()
     how: dict[str, Any] = {"trust_local": True, "patience": IMPATIENT, "engine": "dask", "jobs": 1}

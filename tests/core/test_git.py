@@ -1,4 +1,4 @@
-"""Reading clones: what a diff says, byte for byte, and what the host and the clone's own state do not change."""
+"""Reading clones: diffs are exact to the byte, and neither the host nor the clone's own state changes them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FILES = {
     "src/gone.ts": "gone\n",
     "src/kept.ts": "kept\n",
 }
-#: name of a kind of change -> the files of a second commit
+#: name of a kind of change -> the files of the second commit
 CHANGES = {
     "text": {"src/Menu.tsx": "one\n2\nthree\n", "src/Menu.test.tsx": "test\n" * 13},
     "no-newline": {"src/Menu.tsx": "one\ntwo\nthree", "src/__snapshots__/a.snap": "snap\n"},
@@ -59,7 +59,7 @@ def split(history: History, base: str, head: str) -> tuple[str, str]:
 
 
 def tree_after(history: History, base: str, patches: tuple[str, ...], folder: Path) -> str:
-    """The tree that the patches, applied one after the other, make of a commit."""
+    """The tree of a commit after the patches are applied in order."""
     git(history.folder, "worktree", "add", "-q", "--detach", str(folder), base)
     for index, patch in enumerate(patches):
         if patch:
@@ -70,7 +70,7 @@ def tree_after(history: History, base: str, patches: tuple[str, ...], folder: Pa
 
 @pytest.mark.parametrize("kind", [*CHANGES, "executable", "link"])
 def test_two_patches_make_exactly_the_merged_tree(history: History, tmp_path: Path, kind: str) -> None:
-    """Whatever a pull request changes is in one of its two patches, and nothing else is."""
+    """Each change of a pull request is in exactly one of its two patches."""
     base = history.commit("base", FILES)
     if kind == "executable":
         (history.folder / "scripts" / "run.sh").chmod(0o755)
@@ -90,7 +90,7 @@ def test_no_paths_is_no_patch(history: History) -> None:
 
 
 def test_a_path_is_no_pattern(history: History) -> None:
-    """`[id].ts` and `*` are file names of real repositories."""
+    """`[id].ts` and `*` are file names in real repositories."""
     base = history.commit("base")
     head = history.commit("head", {"src/[id].ts": "1\n", "src/i.ts": "2\n"})
     patch = diff(open_clone(history.folder), base, head, ["src/[id].ts"])
@@ -109,7 +109,7 @@ def test_text_that_is_not_utf8_is_said(history: History) -> None:
     ["diff.noprefix true", "diff.mnemonicPrefix true", "diff.context 0", "diff.algorithm patience", "color.ui always"],
 )
 def test_settings_of_the_clone_change_no_patch(history: History, setting: str) -> None:
-    """A patch's digest names verdicts: it may not depend on how somebody likes to read diffs."""
+    """A patch's digest names verdicts, so it must not depend on how somebody prefers to read diffs."""
     base, head = history.commit("base", FILES), history.commit("head", CHANGES["text"])
     before = split(history, base, head)
     history.git("config", *setting.split())
@@ -120,7 +120,7 @@ def test_settings_of_the_clone_change_no_patch(history: History, setting: str) -
 def test_settings_of_the_host_change_no_patch(
     history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Prefixes, drivers, attributes and a surrounding git command of the host would all change the bytes."""
+    """The host's prefixes, drivers and attributes, and a surrounding git command, would all change the bytes."""
     base, head = history.commit("base", FILES), history.commit("head", CHANGES["text"])
     before = split(history, base, head)
     (tmp_path / ".gitconfig").write_text("[diff]\nnoprefix = true\nexternal = /bin/false\n")
@@ -139,7 +139,7 @@ def test_settings_of_the_host_change_no_patch(
 
 @pytest.mark.invariant(3)
 def test_what_is_checked_out_changes_no_patch(history: History, tmp_path: Path) -> None:
-    """A bare clone has no attributes at hand, a clone with files has those of whatever stands there."""
+    """A bare clone has no attributes at hand; another clone has those of whatever is checked out."""
     base = history.commit("base", FILES | {".gitattributes": "*.tsx -diff\n"})
     head = history.commit("head", CHANGES["text"])
     git(tmp_path, "clone", "-q", "--bare", str(history.folder), "bare.git")
@@ -171,7 +171,7 @@ def test_a_commit_that_is_not_there(history: History) -> None:
 
 @pytest.mark.rule("bad-input")
 def test_what_can_not_be_mined_is_refused(history: History, tmp_path: Path) -> None:
-    """No clone, a clone without history, one without a commit: each says what to do."""
+    """No clone, a clone without history, or one without a commit: each error says what to do."""
     for path in (tmp_path, tmp_path / "none"):
         with pytest.raises(UserError, match="not a git clone"):
             open_clone(path)

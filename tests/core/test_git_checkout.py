@@ -26,7 +26,7 @@ FILES = {
 
 @pytest.fixture
 def history(tmp_path: Path) -> History:
-    """A clone whose second of three commits is the base; the last holds the fix."""
+    """A clone with three commits; the second is the base, and the last holds the fix."""
     made = History(tmp_path / "clone")
     made.commit("first", FILES)
     (made.folder / "scripts" / "run.sh").chmod(0o755)
@@ -45,7 +45,7 @@ def base_of(history: History) -> str:
 @pytest.mark.invariant(1)
 @pytest.mark.trap("history-in-image")
 def test_a_checkout_is_one_commit_without_a_way_out(history: History, tmp_path: Path) -> None:
-    """The full history holds the fix: 21 % of one model's runs took it from there."""
+    """The full history contains the fix: 21 % of one model's runs took it from there."""
     target = tmp_path / "checkout"
     checkout(open_clone(history.folder), base_of(history), target)
     assert git(target, "rev-list", "--all", "--count") == "1"
@@ -61,14 +61,14 @@ def test_a_checkout_is_one_commit_without_a_way_out(history: History, tmp_path: 
 
 @pytest.mark.parametrize("name", ["origin/main", "origin/master", "origin/develop", "master"])
 def test_nothing_has_changed_since_the_default_branch(history: History, tmp_path: Path, name: str) -> None:
-    """A runner's configuration asked git which packages had changed, and ended without such a branch."""
+    """A runner's configuration asked git which packages had changed, and failed without such a branch."""
     target = tmp_path / "checkout"
     checkout(open_clone(history.folder), base_of(history), target)
     assert git(target, "diff", "--name-only", name, "HEAD") == ""
 
 
 def test_the_tree_is_that_of_the_commit(history: History, tmp_path: Path) -> None:
-    """Ignored files that are tracked, links, modes and line ends are all part of it."""
+    """Including tracked files that are ignored, links, modes and line endings."""
     target = tmp_path / "checkout"
     checkout(open_clone(history.folder), base_of(history), target)
     assert git(target, "rev-parse", "HEAD^{tree}") == history.tree(base_of(history))
@@ -82,7 +82,7 @@ def test_the_tree_is_that_of_the_commit(history: History, tmp_path: Path) -> Non
 
 @pytest.mark.invariant(3)
 def test_the_host_has_no_say(history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Line ends, identities, ignore rules, hooks and a surrounding git command would each give another commit."""
+    """Line endings, identities, ignore rules, hooks and a surrounding git command would each change the commit."""
     clone = open_clone(history.folder)
     checkout(clone, base_of(history), tmp_path / "one")
     settings = "[core]\nautocrlf = true\nexcludesFile = /ignore\n[user]\nname = Host\n[commit]\ngpgSign = true\n"
@@ -105,7 +105,7 @@ def test_the_host_has_no_say(history: History, tmp_path: Path, monkeypatch: pyte
 
 
 def test_content_that_the_clone_lacks_is_left_out_and_said(history: History, tmp_path: Path) -> None:
-    """Copies of real repositories lack their largest files; everything else is still there to be tested."""
+    """Clones of real repositories lack their largest files; everything else can still be tested."""
     history.lose("HEAD", "src/logo.png")
     clone = open_clone(history.folder)
     checkout(clone, base_of(history), tmp_path / "checkout")
@@ -115,7 +115,7 @@ def test_content_that_the_clone_lacks_is_left_out_and_said(history: History, tmp
 
 
 def test_submodules_are_left_out_in_silence(history: History, tmp_path: Path) -> None:
-    """A clone never has their content, so nothing is missing."""
+    """A clone never contains them, so nothing is missing."""
     history.git("update-index", "--add", "--cacheinfo", f"160000,{base_of(history)},vendor/sub")
     history.git("commit", "-q", "-m", "submodule")
     head = history.git("rev-parse", "HEAD")
@@ -153,7 +153,7 @@ def test_a_folder_becomes_the_same_commit_everywhere(tmp_path: Path) -> None:
 # -- whether a file is still the same ---------------------------------------------------------------------------------
 @pytest.fixture
 def copied(history: History, tmp_path: Path) -> Path:
-    """A checkout that was copied as an engine does it: other inodes, owners and times of change."""
+    """A checkout copied as an engine does: other inodes, owners and change times."""
     checkout(open_clone(history.folder), base_of(history), tmp_path / "checkout")
     subprocess.run(
         ["cp", "-R", "--preserve=mode,timestamps,links", tmp_path / "checkout", tmp_path / "copy"], check=True
@@ -166,7 +166,8 @@ def changed(folder: Path) -> list[str]:
 
 
 def test_a_copy_is_not_read_again(copied: Path) -> None:
-    """Every verdict read all files of a fresh container: 1.5 s of a large repository. What is forged shows it."""
+    """Every verdict used to read all files of a fresh container, which took 1.5 s for a large repository. Forged files
+    are still noticed."""
     for path in (copied / "src").iterdir():
         kept = path.stat().st_mtime_ns
         path.write_bytes(bytes(path.stat().st_size))
@@ -176,14 +177,15 @@ def test_a_copy_is_not_read_again(copied: Path) -> None:
 
 @pytest.mark.parametrize("copies", [False, True])
 def test_a_write_in_the_second_of_the_checkout_is_seen(copied: Path, tmp_path: Path, copies: bool) -> None:
-    """A file of the same size, where only whole seconds count."""
+    """A file of the same size, on a system that stores whole seconds only."""
     folder = copied if copies else tmp_path / "checkout"
     (folder / "src" / "base.ts").write_text("esab\n")
     assert changed(folder) == ["src/base.ts"]
 
 
 def test_files_of_one_content_have_one_time_and_others_another(history: History, tmp_path: Path) -> None:
-    """A runner's cache that believes times took files of another instance for these, if all times were the same."""
+    """If all times were the same, a runner's cache that relies on them would take another instance's files for
+    these."""
     clone, head = open_clone(history.folder), history.commit("more", {"src/base.ts": "esab\n"})
     checkout(clone, base_of(history), tmp_path / "one")
     checkout(clone, head, tmp_path / "other")

@@ -1,4 +1,4 @@
-"""Append-only files: what is appended is read back, and a writer that is killed costs its own record only."""
+"""Append-only files: appended records are read back, and a killed writer loses its own record only."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def issues(*titles: str) -> list[Issue]:
 @FAST
 @given(st.lists(st.lists(TEXTS, max_size=3), max_size=4))
 def test_what_is_appended_is_read_back_in_order(tmp_path: Path, batches: list[list[str]]) -> None:
-    """Whatever line ends and control characters the texts have."""
+    """Whatever line endings and control characters the texts contain."""
     path = tmp_path / "journal.jsonl"
     path.unlink(missing_ok=True)
     for titles in batches:
@@ -72,7 +72,7 @@ def test_writers_at_once_do_not_mix_their_lines(tmp_path: Path) -> None:
 
 @pytest.mark.rule("bad-input")
 def test_a_broken_line_in_the_middle_is_refused(tmp_path: Path) -> None:
-    """Only the last line can be the trace of a killed writer; any other was changed by somebody."""
+    """A killed writer can break only the last line; any other broken line was edited."""
     path = tmp_path / "journal.jsonl"
     journal.append(path, issues("one", "two"))
     path.write_bytes(path.read_bytes().replace(b'"one"', b'"one', 1))
@@ -89,7 +89,7 @@ def test_nothing_is_written_for_no_records(tmp_path: Path) -> None:
 @FAST
 @given(st.lists(st.tuples(st.sampled_from(["acme__ui-1", "acme__ui-2"]), st.integers(0, 3)), max_size=6))
 def test_the_newest_record_of_each_key_counts(tmp_path: Path, made: list[tuple[str, int]]) -> None:
-    """By its time; of two with the same time, the later line. Keys keep the order in which they first appear."""
+    """Newest by its time; of two with the same time, the later line. Keys keep the order of their first appearance."""
     path = tmp_path / "journal.jsonl"
     path.unlink(missing_ok=True)
     records = [

@@ -1,4 +1,4 @@
-"""The digest of what decides: it follows what decides, and nothing else."""
+"""The digest of the code that decides: it changes with that code, and with nothing else."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_chapters_are_laws_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_chapter_that_nobody_registered_has_no_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the module that registers it was not imported, every verdict looked outdated."""
+    """If the module that registers it was not imported, every verdict looked outdated."""
     monkeypatch.setattr(law, "_registered", {})
     law.register("running", "pipeline.core", "patches.py")
     with pytest.raises(LookupError, match="no file of the chapter 'grading' is registered"):
@@ -41,7 +41,7 @@ def test_a_chapter_that_nobody_registered_has_no_law(monkeypatch: pytest.MonkeyP
 
 
 def test_a_digest_is_made_once_and_follows_what_is_registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every verdict carries it: made anew from all files, it took most of the time of a report."""
+    """Every verdict contains it: computing it from all files each time took most of the time of a report."""
     monkeypatch.setattr(law, "_registered", {})
     law.register("reading", "pipeline.core", "verdict.py")
     first, made = law.law("reading"), law._digest.cache_info().misses

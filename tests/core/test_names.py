@@ -18,7 +18,7 @@ GROMMET = Repo("grommet", "grommet")
 @pytest.mark.rule("names")
 @pytest.mark.parametrize("text", ["grommet/grommet", "grommet__grommet", "  grommet/grommet\n"])
 def test_forms_of_a_repository(text: str) -> None:
-    """Both forms name the same folder, so that nothing is collected twice."""
+    """Both forms lead to the same folder, so nothing is collected twice."""
     assert parse_repo(text) == GROMMET
     assert parse_repo(text).slug == "grommet__grommet"
     assert str(parse_repo(text)) == "grommet/grommet"
@@ -67,7 +67,7 @@ def test_what_is_no_repository(text: str) -> None:
     ],
 )
 def test_forms_of_an_instance(text: str) -> None:
-    """SWE-bench's, Multi-SWE-bench's and what people see: all are accepted, one is written."""
+    """SWE-bench's form, Multi-SWE-bench's, and the displayed one: all are accepted, one is written."""
     repo, number = parse_instance_id(text)
     assert (repo, number) == (GROMMET, 7428)
     assert repo.instance_id(number) == "grommet__grommet-7428"
@@ -106,14 +106,15 @@ def test_what_is_no_instance(text: str) -> None:
     "repo", [Repo("a__b", "c"), Repo("a_", "b"), Repo("_a", "b"), Repo("..", "b"), Repo("a", "..")]
 )
 def test_a_repository_that_could_share_a_folder_has_none(repo: Repo) -> None:
-    """`a__b/c` and `a/b__c` were one folder; a name of dots left it; `a/b.jsonl` is the dataset of `a/b`."""
+    """`a__b/c` and `a/b__c` shared a folder; a name of dots left the data directory; `a/b.jsonl` is the dataset of
+    `a/b`."""
     with pytest.raises(UserError, match="cannot name a folder"):
         _ = repo.slug
 
 
 @pytest.mark.trap("folder-collision")
 def test_no_two_repositories_share_a_folder() -> None:
-    """Every folder is of one repository, and is read back as it."""
+    """Each folder belongs to one repository, and its name is read back as that repository."""
     parts = ["".join(letters) for size in (1, 2, 3, 4) for letters in product("a_.", repeat=size)]
     folders = {}
     for repo in (Repo(org, name) for org in parts for name in parts):
@@ -143,7 +144,7 @@ def test_a_plain_name_is_its_own_folder(text: str) -> None:
 
 @pytest.mark.parametrize("text", OTHER)
 def test_any_other_name_is_told_by_a_digest(text: str) -> None:
-    """Names of any script work, and none leaves its place. Only the records say what such a folder is of."""
+    """Names in any script work, and none leads elsewhere. Only the records say what such a folder belongs to."""
     name = folder_name(text)
     assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*~[0-9a-f]{16}", name) and len(name) <= 100
     assert named_by(name) is None
@@ -151,7 +152,7 @@ def test_any_other_name_is_told_by_a_digest(text: str) -> None:
 
 @pytest.mark.trap("folder-collision")
 def test_no_two_names_share_a_folder() -> None:
-    """`org/m`, `org:m` and `org_m` were one folder, and one's verdict was given to the other."""
+    """`org/m`, `org:m` and `org_m` shared a folder, and one model got another's verdict."""
     chance = random.Random(7)
     made = {"".join(chance.choices("aB0._-/: ~\u00e9", k=chance.randint(1, 12))) for _ in range(20_000)}
     names = {*PLAIN, *OTHER, "org/m", "org:m", "org_m", *made}
@@ -166,7 +167,7 @@ def test_an_empty_name_names_no_folder() -> None:
 
 @pytest.mark.parametrize("sha", ["0" * 40, "f" * 40, "0123456789abcdef" * 2 + "0" * 8])
 def test_a_commit_has_a_number_that_no_issue_has(sha: str) -> None:
-    """The commit can be told from it, JSON holds it exactly, and an instance's name takes it."""
+    """It identifies the commit, JSON holds it exactly, and an instance's name can contain it."""
     number = commit_number(sha)
     assert f"{number:x}" == f"1{sha[:13]}"
     assert 10**15 < number == int(float(number)) < 1 << 53

@@ -1,4 +1,4 @@
-"""Notebooks open on the data that are there."""
+"""Notebooks open with the existing data."""
 
 from __future__ import annotations
 

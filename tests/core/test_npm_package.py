@@ -1,4 +1,4 @@
-"""A pinned package of npm: downloaded once, and only with the digest that is pinned."""
+"""A pinned npm package: downloaded once, and only with the pinned digest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A clone is somebody else's: no command of its configuration runs on this machine, whatever we do with it."""
+"""A clone belongs to somebody else: no operation on it runs a command from its configuration on this machine."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.trap("clone-configuration-runs")
 def test_reading_a_clone_starts_nothing_of_it(history: History, tmp_path: Path) -> None:
-    """Each of these commands was started in the clone itself, with the clone's own settings."""
+    """Each of these commands used to run in the clone itself, with the clone's settings."""
     sign(history.folder)
     base, head = history.git("rev-parse", "HEAD~1"), history.git("rev-parse", "HEAD")
     history.lose(head, "src/Menu.test.tsx")
@@ -85,7 +85,7 @@ def contents(folder: Path) -> dict[str, str]:
 
 
 def test_a_clone_is_not_changed_and_followed(history: History, tmp_path: Path) -> None:
-    """One repository of ours for each clone, at the clone's HEAD of now; the clone stays as it is."""
+    """Each clone gets one repository of ours that follows the clone's current HEAD; the clone itself is not changed."""
     before = contents(history.folder)
     first = open_clone(history.folder)
     assert contents(history.folder) == before
@@ -153,7 +153,7 @@ def test_a_head_that_goes_in_a_circle_names_nothing(history: History) -> None:
 
 
 def test_opening_takes_one_process(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where ours is there, too: `collect` opens clones again and again."""
+    """Also if ours exists already: `collect` opens clones again and again."""
     open_clone(history.folder)
     started, popen = list[object](), subprocess.Popen.__init__
     monkeypatch.setattr(subprocess.Popen, "__init__", lambda *a, **k: (started.append(a), popen(*a, **k))[1])

@@ -1,4 +1,4 @@
-"""Options that commands share: the same words, the same checks."""
+"""Options that commands share: the same names, the same checks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pipeline.core.subset import Subset
 @repo_argument
 @data_option
 def show(repo: Repo, store: Store) -> None:
-    """Says what it was given."""
+    """Prints what it was given."""
     click.echo(f"{repo} {store.root}")
 
 
@@ -28,7 +28,7 @@ def run(*arguments: str, **environment: str) -> str:
 
 
 def test_the_data_directory(tmp_path: Path) -> None:
-    """The option, then the environment, then `data/` where the command is given."""
+    """The option, then the environment variable, then `data/` in the current folder."""
     assert run("a/b", "--data", str(tmp_path)) == f"a/b {tmp_path}"
     assert run("a__b", A11Y_BENCH_DATA=str(tmp_path)) == f"a/b {tmp_path}"
     assert run("a/b", "--data", "/", A11Y_BENCH_DATA=str(tmp_path)) == "a/b /"
@@ -47,7 +47,7 @@ def test_bad_input_ends_before_the_command(tmp_path: Path) -> None:
 @pytest.mark.rule("references")
 @pytest.mark.parametrize(("model", "agent"), [("oracle", "oracle"), ("nop", "nop"), ("GLM-4.6", "magentless")])
 def test_the_references_are_agents_of_their_own(model: str, agent: str) -> None:
-    """`agt-run REPO oracle` needs no `--agent`, and its results never stand under another agent's name."""
+    """`agt-run REPO oracle` needs no `--agent`, and its results never appear under another agent's name."""
     assert agent_of("magentless", model) == agent
 
 
@@ -56,12 +56,12 @@ def test_the_references_are_agents_of_their_own(model: str, agent: str) -> None:
 @model_argument
 @subset_options
 def choose(repo: Repo, model: str, subset: Subset) -> None:
-    """Says which model and which instances it was given."""
+    """Prints the model and the instances that it was given."""
     click.echo(f"{model} {subset}")
 
 
 def test_the_three_words_of_the_thesis_are_understood() -> None:
-    """Its own form was `agt-run mui__material-ui ts gpt-4o`."""
+    """The thesis's own form was `agt-run mui__material-ui ts gpt-4o`."""
     result = CliRunner().invoke(choose, ["mui__material-ui", "ts", "gpt-4o"])
     assert result.output.splitlines()[-1].startswith("gpt-4o ") and "'ts' is ignored" in result.output
     assert CliRunner().invoke(choose, ["mui/material-ui", "gpt-4o"]).output.startswith("gpt-4o ")

@@ -1,4 +1,4 @@
-"""Git objects by content: what is named, all of it, and nothing twice."""
+"""Git objects by content: all objects of the named commits, and none twice."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_copy_reads_as_the_clone_does(history: History, copy: Path) -> None:
 
 
 def test_later_history_stays_where_it_is(history: History, copy: Path) -> None:
-    """The gold patch's commit is in no copy for a unit that does not name it."""
+    """A copy for a unit contains the gold patch's commit only if the unit names it."""
     clone, (before, last) = history.folder / ".git", commits(history)[-2:]
     packs.add(copy, packs.pack(clone, [before]), [before])
     assert last not in open_clone(copy).git.cat_file("--batch-all-objects", "--batch-check")
@@ -63,7 +63,7 @@ def test_a_second_pack_holds_what_is_new(history: History, copy: Path) -> None:
 
 
 def test_what_the_clone_lacks_the_copy_lacks(history: History, copy: Path) -> None:
-    """Some copies of repositories come without their largest files."""
+    """Clones of some repositories come without their largest files."""
     clone, commit = history.folder / ".git", commits(history)[4]
     blob = history.git("rev-parse", "HEAD:file4.txt")
     (clone / "objects" / blob[:2] / blob[2:]).unlink()

@@ -11,7 +11,7 @@ from pipeline.core.git import diff, open_clone
 from pipeline.core.patches import diff_counts, is_runnable, is_test_file, paths, sections, select
 from pipeline.ecosystems.protection import is_configuration, is_protected
 
-#: every kind of change and of name that git writes differently
+#: every kind of change, and every kind of name that git writes differently
 BEFORE = {
     "src/Menu.tsx": "one\ntwo\n--- three\n",
     "src/gone.ts": "gone\n",
@@ -80,7 +80,8 @@ def change(tmp_path_factory: pytest.TempPathFactory) -> tuple[History, str, str,
     ],
 )
 def test_what_a_test_file_is(path: str, expected: bool) -> None:
-    """The substring `test` decides in Multi-SWE-bench: `latest.js` is one, `menu.spec.ts` is not. Here segments do."""
+    """In Multi-SWE-bench, the substring `test` decides: `latest.js` is a test, `menu.spec.ts` is not. Here, path
+    segments decide."""
     assert is_test_file(path) is expected
 
 
@@ -129,7 +130,7 @@ def test_what_a_test_file_is(path: str, expected: bool) -> None:
     ],
 )
 def test_names_that_runners_call_tests(path: str, expected: bool) -> None:
-    """`Menu-test.js` and `MenuSpec.js` are tests, helpers and fixtures belong to them: no patch decides them."""
+    """`Menu-test.js` and `MenuSpec.js` are tests; helpers and fixtures belong to them, and no patch decides them."""
     assert is_test_file(path) is expected
     assert is_protected(path) is (expected or is_configuration(path))
 
@@ -160,7 +161,7 @@ def test_names_that_runners_call_tests(path: str, expected: bool) -> None:
     ],
 )
 def test_what_a_runner_runs(path: str, expected: bool) -> None:
-    """A helper in a folder of tests is on their side, and no test: a runner that is given it by name would run it."""
+    """A helper in a test folder is protected but is no test: a runner that is given its name would run it."""
     assert is_runnable(path) is expected
 
 
@@ -206,7 +207,7 @@ def test_the_parts_of_a_patch_are_its_files(change: tuple[History, str, str, str
 
 
 def test_selected_parts_apply_to_the_same_tree(change: tuple[History, str, str, str], tmp_path: Path) -> None:
-    """A fix patch and a test patch are parts of one change: together they are all of it, whatever the file."""
+    """The fix patch and the test patch are parts of one change; together they are all of it, whatever the files."""
     history, base, head, patch = change
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", str(history.folder), str(clone))
@@ -219,7 +220,7 @@ def test_selected_parts_apply_to_the_same_tree(change: tuple[History, str, str, 
 
 
 def test_a_file_that_moved_has_its_new_name(change: tuple[History, str, str, str]) -> None:
-    """Git's own form for people, which agents give: with renames, and with every byte above 127 escaped."""
+    """Git's default form, which agents submit: with renames, and with every byte above 127 escaped."""
     history, base, head, _ = change
     patch = history.git("-c", "core.quotepath=true", "diff", "-M", base, head)
     assert "rename to src/new name.ts" in patch
@@ -228,14 +229,14 @@ def test_a_file_that_moved_has_its_new_name(change: tuple[History, str, str, str
 
 @pytest.mark.parametrize("options", [["--src-prefix=i/", "--dst-prefix=w/"], ["--no-prefix"]])
 def test_other_prefixes_are_no_part_of_a_name(change: tuple[History, str, str, str], options: list[str]) -> None:
-    """`diff.mnemonicPrefix` of a person's configuration writes i/ and w/; `git apply` ignores them, too."""
+    """With `diff.mnemonicPrefix`, git writes i/ and w/; `git apply` ignores these, too."""
     history, base, head, _ = change
     patch = history.git("diff", "--no-renames", *options, base, head)
     assert sorted(paths(patch)) == sorted([*AFTER, "src/run.sh"])
 
 
 def test_headers_in_dos_lines_have_the_same_names(change: tuple[History, str, str, str]) -> None:
-    """Windows writes such patches; `git apply` accepts these headers."""
+    """Windows writes such patches, and `git apply` accepts their headers."""
     history, base, head, _ = change
     patch = history.git("diff", "-M", base, head)
     assert "rename to" in patch
@@ -243,7 +244,7 @@ def test_headers_in_dos_lines_have_the_same_names(change: tuple[History, str, st
 
 
 def test_lines_are_counted_as_git_counts_them(change: tuple[History, str, str, str]) -> None:
-    """Of what looks like a header, too: a removed line of `-- three` is no name of a file."""
+    """Including lines that look like a header: the removed line `-- three` is no file name."""
     history, base, head, patch = change
     rows = [row.split("\t")[:2] for row in history.git("diff", "--numstat", "--no-renames", base, head).splitlines()]
     counted = [sum(int(row[side]) for row in rows if row[side] != "-") for side in (0, 1)]

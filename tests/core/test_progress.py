@@ -1,4 +1,4 @@
-"""The progress of a batch: what is counted, what is said, and the view on a terminal."""
+"""The progress of a batch: its counts, its messages, and the view on a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pipeline.core.work import Event
 
 
 def shown(progress: Progress, width: int = 100) -> list[str]:
-    """The lines of the view on a terminal, without blanks at their ends."""
+    """The lines of the view on a terminal, without trailing spaces."""
     text = io.StringIO()
     Console(file=text, force_terminal=True, color_system=None, width=width).print(view(progress))
     return [line.rstrip() for line in text.getvalue().splitlines()]
@@ -34,7 +34,7 @@ def test_the_view_counts_and_names_what_is_under_way() -> None:
 
 @pytest.mark.parametrize("name", ["[red]menu", "a[/b]", "[/]", "m[1m]", ":smile:", "[link=x]"])
 def test_names_are_shown_as_they_are(name: str) -> None:
-    """Rich reads brackets as its marks: a case named `a[/b]` ended the view, and `[red]` was not shown."""
+    """Rich reads brackets as markup: a case named `a[/b]` ended the view, and `[red]` was not shown."""
     progress = Progress(name, 1)
     progress.step(name, name)
     progress.note(name, name)

@@ -1,4 +1,4 @@
-"""Ratings: every value of the seed, its decision logic across fields, and older words."""
+"""Ratings: every value of the thesis's scheme, its rules across fields, and older names."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ WRONG = [
 @pytest.mark.rule("ratings-agree-with-themselves")
 @pytest.mark.parametrize(("fields", "words"), WRONG, ids=[words for _, words in WRONG])
 def test_what_contradicts_itself_is_refused(fields: dict[str, object], words: str) -> None:
-    """People's ratings and models' alike; the same rating without the contradiction stands."""
+    """Both people's and models' ratings; the same rating without the contradiction is accepted."""
     with pytest.raises(ValidationError, match=words):
         make_review(**fields)
 

@@ -1,4 +1,4 @@
-"""One git process answers for objects: as git itself lists and shows them, whatever a tree holds and whoever asks."""
+"""One git process answers all reads of objects, exactly as git lists and shows them, for several threads."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_day_of_a_commit_is_that_of_its_place(history: History, when: str) -
 
 
 def test_hundreds_of_files_take_one_process(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Planning took fifteen processes for each candidate."""
+    """Planning used to start fifteen processes for each candidate."""
     head, clone, started = history.git("rev-parse", "HEAD"), open_clone(history.folder), list[object]()
     popen = subprocess.Popen.__init__
     monkeypatch.setattr(subprocess.Popen, "__init__", lambda *a, **k: (started.append(a), popen(*a, **k))[1])
@@ -62,7 +62,7 @@ def test_hundreds_of_files_take_one_process(history: History, monkeypatch: pytes
 
 
 def test_threads_and_forks_read_the_same(history: History) -> None:
-    """Answers that are read by two from one pipe are nobody's."""
+    """If two readers shared a pipe, neither would get its own answers."""
     head, clone, wrong = history.git("rev-parse", "HEAD"), open_clone(history.folder), list[str]()
 
     def read() -> None:

@@ -1,4 +1,4 @@
-"""Messages name recipes in a checkout, and the commands behind them in an installed wheel."""
+"""In a checkout, messages name recipes; in an installed wheel, they name the commands behind these."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def wheel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """The folder of shipped files, as a wheel has it: without the justfile."""
+    """The folder of shipped files, as in a wheel: without the justfile."""
     (tmp_path / "docker").symlink_to(ROOT / "docker")
     monkeypatch.setattr(recipes, "ROOT", tmp_path)
     recipes.commands.cache_clear()

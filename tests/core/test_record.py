@@ -1,4 +1,4 @@
-"""Records refuse what they do not know, never change, and are digested without what is only about themselves."""
+"""Records refuse unknown fields, never change, and have digests that exclude data about themselves."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_name_of_an_instance(name: str) -> None:
     ],
 )
 def test_what_is_no_name_of_an_instance(name: str) -> None:
-    """It is the name of folders, too: nothing in it may lead elsewhere, and each instance has one name."""
+    """Folders have the same name: it must not lead elsewhere, and each instance has one name only."""
     with pytest.raises(ValidationError, match="not the name of an instance"):
         TypeAdapter(InstanceId).validate_python(name)
 

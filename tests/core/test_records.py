@@ -1,4 +1,4 @@
-"""Records: typed, versioned, and closed to what they do not know."""
+"""Records: typed, versioned, and without unknown fields."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MULTI_SWE_BENCH = [
     "test_patch_result",
     "fix_patch_result",
 ]
-#: ours beside them: what decides a verdict, and where the instance is from
+#: our additional fields: what decides a verdict, and where the instance comes from
 OURS = {
     "schema_version",
     "environment_digest",
@@ -67,7 +67,7 @@ OURS = {
 
 @pytest.mark.rule("instance-superset")
 def test_an_instance_has_all_fields_of_multi_swe_bench() -> None:
-    """Their tools read our export, so their names are ours."""
+    """Multi-SWE-bench's tools read our export, so we use their field names."""
     instance = multi_swe_bench(factories.make_instance())
     assert set(MULTI_SWE_BENCH) | OURS <= set(instance)
     assert {"test", "parser", "install", "evidence"} <= set(instance["environment"])
@@ -103,7 +103,7 @@ def test_records_do_not_change() -> None:
 
 @pytest.mark.invariant(1)
 def test_a_task_holds_nothing_that_gives_the_solution_away() -> None:
-    """What an agent may see is a record of its own, so that no field of the gold side reaches it by accident."""
+    """A task is a record of its own, so no field of the gold side reaches an agent by accident."""
     instance = factories.make_instance(merge_sha="d" * 40)
     text = instance.task().model_dump_json()
     hidden = (instance.fix_patch, instance.test_patch, instance.merge_sha, instance.base.sha, *instance.expected)
@@ -113,7 +113,7 @@ def test_a_task_holds_nothing_that_gives_the_solution_away() -> None:
 
 @pytest.mark.rule("statement-source")
 def test_the_statement_is_the_issue_where_there_is_one() -> None:
-    """A pull request's own text can give the solution away: it stands in for an issue only where there is none."""
+    """A pull request's own text can give the solution away, so it is used only if there is no issue."""
     instance = factories.make_instance(7, statement_source="issue")
     assert [issue.title for issue in instance.task().statement] == ["Menu has no name"]
     own = factories.make_instance(7, statement_source="pull_request", resolved_issues=()).task().statement
@@ -129,7 +129,7 @@ def test_what_is_expected_is_all_that_must_pass() -> None:
 
 
 def test_a_name_stands_once() -> None:
-    """A test's name is long, and stood in up to six lists of an instance, and twice in a verdict."""
+    """A test's name is long; it used to be in up to six lists of an instance and twice in a verdict."""
     instance = factories.make_instance(tests={"a": "PPP", "b": "PFP snapshot", "c": "FFF"})
     verdict = factories.make_verdict(
         factories.make_prediction(), Outcome.UNRESOLVED, fixed=("x > 1",), unfixed={"x > 2": "FAILED"}
@@ -140,7 +140,7 @@ def test_a_name_stands_once() -> None:
 
 
 def test_what_is_derived_of_an_instance_follows_its_tests() -> None:
-    """Also in a copy with other tests, and after a copy through pickle, which carries what was derived."""
+    """Also in a copy with other tests, and after pickling, which copies derived values."""
     tests = {"a": "PPP", "b": "PFP snapshot", "c": "FFF", "d": "NSP"}
     one = factories.make_instance(tests=tests)
     assert (list(one.p2p_tests), list(one.f2p_tests), list(one.s2p_tests)) == (["a"], ["b"], ["d"])
@@ -158,7 +158,7 @@ def test_what_is_no_transition_is_refused(letters: str) -> None:
 
 
 def test_the_outcomes_are_a_closed_set_and_every_table_covers_it() -> None:
-    """A new outcome must not vanish from a report, a table or a figure."""
+    """A new outcome must not be missing from a report, a table or a figure."""
     words = "resolved unresolved empty not_applied no_prediction tampered crashed timeout not_evaluated"
     assert " ".join(Outcome) == words
     grouped = [final_report.GROUPS[name] for name in ("resolved", "unresolved", "empty_patch", "error", "incomplete")]
@@ -172,7 +172,7 @@ def test_the_outcomes_are_a_closed_set_and_every_table_covers_it() -> None:
 
 # -- digests ---------------------------------------------------------------------------------------------------------
 class WiderTask(Task):
-    """A task as a later version may have it."""
+    """A task with the fields of a later version."""
 
     era: str = ""
     seen: tuple[str, ...] = ()
@@ -180,7 +180,8 @@ class WiderTask(Task):
 
 @pytest.mark.rule("digests")
 def test_a_new_field_makes_nothing_stale() -> None:
-    """Digests name what a run can see. A field with a default, another schema or tool version change none of it."""
+    """Digests cover what a run can see. A field with a default, another schema or another tool version does not change
+    them."""
     task = factories.make_instance().task()
     wider = WiderTask(**task.model_dump())
     assert digest(wider) == digest(task) == digest(task.model_copy(update={"tool": "9.9"}))
@@ -198,7 +199,7 @@ def test_what_is_said_otherwise_has_another_digest(change: dict) -> None:
 @pytest.mark.rule("digests")
 @pytest.mark.parametrize("kind", [*PUBLISHED, Assessment, Lock, VerdictAudit])
 def test_no_default_is_made_by_a_factory(kind: type[BaseModel]) -> None:
-    """Such a default would stand in the digest."""
+    """The digest would include such a default."""
     assert not [name for name, field in kind.model_fields.items() if field.default_factory]
 
 
@@ -211,7 +212,7 @@ def test_records_tell_which_version_made_them() -> None:
 
 @pytest.mark.rule("costs-columns")
 def test_the_columns_of_costs() -> None:
-    """`costs.csv` is read by other programs, by these names in this order."""
+    """Other programs read `costs.csv` by these names, in this order."""
     columns = "track repo model agent embed req_llm tok_llm cost_llm_usd req_emb tok_emb cost_emb_usd"
     assert list(CostRow.model_fields) == columns.split()
     assert (
@@ -221,7 +222,7 @@ def test_the_columns_of_costs() -> None:
 
 
 def test_the_table_is_asked_once_for_a_kind_of_transition(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each of thousands of tests was looked up eight times, which took most of the time of a report."""
+    """Looking up each of thousands of tests eight times took most of the time of a report."""
     asked, table = list[int](), verdict.table
     monkeypatch.setattr(verdict, "table", lambda: asked.append(1) or table())
     tests = {f"t{number}": ("PPP", "PFP", "NNP snapshot", "FFF")[number % 4] for number in range(400)}

@@ -13,7 +13,7 @@ QUICK = Patience(tries=3, seconds=0.001)
 
 
 class Work:
-    """Fails with these errors, one a time, and then succeeds."""
+    """Raises these errors, one per call, and then succeeds."""
 
     def __init__(self, *errors: Exception) -> None:
         self.errors, self.tries = list(errors), 0
@@ -46,7 +46,7 @@ def test_it_is_bounded_and_the_last_error_is_the_answer() -> None:
 
 @pytest.mark.parametrize("error", [broken("memory"), broken("provider"), UserError("no"), ValueError("no")])
 def test_what_would_only_fail_again_is_not_tried_again(error: Exception) -> None:
-    """An install that runs out of memory does so the next time, too."""
+    """An install that runs out of memory would do so again."""
     work = Work(error)
     with pytest.raises(type(error)):
         patiently(work, print, QUICK)

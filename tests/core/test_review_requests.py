@@ -1,4 +1,4 @@
-"""Requests for a review: each asked once, answered by whom, and never rewritten."""
+"""Requests for a review: each asked once, with the people who answered, and never rewritten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What ratings come to: decided, else unanimous, else nothing. One rule for what is built and what is analyzed."""
+"""The result of several ratings: a decision, else a unanimous rating, else none. Building and analysis use the same
+rule."""
 
 from __future__ import annotations
 
@@ -63,7 +64,7 @@ def test_a_criterion_that_is_named_twice_counts_once() -> None:
 
 
 def test_a_reworked_statement_is_what_the_agent_sees() -> None:
-    """And the pull request's own words, which can give the solution away, are not."""
+    """The pull request's own text, which can give the solution away, is not shown."""
     standing = Standing((make_review(status="reworked", statement=NEW),))
     candidate = restated(make_candidate(resolved_issues=(), statement_source="pull_request"), standing)
     assert (candidate.statement_source, candidate.statement) == ("review", NEW)

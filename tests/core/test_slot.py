@@ -57,7 +57,7 @@ MOVES = {"/home/ann/.cache": "/var/cache", "/home/ann": "/srv/bench"}
     ids=repr,
 )
 def test_paths_of_the_coordinator_become_those_of_the_worker(value: Any, moved: Any) -> None:
-    """The first place that fits counts; a name that only begins alike is another place."""
+    """The first matching folder counts; a name that merely starts the same is another folder."""
     found = slot._moved(value, MOVES)
     assert found == moved and type(found) is type(moved)
 
@@ -116,7 +116,7 @@ def test_a_clone_that_is_here_is_used(tmp_path: Path) -> None:
 def test_objects_that_are_missing_are_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commits: tuple[str, ...] | None
 ) -> None:
-    """None means: the worker says which commits it has, and the coordinator sends the rest."""
+    """None means that the worker first says which commits it has; the coordinator then sends the rest."""
     monkeypatch.setenv("A11Y_BENCH_CACHE", str(tmp_path / "cache"))
     assert slot._clone(order(str(tmp_path / "none"), commits), None) is None
 
@@ -153,7 +153,7 @@ def test_a_unit_that_ends_its_process_ends_nothing_else(slots: Slots) -> None:
 
 
 def test_what_no_unit_performs_can_be_stopped() -> None:
-    """A coordinator that is asked to end stops all its units, also those that have just ended."""
+    """When a coordinator stops, it stops all its units, even those that have just ended."""
     slots = Slots()
     slots.stop("gone")
     slots.stop()

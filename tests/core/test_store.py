@@ -1,4 +1,4 @@
-"""The data directory: whole writes, errors with a place, units and what is displaced."""
+"""The data directory: complete writes, errors with a location, units, and archived results."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def line(path: Path, text: str | bytes) -> Path:
 
 
 def test_a_failing_writer_leaves_the_old_file(tmp_path: Path) -> None:
-    """The records are made while they are written: an error on the way must not cost what was there."""
+    """Records are made while they are written, and an error must not destroy the old file."""
     path = tmp_path / "deep" / "records.jsonl"
     write_records(path, [factories.make_rejection(1)])
     before = path.read_bytes()
@@ -88,7 +88,7 @@ def test_records_come_back_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", ["nowhere", "records.jsonl"], ids=["dangling", "circular"])
 @pytest.mark.parametrize("read", [read_records, journal.read])
 def test_a_link_that_leads_nowhere_is_not_an_empty_file(tmp_path: Path, target: str, read: Callable[..., Any]) -> None:
-    """Data on a disk that is not mounted looked like data that were never made."""
+    """Data on a disk that was not mounted looked like data that never existed."""
     path = tmp_path / "records.jsonl"
     path.symlink_to(target)
     with pytest.raises(UserError, match="the link leads nowhere") as error:
@@ -128,7 +128,7 @@ def test_a_missing_file_is_no_records(tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_line_is_named(tmp_path: Path, bad: str | bytes, field: str | None) -> None:
-    """File, line and field, and what to do: a dataset of thousands of lines is mended by hand."""
+    """The error names file, line and field, and what to do: datasets of thousands of lines are fixed by hand."""
     good = b'{"number": 1, "title": "t"}\n\n'
     path = line(tmp_path / "issues.jsonl", good + (bad if isinstance(bad, bytes) else bad.encode()))
     with pytest.raises(UserError) as error:
@@ -151,7 +151,7 @@ def test_broken_json_is_named(tmp_path: Path, text: str | bytes, where: int | No
 @pytest.mark.rule("schema-version")
 @pytest.mark.parametrize("content", ['{"schema_version": 3}', "{}", "[]", "broken"])
 def test_data_of_another_version_is_refused(tmp_path: Path, content: str) -> None:
-    """Records of another version look right and are not; nothing is written into such a folder."""
+    """Records of another version may look right without being so; nothing is written into such a folder."""
     line(tmp_path / "schema.json", content)
     with pytest.raises(UserError) as error:
         Store(tmp_path)
@@ -168,7 +168,7 @@ def test_opening_a_folder_writes_nothing(store: Store) -> None:
 
 
 def test_repositories_of_a_stage(store: Store) -> None:
-    """Folders and files count once; what a killed writer left behind is no repository."""
+    """A repository with both a folder and files counts once; leftovers of a killed writer are no repository."""
     names = (
         "acme__ui.jsonl",
         "acme__.github.jsonl",
@@ -209,7 +209,7 @@ def test_what_is_displaced_moves_to_the_archive(store: Store) -> None:
 
 @pytest.mark.rule("nothing-overwritten")
 def test_what_is_archived_stays_until_its_successor_is_there(store: Store) -> None:
-    """A stop between archive and write left a hole: the old was gone, and the new not there."""
+    """If a run stopped between archiving and writing, the old result was gone and the new one not there."""
     path = line(store.root / "02_dataset" / "x" / "file", "old")
     for one in (path, path.parent):
         copied = store.archive(one)
@@ -239,7 +239,7 @@ def test_a_stop_between_archive_and_write_leaves_the_old(store: Store, monkeypat
 
 
 def test_what_another_version_of_the_program_wrote_stays(store: Store) -> None:
-    """A record says what it says, whichever version made it: no new result, and nothing to archive."""
+    """A record means the same whichever version wrote it: there is no new result, and nothing to archive."""
     path = store.dataset(REPO)
     store.replace_records(path, [factories.make_rejection(1, tool="0.0.9")])
     store.replace_records(path, [factories.make_rejection(1)])
@@ -255,7 +255,7 @@ def test_the_projects_own_archive_lies_beside_its_data(tmp_path: Path) -> None:
 
 @pytest.mark.rule("nothing-overwritten")
 def test_replaced_records_move_and_equal_ones_stay(store: Store) -> None:
-    """A rerun with the same outcome leaves the file alone, its time too: it is no new result."""
+    """If a rerun has the same outcome, the file is not touched, and its time stays too."""
     path = store.dataset(REPO)
     store.replace_records(path, [factories.make_rejection(1)])
     os.utime(path, (1, 1))
@@ -270,7 +270,7 @@ def test_replaced_records_move_and_equal_ones_stay(store: Store) -> None:
 
 @pytest.mark.rule("manifest-last")
 def test_a_unit_is_done_with_its_manifest_and_its_inputs(tmp_path: Path) -> None:
-    """Interrupted work has files but no manifest; other inputs make a finished unit stale."""
+    """Interrupted work has files but no manifest; a finished unit is stale if its inputs change."""
     unit = Unit(tmp_path / "unit")
     line(unit.folder / "log", "half")
     assert not unit.is_done(patch="a")
@@ -285,7 +285,7 @@ def test_a_unit_is_done_with_its_manifest_and_its_inputs(tmp_path: Path) -> None
 
 @pytest.mark.rule("manifest-last")
 def test_a_kept_unit_is_whole(tmp_path: Path) -> None:
-    """What was there of other inputs is replaced, files that the new one does not have, too."""
+    """A unit replaces the one with other inputs completely: files that only the old one had are removed."""
     unit = Unit(tmp_path / "runs" / "unit")
     unit.keep({"log": b"old", "more/old": b""}, 1, patch="a")
     unit.keep({"log": b"new"}, 2, patch="b")
@@ -328,7 +328,7 @@ for number in range(100):
 
 @pytest.mark.trap("same-unit-twice")
 def test_two_processes_that_save_the_same_units_do_not_mix_their_files(tmp_path: Path) -> None:
-    """Two evaluations of models with the same patch wrote a run's files in place: 83 of 300 were broken."""
+    """Two evaluations of models with the same patch used to write a run's files in place: 83 of 300 were broken."""
     both = [
         subprocess.Popen([sys.executable, "-c", SAVE, str(tmp_path), who], stdin=PIPE, stdout=PIPE, text=True)
         for who in "ab"
@@ -411,7 +411,7 @@ def test_a_record_in_a_file_of_its_own_is_refused_with_its_field(tmp_path: Path)
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("names", ["acme__ui-1", [1], {"acme__ui-1": 1}], ids=repr)
 def test_a_run_of_something_else_than_instances_is_refused(tmp_path: Path, names: object) -> None:
-    """A text was taken for a set of its letters, so a run showed no instance at all."""
+    """A string was taken for a set of letters, so a run showed no instance at all."""
     assert shown_by(tmp_path) is None
     write_json(tmp_path / "run.json", {"instances": names})
     with pytest.raises(UserError, match="not a list of instances"):
@@ -424,7 +424,7 @@ RUN = "03_predictions/repair/magentless/acme__ui/m/20240506T070809Z"
 
 
 def run_of(store: Store, about: dict[str, Any] | None, agent: str = "", model: str = "m", folder: str = RUN) -> Path:
-    """A run with one prediction; `about` is its run.json, none for a run of another harness."""
+    """A run with one prediction; `about` is its run.json, None for a run of another harness."""
     path = store.root / folder
     if about is not None:
         write_json(path / "run.json", about)

@@ -1,4 +1,4 @@
-"""One stage, repository and model at a time, between processes."""
+"""Only one process at a time works on a stage, repository and model."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def held_elsewhere(store: Store) -> Iterator[subprocess.Popen[str]]:
 
 @pytest.mark.rule("locks")
 def test_a_second_run_is_refused_while_one_is_under_way(store: Store) -> None:
-    """Two runs of one stage, repository and model would write the same files; two models may run side by side."""
+    """Two runs of the same stage, repository and model would write the same files; two models may run side by side."""
     with held_elsewhere(store):
         with pytest.raises(UserError, match="predict of acme/ui provider/m is under way") as error, _lock(store):
             pass

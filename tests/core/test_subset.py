@@ -1,4 +1,4 @@
-"""Which instances are meant: by number, by name, from a file, the first so many."""
+"""Selecting instances: by number, by name, from a file, or the first N."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_repository_with_a_dot_in_its_name_is_no_file() -> None:
 
 
 def test_records_with_a_line_separator_name_their_instances(tmp_path: Path) -> None:
-    """U+2028 ends a line for `str.splitlines`; a patch can contain it."""
+    """U+2028 ends a line for `str.splitlines`, and a patch can contain it."""
     path = tmp_path / "lite.jsonl"
     path.write_text('{"instance_id": "acme__web-9", "fix_patch": "a\u2028b"}\r\nacme/ui#2\n', encoding="utf-8")
     assert read_names(str(path)) == (WEB.instance_id(9), UI.instance_id(2))

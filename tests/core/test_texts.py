@@ -1,4 +1,4 @@
-"""Reading files that people write: tables, TOML and plain text, and what is wrong with them."""
+"""Reading files that people write (tables, TOML, plain text), and reporting what is wrong with them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def written(folder: Path, text: str | bytes, name: str = "file") -> Path:
 
 # -- tables ----------------------------------------------------------------------------------------------------------
 def test_a_row_knows_its_line_even_after_cells_of_several_lines(tmp_path: Path) -> None:
-    """A note on a sheet may have paragraphs; an error must not point to a line of another row."""
+    """A note on a sheet may have several paragraphs, and an error must name the right row's line."""
     path = written(tmp_path, 'name,note\na,"one\n\ntwo"\nb,\n')
     assert [(line, row["name"]) for line, row in read_table(path)] == [(4, "a"), (5, "b")]
 
@@ -34,7 +34,7 @@ def test_a_table_without_rows_is_empty(tmp_path: Path) -> None:
     "text", ["", "\n", "name\n", "name;note\na;b\n"], ids=["empty", "blank", "short", "semicolons"]
 )
 def test_a_missing_column_is_refused(tmp_path: Path, text: str) -> None:
-    """Spreadsheets of some languages save semicolons: every row then looked as if it had no rating."""
+    """Spreadsheets in some languages save semicolons; every row then seemed to have no rating."""
     with pytest.raises(UserError) as caught:
         read_table(written(tmp_path, text), ["name", "note"], hint="save it with commas")
     assert (
@@ -44,7 +44,7 @@ def test_a_missing_column_is_refused(tmp_path: Path, text: str) -> None:
 
 @pytest.mark.rule("bad-input")
 def test_a_cell_that_is_too_long_for_the_reader_is_refused_with_its_line(tmp_path: Path) -> None:
-    """A quotation mark that is never closed makes one cell of the rest of the file."""
+    """If a quotation mark is never closed, the rest of the file becomes one cell."""
     path = written(tmp_path, f'name,note\na,b\nc,"{"x" * 200_000}\n')
     with pytest.raises(UserError, match="invalid CSV") as caught:
         read_table(path)
@@ -64,7 +64,7 @@ def test_a_cell_that_is_too_long_for_the_reader_is_refused_with_its_line(tmp_pat
     ids=["quotation", "quotation in the head", "after a quotation", "cells", "columns"],
 )
 def test_no_part_of_a_table_is_left_out(tmp_path: Path, text: str, line: int, says: str) -> None:
-    """One quotation mark made a note of all further ratings, and a comma cut a note off: both without a word."""
+    """A quotation mark turned all further ratings into a note, and a comma cut a note off, both silently."""
     with pytest.raises(UserError, match=says) as caught:
         read_table(written(tmp_path, text))
     assert (caught.value.path, caught.value.line) == (tmp_path / "file", line)
@@ -104,7 +104,7 @@ def test_toml_that_no_parser_takes_is_refused(tmp_path: Path, text: str) -> None
 @settings(max_examples=30, deadline=None, derandomize=True, database=None)
 @given(st.text())
 def test_a_text_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
-    """Line ends are not changed, and no character is lost."""
+    """Line endings are not changed, and no character is lost."""
     path = written(tmp_path_factory.getbasetemp(), text.encode("utf-8", "replace"), "any.txt")
     assert read_text(path) == text.encode("utf-8", "replace").decode()
 

@@ -1,4 +1,4 @@
-"""Where a unit's time goes."""
+"""Where a unit spends its time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Trees that git keeps and no disk may hold: each way out is refused, and what real repositories have is not."""
+"""Trees that git stores and no disk may hold: every way out is refused, and what real repositories contain is
+accepted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may run in the local sandbox, which isolates nothing."""
+"""What may run in the local sandbox, which isolates nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def test_the_demos_commits_are_known() -> None:
 @pytest.mark.rule("local-sandbox")
 @pytest.mark.parametrize("commits", [["0" * 40], [DEMO[0], "0" * 40]])
 def test_foreign_code_needs_a_word_of_the_user(commits: list[str]) -> None:
-    """A repository that merely calls itself the demo would run as the user: commits are known by their SHAs."""
+    """A repository that merely calls itself the demo would run with the user's rights: commits are known by their
+    SHAs."""
     with pytest.raises(UserError, match="code that is not the demo's") as error:
         require_trust("local", False, *commits)
     assert "--sandbox docker" in str(error.value) and "--trust-local" in str(error.value)
@@ -30,7 +31,7 @@ def test_foreign_code_needs_a_word_of_the_user(commits: list[str]) -> None:
 @pytest.mark.invariant(5)
 @pytest.mark.rule("local-sandbox")
 def test_what_a_model_wrote_is_never_trusted_by_itself() -> None:
-    """Its patch runs on the demo's commits, and is still untrusted code."""
+    """Its patch on the demo's commits is still untrusted code."""
     require_trust("local", False, *DEMO)
     with pytest.raises(UserError, match="a model's patch"):
         require_trust("local", False, *DEMO, trusted_patch=False)

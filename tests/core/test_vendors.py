@@ -1,4 +1,4 @@
-"""Environments for programs in vendors/: made once, under the digest of what they are made of, or said why not."""
+"""Environments for programs in vendors/: made once, under the digest of their inputs, or a reason why not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pipeline.core import vendors
 from pipeline.core.errors import InfrastructureError, UserError
 
 NAME = "tool"
-#: stands in for uv: notes its arguments, and makes the interpreter as `uv venv FOLDER` does
+#: stands in for uv: records its arguments, and makes the interpreter as `uv venv FOLDER` does
 UV = """\
 #!/bin/sh
 echo "$@" >> "$(dirname "$0")/asked"
@@ -50,7 +50,7 @@ def uv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Uv:
 
 
 def silent(_: str) -> None:
-    """Nobody is told."""
+    """Messages go nowhere."""
 
 
 def test_an_environment_is_made_once(uv: Uv) -> None:

@@ -1,4 +1,4 @@
-"""The law of transitions: all 64 triples by their properties, then qualification and resolution."""
+"""The table of transitions: all 64 triples by their properties, then qualification and resolution."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def results(**tests: str) -> dict[str, Status]:
 
 @pytest.mark.rule("transitions")
 def test_every_triple_has_one_row() -> None:
-    """A triple without a row would be an exception in the middle of a batch."""
+    """A triple without a row would raise in the middle of a batch."""
     assert set(verdict.table()) == {triple("".join(letters)) for letters in ALL}
 
 
 @pytest.mark.rule("transitions")
 @pytest.mark.parametrize(("run", "test", "fix"), ALL)
 def test_each_row_follows_from_the_law(run: str, test: str, fix: str) -> None:
-    """The table is long enough for a slip: each row is derived a second time, from the rule in words."""
+    """The table is long enough for mistakes: each row is derived a second time from the rule in words."""
     row = rule(run + test + fix)
     assert row.must_pass == (fix == "P")
     assert (row.effect == "fixes") == (test == "F" and fix == "P")
@@ -57,7 +57,7 @@ def test_each_row_follows_from_the_law(run: str, test: str, fix: str) -> None:
 
 @pytest.mark.rule("transitions")
 def test_every_rejection_has_a_reason_of_the_closed_list() -> None:
-    """A word of the table that nobody translates would end a qualification with a KeyError."""
+    """A word of the table without a reason would end a qualification with a KeyError."""
     words = {
         row.effect.removeprefix("rejects: ") for row in verdict.table().values() if row.effect.startswith("rejects")
     }
@@ -73,7 +73,7 @@ def test_one_fix_and_nothing_lost_qualifies() -> None:
 
 @pytest.mark.trap("n2n2p-qualifies")
 def test_a_new_test_that_never_failed_does_not_qualify() -> None:
-    """NONE, NONE, PASSED alone shows no bug: Multi-SWE-bench calls such an instance valid."""
+    """NONE, NONE, PASSED alone shows no bug, although Multi-SWE-bench accepts such an instance."""
     assert qualify(new="NNP", old="PPP").reason == "no_fix_transition"
     assert qualify().reason == "no_fix_transition"
 
@@ -91,7 +91,7 @@ def test_a_new_test_that_never_failed_does_not_qualify() -> None:
     ],
 )
 def test_a_test_that_does_not_survive_the_fix_rejects(letters: str, reason: str) -> None:
-    """p-p-NONE, p-p-SKIP, n-n-FAIL and p-f-f count as fine in Multi-SWE-bench, beside a test that is fixed."""
+    """Multi-SWE-bench accepts p-p-NONE, p-p-SKIP, n-n-FAIL and p-f-f if another test is fixed."""
     assert qualify(fixed="PFP", other=letters) == verdict.Qualification(reason, ("other",))
 
 
@@ -107,7 +107,7 @@ def test_missing_tests_are_none() -> None:
 
 @pytest.mark.rule("expectation")
 def test_kinds_split_what_must_pass() -> None:
-    """f2p, p2p, s2p and n2p together are the tests that evaluation expects, none twice."""
+    """f2p, p2p, s2p and n2p together are the expected tests, without duplicates."""
     triples = {"".join(letters): triple("".join(letters)) for letters in ALL}
     kinds = [verdict.by_kind(triples, kind) for kind in ("p2p", "f2p", "s2p", "n2p")]
     assert sum(map(len, kinds)) == 16
@@ -119,7 +119,7 @@ def test_kinds_split_what_must_pass() -> None:
 @pytest.mark.rule("transition-classes")
 @pytest.mark.parametrize("letters", ["".join(letters) for letters in ALL if letters[1] != "P" and letters[2] == "P"])
 def test_every_fixed_test_has_its_class(letters: str) -> None:
-    """A patch passes a test of behaviour in many ways, and one of a snapshot in exactly one: tables tell them apart."""
+    """A patch can pass a behavior test in many ways, and a snapshot in exactly one: tables report them apart."""
     one = {"a": triple(letters)}
     usual = {"N": "new_test", "S": "re_enabled"}.get(letters[0], "behavioural")
     assert verdict.classify(one, ()) == verdict.classify(one, {"b"}) == {"a": usual}
@@ -128,7 +128,7 @@ def test_every_fixed_test_has_its_class(letters: str) -> None:
 
 @pytest.mark.rule("quarantine")
 def test_repeats_that_disagree_are_counted_and_decide_nothing() -> None:
-    """A flaky test that stays in would make a right patch unresolved now and then; NONE is a disagreement too."""
+    """A flaky test would occasionally make a correct patch unresolved; NONE counts as a disagreement, too."""
     agreed, unstable = verdict.agree([results(a="P", b="P"), results(a="P", b="F"), results(a="P", b="P", c="P")])
     assert agreed == results(a="P")
     assert unstable == {"b": {"PASSED": 2, "FAILED": 1}, "c": {"NONE": 2, "PASSED": 1}}

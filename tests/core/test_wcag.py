@@ -1,4 +1,4 @@
-"""The table of success criteria: as many as WCAG 2.2 has, of each level and each version."""
+"""The table of success criteria has as many as WCAG 2.2, for each level and version."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pipeline.core.wcag import CRITERIA, PRINCIPLES, criterion
 
 
 def test_the_table_is_wcag_2_2() -> None:
-    """Counts of the Recommendation: 60 of 2.0 (4.1.1 is gone), 17 came with 2.1 and 9 with 2.2."""
+    """The Recommendation's counts: 60 from 2.0 (without 4.1.1, which was removed), 17 new in 2.1 and 9 new in 2.2."""
     assert len(CRITERIA) == 86
     assert Counter(one.since for one in CRITERIA.values()) == {"2.0": 60, "2.1": 17, "2.2": 9}
     assert Counter(one.level for one in CRITERIA.values()) == {"A": 31, "AA": 24, "AAA": 31}

@@ -1,4 +1,4 @@
-"""Where work runs: side by side, handed over as it completes."""
+"""Where work runs: in parallel, with each result handed over as soon as it is complete."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Do:
 
 
 def done(items: Iterable[Any], work: Callable[[Any], Any], **how: Any) -> Iterator[Any]:
-    """The results of plain work on items, as they come."""
+    """The results of plain work on items, in the order of completion."""
     requests = [Do(item, lambda item, _: work(item)) for item in items]
     return (result for _, result in each(requests, **how))
 
@@ -48,7 +48,7 @@ Prepared = Callable[[], None]
 
 
 def in_groups(groups: Iterable[Iterable[Any]], work: Callable[[Any, Prepared], Any], **how: Any) -> Iterator[Any]:
-    """The results of work on groups, each of an affinity of its own."""
+    """The results of work on groups, each with its own affinity."""
     requests = [Do(item, work, str(number)) for number, group in enumerate(groups) for item in group]
     return (result for _, result in each(requests, **how))
 
@@ -60,7 +60,7 @@ def test_every_item_is_worked_on_once(jobs: int) -> None:
 
 
 def test_a_result_is_handed_over_before_the_others_are_done() -> None:
-    """Its caller writes it at once: an interrupted batch loses only what was under way."""
+    """The caller writes it at once, so an interrupted batch loses only the units under way."""
     written = threading.Event()
 
     def work(name: str) -> str:
@@ -85,7 +85,7 @@ def test_jobs_run_side_by_side() -> None:
 def test_only_what_nobody_foresaw_shows_where_it_happened(
     error: Exception, traces: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A unit's outcome says what is known to go wrong."""
+    """An expected failure is explained by the unit's outcome."""
 
     def fail(_: int) -> None:
         raise error
@@ -97,7 +97,7 @@ def test_only_what_nobody_foresaw_shows_where_it_happened(
 
 @pytest.mark.invariant(7)
 def test_one_broken_unit_never_stops_a_batch() -> None:
-    """Its failure is a result, as its request says."""
+    """Its failure becomes a result, as its request defines."""
     results = list(done(range(3), lambda number: 6 // number, jobs=2))
     assert sorted(map(str, results)) == ["3", "6", "integer division or modulo by zero"]
 
@@ -123,7 +123,7 @@ def wait(event: threading.Event) -> None:
 
 
 def test_the_others_of_a_group_wait_until_it_is_prepared_and_no_thread_does() -> None:
-    """An install takes minutes: while it is made, other environments' instances are worked on."""
+    """An install takes minutes; meanwhile instances of other environments are worked on."""
     ended, order = threading.Event(), []
 
     def work(name: str, prepared: Prepared) -> str:
@@ -151,7 +151,7 @@ def test_groups_are_prepared_side_by_side() -> None:
 
 
 def test_one_more_thread_prepares_ahead_and_works_no_more_at_a_time() -> None:
-    """With one job the next environment is made while the tests of this one run; its tests come after them."""
+    """With one job, the next environment is made while the current one's tests run; its own tests follow them."""
     ahead, working = threading.Event(), []
 
     def work(name: str, prepared: Prepared) -> int:
@@ -170,7 +170,7 @@ def test_one_more_thread_prepares_ahead_and_works_no_more_at_a_time() -> None:
 
 
 def test_no_more_groups_are_prepared_than_there_is_use_for() -> None:
-    """An environment that is made long before its instances run takes disk, and may have gone before they do."""
+    """An environment made long before its instances takes disk space, and may be removed before they run."""
     made = []
 
     def work(number: int, prepared: Prepared) -> int:
@@ -184,7 +184,7 @@ def test_no_more_groups_are_prepared_than_there_is_use_for() -> None:
 
 
 class OneSlot:
-    """A worker that shares one slot with the others. It goes to units in this order, once these units wait for it."""
+    """A worker that shares one slot with others. Once these units wait for it, it takes them in this order."""
 
     keeps_slot = True
     changed = threading.Condition()
@@ -212,7 +212,7 @@ class OneSlot:
 
 
 def test_a_unit_in_the_last_slot_waits_for_none_that_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a host that lost its power the slots are gone, and there are more jobs than slots."""
+    """If a host loses power, its slots are gone, and there are more jobs than slots."""
     worker = OneSlot()
     monkeypatch.setitem(ENGINES, "one slot", lambda: worker)
     groups = [["a1", "a2", "a3"], ["b1", "b2"]]
@@ -267,7 +267,7 @@ def test_the_second_interrupt_stops_at_once() -> None:
 
 
 def test_a_request_to_end_stops_at_once() -> None:
-    """Schedulers and service managers send it, and kill what is there some seconds later."""
+    """Schedulers and service managers send a signal, and kill what is left some seconds later."""
     ended, done = threading.Event(), []
 
     def work(number: int) -> int:
@@ -284,7 +284,7 @@ def test_a_request_to_end_stops_at_once() -> None:
 
 @pytest.mark.parametrize("engine", ["threads", "processes"])
 def test_what_the_coordinator_fails_at_is_no_units_fault(engine: str) -> None:
-    """A disk that is full where events are written down: no result says that the unit failed, and no more begin."""
+    """If the disk is full where events are recorded, no result blames the unit, and no further unit starts."""
 
     def hear(event: Event) -> None:
         raise OSError("no space left")
@@ -330,7 +330,7 @@ def test_a_dead_process_costs_its_own_unit() -> None:
 
 
 def test_the_end_at_once_ends_processes(tmp_path: Path) -> None:
-    """A unit of minutes must not outlive the command that was told to end."""
+    """A unit that takes minutes must not outlive a command that was told to stop."""
     requests = [Square(number, ways="hangs", folder=str(tmp_path)) for number in range(2)]
 
     def begun() -> None:
