@@ -148,7 +148,7 @@ def test_a_worker_that_is_there_is_not_taken_for_gone(dask: Dask, tmp_path: Path
 
 
 def test_units_go_where_their_environment_is(dask: Dask, tmp_path: Path) -> None:
-    """On loopback all workers share a host, so this test tells them apart in another way."""
+    """On loopback all workers share a host, so the test gives each of them a host of its own."""
     far = cluster.RemoteWorker()
     try:
         there = far._cluster
