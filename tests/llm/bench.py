@@ -1,4 +1,4 @@
-"""What the tests of the gateway share: a model list, and a gateway with the provider behind it."""
+"""Shared by the tests of the gateway: a model list, and a gateway with its provider."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pipeline.llm.models import SHIPPED
 from pipeline.llm.scripted import ScriptedModel
 
 PROVIDER_KEY = "sk-canary-of-the-provider"
-#: the shipped list, which both deployments must be able to load, and models behind the scripted provider
+#: the shipped list, which both deployments must load, and models of the scripted provider
 MODELS = f"""\
 {SHIPPED.read_text(encoding="utf-8")}
   - model_name: scripted
@@ -73,13 +73,13 @@ MODELS = f"""\
     litellm_params: {{model: openai/keyless, api_key: os.environ/NO_SUCH_KEY}}
     model_info: {{mode: chat, input_cost_per_token: "0", output_cost_per_token: "0"}}
 """
-#: no test waits for a provider as long as a user does
+#: tests do not wait for a provider as long as users do
 QUICK = {"INITIAL_RETRY_DELAY": "0.01", "MAX_RETRY_DELAY": "0.05", "JITTER": "0"}
 
 
 @dataclass
 class Bench:
-    """The gateway, the provider behind it, and what a test does with both."""
+    """The gateway, its provider, and helpers for tests that use both."""
 
     gateway: Gateway
     upstream: ScriptedModel

@@ -1,4 +1,4 @@
-"""The gateway in both deployments, each started once: a proxy takes 15 seconds to start, with a database 30."""
+"""The gateway in both deployments, each started once: a proxy takes 15 seconds to start, and 30 with a database."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DEPLOYED = pytest.param("deployed", marks=pytest.mark.engine("PostgreSQL"))
 
 
 class Setting(NamedTuple):
-    """What a gateway is opened with, and the provider that it reaches."""
+    """How a gateway is opened, and the provider that it reaches."""
 
     folder: Path
     given: dict[str, str]
@@ -41,7 +41,7 @@ class Setting(NamedTuple):
 
 @pytest.fixture(scope="session", params=[EMBEDDED, DEPLOYED])
 def setting(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
-    """A provider; and for the deployed gateway the proxy that runs already."""
+    """A provider and, for the deployed gateway, the proxy that is already running."""
     folder = tmp_path_factory.mktemp(request.param)
     (folder / "models.yaml").write_text(MODELS, encoding="utf-8")
     with ExitStack() as stack:
@@ -57,14 +57,14 @@ def setting(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="session")
 def bench(setting: Setting) -> Iterator[Bench]:
-    """The same gateway to its users, whichever deployment is behind it."""
+    """For its users, the gateway is the same in both deployments."""
     with opened(setting) as (gateway, store):
         yield Bench(gateway, setting.upstream, store, setting.log)
 
 
 @contextmanager
 def opened(setting: Setting, data: str = "data", **given: str) -> Iterator[tuple[Gateway, Store]]:
-    """A gateway and where its ledger is; `given` changes the environment."""
+    """A gateway and the place of its ledger; `given` changes the environment."""
     store = Store(setting.folder / data)
     with open_gateway(
         setting.folder / "models.yaml",
@@ -79,5 +79,5 @@ def opened(setting: Setting, data: str = "data", **given: str) -> Iterator[tuple
 
 @pytest.fixture
 def experiment(request: pytest.FixtureRequest) -> Experiment:
-    """Each test spends on its own."""
+    """An experiment of each test's own."""
     return Experiment("o/r", "scripted", "agent", request.node.name)

@@ -1,9 +1,8 @@
-"""The deployed proxy, outside of containers: a real PostgreSQL, and LiteLLM as docker/proxy/compose.yaml runs it.
+"""The deployed proxy without containers: a real PostgreSQL, and LiteLLM as docker/proxy/compose.yaml runs it.
 
-Command, configuration, environment and health check are the compose file's own words, but for the port, the folder and
-the length of a minute.
-PostgreSQL runs as another user than root, as it must. LiteLLM's way to it is set up by A11Y_BENCH_LITELLM_DB_SETUP, a
-script of the same arguments as docker/proxy/setup.sh, which is the default.
+Command, configuration, environment and health check come from the compose file, except for the port, the folder and the
+length of a minute. PostgreSQL does not run as root, since it refuses to. LiteLLM's database access is set up by
+A11Y_BENCH_LITELLM_DB_SETUP, a script with the arguments of docker/proxy/setup.sh, which is the default.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ SETUP = Path(os.environ.get("A11Y_BENCH_LITELLM_DB_SETUP", ROOT / "docker" / "pr
 #: seconds: on two idle cores it takes 30
 START_LIMIT = 600
 MASTER_KEY = "sk-canary-of-the-master"
-#: seconds of a minute in the proxy
+#: seconds that count as a minute in the proxy
 MINUTE = 4
 
 
@@ -70,7 +69,7 @@ def database() -> Iterator[str]:
 
 
 def run(*command: str) -> None:
-    """Output goes to a file: a server that was started keeps its pipe open."""
+    """Output goes to a file, since a server that was started keeps its pipe open."""
     with tempfile.TemporaryFile("w+") as output:
         code = subprocess.run(command, stdout=output, stderr=output, stdin=subprocess.DEVNULL, cwd="/").returncode
         output.seek(0)
@@ -79,7 +78,7 @@ def run(*command: str) -> None:
 
 @contextmanager
 def proxy(url: str, models: Path, log: Path, given: Mapping[str, str]) -> Iterator[str]:
-    """The proxy of the compose file with these models; gives its address."""
+    """The compose file's proxy with these models; gives its address."""
     folder, port, home = cache_root() / "litellm-database" / digest(SETUP.read_bytes()), free_port(), models.parent
     set_up(folder, url)
     service = _service(home / "proxy", port)
@@ -103,7 +102,7 @@ def proxy(url: str, models: Path, log: Path, given: Mapping[str, str]) -> Iterat
 
 
 def _shorten_minutes(folder: Path) -> None:
-    """Let the proxy count requests over MINUTE seconds in place of sixty."""
+    """Let the proxy count requests over MINUTE seconds instead of sixty."""
     text = f"from pipeline.llm.paced import Paced\n\npolicy = Paced({MINUTE})\n"
     (folder / "short.py").write_text(text, encoding="utf-8")
     configuration = folder / "config.yaml"
@@ -113,13 +112,13 @@ def _shorten_minutes(folder: Path) -> None:
 
 
 def _service(folder: Path, port: int) -> dict[str, Any]:
-    """What the compose file says of the proxy, with its files in `folder` and the loopback's port."""
+    """The compose file's entry for the proxy, with its files in `folder` and a port of the loopback."""
     said = COMPOSE.read_text(encoding="utf-8").replace(":/proxy/", f":{folder}/").replace(" /proxy/", f" {folder}/")
     return yaml.safe_load(said.replace("0.0.0.0", "127.0.0.1").replace("4000", str(port)))["services"]["proxy"]
 
 
 def set_up(folder: Path, url: str) -> None:
-    """Skips loudly, and fails in CI, where LiteLLM's way to the database cannot be made."""
+    """Skips with a message, or fails in CI, if LiteLLM's database access cannot be set up."""
     try:
         run(str(SETUP), str(folder), url)
     except AssertionError as error:
@@ -128,7 +127,7 @@ def set_up(folder: Path, url: str) -> None:
 
 
 def wait(process: subprocess.Popen[bytes], health: list[str], log: Path) -> None:
-    """Until the health check says that it is ready."""
+    """Wait until the health check says that it is ready."""
     deadline = time.monotonic() + START_LIMIT
     while subprocess.run(health, stderr=subprocess.DEVNULL).returncode:
         assert process.poll() is None and time.monotonic() < deadline, log.read_text()[-3000:]

@@ -1,4 +1,5 @@
-"""Asking: an answer that must parse, once more after one that does not, absence with its cause; and plain data."""
+"""Asking a model: an unparsable answer is requested once more, a missing one has a cause, and all of it is plain
+data."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ MESSAGES = ({"role": "system", "content": "Grade it."}, {"role": "user", "conten
 
 
 class Grade(BaseModel):
-    """What a rater of these tests says."""
+    """The rating in these tests."""
 
     grade: int
     why: str = ""
@@ -29,7 +30,7 @@ class Grade(BaseModel):
 
 @dataclass
 class Speaker(ScriptedModel):
-    """Says one thing after the other, and the last one again."""
+    """Gives its answers one after the other, and repeats the last one."""
 
     answers: list[str] = field(default_factory=list)
 
@@ -99,7 +100,7 @@ def test_no_key_is_shown() -> None:
 
 
 def test_a_request_is_answered_alike_in_another_process(say: Say) -> None:
-    """A request and its answer are plain data on their way there and back."""
+    """A request and its answer travel there and back as plain data."""
     _, request = say('{"grade": 3}')
     assert cloudpickle.loads(cloudpickle.dumps(ask))(cloudpickle.loads(cloudpickle.dumps(request))) == ask(request)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as other:
@@ -112,7 +113,7 @@ def _grade(text: str) -> Grade:
 
 @pytest.mark.parametrize("cause", ["context", "refused"])
 def test_what_would_end_alike_is_not_owed(say: Say, cause: str) -> None:
-    """A question that no answer can come to is kept as missing: asked again it would be refused again, for ever."""
+    """A question that cannot be answered is kept as missing; otherwise it would be asked again for ever."""
     speaker, request = say("unheard")
     speaker.fail(Fault(400))
 

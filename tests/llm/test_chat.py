@@ -1,4 +1,4 @@
-"""One request and its answer, in the forms in which providers and gateways give answers."""
+"""One request and its answer, in the forms that providers and gateways use."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_request_has_the_key_and_the_parameters() -> None:
 
 
 def test_a_request_is_sent_again_if_the_gateway_says_so() -> None:
-    """It waited in vain for money that others under way held, and may fit now."""
+    """It waited in vain for money that other requests had reserved, and may fit now."""
     again = httpx.Response(429, headers={"x-should-retry": "true", "retry-after": "0"})
     replies = iter([again, again, httpx.Response(200, json={"choices": [{"message": {"content": "yes"}}]})])
     assert asked(lambda _: next(replies)).text == "yes"
@@ -88,7 +88,7 @@ def test_the_text_of_an_answer(content: Any, text: str) -> None:
     ],
 )
 def test_a_usage_that_does_not_count_is_unknown(usage: Any) -> None:
-    """The answer is there, and its cost is not zero."""
+    """The answer counts, and its cost is unknown instead of zero."""
     assert answered("yes", usage) == Completion("yes", "stop", None)
 
 
@@ -106,7 +106,7 @@ def test_a_usage_that_does_not_count_is_unknown(usage: Any) -> None:
     ],
 )
 def test_the_usage_of_an_answer(details: dict[str, Any], usage: Usage) -> None:
-    """What a gateway adds to the two counts differs by provider."""
+    """Besides the two token counts, the fields differ by provider."""
     assert answered("yes", COUNTED | details).usage == usage
 
 

@@ -1,4 +1,4 @@
-"""What the proxy's process is given: enough, and no more."""
+"""What the proxy's process gets: enough, and no more."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GIVEN = {
 
 @pytest.mark.invariant(6)
 def test_only_what_the_list_names_is_handed_on() -> None:
-    """A proxy that can not see a token can not print one; a stray DATABASE_URL would switch LiteLLM's mode."""
+    """A proxy that does not see a token cannot print it; a stray DATABASE_URL would switch LiteLLM's mode."""
     given = environment(load_models(DEMO), Path("/l"), Path("/h"), "sk-master", GIVEN)
     assert {name for name in GIVEN if name in given} == {"PATH", "HTTPS_PROXY", "A11Y_BENCH_SCRIPTED_KEY"}
     assert (given["HOME"], given["PYTHONPATH"]) == ("/h", "/h")
@@ -47,7 +47,7 @@ def test_prices_reach_the_hooks_as_digits() -> None:
 
 
 def test_both_deployments_try_again_alike() -> None:
-    """The embedded proxy takes its retries and time-outs from the file that the deployed one is given."""
+    """The embedded proxy reads its retries and time-outs from the deployed one's file."""
     settings = yaml.safe_load(SETTINGS.read_text(encoding="utf-8"))
     embedded = configuration(load_models(DEMO))
     assert embedded["router_settings"] == settings["router_settings"]

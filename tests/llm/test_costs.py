@@ -1,4 +1,4 @@
-"""`costs.csv` is the ledger in other words."""
+"""`costs.csv` contains the ledger's data in another form."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_one_row_per_repository_model_and_agent(store: Store) -> None:
 
 @pytest.mark.rule("costs-columns")
 def test_a_track_has_rows_of_its_own(store: Store) -> None:
-    """A case set of pages may be called as a repository is."""
+    """A case set of pages may have the name of a repository."""
     ledger = Ledger(store.ledger)
     ledger.issue("p", Key("alias", "x", "o/a", "m", "agent", "s1", "p-1", track="pages"))
     ledger.book(ledger.open("p", "m", "llm"), Booking(OK, Usage(1, 2), Decimal(5)))

@@ -1,4 +1,4 @@
-"""What only a proxy with a database does: its own keys and teams, and a log that is read back. PostgreSQL is real."""
+"""Features of a proxy with a database: its own keys and teams, and a log that is read back. PostgreSQL is real."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def asked(setting: Setting, path: str, **parameters: str) -> dict:
 
 @deployed
 def test_a_key_is_one_of_the_proxys_own(setting: Setting, bench: Bench, experiment: Experiment) -> None:
-    """LiteLLM's pages show whose it is; the budget is the team's, which is the experiment."""
+    """LiteLLM's pages show who owns it; the budget belongs to the team, which is the experiment."""
     key = bench.key(experiment, "o__r-7", budget_usd=Decimal("1.5"))
     info = asked(setting, "/key/info", key=key)["info"]
     assert info["key_alias"].startswith(f"agent/scripted/{experiment.id[:8]}/o__r-7/")
@@ -46,7 +46,7 @@ def test_a_key_is_one_of_the_proxys_own(setting: Setting, bench: Bench, experime
 @deployed
 @pytest.mark.rule("budget")
 def test_a_cap_is_told_from_a_budget(bench: Bench, experiment: Experiment) -> None:
-    """LiteLLM has one error for both: a cap's ended the whole experiment, and was nobody's fault."""
+    """LiteLLM has one error for both: a reached cap ended the whole experiment, without anybody's fault."""
     key = bench.key(experiment, answer="capped", cap_usd=2 * THOUSAND, budget_usd=Decimal(1))
     assert bench.chat(key, max_tokens=1000).status_code == 200
     assert bench.chat(key, max_tokens=3000).status_code == 422
@@ -57,7 +57,7 @@ def test_a_cap_is_told_from_a_budget(bench: Bench, experiment: Experiment) -> No
 @deployed
 @pytest.mark.trap("usage-missing-is-free")
 def test_an_answer_without_a_count_counts_at_its_worst(bench: Bench, experiment: Experiment) -> None:
-    """The proxy's own sum has nothing of it: its budget would never end."""
+    """The proxy's own sum does not include it, so its budget would never end."""
     budget = Decimal("0.8")
     bench.upstream.fail(Fault(uncounted=True))
     assert bench.chat(bench.key(experiment, budget_usd=budget), max_tokens=1000).status_code == 200
@@ -80,7 +80,7 @@ def test_keys_are_worthless_after_the_command(setting: Setting, experiment: Expe
 @deployed
 @pytest.mark.rule("money-adds-up")
 def test_what_a_killed_run_spent_is_read_back(setting: Setting, experiment: Experiment) -> None:
-    """Its last requests are in the proxy's log only; the next run of the experiment has them in its ledger."""
+    """Its last requests are only in the proxy's log; the next run of the experiment adds them to its ledger."""
     ledger = Ledger(setting.folder / "killed" / "ledger.sqlite")
     admin = Admin(setting.given[PROXY_URL], setting.given[PROXY_KEY])
     killed = DeployedGateway(admin, load_models(setting.folder / "models.yaml"), ledger, setting.given)
@@ -99,7 +99,7 @@ def test_what_a_killed_run_spent_is_read_back(setting: Setting, experiment: Expe
 
 @deployed
 def test_an_id_that_is_there_twice_is_said(setting: Setting, experiment: Experiment) -> None:
-    """LiteLLM's log keeps one row for each id of an answer: money would be missing from the ledger."""
+    """LiteLLM's log keeps one row per answer id, so money would be missing from the ledger."""
     with (
         pytest.raises(InfrastructureError, match="two answers of one id"),
         opened(setting, "twice") as (gateway, store),
@@ -114,7 +114,7 @@ def test_an_id_that_is_there_twice_is_said(setting: Setting, experiment: Experim
 
 @deployed
 def test_a_proxy_of_other_prices_is_refused(setting: Setting, experiment: Experiment) -> None:
-    """The ledger would say what nobody pays."""
+    """The ledger would contain wrong costs."""
     models, name = setting.folder / "models.yaml", "other-prices.yaml"
     (setting.folder / name).write_text(models.read_text().replace("0.0000011", "0.0000012"), encoding="utf-8")
     with (
@@ -151,7 +151,7 @@ def test_a_proxy_that_is_not_there(tmp_path: Path, given: dict, error: type[Exce
 @deployed
 @pytest.mark.rule("provider-limit")
 def test_what_is_too_much_for_a_minute_waits_here_too(bench: Bench) -> None:
-    """LiteLLM has no queue: a model with these limits could not be asked through this proxy."""
+    """LiteLLM has no queue, so a model with these limits could not be used through this proxy."""
     key = bench.key(Experiment("o/r", "paced", "agent", "minutes"))
     begun = time.monotonic()
     with ThreadPoolExecutor(3) as threads:
@@ -164,7 +164,7 @@ def test_what_is_too_much_for_a_minute_waits_here_too(bench: Bench) -> None:
 @pytest.mark.rule("provider-limit")
 @pytest.mark.parametrize(("limits", "other"), [("rpm: 3", "rpm"), ("rpm: 2, tpm: 900", "tpm"), ("timeout: 9", "rpm")])
 def test_a_proxy_of_other_limits_is_refused(setting: Setting, tmp_path: Path, limits: str, other: str) -> None:
-    """It keeps its own limits, and not those of the list."""
+    """It applies its own limits, and not those of the list."""
     models = tmp_path / "models.yaml"
     models.write_text(MODELS.replace("rpm: 2", limits), encoding="utf-8")
     how = {"say": print, "log": tmp_path / "log", "environ": setting.given}

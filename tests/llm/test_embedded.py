@@ -1,4 +1,4 @@
-"""What only the embedded proxy does: turns at a provider, a cache of responses, and words to the client."""
+"""Features of the embedded proxy: queues for providers, a cache of responses, and messages to the client."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_request_names_no_other_model_to_fall_back_on(bench: Bench, experiment
 # -- the client -----------------------------------------------------------------------------------------------------
 @pytest.mark.rule("retries")
 def test_the_client_does_not_try_again_what_was_tried_here(bench: Bench, experiment: Experiment) -> None:
-    """OpenAI's own client obeys: tries here and there would multiply."""
+    """OpenAI's own client obeys; otherwise retries would multiply."""
     client = openai.OpenAI(base_url=bench.gateway.base_url, api_key=bench.key(experiment), max_retries=5)
     before = len(bench.upstream.requests)
     bench.upstream.fail(*[Fault(503)] * TRIES)
@@ -66,7 +66,7 @@ def test_the_client_does_not_try_again_what_was_tried_here(bench: Bench, experim
 
 
 def test_retry_after_reaches_the_client(bench: Bench, experiment: Experiment) -> None:
-    """Past a minute LiteLLM does not wait for it."""
+    """LiteLLM waits for a minute at most."""
     bench.upstream.fail(*[Fault(429, retry_after=700)] * TRIES)
     assert bench.chat(bench.key(experiment)).headers["Retry-After"] == "700"
 
@@ -85,14 +85,14 @@ def test_retry_after_reaches_the_client(bench: Bench, experiment: Experiment) ->
 def test_the_client_is_told_why_there_is_no_answer(
     bench: Bench, experiment: Experiment, fault: Fault, cause: str
 ) -> None:
-    """One place knows the words of every provider, and all that ask repeat it."""
+    """One place knows every provider's errors, and all clients repeat its message."""
     bench.upstream.fail(*[fault] * (TRIES if fault.status >= 500 else 1))
     answer = bench.chat(bench.key(experiment))
     assert (answer.status_code, answer.headers["x-a11y-bench-cause"]) == (fault.status, cause)
 
 
 def test_a_stream_that_breaks_off_is_a_failure(bench: Bench, experiment: Experiment) -> None:
-    """Half an answer must not pass for a whole one."""
+    """Half an answer must not pass for a complete one."""
     bench.upstream.fail(Fault(breaks=True))
     text = bench.chat(bench.key(experiment), stream=True).text
     assert '"error"' in text
@@ -103,8 +103,8 @@ def test_a_stream_that_breaks_off_is_a_failure(bench: Bench, experiment: Experim
 
 @pytest.mark.trap("usage-missing-is-free")
 def test_a_stream_whose_client_goes_away_counts_at_its_worst(bench: Bench) -> None:
-    """Before its first part LiteLLM books nothing, and the request would hold its money for ever; later it guesses. A
-    whole answer is booked, even if nobody waits for it."""
+    """Before the first part, LiteLLM would record nothing and the reservation would stay for ever; later, it guesses. A
+    complete answer is recorded, even if nobody waits for it."""
     asked = Experiment("o/r", "scripted", "agent", "cut")
     gone = httpx.Timeout(0.3, connect=10)
     bench.upstream.fail(Fault(delay=1), Fault(delay=1))
@@ -122,7 +122,7 @@ def test_a_stream_whose_client_goes_away_counts_at_its_worst(bench: Bench) -> No
 
 
 def test_a_client_that_leaves_at_the_last_event_had_the_whole_stream(bench: Bench, experiment: Experiment) -> None:
-    """OpenAI's own client does."""
+    """OpenAI's own client does this."""
     client = openai.OpenAI(base_url=bench.gateway.base_url, api_key=bench.key(experiment), max_retries=0)
     messages = [{"role": "user", "content": "hello"}]
     parts = list(client.chat.completions.create(model="scripted", messages=messages, stream=True))
@@ -141,7 +141,7 @@ def test_what_took_too_long_counts_each_time(bench: Bench) -> None:
 
 @pytest.mark.trap("bought-fault")
 def test_a_prompt_that_is_refused_for_its_content_is_its_agents(bench: Bench, experiment: Experiment) -> None:
-    """Some providers say so with 403, which else means a wrong key."""
+    """Some providers answer 403, which otherwise means a wrong key."""
     bench.upstream.fail(*[Fault(403, "your input was flagged")] * TRIES)
     key = bench.key(experiment)
     assert bench.chat(key).headers["x-a11y-bench-cause"] == "refused"
@@ -152,7 +152,7 @@ def test_a_prompt_that_is_refused_for_its_content_is_its_agents(bench: Bench, ex
 # -- turns ----------------------------------------------------------------------------------------------------------
 @pytest.mark.rule("provider-limit")
 def test_a_provider_is_asked_no_more_at_once_than_the_list_says(bench: Bench) -> None:
-    """What is too much at once waits, is not refused, and the provider is never idle meanwhile."""
+    """Further requests wait without being refused, and the provider is never idle meanwhile."""
     key = bench.key(Experiment("o/r", "narrow", "agent", "turns"))
     bench.upstream.fail(*[Fault(delay=0.5)] * 6)
     with Watch(bench) as watch, ThreadPoolExecutor(6) as threads:
@@ -162,7 +162,7 @@ def test_a_provider_is_asked_no_more_at_once_than_the_list_says(bench: Bench) ->
 
 
 class Watch:
-    """How many requests the provider has in flight, looked at often."""
+    """Samples often how many requests the provider has in flight."""
 
     def __init__(self, bench: Bench) -> None:
         self._upstream, self.seen, self._ended = bench.upstream, [], threading.Event()
@@ -186,7 +186,7 @@ class Watch:
 # -- the cache of responses -----------------------------------------------------------------------------------------
 @pytest.mark.rule("response-cache")
 def test_a_greedy_request_is_paid_for_once(bench: Bench, experiment: Experiment) -> None:
-    """Whose key asks again does not matter; what came from the cache cost nothing, and the ledger says so."""
+    """Whichever key asks again; a cached answer costs nothing, and the ledger says so."""
     before = len(bench.upstream.requests)
     said = [ask(bench, experiment, holder, temperature=0) for holder in ("o__r-1", "o__r-2")]
     assert said == ["good day " * 9] * 2
@@ -207,7 +207,7 @@ def test_a_greedy_request_is_paid_for_once(bench: Bench, experiment: Experiment)
 def test_embeddings_are_paid_for_once(
     bench: Bench, experiment: Experiment, asked: list[tuple[str, list[str], str]]
 ) -> None:
-    """Of a run that was interrupted. LiteLLM would book a part that it finds as if it were sent."""
+    """After an interrupted run. LiteLLM would charge cached parts as if they had been sent."""
     for answer, texts, status in asked:
         key = bench.key(experiment, answer=f"{answer} of {experiment.settings}" if answer else "")
         texts = [f"{text} for {experiment.settings} and {len(asked)}" for text in texts]
@@ -221,7 +221,7 @@ def test_embeddings_are_paid_for_once(
 @pytest.mark.rule("response-cache")
 @pytest.mark.parametrize("end", [Fault(delay=0.5), Fault(status=400, delay=0.5)], ids=["answered", "refused"])
 def test_equal_embeddings_at_the_same_time_are_paid_for_once(bench: Bench, experiment: Experiment, end: Fault) -> None:
-    """Experiments that begin together need the same index. If the first gets no answer, another one asks."""
+    """Experiments that start together need the same index. If the first one gets no answer, another one asks."""
     text = f"a page for {experiment.id} and {end.status}"
     key, before = bench.key(experiment), len(bench.upstream.requests)
     bench.upstream.fail(end)
@@ -265,8 +265,8 @@ def test_samples_are_never_from_the_cache(bench: Bench, experiment: Experiment, 
 def test_a_replay_reserves_nothing(
     bench: Bench, setting: Setting, experiment: Experiment, limit: str, stream: bool
 ) -> None:
-    """An answer that was resumed ended as `cap_reached`, although all its replies were paid for. A reply that is gone
-    is refused as any other that does not fit."""
+    """A resumed answer ended as `cap_reached`, although all its replies were paid for. If a cached reply is gone, its
+    request is refused like any other that exceeds the cap."""
     answer, text = f"answer of {experiment.settings}", f"hello for {experiment.settings}"
 
     def asked(**more: Any) -> httpx.Response:
@@ -310,14 +310,14 @@ def test_a_replay_does_not_wait_for_money(bench: Bench, experiment: Experiment) 
 
 
 def forget(setting: Setting) -> None:
-    """Empty the cache of responses, as another process may at any time."""
+    """Empty the cache of responses, as another process may do at any time."""
     with closing(sqlite3.connect(setting.folder / "responses" / "cache.db")) as db, db:
         db.execute("DELETE FROM Cache")
 
 
 @contextmanager
 def held(bench: Bench, key: str, threads: ThreadPoolExecutor, seconds: float) -> Iterator[None]:
-    """Most of a budget of two thousand tokens is held by a request that takes so many seconds."""
+    """A request that takes this many seconds reserves most of a budget of two thousand tokens."""
     before = len(bench.upstream.requests)
     bench.upstream.fail(Fault(delay=seconds))
     under_way = threads.submit(bench.chat, key, max_tokens=1700)
@@ -328,7 +328,7 @@ def held(bench: Bench, key: str, threads: ThreadPoolExecutor, seconds: float) ->
 
 @pytest.mark.rule("budget")
 def test_a_request_waits_for_money_for_less_time_than_its_client(bench: Bench, experiment: Experiment) -> None:
-    """Clients gave up and asked again, while the gateway still waited for the first one's money."""
+    """Clients gave up and asked again while the gateway was still waiting on behalf of the first request."""
     key = bench.key(experiment, budget_usd=2 * THOUSAND)
     with ThreadPoolExecutor(1) as threads, held(bench, key, threads, 2):
         answer = bench.chat(key, sent_headers={"x-stainless-read-timeout": "1"}, max_tokens=1000)
@@ -357,7 +357,7 @@ def test_a_client_that_has_gone_away_spends_nothing(bench: Bench, experiment: Ex
 def test_a_client_that_has_gone_away_keeps_no_place_among_equal_embeddings(
     bench: Bench, experiment: Experiment
 ) -> None:
-    """The first is refused by its provider, and the next one whose client still waits asks."""
+    """The provider refuses the first request, and the next one whose client is still waiting asks."""
     key, before = bench.key(experiment), len(bench.upstream.requests)
     asked = {"model": "embedder", "input": [f"one page for {experiment.settings}"]}
     bench.upstream.fail(Fault(status=400, delay=1))
@@ -384,7 +384,7 @@ def ask(bench: Bench, experiment: Experiment, holder: str = "o__r-1", **more: ob
 def test_an_answer_without_a_count_ends_a_budget(
     bench: Bench, experiment: Experiment, fault: Fault, stream: bool
 ) -> None:
-    """It was `ok` for nothing, or for the prompt alone, and a budget never ended."""
+    """It was recorded as `ok` with no cost, or with the prompt's only, and the budget never ended."""
     key = bench.key(experiment, budget_usd=Decimal("0.002"))
     bench.upstream.fail(fault)
     assert bench.chat(key, max_tokens=1000, stream=stream).status_code == 200
@@ -395,7 +395,7 @@ def test_an_answer_without_a_count_ends_a_budget(
 
 @pytest.mark.rule("keys-end")
 def test_a_key_of_another_gateway_opens_nothing(bench: Bench, experiment: Experiment) -> None:
-    """One that was killed could not end its keys, and whoever kept one could spend on its experiment ever after."""
+    """A killed gateway could not revoke its keys, and whoever had one could spend on its experiment for ever."""
     killed = EmbeddedGateway(bench.gateway.models, bench.gateway.ledger, bench.gateway.environ)
     key = killed.issue_key(experiment, "o__r-1")
     assert bench.chat(key).status_code == 401
@@ -405,7 +405,7 @@ def test_a_key_of_another_gateway_opens_nothing(bench: Bench, experiment: Experi
 
 # -- models as they are -----------------------------------------------------------------------------------------------
 def test_two_attempts_share_no_response(bench: Bench, experiment: Experiment) -> None:
-    """A greedy request of a second attempt is a question of its own; one that is asked again by the same is not."""
+    """A greedy request of a second attempt is a new question; a repetition within the same attempt is not."""
     before = len(bench.upstream.requests)
     for answer in ("first", "second", "first"):
         key = bench.key(experiment, answer=answer)
@@ -414,7 +414,7 @@ def test_two_attempts_share_no_response(bench: Bench, experiment: Experiment) ->
 
 
 def test_what_a_model_refuses_is_left_out_and_its_own_is_added(bench: Bench, experiment: Experiment) -> None:
-    """The list says so: GPT-5 refuses every temperature, and all of a run's requests failed."""
+    """As the list says: GPT-5 refuses every temperature, and all requests of a run failed."""
     own = replace(experiment, model="stubborn")
     assert bench.chat(bench.key(own), model="stubborn", temperature=0.8, seed=1).status_code == 200
     sent = bench.upstream.requests[-1].body
@@ -431,7 +431,7 @@ def test_a_long_request_is_booked_at_its_tier(bench: Bench, experiment: Experime
 
 
 def test_who_answered_is_kept(bench: Bench, experiment: Experiment) -> None:
-    """A name of the list may mean another model tomorrow."""
+    """A name in the list may mean another model tomorrow."""
     ask(bench, experiment)
     bench.gateway.settle(experiment)
     assert bench.gateway.ledger.served(experiment.id) == [("scripted", FINGERPRINT)]
@@ -439,7 +439,7 @@ def test_who_answered_is_kept(bench: Bench, experiment: Experiment) -> None:
 
 @pytest.mark.rule("budget")
 def test_an_answer_costs_no_more_than_its_cap(bench: Bench, experiment: Experiment) -> None:
-    """Every try at it counts; the other answers of the experiment go on."""
+    """Every attempt to get it counts; the experiment's other answers continue."""
     cap = 2 * THOUSAND
     capped = bench.key(experiment, answer="capped", cap_usd=cap, budget_usd=Decimal(1))
     assert bench.chat(capped, max_tokens=1000).status_code == 200
@@ -468,7 +468,8 @@ def test_an_answer_costs_no_more_than_its_cap(bench: Bench, experiment: Experime
 def test_what_is_reserved_is_what_the_limit_that_is_sent_allows(
     bench: Bench, experiment: Experiment, model: str, asked: dict[str, int], sent: dict[str, int] | None
 ) -> None:
-    """The Responses API's name was dropped, the list's own limit was not counted, and one that is dropped was."""
+    """The limit named as in the Responses API was dropped, the list's own limit was ignored, and a dropped one was
+    used."""
     experiment, before = replace(experiment, model=model), len(bench.upstream.requests)
     answer = bench.chat(bench.key(experiment, budget_usd=2 * THOUSAND), model=model, **asked)
     assert answer.status_code == (200 if sent else 422)
@@ -485,8 +486,8 @@ def test_what_is_reserved_is_what_the_limit_that_is_sent_allows(
 def test_a_provider_gets_the_limit_under_the_name_that_it_knows(
     bench: Bench, experiment: Experiment, model: str, route: str, limit: str, name: str
 ) -> None:
-    """Anthropic's messages, and OpenAI's Responses API, which LiteLLM uses for some models that reason and have tools.
-    (Our provider does not answer these forms.)"""
+    """Anthropic's messages, and OpenAI's Responses API, which LiteLLM uses for some reasoning models with tools. (Our
+    provider does not answer these forms.)"""
     experiment, before = replace(experiment, model=model), len(bench.upstream.requests)
     tools = [{"type": "function", "function": {"name": "look_up", "parameters": {}}}]
     bench.chat(bench.key(experiment), model=model, tools=tools, reasoning_effort="high", **{name: 1000})
@@ -496,7 +497,7 @@ def test_a_provider_gets_the_limit_under_the_name_that_it_knows(
 
 @pytest.mark.rule("budget")
 def test_requests_that_do_not_fit_together_follow_each_other(bench: Bench, experiment: Experiment) -> None:
-    """They would exceed the budget if each cost what it may; refusing the second would end a run too early."""
+    """They would exceed the budget if each cost its maximum; to refuse the second would end a run too early."""
     key = bench.key(experiment, budget_usd=2 * THOUSAND)
     bench.upstream.fail(Fault(delay=0.5), Fault(delay=0.5))
     with ThreadPoolExecutor(2) as threads:
@@ -508,7 +509,7 @@ def test_requests_that_do_not_fit_together_follow_each_other(bench: Bench, exper
 
 
 def test_a_prompt_is_marked_for_a_cache_that_must_be_asked_for(bench: Bench, experiment: Experiment) -> None:
-    """Samples and turns repeat it, and pay a tenth for what they repeat. (Our provider does not answer this form.)"""
+    """Samples and turns repeat it, at a tenth of the price. (Our provider does not answer this form.)"""
     experiment, before = replace(experiment, model="remembering"), len(bench.upstream.requests)
     bench.chat(bench.key(experiment), model="remembering")
     (sent,) = (one.body for one in bench.upstream.requests[before:] if one.path.endswith("/messages"))
@@ -541,7 +542,7 @@ def test_more_answers_than_the_list_says_are_refused(
 
 
 def test_a_budget_counts_every_answer_that_a_request_may_have(bench: Bench, experiment: Experiment) -> None:
-    """A limit is a limit: what is open counts at the worst."""
+    """The budget is a hard limit: open requests count at their worst case."""
     ends = {}
     for several in (1, 4):
         one = replace(experiment, model="several", settings=f"{experiment.settings}{several}")
@@ -564,7 +565,7 @@ def test_a_budget_counts_every_answer_that_a_request_may_have(bench: Bench, expe
 def test_an_agents_samples_are_few_requests_where_the_provider_takes_it(
     bench: Bench, experiment: Experiment, fault: Fault, requests: list[int]
 ) -> None:
-    """And single ones from then on, where it does not."""
+    """And as single requests from then on, if it does not."""
     experiment, before = replace(experiment, model="several"), len(bench.upstream.requests)
     key = bench.key(experiment, answer=experiment.settings)
     wire = Wire(Endpoint(bench.gateway.base_url, key, key), Provider(max_retries=0, timeout_seconds=30))
@@ -585,7 +586,7 @@ def test_an_agents_samples_are_few_requests_where_the_provider_takes_it(
 
 
 def test_a_sample_is_paid_for_once_however_often_its_answer_is_begun(bench: Bench, experiment: Experiment) -> None:
-    """An agent that was killed asks for the same samples again. Two of one answer share nothing."""
+    """An agent that was killed asks for the same samples again. Two samples of one answer share nothing."""
     before = len(bench.upstream.requests)
     for answer, sample in (("one", "1"), ("one", "2"), ("one", "1"), ("other", "1"), ("one", "2"), ("one", "")):
         key = bench.key(experiment, answer=f"{answer} of {experiment.settings}")

@@ -1,4 +1,4 @@
-"""Answers that are cut: noticed as soon as the client goes away, and at the latest when the application ends."""
+"""Answers that are cut short: noticed as soon as the client leaves, or at the latest when the application ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ END = {"type": "http.response.body", "body": b""}
 
 
 def cuts(*messages: dict[str, Any], leaves: bool = False) -> int:
-    """How often an answer of these messages counts as cut, if its client then `leaves`."""
+    """How often an answer of these messages counts as cut short, if its client then `leaves`."""
     acts: list[None] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -56,7 +56,7 @@ def cuts(*messages: dict[str, Any], leaves: bool = False) -> int:
 def test_an_answer_is_cut_unless_its_end_was_sent(
     messages: tuple[dict[str, Any], ...], leaves: bool, count: int
 ) -> None:
-    """A task that the application started is a part of the same request."""
+    """A task that the application started belongs to the same request."""
     assert cuts(*messages, leaves=leaves) == count
 
 
@@ -81,7 +81,7 @@ def test_a_request_is_over_once_however_it_ends(fails: bool) -> None:
 
 @pytest.mark.parametrize(("seconds", "expected"), [(0, "money"), (60, "gone")])
 def test_what_a_request_waits_for_ends_when_its_client_goes_away(seconds: float, expected: str) -> None:
-    """Nobody waits for it any more: it keeps no place, and nothing is sent."""
+    """Nobody waits for it any more: it gives up its place, and nothing is sent."""
     found: list[str] = []
     ended: list[None] = []
 

@@ -1,4 +1,4 @@
-"""Whose money it is."""
+"""Which experiment pays for a request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REPAIR = Experiment("o/r", "m", "agent", "settings")
 
 
 def test_old_money_stays_with_its_experiment() -> None:
-    """The ledger of a paid run is found again: a track that came later does not change who spent it."""
+    """The ledger of a paid run is found again: tracks, which came later, do not change whose costs these are."""
     assert REPAIR.id == digest("o/r", "m", "agent", "settings")
 
 

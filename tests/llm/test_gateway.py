@@ -1,4 +1,4 @@
-"""What a gateway does, in both deployments: the real LiteLLM proxy between a client and a provider on loopback."""
+"""The gateway in both deployments: the real LiteLLM proxy between a client and a provider on loopback."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from pipeline.llm.provider import Fault
 
 #: `hello` is 2 tokens, its answer 21; prices are bench.py's
 COST = 2 * Decimal("0.00000027") + 21 * Decimal("0.0000011")
-#: an answer of a thousand tokens, which is more than the answer to `hello` and its prompt cost together
+#: an answer of a thousand tokens: more than the answer to `hello` and its prompt cost together
 THOUSAND = 1000 * Decimal("0.0000011")
-#: the first one and the configuration's retries
+#: the first try and the configured retries
 TRIES = 6
-#: the arguments of the tool call that conftest.py's model answers with
+#: the arguments of the tool call that conftest.py's model returns
 PLACE = '{"place": "Graz"}'
 
 
@@ -49,7 +49,7 @@ def test_a_chat_is_answered_and_booked(bench: Bench, experiment: Experiment) -> 
 def test_a_stream_is_booked_with_the_providers_own_count(
     bench: Bench, experiment: Experiment, options: dict[str, object]
 ) -> None:
-    """Without the provider's usage LiteLLM would count with a tokenizer of its own: a silent guess."""
+    """Without the provider's usage, LiteLLM would silently count with its own tokenizer."""
     streamed = events(bench.chat(bench.key(experiment), stream=True, **options).text)
     said = (choice["delta"].get("content") for event in streamed for choice in event["choices"])
     assert "".join(filter(None, said)) == "good day " * 9
@@ -65,7 +65,7 @@ def test_an_embedding_is_of_its_own_kind(bench: Bench, experiment: Experiment) -
 
 
 def test_a_tool_call_comes_through(bench: Bench, experiment: Experiment) -> None:
-    """Agents that work by tools get the call as the provider made it, in one piece or as a stream."""
+    """Agents with tools get the call as the provider made it, complete or as a stream."""
     key, tools = bench.key(experiment), [{"type": "function", "function": {"name": "look_up", "parameters": {}}}]
     choice = bench.chat(key, "the weather", tools=tools).json()["choices"][0]
     (call,) = choice["message"]["tool_calls"]
@@ -89,7 +89,7 @@ def test_tokens_that_the_provider_had_cost_what_they_cost(bench: Bench, experime
 # -- failures -------------------------------------------------------------------------------------------------------
 @pytest.mark.rule("retries")
 def test_what_failed_is_tried_again_and_booked_once(bench: Bench, experiment: Experiment) -> None:
-    """No sooner than the provider asks for; the money is booked once, however many tries there were."""
+    """Not before the provider allows it; the cost is recorded once, however many tries there were."""
     key, before = bench.key(experiment), len(bench.upstream.requests)
     bench.upstream.fail(Fault(500), Fault(429, retry_after=1), Fault(503))
     answer = bench.chat(key)
@@ -103,7 +103,8 @@ def test_what_failed_is_tried_again_and_booked_once(bench: Bench, experiment: Ex
     ("fault", "tries"), [(Fault(500), TRIES), (Fault(429), TRIES), (Fault(401), 1), (Fault(404), 1)]
 )
 def test_what_keeps_failing_is_given_up(bench: Bench, experiment: Experiment, fault: Fault, tries: int) -> None:
-    """One row, no cost, and the client is told: never an empty answer. What can not get better is asked once."""
+    """One row, no cost, and an error for the client instead of an empty answer. An error that cannot go away is not
+    retried."""
     key, before = bench.key(experiment), len(bench.upstream.requests)
     bench.upstream.fail(*[fault] * tries)
     assert bench.chat(key, num_retries=30).status_code == fault.status
@@ -147,7 +148,8 @@ def test_a_stranger_is_refused(bench: Bench, key: str) -> None:
 
 @pytest.mark.rule("budget")
 def test_a_request_that_may_cost_more_than_is_left_is_refused(bench: Bench, experiment: Experiment) -> None:
-    """A limit is a limit. It costs nothing, whichever key of the experiment asks; a higher budget goes on."""
+    """The budget is a hard limit. A refusal costs nothing, whichever key of the experiment asks; a higher budget
+    continues."""
     key = bench.key(experiment, budget_usd=2 * THOUSAND)
     for spent in (COST, 2 * COST):
         assert bench.chat(key, max_tokens=1000).status_code == 200
@@ -167,7 +169,7 @@ def test_a_request_that_may_cost_more_than_is_left_is_refused(bench: Bench, expe
 
 @pytest.mark.rule("budget")
 def test_who_is_done_when_the_budget_is_reached_has_its_answer(bench: Bench, experiment: Experiment) -> None:
-    """It is not paid twice: what tells is whether a request was refused."""
+    """It is not paid for twice: what matters is whether a request was refused."""
     key = bench.key(experiment, budget_usd=2 * THOUSAND)
     assert bench.chat(key, max_tokens=1000).status_code == 200
     assert bench.gateway.given_up(experiment, key) == ""
@@ -179,7 +181,7 @@ def test_who_is_done_when_the_budget_is_reached_has_its_answer(bench: Bench, exp
 @pytest.mark.trap("spend-on-wrong-experiment")
 @pytest.mark.parametrize("model", ["other", "keyless", "unheard-of"])
 def test_a_key_opens_its_experiments_model_only(bench: Bench, experiment: Experiment, model: str) -> None:
-    """An agent that swaps the model would spend on an experiment that says another one."""
+    """An agent that swapped the model would spend on an experiment of another one."""
     key, before = bench.key(experiment), len(bench.upstream.requests)
     answer = bench.chat(key, model=model)
     assert answer.status_code == 403
@@ -201,7 +203,7 @@ def test_a_model_that_is_not_there_has_no_key(bench: Bench) -> None:
 
 @pytest.mark.rule("money-adds-up")
 def test_spend_is_the_holders(bench: Bench, experiment: Experiment) -> None:
-    """Whoever the agent is and however many work at once: cost per instance is known by key, and all sums agree."""
+    """With any agent and any number of jobs, the key gives the cost per instance, and all sums agree."""
     holders = {"o__r-1": 6, "o__r-2": 3, SHARED: 1}
     calls = [key for holder, count in holders.items() for key in [bench.key(experiment, holder)] * count]
     with ThreadPoolExecutor(4) as threads:
@@ -216,7 +218,7 @@ def test_spend_is_the_holders(bench: Bench, experiment: Experiment) -> None:
 @pytest.mark.invariant(6)
 @pytest.mark.trap("token-in-log")
 def test_no_key_is_in_the_ledger_or_the_log(bench: Bench, experiment: Experiment) -> None:
-    """Neither a key of ours nor a provider's is written anywhere, also not when a request fails."""
+    """Neither our keys nor a provider's are written anywhere, even if a request fails."""
     bench.upstream.fail(Fault(500))
     bench.chat(bench.key(experiment))
     bench.chat("sk-canary-stranger")
@@ -229,7 +231,7 @@ def test_no_key_is_in_the_ledger_or_the_log(bench: Bench, experiment: Experiment
 
 @pytest.mark.invariant(6)
 def test_the_provider_sees_its_own_key_only(bench: Bench, experiment: Experiment) -> None:
-    """Our keys are worth money to whoever holds them."""
+    """Our keys are worth money to whoever has them."""
     bench.chat(bench.key(experiment))
     assert bench.upstream.requests[-1].authorization == f"Bearer {PROVIDER_KEY}"
     assert not [key for key in bench.keys for request in bench.upstream.requests if key in str(request)]
@@ -248,8 +250,8 @@ def test_the_provider_sees_its_own_key_only(bench: Bench, experiment: Experiment
 def test_it_knows_whether_the_provider_gave_a_key_up(
     bench: Bench, experiment: Experiment, fault: Fault, tries: int, why: str
 ) -> None:
-    """An agent may end well all the same. If a model has never answered, a parameter that it refuses is not the
-    agent's fault."""
+    """An agent may end well all the same. If a model has never answered, an agent is not at fault for a parameter that
+    it refuses."""
     key = bench.key(experiment)
     assert bench.gateway.given_up(experiment, key) == ""
     bench.upstream.fail(*[fault] * tries)
@@ -261,7 +263,7 @@ def test_it_knows_whether_the_provider_gave_a_key_up(
 
 @pytest.mark.trap("bought-fault")
 def test_a_request_that_is_refused_after_an_answer_is_its_agents(bench: Bench, experiment: Experiment) -> None:
-    """An agent could send an odd request in place of its answer to a hard task."""
+    """An agent could send an odd request instead of its answer to a hard task."""
     assert bench.chat(bench.key(experiment, "o__r-1")).status_code == 200
     key = bench.key(experiment, "o__r-2")
     bench.upstream.fail(Fault(400))
@@ -270,7 +272,7 @@ def test_a_request_that_is_refused_after_an_answer_is_its_agents(bench: Bench, e
 
 
 # -- what a request may say ------------------------------------------------------------------------------------------
-#: fields of LiteLLM, or of providers, that change who pays, who answers, what is booked, or whom the proxy talks to
+#: fields of LiteLLM or of providers that change who pays, who answers, what is recorded, or whom the proxy talks to
 FOREIGN = {
     "no-log": True, "no_log": True, "api_key": "sk-canary-of-another", "api_base": "http://127.0.0.1:9/v1",
     "base_url": "http://127.0.0.1:9/v1", "mock_response": "free", "mock_tool_calls": [], "fallbacks": ["other"],
@@ -290,8 +292,8 @@ FOREIGN = {
 def test_a_field_that_only_the_proxy_understands_changes_nothing(
     bench: Bench, experiment: Experiment, stream: bool
 ) -> None:
-    """`no-log` made priced requests free; another key, address or price would have been taken as well. LiteLLM itself
-    refuses some of them, where nothing stands before it."""
+    """`no-log` made priced requests free; another key, address or price would have been accepted, too. LiteLLM itself
+    refuses some of them if nothing stands before it."""
     key, before = bench.key(experiment), len(bench.upstream.requests)
     ends = {name: bench.chat(key, stream=stream, **{name: value}).status_code for name, value in FOREIGN.items()}
     taken = sum(status == 200 for status in ends.values())
@@ -341,7 +343,8 @@ def test_nor_does_a_header_or_the_query(bench: Bench, experiment: Experiment) ->
 def test_an_odd_request_is_refused_and_no_failure_of_the_provider(
     bench: Bench, experiment: Experiment, changes: dict[str, Any]
 ) -> None:
-    """A last request that made the proxy fail was taken for the provider's failure, and its task was owed."""
+    """A last request that made the proxy fail was taken for the provider's failure, so its task was to be asked
+    again."""
     key, before = bench.key(experiment), len(bench.upstream.requests)
     body = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]} | changes
     answer = bench.post(key, **body)

@@ -62,7 +62,7 @@ def test_a_key_is_known_by_its_hash(ledger: Ledger, tmp_path: Path) -> None:
 
 @pytest.mark.invariant(6)
 def test_no_key_is_in_the_file(ledger: Ledger, tmp_path: Path) -> None:
-    """Data is shared; a key in it would be published."""
+    """Data are shared, and a key in them would be published."""
     issue(ledger, "i-1")
     ledger.close()
     assert all(b"sk-i-1" not in path.read_bytes() for path in tmp_path.iterdir())
@@ -87,7 +87,7 @@ def test_a_request_is_booked_once(ledger: Ledger) -> None:
 
 
 def test_what_another_log_tells_of_is_recorded_once(ledger: Ledger) -> None:
-    """A log is read back many times, and may hold the requests of others."""
+    """A log is read back many times, and may contain other experiments' requests."""
     sent = Sent("id-1", "2026-01-01T00:00:00+00:00", issue(ledger, "i-1"), "m", "embedding")
     for _ in range(2):
         ledger.record(sent, Booking(OK, Usage(5), Decimal(2), 7))
@@ -103,7 +103,7 @@ def test_what_nobody_opened_is_not_booked(ledger: Ledger) -> None:
 
 
 def test_what_stays_open_is_lost(ledger: Ledger) -> None:
-    """Unless its gateway booked it after all."""
+    """Unless its gateway recorded the answer after all."""
     mine, other = issue(ledger, "i-1"), issue(ledger, "i-2", experiment="other")
     late, _, _ = ledger.open(mine, "m", "llm"), ledger.open(mine, "m", "llm"), ledger.open(other, "m", "llm")
     ledger.lose("exp")
@@ -114,7 +114,7 @@ def test_what_stays_open_is_lost(ledger: Ledger) -> None:
 
 @pytest.mark.rule("money-exact")
 def test_sums_are_exact(ledger: Ledger) -> None:
-    """0.1 + 0.2 is 0.3 here: amounts are decimals, never binary floats, and no sum is rounded."""
+    """Amounts are decimals, never binary floats, and no sum is rounded: 0.1 + 0.2 is 0.3."""
     for holder, count in (("i-1", 37), ("i-2", 11), ("shared", 5)):
         hashed = issue(ledger, holder)
         for number in range(count):
@@ -142,7 +142,7 @@ def test_the_price_of_cached_and_stored_tokens() -> None:
     ],
 )
 def test_usage_that_contradicts_itself_is_none(nonsense: dict[str, Any]) -> None:
-    """More cached tokens than the prompt has made the rest of it cost less than nothing."""
+    """With more cached tokens than the prompt has, the rest of it would have a negative cost."""
     assert usage_of({"prompt_tokens": 9, "completion_tokens": 4, **nonsense}) == Usage()
 
 
@@ -161,7 +161,7 @@ def test_threads_and_processes_share_it(ledger: Ledger, tmp_path: Path) -> None:
 
 
 def test_a_ledger_from_before_there_were_tracks_is_all_repair(tmp_path: Path) -> None:
-    """Its keys open, its rows are read, and new ones stand beside them, whoever opens it first."""
+    """Its keys work, its rows are read, and new rows are added, whoever opens it first."""
     path = tmp_path / "ledger.sqlite"
     hashed = issue(Ledger(path), "i-1")
     with closing(sqlite3.connect(path)) as db, db:
@@ -190,7 +190,7 @@ def test_a_key_is_of_one_gateway_until_that_ends(ledger: Ledger) -> None:
 @pytest.mark.rule("budget")
 @pytest.mark.trap("usage-missing-is-free")
 def test_what_is_of_unknown_cost_counts_at_its_worst(ledger: Ledger) -> None:
-    """Of a gateway that was killed, and of an answer without a count; what is booked counts as it is."""
+    """After a killed gateway, or an answer without usage; recorded costs count as they are."""
     hashed = issue(ledger, "i-1", Decimal(1))
     booked, lost, uncounted = (reserved(ledger, hashed, Decimal(worst)) for worst in ("0.5", "0.25", "0.125"))
     assert ledger.committed("exp") == 0, "under way: it is booked in a moment"
@@ -205,7 +205,7 @@ def test_what_is_of_unknown_cost_counts_at_its_worst(ledger: Ledger) -> None:
 
 @pytest.mark.rule("budget")
 def test_a_request_is_opened_if_its_worst_fits(ledger: Ledger) -> None:
-    """It waits for what is under way, and is refused for what is spent; both keys have one budget."""
+    """It waits for requests under way, and is refused because of what is spent; both keys share one budget."""
     first, second = issue(ledger, "i-1", Decimal(1)), issue(ledger, "i-2", Decimal(1))
     under_way = reserved(ledger, first, Decimal("0.75"))
     assert reserved(ledger, second, Decimal("0.5"), waits=True) == ""
@@ -221,7 +221,7 @@ def test_a_request_is_opened_if_its_worst_fits(ledger: Ledger) -> None:
 
 @pytest.mark.rule("budget")
 def test_a_cap_is_one_answers(ledger: Ledger) -> None:
-    """Over all keys of the answer; the last refusal of a key says what left it without one."""
+    """Over all keys of the answer; the last refusal of a key tells why it got no answer."""
     described = Key("alias", "exp", "o/r", "m", "agent", "settings", "i-1", Decimal(2), "repair", "answer", Decimal(1))
     for key in ("first", "second", "other"):
         ledger.issue(key, described._replace(answer="another" if key == "other" else "answer"))
@@ -236,7 +236,7 @@ def test_a_cap_is_one_answers(ledger: Ledger) -> None:
 
 @pytest.mark.invariant(4)
 def test_a_cap_that_lost_requests_fill_is_not_its_agents(ledger: Ledger) -> None:
-    """A run that was killed left requests at their worst; refused for these, an agent would have failed."""
+    """A killed run left requests at their worst case; an agent that is refused because of them has not failed."""
     described = Key("alias", "exp", "o/r", "m", "agent", "settings", "i-1", None, "repair", "answer", Decimal(1))
     ledger.issue("killed", described)
     ledger.book(reserved(ledger, "killed", Decimal("0.5")), Booking(OK, cost_usd=Decimal("0.25")))
@@ -250,7 +250,7 @@ def test_a_cap_that_lost_requests_fill_is_not_its_agents(ledger: Ledger) -> None
 
 @pytest.mark.rule("budget")
 def test_a_budget_is_at_its_end_where_it_refused_a_request(ledger: Ledger) -> None:
-    """Of this gateway: a higher budget, and the next gateway, try again."""
+    """Only refusals of this gateway count: a higher budget, or the next gateway, tries again."""
     hashed = issue(ledger, "i-1", Decimal("1.50"))
     ledger.admit(hashed, "gateway")
     ledger.refuse(hashed, CAP_REACHED)
@@ -262,7 +262,7 @@ def test_a_budget_is_at_its_end_where_it_refused_a_request(ledger: Ledger) -> No
 
 
 def test_the_worst_of_a_request(ledger: Ledger) -> None:
-    """No tokenizer has more tokens than a text has bytes; an answer is as long as it may be."""
+    """No tokenizer makes more tokens than a text has bytes; an answer may be as long as its limit."""
     price = Price(Decimal(1), Decimal(1000), Decimal("0.5"), Decimal("1.25"))
     short = {"model": "m", "messages": [{"role": "user", "content": "hello"}], "max_tokens": 3}
     assert Decimal(3000) < price.worst(short, 0, 50) < Decimal(3000) + 200
@@ -276,7 +276,7 @@ def test_the_worst_of_a_request(ledger: Ledger) -> None:
 
 @pytest.mark.trap("bought-fault")
 def test_a_request_costs_no_more_than_its_model_can(ledger: Ledger) -> None:
-    """An agent that asks for a billion tokens would find every budget too small, and end the run for all."""
+    """Otherwise an agent that asks for a billion tokens would exceed every budget, and end the run for all."""
     price = Price(Decimal(1), Decimal(1000), Decimal("0.5"), Decimal("1.25"))
     odd = {"model": "m", "messages": [{"role": "user", "content": "x" * 10**6}], "max_tokens": 10**9}
     assert price.worst(odd, 1000, 50) == 1000 * Decimal("1.25") + 50_000
@@ -295,7 +295,7 @@ def test_whether_a_model_ever_answered_an_experiment(ledger: Ledger, kind: str, 
 
 @pytest.mark.rule("budget")
 def test_what_may_be_paid_without_an_answer_counts_at_its_worst(ledger: Ledger) -> None:
-    """A provider that is too slow is paid each time: once booked as nothing, a budget never ended."""
+    """A slow provider is paid for each try: once this was recorded as free, and a budget never ended."""
     hashed = issue(ledger, "i-1", Decimal(10))
     late, failed = (reserved(ledger, hashed, Decimal("0.75")) for _ in range(2))
     ledger.book(late, Booking("408", sends=2), is_paid=True)
@@ -305,7 +305,7 @@ def test_what_may_be_paid_without_an_answer_counts_at_its_worst(ledger: Ledger) 
 
 @pytest.mark.rule("budget")
 def test_the_unknown_costs_of_another_ledger_come_along(ledger: Ledger, tmp_path: Path) -> None:
-    """After a pull or a push, a budget knows what was lost there; what is booked by then is not unknown any more."""
+    """After a pull or push, a budget includes the requests that were lost there, except those recorded by now."""
     other = Ledger(tmp_path / "other.sqlite")
     hashed = issue(other, "i-1", Decimal(10))
     _, booked = (reserved(other, hashed, Decimal(3)) for _ in range(2))
@@ -318,7 +318,7 @@ def test_the_unknown_costs_of_another_ledger_come_along(ledger: Ledger, tmp_path
 
 
 def told(path: Path) -> tuple[list[tuple], Decimal, list[tuple[str, str]]]:
-    """What a ledger tells of its requests, of what counts towards the budget, and of who answered."""
+    """A ledger's requests, what counts towards the budget, and which models answered."""
     with closing(Ledger(path)) as ledger:
         rows = [(row.id, row.status, row.cost_usd, row.sends, row.unknown) for row in ledger.rows()]
         return sorted(rows), ledger.committed("exp"), ledger.served("exp")
@@ -326,7 +326,8 @@ def told(path: Path) -> tuple[list[tuple], Decimal, list[tuple[str, str]]]:
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Copies of a ledger, made while its requests were under way, lost, cut off and booked; the last knows most."""
+    """Copies of a ledger, made while its requests were under way, lost, cut short and recorded; the last one knows
+    most."""
     folder = tmp_path_factory.mktemp("story")
     ledger, copies = Ledger(folder / "ledger.sqlite"), []
     hashed = issue(ledger, "i-1", Decimal(100))
@@ -357,8 +358,8 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.mark.rule("money-exact")
 @pytest.mark.parametrize("order", list(permutations(range(4))), ids=lambda order: "".join(map(str, order)))
 def test_ledgers_come_together_in_any_order(tmp_path: Path, story: list[Path], order: tuple[int, ...]) -> None:
-    """A pull in the middle of a run, and an old copy after a new one: a request that was booked became one of unknown
-    cost again, and what may have been paid three times counted once."""
+    """If an old copy was merged after a new one, a recorded request became one of unknown cost again, and one that may
+    have been paid for three times counted once."""
     path = tmp_path / "ledger.sqlite"
     for place in order:
         with closing(Ledger(path)) as ledger:
@@ -369,7 +370,7 @@ def test_ledgers_come_together_in_any_order(tmp_path: Path, story: list[Path], o
 
 
 def test_ledgers_that_contradict_each_other_are_told_apart(tmp_path: Path, story: list[Path]) -> None:
-    """One request that was booked with two costs, and one key of two experiments: nothing decides which is right."""
+    """One request with two costs, and one key of two experiments: nothing decides which is right."""
     with closing(sqlite3.connect(story[-1])) as source, closing(sqlite3.connect(tmp_path / "other.sqlite")) as target:
         source.backup(target)
         target.execute("UPDATE requests SET cost_usd = '9' WHERE status = 'ok' AND cost_usd = '0.25'")
@@ -382,7 +383,7 @@ def test_ledgers_that_contradict_each_other_are_told_apart(tmp_path: Path, story
 
 @pytest.mark.rule("money-exact")
 def test_the_running_total_is_the_sum(tmp_path: Path) -> None:
-    """A budget is looked at before every request: a sum over all of them grows with their square."""
+    """Every request reads the budget: adding up all rows each time would take quadratic time."""
     ledger, other = Ledger(tmp_path / "ledger.sqlite"), Ledger(tmp_path / "ledger.sqlite")
     ledger.issue("k", Key("a", "e", "o/r", "m", "agent", "s", "o__r-1"))
     asked = []
@@ -405,7 +406,7 @@ def test_the_running_total_is_the_sum(tmp_path: Path) -> None:
 # -- files that are only read, and files that are no ledger ----------------------------------------------------------
 @pytest.fixture
 def frozen(tmp_path: Path) -> Iterator[Path]:
-    """A ledger with a request, in a folder in which nothing can be written."""
+    """A ledger with a request, in a folder that is not writable."""
     path = tmp_path / "frozen" / "ledger.sqlite"
     with closing(Ledger(path)) as ledger:
         spend(ledger, issue(ledger, "i-1"), Usage(1000, 10))
@@ -417,7 +418,7 @@ def frozen(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.trap("reading-writes")
 def test_a_reader_changes_nothing(tmp_path: Path) -> None:
-    """Not even a running total, or the columns of a ledger of an older version."""
+    """Not even a running total, or the columns of an older version's ledger."""
     path = tmp_path / "ledger.sqlite"
     with closing(Ledger(path)) as ledger:
         spend(ledger, issue(ledger, "i-1"), Usage(1000, 10))
@@ -432,7 +433,7 @@ def test_a_reader_changes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.trap("reading-writes")
 def test_a_reader_sees_what_a_writer_has_booked(ledger: Ledger) -> None:
-    """Rows that are still in the journal, while the file is open."""
+    """Including rows that are still in the journal, while the file is open."""
     spend(ledger, issue(ledger, "i-1"), Usage(1000, 10))
     assert len(requests(ledger.path)) == 1
     spend(ledger, issue(ledger, "i-2"), Usage(1000, 10))
@@ -441,7 +442,7 @@ def test_a_reader_sees_what_a_writer_has_booked(ledger: Ledger) -> None:
 
 @pytest.mark.trap("reading-writes")
 def test_a_folder_that_cannot_be_written_is_read(frozen: Path) -> None:
-    """A published copy, or data of somebody else. Root could write anyway, so another process reads."""
+    """A published copy, or somebody else's data. Root could write anyway, so another process reads."""
     program = (
         "import sys, pathlib; from pipeline.llm.costs import requests; print(len(requests(pathlib.Path(sys.argv[1]))))"
     )
@@ -485,7 +486,7 @@ BROKEN: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("ask", [requests, lambda path: spent_by(path, ["exp"]), lambda path: Ledger(path).rows()])
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_is_no_ledger_is_refused(tmp_path: Path, name: str, ask: Callable[[Path], object]) -> None:
-    """It is not a traceback, and it does not say that nothing was spent."""
+    """Without a traceback, and without the claim that nothing was spent."""
     path = tmp_path / "ledger.sqlite"
     BROKEN[name](path)
     with pytest.raises(UserError, match="no ledger") as error:
@@ -495,7 +496,7 @@ def test_what_is_no_ledger_is_refused(tmp_path: Path, name: str, ask: Callable[[
 
 
 def test_two_processes_that_make_a_ledger_share_it(tmp_path: Path) -> None:
-    """At no time there is a file without tables."""
+    """There is never a file without tables."""
     path = tmp_path / "ledger.sqlite"
     with ThreadPoolExecutor(8) as threads:
         for place, ledger in enumerate(threads.map(Ledger, [path] * 8)):

@@ -1,4 +1,4 @@
-"""The list of models: what is refused, and what the shipped lists hold."""
+"""The list of models: what is refused, and what the shipped lists contain."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_an_unknown_model_lists_what_there_is(tmp_path: Path) -> None:
 @pytest.mark.rule("prices-known")
 @pytest.mark.parametrize("price", ["", "null", "cheap", "-1", ".nan", ".inf", "true", "1E+999999"])
 def test_a_price_is_never_guessed(tmp_path: Path, price: str) -> None:
-    """An unknown price is an error that says where; what is free says 0."""
+    """An unknown price is an error with its location; a free model has the price 0."""
     text = GOOD.replace("0.0000016", price)
     with pytest.raises(UserError) as caught:
         load_models(write(tmp_path, text))
@@ -107,14 +107,14 @@ def test_a_name_is_there_once(tmp_path: Path) -> None:
     ],
 )
 def test_a_field_is_written_once(tmp_path: Path, line: str, field: str, says: str) -> None:
-    """YAML takes the last one without a word: which of two prices a person meant, nobody knows."""
+    """YAML silently takes the last one: nobody knows which of two prices was meant."""
     with pytest.raises(UserError, match=says) as caught:
         load_models(write(tmp_path, GOOD + line))
     assert (caught.value.line, caught.value.field) == (10, field)
 
 
 def test_models_may_share_what_they_have_in_common(tmp_path: Path) -> None:
-    """An anchor is one place with two names; a field that is given beside `<<` counts."""
+    """An anchor is one place with two names; a field next to `<<` counts."""
     shared = GOOD.replace("model_info:", "model_info: &info") + (
         "  - model_name: twin\n    litellm_params: {model: openai/twin, api_key: none}\n"
         "    model_info:\n      <<: *info\n      output_cost_per_token: 3\n"
@@ -142,12 +142,12 @@ def test_the_shipped_list_has_the_models_of_the_thesis() -> None:
 
 
 def test_the_model_of_the_thesiss_own_command_is_listed() -> None:
-    """`agt-run mui__material-ui ts gpt-4o` was read, and then refused."""
+    """`agt-run mui__material-ui ts gpt-4o` was parsed, and then refused."""
     assert load_models(SHIPPED).get("gpt-4o").sees
 
 
 def test_only_the_demo_is_scripted() -> None:
-    """A scripted model is trusted, so the mark must not reach a list that names a real provider."""
+    """A scripted model is trusted, so a list that names a real provider must not have the mark."""
     model = load_models(DEMO).get("scripted")
     assert model.scripted
     assert model.environment == ("A11Y_BENCH_SCRIPTED_URL", "A11Y_BENCH_SCRIPTED_KEY")
@@ -156,7 +156,7 @@ def test_only_the_demo_is_scripted() -> None:
 
 @pytest.mark.rule("prices-known")
 def test_the_shipped_prices_are_litellms() -> None:
-    """A wrong price is a wrong cost in every table. What LiteLLM's own file does not have says its source there."""
+    """A wrong price is a wrong cost in every table. Prices that are not in LiteLLM's own file name their source."""
     python = vendor_python("litellm", print)
     (known,) = python.parents[1].glob("lib/*/site-packages/litellm/model_prices_and_context_window_backup.json")
     table = json.loads(known.read_text(encoding="utf-8"))
@@ -174,13 +174,13 @@ def test_the_shipped_prices_are_litellms() -> None:
 
 
 def litellms(table: dict[str, Any], model: Model) -> dict[str, Any] | None:
-    """LiteLLM's entry of a model, whose own providers stand there without their prefix."""
+    """LiteLLM's entry for a model; its own providers are listed there without their prefix."""
     name = model.entry["litellm_params"]["model"]
     return table.get(name) or table.get(name.partition("/")[2])
 
 
 def test_models_of_one_key_share_a_limit() -> None:
-    """A provider counts by key, and where it asks for none, by address."""
+    """A provider counts by key, and if it needs none, by address."""
     models = load_models(SHIPPED)
     assert models.get("GLM-4.6").provider == models.get("Qwen3-Embedding-4B").provider == "os.environ/DEEPINFRA_API_KEY"
     assert models.get("ollama-qwen2.5-coder").provider == "os.environ/OLLAMA_URL"
@@ -211,7 +211,7 @@ model_list:
 
 @pytest.mark.rule("prices-known")
 def test_a_long_prompt_costs_what_its_tier_says(tmp_path: Path) -> None:
-    """Above its mark the whole request costs more: it was booked too cheaply."""
+    """Above the tier's mark, the whole request costs more; its recorded cost was too low."""
     price = load_models(write(tmp_path, TIERED)).get("long").price
     assert price.cost(Usage(200_000, 1)) == 200_010
     assert price.cost(Usage(200_001, 1)) == 400_002 + 15
@@ -230,7 +230,7 @@ def test_a_price_that_is_not_reckoned_with_is_refused(tmp_path: Path, name: str)
 
 
 def test_limits_and_prices_shape_no_answer(tmp_path: Path) -> None:
-    """Another price asks nothing again; another parameter does."""
+    """A new price asks nothing again; a new parameter does."""
     one = load_models(write(tmp_path, TIERED)).get("long").shaping
     dearer = TIERED.replace('"10"', '"11"').replace("api_key: none", "api_key: os.environ/K, max_parallel_requests: 3")
     assert load_models(write(tmp_path, dearer)).get("long").shaping == one

@@ -1,4 +1,4 @@
-"""Waiting for money: for how long, what ends it, and what the ledger says afterwards."""
+"""Waiting for money: how long, what ends it, and what the ledger says afterwards."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ONE = Decimal(1)
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    """A key `b` whose experiment has a budget of 1 USD, and a key `c` whose answer has such a cap."""
+    """A key `b` of an experiment with a budget of 1 USD, and a key `c` of an answer with such a cap."""
     with closing(Ledger(tmp_path / "ledger.sqlite")) as ledger:
         ledger.issue("b", Key("b", "e", "o/r", "m", "agent", "", "i", ONE))
         ledger.issue("c", Key("c", "f", "o/r", "m", "agent", "", "i", answer="a", cap_usd=ONE))
@@ -82,7 +82,7 @@ def test_a_request_whose_wait_is_cancelled_has_reserved_nothing(ledger: Ledger) 
 
 @pytest.mark.rule("response-cache")
 def test_a_replay_that_is_interrupted_costs_nothing(ledger: Ledger) -> None:
-    """Nothing was sent, so nothing is unknown."""
+    """Nothing was sent, so no cost is unknown."""
     ledger.open("b", "m", "llm")
     ledger.lose("e")
     assert ([request.unknown for request in ledger.rows()], ledger.committed("e")) == ([0], 0)

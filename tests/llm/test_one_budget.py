@@ -1,4 +1,4 @@
-"""Agents on two workers that ask the proxy with a database: one budget for all. PostgreSQL and Dask are real."""
+"""Agents on two workers use the proxy with a database: one budget for all. PostgreSQL and Dask are real."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BUDGET = Decimal("0.02")
 def test_one_budget_holds_over_all_workers(
     setting: Setting, tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A worker knows nothing of what the other one spends; a higher budget pays for the rest only."""
+    """A worker does not know what the other one spends; a higher budget pays for the rest only."""
     bench = tiny.copy(tmp_path / "bench")
     settings = tmp_path / "settings.toml"
     settings.write_text('samples = {sets = 1, per_set = 1}\nretrieval = {model = ""}\n')

@@ -1,4 +1,4 @@
-"""Prices: what a request costs, at most costs, and how a price is handed on; exact whatever the numbers."""
+"""Prices: what a request costs, what it costs at most, and how a price is passed on; exact for any numbers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def usages(draw: st.DrawFn) -> Usage:
 @FAST
 @given(PRICES, usages())
 def test_a_request_costs_each_token_once(price: Price, usage: Usage) -> None:
-    """By fractions, without any rounding: every token at the price of its kind, in the tier of the whole request."""
+    """As fractions without rounding: every token at the price of its kind, in the tier of the whole request."""
     tier = [price, *(other for above, other in price.tiers if usage.tokens_in > above)][-1]
     reasoning = tier.output if tier.reasoning is None else tier.reasoning
     plain = usage.tokens_in - usage.tokens_cached - usage.tokens_stored
@@ -46,7 +46,7 @@ def test_a_request_costs_each_token_once(price: Price, usage: Usage) -> None:
 @FAST
 @given(PRICES, usages(), st.integers(0, 500), st.integers(0, 500))
 def test_no_request_costs_more_than_the_worst(price: Price, usage: Usage, more_in: int, more_out: int) -> None:
-    """A budget admits a request if the worst fits: nothing that can be booked for it may be more."""
+    """A budget admits a request if its worst case fits: no recorded cost may exceed it."""
     context, limit = usage.tokens_in + more_in, usage.tokens_out + more_out
     if context and limit:
         assert price.cost(usage) <= price.worst_of_any(context, limit)
@@ -57,7 +57,7 @@ def test_no_request_costs_more_than_the_worst(price: Price, usage: Usage, more_i
 @FAST
 @given(st.text(max_size=200), st.integers(1, 50), st.integers(1, 4))
 def test_the_worst_grows_with_the_request(text: str, limit: int, answers: int) -> None:
-    """With its text, with the length of its answer, and with the number of answers."""
+    """With the text, with the length of the answer, and with the number of answers."""
     price = Price(Decimal(1), Decimal(2), Decimal("0.5"), Decimal("1.25"))
     body = {"model": "m", "messages": [{"role": "user", "content": text}], "max_tokens": limit, "n": answers}
     worst = price.worst(body, 0, 0)
@@ -80,7 +80,7 @@ def test_a_limit_counts_under_each_of_its_names(name: str) -> None:
 
 
 def test_a_picture_costs_no_token_for_each_of_its_bytes() -> None:
-    """A screenshot of 700 kB was reserved at a million tokens: every cap was too small for it."""
+    """A screenshot of 700 kB was reserved at a million tokens, which exceeded every cap."""
     price, picture = Price(*[Decimal(1)] * 4), "data:image/png;base64," + "A" * 10**6
     assert 50_000 < price.worst(with_picture("hello", picture), 0, 0) < 51_000
     assert price.worst(with_picture(picture, "hello"), 0, 0) > 10**6, "a text is no picture"
@@ -90,7 +90,7 @@ def test_a_picture_costs_no_token_for_each_of_its_bytes() -> None:
 @FAST
 @given(PRICES)
 def test_a_price_is_handed_on_as_it_is(price: Price) -> None:
-    """The hooks get it as JSON: its digits are the same, and so is what it makes of any usage."""
+    """The hooks get it as JSON with the same digits, and compute the same cost for any usage."""
     assert Price.read(json.loads(json.dumps(price.described()))) == price
 
 
@@ -132,6 +132,7 @@ def test_a_usage_is_read_as_it_was_reported(usage: Usage) -> None:
     )
 )
 def test_whatever_is_reported_is_a_possible_usage(reported: object) -> None:
-    """A report of another form is none: it neither costs less than nothing, nor ends the request in a traceback."""
+    """A report in another form counts as none: its cost is never negative, and it does not end the request in a
+    traceback."""
     usage = usage_of(reported)
     assert usage.is_possible and all(type(count) is int for count in usage)

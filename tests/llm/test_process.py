@@ -1,4 +1,4 @@
-"""The proxy's process, with programs that behave badly in place of the proxy."""
+"""The proxy's process, with misbehaving programs in its place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from pipeline.core.errors import InfrastructureError
 from pipeline.llm.process import running_proxy
 
-#: answers every request, starts a child, and does not end when asked to
+#: answers every request, starts a child process, and ignores requests to end
 STUBBORN = """
     import http.server, os, signal, subprocess, sys
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -48,7 +48,7 @@ def test_a_proxy_that_dies_shows_the_end_of_its_log(tmp_path: Path) -> None:
 
 
 def test_a_proxy_that_never_answers_is_given_up(tmp_path: Path) -> None:
-    """On a machine with a load of fifteen it took more than two minutes; the error named neither time nor limit."""
+    """With a system load of fifteen, it took more than two minutes; the error named neither the time nor the limit."""
     (tmp_path / "home").mkdir()
     python = program(tmp_path, "import time; time.sleep(60)")
     how = {"say": print, "log": tmp_path / "proxy.log", "start_limit": 0.2}
@@ -72,6 +72,6 @@ def test_nothing_of_it_stays(tmp_path: Path) -> None:
 
 
 def alive(pid: int) -> bool:
-    """Whether a process works, and is no zombie."""
+    """Whether a process is running, and is no zombie."""
     stat = Path(f"/proc/{pid}/stat")
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"

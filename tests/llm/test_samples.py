@@ -1,4 +1,4 @@
-"""Samples: each kept once by what decides it, what several come to, and how far they agree."""
+"""Samples: each kept once under its inputs, combined into one rating, with their agreement."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_samples_are_kept_by_what_decides_them_and_more_cost_their_difference(tm
     ],
 )
 def test_several_ratings_come_to_one(scores, one):
-    """The median of those that could tell; nothing is made up where half could not."""
+    """The median of those that gave a rating; none if at least half did not."""
     assert combined(scores, -1) == one
 
 

@@ -1,4 +1,4 @@
-"""The scripted model speaks a provider's protocol, faults included."""
+"""The scripted model speaks a provider's protocol, including faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each experiment spent, as a table and for programs, and the check that all sums are one."""
+"""What each experiment spent, as a table and as data, and the check that all sums agree."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def test_requests_of_unknown_cost_are_counted(store: Store) -> None:
-    """They stand with 0 in every sum, and are not free."""
+    """They count as 0 in every sum, but are not free."""
     ledger = Ledger(store.ledger)
     hashed = next(iter(ledger._db.execute("SELECT key_hash FROM keys")))[0]
     ledger.book(reserved(ledger, hashed, Decimal(3)), Booking(UNCOUNTED, sends=2))
@@ -57,7 +57,7 @@ def test_an_experiment_has_its_holders(store: Store) -> None:
 
 @pytest.mark.rule("money-adds-up")
 def test_the_command_agrees_or_fails(store: Store) -> None:
-    """Somebody who pays must not find a difference first."""
+    """Whoever pays must not be the first to find a difference."""
     shown = CliRunner().invoke(command, ["--json", "--data", str(store.root)], catch_exceptions=False)
     assert [one["cost_usd"] for one in json.loads(shown.output)] == ["0.30000000002", "3"]
     check(store, spending(store))

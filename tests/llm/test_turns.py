@@ -1,4 +1,5 @@
-"""Turns at a provider: so many at once, and so many requests and tokens in a minute, which is short here."""
+"""Queues for a provider: limits for requests at once, and for requests and tokens per minute; minutes are short
+here."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ MINUTE = 0.3
 
 
 def seconds(limits: dict[str, int], *requests: dict[str, Any]) -> list[float]:
-    """When each request reached the application, from the first on; all came at once."""
+    """When each request reached the application, counted from the first; all were sent at once."""
     begun: list[float] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -52,7 +53,7 @@ def sends(request: dict[str, Any]) -> Any:
     ],
 )
 def test_what_is_too_much_for_a_minute_waits(limits: dict[str, int], request_: Any, waves: list[int]) -> None:
-    """Nothing is refused, and nothing goes before its turn; one that is larger than a minute's tokens goes alone."""
+    """No request is refused, and none overtakes another; one with more than a minute's tokens is sent alone."""
     found = seconds(limits, *[request_] * len(waves))
     assert [int((one + 0.02) / MINUTE) for one in found] == waves
 
@@ -74,12 +75,12 @@ def test_what_is_too_much_for_a_minute_waits(limits: dict[str, int], request_: A
     ],
 )
 def test_what_a_request_takes(body: bytes, expected: tuple[str, int]) -> None:
-    """Never less than nothing, which would make room for others: agents write these."""
+    """Never a negative number, which would make room for others: agents write these values."""
     assert requested(body) == expected
 
 
 def test_a_request_whose_client_goes_away_in_the_queue_is_not_sent() -> None:
-    """Its client asks again after a time-out: both requests were sent, and paid."""
+    """Its client asks again after a time-out: both requests were sent and paid for."""
     sent: list[str] = []
 
     async def three() -> None:
@@ -114,7 +115,8 @@ def test_a_request_whose_client_goes_away_in_the_queue_is_not_sent() -> None:
 
 
 def test_a_picture_takes_the_same_whatever_its_size() -> None:
-    """Those of a screenshot's text in base64 are more than a minute has: such requests went alone, one a minute."""
+    """A screenshot as base64 text has more tokens than a minute allows: such requests were sent alone, one per
+    minute."""
 
     def taken(kind: str, size: int) -> int:
         content = [{"type": kind, kind: {"url": "data:image/png;base64," + "A" * size}}]
@@ -130,7 +132,7 @@ def entry(name: str, **parameters: object) -> dict[str, Any]:
 
 @pytest.mark.rule("provider-limit")
 def test_models_of_one_provider_share_the_queue_of_the_smallest_numbers() -> None:
-    """The proxy with a database has its model list in LiteLLM's form alone; free servers are told by their address."""
+    """The proxy with a database has its model list in LiteLLM's form only; free servers are told apart by address."""
     entries = [
         entry("a", api_key="k", rpm=5),
         entry("b", api_key="k", rpm=1, tpm=None),
