@@ -1,4 +1,4 @@
-"""GitHub on loopback, a source that asks it, and a place to collect into."""
+"""A fake GitHub on loopback, a source that reads from it, and a place to collect into."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def github(world: World) -> Iterator[GitHubDouble]:
 
 @pytest.fixture
 def source(github: GitHubDouble) -> Callable[..., GitHubSource]:
-    """`source(path=None, tokens=(TOKEN,), repo=REPO)`: the source `github`, in front of the double."""
+    """`source(path=None, tokens=(TOKEN,), repo=REPO)`: the source `github`, connected to the double."""
 
     def opened(path: Path | None = None, tokens: tuple[str, ...] = (TOKEN,), repo: Repo = REPO) -> GitHubSource:
         return GitHubSource(repo, Options(path), github.url, tokens, PATIENCE)

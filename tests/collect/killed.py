@@ -1,8 +1,8 @@
 """Collecting in processes that are killed: `python killed.py SOURCE PATH FOLDER`, started by test_killed.py.
 
-Each try works in a folder of its own: one process is killed there, another finishes. A timer kills anywhere, in the
-middle of a write too; a hook on what Python tells of files kills at each renaming, where a file becomes another.
-Prints the names of the folders. A process is forked after everything is imported, so that a try costs its work alone.
+Each try has a folder of its own: one process is killed there, another one finishes. A timer kills at any moment, even
+during a write; an audit hook kills at each rename, when a file replaces another. Prints the names of the folders.
+Processes are forked after all imports, so that a try costs its own work only.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def collect(source: str, path: Path | None, folder: Path) -> None:
 
 
 def in_process(work: Callable[[], None]) -> int:
-    """Do `work` in a process of its own; returns its status as the system gives it."""
+    """Do `work` in a child process; returns its exit status in the system's form."""
     if child := os.fork():
         return os.waitpid(child, 0)[1]
     work()

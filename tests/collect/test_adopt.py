@@ -1,4 +1,4 @@
-"""Repositories that were collected before there were pages, and those that lost them."""
+"""Repositories collected before pages existed, and those that lost them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pipeline.collect.stage import collect
 from pipeline.core.decisions import decided
 from pipeline.core.store import Store
 
-#: what the tables of that time did not have
+#: what the tables lacked at that time
 NEW_COLUMNS = ("said", "digest")
 NEW_STATE = ("place", "exported", "exported_before", "decisions")
 
@@ -32,7 +32,7 @@ def history(tmp_path: Path) -> History:
 
 @pytest.fixture
 def old(store: Store, history: History) -> Store:
-    """Data of that time: no pages, no decisions, and a database that alone knows what was collected."""
+    """Data from that time: no pages and no decisions; only a database knows what was collected."""
     collect(store, REPO, history.folder)
     collect(store, REPO, history.folder, numbers=[2])
     with sqlite_utils.Database(store.raw(REPO) / "collect.sqlite") as database:
@@ -48,7 +48,8 @@ def old(store: Store, history: History) -> Store:
 
 
 def test_what_was_collected_is_taken_over(old: Store, tmp_path: Path) -> None:
-    """Facts, links and evidence from the database, what was chosen by hand as a decision; a clone with nothing new."""
+    """Facts, links and evidence come from the database, manual choices become decisions, and the clone has nothing
+    new."""
     before, rows = files(old), tables(old)
     empty = History(tmp_path / "empty")
     empty.commit("first")

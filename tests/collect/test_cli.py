@@ -1,4 +1,4 @@
-"""`a11y-bench collect` and `a11y-bench select` as a person calls them."""
+"""The commands `a11y-bench collect` and `a11y-bench select`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pipeline.core.store import Store
 
 @pytest.fixture
 def run(github: GitHubDouble, store: Store, monkeypatch: pytest.MonkeyPatch):
-    """`run("collect", ...)`: with the double for GitHub and the test's own data directory."""
+    """`run("collect", ...)`: with GitHub's double and the test's own data directory."""
     monkeypatch.setenv("GITHUB_API_URL", github.url)
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
     monkeypatch.setenv("A11Y_BENCH_DATA", str(store.root))
@@ -40,7 +40,7 @@ def history(tmp_path: Path) -> History:
 
 
 def test_collecting_from_github(run, store: Store, github: GitHubDouble) -> None:
-    """Rate, points and time to go while it works; the funnel and the reasons at the end."""
+    """Rate, points and remaining time during the work; the funnel and the reasons at the end."""
     repo = github.world.repository(str(REPO))
     for number in range(1, 151):
         repo.pull(number, title="Aria" if number == 1 else "Name", files=FILES)
@@ -111,6 +111,6 @@ def _commands(group: click.Group) -> Iterator[click.Command]:
 
 @pytest.mark.trap("false-is-true")
 def test_no_option_takes_false_for_true() -> None:
-    """`type=bool` of argparse makes the text "False" true; whatever is yes or no here is a flag, without a value."""
+    """With argparse's `type=bool`, the text "False" is true; here, every yes-or-no option is a flag without a value."""
     parameters = [one for command in _commands(program) for one in command.params]
     assert [one.name for one in parameters if one.type is click.BOOL and not getattr(one, "is_flag", False)] == []

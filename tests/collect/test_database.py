@@ -1,4 +1,4 @@
-"""The database of a repository: everything that was looked at, found by its words, and always a whole page."""
+"""A repository's database: every pull request that was looked at, full-text search, and whole pages only."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_everything_of_a_pull_request_is_there(path: Path) -> None:
 
 @pytest.mark.parametrize(("table", "word"), [("pull_requests", "carousel"), ("issues", "nothing")])
 def test_full_text_search(path: Path, table: str, word: str) -> None:
-    """What is decided anew is found by its new words, and by the old ones no more."""
+    """After a new decision, a pull request is found by its new words and not by the old ones."""
     with Database(path) as database:
         database.save([sifted()], {}, Place())
         database.save([sifted()], {}, Place())
@@ -73,7 +73,7 @@ def test_a_new_page_takes_the_place_of_the_old_one(path: Path) -> None:
 
 @pytest.mark.rule("resume")
 def test_a_page_is_there_as_a_whole_or_not_at_all(path: Path) -> None:
-    """A page that breaks in its middle leaves neither its first half nor its cursor."""
+    """A page that fails halfway leaves neither its first half nor its cursor."""
 
     def breaks():
         yield sifted(2)
@@ -94,7 +94,7 @@ def test_records_come_by_number(path: Path) -> None:
 
 
 def test_what_can_not_be_read_gives_way_to_an_empty_one(path: Path) -> None:
-    """It is an index: another layout, half a file or none at all is made anew (collected.py)."""
+    """It is only an index: if it is missing, incomplete or has another layout, it is rebuilt (collected.py)."""
     for text in (b"", b"no database", None):
         with open_index(path) as database:
             database.save([sifted(1)], {}, Place(), cursor="after 1")

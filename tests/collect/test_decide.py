@@ -1,4 +1,4 @@
-"""What people decide stays: whatever is collected, deleted or changed afterwards, until they take it back."""
+"""People's decisions stay, whatever is collected, deleted or changed afterwards, until they are revoked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.records import Candidate, Rejection
 from pipeline.core.store import Store
 
-#: what can happen after somebody changed a file -> how
+#: what can happen after somebody edited a file -> how
 LATER = {
     "a plain collect": lambda store, source: collect_from(store, REPO, source()),
     "another pull request": lambda store, source: collect_from(store, REPO, source(), [3]),
@@ -40,7 +40,7 @@ def _delete_index(store: Store) -> None:
 
 
 def edit(store: Store, name: str, change: Callable[[list[dict]], list[dict]]) -> None:
-    """Change the lines of a file as a person would."""
+    """Edit the lines of a file as a person would."""
     path = store.raw(REPO) / name
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in change(lines)))
@@ -48,7 +48,7 @@ def edit(store: Store, name: str, change: Callable[[list[dict]], list[dict]]) ->
 
 @pytest.fixture
 def repo(world: World, tmp_path: Path) -> Any:
-    """Two candidates and one without evidence, on GitHub and in a clone."""
+    """Two candidates and one pull request without evidence, on GitHub and in a clone."""
     history = History(tmp_path / "clone")
     history.commit("first", {"src/Menu.tsx": "0\n"})
     made = world.repository(str(REPO), clone=history.folder)
@@ -96,7 +96,7 @@ def test_a_removed_line_stays_away(repo: Any, store: Store, source: Any, later: 
 @pytest.mark.trap("hand-edit-lost")
 @pytest.mark.parametrize("later", LATER)
 def test_an_added_line_stays(repo: Any, store: Store, source: Any, later: str) -> None:
-    """One that no source has, and one that the filters turned away."""
+    """Both a record that no source has and one that the filters rejected."""
     collect_from(store, REPO, source())
     added = [make_candidate(number).model_dump(mode="json") for number in (3, 70)]
     edit(store, "candidates.jsonl", lambda lines: [*lines, *added])
@@ -153,7 +153,7 @@ def test_a_conflict_keeps_the_persons_value_and_says_so(repo: Any, store: Store,
 
 @pytest.mark.trap("hand-edit-lost")
 def test_an_edit_after_a_killed_run_counts(repo: Any, store: Store, source: Any) -> None:
-    """The pages know more than the files then: what the files never said was not taken out of them."""
+    """In this state, pages contain more than the files: a record that the files never had was not removed from them."""
     collect_from(store, REPO, source())
     repo.pull(4, title="Aria", files=["src/Menu.tsx"])
     with pytest.raises(KeyboardInterrupt):
@@ -165,7 +165,7 @@ def test_an_edit_after_a_killed_run_counts(repo: Any, store: Store, source: Any)
 
 
 def _stops(pages: Any) -> Any:
-    """After the first page was dealt with."""
+    """Stops after the first page was processed."""
     yield next(pages)
     raise KeyboardInterrupt
 
@@ -216,7 +216,7 @@ def test_set_and_list(repo: Any, store: Store, source: Any, decide: Any) -> None
 @pytest.mark.rule("chosen-by-hand")
 @pytest.mark.trap("hand-edit-lost")
 def test_a_choice_survives_the_database_and_can_be_undone(repo: Any, store: Store, source: Any, decide: Any) -> None:
-    """It is a decision; taken back, the filters have their word again."""
+    """It is a decision; once it is revoked, the filters decide again."""
     collect_from(store, REPO, source())
     rejected = outcomes(store)[3]
     collect_from(store, REPO, source(), [3])
@@ -260,7 +260,7 @@ def test_a_bad_decision_is_refused(
 # -- the index -------------------------------------------------------------------------------------------------------
 @pytest.mark.rule("one-set-of-records")
 def test_a_deleted_database_costs_no_point(repo: Any, store: Store, source: Any, github: Any, decide: Any) -> None:
-    """Facts, cursor and decisions come from files: nothing is asked again, and every table is the same."""
+    """Facts, cursor and decisions come from files: nothing is requested again, and every table is the same."""
     collect_from(store, REPO, source())
     decide("--pr", "1", "--exclude", "why")
     collect_from(store, REPO, source())
@@ -278,7 +278,8 @@ def test_a_deleted_database_costs_no_point(repo: Any, store: Store, source: Any,
 
 
 def test_a_decision_of_another_process_counts_with_the_next_collect(repo: Any, store: Store, source: Any) -> None:
-    """A viewer appends while nothing is collected; the files it did not write say nothing against it."""
+    """A viewer may append decisions while nothing is collected. The files, which it does not write, do not contradict
+    it."""
     collect_from(store, REPO, source())
     append(store, REPO, [make("acme__ui-1", "set", field="title", value="Told by the viewer")])
     edit(store, "candidates.jsonl", lambda lines: [lines[0], {**lines[1], "title": "Mended"}])

@@ -1,4 +1,4 @@
-"""What the viewer shows of a candidate, whatever its patches hold."""
+"""What the viewer shows of a candidate, whatever its patches contain."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_files_are_there_where_lines_can_not_be_counted() -> None:
 
 
 def test_a_name_that_unidiff_divides_costs_no_other_file_its_numbers() -> None:
-    """A folder `a b` in a header looks like two names; names with letters of any language are quoted there."""
+    """A folder `a b` in a header looks like two names; names with non-ASCII letters are quoted there."""
     odd = RETURN.replace("a.ts", "a b/a.ts").replace("a b/a.ts\n@@", "a b/a.ts\t\n@@")
     quoted = RETURN.replace("a/a.ts", r'"a/Men\303\274.ts"').replace("b/a.ts", r'"b/Men\303\274.ts"')
     shown = {one.path: one.added for one in entry(make_candidate(fix_patch=odd + quoted + RETURN, test_patch="")).files}

@@ -1,4 +1,4 @@
-"""References to issues, and where a text speaks of accessibility."""
+"""References to issues, and words about accessibility in texts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def refer(text: str, number: int = 99, title: str = "") -> list[int]:
 
 
 def look(pull: PullRequest, issues: Sequence[Issue] = (), patterns: Patterns | None = None) -> tuple[Evidence, ...]:
-    """The evidence of one alone."""
+    """The evidence of one pull request."""
     (found,) = evidence([(pull, issues)], patterns)
     return found
 
@@ -45,7 +45,7 @@ def fields(title: str = "", body: str = "", labels: tuple[str, ...] = (), issues
     ],
 )
 def test_every_reference_counts(text: str, expected: list[int]) -> None:
-    """`dict(findall)` keeps one issue per keyword: of "Fixes #10 and Fixes #11" only 11."""
+    """`dict(findall)` keeps one issue per keyword: only 11 of "Fixes #10 and Fixes #11"."""
     assert sorted(refer(text)) == sorted(expected)
 
 
@@ -70,7 +70,7 @@ def test_every_reference_counts(text: str, expected: list[int]) -> None:
     ],
 )
 def test_references_by_address(text: str, expected: list[int]) -> None:
-    """Addresses and `owner/repo#12` are missed elsewhere, or another repository's number is taken for this one's."""
+    """Other collectors miss URLs and `owner/repo#12`, or take another repository's number for this one's."""
     assert sorted(refer(text)) == expected
 
 
@@ -109,7 +109,7 @@ def test_references_by_address(text: str, expected: list[int]) -> None:
     ],
 )
 def test_what_is_no_reference(text: str, expected: list[int]) -> None:
-    """Comments of templates, code, quotations, colors and counts became the task's statement."""
+    """Template comments, code, quotations, colors and counts were taken for the task's issue."""
     assert refer(text, number=400) == expected
 
 
@@ -147,7 +147,7 @@ def test_what_is_no_reference(text: str, expected: list[int]) -> None:
     ],
 )
 def test_what_closes(text: str, closed: tuple[int, ...]) -> None:
-    """A keyword closes what stands behind it, and what stands in one list with that."""
+    """A keyword closes the reference after it, and all others in the same list."""
     assert references(make_pull_request(99, title="", body=text)).closed == closed
 
 
@@ -165,7 +165,7 @@ def test_a_pull_request_does_not_refer_to_itself() -> None:
 
 
 def test_closed_issues_come_first() -> None:
-    """The first issue of a task is the one that it is about."""
+    """The first issue of a task is its main one."""
     assert refer("Like #1, see #2.\n\nFixes #3") == [3, 2, 1]
     assert refer("Like #1 and #3, see #2.\n\nFixes #3. More on #3") == [3, 2, 1]
 
@@ -189,7 +189,7 @@ def test_evidence_says_field_pattern_text_and_place() -> None:
     ],
 )
 def test_what_a_template_asks_is_no_evidence(body: str) -> None:
-    """Nor is code, a quotation, or a library that is only called so."""
+    """Nor are code, quotations, and libraries that merely have such a name."""
     assert fields(title="Rename", body=body) == set()
 
 
@@ -201,7 +201,7 @@ def test_evidence_behind_what_is_blanked_out_keeps_its_place() -> None:
 
 @pytest.mark.rule("seed-patterns")
 def test_the_thesiss_patterns_are_kept() -> None:
-    """`--patterns seed`: what speaks of accessibility, what refers to an issue, which files are tests."""
+    """`--patterns seed`: words about accessibility, references to issues, and names of test files."""
     thesis, pull = load_patterns(Path("seed")), make_pull_request(title="Fix the focus of Menu", body="", labels=())
     assert look(pull) and not look(pull, (), thesis)
     assert look(make_pull_request(title="Improve accessibility", labels=()), (), thesis)
@@ -211,7 +211,7 @@ def test_the_thesiss_patterns_are_kept() -> None:
 
 @pytest.mark.rule("evidence")
 def test_every_match_is_kept() -> None:
-    """What convinced the filter is shown to the people who rate it: all of it."""
+    """Raters are shown everything that convinced the filter."""
     issue = Issue(number=5, title="a11y", body="No keyboard support", labels=("accessibility",))
     pull = make_pull_request(title="aria", body="Improve accessibility, missing alt text", labels=("a11y",))
     places = [(one.field, one.text, one.place) for one in look(pull, [issue])]
@@ -230,7 +230,7 @@ def test_every_match_is_kept() -> None:
 
 @pytest.mark.rule("evidence")
 def test_a_page_has_the_evidence_of_each_alone() -> None:
-    """What ends one text and begins the next is no match, and an issue of two pull requests is evidence of both."""
+    """No match spans two texts, and an issue that two pull requests share is evidence for both."""
     issue = Issue(number=5, title=" trap", body="aria label for", labels=("wcag", "bug", "a11y"))
     half = make_pull_request(title="focus ", body="focus ", labels=("focus-",))
     pulls = (half, make_pull_request(title="trap, aria", body="trap\nfocus trap", labels=("trap", "aria")), half)
@@ -243,7 +243,7 @@ def test_a_page_has_the_evidence_of_each_alone() -> None:
 
 @pytest.mark.rule("label-patterns")
 def test_label_patterns_hold_for_labels_and_titles() -> None:
-    """A clone has no labels; the bare word `aria` in a title counts, in a body it does not."""
+    """A clone has no labels; the bare word `aria` counts in a title but not in a body."""
     assert fields(title="aria") == {"title"}
     assert fields(labels=("aria",)) == {"label"}
     assert fields(body="aria") == set()
@@ -268,7 +268,7 @@ def test_words_that_only_look_alike(text: str) -> None:
 
 @pytest.mark.trap("references-by-url")
 def test_references_elsewhere_are_kept_apart() -> None:
-    """They are dropped with a reason, not taken for this repository's, and not forgotten."""
+    """They are dropped with a reason: not taken for this repository's, and not forgotten."""
     text = "Fixes other/lib#1, https://github.com/other/lib/issues/2 and acme/ui#3, again other/lib#1"
     found = references(make_pull_request(99, title="", body=text))
     assert (found.here, found.elsewhere) == ((3,), ("other/lib#1", "other/lib#2"))
@@ -298,7 +298,7 @@ def test_other_patterns_come_from_a_file(tmp_path: Path) -> None:
 
 
 def test_a_pattern_may_have_a_group_for_each_form(tmp_path: Path) -> None:
-    """The last group that matched is the number: of others, there is nothing to read."""
+    """The last group that matched contains the number; the other groups are empty."""
     path = tmp_path / "patterns.toml"
     path.write_text(GOOD.replace("gh-(\\d+)", "gh-(\\d+)|issue (\\d+)( again)?"), encoding="utf-8")
     pull = make_pull_request(99, title="", body="gh-7, issue 8", labels=())
@@ -318,7 +318,7 @@ def test_a_pattern_may_have_a_group_for_each_form(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_pattern_file_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:
-    """File and field: an expression is mended by hand."""
+    """The error names file and field, since expressions are corrected by hand."""
     path = tmp_path / "patterns.toml"
     path.write_text(GOOD.replace(old, new), encoding="utf-8")
     with pytest.raises(UserError, match=says):

@@ -1,4 +1,4 @@
-"""The files of a repository: written from the database, and taken over from where people changed them."""
+"""The files of a repository: written from the database, and read back if people edited them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_file_that_is_gone_is_written_anew(store: Store, history: History) -> 
 
 @pytest.mark.rule("one-set-of-records")
 def test_a_database_that_is_gone_is_made_anew(store: Store, history: History) -> None:
-    """JSON Lines and database say the same: either can be thrown away."""
+    """JSON Lines files and database contain the same: either can be rebuilt from the other."""
     collect(store, REPO, history.folder)
     before, rows = files(store), tables(store)
     for path in store.raw(REPO).glob("collect.sqlite*"):
@@ -49,7 +49,7 @@ def test_a_database_that_is_gone_is_made_anew(store: Store, history: History) ->
 
 
 def test_what_was_changed_by_hand_counts(store: Store, history: History) -> None:
-    """People take lines away and mend them; a run of single pull requests leaves that as it is."""
+    """People delete and correct lines; a run for single pull requests leaves these edits as they are."""
     collect(store, REPO, history.folder)
     path = store.raw(REPO) / "candidates.jsonl"
     first, *_ = path.read_text().splitlines(keepends=True)

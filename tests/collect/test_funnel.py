@@ -1,4 +1,4 @@
-"""The funnel: every pull request ends as a candidate or with a reason of the closed list."""
+"""The funnel: every pull request ends as a candidate, or with a reason from a closed list."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pipeline.core.records import Candidate, Evidence, Issue, Rejection
 
 SOURCE, TEST = {"src/Menu.tsx": "two\n"}, {"src/Menu.test.tsx": "test\n"}
 ISSUE = Issue(number=10, title="Menu has no name", body="Nobody can tell what it is.")
-#: what each candidate keeps of the filters, in their order
+#: the filters' results that each candidate keeps, in order
 FILTERS = ("no_source_changes", "no_test_changes", "revert", "bot", "bump", "no_a11y_evidence")
 
 
@@ -29,13 +29,13 @@ def history(tmp_path: Path) -> History:
 
 
 def last(history: History, message: str, files: dict[str, Content], *, chosen: bool = False) -> Candidate | Rejection:
-    """What becomes of a pull request with this message and these files."""
+    """The result for a pull request with this message and these files."""
     history.commit(message, files)
     return decide(history, chosen=chosen).outcome
 
 
 def decide(history: History, *, chosen: bool = False, issue: Issue = ISSUE, **changes: Any) -> Sifted:
-    """What becomes of the newest pull request; `changes` are made to what the source says of it."""
+    """The result for the newest pull request, after `changes` to the source's record of it."""
     source = CloneSource(REPO, history.folder)
     source.texts = {issue.number: issue}
     newest = next(source.pages("")).pulls[0]._replace(**changes)
@@ -90,7 +90,7 @@ def test_every_rejection_has_its_reason(
 
 @pytest.mark.invariant(7)
 def test_content_that_the_clone_lacks_is_a_reason(history: History) -> None:
-    """One broken pull request never stops a batch: a copy may lack single files, or a commit."""
+    """A clone may lack single files or a commit; one broken pull request never stops a batch."""
     history.commit("Aria (#1)", SOURCE | TEST)
     history.lose("HEAD~1", "src/Menu.tsx")
     found = decide(history).outcome
@@ -111,7 +111,7 @@ def test_a_base_that_the_clone_lacks_is_a_reason(history: History) -> None:
 
 @pytest.mark.rule("chosen-by-hand")
 def test_what_is_chosen_by_hand_keeps_what_the_filters_say(history: History) -> None:
-    """`--pr N` takes it whatever the filters say, and says so: tables can leave it out."""
+    """`--pr N` takes it whatever the filters decide, and records their decision, so that tables can leave it out."""
     found = last(history, "Rename (#1)", SOURCE, chosen=True)
     assert isinstance(found, Candidate)
     assert found.chosen_by_hand
@@ -121,7 +121,7 @@ def test_what_is_chosen_by_hand_keeps_what_the_filters_say(history: History) -> 
 
 @pytest.mark.rule("statement-source")
 def test_the_statement_comes_from_the_issue_where_it_is_known(history: History) -> None:
-    """A number without a text is no issue: the pull request's own text stands in, and is marked."""
+    """A number without a text is no issue: the pull request's own text is used, and marked as such."""
     linked = last(history, "Aria (#1)\n\nFixes #10", SOURCE | TEST)
     assert isinstance(linked, Candidate)
     assert (linked.statement_source, linked.resolved_issues) == ("issue", (ISSUE,))
@@ -141,7 +141,7 @@ def test_evidence_in_the_issue_is_enough(history: History) -> None:
 
 @pytest.mark.rule("table-4.1")
 def test_counts_add_up() -> None:
-    """Everything that was looked at is a candidate or a rejection; Sample counts candidates with an issue."""
+    """Everything that was looked at is a candidate or a rejection; the Sample stage counts candidates with an issue."""
     in_issue = Evidence(field="issue 1 title", pattern="a11y", text="a11y", place=0)
     candidates = [
         make_candidate(1),
@@ -181,7 +181,7 @@ def test_no_issue_is_asked_for_without_tests(history: History) -> None:
 
 @pytest.mark.rule("linked-issues")
 def test_every_reference_is_kept_with_what_came_of_it(history: History) -> None:
-    """GitHub's own links stand beside those of the texts; what leads nowhere is dropped with the reason."""
+    """GitHub's own links are listed beside those in texts; references that lead nowhere are dropped with a reason."""
     history.commit("Aria (#1)\n\nFixes #10, #11 and other/lib#12. See other/lib#13", SOURCE | TEST)
     found = decide(history, closing=(10,), closing_elsewhere=("other/app#3",))
     assert {(one.reference, one.origin, one.state) for one in found.links} == {
@@ -213,7 +213,7 @@ def test_every_reference_is_kept_with_what_came_of_it(history: History) -> None:
 def test_the_statement_is_made_of_what_is_closed(
     history: History, body: str, closing_elsewhere: tuple[str, ...], expected: list[int]
 ) -> None:
-    """An issue that is mentioned is no task, also if what is closed is unknown or in another repository."""
+    """A merely mentioned issue is no task, even if the closed one is unknown or in another repository."""
     history.commit(f"Aria (#1)\n\n{body}", SOURCE | TEST)
     source = CloneSource(REPO, history.folder)
     source.texts = {10: ISSUE, 11: Issue(number=11, title="Something else")}

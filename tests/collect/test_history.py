@@ -1,4 +1,4 @@
-"""Pull requests of a clone: both kinds of merges, every number once, with files as git knows them."""
+"""Pull requests of a clone: both kinds of merges, every number once, with files named as git names them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_squash_merge(history: History) -> None:
 
 
 def test_a_merge_commit(history: History) -> None:
-    """Its files are those of the whole branch; its title is the body's first line."""
+    """Its files are those of the whole branch; its title is the first line of the message's body."""
     base = history.git("rev-parse", "HEAD")
     message = "Merge pull request #7 from bob/topic\n\nLabel the menu\n\nCloses #5"
     sha = history.merge(message, {"src/Menu.tsx": "two\n", "src/Menu.test.tsx": "test\n"})
@@ -80,7 +80,8 @@ MERGE = "Merge pull request #4 from"
     ],
 )
 def test_the_author_of_a_merged_branch(history: History, subject: str, authors: list[str], expected: str) -> None:
-    """The merge commit's author is who merged. Bots add snapshots to people's branches, and people fix bots'."""
+    """The merge commit's author is whoever merged. Bots add snapshots to people's branches, and people fix bots'
+    branches."""
     history.merge(f"{subject}\n\nLabel the menu", {"src/Menu.tsx": "two\n"}, authors)
     assert read(history)[0].pull.author == expected
 
@@ -132,7 +133,8 @@ def test_the_author_of_a_branch_that_the_clone_lacks(history: History) -> None:
     ],
 )
 def test_what_a_pull_request_is(history: History, message: str, expected: tuple[int, str] | None) -> None:
-    """GitHub's, Bitbucket's, Gitea's, Azure's, GitLab's and bors's merges; other commits of such a history are none."""
+    """Merges by GitHub, Bitbucket, Gitea, Azure, GitLab and bors; other commits of such a history are no pull
+    requests."""
     history.commit("Other (#99)")
     history.commit(message)
     newest, *_ = read(history)
@@ -145,7 +147,8 @@ def test_what_a_host_adds_to_a_message_is_no_text(history: History) -> None:
 
 
 def test_a_history_without_numbers_goes_by_commit(history: History, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each commit counts, a merge as the whole of its branch; what only takes the main branch in is none."""
+    """Each commit counts, and a merge counts as its whole branch; merges that only bring in the main branch do not
+    count."""
     one = history.commit("feat: name the menu\n\nCloses #5", {"src/Menu.tsx": "two\n", "src/Menu.test.tsx": "t\n"})
     two = history.merge("Merge branch 'topic'\n\nmore", {"a.ts": "1\n", "b.ts": "1\n"})
     history.git("checkout", "-q", "-b", "main-of-others", "HEAD~1")
@@ -170,7 +173,7 @@ def test_a_clone_in_which_nothing_is_found_says_so(tmp_path: Path, capsys: pytes
 
 @pytest.mark.trap("half-a-rebase")
 def test_commits_of_one_number_that_follow_each_other_are_one(history: History) -> None:
-    """A branch that was rebased onto main: the last commit is the last part only."""
+    """If a branch was rebased onto main, the last commit is only its last part."""
     base = history.commit("Before (#1)", {"a.ts": "0\n"})
     history.commit("Name the menu (#2)\n\nCloses #5", {"src/Menu.tsx": "two\n", "gone.ts": "1\n"})
     history.commit("Remove again (#2)", {"gone.ts": None})
@@ -191,7 +194,7 @@ def test_the_newest_pull_request_is_there(history: History) -> None:
 
 @pytest.mark.trap("unmerged-kept")
 def test_what_was_not_merged_is_not_there(history: History) -> None:
-    """Only the first-parent history of HEAD is read, so a branch that nobody merged does not exist."""
+    """Only the first-parent history of HEAD is read, so unmerged branches do not appear."""
     history.commit("Merged (#1)")
     history.git("checkout", "-q", "-b", "open")
     history.commit("Open (#2)")
@@ -200,7 +203,7 @@ def test_what_was_not_merged_is_not_there(history: History) -> None:
 
 
 def test_a_commit_inside_a_merged_branch_is_not_one(history: History) -> None:
-    """Commits of a branch may carry numbers of other pull requests."""
+    """Commits of a branch may mention other pull requests' numbers."""
     history.git("checkout", "-q", "-b", "topic")
     history.commit("Picked (#3)")
     history.git("checkout", "-q", "main")
@@ -209,7 +212,7 @@ def test_a_commit_inside_a_merged_branch_is_not_one(history: History) -> None:
 
 
 def test_a_number_counts_once(history: History) -> None:
-    """What was merged, taken back and merged again is one pull request: its last merge."""
+    """A pull request that was merged, reverted and merged again is one: its last merge."""
     history.commit("Change (#1)", {"a.ts": "1\n"})
     history.commit("Another (#2)", {"b.ts": "1\n"})
     last = history.commit("Change again (#1)", {"a.ts": "2\n"})
@@ -223,7 +226,7 @@ def test_the_first_commit_has_no_base(tmp_path: Path) -> None:
 
 
 def test_files_are_named_as_they_are(history: History) -> None:
-    """Blanks, quotes and letters of any language; a rename is both of its names."""
+    """Spaces, quotes and letters of any script; a rename has both names."""
     names = {"src/ü b.ts": "1\n", 'src/"q".ts': "2\n", "src/tab\t.ts": "3\n"}
     history.commit("Names (#1)", names)
     history.commit("Moved (#2)", {"old name.ts": None, "new name.ts": "moved\n" * 9})
@@ -239,7 +242,7 @@ def test_a_pull_request_without_files(history: History) -> None:
 
 
 def test_long_and_odd_messages_are_read_whole(history: History) -> None:
-    """Git's output comes in blocks: a letter or a message on their border is no other than elsewhere."""
+    """Git's output comes in blocks; a character or a message at a border is read like any other."""
     long = "é☃" * 300_000
     (history.folder.parent / "message").write_text(f"Long (#1)\n\n{long}\n", encoding="utf-8")
     history.git("commit", "-q", "--allow-empty", "-F", str(history.folder.parent / "message"))

@@ -1,4 +1,4 @@
-"""Killed at any moment, the next run ends with the same files as an undisturbed one."""
+"""After a kill at any moment, the next run ends with the same files as an undisturbed one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ TESTS = Path(__file__).parents[1]
 
 
 def kill_everywhere(source: str, path: str, folder: Path, **environment: str) -> list[str]:
-    """Run the tries of killed.py; returns the names of those that died, and asserts that the files are the same."""
+    """Run the tries of killed.py and assert that the files are the same; returns the names of those that were
+    killed."""
     program = [sys.executable, str(TESTS / "collect" / "killed.py"), source, path, str(folder)]
     where = os.pathsep.join([str(TESTS), str(TESTS.parent)])
     done = subprocess.run(
@@ -35,7 +36,8 @@ def kill_everywhere(source: str, path: str, folder: Path, **environment: str) ->
 
 
 def kinds(died: list[str]) -> dict[str, int | bool]:
-    """How many died at a renaming, and whether any at a moment: how many of these do, the machine's load decides."""
+    """How many were killed at a rename, and whether any was at another moment; their number depends on the machine's
+    load."""
     return {
         "renaming": sum(name.startswith("renaming") for name in died),
         "moment": any(name.startswith("moment") for name in died),

@@ -1,4 +1,4 @@
-"""Reverts, bots' pull requests and bumps of versions."""
+"""Reverts, bots' pull requests and version bumps."""
 
 from __future__ import annotations
 
@@ -113,7 +113,8 @@ def test_by_the_author(author: str, expected: bool) -> None:
 
 
 def test_a_revert_by_its_body() -> None:
-    """A title of one's own above git's line; a list of a branch's commits may hold that line anywhere."""
+    """With a title of its own above git's line; that line may also be in a branch's list of commits, which does not
+    count."""
     line = "This reverts commit 0123456789abcdef."
     assert KINDS["revert"](make_pull_request(title="Take the label back", body=line))
     assert not KINDS["revert"](make_pull_request(title="Label the menu", body=f"* add\n\n* Revert\n\n{line}"))
@@ -122,7 +123,8 @@ def test_a_revert_by_its_body() -> None:
 
 @pytest.mark.rule("no-persons-work")
 def test_a_title_that_can_be_a_fix_is_a_revert_by_its_body() -> None:
-    """ "Revert focus to the trigger" is what a dialog does; it is also how people name a revert."""
+    """The title "Revert focus to the trigger" describes a dialog's behavior, but people name reverts like this as
+    well."""
     title = "Revert focus to the trigger"
     assert KINDS["revert"](make_pull_request(title=title, body="It broke Safari.\n\nThis reverts commit 0123abcd."))
     assert KINDS["revert"](make_pull_request(title=title, body="Reverts acme/ui#12"))

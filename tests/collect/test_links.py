@@ -1,4 +1,4 @@
-"""How references become links, and which of the linked issues are a pull request's task."""
+"""How references become links, and which linked issues are a pull request's task."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def issue(number: int, title: str = "") -> Issue:
 
 
 def merged(body: str = "", *, title: str = "", issues: tuple[Issue, ...] = (), **more: Any) -> Merged:
-    """Pull request 99 with this text, as a source gives it."""
+    """Pull request 99 with this text, as a source provides it."""
     return Merged(make_pull_request(99, title=title, body=body, resolved_issues=issues), ("src/Menu.tsx",), **more)
 
 
 def tasks(given: Merged, answers: dict[int, Issue | str]) -> list[int]:
-    """The numbers of the issues that a pull request belongs to."""
+    """The numbers of the issues that are the pull request's task."""
     links = list(resolve(unresolved(given, shipped()), answers))
     return [found.number for found in linked(given, links, answers)]
 
@@ -53,14 +53,14 @@ def test_a_number_is_looked_up_once() -> None:
     ],
 )
 def test_a_reference_says_what_became_of_it(answer: Issue | str | None, state: str) -> None:
-    """A number that the source does not answer for is unknown, not missing."""
+    """A number about which the source gives no answer is unknown, not missing."""
     answers = {} if answer is None else {1: answer}
     assert list(resolve(Unresolved(((1, "text"),), ()), answers)) == [Link("#1", 1, "text", state)]
     assert state in STATES
 
 
 def test_a_reference_to_another_repository_is_never_this_ones() -> None:
-    """`other/lib#1` once became this repository's issue 1."""
+    """`other/lib#1` was once taken for this repository's issue 1."""
     (link,) = resolve(Unresolved((), (("other/lib#1", "keyword"),)), {1: issue(1)})
     assert link == Link("other/lib#1", 0, "keyword", "elsewhere")
 
@@ -96,12 +96,12 @@ def test_a_reference_to_another_repository_is_never_this_ones() -> None:
     ],
 )
 def test_the_issues_of_a_task(given: Merged, expected: list[int]) -> None:
-    """If it closes something that cannot be read, an issue that it only names is not the task."""
+    """If it closes something that cannot be read, an issue that it only mentions is not the task."""
     assert tasks(given, {1: issue(1), 2: issue(2), 3: "pull_request"}) == expected
 
 
 def test_issues_of_the_source_come_first_and_count_once() -> None:
-    """An imported dataset brings its own issues; the same one may be linked as well."""
+    """An imported dataset has issues of its own; the text may link the same one."""
     own = issue(2, "Menu has no name")
     given = merged("Closes #1 and #2", issues=(own,))
     assert tasks(given, {1: issue(1), 2: own}) == [2, 1]

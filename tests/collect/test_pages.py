@@ -1,4 +1,4 @@
-"""The pages: appended, read back as they were, and whole after every kind of death."""
+"""The pages: appended, read back unchanged, and complete after every kind of crash."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def test_pages_come_back_as_they_were(pages: Pages) -> None:
 
 
 def test_a_page_names_no_version_of_the_schema() -> None:
-    """So that another version of the records reads it."""
+    """So that another version of the records can read it."""
     assert "schema_version" not in seen(1).line()
 
 
 @pytest.mark.rule("resume")
 def test_half_a_page_is_cut_off_wherever_it_ends(pages: Pages) -> None:
-    """Every length that a killed process can have written."""
+    """At every length that a killed process can have written."""
     whole = append(pages, 1, cursor="a")
     content = pages.path.read_bytes()
     append(pages, 2, cursor="b")

@@ -1,4 +1,4 @@
-"""What a person wrote in a text: of the same length, with everything in its place."""
+"""The part of a text that a person wrote: the rest is blanked out, so that length and positions stay."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.collect.prose import filled, prose, unquoted
 
-#: what is blanked out of `prose`: in each text `no` must be gone and `yes` must stay
+#: what is blanked out by `prose`: in each text, `no` must be gone and `yes` must remain
 HIDDEN = {
     "a comment": "yes <!-- no --> yes",
     "a comment of several lines": "yes\n<!--\nno\n\nno -->yes",
@@ -76,7 +76,7 @@ def test_what_is_no_prose(text: str) -> None:
     ],
 )
 def test_a_lone_backtick_or_fence_takes_nothing_with_it(text: str) -> None:
-    """A fence in a template's comment hid the rest of the text, and with it what is closed."""
+    """A fence in a template's comment hid the rest of the text, including the closed issue."""
     assert "yes" in prose(text) and "no" not in prose(text)
 
 
@@ -104,7 +104,7 @@ def test_what_is_prose(text: str) -> None:
     ],
 )
 def test_headings_that_nothing_follows(text: str, kept: list[str]) -> None:
-    """A template's headings are no words of the person who left them empty."""
+    """Headings of a template are not the words of the person who left them empty."""
     found = filled(text)
     assert len(found) == len(text)
     assert all(part in found for part in kept)
@@ -120,13 +120,13 @@ def test_quotations_in_a_line_are_others_words() -> None:
     "text", ["**" + "<pre>" * 20_000, "**" + "\n" * 100_000, "\n" + "~" * 100_000, "\n## A\n" + "-" * 100_000 + "x"]
 )
 def test_a_text_that_repeats_itself_costs_no_time(text: str) -> None:
-    """Each of these, as in a tool's report, took more than 20 seconds."""
+    """Each of these texts, as in a tool's report, took more than 20 seconds."""
     assert "yes" in unquoted("yes " + text) and "yes" in filled("yes " + text)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_text_is_too_strange(seed: int) -> None:
-    """Whatever the letters: the same length, the same lines, nothing new."""
+    """For any characters: the same length, the same lines, and nothing new."""
     chance = random.Random(seed)
     pieces = [
         "`",

@@ -1,4 +1,4 @@
-"""Both patches of a candidate, applied to its base, give exactly the merge commit's tree: from every source."""
+"""Both patches of a candidate, applied to its base, give exactly the merge commit's tree, for every source."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from pipeline.collect.stage import collect, collect_from
 from pipeline.core.records import Candidate
 from pipeline.core.store import Store
 
-#: a clone of a real repository, to try every candidate of it: `org/repo=PATH`
+#: a clone of a real repository, to test every candidate in it: `org/repo=PATH`
 REAL = os.environ.get("A11Y_BENCH_REAL_CLONE", "")
 TEXTS = ["one\ntwo\nthree\n" * 9, "no newline at the end", "", "\r\nline ends\r\n", "é ☃\n", "x" * 5000 + "\n"]
 
 
 def rebuilt(clone: Path, one: Candidate, folder: Path) -> str:
-    """The tree that both patches make of the base, without a checkout; objects go to `folder`."""
+    """The tree after both patches on the base, made without a checkout; objects go to `folder`."""
     folder.mkdir(parents=True)
     objects = git(clone, "rev-parse", "--path-format=absolute", "--git-path", "objects")
     where = {"GIT_INDEX_FILE": f"{folder}/index", "GIT_OBJECT_DIRECTORY": str(folder / "objects")}
@@ -40,7 +40,7 @@ def rebuilt(clone: Path, one: Candidate, folder: Path) -> str:
 
 
 def generate(folder: Path, pulls: int, seed: int) -> History:
-    """A history whose pull requests change whatever can be changed: texts, binary files, modes, names, links."""
+    """A history whose pull requests change everything that can change: texts, binary files, modes, names, links."""
     chance, history = random.Random(seed), History(folder)
     files: dict[str, Content] = {f"{place}/{n}.ts": chance.choice(TEXTS) for place in ("src", "test") for n in range(9)}
     history.commit("first", files)
@@ -57,7 +57,7 @@ def generate(folder: Path, pulls: int, seed: int) -> History:
 
 
 def _change(chance: random.Random, files: dict[str, Content], number: int) -> dict[str, Content]:
-    """Change, add, remove and move some files on both sides."""
+    """Change, add, remove and rename some files on both sides."""
     changed: dict[str, Content] = {}
     for place in ("src", "test"):
         old, moved, gone = chance.sample(sorted(name for name in files if name.startswith(place)), 3)
@@ -84,7 +84,7 @@ def test_patches_of_a_clone_rebuild_the_merge(store: Store, tmp_path: Path, seed
 def test_patches_of_github_rebuild_the_merge(
     store: Store, source: Any, world: World, tmp_path: Path, seed: int
 ) -> None:
-    """GitHub's diff finds renames and leaves binary content out: split and completed, it is as exact."""
+    """GitHub's diff detects renames and omits binary content; once split and completed, it is as exact."""
     history = generate(tmp_path / "clone", 6, seed)
     repo = world.repository(str(REPO), clone=history.folder)
     for number, merge in enumerate(history.git("rev-list", "--first-parent", "--reverse", "HEAD").split()[1:], 1):
@@ -113,7 +113,7 @@ REBASED = {
 
 
 def rebased(world: World, folder: Path, steps: list[dict[str, Content]], **more: Any) -> tuple[History, str]:
-    """A pull request of these commits, put onto main one by one behind another one's; returns its base, too."""
+    """A pull request with these commits, rebased onto main after another one; returns its base, too."""
     history = History(folder)
     history.commit("first", {"src/Menu.tsx": "1\n", "other.ts": "1\n"})
     base = history.commit("Another (#9)", {"other.ts": "1\n2\n", "src/Menu.test.tsx": "0\n"})
@@ -131,7 +131,7 @@ def rebased(world: World, folder: Path, steps: list[dict[str, Content]], **more:
 def test_a_rebase_gives_the_whole_patch(
     store: Store, source: Any, world: World, tmp_path: Path, steps: list[dict[str, Content]], with_clone: bool
 ) -> None:
-    """Of several commits that were put onto main the last alone is half of gold; how many there are, lines tell."""
+    """Of several rebased commits, the last one alone is half of gold; numbers of lines show how many there are."""
     history, base = rebased(world, tmp_path / "clone", steps)
     collect_from(store, REPO, source(history.folder if with_clone else None))
     one = outcomes(store)[1]
@@ -145,7 +145,7 @@ def test_a_rebase_gives_the_whole_patch(
 def test_a_squash_of_several_commits_is_one_commit(
     store: Store, source: Any, world: World, tmp_path: Path, with_clone: bool
 ) -> None:
-    """The number of commits alone says nothing: what stands before a squash is others' work."""
+    """The number of commits alone says nothing: the commits before a squash are other people's."""
     history, base = rebased(
         world, tmp_path / "clone", [{"src/Menu.tsx": "1\n2\n", "src/Menu.test.tsx": "1\n"}], commits=2
     )
@@ -157,7 +157,7 @@ def test_a_squash_of_several_commits_is_one_commit(
 def test_a_change_that_is_nowhere_whole_is_a_reason(
     store: Store, source: Any, world: World, tmp_path: Path, with_clone: bool
 ) -> None:
-    """GitHub names a path that no span of the history up to the merge commit has."""
+    """GitHub names a path that occurs in no range of commits up to the merge commit."""
     steps = [{"src/Menu.tsx": "1\n2\n"}, {"src/Menu.test.tsx": "1\n"}]
     files = [File("src/Menu.tsx"), File("src/Menu.test.tsx"), File("elsewhere.ts")]
     history, _ = rebased(world, tmp_path / "clone", steps, files=files)

@@ -1,4 +1,4 @@
-"""The fast scan finds what a plain loop over all patterns finds, in whatever text."""
+"""The fast scan finds what a plain loop over all patterns finds, in any text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pipeline.collect.patterns import shipped
 from pipeline.collect.scan import Scanner, widen
 from pipeline.core.patches import patterns
 
-#: pieces of texts that nearly or really match, and the letters, blanks and borders where RE2 and Python differ
+#: pieces of texts that match or nearly match, with the letters, spaces and boundaries where RE2 and Python differ
 PIECES = [
     *("a11y fix", "accessibility", "screen reader support", "aria", "ARIA label for", "missing alt text", "focus-trap"),
     *("KEYBOARD\nnavigation", "tab order", "wcag 2.1", "role attribute missing", "keyboard trap", "screen_reader"),
@@ -37,7 +37,7 @@ def found(scanner: Scanner, *texts: str) -> Matches:
 @pytest.mark.rule("exact-scan")
 @pytest.mark.parametrize("seed", range(20))
 def test_the_scan_finds_what_a_loop_finds(seed: int) -> None:
-    """The fast way is a filter in front of the slow one: it may let too much through, and never too little."""
+    """The fast scan filters for the slow one: it may let too much through, but never too little."""
     chance = random.Random(seed)
     for _ in range(100):
         blanks = chance.choices(["", " ", "  ", "\n", "\u00a0", "\x0b", "\x1f", "\u2028", "-"], k=8)
@@ -52,7 +52,7 @@ def test_the_scan_finds_what_a_loop_finds(seed: int) -> None:
 @pytest.mark.rule("exact-scan")
 @pytest.mark.parametrize("seed", range(20))
 def test_matches_that_cross_overlap_or_touch_hide_nothing(seed: int) -> None:
-    """Many texts are searched as one: small words of a small alphabet meet in every way, at borders above all."""
+    """Many texts are searched as one: short words from a small alphabet meet in every way, especially at boundaries."""
     chance = random.Random(seed)
     pieces = ["a", "b+", "i", "s?", ".", r"\s+", r"\w*?", r"\b", r"\W", r"[\sa]{2}", "^", "(b|ab)", r"(?:a|\s+b)"]
     for _ in range(100):
@@ -70,7 +70,7 @@ def test_a_huge_text_among_small_ones() -> None:
 
 @pytest.mark.rule("exact-scan")
 def test_every_letter_that_python_takes_for_another_is_found() -> None:
-    """Ignoring case, Python takes four letters beyond ASCII for ASCII ones; no other, in all of Unicode."""
+    """Ignoring case, Python equates four non-ASCII letters with ASCII ones, and no other in all of Unicode."""
     scanner = Scanner([r"[a-z0-9_]"])
     alike = [letter for letter in map(chr, range(0x80, 0x110000)) if re.match("[a-z0-9_]", letter, re.IGNORECASE)]
     assert len(alike) == 4
@@ -125,7 +125,8 @@ def test_patterns_become_wider(pattern: str, wider: str) -> None:
 
 
 def test_no_shipped_pattern_goes_the_slow_way() -> None:
-    """A pattern that the filter can not take would be searched for in every text: the scan would be slow, silently."""
+    """A pattern that the filter cannot handle would be searched for in every text, and the scan would silently be
+    slow."""
     rows = [*patterns()["a11y"]["text"], *patterns()["a11y"]["label"], *patterns()["issue_ref"]["text"]]
     assert [row for row in rows if Scanner([row]).unfiltered] == []
 

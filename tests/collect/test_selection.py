@@ -1,4 +1,4 @@
-"""Which repositories meet the thesis's criteria, and why the others do not."""
+"""Which repositories meet the thesis's criteria, and why others do not."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_facts_are_asked_for_again(rest: Rest, world: World, github: GitHubDoubl
 
 @pytest.mark.rule("selection")
 def test_the_shipped_list_is_the_seeds() -> None:
-    """Appendix 9.2 names 29 repositories; the twenty of table 4.1 are among them."""
+    """Appendix 9.2 of the thesis names 29 repositories, including the twenty of table 4.1."""
     listed = load_list()
     assert len({one.name for one in listed}) == len(listed) == 29
     assert sum(one.sampled for one in listed) == 20

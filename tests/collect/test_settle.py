@@ -1,4 +1,4 @@
-"""What counts in the end: the source's record, and what people decided about it."""
+"""The final record: the source's record, combined with people's decisions about it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_what_nobody_collected_can_not_be_excluded() -> None:
 
 
 def test_a_record_of_a_decision_takes_the_place_of_the_sources() -> None:
-    """People edit candidates.jsonl: a line that they add or move is a decision with its record."""
+    """People edit candidates.jsonl: a line that they add or move is a decision with its own record."""
     own = collected(title="Mine").model_dump(mode="json")
     for record in (collected(), refused(), None):
         found = settle(record, FILES, Standing(place=decision("include", record=own)))
@@ -80,7 +80,7 @@ def test_a_candidate_that_is_chosen_is_marked_and_keeps_what_the_filters_said() 
 def test_what_is_no_longer_chosen_gets_what_the_filters_said(
     filters: dict[str, bool], reason: str, issues: tuple[int, ...]
 ) -> None:
-    """The first filter that it fails names the reason; only one without evidence was ever linked to issues."""
+    """The first failed filter gives the reason; issues were linked only if there was evidence."""
     found = settle(collected(filters=filters, chosen_by_hand=True), FILES, Standing())
     assert isinstance(found, Rejection)
     assert (found.reason, found.issues, found.detail) == (reason, issues, "; ".join(FILES))
@@ -104,7 +104,7 @@ def test_fields_are_set_after_everything_else() -> None:
 
 
 def test_a_field_that_a_record_lacks_is_left_alone() -> None:
-    """A title that was set for a candidate means nothing once it is a rejection."""
+    """A title set for a candidate means nothing once it is a rejection."""
     assert with_fields(refused(), {"title": "Better"}) == refused()
     assert with_fields(refused(), {"title": "Better", "detail": "why"}) == refused(detail="why")
 

@@ -41,7 +41,7 @@ def test_everything_is_kept_with_its_funnel(store: Store, history: History) -> N
 
 @pytest.mark.rule("collecting-adds")
 def test_collecting_adds_to_what_is_there(store: Store, history: History) -> None:
-    """Single pull requests are taken one by one, and a later run of everything takes none of them away."""
+    """Single pull requests are added one by one, and a later full run removes none of them."""
     collect(store, REPO, history.folder, numbers=[2])
     assert reasons(store) == {2: "by hand"}
     assert collect(store, REPO, history.folder, numbers=[3]).total == 2
@@ -93,7 +93,7 @@ def test_issue_texts_come_from_a_file(store: Store, history: History, tmp_path: 
 def test_bad_input_is_refused_with_nothing_written(
     store: Store, history: History, tmp_path: Path, arguments: dict, message: str
 ) -> None:
-    """File, line and field, and what to do; what was collected before stays as it was."""
+    """With file, line and field, and what to do; what was collected before stays."""
     (tmp_path / "broken.jsonl").write_text('{"number": 1, "title": "t"}\n{"number": "x", "title": "t"}\n')
     files = {name: tmp_path / value for name, value in arguments.items() if isinstance(value, str)}
     with pytest.raises(UserError, match=message):
@@ -114,7 +114,7 @@ def test_a_broken_record_is_refused_before_it_is_replaced(store: Store, history:
 
 
 def test_a_bare_clone_gives_the_same_records(store: Store, history: History, tmp_path: Path) -> None:
-    """A patch is named by its bytes: they may not depend on how somebody cloned."""
+    """A digest of a patch's bytes names it, so these must not depend on how somebody cloned."""
     collect(store, REPO, history.folder)
     git(tmp_path, "clone", "-q", "--bare", str(history.folder), "bare.git")
     other = Store(tmp_path / "other")

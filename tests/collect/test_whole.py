@@ -1,4 +1,4 @@
-"""How many commits of the history a pull request is: one, or several that were rebased onto the branch."""
+"""How many commits of the history belong to a pull request: one, or several that were rebased onto the branch."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ PATHS = ("src/Menu.tsx", "src/Menu.test.tsx")
 
 
 def merged(added: int | None = 3, removed: int | None = 1, files: tuple[str, ...] = PATHS) -> Merged:
-    """A pull request with the host's numbers of lines; None: the host has none."""
+    """A pull request with the host's numbers of lines, or None if the host has none."""
     return Merged(make_pull_request(), files, added=added, removed=removed)
 
 
 class History:
-    """The changes of the last n commits, and what was asked for."""
+    """The changes of the last n commits, and which n were requested."""
 
     def __init__(self, *spans: Span | None, commits: int = 1) -> None:
         self._spans, self._commits = spans, commits
@@ -50,7 +50,7 @@ def test_a_squashed_pull_request_is_its_last_commit() -> None:
 
 @pytest.mark.trap("half-a-rebase")
 def test_a_rebased_one_is_all_of_its_commits() -> None:
-    """Of a rebase merge with several commits, only the last was gold."""
+    """After a rebase merge of several commits, only the last one was gold."""
     history = History(span("one", 1, 0, PATHS[0]), span("two", 2, 0), span("three", 3, 1), commits=3)
     assert base_of(merged(), history) == "three"
 
@@ -72,7 +72,7 @@ def test_where_the_branch_had_changed_the_nearest_change_counts() -> None:
 
 
 def test_a_change_without_all_paths_is_none() -> None:
-    """The numbers may fit by chance."""
+    """The numbers may match by chance."""
     history = History(span("one", 3, 1, PATHS[0]), span("two", 9, 9), commits=2)
     assert base_of(merged(), history) == "two"
 

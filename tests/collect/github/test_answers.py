@@ -1,4 +1,4 @@
-"""What an answer of GitHub lacks, by the errors that came with it."""
+"""Which parts are missing in an answer from GitHub, judged by the errors in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NODES = ("pullRequests", "nodes")
 
 
 def answer(nodes: Any, *errors: tuple[str | None, tuple[str | int, ...]]) -> Answer:
-    """An answer with these pull requests, and with errors of a type at a place."""
+    """An answer with these pull requests, and with errors of a type at a path."""
     listed = [{"message": "Something went wrong", "type": kind, "path": list(place)} for kind, place in errors]
     return Answer({"repository": {"pullRequests": {"nodes": nodes}}}, listed)
 
@@ -39,7 +39,7 @@ def place(*path: str | int) -> tuple[str | int, ...]:
     ],
 )
 def test_what_is_incomplete(nodes: Any, errors: Any, expected: set[int]) -> None:
-    """Not what GitHub does not know or does not show, and not the files, which REST has."""
+    """Not incomplete: objects that GitHub does not know or does not show, and files, which REST provides."""
     assert incomplete(answer(nodes, *errors), *NODES) == expected
 
 

@@ -1,4 +1,4 @@
-"""What GitHub does on a bad day: every fault of the double, and in the end the same files as on a good one."""
+"""GitHub on a bad day: after every fault of the double, the files are the same as on a good day."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FAULTS = {
 
 @pytest.fixture
 def undisturbed(world: World, source: Any, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """What a good day gives."""
+    """The files of a good day."""
     world.generate(str(REPO), pulls=250, seed=8, evidence=0.2)
     made = Store(tmp_path_factory.mktemp("undisturbed"))
     collect_from(made, REPO, source())
@@ -46,7 +46,7 @@ def undisturbed(world: World, source: Any, tmp_path_factory: pytest.TempPathFact
 def test_a_fault_changes_nothing_in_the_end(
     store: Store, source: Any, github: GitHubDouble, undisturbed: Store, fault: Any, on: str
 ) -> None:
-    """An answer that is none is asked for again, and nothing half read is kept."""
+    """A broken answer is requested again, and nothing incomplete is kept."""
     github.fault(fault, after=2, times=2, on=on)
     collect_from(store, REPO, source())
     assert [one.fault for one in github.requests].count(fault.name) == 2
@@ -59,7 +59,8 @@ def test_a_fault_changes_nothing_in_the_end(
 def test_an_answer_in_part_is_asked_for_again(
     store: Store, source: Any, github: GitHubDouble, undisturbed: Store, times: int
 ) -> None:
-    """GitHub gives `data` and `errors` together when one node fails: what is missing would never be looked at."""
+    """GitHub returns `data` and `errors` together if one node fails; without a second request, that node would be
+    lost."""
     github.fault(faults.partial("repository", "pullRequests", "nodes", 3), after=1, times=times)
     collect_from(store, REPO, source())
     assert files(store) == files(undisturbed)
@@ -67,7 +68,7 @@ def test_an_answer_in_part_is_asked_for_again(
 
 @pytest.fixture
 def three(github: GitHubDouble) -> GitHubDouble:
-    """Three pull requests about accessibility, one only by its label and one only by its issue."""
+    """Three pull requests about accessibility, one of them only by its label and one only by its issue."""
     repo = github.world.repository(str(REPO))
     repo.issue(10, title="a11y: the menu has no name")
     repo.issue(11, title="Another")
@@ -85,7 +86,8 @@ def three(github: GitHubDouble) -> GitHubDouble:
 def test_what_stays_missing_is_fetched_singly(
     store: Store, source: Any, three: GitHubDouble, path: tuple[str | int, ...]
 ) -> None:
-    """A pull request that GitHub left out vanished, the cursor behind it; an issue that it left out was unknown."""
+    """A pull request that GitHub omitted was lost, since the cursor moved on; an omitted issue was taken for
+    unknown."""
     three.fault(faults.partial("repository", *path), after=2 if path[0] == "i10" else 1, times=4)
     collect_from(store, REPO, source())
     assert [request.fault for request in three.requests].count("partial") == 4
@@ -107,7 +109,7 @@ def test_what_stays_missing_is_fetched_singly(
 def test_what_cannot_be_fetched_singly_ends_the_run(
     store: Store, source: Any, three: GitHubDouble, places: list[tuple[str | int, ...]]
 ) -> None:
-    """Nothing of the page is stored, so the next run has everything."""
+    """Nothing of the page is stored, so the next run gets everything."""
     (page, single), asked = places, 2 if places[0] == ("i10",) else 1
     three.fault(faults.partial("repository", *page), after=asked, times=4)
     three.fault(faults.partial("repository", *single), after=asked + (single[0] == "p2"), times=4)
@@ -120,7 +122,7 @@ def test_what_cannot_be_fetched_singly_ends_the_run(
 
 @pytest.mark.rule("limits")
 def test_a_pull_request_chosen_by_hand_is_fetched_singly(store: Store, source: Any, three: GitHubDouble) -> None:
-    """One that GitHub left out was said not to exist."""
+    """If GitHub omitted it, it was said not to exist."""
     three.fault(faults.partial("repository", "p2"), after=1, times=4)
     collect_from(store, REPO, source(), numbers=[1, 2])
     assert reasons(store) == {1: "by hand", 2: "by hand"}
@@ -149,7 +151,7 @@ def test_a_page_that_is_too_much_for_github_comes_in_smaller_ones(
 def test_a_server_that_stays_broken_ends_the_run_and_loses_nothing(
     store: Store, source: Any, github: GitHubDouble, undisturbed: Store
 ) -> None:
-    """What was decided before is there, and the next run goes on behind it."""
+    """Earlier decisions are kept, and the next run continues after them."""
     github.fault(faults.unavailable(), after=4, times=8)
     with pytest.raises(InfrastructureError, match="GitHub keeps failing"):
         collect_from(store, REPO, source())
@@ -161,7 +163,7 @@ def test_a_server_that_stays_broken_ends_the_run_and_loses_nothing(
 
 @pytest.mark.rule("limits")
 def test_points_are_not_overdrawn(world: World, store: Store) -> None:
-    """What is left is known from every answer: nobody has to be refused to stop in time."""
+    """Every answer says how many points are left, so collecting stops before it is refused."""
     from collecting import PATIENCE
 
     from pipeline.collect.github.source import GitHubSource
@@ -224,7 +226,7 @@ def test_a_cursor_that_expired_means_from_the_start(
 def test_a_token_is_nowhere(
     store: Store, source: Any, github: GitHubDouble, capfd: pytest.CaptureFixture[str], caplog: Any
 ) -> None:
-    """Not in a file, not on the terminal, not in a log of any library, not in an error, whatever goes wrong."""
+    """Whatever goes wrong: not in a file, on the terminal, in a library's log, or in an error."""
     caplog.set_level(logging.DEBUG)
     github.world.generate(str(REPO), pulls=120, seed=8, evidence=0.3)
     for index, fault in enumerate(fault for name, fault in FAULTS.items() if name != "broken"):

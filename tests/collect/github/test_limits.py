@@ -1,4 +1,4 @@
-"""Which token asks, how long it waits, and what a refusal means."""
+"""Which token is used, how long it waits, and what a refusal means."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ IN_A_MINUTE = "2999-01-01T00:00:00Z"
 
 
 def _at(value: str) -> str:
-    """A header; `in 500` is the time in 500 s, as the tests run long after they are collected."""
+    """A header; `in 500` means the time in 500 s, since tests run long after they are collected."""
     if value.startswith("date in "):
         return formatdate(time.time() + int(value[8:]), usegmt=True)
     return str(int(time.time()) + int(value[3:])) if value.startswith("in ") else value
 
 
 def refuse(status: int, message: str = "", attempt: int = 0, **headers: str) -> float | None:
-    """Seconds that the only token then waits; None when the refusal is about the question."""
+    """The seconds that the only token then waits; None if the refusal is about the request itself."""
     tokens = Tokens(["a"], Patience(first=1, secondary=60, longest=300))
     token, _ = tokens.next()
     named = {name.replace("_", "-"): _at(value) for name, value in headers.items()}
@@ -51,7 +51,7 @@ def refuse(status: int, message: str = "", attempt: int = 0, **headers: str) -> 
     ],
 )
 def test_what_a_refusal_means(status: int, message: str, headers: dict[str, str], seconds: int | None) -> None:
-    """A Retry-After may be a date, and what a proxy on the way writes there must not end a night's collection."""
+    """Retry-After may be a date; whatever a proxy writes there must not end a night's collection."""
     waited = refuse(status, message, **headers)
     assert waited == (pytest.approx(seconds, rel=0.3) if seconds and seconds > 60 else seconds)
 

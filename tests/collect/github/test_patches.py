@@ -1,4 +1,4 @@
-"""Patches as GitHub prints them: which commits count, what is lost on the way, and what GitHub refuses."""
+"""Patches from GitHub: which commits count, what is lost on the way, and what GitHub refuses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WHOLE = f"{PICTURE}GIT binary patch\nliteral 3\nKcmb=J\n\nliteral 0\nHcmV?d\n\n"
 
 
 def mail(diff: str, number: int = 1) -> str:
-    """A commit as `git format-patch` writes it."""
+    """A commit in the format of `git format-patch`."""
     return (
         f"From {str(number) * 40} Mon Sep 17 00:00:00 2001\nFrom: ann <ann@example.org>\nDate: Mon, 6 May 2024\n"
         f"Subject: [PATCH] b\n\n---\n src/a.ts | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n\n"
@@ -29,7 +29,7 @@ def mail(diff: str, number: int = 1) -> str:
 
 
 class Answers:
-    """What GitHub answers: the parents of commits, and texts by form; an exception is raised."""
+    """GitHub's answers: the parents of commits, and texts by format; exceptions are raised."""
 
     def __init__(self, parents: Mapping[str, list[str]], **texts: str | Exception) -> None:
         self.parents_of, self.texts, self.asked = parents, texts, list[str]()
@@ -64,7 +64,7 @@ def test_a_commit_is_divided_into_source_and_tests() -> None:
 
 
 def test_the_whole_of_a_picture_is_in_the_mail() -> None:
-    """GitHub's diff says only that it differs; the signature of the mail is no part of it."""
+    """GitHub's diff says only that the image differs; the mail's signature is not part of it."""
     rest = Answers(ONE, diff=SOURCE + SHOWN, patch=mail(SOURCE + WHOLE))
     assert changes(rest) == Patches("base", SOURCE + WHOLE, "")
 
@@ -111,7 +111,7 @@ def test_a_first_commit_has_no_base() -> None:
 
 @pytest.mark.trap("half-a-rebase")
 def test_a_rebase_is_all_of_its_commits() -> None:
-    """GitHub's own numbers say that the merge commit is the last part only."""
+    """GitHub's own numbers describe the merge commit, which is the last part only."""
     line = {"head": ["two"], "two": ["one"], "one": ["base"], "base": []}
     rest = Answers(line, two=TEST, base=SOURCE + TEST)
     found = changes(rest, ("src/a.ts", "src/a.test.ts"), added=2, removed=2)
@@ -132,7 +132,7 @@ def test_a_change_that_lies_elsewhere_is_not_available() -> None:
     ],
 )
 def test_the_line_of_a_commit_ends_at_merges(parents: dict[str, list[str]], expected: list[str]) -> None:
-    """It may begin with one: a merge commit is compared with its first parent, and nothing before that."""
+    """It may start at one: a merge commit is compared with its first parent, and nothing before it counts."""
     rest = Answers(parents)
     line = Line(rest, "acme/ui", "head")
     assert [line.parent(number) for number in range(4)] == expected

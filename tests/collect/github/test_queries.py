@@ -1,4 +1,4 @@
-"""The GraphQL queries: each names what it declares, and asks in one go for everything that a page needs."""
+"""The GraphQL queries: each uses what it declares, and requests everything for a page at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_brackets_are_balanced(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_every_variable_is_declared_and_used(name: str) -> None:
-    """GitHub refuses a query with a variable that it does not use."""
+    """GitHub refuses a query with an unused variable."""
     declared = re.findall(r"\$(\w+):", ALL[name])
     used = re.findall(r"(?<=: )\$(\w+)", ALL[name])
     assert sorted(set(used)) == sorted(declared)

@@ -1,4 +1,4 @@
-"""The source `github`, in front of a double that executes its queries against GitHub's published schema."""
+"""The source `github`, with a double that executes its queries against GitHub's published schema."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pipeline.core.store import Store, read_json
 
 
 def pulls(source: Any) -> dict[int, Merged]:
-    """Everything that a source gives, by number; it is closed."""
+    """All pull requests of a source, by number; the source is then closed."""
     found = {one.pull.number: one for page in source.pages("") for one in page.pulls}
     source.close()
     return found
@@ -40,7 +40,7 @@ def test_a_pull_request_has_everything(source: Any, world: World) -> None:
 
 @pytest.mark.rule("no-persons-work")
 def test_a_bot_is_told_by_its_kind(source: Any, world: World, store: Store) -> None:
-    """GraphQL gives a bot's name without `[bot]`: whoever is called like one is none."""
+    """GraphQL omits the `[bot]` of a bot's name, so a name alone identifies no bot."""
     repo = world.repository(str(REPO))
     for number, author in ((1, "helper[bot]"), (2, "helper"), (3, None)):
         repo.pull(number, title="Aria", files=FILES, author=author)
@@ -52,7 +52,7 @@ def test_a_bot_is_told_by_its_kind(source: Any, world: World, store: Store) -> N
 @pytest.mark.trap("newest-skipped")
 @pytest.mark.parametrize("number", [1, 100, 101, 250])
 def test_every_merged_pull_request_is_there(source: Any, world: World, number: int) -> None:
-    """A fresh run of Multi-SWE-bench always skips the newest; borders of pages are where others are lost."""
+    """A fresh run of Multi-SWE-bench always skips the newest; others are easily lost at page borders."""
     repo = world.repository(str(REPO))
     for each in range(1, number + 1):
         repo.pull(each, title="Change", files=FILES)
@@ -61,7 +61,7 @@ def test_every_merged_pull_request_is_there(source: Any, world: World, number: i
 
 @pytest.mark.trap("unmerged-kept")
 def test_only_what_was_merged_is_there(source: Any, world: World) -> None:
-    """An open or a closed pull request has no merge commit: nothing says that its patch is right."""
+    """An open or closed pull request has no merge commit: nothing shows that its patch is right."""
     repo = world.repository(str(REPO))
     for number, state in ((1, "MERGED"), (2, "CLOSED"), (3, "OPEN")):
         repo.pull(number, title="Change", files=FILES, state=state)
@@ -83,7 +83,7 @@ def test_what_an_issue_number_leads_to(source: Any, world: World) -> None:
 
 @pytest.mark.rule("funnel")
 def test_the_funnel_finds_what_the_recipes_say(store: Store, source: Any, world: World) -> None:
-    """Every generated pull request ends where its recipe says, and the counts add up."""
+    """Every generated pull request ends as its recipe says, and the counts add up."""
     repo = world.generate(str(REPO), pulls=400, seed=3, evidence=0.3)
     funnel = collect_from(store, REPO, source())
     found = reasons(store)
@@ -101,7 +101,8 @@ def test_the_funnel_finds_what_the_recipes_say(store: Store, source: Any, world:
 
 @pytest.mark.rule("points")
 def test_a_hundred_pull_requests_cost_five_points_at_most(store: Store, source: Any, github: GitHubDouble) -> None:
-    """With labels, files and issue texts, by GitHub's own rule: the thesis's 96,349 fit into one token's night."""
+    """Including labels, files and issue texts, by GitHub's own formula: the thesis's 96,349 pull requests take one
+    token one night."""
     github.world.generate(str(REPO), pulls=800, seed=4)
     funnel = collect_from(store, REPO, source())
     points = sum(one.cost for one in github.requests if one.path == "/graphql")
@@ -149,7 +150,7 @@ def test_what_changed_is_decided_anew(store: Store, source: Any, world: World) -
 
 
 def test_many_files_are_read_as_far_as_needed(source: Any, github: GitHubDouble) -> None:
-    """GraphQL gives a hundred paths: a test that comes later counts too."""
+    """GraphQL returns a hundred paths; a later test file counts too."""
     repo = github.world.repository(str(REPO))
     repo.pull(1, title="Aria", files=[*(f"src/{n:03}.ts" for n in range(250)), "zz/Menu.test.ts"])
     repo.pull(2, title="Aria", files=["a/Menu.test.ts", *(f"src/{n:03}.ts" for n in range(250))])

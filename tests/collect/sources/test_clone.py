@@ -1,4 +1,4 @@
-"""The source `git`: a clone, as deep and as whole as it must be."""
+"""The source `git`: a clone must be deep and complete enough."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def aria(number: int) -> tuple[str, dict[str, str]]:
 
 @pytest.mark.rule("bad-input")
 def test_a_shallow_clone_is_refused(store: Store, tmp_path: Path) -> None:
-    """Its oldest commit looks as if it had made everything."""
+    """Its oldest commit seems to have created every file."""
     history = History(tmp_path / "clone")
     for number in range(3):
         history.commit(*aria(number))
@@ -33,7 +33,7 @@ def test_a_shallow_clone_is_refused(store: Store, tmp_path: Path) -> None:
 
 @pytest.mark.invariant(7)
 def test_a_missing_file_elsewhere_is_no_obstacle(store: Store, tmp_path: Path) -> None:
-    """A copy may lack a large video: only a pull request that touches it is rejected, with that reason."""
+    """A clone may lack a large video: only a pull request that touches it is rejected, for that reason."""
     history = History(tmp_path / "clone")
     history.commit("first", {"public/video.mp4": b"\0video", "src/Menu.tsx": "0\n"})
     history.commit(*aria(1))

@@ -1,4 +1,4 @@
-"""Records of other benchmarks as pull requests: fields that are there, missing, or written as text."""
+"""Records of other benchmarks as pull requests: fields that are present, missing, or encoded as text."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_name_without_a_number_is_refused(name: str) -> None:
     ],
 )
 def test_lists_may_be_json_in_a_string(value: Any, expected: set[str]) -> None:
-    """Published files hold them so."""
+    """Published files contain them this way."""
     assert swe(FAIL_TO_PASS=value, PASS_TO_PASS=value).expected == (expected, expected)
 
 
@@ -164,7 +164,7 @@ def test_a_task_folder_names_pictures_by_place_and_address() -> None:
     "value", [None, "", "{}", {}, {"problem_statement": None}, {"patch": ["https://a.example/a.png"]}]
 )
 def test_without_pictures_of_the_statement_there_are_none(value: Any) -> None:
-    """Pictures of the patch or the tests would show the solution."""
+    """Images in the patch or the tests would show the solution."""
     assert swe(image_assets=value).merged().pull.pictures == ()
 
 

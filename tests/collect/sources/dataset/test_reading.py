@@ -1,4 +1,4 @@
-"""Folders of tasks, on the disk or in a bare clone, and files of records, as rows and problems."""
+"""Folders of tasks, on disk or in a bare clone, and files of records, read as rows and problems."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TASK = {
 
 
 def tasks(folder: Path, **others: dict[str, Any]) -> Path:
-    """A folder of task folders: `menu`, and others with these files in place of its own."""
+    """A folder with task folders: `menu`, and others that replace some of its files."""
     for name, more in {"menu": {}, **others}.items():
         for file, content in (TASK | more).items():
             if content is not None:
@@ -54,7 +54,7 @@ def tasks(folder: Path, **others: dict[str, Any]) -> Path:
 
 
 def rows(path: Path) -> tuple[list[Any], list[str]]:
-    """The records, and what is wrong with others."""
+    """The records, and the problems of the others."""
     found = list(read(path, REPO))
     good = [one.record for one in found if isinstance(one, Row)]
     return good, [str(one).splitlines()[0] for one in found if isinstance(one, UserError)]
@@ -83,7 +83,7 @@ def test_one_task_alone_and_one_without_hints(tmp_path: Path) -> None:
 
 @pytest.mark.rule("foreign-benchmarks")
 def test_a_bare_clone_that_lacks_some_contents(tmp_path: Path) -> None:
-    """Read by the names of contents: a picture that the copy lacks is not held, the task is there."""
+    """Files are read by object name: if the clone lacks an image, the task is read without it."""
     history = History(tmp_path / "work")
     tasks(history.folder, lost={"task.yaml": ABOUT.replace("ui-8", "ui-9"), "problem_assets/0-menu-1.png": b"lost"})
     commit = history.commit("tasks")
@@ -117,7 +117,7 @@ def test_a_broken_task_hides_no_other(tmp_path: Path, broken: dict[str, Any], sa
 
 @pytest.mark.rule("foreign-benchmarks")
 def test_published_records_hold_lists_in_strings(tmp_path: Path) -> None:
-    """So do SWE-bench's on its hub, one list instead of lines as well."""
+    """So does SWE-bench on its hub, in which a file may also be one list instead of lines."""
     record = {
         "repo": str(REPO),
         "instance_id": "acme__ui-8",
@@ -186,7 +186,7 @@ def test_a_broken_record_is_named_and_the_others_are_read(tmp_path: Path, line: 
 @pytest.mark.rule("foreign-benchmarks")
 @pytest.mark.parametrize("form", [f"{json.dumps(MULTI)}\r\n{json.dumps(SWE)}\r\n", json.dumps([MULTI, SWE], indent=1)])
 def test_a_file_of_windows_has_the_same_records(tmp_path: Path, form: str) -> None:
-    """It begins with a mark, which hid that the file is one list."""
+    """It starts with a byte order mark, which hid that the file is one list."""
     path = tmp_path / "all.json"
     path.write_text(form, encoding="utf-8-sig", newline="")
     found, problems = rows(path)
@@ -216,7 +216,7 @@ def test_a_broken_task_is_named_and_the_others_are_read(tmp_path: Path, files: d
 
 @pytest.mark.parametrize("text", [DEEP, "{", "[]", "null", ""])
 def test_tests_that_can_not_be_read_expect_nothing(tmp_path: Path, text: str) -> None:
-    """They decide nothing here: qualification finds out which tests a gold patch fixes."""
+    """They decide nothing here: qualification finds out which tests the gold patch fixes."""
     found, problems = rows(tasks(tmp_path, odd={"tests.json": text}))
     assert problems == [] and [len(one.expected.fixed) for one in found] == [1, 0]
 
@@ -243,7 +243,7 @@ def test_nothing_of_a_known_form(tmp_path: Path) -> None:
 
 @pytest.mark.rule("foreign-benchmarks")
 def test_pictures_and_hints_reach_the_task(store: Store, tmp_path: Path) -> None:
-    """Their bytes are kept by digest, once; a candidate, an instance and a task name them."""
+    """Their bytes are stored once, by digest; candidate, instance and task refer to them."""
     source = open_source("dataset", REPO, Options(tasks(tmp_path)))
     collect_from(store, REPO, source)
     (candidate,) = read_records(store.raw(REPO) / "candidates.jsonl", Candidate)
@@ -254,7 +254,7 @@ def test_pictures_and_hints_reach_the_task(store: Store, tmp_path: Path) -> None
 
 @pytest.mark.rule("foreign-benchmarks")
 def test_a_link_out_of_a_folder_is_none_of_its_files(tmp_path: Path) -> None:
-    """A statement that is a link to somebody's key would be sent to a provider."""
+    """If the statement is a link to somebody's key, the key would be sent to a provider."""
     folder = tasks(
         tmp_path / "folder", odd={"problem_statement.md": None, "hints.md": None, "problem_assets/0-menu-1.png": None}
     )

@@ -1,6 +1,6 @@
-"""The source `dataset`: records of Multi-SWE-bench and of SWE-bench become the same records as any other.
+"""The source `dataset`: records of Multi-SWE-bench and of SWE-bench become the same records as from any other source.
 
-Folders of tasks and pictures are test_reading.py's.
+Folders of tasks and images are covered by test_reading.py.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def write(folder: Path, *rows: Any) -> Path:
 
 
 def collect(store: Store, path: Path, *numbers: int, **options: Any) -> list[str]:
-    """Collect; returns what was left out. Raises UserError for it where `strict`."""
+    """Collect and return what was left out. Raises UserError for it if `strict`."""
     problems: list[UserError] | None = None if options.pop("strict", False) else []
     collect_from(store, REPO, open_source("dataset", REPO, Options(path, **options)), numbers, problems=problems)
     return [str(one) for one in problems or ()]
@@ -75,7 +75,7 @@ def test_both_forms_become_candidates(store: Store, tmp_path: Path) -> None:
 
 @pytest.mark.rule("foreign-benchmarks")
 def test_its_makers_chose_it(store: Store, tmp_path: Path) -> None:
-    """It is taken whatever the filters say, and says what they would have said; nothing to test with stays nothing."""
+    """It is taken whatever the filters decide, and records their decision; without tests, it is rejected as usual."""
     quiet = MULTI["resolved_issues"][0] | {"title": "Menu is slow"}
     path = write(tmp_path, MULTI | {"resolved_issues": [quiet]}, MULTI | {"number": 9, "test_patch": ""})
     collect(store, path)
@@ -93,7 +93,7 @@ def test_the_funnel_is_the_same_where_it_is_asked_for(store: Store, tmp_path: Pa
 
 @pytest.mark.rule("foreign-benchmarks")
 def test_which_part_is_a_test_is_its_makers_matter(store: Store, tmp_path: Path) -> None:
-    """Files that the mining patterns do not know as tests are tests, where the record says so."""
+    """If the record says so, files that our patterns do not recognize as tests are tests."""
     patch = TEST_PATCH.replace("src/Menu.test.tsx", "src/checks/menu-check.js")
     collect(store, write(tmp_path, SWE | {"test_patch": patch}))
     assert reasons(store) == {8: "candidate"}
@@ -102,7 +102,7 @@ def test_which_part_is_a_test_is_its_makers_matter(store: Store, tmp_path: Path)
 # -- the clone -------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def history(tmp_path: Path) -> History:
-    """Its second commit is #8, by the pull request's own title, on a base that moved on."""
+    """The second commit is #8, with the pull request's own title, on a later base."""
     made = History(tmp_path / "clone")
     made.commit("first", {"src/Menu.tsx": "1\n", "src/Menu.test.tsx": "1\n"})
     made.commit("later", {"src/Other.tsx": "1\n"})
@@ -112,7 +112,7 @@ def history(tmp_path: Path) -> History:
 
 @pytest.mark.rule("foreign-benchmarks")
 def test_the_clone_gives_what_the_record_lacks(store: Store, tmp_path: Path, history: History) -> None:
-    """Base and patches are the record's; the pull request's own words and its merge commit are the history's."""
+    """Base and patches are the record's; the pull request's text and merge commit come from the history."""
     base = history.git("rev-parse", "HEAD~2")
     collect(store, write(tmp_path, SWE | {"base_commit": base}), clone=history.folder)
     one = outcomes(store)[8]
@@ -146,7 +146,7 @@ def test_one_missing_number_does_not_refuse_the_others(store: Store, tmp_path: P
 
 @pytest.mark.rule("foreign-benchmarks")
 def test_one_broken_record_does_not_refuse_the_others(store: Store, tmp_path: Path) -> None:
-    """It is said with file, line and field, where it may be of this repository."""
+    """It is reported with file, line and field, if it may belong to this repository."""
     other = {"org": "acme", "repo": "other", "number": "x", "fix_patch": ""}
     problems = collect(store, write(tmp_path, MULTI, "{", SWE | {"base_commit": None}, other))
     assert reasons(store) == {7: "candidate"}
@@ -162,7 +162,7 @@ def test_a_number_is_there_once(store: Store, tmp_path: Path) -> None:
 
 @pytest.mark.trap("unmerged-kept")
 def test_an_open_pull_request_is_left_out(store: Store, tmp_path: Path) -> None:
-    """Multi-SWE-bench's collection keeps what was never merged."""
+    """Multi-SWE-bench's collection contains pull requests that were never merged."""
     collect(store, write(tmp_path, MULTI, MULTI | {"number": 9, "state": "open"}))
     assert sorted(reasons(store)) == [7]
 
@@ -189,7 +189,7 @@ def test_issues_without_a_number_do_not_run_into_each_other(store: Store, tmp_pa
     ],
 )
 def test_a_broken_file_is_refused(store: Store, tmp_path: Path, rows: list[Any], says: str) -> None:
-    """File, line and field; what was collected before is untouched."""
+    """With file, line and field; what was collected before stays."""
     with pytest.raises(UserError, match=says):
         collect(store, write(tmp_path, *rows), strict=True)
     assert list(store.root.rglob("*.jsonl")) == []
@@ -204,7 +204,7 @@ def test_a_file_that_is_not_there(path: Path | None) -> None:
 
 @pytest.mark.rule("test-files")
 def test_a_dataset_says_itself_which_files_are_tests(store: Store, tmp_path: Path) -> None:
-    """Whatever their names: what its authors split is not split again, and a rebase comes whole."""
+    """Whatever their names: the authors' split is kept, and a rebase is complete."""
     odd = TEST_PATCH.replace("src/Menu.test.tsx", "checks/menu.js")
     collect(store, write(tmp_path, MULTI | {"test_patch": odd}, SWE | {"test_patch": ""}))
     assert reasons(store) == {7: "candidate", 8: "no_test_changes"}
