@@ -1,6 +1,6 @@
 """A checkout with one commit, a specification that installs one tiny package, and each sandbox with both layers made.
 
-Docker's images and volumes get digests of their own in each session and are removed after it.
+Docker images and volumes get digests of their own in each session, and are removed after it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PACKAGE = {"name": "tiny", "version": "1.0.0", "private": True, "dependencies": 
 
 @dataclass
 class Bench:
-    """A sandbox with an environment and an instance, and what was needed and said to make them."""
+    """A sandbox with an environment and an instance, and the inputs and messages of making them."""
 
     sandbox: DockerSandbox | LocalSandbox
     spec: Environment
@@ -41,7 +41,7 @@ class Bench:
     said: list[str] = field(default_factory=list)
 
     def make(self) -> Installed:
-        """Make both layers; what the first was made with."""
+        """Make both layers; returns what the first one was made with."""
         installed = self.sandbox.images.environment(
             installation(self.spec), self.environment, self.manifests, self.said.append
         )
@@ -61,7 +61,7 @@ def manifests(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As images get it."""
+    """A checkout in the form that images get."""
     folder = tmp_path_factory.mktemp("sources")
     history = History(folder / "clone")
     head = history.commit("base", {"package.json": json.dumps(PACKAGE), ".gitignore": "node_modules\n"})

@@ -1,4 +1,4 @@
-"""What all sandboxes share: exit codes, what is refused, and whether a sandbox serves at all."""
+"""What all sandboxes share: exit codes, what is refused, and whether a sandbox works at all."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def test_a_workspace_that_ended_is_no_fault_of_the_patch(error: InfrastructureEr
 
 
 def test_the_default_limits_are_the_documented_ones() -> None:
-    """docs/design.md states them in its table of limits."""
+    """docs/design.md has them in its table of limits."""
     assert Limits(1800, 4 * 2**30, 2, 1024, 64 * 2**20, 8 * 2**30) == DEFAULT
 
 
 def sandbox(answer: Completed | Exception) -> Any:
-    """A sandbox whose workspaces answer every command so."""
+    """A sandbox whose workspaces answer every command this way."""
 
     def run(_: list[str]) -> Completed:
         if isinstance(answer, Exception):
@@ -95,7 +95,7 @@ def sandbox(answer: Completed | Exception) -> Any:
     ids=["as it should", "success of `false`", "not started", "full", "killed", "no engine"],
 )
 def test_whether_commands_run_at_all(answer: Completed | Exception, serves_it: bool) -> None:
-    """It decides whether a patch or the machine is to blame, so `false` must fail, and for no other reason."""
+    """This decides whether a patch or the machine is to blame, so `false` must fail, and for no other reason."""
     assert serves(sandbox(answer), "image", DEFAULT) is serves_it
 
 

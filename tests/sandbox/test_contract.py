@@ -1,7 +1,8 @@
 """The contract of all sandboxes (base.py): one suite, run on each of them.
 
-Tests that need a command to really run are not for the scripted one. Only a container can cut the network, bound memory
-and processes and take rights away: those tests are in test_docker.py, and local.py says that it does none of this.
+Tests that need a command to really run are skipped for the scripted one. Only a container can cut the network, bound
+memory and processes, and remove privileges: those tests are in docker/test_docker.py, and local.py says that it does
+none of this.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ FORGE += ' && cat "$1/new" > package.json && touch -r "$1/time" package.json && 
 
 
 def test_git_reads_no_file_of_a_fresh_workspace_again(bench: Bench) -> None:
-    """It is a copy with other inodes and times of change; of a large repository, reading it took a second and a half.
-    Other content at the same time shows whether it was read."""
+    """A fresh workspace is a copy with other inodes and change times; reading all files of a large repository took a
+    second and a half. Other content at the same time shows whether a file was read."""
     with bench.sandbox.open(bench.instance) as workspace:
         forged = workspace.run(["sh", "-c", FORGE, workspace.root, workspace.scratch])
         assert (forged.code, forged.output) == (0, b"")
@@ -63,7 +64,7 @@ def test_git_reads_no_file_of_a_fresh_workspace_again(bench: Bench) -> None:
 
 # -- commands --------------------------------------------------------------------------------------------------------
 def test_the_most_memory_is_a_number(any_bench: Bench) -> None:
-    """0 where nobody counts."""
+    """0 if the sandbox does not measure it."""
     with any_bench.sandbox.open(any_bench.instance) as workspace:
         assert workspace.peak() >= 0
 
@@ -104,7 +105,7 @@ HOSTILE = ["$(touch x); 'a b' && *", "'\n$(touch x)\nEOF\n`touch y`", "\\' \"", 
     ("hostile", "ours"), [*((text, ours) for text in HOSTILE for ours in (False, True)), ("no text: \udcff", True)]
 )
 def test_arguments_are_passed_as_they_are(bench: Bench, hostile: str, ours: bool) -> None:
-    """Invariant 5: a file name cannot become a command, whatever it holds."""
+    """Invariant 5: a file name cannot become a command, whatever it contains."""
     with bench.sandbox.open(bench.instance) as workspace:
         done = workspace.run(["printf", "%s", hostile], ours=ours)
         assert done.output == hostile.encode(errors="surrogateescape")
@@ -122,7 +123,7 @@ def test_our_commands_see_what_others_do_and_the_other_way_round(bench: Bench) -
 
 
 def _named(output: bytes) -> list[bytes]:
-    """The lines of `env`, without those that shells add for themselves."""
+    """The output of `env`, without the lines that shells add for themselves."""
     return [
         line for line in output.splitlines() if b"=" in line and not line.startswith((b"OLDPWD=", b"_=", b"SHLVL="))
     ]
@@ -144,7 +145,7 @@ def test_a_command_runs_in_the_root_or_a_folder_below_it(bench: Bench) -> None:
 @pytest.mark.trap("no-limits-around-tests")
 @OURS
 def test_output_is_capped(bench: Bench, ours: bool) -> None:
-    """Systems in use read a runaway log to the end, into memory."""
+    """Other systems read a runaway log into memory to its end."""
     with bench.sandbox.open(bench.instance, limits=Limits(output=100_000)) as workspace:
         done = workspace.run(["yes"], ours=ours)
         assert done.limit == "output"
@@ -154,7 +155,7 @@ def test_output_is_capped(bench: Bench, ours: bool) -> None:
 @pytest.mark.trap("no-limits-around-tests")
 @OURS
 def test_time_out_kills_the_whole_tree(bench: Bench, ours: bool) -> None:
-    """Systems in use have no time limit: one hang stopped a night's batch at 270 of 296."""
+    """Other systems have no time limit: one hang stopped a night's batch at 270 of 296."""
     with bench.sandbox.open(bench.instance) as workspace:
         started = time.monotonic()
         script = "(sleep 3; echo late > child) & echo begun; sleep 60"
@@ -206,7 +207,7 @@ def test_written_file_belongs_to_the_commands(bench: Bench) -> None:
 
 @pytest.mark.trap("report-through-a-link")
 def test_only_regular_files_within_the_limit_are_read(bench: Bench) -> None:
-    """A link in place of a report would let a candidate show any file of the host, and a pipe would hang the reader."""
+    """A link in place of a report would show a candidate any file of the host, and a pipe would block the reader."""
     script = "echo x > real; ln -s real link; mkdir folder; mkfifo pipe; head -c 2000 /dev/zero > large"
     with bench.sandbox.open(bench.instance, limits=Limits(output=1000)) as workspace:
         assert shell(workspace, script).code == 0
@@ -217,7 +218,7 @@ def test_only_regular_files_within_the_limit_are_read(bench: Bench) -> None:
 
 @pytest.mark.trap("write-through-a-link")
 def test_writing_replaces_a_link(bench: Bench) -> None:
-    """A link planted where the harness will write must not lead the write elsewhere."""
+    """A link placed where the harness will write must not redirect the write."""
     with bench.sandbox.open(bench.instance) as workspace:
         for folder in (workspace.root, workspace.scratch):
             shell(workspace, f"cd {folder}; echo old > target; ln -s target report", ours=True)
@@ -248,7 +249,7 @@ def test_workspaces_side_by_side_are_apart(bench: Bench) -> None:
 
 @pytest.mark.invariant(6)
 def test_secrets_of_the_host_are_not_visible(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test run could print, or send, whatever variable it finds."""
+    """A test run could print or send any variable that it finds."""
     monkeypatch.setenv("GITHUB_TOKEN", "s3cret-of-the-host")
     with bench.sandbox.open(bench.instance) as workspace:
         assert b"s3cret-of-the-host" not in workspace.run(["env"]).output
@@ -257,7 +258,7 @@ def test_secrets_of_the_host_are_not_visible(bench: Bench, monkeypatch: pytest.M
 # -- layers ----------------------------------------------------------------------------------------------------------
 @pytest.mark.invariant(1)
 def test_repository_has_one_commit_and_a_clean_tree(bench: Bench) -> None:
-    """Later history would hold the fix."""
+    """Later history would contain the fix."""
     with bench.sandbox.open(bench.instance) as workspace:
         assert workspace.run(["git", "rev-list", "--all", "--count"]).output == b"1\n"
         status = workspace.run(["git", "status", "--porcelain"])
@@ -272,7 +273,7 @@ def test_dependencies_are_there(bench: Bench) -> None:
 
 @pytest.mark.trap("install-per-instance")
 def test_environment_is_made_once(any_bench: Bench) -> None:
-    """A full install per instance, at 1 to 2 GB each, is what filled 1.3 TB with 140 images."""
+    """A full install per instance, at 1 to 2 GB each, is how 140 images filled 1.3 TB elsewhere."""
     assert any_bench.said
     said, started = list(any_bench.said), time.monotonic()
     any_bench.make()
@@ -287,13 +288,14 @@ def test_instance_is_known_once_made(any_bench: Bench) -> None:
 
 # -- the disk --------------------------------------------------------------------------------------------------------
 def kept(bench: Bench) -> dict[str, Kept]:
-    """The two layers of the bench by their kinds."""
+    """The two layers of the bench, by kind."""
     mine = (bench.environment, bench.instance)
     return {one.kind: one for one in bench.sandbox.images.kept() if one.digest in mine and one.kind != "cache"}
 
 
 def test_layers_are_listed_without_what_they_stand_on(any_bench: Bench) -> None:
-    """Engines tell the size of an image with all below it: ten instances would count their environment ten times."""
+    """Engines report an image's size with all layers below it, so ten instances would count their environment ten
+    times."""
     found = kept(any_bench)
     environment, instance = found["environment"], found["instance"]
     assert instance.on == environment.name
@@ -322,7 +324,7 @@ def test_the_machine_has_something_to_share(any_bench: Bench) -> None:
 
 
 def test_abort_ends_what_runs_and_begins_nothing(bench: Bench) -> None:
-    """A second Ctrl-C must not leave a test run behind that goes on for half an hour, nor one that is tried again."""
+    """A second Ctrl-C must leave no test run behind that continues for half an hour, or that is tried again."""
     sandbox = open_sandbox(bench.sandbox.name, bench.sandbox.cache)
     threading.Timer(1, sandbox.abort).start()
     started = time.monotonic()
@@ -336,7 +338,7 @@ def test_abort_ends_what_runs_and_begins_nothing(bench: Bench) -> None:
 
 @pytest.mark.trap("install-failure-hidden")
 def test_failed_install_is_said_with_its_log(bench: Bench, tmp_path: Path) -> None:
-    """`yarn install || true` hides it, and the tests then fail for want of modules."""
+    """`yarn install || true` hides the failure, and the tests then fail because modules are missing."""
     (tmp_path / "package.json").write_text('{"dependencies": {"is-number": "99.99.99"}}')
     with pytest.raises(InstallFailed) as caught:
         bench.sandbox.images.environment(installation(bench.spec), uuid.uuid4().hex, tmp_path, print)
@@ -355,7 +357,7 @@ def test_failed_install_leaves_nothing_that_counts_as_made(bench: Bench, tmp_pat
 # -- the runner's cache ----------------------------------------------------------------------------------------------
 @pytest.mark.trap("poisoned-cache")
 def test_cache_is_filled_then_copied(bench: Bench) -> None:
-    """What a candidate writes into its cache must not be seen by the next one."""
+    """The next candidate must not see what another one wrote into its cache."""
     with bench.sandbox.open(bench.instance, cache="fill") as workspace:
         assert shell(workspace, f"mkdir {workspace.cache}/a && echo filled > {workspace.cache}/a/entry").code == 0
     for _ in range(2):
@@ -385,7 +387,7 @@ def kit(tmp_path: Path) -> Kit:
 
 
 class Hello(BaseHTTPRequestHandler):
-    """Says hello to whoever gets through."""
+    """Says hello to every client."""
 
     def do_GET(self) -> None:
         self.send_response(200)
@@ -393,7 +395,7 @@ class Hello(BaseHTTPRequestHandler):
         self.wfile.write(b"hello")
 
     def log_message(self, format: str, *values: object) -> None:
-        """Says nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -409,7 +411,7 @@ GET = "fetch(process.argv[1]).then(r => r.text()).then(console.log, () => consol
 
 @pytest.mark.rule("agent-container")
 def test_an_agent_reaches_one_address_and_nothing_else(any_bench: Bench, address: str) -> None:
-    """A registry has the release with the fix. What a sandbox can not keep in, it refuses."""
+    """A registry has the release with the fix. A sandbox that cannot isolate refuses."""
     sandbox = any_bench.sandbox
     if "reach" not in sandbox.can:
         with pytest.raises(UserError, match="single way out"), sandbox.open(any_bench.instance, reach=address):
@@ -444,7 +446,7 @@ def test_tools_are_made_once_and_can_be_read_and_not_changed(any_bench: Bench, k
 
 
 def test_tests_find_a_browser_or_none_is_promised(any_bench: Bench) -> None:
-    """What a sandbox can not give it refuses before an install: tests without a browser would fail one by one."""
+    """A sandbox without browsers refuses before an install; otherwise tests would fail one by one."""
     spec = installation(any_bench.spec.model_copy(update={"browser": "chromium"}))
     if "browse" in any_bench.sandbox.can:
         return  # test_browser.py, in docker/
@@ -505,7 +507,7 @@ def test_sandboxes_know_their_name(name: str, tmp_path: Path) -> None:
 
 
 class Mine(ScriptedSandbox):
-    """A sandbox of somebody's own."""
+    """A sandbox of the user's own."""
 
     name = "mine"
 

@@ -1,4 +1,4 @@
-"""Who is to blame for a failed install: excerpts of real logs, one row each."""
+"""Who is to blame for a failed install: excerpts of real logs, one case each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pipeline.sandbox.install import CA_BUNDLES, check, host_ca, run_all, variab
 
 
 def failure(message: str, log: str, registry: str = "") -> A11yBenchError:
-    """The error for a failed install, as all managers put it."""
+    """The error for a failed install, with this text in its log."""
     return install.failure(message, log, faults(), registry)
 
 
@@ -73,7 +73,7 @@ REPOSITORY = [
 @pytest.mark.invariant(4)
 @pytest.mark.parametrize(("log", "cause"), MACHINE)
 def test_machine_is_to_blame(log: str, cause: str) -> None:
-    """Systems in use score a failed registry or a full disk as a failure of the repository or the model."""
+    """Other systems score a failed registry or a full disk as a failure of the repository or the model."""
     error = failure("npm ci ended with 1", log)
     assert isinstance(error, InfrastructureError)
     assert error.cause == cause
@@ -81,7 +81,7 @@ def test_machine_is_to_blame(log: str, cause: str) -> None:
 
 @pytest.mark.parametrize("log", REPOSITORY)
 def test_repository_is_to_blame(log: str) -> None:
-    """Also when a script of a package fails to download something of its own: trying again would not help."""
+    """Even if a package's script fails to download something of its own: trying again would not help."""
     assert isinstance(failure("npm ci ended with 1", log), InstallFailed)
 
 
@@ -98,7 +98,7 @@ ELSEWHERE = [
 
 @pytest.mark.parametrize("log", ELSEWHERE)
 def test_a_host_that_the_repository_chose_is_its_own_fault(log: str) -> None:
-    """Trying again would not bring it back; the same words about the registry are the machine's fault."""
+    """Trying again would not help; the same message about the registry is the machine's fault."""
     assert isinstance(failure("yarn install ended with 1", log, REGISTRY), InstallFailed)
     about_registry = re.sub(r"[\w.]+\.(?:com)\b", "registry.example.org", log)
     assert isinstance(failure("yarn install ended with 1", about_registry, REGISTRY), InfrastructureError)
@@ -113,7 +113,7 @@ def test_a_host_that_the_repository_chose_is_its_own_fault(log: str) -> None:
     ],
 )
 def test_a_bad_moment_of_a_public_registry_is_the_machines_fault(log: str) -> None:
-    """A lock file names it though the host is set up for another: next time it answers."""
+    """A lock file names it although the host uses another registry: next time it may answer."""
     assert isinstance(failure("yarn install ended with 1", log, REGISTRY), InfrastructureError)
 
 
@@ -159,7 +159,7 @@ def test_an_exit_code_is_the_repositorys_fault() -> None:
 
 @pytest.mark.invariant(6)
 def test_addresses_lose_their_passwords() -> None:
-    """A private registry's address, with its password, stands in what managers print."""
+    """Managers print the address of a private registry with its password."""
     done = Completed(1, b"error https://me:secret@registry.example.org/x: 404", 1)
     with pytest.raises(InstallFailed) as failed:
         check(("npm", "ci"), done, faults())
@@ -173,7 +173,7 @@ def test_specification_wins_over_our_variables() -> None:
 
 
 def test_whole_bundle_comes_before_additions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Managers trust the given file and nothing else, so additions alone would lock the public registry out."""
+    """Managers trust only the given file, so additions alone would lock out the public registry."""
     for name in CA_BUNDLES:
         (tmp_path / name).touch()
         monkeypatch.setenv(name, str(tmp_path / name))

@@ -1,4 +1,5 @@
-"""What only LocalSandbox does: folders that are made once, links to modules, and a registry that can be a stand-in."""
+"""What only LocalSandbox does: folders that are made once, links to modules, and a registry that a double can
+replace."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ class Unavailable(BaseHTTPRequestHandler):
         self.send_error(503)
 
     def log_message(self, format: str, *values: object) -> None:
-        """Says nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ MANAGERS = [
 def test_broken_registry_is_not_the_repositorys_fault(
     manager, release, install, broken_registry: str, local: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Systems in use score a registry's 503 as a failed build of the repository, or as a model's failure."""
+    """Other systems score a registry's 503 as a failed build of the repository, or as a model's failure."""
     changes = {"manager": manager, "manager_version": release, "install": install}
     variables = {**FLAKY, "YARN_UNSAFE_HTTP_WHITELIST": "127.0.0.1", "YARN_NPM_REGISTRY_SERVER": broken_registry}
     spec = local.spec.model_copy(update=changes | {"install_env": variables})
@@ -91,7 +92,7 @@ def test_another_node_is_a_deviation(local: Bench) -> None:
 
 
 def test_packages_of_the_repository_lead_into_the_workspace(local: Bench, tmp_path: Path) -> None:
-    """In a repository of several packages node_modules links to them: their sources are the workspace's."""
+    """In a repository with several packages, node_modules links to them: their sources are those of the workspace."""
     manifests, checkout = tmp_path / "manifests", tmp_path / "checkout"
     for folder in (manifests, checkout):
         (folder / "packages" / "menu").mkdir(parents=True)

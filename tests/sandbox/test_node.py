@@ -1,4 +1,4 @@
-"""Which npm package gives which tool. Fetching them is in the tests of the sandboxes."""
+"""Which npm package provides which tool. Fetching them is covered by the tests of the sandboxes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_what_is_no_version_is_said() -> None:
 
 
 def test_npm_is_asked_once_for_each_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Repair asks at every attempt of every candidate, and npm takes most of a second to start."""
+    """Repair reads settings in every attempt for every candidate, and npm takes most of a second to start."""
     (tmp_path / "npm").write_text(f'#!/bin/sh\necho asked >> {tmp_path}/log\necho \'["1.0.0", "2.0.0"]\'\n')
     (tmp_path / "npm").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
@@ -33,7 +33,7 @@ def test_npm_is_asked_once_for_each_setting(tmp_path: Path, monkeypatch: pytest.
     assert (tmp_path / "log").read_text().splitlines() == ["asked", "asked"]
 
 
-#: an npm that fails as the real one does when another one writes the same cache: `mkdir` says who was first
+#: an npm that fails as the real one does when another one writes to the same cache: `mkdir` shows which was first
 COLLIDING = """#!/bin/sh
 for word; do case $word in --cache=*) cache=${word#--cache=};; --prefix=*) target=${word#--prefix=};; esac; done
 cache=${cache:-$HOME/.npm}
@@ -47,7 +47,7 @@ mkdir -p "$target/bin"
 
 @pytest.mark.trap("shared-install-cache")
 def test_two_fetches_side_by_side_do_not_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They collided in the shared cache of the host's npm, and the candidate was rejected for it."""
+    """They collided in the host's shared npm cache, and a candidate was rejected for it."""
     (tmp_path / "npm").write_text(COLLIDING)
     (tmp_path / "npm").chmod(0o755)
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -1,4 +1,4 @@
-"""Commands of the local sandbox, below its protocol: no word of theirs is lost."""
+"""Processes of the local sandbox, below its protocol: no output is lost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from pipeline.sandbox.local import process
 
 
 class LastWords:
-    """A process that is silent while it is looked at, and writes its last words as it is asked whether it has ended."""
+    """A process that is silent when it is first read, and writes its last output just before it is asked whether it has
+    ended."""
 
     def __init__(self, words: bytes) -> None:
         reader, self.writer = os.pipe()
@@ -28,8 +29,8 @@ class LastWords:
 
 @pytest.mark.trap("lost-tail")
 def test_what_is_written_just_before_the_end_is_read() -> None:
-    """The end of a report was lost between an empty look and the question whether the command had ended: an honest run
-    became `tampered`. A child holds the output, so that its end never comes."""
+    """The end of a report was lost between an empty read and the check whether the command had ended: an honest run
+    became `tampered`. A child holds the output open, so end-of-file never comes."""
     words = LastWords(b"the last line\n")
     assert process.read_output(words, time.monotonic() + 5, 100) == b"the last line\n"
 
@@ -44,7 +45,7 @@ def test_nothing_is_lost_of_a_command_that_leaves_a_child_with_its_output(tmp_pa
 
 
 def test_a_process_with_many_open_files_reads_on(tmp_path: Path) -> None:
-    """`select` takes no file beyond the first 1,024: connections to an engine are as many in a long batch."""
+    """`select` supports file numbers below 1,024 only, and a long batch may have that many connections to an engine."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 2048)), hard))
     held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]

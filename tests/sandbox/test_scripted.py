@@ -1,4 +1,4 @@
-"""What only ScriptedSandbox does: it answers as it is told, and remembers what it was asked."""
+"""What only ScriptedSandbox does: it gives scripted answers, and records the requests."""
 
 from __future__ import annotations
 

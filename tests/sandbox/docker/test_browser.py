@@ -1,4 +1,4 @@
-"""The browser of an image: whoever starts one finds it, without network, rights or a word in the repository."""
+"""The browser of an image: any program finds it, without network, privileges or changes to the repository."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STARTS = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[DockerSandbox, str, Installed]]:
-    """An image with a browser and the packages that start one, removed afterwards."""
+    """An image with a browser and the packages that start one; removed afterwards."""
     sandbox, folder = DockerSandbox(cache_root()), tmp_path_factory.mktemp("browser")
     manifests, environment, instance = folder / "manifests", uuid.uuid4().hex, uuid.uuid4().hex
     manifests.mkdir()

@@ -1,4 +1,4 @@
-"""Whose a container is, and that none is left when a process is told to end: in a real engine."""
+"""Which containers are ours, and that none is left when a process is told to end: in a real engine."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def bench(docker_bench: Bench) -> Bench:
 
 @pytest.fixture(scope="module")
 def dead() -> str:
-    """A process of this host that is gone, as an owner."""
+    """A process of this host that has ended, as an owner."""
     killed = subprocess.Popen(["true"])
     killed.wait()
     return f"{socket.gethostname()}/{killed.pid}"
@@ -44,7 +44,7 @@ def dead() -> str:
 
 @pytest.fixture
 def heir(bench: Bench, dead: str) -> Iterator[Container]:
-    """A container that somebody starts from an image which one of ours was made into, with all that went into it."""
+    """A container started from an image that somebody made from one of our containers, which inherits its labels."""
     inherited = {LABEL: "workspace", OWNER: dead, NAME: "a11y-bench-0123456789abcdef", LAYER: "instance", DIGEST: "x"}
     container = docker.from_env().containers.create(
         instance_image(bench.instance), ["sleep", "60"], labels=inherited, name=f"somebody-{uuid.uuid4().hex}"
@@ -64,7 +64,7 @@ def is_there(container: Container) -> bool:
 # -- whose it is -----------------------------------------------------------------------------------------------------
 @pytest.mark.trap("inherited-label")
 def test_a_container_of_another_program_is_neither_swept_nor_listed(bench: Bench, heir: Container) -> None:
-    """Labels of a container go into the image that is made of it, and on to every container that is started of that."""
+    """A container's labels are copied into an image made from it, and on to every container started from that."""
     bench.sandbox.check()
     assert is_there(heir)
     assert heir.id not in {one.name for one in bench.sandbox.images.kept()}
@@ -87,7 +87,7 @@ def test_an_end_at_once_leaves_containers_of_others_alone(bench: Bench, heir: Co
 
 @pytest.mark.trap("inherited-label")
 def test_an_image_that_others_made_of_ours_is_theirs(bench: Bench, heir: Container) -> None:
-    """With a name and without: neither is removed by us, and ours goes by the name that it has from us."""
+    """With and without a name: we remove neither, and our own image is removed by the name that we gave it."""
     tagged, bare = heir.commit("somebody/image", bench.instance[:12]), heir.commit()
     ours = docker.from_env().images.get(instance_image(bench.instance))
     ours.tag("aaa/first", bench.instance[:12])
@@ -108,7 +108,7 @@ def test_an_image_does_not_say_who_made_it(bench: Bench) -> None:
 
 
 def test_leftovers_of_a_killed_process_are_swept(bench: Bench, dead: str) -> None:
-    """A process that is killed removes nothing; the next one does, and leaves the living ones' alone."""
+    """A killed process removes nothing; the next one does, and leaves containers of running processes alone."""
     made = {}
     for name, who in {"dead": dead, "living": owner()}.items():
         own = f"a11y-bench-{uuid.uuid4().hex[:16]}"
@@ -128,7 +128,7 @@ def made_by(process: int) -> set[str]:
 
 
 def test_after_an_end_at_once_nothing_is_left_and_nothing_comes() -> None:
-    """Threads that go on would try again, and leave their new containers behind the process."""
+    """Threads that continued would try again, and leave new containers behind."""
     engine, before, outcomes = Engine(), made_by(os.getpid()), []
     assert engine.open_files, "asked of a container, too, which the end would remove"
 
@@ -190,7 +190,7 @@ PROGRAM = "from pipeline import cli; cli.COMMANDS['hold'] = ('holding', ''); cli
 
 @pytest.mark.trap("stopped-runs-on")
 def test_a_request_to_end_is_heard_outside_a_batch_too(tmp_path: Path) -> None:
-    """An agent's tools are installed before one begins: the container went on without anybody."""
+    """An agent's tools are installed before a batch begins: their container kept running after the process was gone."""
     (tmp_path / "holding.py").write_text(COMMAND)
     env = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path.cwd()}"}
     with subprocess.Popen([sys.executable, "-c", PROGRAM, "hold"], env=env, stdout=subprocess.PIPE) as process:

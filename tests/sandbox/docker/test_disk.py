@@ -1,4 +1,4 @@
-"""What an engine keeps, while others remove from it."""
+"""What an engine stores, while others remove some of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LAYERS = {"env": ["base", "modules"]}
 
 
 class Busy:
-    """An engine whose listing names an image that is gone when it is asked for."""
+    """An engine that lists an image which is gone when it is inspected."""
 
     def df(self) -> dict[str, Any]:
         names = {LAYER: "environment", DIGEST: "digest"}
@@ -30,5 +30,5 @@ class Busy:
 
 
 def test_an_image_that_goes_while_it_is_listed_is_left_out() -> None:
-    """Another build's budget, or a test, removed one: the look at the disk failed, and the unit with it."""
+    """Another build's budget, or a test, removed an image: measuring the disk failed, and the unit with it."""
     assert [one.name for one in Disk(Busy()).kept()] == ["a11y-bench/env"]

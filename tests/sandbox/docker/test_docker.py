@@ -1,4 +1,5 @@
-"""What only DockerSandbox promises: no network or rights, bounded memory and processes, nothing of the host inside."""
+"""What only DockerSandbox guarantees: no network or privileges, bounded memory and processes, nothing of the host
+inside."""
 
 from __future__ import annotations
 
@@ -35,14 +36,14 @@ def shell(bench: Bench, script: str, **limits: float) -> Completed:
 
 
 def test_nothing_that_a_command_prints_at_once_is_lost(bench: Bench) -> None:
-    """The SDK lost the output of every fifth short command on a busy machine."""
+    """On a busy machine, the SDK lost the output of every fifth short command."""
     with bench.sandbox.open(bench.instance) as workspace:
         assert {workspace.run(["echo", "here"]).output for _ in range(20)} == {b"here\n"}
 
 
 # -- our own commands --------------------------------------------------------------------------------------------------
 def test_our_shell_has_ended_before_any_other_command(bench: Bench) -> None:
-    """Code of a repository could write into it, or read what it is told."""
+    """A repository's code could write into it, or read what it is given."""
     with bench.sandbox.open(bench.instance) as workspace:
         ours = workspace.run(["ps", "-o", "comm=", "-u", "bench"], ours=True).output.split()
         assert ours == [b"sh", b"ps"]
@@ -72,7 +73,7 @@ def test_a_container_that_somebody_ends_is_no_result_of_our_commands(bench: Benc
 # -- a workspace -----------------------------------------------------------------------------------------------------
 @pytest.mark.invariant(5)
 def test_there_is_no_network(bench: Bench) -> None:
-    """Code of a repository could fetch the fix, or send away what it finds."""
+    """A repository's code could fetch the fix, or send data away."""
     assert shell(bench, "ls /sys/class/net").output == b"lo\n"
     with socket.create_server(("0.0.0.0", 0)) as server:
         port = server.getsockname()[1]
@@ -91,7 +92,7 @@ def test_commands_have_no_rights(bench: Bench) -> None:
 @pytest.mark.trap("no-limits-around-tests")
 @pytest.mark.parametrize("ours", [False, True])
 def test_memory_is_bounded_and_its_end_is_seen(bench: Bench, ours: bool) -> None:
-    """Systems in use score a process that the kernel killed for its memory as a model's failure."""
+    """Other systems score a process that was killed for its memory as a model's failure."""
     hungry = "const all = []; for (;;) all.push(Buffer.alloc(2 ** 24, 1))"
     with bench.sandbox.open(bench.instance, limits=Limits(memory=256 * 2**20)) as workspace:
         done = workspace.run(["node", "-e", hungry], ours=ours)
@@ -99,14 +100,14 @@ def test_memory_is_bounded_and_its_end_is_seen(bench: Bench, ours: bool) -> None
 
 
 def test_memory_of_a_child_is_seen_too(bench: Bench) -> None:
-    """A test runner survives the death of its workers and ends with 1."""
+    """A test runner survives the death of its workers and exits with 1."""
     done = shell(bench, "head -c 1G /dev/zero | tail | wc -c; exit 1", memory=128 * 2**20)
     assert (done.code, done.limit) == (1, "memory")
 
 
 @pytest.mark.rule("memory-by-gold")
 def test_the_most_memory_is_the_kernels_count(bench: Bench) -> None:
-    """Also of what has ended; what a workspace that is gone held nobody knows any more."""
+    """Including processes that have ended; for a removed workspace, the number is unknown."""
     with bench.sandbox.open(bench.instance, limits=Limits(memory=512 * 2**20)) as workspace:
         before = workspace.peak()
         workspace.run(["sh", "-c", "head -c 150M /dev/zero | tail | wc -c"])
@@ -130,7 +131,7 @@ def test_processes_are_bounded_and_their_end_is_seen(bench: Bench, ours: bool) -
 
 @pytest.mark.trap("no-limits-around-tests")
 def test_who_forks_without_end_is_ended(bench: Bench) -> None:
-    """It is not left to use up the time limit: it forks again whenever it may."""
+    """It does not use up the time limit, during which it would keep forking."""
     done = shell(bench, "bash -c 'while :; do sleep 60 & done' 2> /dev/null", processes=50, seconds=60)
     assert (done.code, done.limit) == (-9, "processes")
     assert done.seconds < 30
@@ -139,7 +140,8 @@ def test_who_forks_without_end_is_ended(bench: Bench) -> None:
 @pytest.mark.trap("no-limits-around-tests")
 @pytest.mark.parametrize("file", ["one", "file-$i"])
 def test_writing_is_bounded_and_its_end_is_seen(bench: Bench, file: str) -> None:
-    """A disk that is full stops every other instance. One file ends by its size, many by a look at the layer."""
+    """A full disk stops every other instance. A single file hits its size limit; many files are noticed by measuring
+    the layer."""
     script = f"i=0; while :; do i=$((i+1)); head -c 1M /dev/zero >> {file} || exit 1; done"
     done = shell(bench, script, disk=30 * 2**20, seconds=60)
     assert done.limit == "disk"
@@ -154,7 +156,7 @@ def test_single_files_are_bounded_in_the_volume_of_the_cache_too(bench: Bench) -
 
 
 def test_browsers_get_shared_memory_and_files(bench: Bench) -> None:
-    """The seed, appendix 9.1: 4 GB and 1,048,576 files, or as many as the engine may give."""
+    """The thesis, appendix 9.1: 4 GB and 1,048,576 files, or as many as the engine may give."""
     done = shell(bench, "ulimit -Sn; ulimit -Hn; df --output=size -B1 /dev/shm | tail -1")
     soft, hard, shared = (int(number) for number in done.output.split())
     assert soft == hard == Engine().open_files
@@ -163,7 +165,7 @@ def test_browsers_get_shared_memory_and_files(bench: Bench) -> None:
 
 
 def test_a_command_can_not_end_its_container(bench: Bench) -> None:
-    """A patch that does would count as a fault of the machine, and never be evaluated."""
+    """A patch that did would look like a fault of the machine, and never be evaluated."""
     with bench.sandbox.open(bench.instance) as workspace:
         for target in ("1", "-1"):
             done = workspace.run(["sh", "-c", f"kill -9 {target}; kill {target}"])
@@ -179,7 +181,7 @@ def kill_when(container: Container, command: str) -> None:
 
 @pytest.mark.invariant(4)
 def test_a_container_that_somebody_ends_is_no_result(bench: Bench) -> None:
-    """A restarted engine ends its containers, and a command in one then looks like one that was killed."""
+    """A restarting engine ends its containers, and their commands then look as if they had been killed."""
     with pytest.raises(InfrastructureError) as caught, bench.sandbox.open(bench.instance) as workspace:
         name = workspace.run(["hostname"]).output.decode().strip()
         threading.Thread(target=kill_when, args=(docker.from_env().containers.get(name), "sleep 60")).start()
@@ -201,7 +203,8 @@ def test_container_is_removed_whatever_happens(bench: Bench) -> None:
 def test_nothing_of_the_host_is_in_an_image(
     spec, manifests: Path, checkout: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The host's CA bundle and registry are for the install only: in no file of any layer, nor in the configuration."""
+    """The host's CA bundle and registry are for the install only: they are in no file of any layer, and not in the
+    configuration."""
     mark = "mark-of-this-host-0f9a"
     bundle = tmp_path / "bundle.pem"
     bundle.write_text(Path(_default_bundle()).read_text() + f"\n# {mark}\n")
@@ -222,7 +225,7 @@ def _default_bundle() -> str:
 
 
 def _contains(chunks: Iterable[bytes], mark: bytes) -> bool:
-    """Whether a stream holds the mark, also across a border of chunks."""
+    """Whether a stream contains the mark, even across chunks."""
     before = b""
     for chunk in chunks:
         if mark in before + chunk:
@@ -283,7 +286,7 @@ def test_every_manager_installs(
 def test_a_folder_with_a_lock_file_of_its_own_is_installed_as_well(
     spec, tmp_path: Path, checkout: Path, cache: Path
 ) -> None:
-    """By its own manager, beside the root's; a package that both request has its version in each."""
+    """By its own manager, in addition to the root; a package that both need has each one's version."""
     for path, version in (("package.json", "7.0.0"), ("app/package.json", "6.0.0")):
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(json.dumps({"name": "tiny", "dependencies": {"is-number": version}}))

@@ -1,4 +1,4 @@
-"""What `doctor` says of an engine: each property, and whether that is enough. The engine is a double."""
+"""What `doctor` reports about an engine: each property, and whether it is sufficient. The engine is a double."""
 
 from __future__ import annotations
 

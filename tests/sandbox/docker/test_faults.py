@@ -1,4 +1,4 @@
-"""What people are told of an engine that does not answer."""
+"""The message about an engine that does not answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GONE = FileNotFoundError(2, "No such file or directory")
 
 
 def wrapped() -> None:
-    """As the SDK does it: each layer puts the one below into its words."""
+    """An error as the SDK raises it: each layer wraps the one below."""
     try:
         raise requests.ConnectionError(ProtocolError("Connection aborted.", GONE))
     except requests.ConnectionError as error:
@@ -22,7 +22,7 @@ def wrapped() -> None:
 
 
 def test_a_dead_engine_is_told_in_the_systems_words() -> None:
-    """It was the text of a Python tuple once."""
+    """It was once the text of a Python tuple."""
     with pytest.raises(InfrastructureError) as said, faults():
         wrapped()
     assert str(said.value) == "the Docker engine failed: No such file or directory"

@@ -1,4 +1,5 @@
-"""The network of an install: the registry and what lock files name; nothing of this machine, nothing else at all."""
+"""The network of an install: the registry and the hosts that lock files name; nothing on this machine, and nothing
+else."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ def test_a_registry_of_ones_own_with_its_port() -> None:
 
 
 def test_a_host_that_is_not_reached_is_a_name_that_is_not_found() -> None:
-    """A connection that breaks looks like a registry that is ill for a while, and is tried again for minutes."""
+    """A refused connection looks like a registry with a temporary problem, and managers retry it for minutes."""
     files = {"package.json": b'{"dependencies": {"b": "github:a/b", "c": "git+https://gitlab.com/a/c.git"}}'}
     found = routes("http://npm.acme.org:4873/", files, "", lambda host: host == "gitlab.com")
     assert list(found.hosts) == ["npm.acme.org", "gitlab.com"]
@@ -83,7 +84,8 @@ def test_what_lock_files_name(path: str, text: str, hosts: list[str]) -> None:
 
 @pytest.mark.rule("install-fence")
 def test_a_host_that_a_repository_chose_is_public(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name may lead anywhere; one that somebody set up on this machine is meant so."""
+    """A name may resolve to any address, so private ones are refused, except for hosts that this machine's
+    configuration names."""
     reached: list[tuple[str, int]] = []
     monkeypatch.setattr(fence, "connect", lambda address: reached.append(address))
     places = {"localhost.acme.org": "127.0.0.1", "metadata.acme.org": "169.254.169.254", "acme.org": "93.184.215.14"}
@@ -108,7 +110,7 @@ def test_no_more_hosts_than_there_are_addresses() -> None:
 
 
 def test_a_connection_goes_to_the_address_of_its_place() -> None:
-    """By what the container's end says of it, which only knows its own addresses."""
+    """The container's end names the destination, and it only knows its own addresses."""
     asked: list[tuple[str, int]] = []
 
     def connect(address: tuple[str, int]) -> socket.socket:
@@ -148,7 +150,7 @@ const reach = (host, port) => new Promise((done) => {
 
 @pytest.fixture
 def listener() -> Iterator[int]:
-    """A server of this machine, on all of its addresses."""
+    """A server on this machine, on all its addresses."""
     with http.server.ThreadingHTTPServer(("0.0.0.0", 0), http.server.SimpleHTTPRequestHandler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server.server_address[1]
@@ -162,7 +164,7 @@ def listener() -> Iterator[int]:
 def test_an_install_reaches_the_registry_and_nothing_of_this_machine(
     listener: int, tmp_path: Path, spec: Environment
 ) -> None:
-    """It was on a network whose gateway is this machine, with all that listens here."""
+    """The install used to be in a network whose gateway is this machine, with everything that listens here."""
     (tmp_path / "try.js").write_text(TRY)
     (tmp_path / "package.json").write_text("{}")
     own = socket.gethostbyname(socket.gethostname())

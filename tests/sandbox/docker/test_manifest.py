@@ -1,4 +1,4 @@
-"""The sizes of an image in a registry: with a token, and where there is no answer."""
+"""The sizes of an image in a registry: with a token, and without an answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXT = json.dumps({"config": {"size": 100}, "layers": [{"digest": "sha256:a", "s
 
 
 class Registry(BaseHTTPRequestHandler):
-    """Wants a token of its own, which anyone gets who asks for the right service."""
+    """Requires a token of its own, which anyone gets who asks for the right service."""
 
     def do_GET(self) -> None:
         host = self.headers["Host"]
@@ -35,7 +35,7 @@ class Registry(BaseHTTPRequestHandler):
         self.wfile.write(text.encode())
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -56,5 +56,5 @@ def test_what_cannot_be_read_is_unknown(host: str) -> None:
 
 
 def test_a_registry_without_tls_is_asked_only_where_the_engine_may(host: str) -> None:
-    """Else a password would go over the network for all to read."""
+    """Otherwise a password would cross the network unencrypted."""
     assert read(f"{host}/some/layers", "tag", plain=False) is None

@@ -1,4 +1,4 @@
-"""The way out of a container: what is written arrives as it was written, and nobody in there changes it."""
+"""The way out of a container: the output arrives as it was written, and nothing inside can change it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def workspace(docker_bench: Bench) -> Iterator[Workspace]:
 
 
 def write(workspace: Workspace, script: str) -> bytes | None:
-    """What leaves, when a script has its path as its first argument."""
+    """The output of a script that gets the outlet's path as its first argument."""
     outlet = workspace.outlet(NAME)
     assert outlet is not None
     workspace.run(["sh", "-c", script, "sh", outlet.path])
@@ -48,7 +48,7 @@ def test_what_is_written_arrives(workspace: Workspace) -> None:
     ],
 )
 def test_what_was_written_stays(workspace: Workspace, script: str) -> None:
-    """It is nowhere any more where a command could find it, and no file takes the place of the pipe."""
+    """No command can find it any more, and no file replaces the pipe."""
     assert write(workspace, f'echo first > "$1"; {script}; echo second > "$1"') == b"first\nsecond\n"
 
 
@@ -57,5 +57,5 @@ def test_nothing_is_written(workspace: Workspace) -> None:
 
 
 def test_what_is_too_much_is_nothing(workspace: Workspace) -> None:
-    """Its writer does not wait for ever."""
+    """Its writer is not blocked for ever."""
     assert write(workspace, 'head -c 700000 /dev/zero > "$1"') is None

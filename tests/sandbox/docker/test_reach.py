@@ -1,4 +1,4 @@
-"""The way out of a container, as far as it needs no engine."""
+"""The way out of a container, as far as it can be tested without an engine."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ from pipeline.sandbox.docker.reach import Route, route_to
     ],
 )
 def test_a_name_stays_and_a_number_becomes_the_containers_own(url: str, way: Route) -> None:
-    """A certificate holds for a name: the container must know the gateway by it."""
+    """A certificate is valid for a name, so the container must use the gateway's name."""
     assert route_to(url) == way

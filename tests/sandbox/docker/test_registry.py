@@ -1,4 +1,5 @@
-"""Images in a real registry: what travels, what the engine holds afterwards, and what is said of one that refuses."""
+"""Images in a real registry: what is transferred, what the engine holds afterwards, and the message when a registry
+refuses."""
 
 from __future__ import annotations
 
@@ -29,15 +30,15 @@ from pipeline.sandbox.docker.registry import Registry
 from pipeline.sandbox.images import Installed, Layer, Transfer
 
 pytestmark = pytest.mark.engine
-#: bytes of a file that does not shrink, and of what HTTP adds to an image
+#: bytes of an incompressible file, and the overhead of HTTP for an image
 LARGE, OVERHEAD = 3_000_000, 60_000
-#: what environments say that they were made with
+#: the build information of environments
 MADE = Installed("20.0.0", ("npm@10.0.0",), "an id")
 Image = tuple[Layer, str]
 
 
 class Library:
-    """Images that hold one file each: an environment on nothing, and instances on it."""
+    """Images with one file each: an environment from scratch, and instances on it."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine, self.names = engine, list[str]()
@@ -111,7 +112,7 @@ def test_a_second_instance_of_an_environment_sends_only_its_sources(library: Lib
 
 
 def test_what_is_pulled_is_what_was_pushed(library: Library, gate: Gate) -> None:
-    """`gc` and `remove` go by names: no other name of an image may stay behind."""
+    """`gc` and `remove` use names, so no other name of an image may remain."""
     registry, environment = Registry(library.engine, gate.host), library.environment()
     instance = library.instance(environment)
     pushed = {name: library.engine.image(name) for name in library.names}
@@ -134,7 +135,7 @@ def test_an_image_that_is_nowhere_is_no_error(library: Library, gate: Gate) -> N
 
 
 def test_another_image_under_the_name_is_refused(library: Library, gate: Gate) -> None:
-    """Whoever may write to a registry may put anything there."""
+    """Whoever can write to a registry can put anything there."""
     registry, environment = Registry(library.engine, gate.host), library.environment()
     registry.push(*environment, print)
     tag = f"env-{'0' * 32}-{library.engine.architecture}"
@@ -166,7 +167,7 @@ def test_an_environment_that_the_registry_has_is_not_made(
 def test_an_environment_that_the_registry_does_not_give_is_made(
     docker_bench: Bench, gate: Gate, library: Library, registry: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A registry saves time, and is never the reason why something cannot be built."""
+    """A registry saves time, but a build never fails because of it."""
     monkeypatch.setenv("A11Y_BENCH_REGISTRY", gate.host if registry == "lacks it" else registry)
     digest, said = uuid.uuid4().hex, list[str]()
     library.names.append(environment_image(digest))
@@ -208,7 +209,7 @@ def test_a_registry_that_asks_for_a_password_is_said(library: Library, tmp_path:
 def test_a_registry_that_the_engine_does_not_trust_is_said(
     library: Library, tmp_path: Path, settings: str, says: str
 ) -> None:
-    """Engines trust any registry on the loopback, so this one is at the address of the engine's own network."""
+    """Engines trust any registry on loopback, so this one uses the address of the engine's own network."""
     layer_registry.require()
     network = library.engine.api.inspect_network("bridge")["IPAM"]["Config"][0]
     address = network.get("Gateway") or str(next(ip_network(network["Subnet"]).hosts()))  # unnamed until a restart

@@ -1,4 +1,4 @@
-"""The way out of a container, with both of its ends: the real script in Node, over pipes in the engine's place."""
+"""The way out of a container with both ends: the real script in Node, over pipes instead of an engine."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def opened(address: tuple[str, int]) -> Iterator[int]:
 
 
 class Echo(socketserver.BaseRequestHandler):
-    """Returns what it gets, and ends a connection that says bye."""
+    """Returns what it gets, and closes a connection that says bye."""
 
     def handle(self) -> None:
         while (data := self.request.recv(2**16)) and data != b"bye":
@@ -47,7 +47,7 @@ class Echo(socketserver.BaseRequestHandler):
 
 @pytest.fixture(scope="module")
 def echo() -> Iterator[int]:
-    """The port of a server."""
+    """The port of an echo server."""
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Echo) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()

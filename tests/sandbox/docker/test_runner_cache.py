@@ -1,4 +1,5 @@
-"""The runner's cache in volumes: shared among an environment's instances, and for a candidate its own instance's."""
+"""The runner's cache in volumes: shared among an environment's instances, and for a candidate only its own
+instance's."""
 
 from __future__ import annotations
 
@@ -27,20 +28,20 @@ def neighbor(bench: Bench) -> str:
 
 
 def run(bench: Bench, instance: str, script: str, cache: Cache, **limits: float) -> list[str]:
-    """Run a script in the runner's cache; the files that are in it at the end."""
+    """Run a script in the runner's cache; returns the files in it at the end."""
     with bench.sandbox.open(instance, cache=cache, limits=Limits(**limits)) as workspace:
         done = workspace.run(["sh", "-c", f"cd {workspace.cache}; {script}; find . -type f | sort"])
         return done.output.decode().split()
 
 
 def test_what_an_instance_left_is_there_for_the_next_of_its_environment(bench: Bench) -> None:
-    """Most of what runners transform is the same: without it, the first run of every instance took twice the time."""
+    """Runners transform mostly the same files: without this, the first run of every instance took twice as long."""
     run(bench, neighbor(bench), "mkdir a && echo same > a/entry", "fill")
     assert run(bench, bench.instance, "true", "fill") == ["./a/entry"]
 
 
 def test_later_runs_of_an_instance_begin_with_its_own(bench: Bench) -> None:
-    """A copy of the environment's grows with the number of its instances, and few entries serve this one."""
+    """A copy of the environment's cache grows with the number of instances, and few entries serve this one."""
     run(bench, neighbor(bench), "touch entry other", "fill")
     run(bench, bench.instance, "cat entry > mine", "fill")
     assert run(bench, bench.instance, "true", "fill") == ["./entry", "./mine"]
@@ -48,7 +49,7 @@ def test_later_runs_of_an_instance_begin_with_its_own(bench: Bench) -> None:
 
 @pytest.mark.trap("fix-in-the-cache")
 def test_a_candidate_finds_what_its_own_instance_read_or_wrote(bench: Bench) -> None:
-    """What another instance's sources were transformed to can hold the fix: its commit may come after it."""
+    """The transformed sources of another instance can contain the fix, since its commit may be later."""
     run(bench, neighbor(bench), "mkdir a && echo same > a/entry && echo fixed > a/later", "fill")
     run(bench, bench.instance, "sort a/entry > a/mine", "fill")
     assert run(bench, bench.instance, "true", "use") == ["./a/entry", "./a/mine"]

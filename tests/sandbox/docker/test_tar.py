@@ -1,4 +1,4 @@
-"""Archives that come out of a container, where anybody may have written them."""
+"""Archives from a container, which may contain anything."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pipeline.sandbox.docker import tar
 
 
 def archive(**kinds: bytes) -> bytes:
-    """A member for each name and kind; `_` stands for a path's slash."""
+    """A member for each name and kind; `_` stands for the slash of a path."""
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w") as made:
         for name, kind in kinds.items():
@@ -34,7 +34,7 @@ def test_regular_files_are_kept_below_the_folder(tmp_path: Path) -> None:
 
 @pytest.mark.trap("write-through-a-link")
 def test_nothing_else_leaves_the_archive(tmp_path: Path) -> None:
-    """A link that an agent left would lead later readers, and what is written, to files of the host."""
+    """A link left by an agent would make later readers and writers use files of the host."""
     target = tmp_path / "target"
     kinds = {"soft": tarfile.SYMTYPE, "hard": tarfile.LNKTYPE, "pipe": tarfile.FIFOTYPE, ".._.._up": tarfile.REGTYPE}
     assert extracted(archive(**kinds, one=tarfile.REGTYPE), target) == {"one": b"abc"}

@@ -1,4 +1,4 @@
-"""The watch over a command: how often it asks an engine for what takes the engine long. Needs none."""
+"""The watch over a command: how often it makes queries that are expensive for the engine. Needs no engine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from pipeline.sandbox.docker import limits
 def watch(
     monkeypatch: pytest.MonkeyPatch, took: float, size: int
 ) -> tuple[limits.Watch, list[float], Callable[[float], None]]:
-    """A watch over a layer of that size, which takes as long to measure; the times of its looks; a way to pass time."""
+    """A watch over a layer of that size, which takes correspondingly long to measure; the times of its queries; a way
+    to pass time."""
     clock, looks = [0.0], list[float]()
 
     def written(_: object) -> int:
@@ -39,7 +40,7 @@ def any_container() -> Any:
 
 
 def test_a_look_that_takes_long_is_rare(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every two seconds it took a large install's engine two to four."""
+    """Every two seconds, the engine was busy for two to four with the size of a large install."""
     made, looks, pass_time = watch(monkeypatch, took=3, size=1)
     for _ in range(60):
         made._reached()
@@ -62,7 +63,7 @@ def test_a_full_disk_is_seen_at_the_next_look(monkeypatch: pytest.MonkeyPatch) -
 
 
 class Dying:
-    """A container that starts no command, and whose end a busy engine notices after some looks; never: None."""
+    """A container that starts no command, and whose end a busy engine notices after some queries, or never (None)."""
 
     id = "dying"
 
@@ -90,7 +91,7 @@ def test_an_end_that_the_engine_notices_late(monkeypatch: pytest.MonkeyPatch, lo
 
 
 class Probe(list[bytes]):
-    """A command that does not start, and the client that says so."""
+    """A command that does not start, and the client that reports it."""
 
     id = "probe"
 
