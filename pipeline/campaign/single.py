@@ -11,6 +11,7 @@ from pipeline.core.options import (
     Usd,
     agent_option,
     attempts_option,
+    cap_option,
     jobs_option,
     model_argument,
     name_option,
@@ -37,6 +38,7 @@ A_FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--models", type=A_FILE, help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].")
 @click.option("--settings", type=A_FILE, help="The agent's settings [default: the agent's own file].")
 @click.option("--budget", type=Usd(), help="The maximum that MODEL may ever spend with these settings, in USD.")
+@cap_option
 @click.option(
     "--repeats",
     type=click.IntRange(1),

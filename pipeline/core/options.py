@@ -189,6 +189,10 @@ name_option: Decorator = click.option(
     help="A name for these settings, shown as AGENT@NAME in files and tables.",
 )
 
+cap_option: Decorator = click.option(
+    "--cap", type=Usd(), help="The maximum that one answer may cost, in USD, all tries included."
+)
+
 attempts_option: Decorator = click.option(
     "--attempts",
     type=click.IntRange(1),

@@ -14,7 +14,7 @@ The material is made once per instance, with gold (`made`), and kept in its reco
 evaluated. `build.judge` and `evaluate.grade` say what the runs mean.
 
 The disguise applies to sources only (`askers.cjs`): tests, runners and libraries notice nothing. It hides the runner's
-globals (`begin.cjs`) and the machine (`machine.cjs`), makes the document and its functions look like a browser's
+globals (`begin.cjs`), files (`files.cjs`) and the machine (`machine.cjs`), makes the document and its functions look like a browser's
 (`document.cjs`, `texts.cjs`), leaves only modules that a page may have (`modules.cjs`), and keeps sources from
 replacing functions that others call (`keeping.cjs`). Does not cover traces of the disguise.
 """
@@ -63,10 +63,10 @@ _OF_TESTS = r"(^|[^.[:alnum:]_$])(expect|describe|(before|after)(Each|All)) ?\(|
 #: modules that no page has: modules of Node that no bundler provides, and libraries by which tests check or replace
 #: what sources do; and how code loads them, for `git grep`
 _ALONE = (
-    "async_hooks child_process cluster dgram diagnostics_channel dns domain fs http http2 https inspector module net "
-    "perf_hooks readline repl tls trace_events tty v8 vm wasi worker_threads axe-core sinon"
-).split()
-_LOADS_ALONE = rf"""['"](node:)?({"|".join(_ALONE)})(/[^'"]*)?['"]"""
+    "async_hooks|child_process|cluster|dgram|diagnostics_channel|dns|domain|fs|http|http2|https|inspector|module|net|"
+    "perf_hooks|readline|repl|tls|trace_events|tty|v8|vm|wasi|worker_threads|axe-core|sinon"
+)
+_LOADS_ALONE = rf"""['"](node:)?({_ALONE})(/[^'"]*)?['"]"""
 #: what may precede the first statement of a file, and what makes a file a module
 _HEAD = re.compile(r"""(?:\s+|//[^\n]*|#![^\n]*|/\*.*?\*/|(["'])use \w+\1;?)*""", re.DOTALL)
 _MODULE = re.compile(r"^\s*(?:import|export)\b", re.MULTILINE)
@@ -275,7 +275,7 @@ def _about(
         "files": [path for path in files if path in askers],
         "tests": [path for path in files if path in askers and patches.is_test_file(path)],
         "manifests": [path for path in files if _MANIFEST.search(path)],
-        "alone": [name for name in _ALONE if name not in loaded],
+        "alone": [name for name in _ALONE.split("|") if name not in loaded],
     }
 
 

@@ -11,6 +11,7 @@ from pipeline.core.options import (
     Usd,
     agent_option,
     attempts_option,
+    cap_option,
     data_option,
     engine_option,
     jobs_option,
@@ -45,7 +46,7 @@ STEPS = ("preprocess", "runtime", "postprocess")
     type=Usd(),
     help="The maximum that this experiment may ever cost, in USD [default: no limit].",
 )
-@click.option("--cap", type=Usd(), help="The maximum that one answer may cost, in USD, all tries included.")
+@cap_option
 @click.option(
     "--filter-tests",
     is_flag=True,

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 from tiny_library import NUMBERS, Bench
 
-from pipeline.campaign.single import command
+from pipeline.campaign.single import _predictors, command
 from pipeline.core.errors import UserError
+from pipeline.core.names import parse_repo
 from pipeline.core.store import Store
+from pipeline.core.subset import Subset
 
 
 def call(tiny: Bench, store: Store, model: str, *words: str) -> Result:
@@ -47,3 +50,18 @@ def test_an_unknown_name_is_refused_before_anything_is_written(
     result = call(tiny, Store(tmp_path / "data"), model, *words)
     assert isinstance(result.exception, UserError) and said in str(result.exception)
     assert not (tmp_path / "data").exists()
+
+
+def test_the_model_alone_gets_the_limits_of_its_money(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Oracle and nop cost nothing, so no limit applies to them."""
+    monkeypatch.setenv("DEEPINFRA_API_KEY", "none")
+    limits = {"budget": Decimal(5), "cap": Decimal("0.25")}
+    repo, subset = parse_repo("acme/ui"), Subset()
+    made = _predictors(Store(tmp_path), repo, "magentless", "GLM-4.6", models=None, jobs=1, subset=subset, **limits)
+    assert {solver: (one.budget, one.cap) for solver, one in made.items()} == {
+        "oracle": (None, None),
+        "nop": (None, None),
+        "GLM-4.6": (Decimal(5), Decimal("0.25")),
+    }
+    given = command.make_context("run", ["acme/ui", "GLM-4.6", "--cap", "0.25", "--data", str(tmp_path)]).params
+    assert given["cap"] == limits["cap"]
