@@ -46,7 +46,7 @@ def store(tmp_path: Path) -> Store:
 
 
 class Analyzed(NamedTuple):
-    """A data directory with its analysis, and what the console program said."""
+    """A data directory with its analysis, and the command's output."""
 
     store: Store
     said: Result
@@ -54,7 +54,7 @@ class Analyzed(NamedTuple):
 
 @pytest.fixture(scope="session")
 def analyzed(tmp_path_factory: pytest.TempPathFactory) -> Analyzed:
-    """The small data directory with a ledger, an agent's funnel and an oracle, analyzed once: it is only read."""
+    """The small data directory with a ledger, an agent's funnel and an oracle, analyzed once; tests only read it."""
     store = make_data(tmp_path_factory.mktemp("analyzed") / "data")
     fill_ledger(store)
     add_metadata(store, "acme__ui-1", funnel={"located": 3, "selected": 1})
@@ -65,7 +65,7 @@ def analyzed(tmp_path_factory: pytest.TempPathFactory) -> Analyzed:
 
 
 def make_data(root: Path) -> Store:
-    """The data directory that this module's docstring tells of."""
+    """The data directory described in this module's docstring."""
     store = Store(root)
     collect(store)
     build(store)
@@ -98,9 +98,9 @@ def build(store: Store) -> None:
 
 
 def audit(store: Store) -> None:
-    """Of acme/ui 1: two variants that mean the same, one of them refused; two harmful ones, one of them taken by the
-    tests and not by the checker, and one that was not run; two hunks, one of which no test misses. Gold does not
-    resolve acme/ui 2."""
+    """An audit of acme/ui 1: two variants with the same meaning, one of them refused; two harmful ones, one of which
+    the tests accept and the checker does not, and one that was not run; two hunks, one of which no test misses. Gold
+    does not resolve acme/ui 2."""
     resolved, refused = {"outcome": Outcome.RESOLVED}, {"outcome": Outcome.UNRESOLVED}
     variants = [
         ("gold", "gold", resolved),
@@ -157,13 +157,13 @@ def add_run(store: Store, repo: Repo, predictions: list[Prediction], time: str =
 
 
 def about(predictions: Path, *names: str) -> None:
-    """Say in the run's record that it is about these instances only."""
+    """Limit the run's record to these instances."""
     path = predictions.with_name("run.json")
     write_json(path, read_object(path) | {"instances": list(names)})
 
 
 def add_metadata(store: Store, name: str, model: str = "model-a", **said: Any) -> Path:
-    """What an agent says of one instance, in the folder of its newest run."""
+    """An agent's metadata for one instance, in the folder of its newest run."""
     (run,) = store.predictions(UI, "magentless", model).glob("*/predictions.jsonl")
     path = run.parent / "instances" / name / "metadata.json"
     write_json(path, said)
@@ -171,7 +171,7 @@ def add_metadata(store: Store, name: str, model: str = "model-a", **said: Any) -
 
 
 def each_with_instances_of_its_own(store: Store) -> None:
-    """As after `agt-run` of model-a with `--pr 2` and of model-b with `--pr 1`: model-a alone resolves its own."""
+    """As after `agt-run` of model-a with `--pr 2` and of model-b with `--pr 1`: only model-a resolves its instance."""
     collect(store)
     write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
     for number, model, outcome in ((2, "model-a", Outcome.RESOLVED), (1, "model-b", Outcome.UNRESOLVED)):
@@ -181,7 +181,7 @@ def each_with_instances_of_its_own(store: Store) -> None:
 
 
 def check_by_hand(store: Store, number: int, *ratings: str, patch: str = FIX_PATCH) -> None:
-    """Ratings of a patch by as many people."""
+    """Ratings of a patch by several people."""
     name = UI.instance_id(number)
     rows = [(f"rater {place}", rating) for place, rating in enumerate(ratings)]
     checks = [
@@ -206,7 +206,7 @@ def spend(store: Store) -> None:
 
 
 def fill_ledger(store: Store) -> None:
-    """Three requests of one experiment, as the gateway books them: two of an instance, one shared."""
+    """Three requests of one experiment, as the gateway records them: two for an instance, one shared."""
     ledger = Ledger(store.ledger)
     spent = ((SHARED, "embedding", "0.01"), ("acme__ui-1", "llm", "0.04"), ("acme__ui-1", "llm", "0.06"))
     for holder, kind, cost in spent:

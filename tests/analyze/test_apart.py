@@ -1,4 +1,4 @@
-"""Figures that another process draws."""
+"""Figures drawn by another process."""
 
 from __future__ import annotations
 

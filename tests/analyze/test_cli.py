@@ -1,4 +1,4 @@
-"""`a11y-bench analyze`, as a person calls it."""
+"""The command `a11y-bench analyze`."""
 
 from __future__ import annotations
 

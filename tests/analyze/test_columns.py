@@ -1,4 +1,4 @@
-"""The dictionary of columns: how a row is read from its parts, and that every source exists."""
+"""The dictionary of columns: how a row is built from its parts, and that every source exists."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_row_without_parts_has_an_unknown_cell_for_every_column(name: str) -> 
     ],
 )
 def test_a_value_as_a_cell(kind: str, value: Any, cell: Any) -> None:
-    """An empty text is unknown, and of a list its length counts."""
+    """An empty text is unknown; a list counts by its length."""
     found = columns._cell(kind, value)
     assert found == cell and (found is None) == (cell is None)
 

@@ -1,4 +1,5 @@
-"""Tables and frames as files: exact amounts, unknown values, and texts with signs that formats give a meaning to."""
+"""Tables and frames as files: exact amounts, unknown values, and texts with characters that have a meaning in the
+format."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ SHOWN = definition(*(Column(name, *kind, "", "") for name, kind in KINDS.items()
 
 
 def frame(name: str, **values: Any) -> pd.DataFrame:
-    """A frame of one row: these values, and nothing in its other columns."""
+    """A frame of one row with these values; its other columns are empty."""
     cells = {column.name: [values.get(column.name)] for column in columns.frames()[name]}
     types = {column.name: columns._PANDAS.get(column.type, column.type) for column in columns.frames()[name]}
     return pd.DataFrame(cells).astype(types)
@@ -58,7 +59,7 @@ def test_every_column_is_in_the_dictionary_once() -> None:
 
 @pytest.mark.parametrize("name", columns.frames())
 def test_a_frame_survives_parquet(name: str) -> None:
-    """An empty frame, too: a first analysis has hardly anything else."""
+    """Even an empty frame: a first analysis contains hardly anything else."""
     for rows in (frame(name), frame(name)[:0]):
         stored = pyarrow.parquet.read_table(io.BytesIO(parquet_of(name, rows)))
         assert stored.num_rows == len(rows) and stored.column_names == [
@@ -89,7 +90,7 @@ def test_amounts_are_exact_in_both_formats() -> None:
 
 
 def test_an_amount_with_more_digits_than_the_format_has_is_an_error() -> None:
-    """It would be rounded silently."""
+    """It would be silently rounded."""
     with pytest.raises(Exception, match="(?i)decimal|rescale|precision"):
         parquet_of("costs", frame("costs", cost_llm_usd=Decimal("1E-19")))
 

@@ -1,6 +1,6 @@
-"""The first results of a beginner: hardly anything is there yet, or nothing but zeros. The whole analysis runs on each.
+"""A beginner's first results: most data are missing or zero. The whole analysis runs on each case.
 
-Each row of the table is a data directory, and what the report must say is missing there.
+Each row of the table is a data directory, with the gaps that the report must mention.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pipeline.core.records import CostRow, Outcome
 from pipeline.core.store import Store, write_bytes, write_json, write_records
 
 Fill = Callable[[Store], object]
-#: what programs write in place of a number that there is not
+#: what programs write in place of an undefined number
 NO_NUMBER = re.compile(r"[>,|: ](?:nan|NaN|NaT|None|<NA>|inf)[<,| .;%]")
 COUNTS = ("total", "tests", "a11y", "issues", "sample", "without_issue")
 
@@ -75,7 +75,7 @@ def answered(store: Store, patch: str | None = None, numbers: tuple[int, ...] = 
 
 
 def ended(outcome: Outcome, patch: str | None = None, **fields: object) -> Fill:
-    """One model, whose only answer ended so."""
+    """One model, whose only answer ended this way."""
 
     def fill(store: Store) -> None:
         (prediction,) = answered(store, patch)
@@ -116,7 +116,7 @@ def rated(store: Store) -> None:
 
 
 def external(store: Store) -> None:
-    """As another harness leaves predictions: no run.json, no agent of ours."""
+    """Predictions from another harness: no run.json, and none of our agents."""
     built(store)
     prediction = make_prediction(1, agent="their-harness", model_name_or_path="model-x", run="their-run")
     path = store.predictions(UI, "their-harness", "model-x") / "their-run" / "predictions.jsonl"
@@ -125,7 +125,7 @@ def external(store: Store) -> None:
 
 
 def verdicts_alone(store: Store) -> None:
-    """A benchmark's data are published with verdicts and without answers."""
+    """A benchmark may publish verdicts without answers."""
     built(store)
     add_verdicts(store, UI, [make_verdict(make_prediction(1), Outcome.UNRESOLVED)])
 
@@ -197,7 +197,7 @@ DIRECTORIES: dict[str, tuple[Fill, tuple[str, ...]]] = {
 }
 
 
-#: those that are analyzed in every run of the tests; the others take half a minute, and run with the long ones
+#: those analyzed in every test run; the others take half a minute, and run with the slow tests
 CHOSEN = (
     "all funnels zero",
     "collected, not built",
@@ -242,7 +242,7 @@ def no_answers(store: Store) -> None:
     write_records(path, [])
 
 
-#: what can be there, each alone or with others -> how it comes about, and how its file is left empty
+#: the data that can exist, alone or together -> how they are made, and how their file is left empty
 PARTS: dict[str, tuple[Fill, Fill]] = {
     "references": (resolved_by_oracle, lambda _: None),
     "predictions": (lambda store: add_run(store, UI, [make_prediction(1)]), no_answers),

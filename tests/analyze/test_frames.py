@@ -1,4 +1,4 @@
-"""Frames: one row per thing, in the types of the dictionary."""
+"""Frames: one row per object, with the types of the dictionary."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_column_is_read_along_its_path_through_records_and_dictionaries():
 
 
 def test_what_other_stages_will_record_is_read_by_its_row_alone():
-    """`Assessment.axe.fixed` in the dictionary is all that it takes; of a list the length counts."""
+    """`Assessment.axe.fixed` in the dictionary is all that is needed; a list counts by its length."""
     axe = {"fixed": ["label"], "remaining": [], "introduced": 2}
     assessment = SimpleNamespace(resolved_equivalent=True, axe=axe, judge={"score": 3}, score=0.8)
     row = dict(
@@ -76,7 +76,7 @@ def test_one_row_per_test_transition(frames):
 
 
 def test_one_row_per_agent_model_and_instance(frames):
-    """Two models by four instances, whether they were asked or not."""
+    """Two models by four instances, whether these were asked or not."""
     rows = frames.predictions
     assert len(rows) == 8 and not rows.duplicated(["agent", "model", "instance_id"]).any()
     asked = rows.query("predicted").groupby("model")["instance_id"].agg(list).to_dict()
@@ -123,7 +123,7 @@ def test_before_and_after_the_cutoff_of_a_model(store):
 
 @pytest.mark.rule("bad-input")
 def test_a_cutoff_of_an_unknown_model_is_refused(store):
-    """A misspelt one was left out, and the report said that none was given."""
+    """A misspelled name was left out, and the report said that no cutoff was given."""
     with pytest.raises(UserError, match="unknown model of --cutoff 'model-A'") as error:
         analyze.load(store, cutoffs={"model-A": "2024-05-06"})
     assert error.value.hint == "available: lab/model-b, model-a"

@@ -1,4 +1,4 @@
-"""The notebooks run from top to bottom, define nothing, and carry no outputs."""
+"""The notebooks run from top to bottom, define nothing, and contain no outputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory) -> Path:
-    """A data directory that has what every cell shows."""
+    """A data directory with everything that the cells show."""
     store = generate(Store(tmp_path_factory.mktemp("notebooks") / "data"))
     predictions = read_records(
         next(store.root.glob("03_predictions/repair/magentless/acme__ui/*/*/*.jsonl")), Prediction
@@ -52,7 +52,8 @@ def test_there_is_one_for_each_question():
 
 @pytest.fixture(scope="module")
 def run(data) -> Iterator[Callable[[NotebookNode], None]]:
-    """Run a notebook in the one kernel, which forgets the one before but not what it has imported: that takes long."""
+    """Run a notebook in the one kernel, which forgets the previous notebook but keeps its imports, since these take
+    long."""
     import nbformat
     from nbclient import NotebookClient
 

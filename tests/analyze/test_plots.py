@@ -1,4 +1,4 @@
-"""The figures: formats, the letters beside the colors, the text alternatives."""
+"""The figures: formats, letters beside the colors, and text alternatives."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_the_alternative_says_what_the_figure_shows(plots, name, said):
 
 
 def test_violations_before_and_after(frames):
-    """Four instances of each model, two of them audited; a model that was not is left out."""
+    """Four instances of each model, two of which were audited; a model without audits is left out."""
     given = {"axe_fixed": 3, "axe_remaining": 1, "axe_introduced": 0}
     audited = frames.predictions["instance_id"].isin(["acme__ui-1", "acme__ui-2"])
     columns = {name: frames.predictions[name].mask(audited, value) for name, value in given.items()}
@@ -107,7 +107,7 @@ def test_a_grid_that_nobody_could_read_is_left_out(tmp_path):
 
 
 def test_long_names_of_models_do_not_overlap(tmp_path):
-    """The names over a grid of letters stand upright, in lines; no two of them cover the same place."""
+    """The names above a grid of letters are vertical, in lines; no two of them overlap."""
     store, model = Store(tmp_path), "Qwen3-Coder-480B-A35B-Instruct-Turbo"
     write_records(store.dataset(UI), [make_instance(1)])
     for name in (f"{model}-one", f"{model}-two"):
@@ -138,7 +138,7 @@ def many(tmp_path_factory):
 
 
 def drawn(axes):
-    """The labels of ticks that are within the axis: others are not drawn."""
+    """The tick labels within the axis: others are not drawn."""
     for axis, (low, high) in ((axes.xaxis, sorted(axes.get_xlim())), (axes.yaxis, sorted(axes.get_ylim()))):
         for place, label in zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=False):
             if low <= place <= high and label.get_text() and label.get_visible():
@@ -146,7 +146,7 @@ def drawn(axes):
 
 
 def test_nothing_of_a_figure_is_clipped(many, plots):
-    """Legends, labels and ticks lie within the figure, whatever the names are."""
+    """Legends, labels and ticks stay within the figure, whatever the names are."""
     for plot in [*many.values(), *plots.values()]:
         figure, renderer = plot.figure, FigureCanvasAgg(plot.figure).get_renderer()
         edge = figure.bbox.padded(3)
@@ -163,7 +163,7 @@ def test_nothing_of_a_figure_is_clipped(many, plots):
 
 
 def test_labels_do_not_cover_each_other(many, plots):
-    """The headings of nine agents and models in a grid were one line of letters."""
+    """The headings of nine agents and models in a grid ran together."""
     for plot in [*many.values(), *plots.values()]:
         renderer = FigureCanvasAgg(plot.figure).get_renderer()
         for axes in plot.figure.axes:
@@ -191,7 +191,7 @@ def test_the_frontier_has_what_nobody_betters():
 
 
 def test_bars_of_the_funnel_show_the_drop(plots):
-    """On a logarithmic axis a thousandth looks like two thirds."""
+    """On a logarithmic axis, a thousandth looks like two thirds."""
     (axes,) = plots["funnel"].figure.axes
     assert axes.get_xscale() == "linear"
     widths = [bar.get_width() for bar in axes.patches]
@@ -200,7 +200,7 @@ def test_bars_of_the_funnel_show_the_drop(plots):
 
 @pytest.mark.parametrize(("kept", "shown"), [(4, True), (3, True), (2, False), (pd.NA, False)])
 def test_triage_is_a_step_of_the_funnel_only_if_it_decided_what_is_built(kept, shown):
-    """More instances than candidates that were kept were "175 %" of the step before."""
+    """With more instances than accepted candidates, the step was "175 %" of the one before."""
     qualification = pd.DataFrame({"kept": [kept], "qualified": [3]})
     total = pd.DataFrame({"total": [8], "tests": [6], "sample": [5], "without_issue": [0]})
     _, said = dataset.funnel(None, {"funnel": total, "qualification": qualification})
@@ -208,7 +208,7 @@ def test_triage_is_a_step_of_the_funnel_only_if_it_decided_what_is_built(kept, s
 
 
 def test_one_repository_is_not_shown_twice(frames):
-    """By repository, its figures say the same."""
+    """With one repository, the figures by repository repeat the others."""
     tables = dict(analyze.tables(frames))
     for name in ("repository_patches", "repository_structure"):
         tables[name] = tables[name].query("repo == 'acme/ui'")

@@ -53,7 +53,7 @@ def test_a_missing_newline_at_the_end_does_not_part_a_block():
 
 
 def test_a_plain_diff_counts_too():
-    """Agents from elsewhere write no git headers."""
+    """Agents of other projects write no git headers."""
     assert structure(PLAIN) == (2, 3, 2)
     assert changed_files(PLAIN) == {"src/One.tsx", "src/Two.tsx"}
 
@@ -92,7 +92,7 @@ def test_localisation_is_the_jaccard_index_of_the_files(files, gold, expected):
 
 
 def test_an_exact_fix_with_a_test_of_ones_own_is_perfect():
-    """Gold's tests are in its test patch: one who writes tests, too, changed no wrong file."""
+    """Gold's tests are in its test patch: an answer that also adds tests changed no wrong file."""
     gold = frozenset({"src/Menu.tsx"})
     assert match(frozenset({"src/Menu.tsx", "src/__tests__/Menu.test.tsx"}), gold).localisation == "perfect"
     assert match(frozenset({"src/__tests__/Menu.test.tsx"}), gold).localisation == "miss"

@@ -1,6 +1,7 @@
-"""The thesis's printed numbers, fed through the pipeline's own code: where it agrees, and each place where it does not.
+"""The thesis's printed numbers, computed by the pipeline's own code: where they agree, and each place where they do
+not.
 
-`docs/thesis.md` tells the same in words.
+`docs/thesis.md` describes the same.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def test_every_row_of_the_table_of_costs(tables, row):
 
 
 def test_one_cost_is_rounded_half_to_even(tables):
-    """0.78 / 24 is 0.0325 exactly: the thesis prints 0.032."""
+    """0.78 / 24 is exactly 0.0325; the thesis prints 0.032."""
     table = tables["costs"]
     row = table[(table["repo"] == "grommet/grommet") & (table["model"] == DEEPSEEK)].iloc[0]
     assert row["cost_per_instance_usd"] == pytest.approx(0.0325)
@@ -104,7 +105,7 @@ def test_glm_was_not_asked_about_all_instances(tables):
 
 # -- 5.3.1 -------------------------------------------------------------------------------------------------------------
 def test_shares_of_patches_that_are_not_empty(tables):
-    """The text's are macro averages over repositories; of GLM it prints 36.4 where its table gives 38.4."""
+    """The text gives macro averages over repositories; for GLM it prints 36.4, and its table gives 38.4."""
     text = RESULTS["non_empty_pct_text"]
     macro = by_model(tables, "patches", "non_empty_macro_pct")
     assert macro == {DEEPSEEK: 59.8, QWEN: 40.9, GLM: 38.4}
@@ -113,7 +114,8 @@ def test_shares_of_patches_that_are_not_empty(tables):
 
 
 def test_their_mean_follows_the_error(tables):
-    """45.7 is the mean of the three printed numbers, with 36.4 in it; 46.4 without. Over all answers it is half."""
+    """45.7 is the mean of the three printed numbers, including 36.4; with 38.4 it is 46.4. Over all answers it is
+    half."""
     text = RESULTS["non_empty_pct_text"]
     assert round(sum(text[model] for model in LOCALISED) / 3, 1) == text["all"] == 45.7
     assert round(tables["patches"]["non_empty_macro_pct"].mean(), 1) == 46.4
@@ -147,6 +149,6 @@ def test_misses_of_the_other_two_fit_the_same_denominator(tables):
 
 
 def test_what_can_not_be_recomputed_is_kept_as_printed():
-    """The patches are not published: mean Jaccard index and size against gold."""
+    """The patches are not published, so the mean Jaccard index and the size relative to gold cannot be recomputed."""
     assert RESULTS["jaccard_mean"] == {GLM: 0.15, DEEPSEEK: 0.32, QWEN: 0.19}
     assert RESULTS["patch_vs_gold_pct"] == {"files": -37, "lines": -25, "hunks": -30}

@@ -1,4 +1,4 @@
-"""The files of an analysis: what there is, that a second analysis gives the same, and that nothing is lost."""
+"""The files of an analysis: which there are, that a second analysis gives the same, and that nothing is lost."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_latex_table_is_escaped_and_has_a_label(folder):
 
 @pytest.fixture
 def begun(tmp_path) -> Store:
-    """Collected and nothing else: written in a moment."""
+    """Collected and nothing else, so it is written in a moment."""
     store = Store(tmp_path / "data")
     collect(store)
     return store

@@ -1,4 +1,4 @@
-"""A real browser, the report in it, and axe-core."""
+"""A real browser with the report in it, and axe-core."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from pipeline.browser import axe as pinned
 from pipeline.core.records import Instance
 from pipeline.core.store import Store, each_record
 
-#: a name that no column and no field has room for
+#: a name that is too long for any column or field
 LONG = "Qwen3-Coder-480B-A35B-Instruct-Turbo-of-a-provider-with-a-long-name"
-#: the widths of a desk and of a phone
+#: the widths of a desktop and of a phone
 WIDTHS = (1280, 390)
 
 
@@ -39,14 +39,14 @@ def folder(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def page(chromium, folder) -> Iterator[Any]:
-    """The report on a desk."""
+    """The report at desktop width."""
     with opened(chromium, folder, WIDTHS[0]) as page:
         yield page
 
 
 @pytest.fixture(params=WIDTHS, ids=lambda width: f"{width}px")
 def any_page(chromium, folder, request) -> Iterator[Any]:
-    """The report on a desk, and on a phone."""
+    """The report at desktop width and at phone width."""
     with opened(chromium, folder, request.param) as page:
         yield page
 
@@ -55,7 +55,7 @@ def any_page(chromium, folder, request) -> Iterator[Any]:
 def opened(chromium: Any, folder: Path, width: int, scheme: str = "light") -> Iterator[Any]:
     """The report at one width, in a light or dark scheme.
 
-    What it asks of the network fails the test, and what goes wrong in its script.
+    The test fails if it uses the network, or if its script has an error.
     """
     asked: list[str] = []
     context = chromium.new_context(
@@ -76,7 +76,7 @@ def axe() -> str:
 
 
 def violations(page: Any, axe: str) -> list[str]:
-    """What axe-core finds, all rules on: one line for each element, with rule and place."""
+    """axe-core's findings with all rules on: one line per element, with rule and location."""
     page.evaluate(axe)
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
     return [f"{rule['id']}: {node['target'][0]}: {node['html'][:120]}" for rule in found for node in rule["nodes"]]

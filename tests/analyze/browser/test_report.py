@@ -30,12 +30,12 @@ def press(page: Any, *keys: str) -> None:
 
 
 def focused(page: Any) -> str:
-    """What has the focus, in words."""
+    """A description of what has the focus."""
     return page.evaluate(FOCUSED)
 
 
 def tab_to(page: Any, wanted: str, limit: int = 120, *, exactly: bool = False) -> None:
-    """Press Tab until what is wanted has the focus, as somebody without a mouse does."""
+    """Press Tab until the wanted element has the focus, as somebody without a mouse does."""
     for _ in range(limit):
         press(page, "Tab")
         if focused(page) == wanted or (focused(page).startswith(wanted) and not exactly):
@@ -46,7 +46,7 @@ def tab_to(page: Any, wanted: str, limit: int = 120, *, exactly: bool = False) -
 # -- axe-core ----------------------------------------------------------------------------------------------------------
 @pytest.mark.rule("report-for-everybody")
 def test_axe_finds_nothing_in_the_overview(any_page, axe):
-    """RULES, Analysis: a report on accessibility that shuts people out would be a poor one."""
+    """RULES, Analysis: a report on accessibility must itself be accessible."""
     any_page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     assert violations(any_page, axe) == []
 
@@ -74,7 +74,7 @@ def test_axe_finds_nothing_in_the_file_of_an_instance(chromium, folder, axe, wid
 
 
 def test_axe_finds_nothing_in_the_dark(chromium, folder, axe):
-    """Contrast is computed from the colors of the reader's own scheme."""
+    """The contrast depends on the reader's color scheme."""
     with opened(chromium, folder, WIDTHS[0], "dark") as page:
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(23, 24, 28)"
         assert violations(page, axe) == []
@@ -106,7 +106,7 @@ def test_no_figure_is_wider_than_the_page(any_page):
     assert len(widths) > 10 and max(widths) <= any_page.viewport_size["width"]
 
 
-#: elements with text of their own that end beyond the page, and are in nothing that scrolls
+#: elements with text of their own that end beyond the page and are not in a scrolling area
 LOST = """() => [...document.querySelectorAll('main *, header *, nav *')].filter(one => {
   const box = one.getBoundingClientRect();
   const told = [...one.childNodes].some(node => node.nodeType === 3 && node.data.trim());
@@ -120,7 +120,7 @@ LOST = """() => [...document.querySelectorAll('main *, header *, nav *')].filter
 
 
 def test_nothing_is_lost_on_a_small_phone(chromium, folder):
-    """At 320 px, which WCAG 1.4.10 asks for: figures, tables and words are there, and only tables scroll sideways."""
+    """At 320 px, which WCAG 1.4.10 requires: figures, tables and texts are there, and only tables scroll sideways."""
     with opened(chromium, folder, 320) as page:
         assert page.evaluate(OVERFLOW) == 0
         page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")

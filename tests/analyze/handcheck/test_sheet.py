@@ -1,4 +1,5 @@
-"""Sheets for checking patches by hand: what is sampled, that nothing tells whose a patch is, what is read back."""
+"""Sheets for checking patches by hand: what is sampled, that nothing reveals whose a patch is, and how they are
+read."""
 
 from __future__ import annotations
 
@@ -71,7 +72,7 @@ def test_references_are_not_sampled(store):
 
 @pytest.mark.rule("blinded")
 def test_a_sheet_does_not_say_whose_a_patch_is(exported):
-    """RULES, Analysis: who knows the model rates the model."""
+    """RULES, Analysis: a rater who knows the model rates the model."""
     text = exported.read_text(encoding="utf-8") + exported.with_name("sheet.html").read_text(encoding="utf-8")
     assert not [word for word in ("model-a", "model-b", "magentless", "resolved on") if word in text]
     assert "Menu has no name" in text
@@ -105,7 +106,7 @@ def test_a_word_that_is_no_rating_is_refused_with_its_line(store, exported):
 
 @pytest.mark.rule("bad-input")
 def test_a_sheet_with_other_separators_is_refused(store, exported):
-    """Its ratings were skipped without a word, as if no row had one."""
+    """Its ratings were silently skipped, as if every row were unrated."""
     exported.write_text(exported.read_text(encoding="utf-8").replace(",", ";"), encoding="utf-8")
     error = refusal(store, exported)
     assert (error.line, error.field) == (1, "check") and "commas" in error.hint

@@ -1,4 +1,4 @@
-"""The tables of the small data directory, and how to read one."""
+"""The tables of the small data directory, and a helper to read them."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def tables(frames):
 
 
 def rows(tables: dict[str, pd.DataFrame], name: str, *columns: str) -> list[str]:
-    """A table's rows as people see them, cells parted by blanks."""
+    """A table's rows as people see them, with spaces between cells."""
     text = as_text(tables[name], definition(name).dictionary)
     return [" ".join(cells) for cells in text[list(columns or text.columns)].itertuples(index=False)]

@@ -1,4 +1,4 @@
-"""Tables on the errors of our verdicts, against the small data directory of conftest, counted by hand."""
+"""Tables on the errors of our verdicts; conftest's small data directory, counted by hand."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from analyze.measures.conftest import rows
 
 @pytest.mark.rule("verifier-error")
 def test_errors_of_either_judge_with_their_intervals(tables):
-    """What was not run counts nowhere, nor does an instance that gold does not resolve; where the checker says nothing,
-    the tests' word is its own."""
+    """Variants that were not run do not count, nor do instances that gold does not resolve; where the checker says
+    nothing, the tests' verdict is its verdict."""
     assert rows(tables, "verdict_errors", "judge", "error", "wrong", "judged", "wrong %", "wrong interval") == [
         "tests false negative 1 2 50.0 9.5–90.5",
         "tests false positive 1 2 50.0 9.5–90.5",

@@ -1,4 +1,4 @@
-"""Tables on what was spent, counted by hand, to the last digit."""
+"""Tables on costs, counted by hand, to the last digit."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_requests_and_tokens_with_totals(tables):
 
 @pytest.mark.rule("money-exact")
 def test_instance_costs_and_shared_add_up_to_the_ledger(tables):
-    """RULES, Money: per-instance costs, with `shared`, are the ledger's sum."""
+    """RULES, Money: the costs per instance and `shared` add up to the ledger's sum."""
     assert rows(tables, "instance_costs", "repository", "holder", "requests", "tokens", "cost USD", "seconds") == [
         "acme/ui acme__ui-1 2 220 0.10 1.0",
         "acme/ui shared 1 110 0.01 0.5",

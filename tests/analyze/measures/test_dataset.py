@@ -1,4 +1,4 @@
-"""Tables on the dataset, against the small data directory of conftest, counted by hand."""
+"""Tables on the dataset; conftest's small data directory, counted by hand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pipeline.analyze.measures import dataset
 
 @pytest.mark.rule("table-4.1")
 def test_funnel_counts_totals_and_the_median_share(tables):
-    """RULES, Mining: the columns of the seed's table 4.1; the median of two shares is their mean."""
+    """RULES, Mining: the columns of the thesis's table 4.1; the median of two shares is their mean."""
     assert rows(
         tables, "funnel", "repository", "total", "tests", "a11y", "a11y %", "issues", "sample", "without issue"
     ) == [
@@ -33,7 +33,7 @@ def test_qualification_says_what_is_kept_and_pending(tables):
 
 
 def test_an_instance_that_is_no_candidate_makes_nothing_pending(frames):
-    """A dataset can come from elsewhere; pending is counted by name, so it is never less than nothing."""
+    """A dataset can come from elsewhere; pending candidates are counted by name, so their number is never negative."""
     elsewhere = frames.candidates[frames.candidates["number"] == 5]
     table = dataset.qualification(replace(frames, candidates=elsewhere))
     assert table[["candidates", "qualified", "rejected", "pending"]].iloc[1].tolist() == [1, 3, 1, 1]

@@ -1,4 +1,4 @@
-"""`tables.toml` and the functions that it names agree; what people see of a number."""
+"""`tables.toml` agrees with the functions that it names; how numbers are shown."""
 
 from __future__ import annotations
 

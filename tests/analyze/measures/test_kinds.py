@@ -1,4 +1,4 @@
-"""The kinds of metrics on small groups: what is unknown stays unknown, and is never counted as zero."""
+"""The kinds of metrics on small groups: unknown values stay unknown, and never count as zero."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pipeline.core.records import Outcome
 
 
 def group(costs: list[dict[str, Any]] | None = None, **columns: list[Any]) -> Any:
-    """Predictions with these columns, and their costs; all of one repository unless the column says otherwise."""
+    """Predictions with these columns, and their costs; all in one repository unless a column says otherwise."""
     rows = pd.DataFrame(columns)
     rows = rows if "repo" in rows else rows.assign(repo="acme/ui")
     return SimpleNamespace(rows=rows.convert_dtypes(), costs=pd.DataFrame(costs or []))
@@ -46,7 +46,7 @@ def test_of_unknown_numbers_nothing_is_known(
 
 
 def test_a_mean_can_be_of_the_rows_in_which_another_column_is_known() -> None:
-    """Gold's size is compared with a patch's only where there is a patch."""
+    """Gold's size is compared with a patch's only if there is a patch."""
     rows = group(files=[2, None, 4], gold_files=[1, 100, 3])
     assert kinds.mean("gold_files", where="files")(rows) == 2
     assert kinds.change(kinds.mean("files"), kinds.mean("gold_files", where="files"))(rows) == pytest.approx(50)

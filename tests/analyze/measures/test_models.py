@@ -1,4 +1,4 @@
-"""Tables on models, against the small data directory of conftest, counted by hand."""
+"""Tables on models; conftest's small data directory, counted by hand."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def test_micro_and_macro_averages_side_by_side(tables):
 
 
 def test_a_subset_of_the_instances_is_marked_and_last(store):
-    """One of one is no better than two of four; and an instance that one model was not given is not resolved by all."""
+    """One of one is no better than two of four; and an instance that one model was not given is not "resolved by
+    all"."""
     prediction = make_prediction(1, model_name_or_path="model-c")
     about(add_run(store, UI, [prediction]), prediction.instance_id)
     add_verdicts(store, UI, [make_verdict(prediction)])
@@ -51,7 +52,7 @@ def test_a_subset_of_the_instances_is_marked_and_last(store):
 @pytest.mark.invariant(4)
 @pytest.mark.rule("incomplete-is-marked")
 def test_what_is_not_evaluated_is_no_failure_and_marks_the_run_incomplete(tables):
-    """Invariant 4: an infrastructure fault stays in the accounting as not evaluated, and is no model's failure."""
+    """Invariant 4: an infrastructure fault is recorded as "not evaluated", and is no model's failure."""
     assert rows(tables, "resolution", "model", "resolved of evaluated %", "incomplete") == [
         "lab/model-b 100.0 yes",
         "model-a 33.3 yes",
@@ -90,7 +91,7 @@ def test_outcomes_add_up_to_the_dataset(tables):
 
 
 def test_pairs_are_compared_on_what_both_were_evaluated_on(tables):
-    """Both were evaluated on the first instance of acme/ui only, and both resolved it."""
+    """Only the first instance of acme/ui was evaluated for both, and both resolved it."""
     assert rows(tables, "comparison") == ["lab/model-b model-a 1 1 0 0 0 1.000 1.000"]
 
 
@@ -106,14 +107,15 @@ def test_mcnemar_counts_what_only_one_of_two_resolved():
 
 
 def test_one_attempt_gives_the_leaderboards_rates(tables):
-    """What was never evaluated counts as in the leaderboard: model-b resolves two of four, model-a one."""
+    """Instances that were never evaluated count as on the leaderboard: model-b resolves two of four, model-a one."""
     assert rows(tables, "pass_at_k") == ["lab/model-b magentless 1 4 1 50.0", "model-a magentless 1 4 1 25.0"]
     leaders = tables["leaderboard"].set_index("model")["resolved_pct"]
     assert (leaders["lab/model-b"], leaders["model-a"]) == (50, 25)
 
 
 def test_pass_at_k_of_two_attempts(store, tmp_path):
-    """model-a: instance 1 resolved in one of two; 2 in none; 3 never evaluated: pass@1 is 1/2 of 3, pass@2 1 of 3."""
+    """model-a: instance 1 is resolved in one of two attempts, 2 in none, 3 was never evaluated: pass@1 is 1/2 of 3,
+    pass@2 is 1 of 3."""
     again = Store(tmp_path / "again")
     add_verdicts(again, UI, [make_verdict(make_prediction(n, run="again"), Outcome.EMPTY) for n in (1, 2, 3)])
     frames = analyze.load(store, "acme/ui", samples=[again.root])
@@ -145,7 +147,7 @@ def test_localisation_of_patches_and_of_all_answers(tables):
 
 
 def test_the_size_of_patches_against_their_own_gold(store):
-    """Two added lines more than gold's two, in one block as gold's."""
+    """Two added lines more than gold's two, in one block like gold's."""
     longer = make_prediction(1).model_patch + "+one more;\n+and another;\n"
     add_run(store, UI, [make_prediction(1, model_patch=longer), make_prediction(2, model_patch="")])
     tables = analyze.tables(analyze.load(store, "acme/ui"))
@@ -187,7 +189,7 @@ def test_where_instances_ended(tables):
 
 
 def test_shares_of_ends_are_of_the_instances_that_were_selected(frames):
-    """Of a campaign with a limit, they were of the whole dataset, and did not come to 100 %."""
+    """In a campaign with a limit, they were shares of the whole dataset, and did not add up to 100 %."""
     few = frames.predictions.query("instance_id in ['acme__ui-1', 'acme__ui-2']")
     made = analyze.tables(replace(frames, predictions=few))["causes"]
     assert made.groupby("model")["instances_pct"].sum().round(6).eq(100).all()
@@ -228,7 +230,7 @@ def test_results_before_and_after_the_cutoff(store):
 
 
 def test_patches_checked_by_hand(store):
-    """Instance 1: two of three say that it fixes the issue, for the patch of both models. The tests agree."""
+    """Two of three people say that both models' patch fixes instance 1. The tests agree."""
     check_by_hand(store, 1, "fixes", "no", "fixes")
     check_by_hand(store, 2, "fixes", "no")
     tables = analyze.tables(analyze.load(store))
@@ -237,7 +239,7 @@ def test_patches_checked_by_hand(store):
 
 
 def test_what_other_stages_will_give_has_its_tables(frames):
-    """Made of columns that are empty until stage 04 records them: counted over the models' predictions."""
+    """Their columns are empty until stage 04 fills them; they are counted over the models' predictions."""
     given = {"equivalent": True, "axe_fixed": 2, "axe_remaining": 1, "axe_introduced": 0, "judge": -1, "score": 0.5}
     model_a = frames.predictions["model"] == "model-a"
     columns = {name: frames.predictions[name].mask(model_a, value) for name, value in given.items()}

@@ -10,7 +10,7 @@ from pipeline.core.store import Store
 
 
 def test_resolution_by_repository_and_model(tables):
-    """A repository on which a model has no verdict at all has no row."""
+    """A repository in which a model has no verdict has no row."""
     columns = ("repository", "model", "instances", "evaluated", "resolved", "resolved %", "incomplete")
     assert rows(tables, "repositories", *columns) == [
         "acme/forms lab/model-b 1 1 1 100.0 no",
@@ -20,7 +20,7 @@ def test_resolution_by_repository_and_model(tables):
 
 
 def test_what_models_resolve_together(tables):
-    """Both resolve the first of acme/ui; forms is resolved by one, and two instances by none."""
+    """Both resolve the first of acme/ui; forms is resolved by one of them, and two instances by neither."""
     assert rows(tables, "together") == ["acme/forms 1 2 1 100.0 0 0", "acme/ui 3 2 1 33.3 1 2", "all 4 2 2 50.0 1 2"]
 
 
@@ -39,7 +39,7 @@ def test_patches_by_repository(tables):
 
 
 def test_the_size_of_patches_by_repository(tables):
-    """Gold's own patches, which change a file and two lines."""
+    """Gold's own patches change one file and two lines."""
     columns = ("repository", "model", "non empty", "files mean", "lines mean", "gold lines mean")
     assert rows(tables, "repository_structure", *columns) == [
         "acme/forms lab/model-b 1 1.0 2.0 2.0",

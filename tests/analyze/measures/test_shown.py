@@ -1,4 +1,4 @@
-"""Tables as people read them: what is shown of every kind of value."""
+"""Tables as people read them: how every kind of value is shown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def column(name: str, type: str = "string", unit: str = "") -> Column:
 
 
 def shown(value: Any, type: str = "Float64", unit: str = "") -> str:
-    """A single cell."""
+    """A single cell as it is shown."""
     table = pd.DataFrame({"x": pd.Series([value, value], dtype="object")})
     return as_text(table, [column("x", type, unit)])["x"][0]
 
@@ -104,7 +104,7 @@ def test_a_column_is_named_for_people(name: str, label: str) -> None:
 
 
 def test_no_table_has_two_columns_that_people_read_alike() -> None:
-    """The second one would take the first one's cells."""
+    """Otherwise the second one would get the first one's cells."""
     for definition in definitions():
         table = pd.DataFrame({item.name: [1] for item in definition.dictionary})
         names = [heading.name for heading in headings(table, definition.dictionary)]

@@ -1,4 +1,4 @@
-"""Records that contradict each other: each check names the file, the field, and what to do."""
+"""Contradictory records: each check names the file, the field, and what to do."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_prediction_has_the_agent_and_model_of_its_run(who: tuple[str, str]) -
 
 @pytest.mark.parametrize("model", ["model-a", "org/model:8b", "Model-A"])
 def test_a_record_lies_in_the_folder_of_its_agent_and_model(model: str) -> None:
-    """Folder names are injective, so a name that only looks alike has another folder."""
+    """Folder names are injective, so a name that only looks the same has another folder."""
     folder = Path("data", agent_folder("magentless"), REPO.slug, folder_name(model))
     checks.of_folder("magentless", model, folder, PATH)
     refused(checks.of_folder, "magentless", f"{model}x", folder, PATH)

@@ -1,4 +1,4 @@
-"""A `run.json` that cannot be read: said, with its place; the answers and verdicts beside it count all the same."""
+"""A `run.json` that cannot be read: reported with its path; the answers and verdicts beside it still count."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pipeline.core.store import Store, write_json, write_records
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """Of three instances, the run is about two: one is resolved, and one has no answer."""
+    """The run covers two of three instances: one is resolved, and one has no answer."""
     store = Store(tmp_path)
     write_records(store.dataset(UI), [make_instance(number) for number in (1, 2, 3)])
     prediction = make_prediction(1)
@@ -41,7 +41,7 @@ def store(tmp_path: Path) -> Store:
     ],
 )
 def test_what_cannot_be_read_is_said_and_the_run_counts(store: Store, text: str, place: str) -> None:
-    """One file ended the analysis of all models. The run is still about the instances that it was about."""
+    """One such file ended the analysis of all models. The run still covers the same instances."""
     (path,) = store.root.rglob("run.json")
     path.write_text(text, encoding="utf-8")
     frames = analyze.load(store)

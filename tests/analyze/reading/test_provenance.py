@@ -1,4 +1,4 @@
-"""What made the runs that are shown: in a frame, and in the report."""
+"""What produced the runs that are shown: in a frame, and in the report."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_run_says_what_made_it(store):
 
 
 def test_a_run_that_says_nothing_is_there_all_the_same(store):
-    """Predictions of others, and of older versions."""
+    """Predictions of other harnesses, and of older versions."""
     runs = analyze.load(store).runs
     assert len(runs) and runs["tool"].isna().all()
 

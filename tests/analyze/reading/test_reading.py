@@ -1,4 +1,4 @@
-"""What is read of the stages, what is said to be missing, and what is refused."""
+"""What is read of the stages, what is reported missing, and what is refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def refusal(store: Store) -> UserError:
 
 @pytest.mark.rule("missing-is-said")
 def test_missing_stages_are_said_and_left_out(tmp_path):
-    """RULES, Analysis: what is not there is no zero."""
+    """RULES, Analysis: a missing value is not zero."""
     store = Store(tmp_path)
     collect(store)
     frames = analyze.load(store)
@@ -86,7 +86,7 @@ def test_the_newest_run_counts_and_verdicts_on_an_older_one_do_not(store):
 
 @pytest.mark.trap("verdict-of-another-patch")
 def test_a_patch_that_was_written_anew_is_not_evaluated(store):
-    """TRAPS: results are cached by instance, so a changed patch is reported with the old one's verdict."""
+    """TRAPS: results cached by instance would give a changed patch the old one's verdict."""
     anew = [make_prediction(1, model_patch="another"), make_prediction(2, model_patch="")]
     add_run(store, UI, anew)
     outcomes = analyze.tables(analyze.load(store, "acme/ui"))["outcomes"].set_index("model")
@@ -118,7 +118,7 @@ def test_instances_without_an_issue_can_be_left_out(store):
 
 @pytest.mark.rule("contradictions-are-refused")
 def test_an_instance_twice_in_a_dataset_is_refused(store):
-    """RULES, Analysis: with the file, so that somebody can mend it."""
+    """RULES, Analysis: the message names the file, so that somebody can correct it."""
     write_records(store.dataset(UI), [make_instance(1), make_instance(1)])
     error = refusal(store)
     assert error.path == store.dataset(UI) and error.message == "acme__ui-1 is in this file twice, as record 1 and 2"
@@ -232,7 +232,7 @@ def test_costs_that_disagree_with_the_ledger_are_said(store):
 
 @pytest.mark.rule("tracks")
 def test_another_tracks_money_is_not_counted(store):
-    """For pages, `repo` is the case set: no repository's name, or by chance one's."""
+    """For pages, `repo` is the case set, which may have a repository's name by chance."""
     before = analyze.load(store)
     lines = store.costs.read_text().splitlines()
     pages = [line.replace("repair,", "pages,", 1) for line in lines[1:]]
@@ -267,7 +267,7 @@ def test_a_verdict_in_another_image_is_of_another_dataset(store):
 
 @pytest.mark.rule("swe-bench-predictions")
 def test_predictions_that_name_no_agent_are_of_their_folders(store):
-    """RULES, Names and records: SWE-bench predictions are read too."""
+    """RULES, Names and records: predictions in SWE-bench's format are read, too."""
     path = add_run(store, UI, [make_prediction(1, agent="other")])
     write_records(path, [make_prediction(1, agent="")])
     assert "other" in set(analyze.load(store).predictions["agent"])
@@ -289,7 +289,7 @@ def test_a_run_without_any_answer_is_told_by_its_description(store):
 
 @pytest.mark.rule("money-adds-up")
 def test_an_instance_has_what_it_spent(store):
-    """RULES, Money: per instance, for any agent; what serves several is not of any."""
+    """RULES, Money: per instance, for any agent; shared costs belong to no instance."""
     fill_ledger(store)
     rows = analyze.load(store).predictions.dropna(subset="cost_usd")
     spent = rows[["model", "instance_id", "requests", "tokens", "cost_usd", "seconds"]]
@@ -322,7 +322,7 @@ def test_samples_of_another_dataset_are_refused(store, tmp_path):
 
 # -- the assessment, beside the verdicts -------------------------------------------------------------------------------
 def assess(store: Store, verdict: Verdict, **said: Any) -> Path:
-    """What the assessment says of an unresolved prediction."""
+    """The assessment of an unresolved prediction."""
     who = verdict.model_dump(include={"instance_id", "agent", "model", "run", "patch_digest", "image"})
     fields = {"resolved": False, "resolved_equivalent": True, "snapshot": {"likeness": "cosmetic", "tests": {}}}
     path = store.evaluation(UI, verdict.agent, verdict.model) / "assessments.jsonl"
@@ -356,7 +356,7 @@ def test_what_the_assessment_says_of_another_patch_is_left_out(store, unresolved
 
 
 def test_violations_are_counted(store, unresolved):
-    """The frames have their numbers; the violations themselves stand in the assessment."""
+    """The frames contain their numbers; the violations themselves are in the assessment."""
     image = {"rule": "image-alt", "criteria": ("1.1.1",), "element": "img", "tests": ("a",)}
     fixed, label = image | {"element": "link > img"}, image | {"rule": "label"}
     axe = {"base": 2, "gold": 0, "candidate": 3, "fixed": (fixed,), "remaining": (image,), "introduced": (label, image)}
@@ -374,7 +374,7 @@ def test_an_assessment_that_belies_its_verdict_is_refused(store, unresolved):
 
 
 def ask_for(store: Store, number: int, answer: str, cost: str, **more: Any) -> None:
-    """One request for an answer, or for what serves several where it names none."""
+    """One request for an answer, or for several of them if no instance is named."""
     ledger = Ledger(store.ledger)
     whose = {"alias": "alias", "repo": str(UI), "model": "model-a", "agent": "magentless", "settings": "s"}
     holder = UI.instance_id(number) if answer else "shared"
@@ -385,7 +385,7 @@ def ask_for(store: Store, number: int, answer: str, cost: str, **more: Any) -> N
 
 @pytest.mark.trap("money-of-all-runs")
 def test_costs_are_of_the_answers_that_are_shown(tmp_path: Path) -> None:
-    """Our own first version divided all runs' money by the newest answers."""
+    """Our first version divided the costs of all runs by the newest answers."""
     store = Store(tmp_path)
     write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
     shown = [make_prediction(number, answer=f"answer-{number}") for number in (1, 2)]
@@ -425,7 +425,7 @@ def test_named_settings_are_rows_of_one_table(tmp_path: Path) -> None:
 
 
 def test_further_attempts_give_pass_at_k(tmp_path: Path) -> None:
-    """Without other data directories; the tables of resolved instances are of the first attempt."""
+    """Without further data directories; the tables of resolved instances show the first attempt."""
     store = Store(tmp_path)
     write_records(store.dataset(UI), [make_instance(1)])
     prediction = make_prediction(1)
@@ -441,7 +441,7 @@ def test_further_attempts_give_pass_at_k(tmp_path: Path) -> None:
 
 
 def test_that_some_instances_have_fewer_attempts_is_said(tmp_path: Path) -> None:
-    """One instance with a single attempt ends pass@k for all."""
+    """A single instance with only one attempt rules out pass@k."""
     store = Store(tmp_path)
     write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
     predictions = [make_prediction(1), make_prediction(2)]
@@ -454,7 +454,7 @@ def test_that_some_instances_have_fewer_attempts_is_said(tmp_path: Path) -> None
 
 
 def kept_answer(store: Store, finished: str, run: str) -> None:
-    """A run that shows the same kept answer to the first instance, and a verdict on it."""
+    """A run that shows the same kept answer for the first instance, and its verdict."""
     prediction = make_prediction(1, run=run, answer="kept")
     write_json(store.answers(UI, "acme__ui-1", "kept") / "manifest.json", {"finished": finished, "inputs": {}})
     add_run(store, UI, [prediction], run)
@@ -481,7 +481,7 @@ def test_a_copy_is_no_further_attempt(store: Store, tmp_path: Path) -> None:
     ],
 )
 def test_an_equal_patch_may_be_another_attempt(tmp_path: Path, finished: str, run: str, attempts: int) -> None:
-    """An answer's name is the same in every data directory, for it says what was asked; when it came is its own."""
+    """An answer has the same name in every data directory, since it follows from the question; its time is its own."""
     first, second = Store(tmp_path / "first"), Store(tmp_path / "second")
     write_records(first.dataset(UI), [make_instance(1)])
     kept_answer(first, "2024-05-06T07:08:09Z", "first")
@@ -490,7 +490,7 @@ def test_an_equal_patch_may_be_another_attempt(tmp_path: Path, finished: str, ru
 
 
 def test_every_attempt_has_its_row_its_outcome_and_its_cost(tmp_path: Path) -> None:
-    """Tables knew the number of attempts, and of the second ones neither the outcome nor the money."""
+    """Tables used to count the attempts, but had neither outcome nor cost of the later ones."""
     store = Store(tmp_path)
     write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
     first, second = ([make_prediction(n, answer=f"{name}-{n}") for n in (1, 2)] for name in ("first", "second"))

@@ -1,4 +1,4 @@
-"""What became of an agent's replies: how far each came, and the shares that people see."""
+"""An agent's replies: how far each came, and the shares that people see."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def reply(reached: str, cause: str | None = None, *ways: str) -> dict[str, Any]:
 
 
 def said(*samples: list[dict[str, Any]]) -> dict[str, Any]:
-    """An agent's metadata of samples with these replies; the last one counted."""
+    """An agent's metadata for samples with these replies; the last one counted."""
     records = [{"number": number, **some[-1], "replies": some} for number, some in enumerate(samples)]
     return {"funnel": FUNNEL, "samples": records}
 

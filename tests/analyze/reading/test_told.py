@@ -1,4 +1,4 @@
-"""A `metadata.json` that cannot be read: said, with its place, and left out; everything else is analyzed as ever."""
+"""A `metadata.json` that cannot be read: reported with its path and left out; everything else is analyzed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def said(frames: Frames, path: Path) -> str:
     ],
 )
 def test_what_cannot_be_read_is_said_and_left_out(store: Store, text: str, place: str) -> None:
-    """One file that a person wrote ended the whole analysis. Its answer, and what others say, still count."""
+    """One file with a mistake ended the whole analysis. Its answer, and the other files, still count."""
     before = analyze.load(store)
     add_metadata(store, "acme__ui-2", funnel=FUNNEL)
     path = add_metadata(store, "acme__ui-1")

@@ -56,7 +56,7 @@ def test_chapters_are_the_seeds_four_analyses_and_the_instances(page):
 
 
 def test_models_agents_and_answers_are_counted_apart():
-    """Three models with two agents were six models, and the second attempts were left out."""
+    """Three models with two agents were counted as six models, and second attempts were left out."""
     pairs = [(f"agent-{agent}", f"model-{model}") for agent in "ab" for model in "xyz"]
     rows = [{"agent": agent, "model": model, "kind": "model", "predicted": True} for agent, model in pairs]
     references = [{"agent": "oracle", "model": "oracle", "kind": "reference", "predicted": True}]
@@ -117,7 +117,7 @@ def test_one_file_without_network(page):
 
 @pytest.mark.invariant(5)
 def test_the_reports_own_script_and_style_are_all_that_may_run(page):
-    """Invariant 5: a browser refuses whatever else a text might smuggle in, since the policy names two digests."""
+    """Invariant 5: the policy names two digests, so a browser refuses anything else that a text might contain."""
     policy = page.find("meta", attrs={"http-equiv": True})["content"]
     assert policy.startswith("default-src 'none'; img-src data:; ") and "unsafe" not in policy
     for name in ("script", "style"):
@@ -129,7 +129,7 @@ def test_the_reports_own_script_and_style_are_all_that_may_run(page):
 
 @pytest.mark.invariant(5)
 def test_text_of_repositories_and_models_is_escaped(page):
-    """Invariant 5: what a model or a repository wrote runs nowhere, not in a reader's browser either."""
+    """Invariant 5: text from models and repositories never runs, not even in a reader's browser."""
     code = [code.get_text() for code in page.select("pre code")]
     assert sum(HOSTILE in text for text in code) == 2
     assert HOSTILE in page.find(id="acme__ui-3").h2.get_text()
@@ -186,7 +186,8 @@ def test_the_list_says_how_every_model_ended(page):
 
 
 def test_an_outcome_stands_under_its_own_model(tmp_path):
-    """Rows were as long as the model's that were asked about the instance, so one model had another's outcome."""
+    """Rows were as long as the list of models that were asked about the instance, so one model showed another's
+    outcome."""
     store = Store(tmp_path / "data")
     each_with_instances_of_its_own(store)
     frames = analyze.load(store)
@@ -204,7 +205,7 @@ def test_an_outcome_stands_under_its_own_model(tmp_path):
 
 @pytest.mark.invariant(2)
 def test_a_dataset_that_its_own_gold_patches_do_not_resolve_is_not_valid(page):
-    """Invariant 2: oracle resolves every qualified instance, and here it was asked about one of four."""
+    """Invariant 2: oracle resolves every qualified instance, but here it was asked about one of four."""
     said = "The dataset is not valid: oracle (the gold patches) resolves 1 of 4 instances."
     assert words(page.header.find(class_="check")) == said
 

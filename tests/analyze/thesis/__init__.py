@@ -1,11 +1,11 @@
-"""The numbers that the thesis (seed 001) prints, as a data directory that the pipeline's own code can read.
+"""The thesis's printed numbers, as a data directory that the pipeline's own code can read.
 
     funnel.csv    table 4.1                  patches.csv   the table under figure 5.6
     costs.csv     table 4.2                  results.toml  what the text says
 
-What is not printed is made up so that nothing printed depends on it: which instances have an empty patch, the numbers
-of pull requests (but for elastic/eui 8849, the one that was resolved), the patches themselves. How many patches touch
-exactly, partly and none of gold's files is what the printed shares of figure 5.4 come to.
+What is not printed is made up, and nothing printed depends on it: which instances have an empty patch, the numbers of
+pull requests (except elastic/eui 8849, the resolved one), and the patches themselves. The numbers of patches that touch
+exactly, partly and none of gold's files follow from the shares in figure 5.4.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ INSTANCES = {Repo("grommet", "grommet"): 24, Repo("elastic", "eui"): 14, Repo("c
 RESOLVED = 8849
 RUN = "20251203T000000Z"
 GLM, QWEN, DEEPSEEK = "GLM-4.6", "Qwen3-Coder-480B-A35B-Instruct-Turbo", "DeepSeek-V3.1-Terminus"
-#: patches that change exactly gold's files, some of them, and none: 33, 22 and 19 that are not empty
+#: how many patches change exactly, partly and none of gold's files: of 33, 22 and 19 that are not empty
 LOCALISED = {DEEPSEEK: (5, 17, 11), QWEN: (1, 9, 12), GLM: (1, 7, 11)}
-#: files of a patch of each kind; gold changes one and two
+#: the files of a patch of each kind; gold changes files one and two
 GOLD, KINDS = ("one.tsx", "two.tsx"), (("one.tsx", "two.tsx"), ("one.tsx",), ("other.tsx",))
 
 
@@ -41,7 +41,7 @@ def printed(name: str) -> list[dict[str, str]]:
 
 
 def make_thesis(store: Store) -> Store:
-    """Everything that is printed, as the stages would have left it."""
+    """Write everything that is printed, as the stages would have left it."""
     datasets = {repo: _instances(repo, number) for repo, number in INSTANCES.items()}
     for repo, instances in datasets.items():
         write_records(store.dataset(repo), instances)
@@ -71,7 +71,7 @@ def _kinds(*counts: int) -> Iterator[str]:
 
 
 def _model(store: Store, row: dict[str, str], instances: list[Instance], patches: Iterator[str]) -> None:
-    """One row of the table under figure 5.6: so many answers, so many of them not empty; the last ones are."""
+    """One row of the table under figure 5.6: its number of answers; the empty ones come first."""
     repo, model = parse_repo(row["repo"]), row["model"]
     answered, changing = instances[-int(row["instances"]) :], int(row["non_empty_patches"])
     texts = [""] * (len(answered) - changing) + [next(patches) for _ in range(changing)]
@@ -86,7 +86,7 @@ def _prediction(instance: Instance, patch: str, repo: Repo, model: str) -> Predi
 
 
 def _outcome(prediction: Prediction, model: str) -> Outcome:
-    """Which model resolved the one instance is not printed; DeepSeek has the most patches."""
+    """The thesis does not print which model resolved the one instance; DeepSeek has the most patches."""
     if not prediction.model_patch:
         return Outcome.EMPTY
     solved = prediction.instance_id.endswith(f"-{RESOLVED}") and model == DEEPSEEK
@@ -94,7 +94,7 @@ def _outcome(prediction: Prediction, model: str) -> Outcome:
 
 
 def _costs(store: Store) -> None:
-    """Table 4.2 has no column for the agent: all experiments were MagentLess's."""
+    """Table 4.2 has no column for the agent: all experiments used MagentLess."""
     rows: list[dict[str, Any]] = [{**row, "agent": "magentless", "track": REPAIR} for row in printed("costs")]
     lines = [",".join(CostRow.model_fields), *(",".join(row[name] for name in CostRow.model_fields) for row in rows)]
     write_bytes(store.costs, "\n".join([*lines, ""]).encode())
