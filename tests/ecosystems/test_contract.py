@@ -1,7 +1,7 @@
-"""The contract of every folder of `runners/` and `managers/`: what it must hold, and what it says that it lacks.
+"""The contract of every folder of `runners/` and `managers/`: what it must contain, and what it declares as missing.
 
-A new folder brings its own fixtures, found by its name. `runners/<name>/`: `project/`, `outputs/VERSION.report` and
-`.log` (made by make.sh from its `make.sh`), `expected.toml`. `managers/<name>/VERSION/LOCKFILE`, made by make.sh.
+The fixtures of a new folder are found by its name. `runners/<name>/`: `project/`, `outputs/VERSION.report` and `.log`
+(made by make.sh from its `make.sh`), `expected.toml`. `managers/<name>/VERSION/LOCKFILE`, made by make.sh.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ HOOKS = sorted((path.parts[-3], path.stem) for path in HERE.glob("runners/*/outp
 LOCKS = sorted(path for path in HERE.glob("managers/*/*/*") if path.parent.name[0].isdigit())
 LOCK_IDS = [f"{path.parts[-3]}-{path.parts[-2]}" for path in LOCKS]
 REGISTRY = "https://registry.example.org/"
-#: what a folder may lack, in the words that verdicts keep
+#: what a folder may lack, in the words that verdicts use
 ASSURANCES = {"negative_control", "announced_report", "test_files", "updated_snapshots", "documents"}
 
 
 def expected(name: str) -> dict[str, Any]:
-    """What the tests of a runner's project say, and what else its fixtures tell."""
+    """The results of a runner's project, and other facts about its fixtures."""
     path = HERE / "runners" / name / "expected.toml"
     assert path.exists(), f"{name} has no fixtures: {path} says what its project's tests must say"
     return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -50,7 +50,7 @@ def parsed(name: str, version: str) -> Report:
 # -- runners: mandatory ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", RUNNERS)
 def test_a_runner_is_recognized(name: str) -> None:
-    """By what scripts call, by what package.json depends on, or by what tests import."""
+    """By what scripts call, by the dependencies in package.json, or by what tests import."""
     own = runner(name)
     assert own.programs and (own.packages or own.imports)
     assert bool(own.entries) == bool(own.packages)
@@ -62,7 +62,7 @@ def test_a_runner_is_recognized(name: str) -> None:
 
 @pytest.mark.parametrize("name", RUNNERS)
 def test_a_runner_is_told_where_its_report_goes(name: str) -> None:
-    """And every row of its words leads to a parser that there is."""
+    """And every row of its options leads to an existing parser."""
     own = runner(name)
     words = own.merged("")
     assert "{report}" in " ".join((*words.words, *words.env.values()))
@@ -74,7 +74,7 @@ def test_a_runner_is_told_where_its_report_goes(name: str) -> None:
 @pytest.mark.rule("protected-files")
 @pytest.mark.parametrize("name", RUNNERS)
 def test_a_runners_configuration_is_protected(name: str) -> None:
-    """A candidate must not decide how it is tested: of what the table calls configuration, nothing may be left out."""
+    """A candidate must not decide how it is tested: everything that the table calls configuration is protected."""
     named, own = expected(name)["configuration"], runner(name)
     assert named or own.configuration == "^$", "expected.toml names its configuration files"
     for path in named:
@@ -91,7 +91,8 @@ def test_a_runner_has_outputs_of_every_era(name: str) -> None:
 @pytest.mark.trap("same-name-collapses")
 @pytest.mark.parametrize(("name", "version"), OUTPUTS)
 def test_a_report_says_the_same_in_every_version(name: str, version: str) -> None:
-    """Names are file and full name: the same over twelve majors, with the second of two equal ones apart."""
+    """Tests are named by file and full name: the same over twelve major versions, and the second of two equal names is
+    told apart."""
     wanted, report = expected(name), parsed(name, version)
     lacking = wanted["tests"].keys() - report.tests.keys()
     assert lacking <= set(wanted.get("may_lack", ()))
@@ -111,8 +112,8 @@ def test_every_runner_has_outputs_of_hooks_that_fail(name: str) -> None:
 @pytest.mark.trap("hook-failure-passes")
 @pytest.mark.parametrize(("name", "version"), HOOKS)
 def test_a_hook_that_fails_is_told_alike_by_every_runner(name: str, version: str) -> None:
-    """A suite whose `afterAll` failed counted as passed, and a `beforeAll` was FAILED with one runner and SKIPPED with
-    another: here each is its file, FAILED, beside what the runner says of the cases."""
+    """A suite with a failing `afterAll` counted as passed, and a failing `beforeAll` was FAILED with one runner and
+    SKIPPED with another. Here, each one makes its file FAILED, beside the runner's results for the test cases."""
     told = expected(name)["hooks"]
     text = (HERE / "runners" / name / "outputs-hooks" / f"{version}.report").read_bytes()
     report = parser(expected(name)["parser"]).read(text, "/repo")
@@ -142,7 +143,7 @@ def test_a_hook_that_fails_is_told_alike_by_every_runner(name: str, version: str
     ],
 )
 def test_a_hook_of_mochas_is_no_test_of_karmas(rows: list[tuple[str, str]], tests: dict[str, str], bundle: str) -> None:
-    """Its name exists only while it fails, so the fix seemed to lose a test."""
+    """Its name exists only while it fails, so the fix seemed to remove a test."""
     statuses = [status for _, status in rows]
     stats = {"success": statuses.count("passed"), "failed": statuses.count("failed"), "skipped": 0, "error": False}
     told = [{"path": ["Menu", title], "status": status, "said": ""} for title, status in rows]
@@ -154,7 +155,7 @@ def test_a_hook_of_mochas_is_no_test_of_karmas(rows: list[tuple[str, str]], test
 
 @pytest.mark.rule("hooks")
 def test_of_a_hook_of_all_files_none_is_named() -> None:
-    """Jasmine's hooks outside every group, and Mocha's of a file that is required."""
+    """Jasmine's hooks outside every group, and Mocha's hooks in a required file."""
     jasmine = {"tests": [], "defined": 0, "overallStatus": "failed", "hooks": [""]}
     hook = {"file": "", "path": ['"after all" hook'], "hook": True, "status": "failed"}
     mocha = {"stats": {"passes": 0, "failures": 1, "pending": 0}, "broken": [], "tests": [hook]}
@@ -181,7 +182,7 @@ def test_a_runner_announces_its_report_or_is_said_not_to(name: str, version: str
 @pytest.mark.rule("parser-audits-itself")
 @pytest.mark.parametrize("name", RUNNERS)
 def test_a_report_must_add_up(name: str) -> None:
-    """Every parser audits itself: what it read equals the runner's own totals."""
+    """Every parser checks itself: what it read equals the runner's own totals."""
     assert expected(name)["forged"], "expected.toml tells how a report is forged"
     for row in expected(name)["forged"]:
         text = output(name, row["version"]).decode()
@@ -195,7 +196,7 @@ def test_a_report_must_add_up(name: str) -> None:
     "text", [b"", b"PASS src/a.test.js", b"\xff", b"[]", b"{}", b'{"testResults": 1}', b"[" * 100_000]
 )
 def test_what_is_no_report(name: str, text: bytes) -> None:
-    """A candidate could write anything there: every broken report is the same error."""
+    """A candidate could write anything there: every broken report gives the same error."""
     with pytest.raises(ReportError):
         parser(name).read(text, "/repo")
 
@@ -203,7 +204,7 @@ def test_what_is_no_report(name: str, text: bytes) -> None:
 @pytest.mark.trap("bought-fault")
 @pytest.mark.parametrize("name", RUNNERS)
 def test_a_report_can_not_choose_how_our_program_fails(name: str) -> None:
-    """A number of five thousand digits was an error of ours: not evaluated, and out of the count."""
+    """A number of five thousand digits was an error of ours: the patch was "not evaluated", and so left the count."""
     version = expected(name)["versions"][-1]
     text = output(name, version).decode()
     for wrong in ("9" * 5000, "1e999", "null", "[[]]", '{"a": 1}', '"\\ud800"'):
@@ -216,7 +217,7 @@ def test_a_report_can_not_choose_how_our_program_fails(name: str) -> None:
 @pytest.mark.rule("lower-assurance")
 @pytest.mark.parametrize("name", sorted(all_parsers()))
 def test_what_a_parser_lacks_is_said(name: str) -> None:
-    """What is there is whole: the files that it names, and a control that can be put into a test file."""
+    """What a parser does provide is complete: the file names that it reports, and a control for test files."""
     own, lacks = parser(name), parser(name).lacks()
     assert set(lacks) <= ASSURANCES and len(set(lacks)) == len(lacks)
     assert runner(own.runner).lacks(name) == lacks
@@ -252,7 +253,7 @@ def test_it_depends_on_the_version(name: str, version: str, lacks: tuple[str, ..
 # -- managers -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", MANAGERS)
 def test_a_manager_has_lock_files_of_its_own(name: str) -> None:
-    """And an install sees them, with what settles how it goes."""
+    """And an install sees them, together with the files that configure it."""
     own = manager(name)
     assert own.locks and {path.parts[-3] for path in LOCKS} >= {name}, "real lock files: managers/make.sh makes them"
     assert all(locks.manager_of(path) is own for path in own.locks), "another manager claims it"
@@ -272,7 +273,7 @@ def test_a_manager_can_be_had_and_held_to_its_lock_file(name: str) -> None:
 
 @pytest.mark.parametrize("name", MANAGERS)
 def test_a_managers_faults_are_those_of_the_table(name: str) -> None:
-    """Patterns that belong to no row, and rows behind one that is not there, would never be looked at."""
+    """Patterns for an unknown row, and rows after an unknown one, would never be used."""
     own, known = manager(name), {fault.name for fault in faults.table()}
     assert {*own.faults, *(row["after"] for row in own.fault)} <= known
     assert own.blame or not own.package, "what says that its registry failed"
@@ -280,7 +281,7 @@ def test_a_managers_faults_are_those_of_the_table(name: str) -> None:
 
 @pytest.mark.parametrize("path", LOCKS, ids=LOCK_IDS)
 def test_a_real_lock_file_is_read(path: Path) -> None:
-    """Its manager is found, at the version that its format stands for, and its packages with what asks for them."""
+    """Its manager is found, with the version that its format implies, and its packages with their dependents."""
     text, own = path.read_text(encoding="utf-8"), manager(path.parts[-3])
     manifest = json.loads((HERE / "managers" / "project" / "package.json").read_text(encoding="utf-8"))
     manifest["devDependencies"]["jest"] = "^29.7.0"
@@ -298,7 +299,7 @@ def test_a_real_lock_file_is_read(path: Path) -> None:
 
 @pytest.mark.parametrize("path", LOCKS, ids=LOCK_IDS)
 def test_an_entry_of_a_real_lock_file_is_changed(path: Path) -> None:
-    """In the lock file, or where the manager overrules it; and nothing else is."""
+    """In the lock file, or where the manager overrides it; nothing else changes."""
     text, own = path.read_text(encoding="utf-8"), manager(path.parts[-3])
     edit = Edit(kind="pin", name="is-number", old="6.0.0", new="5.0.0")
     manifest = (HERE / "managers" / "project" / "package.json").read_bytes()
@@ -312,7 +313,7 @@ def test_an_entry_of_a_real_lock_file_is_changed(path: Path) -> None:
 
 @pytest.mark.parametrize("path", LOCKS, ids=LOCK_IDS)
 def test_what_is_no_lock_file_holds_nothing(path: Path) -> None:
-    """A commit may hold anything there."""
+    """A commit may have anything there."""
     for text in ("", "{", "[]", '{"packages": 1}', "\0", '{"packages": {"a": [1]}}'):
         assert locks.locked(path.name, text) == []
         assert locks.version(path.name, text, "a", "1") == ""

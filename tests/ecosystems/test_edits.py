@@ -1,4 +1,4 @@
-"""Edits of manifests: what an install asks for after each, and what stays as it was."""
+"""Edits of manifests: what an install needs after each, and what stays as it was."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Real managers against a registry on loopback: what is gone below a documentation site, and not below a component."""
+"""Real managers against a registry on loopback: a package is gone that a documentation site needs, and a component does
+not."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ MANAGERS = [
 
 
 def files(lock: dict[str, str], registry: str) -> dict[str, bytes]:
-    """A component that depends on what is kept, and a site that depends on what is gone."""
+    """A component whose dependency exists, and a site whose dependency is gone."""
     package = {"version": "1.0.0"}
     texts = {
         "package.json": json.dumps({"name": "root", "private": True, "workspaces": ["packages/*", "site"]}),
@@ -71,7 +72,7 @@ def test_a_site_does_not_decide_about_a_component(
     words: tuple[str, ...],
     lock: dict[str, str],
 ) -> None:
-    """The whole install ends in a 404, and the component's alone does not ask."""
+    """The whole install ends in a 404; an install for the component alone does not request the package."""
     whole = make_environment(manager=manager, manager_version=version, install=words, node=node.version())
     tools = installation(whole).tools(node.version(), node.architecture())
     node.prefix(tmp_path / "cache", *(node.exact(tmp_path / "cache", one) for one in tools))

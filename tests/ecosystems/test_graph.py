@@ -1,4 +1,4 @@
-"""Who asks for whom: real lock files of every manager, and what they hold beside plain versions."""
+"""Which package depends on which: real lock files of every manager, and entries that are no plain versions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def graph(path: str, text: str, *manifests: dict, **inside: dict) -> Graph:
 
 @pytest.mark.parametrize("path", LOCKS, ids=lambda path: f"{path.parent.parent.name}-{path.parent.name}")
 def test_every_manager_says_who_asks_for_whom(path: Path) -> None:
-    """The same project in every form: one package asks for another version of what the root asks for."""
+    """The same project in every format: one package depends on another version of one of the root's dependencies."""
     made = graph(path.name, path.read_text(), PROJECT)
     assert made.chains("is-number", "6.0.0") == {Ask("", "devDependencies", "is-odd"): ("is-odd", "is-number")}
     assert made.chains("is-number", "7.0.0") == {Ask("", "dependencies", "is-number"): ("is-number",)}
@@ -123,7 +123,7 @@ NPM = json.dumps({
 
 @pytest.mark.parametrize(("path", "text"), [("yarn.lock", YARN), ("yarn.lock", BERRY), ("package-lock.json", NPM)])
 def test_the_registry_is_asked_for_what_it_has(path: str, text: str) -> None:
-    """Else an alias, or an archive from elsewhere, would be taken for a package that is gone."""
+    """Otherwise an alias, or an archive from elsewhere, would be taken for a package that is gone."""
     made = graph(path, text)
     assert {(one.name, one.version) for one in made.reached(made.requested)} == {
         ("a", "1.2.0"),

@@ -1,4 +1,4 @@
-"""Reports that a patch wrote: whatever is in them, they are read or refused, and never taken for a fault of ours."""
+"""Reports written by a patch: whatever they contain, they are read or refused, and never taken for a fault of ours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pipeline.ecosystems import all_parsers, parser
 from pipeline.ecosystems.reports import Report, ReportError
 
 HERE, PARSERS = Path(__file__).parent, sorted(all_parsers())
-#: values of every type, among them those that a runner would never write
+#: values of every type, including some that a runner would never write
 VALUES = st.sampled_from([None, True, -1, 2**70, 0.5, float("nan"), "", "\ud800", "passed", [], [None], {}, {"a": 1}])
 FUZZ = settings(
     max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
@@ -25,7 +25,7 @@ FUZZ = settings(
 
 
 def outputs(name: str) -> list[bytes]:
-    """The two smallest real outputs that a parser reads."""
+    """The two smallest real outputs for a parser."""
     kind = "log" if name.endswith("-text") else "report"
     paths = sorted(HERE.glob(f"runners/*/outputs/*.{kind}"), key=lambda path: path.stat().st_size)
     return list(islice(filter(partial(_is_read_by, name), map(Path.read_bytes, paths)), 2))
@@ -71,7 +71,7 @@ def test_any_bytes_are_read_or_refused(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in PARSERS if name.endswith("-json")])
 @pytest.mark.trap("bought-fault")
 def test_a_value_of_another_type_is_read_or_refused(name: str) -> None:
-    """A patch that made our reader fail would be *not evaluated*, and leave the denominator."""
+    """A patch that made our parser fail would be "not evaluated", and leave the denominator."""
     known = outputs(name)
     assert known
 
@@ -88,7 +88,7 @@ def test_a_value_of_another_type_is_read_or_refused(name: str) -> None:
 
 @pytest.mark.trap("bought-fault")
 def test_a_title_is_read_in_a_time_that_grows_with_its_length() -> None:
-    """A title that made our reader search for hours would stop all instances, again at each resume."""
+    """A title that made our parser search for hours would stop all instances, again at each resume."""
     title = '"before each" hook' + ' for "' * 40_000 + "."
     stats = {"success": 1, "failed": 0, "skipped": 0, "error": False, "exitCode": 0}
     test = {"path": [title], "status": "passed", "said": ""}
@@ -100,7 +100,7 @@ def test_a_title_is_read_in_a_time_that_grows_with_its_length() -> None:
 
 @pytest.mark.trap("bought-fault")
 def test_a_report_defines_no_entities() -> None:
-    """A few lines would become more than the memory holds."""
+    """A few lines could otherwise expand beyond the memory."""
     entities = "".join(f'<!ENTITY e{n + 1} "{f"&e{n};" * 10}">' for n in range(9))
     text = f'<!DOCTYPE testsuites [<!ENTITY e0 "lol">{entities}]><testsuites><testsuite name="&e9;"/></testsuites>'
     for beginning in ("", '<?xml version="1.0"?>', "<!-- <testsuites> -->"):

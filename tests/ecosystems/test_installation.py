@@ -1,4 +1,4 @@
-"""From an environment to what a sandbox installs: which npm package gives which tool, with which variables."""
+"""From an environment to what a sandbox installs: which npm package provides which tool, with which variables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pipeline.ecosystems.installation import installation, manifests, thawed, to
     ],
 )
 def test_packages_of_a_manager(name: str, release: str, packages: list[str]) -> None:
-    """Yarn 2 and later are another package than yarn 1; npm is always there, for single packages' scripts."""
+    """Yarn 2 and later are another package than yarn 1; npm is always there, for scripts of single packages."""
     spec = make_environment(manager=name, manager_version=release)
     assert [str(one) for one in tools(spec, "20.19.5", "x64")] == packages
     assert installation(spec).tools("20.19.5", "arm64") == tools(spec, "20.19.5", "arm64")
@@ -39,7 +39,7 @@ def test_npm_of_a_node(node: str, npm: str) -> None:
 
 
 def test_nested_folders_are_installed_by_their_own_managers() -> None:
-    """The root's manager comes last, since it is the one that is recorded."""
+    """The root's manager comes last, since it is the recorded one."""
     folders = {"app": ("yarn", "1.22.22", ("yarn", "install")), "docs": ("npm", "9", ("npm", "ci"))}
     nested = tuple(
         Nested(folder=folder, manager=name, manager_version=version, install=words)
@@ -69,13 +69,14 @@ def test_nested_installs_may_change_their_lock_files_with_the_root() -> None:
 
 
 def test_a_manager_that_nobody_knows_is_said() -> None:
-    """A record may hold any name: what is there is listed where it is used."""
+    """A record may have any name; the error lists the known ones."""
     with pytest.raises(UserError, match=r"unknown manager 'cnpm'\n  available: .*npm, pnpm, yarn"):
         installation(make_environment(manager="cnpm"))
 
 
 def test_variables_are_the_managers_own() -> None:
-    """Every release of yarn refuses variables that it does not know: only what its first release knows is set."""
+    """Every release of yarn refuses variables that it does not know, so only those that its major version's first
+    release knows are set."""
     old, new = (
         variables(make_environment(manager="yarn", manager_version=version, install_env={"A": "b"}))
         for version in ("1.22.22", "4.3.1")

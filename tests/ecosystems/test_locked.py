@@ -1,4 +1,4 @@
-"""What readers and writers of lock files share: addresses of archives, and JSON that may have any form."""
+"""Shared by all readers and writers of lock files: URLs of archives, and JSON of any form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REGISTRY = "https://registry.npmjs.org/"
     ],
 )
 def test_the_address_of_an_archive(name: str, address: str) -> None:
-    """The name of a package with a scope is in its address once with it and once without."""
+    """The URL has a scoped package's name once with the scope and once without."""
     assert archive(name, "18.0.0", REGISTRY) == address and is_archive(address)
 
 
@@ -104,7 +104,7 @@ def test_a_package_is_found_in_the_nearest_folder_above(location: tuple[str, ...
 
 @pytest.fixture
 def graph() -> Graph:
-    """The root asks for `app` and `tool`. `app` needs `lib` 1, `tool` needs `mid`, which needs `lib` 2; `a` and `b`
+    """The root depends on `app` and `tool`. `app` needs `lib` 1; `tool` needs `mid`, which needs `lib` 2; `a` and `b`
     need each other."""
     packages = {
         "app": Locked("app", "1.0.0"),
@@ -146,7 +146,7 @@ def test_the_packages_that_an_install_fetches(graph: Graph) -> None:
     ],
 )
 def test_who_asks_for_a_package(graph: Graph, name: str, version: str, chains: dict[str, tuple[str, ...]]) -> None:
-    """Packages that need each other are no endless chain."""
+    """Packages that need each other do not cause an endless loop."""
     assert {ask.name: path for ask, path in graph.chains(name, version).items()} == chains
 
 

@@ -1,4 +1,4 @@
-"""Lock files of the four managers: which packages they hold, and what is left of an entry that is changed."""
+"""Lock files of the four managers: their packages, and what remains of a changed entry."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_what_is_no_lock_file_holds_nothing() -> None:
     ids=lambda text: text[:20],
 )
 def test_a_lock_file_that_nests_too_deep_holds_nothing(path: str, text: str) -> None:
-    """YAML's parser in C ended the whole process."""
+    """The YAML parser in C ended the whole process."""
     assert locked(path, text) == [] and graph(path, text, {}) == Graph({}, {}, {})
     assert version_of(path, text, "menu", "^1.0.0") == "" and pin(path, text, "menu", "1.0.0", "1.0.1", "") == text
 
@@ -237,5 +237,5 @@ def test_archives_move_to_another_registry(address: str, rehosted: str) -> None:
     ],
 )  # fmt: skip
 def test_the_locked_version(path: str, text: str, version: str) -> None:
-    """By the range that package.json names, where the lock file knows it."""
+    """By the range in package.json, if the lock file has it."""
     assert version_of(path, text, "jest", "^26.4.0") == version

@@ -7,7 +7,7 @@ import pytest
 from pipeline.core.errors import UserError
 from pipeline.ecosystems.manager_folder import all_managers, manager, with_node, without_lock
 
-#: the beginning of lock files, as their managers write them
+#: the first lines of lock files, as their managers write them
 YARN_1 = "# yarn lockfile v1\n\n\n"
 YARN_2 = "__metadata:\n  version: 4\n"
 YARN_4 = "__metadata:\n  version: 8\n  cacheKey: 10\n"
@@ -15,7 +15,7 @@ PNPM_5, PNPM_6, PNPM_9 = (f"lockfileVersion: {version}\n" for version in ("5.3",
 
 
 def test_lock_files_decide_in_a_fixed_order() -> None:
-    """Where several lie at the root, the one that is unlikely to be a leftover decides."""
+    """If the root has several, the one that is least likely to be a leftover decides."""
     assert list(all_managers()) == ["pnpm", "yarn", "npm", "bun"]
 
 
@@ -100,7 +100,7 @@ def test_the_exact_install(name: str, version: str, options: dict[str, bool], wo
 @pytest.mark.parametrize("name", all_managers())
 @pytest.mark.parametrize("version", ["1.22.22", "4.5.3", "8.0.0", "10.0.0"])
 def test_an_exact_install_runs_no_script_of_a_package(name: str, version: str) -> None:
-    """Scripts of packages are untrusted, and an install has a way to the registry."""
+    """Packages' scripts are untrusted, and an install can reach the registry."""
     found = manager(name).install_for(version, lock=True, release=False)
     assert found is not None
     assert "--ignore-scripts" in found.words or found.env.get("YARN_ENABLE_SCRIPTS") == "0"
@@ -149,7 +149,7 @@ def test_which_versions_install_some_packages_of_a_workspace(name: str, version:
 def test_the_next_and_the_previous_major_version(
     name: str, version: str, node: str, text: str, neighbors: list[str]
 ) -> None:
-    """A lock file that a version cannot read would be written anew; yarn 1 is another program than yarn 2."""
+    """A version that cannot read a lock file would write a new one; yarn 1 is another program than yarn 2."""
     assert manager(name).neighbors(version, node, text) == neighbors
 
 

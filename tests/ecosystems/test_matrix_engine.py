@@ -1,4 +1,4 @@
-"""Runners of several eras in the engine, in the words of their tables. All versions: `just bench runners`."""
+"""Runners of several eras in the engine, with the options of their tables. For all versions: `just bench runners`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_runner_is_spoken_to_in_the_words_of_its_version(tmp_path: Path, name:
 @pytest.mark.engine
 @pytest.mark.trap("flag-of-another-version")
 def test_an_option_that_a_runner_does_not_know_is_a_known_fault(tmp_path: Path) -> None:
-    """The real words of a runner of today."""
+    """The real message of a current runner."""
     own = runner_matrix.environment("vitest", "3.2.7")
     words = (*own.test[:-1], "--no-such-option", own.test[-1])
     run = runner_matrix.tried(DockerSandbox(cache_root()), tmp_path, "vitest", "3.2.7", test=words)
@@ -48,7 +48,7 @@ def test_an_option_that_a_runner_does_not_know_is_a_known_fault(tmp_path: Path) 
 @pytest.mark.trap("flag-of-another-version")
 @pytest.mark.parametrize("name", sorted(all_runners()))
 def test_every_runner_has_a_matrix(name: str) -> None:
-    """A version that is not in it is spoken to in words that nobody has tried."""
+    """A version outside the matrix gets options that nobody has tried."""
     matrix = runner_matrix.majors(name)
     assert matrix and all(rest and rest[0] for rest in matrix.values())
     assert all(runner_matrix.environment(name, version).runner == name for version in matrix)

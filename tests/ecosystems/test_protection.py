@@ -43,7 +43,7 @@ def test_an_install_needs_these(path: str) -> None:
     ["src/package.tsx", "package.json.bak", "my-package.json", "src/patches/a.js", "node_modules/a/package.json"],
 )
 def test_an_install_does_not_need_these(path: str) -> None:
-    """Packages that are committed are no manifests of the repository, but a patch must not decide them either."""
+    """Committed packages are no manifests of the repository, but a patch must not change them either."""
     assert not is_manifest(path)
 
 
@@ -100,7 +100,7 @@ def test_these_decide_how_tests_run(path: str) -> None:
     ],
 )
 def test_these_are_sources(path: str) -> None:
-    """What is protected without need is taken from an honest patch."""
+    """Needless protection takes changes away from an honest patch."""
     assert not is_configuration(path)
 
 
@@ -131,7 +131,7 @@ def test_tests_and_snapshots_are_protected_and_are_no_configuration() -> None:
     ],
 )
 def test_what_the_runner_read_is_protected_and_what_would_be_loaded_in_its_place(path: str, included: bool) -> None:
-    """A new `preset.ts` beside `preset.js` would be what `require("./preset")` finds."""
+    """With a new `preset.ts` beside `preset.js`, `require("./preset")` might find the new file."""
     files = ("tools/preset.js", "tools/data.txt", "lib/shared/index.js")
     assert protection(files)(path) is included
     assert protected(make_instance(protected=files))(path) is included

@@ -1,4 +1,4 @@
-"""What a registry on loopback says of locked versions, and what is made of a registry that does not say it."""
+"""What a registry on loopback says about locked versions, and what happens if it does not answer properly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def look_up(address: str, cache: Path, *packages: Locked) -> LookUp:
 
 
 def test_what_is_gone_is_told_from_what_is_there(tmp_path: Path) -> None:
-    """The archives of this registry are where only its documents say: what does not answer is asked for once more."""
+    """This registry's archives are only where its documents say, so a missing one is looked up again."""
     with Double(host="127.0.0.1", packages={"kept": "1.0.0", "-": "0.0.1"}) as double:
         found = look_up(double.address, tmp_path, THERE, GONE, NOBODY, Locked("-", "0.0.1"), Locked("own", ""))
     assert found == LookUp((("@no/body", "2.0.0"), ("kept", "1.9.9")))

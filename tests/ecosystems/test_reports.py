@@ -1,4 +1,4 @@
-"""Reports of real runners (Jest 29, Vitest 3), cut short: names, statuses, and reports that do not add up."""
+"""Reports of real runners (Jest 29, Vitest 3), shortened: names, statuses, and reports that do not add up."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pipeline.ecosystems.reports import ForgedReport, Report, ReportError
 
 HERE = Path(__file__).parent
 PASSED, FAILED, SKIPPED = Status.PASSED, Status.FAILED, Status.SKIPPED
-#: what the two files of this folder say; `Broken.test.js` could not run, and `Tabs` failed after its tests
+#: the results of this folder's two files; `Broken.test.js` could not run, and `Tabs` failed after its tests
 JEST = {
     "src/Menu.test.js > Menu > opens": PASSED,
     "src/Menu.test.js > Menu > opens [2]": FAILED,
@@ -49,7 +49,7 @@ def parse(runner: str, report: Any, root: str = "/repo") -> Report:
 
 
 def small(*tests: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A report of one file with these tests, whose totals are right."""
+    """A report of one file with these tests and correct totals."""
     tests = tuple(
         {"ancestorTitles": [], "failureMessages": [], "title": "t", "status": "passed"} | test for test in tests
     )
@@ -71,7 +71,7 @@ def test_what_a_report_says(runner: str, expected: dict[str, Status]) -> None:
 @pytest.mark.trap("duration-in-name")
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_slower_run_has_the_same_names(runner: str) -> None:
-    """A name with `(5.1 s)` behind it is a missing test plus a new one on a slower machine."""
+    """With `(5.1 s)` as part of its name, a test would go missing on a slower machine and a new one appear."""
     slow = load(runner)
     for suite in slow["testResults"]:
         suite["endTime"] += 9000
@@ -82,7 +82,8 @@ def test_a_slower_run_has_the_same_names(runner: str) -> None:
 
 @pytest.mark.trap("same-name-collapses")
 def test_no_two_tests_share_a_name() -> None:
-    """Equal titles in two files, or twice in one, collapse elsewhere; so could a title that ends like our second."""
+    """Elsewhere, equal titles in two files, or twice in one, become a single test; a title could also end as our marker
+    for the second one does."""
     tests = [
         {"title": "x"},
         {"title": "x", "status": "failed"},
@@ -99,7 +100,7 @@ def test_no_two_tests_share_a_name() -> None:
 @pytest.mark.rule("suite-is-a-test")
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_file_that_can_not_run_has_no_tests(runner: str) -> None:
-    """It is one FAILED test named by its file, so that a fix that makes it importable counts. (In Jest's short report
+    """It is one FAILED test named by its file, so a fix that makes the file importable counts. (In Jest's short report,
     `Tabs` has an `afterAll` that fails.)"""
     report = parse(runner, load(runner))
     assert not any(name.startswith("src/Broken.test.js") for name in report.tests)
@@ -144,7 +145,7 @@ def _drop(report: dict[str, Any]) -> None:
     "change", [*map(_add, ["numPassedTests", "numFailedTests", "numPendingTests", "numTodoTests"]), _drop]
 )
 def test_a_report_must_add_up(runner: str, change: Callable[[dict[str, Any]], None]) -> None:
-    """Every parser audits itself: what it read equals the runner's own totals."""
+    """Every parser checks itself: what it read equals the runner's own totals."""
     report = load(runner)
     change(report)
     with pytest.raises(ReportError, match="does not add up: .* read, .* reported"):
@@ -154,8 +155,8 @@ def test_a_report_must_add_up(runner: str, change: Callable[[dict[str, Any]], No
 @pytest.mark.rule("crashed")
 @pytest.mark.trap("honest-crash")
 def test_a_process_of_vitest_that_dies_forges_nothing() -> None:
-    """An exhausted heap ends the process of a file: from version 2, its tests are reported as pending and are in no
-    total, and the report says success. What is in no total must not have passed."""
+    """An exhausted heap ends the process of a file. Since version 2, its tests are reported as pending, are in no
+    total, and the report says success. A test that is in no total must not count as passed."""
     report = small({"title": "a", "status": "pending"}, {"title": "b"}, numPendingTests=0, numTotalTests=2)
     assert parse("vitest", report).tests == {"a.test.js > a": SKIPPED, "a.test.js > b": PASSED}
     for status in ("passed", "skipped"):
@@ -203,7 +204,7 @@ def test_every_word_for_a_test_that_did_not_run(status: str) -> None:
 
 
 def test_files_are_named_from_the_root() -> None:
-    """The folder differs between sandboxes; the name of a test may not."""
+    """The folder differs between sandboxes; a test's name must not."""
     report = small({})
     assert set(parse("jest", report, "/repo/").tests) == set(parse("jest", report).tests) == {"a.test.js > t"}
     report["testResults"][0]["name"] = "/work/spaces/7/repo/a.test.js"
@@ -225,7 +226,7 @@ def test_files_are_named_from_the_root() -> None:
     ],
 )
 def test_the_runner_announces_its_report(name: str, line: str, expected: bool) -> None:
-    """A run that ended before its runner did is no run; the report's name is not known before it starts."""
+    """A run that ended before its runner did is invalid; the report's name is unknown until the run starts."""
     output = f"Tests: 1 passed\n{line}\nDone in 3 s\n\xff".encode("latin-1")
     assert parser(name).announced(output, "/scratch/report-1f.json") is expected
 
@@ -238,7 +239,7 @@ def test_an_unknown_parser_lists_what_there_is() -> None:
 @pytest.mark.trap("half-an-emoji")
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_half_an_emoji_in_a_title(runner: str, tmp_path: Path) -> None:
-    """A title that is cut in the middle of one holds what no record can: it ended the instance for ever."""
+    """Such a title cannot be stored in a record: it made the instance fail every time."""
     titles = ["\ud83d", "\ude00", "\ud83d\ude00", "�"]
     report = parse(runner, small(*({"title": title, "ancestorTitles": ["\ude00 menu"]} for title in titles)))
     start = "a.test.js > � menu > "
@@ -264,7 +265,8 @@ def test_half_an_emoji_in_a_title(runner: str, tmp_path: Path) -> None:
     ],
 )
 def test_a_failure_by_a_screenshot_is_known(message: str, drawn: bool) -> None:
-    """With jest-image-snapshot, Playwright and Vitest; snapshots of markup and of accessibility trees are tests."""
+    """With jest-image-snapshot, Playwright and Vitest; snapshots of markup and accessibility trees are ordinary
+    tests."""
     test = {"ancestorTitles": [], "title": "looks right", "status": "failed", "failureMessages": [message]}
     suite = {"name": "/repo/a.test.js", "assertionResults": [test]}
     totals = {"numPassedTests": 0, "numFailedTests": 1, "success": False}
@@ -281,7 +283,7 @@ def test_a_failure_by_a_screenshot_is_known(message: str, drawn: bool) -> None:
 @pytest.mark.rule("report-leaves-at-once")
 @pytest.mark.parametrize("name", RUNNERS)
 def test_a_second_report_is_forged(name: str) -> None:
-    """The runner writes once. Text that is broken is no lie: a runner that was killed leaves such."""
+    """The runner writes once. A broken text is no forgery: a runner that was killed leaves one."""
     report = (HERE / "runners" / name / "short.json").read_bytes()
     with pytest.raises(ForgedReport, match="more than one"):
         parser(f"{name}-json").read(report + b'{"success": true}', "/repo")
@@ -293,7 +295,7 @@ def test_a_second_report_is_forged(name: str) -> None:
 @pytest.mark.rule("same-failure")
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_why_a_test_failed(runner: str) -> None:
-    """The same words are the same reason, whatever their color and place; a test that passes has none."""
+    """Equal words are the same reason, whatever their color and position; a passing test has none."""
     message = 'Error: expect(received).toBe(expected)\n\nExpected: "a"\nReceived: {}"b"{}\n    at x ({}:1:1)'
 
     def said(*parts: str) -> dict[str, str]:
@@ -308,8 +310,7 @@ def test_why_a_test_failed(runner: str) -> None:
 @pytest.mark.parametrize("runner", RUNNERS)
 @pytest.mark.parametrize("message", ["\n", "1", "Snapshot `", "\u25cf ", "\n    at ", "Difference: 1", "\x1b[1"])
 def test_a_long_message_is_read_in_one_pass(runner: str, message: str) -> None:
-    """A candidate's code chooses what failures say: a reader that looks back from every character would keep the whole
-    step busy for hours."""
+    """A candidate's code writes the messages: a parser that looks back from every character would be busy for hours."""
     long = message * (400_000 // len(message))
     report = small({"status": "failed", "failureMessages": [long]}, success=False)
     report["testResults"][0]["message"] = long
@@ -319,7 +320,7 @@ def test_a_long_message_is_read_in_one_pass(runner: str, message: str) -> None:
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_a_file_of_several_projects_says_the_same_in_any_order(runner: str, turned: bool) -> None:
-    """Projects end in any order; the last one decided about the file, and the first one got the plain name."""
+    """Projects end in any order; the last one used to decide about the file, and the first one got the plain name."""
     passed, failed = (small({"status": status})["testResults"][0] for status in ("passed", "failed"))
     failed["message"] = "\u25cf Test suite failed to run"
     suites = [failed, passed] if turned else [passed, failed]
@@ -340,7 +341,7 @@ def test_a_file_that_one_project_cannot_run_failed(runner: str, turned: bool) ->
 
 @pytest.mark.parametrize("character", ["\x1b[31m", "\0", "&#27;", "&#x1B;", "&#9999999;", "\uffff"])
 def test_a_message_may_hold_what_xml_forbids(character: str) -> None:
-    """Node writes the colors of an error as they are: the whole report was unreadable."""
+    """Node writes the colors of an error unescaped, and the whole report was unreadable."""
     test = f'<testcase name="t"><failure message="{character}red">{character}</failure></testcase>'
     totals = {"tests": 1, "suites": 0, "pass": 0, "fail": 1, "cancelled": 0, "skipped": 0, "todo": 0}
     comments = "".join(f"<!-- {name} {number} -->" for name, number in totals.items())
@@ -351,6 +352,6 @@ def test_a_message_may_hold_what_xml_forbids(character: str) -> None:
 
 @pytest.mark.invariant(7)
 def test_a_name_that_comes_back_thousands_of_times() -> None:
-    """A loop that defines tests is enough."""
+    """A loop that defines tests can cause this."""
     report = parse("jest", small(*[{}] * 30_000))
     assert len(report.tests) == 30_000 and "a.test.js > t [30000]" in report.tests

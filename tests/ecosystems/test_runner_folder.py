@@ -1,4 +1,4 @@
-"""What the tables of test runners say about real versions and calls."""
+"""What the tables of test runners say about real versions and commands."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from pipeline.ecosystems.runner_folder import Documents, Wrapper, all_parsers, a
     ],
 )
 def test_options_follow_the_version(name: str, version: str, has: list[str], lacks: list[str]) -> None:
-    """A runner ends with an error where an option is one that it does not know."""
+    """A runner fails if it does not know an option."""
     words = runner(name).merged(version).words
     assert [word for word in has if word not in words] == [] == [word for word in lacks if word in words]
 
@@ -54,7 +54,7 @@ def test_the_parser_follows_the_version() -> None:
 
 @pytest.mark.parametrize("name", all_runners())
 def test_every_version_writes_a_report(name: str) -> None:
-    """Whatever the version, the report has a place: in the words, or in a variable."""
+    """In every version, options or a variable say where the report goes."""
     found = runner(name).merged("")
     assert any("{report}" in text for text in (*found.words, *found.env.values()))
     assert found.parser in runner(name).parsers
@@ -62,7 +62,7 @@ def test_every_version_writes_a_report(name: str) -> None:
 
 # -- another version of a command ------------------------------------------------------------------------------------
 def jest(version: str, *before: str, after: tuple[str, ...] = (), **more: object) -> Environment:
-    """An environment with Jest's words for a version, between others."""
+    """An environment with Jest's options for a version, among others."""
     words = runner("jest").merged(version)
     test = (*before, *words.words, *after)
     return make_environment(
@@ -83,7 +83,7 @@ def test_the_parser_is_adapted_with_the_command() -> None:
 
 
 def test_a_command_of_the_repositorys_own_is_not_changed() -> None:
-    """A file of overrides may name any command."""
+    """Overrides may contain any command."""
     own = make_environment(runner_version="29.7.0", test=("npx", "jest", "--json"))
     new = runner("jest").adapted(own, "23.6.0")
     assert new.test == own.test and new.runner_version == "23.6.0"

@@ -1,4 +1,4 @@
-"""Versions and ranges as npm reads them; whatever is no version satisfies nothing."""
+"""Versions and ranges as npm reads them; a text that is no version satisfies no range."""
 
 from __future__ import annotations
 
@@ -105,6 +105,6 @@ def test_a_version_with_all_three_numbers(version: str, numbers: str) -> None:
 
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_any_text_is_compared(version: str, wanted: str) -> None:
-    """They come from files of repositories: nothing in them may end the program."""
+    """Repositories' files contain them: no text may raise an error."""
     assert satisfies(version, wanted) in (True, False)
     assert isinstance(exact(version), str) and isinstance(lower_bounds(wanted), list)

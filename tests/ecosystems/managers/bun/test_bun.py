@@ -1,4 +1,5 @@
-"""Bun for real: inferred from its lock file, installed in the sandboxes, and what its logs say of a failed install."""
+"""A real Bun: inferred from its lock file, installed in the sandboxes, and the causes that its logs give for a failed
+install."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ SANDBOXES = [pytest.param("local", marks=pytest.mark.engine("npm")), pytest.para
 
 
 def environment(version: str, **more: str):
-    """What is inferred for the project with the lock file of a version of bun, which has no runner of its own."""
+    """The environment inferred for the project with the lock file of this version of bun; the project has no runner of
+    its own."""
     lock = (HERE / version / "bun.lock").read_text(encoding="utf-8")
     scripts = {"scripts": {"test": "node --test"}}
     files = {"package.json": json.dumps(MANIFEST | scripts), "bun.lock": lock, ".nvmrc": "20"}
@@ -47,7 +49,7 @@ def test_a_commit_with_a_lock_file_of_bun() -> None:
 @pytest.mark.parametrize("name", SANDBOXES)
 @pytest.mark.parametrize("version", ["1.2.23", "1.4.5"])
 def test_what_is_locked_is_installed(name: str, version: str, tmp_path: Path) -> None:
-    """Its own npm package brings the program by an install script, which does not run: another one brings it."""
+    """Bun's npm package gets its program by an install script, which does not run, so another package provides it."""
     manifests, checkout, found = tmp_path / "manifests", tmp_path / "checkout", environment(version)
     for folder in (manifests, checkout):
         folder.mkdir()
@@ -85,7 +87,7 @@ def test_a_lock_file_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     assert next(faults.find("install", failed.value.log)).fault.name == "lock-file-outdated"
 
 
-#: what bun 1.2 and 1.4 really said
+#: real logs of bun 1.2 and 1.4
 @pytest.mark.parametrize(
     ("fault", "found", "log"),
     [
@@ -123,7 +125,7 @@ def test_a_registry_that_is_away_is_the_machines_fault(log: str) -> None:
 
 
 def test_ranges_are_known_where_they_lead() -> None:
-    """`is-odd` has an `is-number` of its own: what asks for the other one does not ask for it."""
+    """`is-odd` has an `is-number` of its own: whatever depends on the other one does not depend on it."""
     held = list(locks.locked("bun.lock", (HERE / "1.4.5" / "bun.lock").read_text(encoding="utf-8")))
     assert Locked("is-number", "7.0.0", ("^7.0.0",)) in held
     assert Locked("is-number", "6.0.0", ("^6.0.0",)) in held

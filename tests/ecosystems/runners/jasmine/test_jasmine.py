@@ -1,7 +1,7 @@
-"""Jasmine for real, in the local sandbox: inferred, installed and run, with controls that its expectations must fail.
+"""A real Jasmine in the local sandbox: inferred, installed and run, with controls whose expectations must fail.
 
-Jasmine's expectations do not throw, they tell: a control in one test would hide a matcher that always passes behind
-another that does not. So each matcher has a test of its own.
+A failing expectation in Jasmine does not throw, it is recorded: in one test, a failing matcher would hide another that
+always passes. So each matcher has a test of its own.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ describe("Menu", () => {
 })
 """,
 }
-#: what a candidate could put beside the code under test, to let every test pass or those of a single matcher
+#: what a candidate could add to the code under test to make every test pass, or the expectations of a single matcher
 DEAF = {
     "all": "global.expect = () => new Proxy({}, { get: () => () => {} });",
     "one matcher": "beforeAll(() => jasmine.addMatchers({ toEqual: () => ({ compare: () => ({ pass: true }) }) }));",

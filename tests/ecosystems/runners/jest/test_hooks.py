@@ -1,4 +1,4 @@
-"""What Node loads before Jest: type checks of ts-jest that can be switched off."""
+"""A module that Node loads before Jest: type checks of ts-jest that can be switched off."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 HOOKS = files("pipeline.ecosystems.runners").joinpath("jest", "hooks.cjs")
-#: how ts-jest keeps the function that throws the errors of types: since 26.4, and before
+#: where ts-jest has the function that throws type errors: since 26.4, and before
 METHOD = "exports.ConfigSet = class { raiseDiagnostics() { throw new Error('TS2345'); } };"
 GETTER = "exports.ConfigSet = class { get raiseDiagnostics() { return () => { throw new Error('TS2345'); }; } };"
 COMPILES = "const { ConfigSet } = require('./config/config-set'); new ConfigSet().raiseDiagnostics([], 'a.ts');"

@@ -1,4 +1,4 @@
-"""Snapshot files: keys, texts, and whose they are."""
+"""Snapshot files: their keys, their texts, and the tests that they belong to."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ def test_a_test_has_its_own_snapshots_and_not_those_of_longer_names():
 @pytest.mark.parametrize("key", ["Menu > opens 1", "Menu opens 1"])
 @pytest.mark.parametrize("name", ["Menu.test.js > Menu > opens", "Menu.test.js > Menu > opens [2]"])
 def test_both_runners_name_them(key, name):
-    """Vitest writes ` > ` between group and title, jest a blank; two tests of one name share their snapshots."""
+    """Vitest writes ` > ` between group and title, Jest a space; two tests with the same name share their snapshots."""
     assert snapfile.of_test(name, [key]) == [key]

@@ -1,4 +1,4 @@
-"""What Jest prints with `--verbose`: every version's log says what its report says, and nothing that tests print."""
+"""Jest's output with `--verbose`: every version's log agrees with its report, whatever tests print."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def read(text: bytes, name: str = "jest-text") -> Report:
 @pytest.mark.trap("duration-in-name")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_text_of_jest_says_what_its_report_says(version: str) -> None:
-    """Jest prints `(5.1 s)` behind slow tests only: kept in the name, a slower run would be another test."""
+    """Jest prints `(5.1 s)` after slow tests only: if it were part of the name, a slower run would have another
+    test."""
     log = read((OUTPUTS / f"{version}.log").read_bytes())
     report = read((OUTPUTS / f"{version}.report").read_bytes(), "jest20-json" if int(version) < 21 else "jest-json")
     expected = {name.replace(" (12 ms)", ""): status for name, status in report.tests.items()}
@@ -37,7 +38,7 @@ def test_the_text_of_jest_says_what_its_report_says(version: str) -> None:
 
 @pytest.mark.trap("failure-mark")
 def test_every_mark_is_read_and_no_file_stands_in_for_its_tests() -> None:
-    """Multi-SWE-bench's reader of grommet knows `×` and `✗`, and not `✕`: failing tests become NONE."""
+    """Multi-SWE-bench's parser for grommet knows `×` and `✗`, but not `✕`, so failing tests become NONE."""
     tests = "".join(f"  {mark} {number}\n" for number, mark in enumerate(MARKS))
     totals = "Tests: 2 failed, 2 skipped, 2 passed, 6 total\n"
     found = read(f"FAIL a.test.js\n{tests}\n{totals}".encode())
@@ -47,7 +48,7 @@ def test_every_mark_is_read_and_no_file_stands_in_for_its_tests() -> None:
 @pytest.mark.trap("printed-passed")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_a_test_prints_is_no_test(version: str) -> None:
-    """The project prints `✓ printed by the test`, as a candidate's code might."""
+    """The project prints `✓ printed by the test`, as a candidate's code might do."""
     log = (OUTPUTS / f"{version}.log").read_bytes()
     assert b"printed by the test" in log
     assert not any("printed" in name for name in read(log).tests)
@@ -72,7 +73,7 @@ def test_a_broken_tree_is_no_crash() -> None:
     ],
 )
 def test_the_files_of_a_log(header: str, file: str) -> None:
-    """The name of a project before it and the times behind it are none of it."""
+    """Without the name of the project before the file and the time after it."""
     log = f"{header}\n  ✓ works\n\nTest Suites: 1 passed, 1 total\nTests:       1 passed, 1 total\n"
     assert read(log.encode()).tests == {f"{file} > works": PASSED}
 
@@ -87,7 +88,7 @@ def test_the_summary_of_failures_is_not_read_twice() -> None:
 
 @pytest.mark.invariant(7)
 def test_a_number_of_skipped_tests_that_no_file_has() -> None:
-    """A candidate's code may print it; we would count to it."""
+    """A candidate's code may print a huge number; we would count up to it."""
     with pytest.raises(ReportError, match="no group has"):
         read("PASS a.test.js\n  ○ skipped 999999999999 tests\n\nTests: 1 passed, 1 total\n".encode())
 

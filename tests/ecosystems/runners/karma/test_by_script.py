@@ -1,4 +1,5 @@
-"""A program that starts Karma itself is started with our reporter: every Karma is ours, with what it configured."""
+"""A program that starts Karma itself is started with our reporter: every Karma in it uses our settings along with the
+program's."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from by_script import REPORT, started
 from pipeline.core.records import Status
 from pipeline.ecosystems import parser
 
-#: as much of Karma as the reporter touches: a configuration, and a server that reports one test to it
+#: as much of Karma as the reporter uses: a configuration, and a server that reports one test
 CONFIG = """
 class Config { set(more) { Object.assign(this, more); } }
 exports.createPatternObject = () => ({});
@@ -53,7 +54,7 @@ FILES = {"node_modules/karma/lib/config.js": CONFIG, "node_modules/karma/lib/ind
 
 
 def run(folder: Path, *words: str) -> tuple[int, dict[str, Any] | None]:
-    """The exit code of the reporter as a program, and what it reported."""
+    """The exit code of the program with the reporter, and what was reported."""
     done, report = started(folder, "karma-json", FILES, words, ["src/a.spec.ts"]), folder / REPORT
     return done.returncode, json.loads(report.read_text()) if report.exists() else None
 
@@ -68,7 +69,7 @@ def run(folder: Path, *words: str) -> tuple[int, dict[str, Any] | None]:
 def test_every_karma_of_a_program_reports_to_ours(
     tmp_path: Path, titles: list[str], tests: dict[str, Status], code: int
 ) -> None:
-    """Browsers and reporters that the program asks for are not used; several runs make one report."""
+    """The program's own browsers and reporters are not used; several runs are joined in one report."""
     exit_code, report = run(tmp_path, "ng.js", *titles)
     assert report is not None and exit_code == code
     read = parser("karma-json").read(json.dumps(report).encode(), str(tmp_path))

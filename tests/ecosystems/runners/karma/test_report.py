@@ -1,4 +1,4 @@
-"""Karma runs one bundle: where it breaks, that is one file that could not run, as with any other runner."""
+"""Karma runs one bundle: if it breaks, the report has one file that could not run, as with any other runner."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pipeline.ecosystems.reports import Report
 
 
 def with_error(error: bool) -> Report:
-    """A real report whose browser met an error outside every test, or none."""
+    """A real report whose browser had an error outside every test, or none."""
     data = json.loads((Path(__file__).parent / "outputs" / "6.report").read_text(encoding="utf-8"))
     data["stats"]["error"] = error
     return parser("karma-json").read(json.dumps(data).encode(), "/repo")
@@ -23,12 +23,12 @@ def with_error(error: bool) -> Report:
 
 @pytest.mark.parametrize(("error", "status"), [(True, Status.FAILED), (False, Status.PASSED)])
 def test_a_bundle_that_breaks_is_a_file_that_could_not_run(error: bool, status: Status) -> None:
-    """A fix that makes it load is told from one that does not; its tests are as they were reported."""
+    """A fix that makes the bundle load differs from one that does not; the tests are as reported."""
     assert with_error(error).suites == {"karma.conf.js": status}
     assert with_error(error).tests == with_error(False).tests
 
 
-#: starts the browser of the configuration that the reporter stands around, as Karma does
+#: starts the browser of the configuration that the reporter wraps, as Karma does
 LAUNCHES = """
 const config = { set(more) { Object.assign(this, more); } };
 require(process.argv[1])(config);
@@ -40,7 +40,7 @@ process.stdout.write(process.env[own.ENV_CMD] || own.DEFAULT_CMD.linux);
 
 @pytest.mark.parametrize(("ours", "started"), [("/image/chromium", "/image/chromium"), ("", "/downloaded/chrome")])
 def test_a_configuration_may_name_a_browser_that_is_not_there(tmp_path: Path, ours: str, started: str) -> None:
-    """It took that of a package whose install script downloads it, and no browser started."""
+    """The configuration used the browser that a package's install script downloads, and no browser started."""
     configuration, reporter = tmp_path / "karma.conf.js", parser("karma-json").reporter_file()
     configuration.write_text("process.env.CHROME_BIN = '/downloaded/chrome';\nmodule.exports = () => {};\n")
     node = next(folder for folder in os.get_exec_path() if Path(folder, "node").exists())

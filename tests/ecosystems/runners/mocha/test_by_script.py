@@ -1,4 +1,4 @@
-"""A script that loads Mocha itself is started with our reporter: it runs our files, with what the script had set up."""
+"""A script that loads Mocha itself is started with our reporter: it runs our files, with the script's own set-up."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from by_script import REPORT, started
 
-#: as much of Mocha as the reporter touches
+#: as much of Mocha as the reporter uses
 MOCHA = """
 const { EventEmitter } = require("events");
 class Mocha {
@@ -66,7 +66,7 @@ FILES = {
 def test_our_files_run_as_the_script_would(
     tmp_path: Path, files: list[str], tests: list[str], broken: int, code: int
 ) -> None:
-    """The script's own exit code says nothing of the tests; ours agrees with the report, as readers ask for."""
+    """The script's own exit code says nothing about the tests; ours agrees with the report, as the parser requires."""
     done = started(tmp_path, "mocha-json", FILES, ["task.js"], files)
     said = json.loads((tmp_path / REPORT).read_text())
     assert [one["status"] for one in said["tests"]] == tests, done.stderr

@@ -1,4 +1,4 @@
-"""What Mocha's `spec` reporter prints, where there is nothing else to be had."""
+"""The output of Mocha's `spec` reporter, if there is nothing else to read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOGS = sorted((Path(__file__).parent / "outputs").glob("*.log"))
 @pytest.mark.rule("parser-audits-itself")
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
 def test_the_text_of_mocha(path: Path) -> None:
-    """It names no files, and a printed line that looks like a test's own cannot be told from one: totals tell."""
+    """It names no files, and a printed line can look exactly like a test's line: the totals show it."""
     log = path.read_text(encoding="utf-8")
     with pytest.raises(ReportError, match="PASSED: 5 read, 4 reported"):
         parser("mocha-text").read(log.encode(), "/repo")
