@@ -1,4 +1,4 @@
-"""The tiny library with a dataset, and an agent that does what its test says."""
+"""The tiny library with a dataset, and an agent whose behavior the test chooses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pipeline.predict.runtime import save
 from pipeline.sandbox.local.process import Running
 
 KEY = "sk-canary-of-an-instance"
-#: what every fake agent starts with: its arguments, and how it answers
+#: the beginning of every fake agent: its arguments, and a function for its answer
 PRELUDE = """\
 import json, os, pathlib, subprocess, sys
 task, checkout, out, model = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]), sys.argv[4]
@@ -40,7 +40,7 @@ def bench(tiny: Bench, tmp_path: Path) -> Bench:
 
 @dataclass
 class Job:
-    """A request, and where what comes of it is written."""
+    """A request, and where its result is written."""
 
     ask: Ask
     run: Run

@@ -42,7 +42,7 @@ def test_settings_replace_the_agents_own(tmp_path: Path) -> None:
 
 @pytest.mark.rule("run-identity")
 def test_a_changed_agent_has_another_digest(tmp_path: Path) -> None:
-    """Its numbers are not comparable with those of the old one; compiled files do not count."""
+    """Results of different versions are not comparable; compiled files do not count."""
     agent = Agent("fake", tmp_path, tmp_path / "settings.toml", Call())
     (tmp_path / "agent.py").write_text("one")
     before = agent.digest
@@ -55,7 +55,8 @@ def test_a_changed_agent_has_another_digest(tmp_path: Path) -> None:
 
 @pytest.mark.rule("run-identity")
 def test_a_changed_prompt_is_a_changed_agent(tmp_path: Path) -> None:
-    """magentless's prompts are Markdown: a changed one found the answers to the old one. A README asks nothing."""
+    """magentless's prompts are Markdown files: after a change, answers to the old one were found. A README does not
+    count."""
     agent = Agent("fake", tmp_path, tmp_path / "settings.toml", Call())
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts" / "files.md").write_text("Which files?")
@@ -68,7 +69,7 @@ def test_a_changed_prompt_is_a_changed_agent(tmp_path: Path) -> None:
 
 @pytest.mark.rule("run-identity")
 def test_what_is_for_people_does_not_change_an_agent(tmp_path: Path) -> None:
-    """A new version in one example asked for all answers of every agent with a command line again."""
+    """A new version number in an example asked for all answers of every command-line agent again."""
     agent = Agent("fake", tmp_path, tmp_path / "settings.toml", Call())
     manifest = 'name = "fake"\nsummary = "one"\nlicence = "MIT"\nsource = "here"\nversion = "1"\n'
     (tmp_path / "agent.toml").write_text(manifest)
@@ -98,7 +99,7 @@ MINE = 'command = ["mine"]\n[environment]\nA = "1"\nB = "2"\n'
     ],
 )
 def test_settings_of_the_same_effect_find_the_same_answers(tmp_path: Path, agent: str, first: str, same: str) -> None:
-    """A default that somebody wrote down paid for everything twice."""
+    """After somebody wrote down a default, everything was paid for twice."""
     digests = set()
     for name, text in (("first.toml", first), ("same.toml", same), ("same.conf", same)):
         (tmp_path / name).write_text(text)

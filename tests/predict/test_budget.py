@@ -1,4 +1,4 @@
-"""A budget that is reached ends a run cleanly, and a higher one goes on: with the real gateway and the real agent."""
+"""A reached budget ends a run cleanly, and a higher one continues it: with the real gateway and the real agent."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def predictor(bench: Bench, model: ScriptedModel, budget: str | None, **more: An
 
 @pytest.mark.rule("budget")
 def test_what_is_answered_is_kept_and_a_higher_budget_goes_on(bench: Bench) -> None:
-    """The first answer's repair does not fit any more. What is not begun costs nothing and is in no prediction; the
-    second run pays for the rest only."""
+    """The budget does not cover the first answer's repair step any more. Tasks that were not started cost nothing and
+    are in no prediction; the second run pays for the rest only."""
     with ScriptedModel([Answer((), "src/menu.js")]) as model:
         assert predictor(bench, model, "0.01").predict() == []
         run = resume(bench.store, predictor(bench, model, None).experiment)
@@ -49,7 +49,7 @@ def test_what_is_answered_is_kept_and_a_higher_budget_goes_on(bench: Bench) -> N
 @pytest.mark.rule("budget")
 @pytest.mark.rule("response-cache")
 def test_an_answer_that_is_paid_for_is_finished_without_a_budget(bench: Bench) -> None:
-    """A run was interrupted after its last response, when the budget was all but spent: every reply is a replay."""
+    """A run was interrupted after its last response, with hardly any budget left: every reply is a replay."""
     with ScriptedModel([Answer((), "src/menu.js")]) as model:
         assert len(predictor(bench, model, "10").predict()) == len(QUALIFIED)
         run = resume(bench.store, predictor(bench, model, None).experiment)
@@ -61,7 +61,7 @@ def test_an_answer_that_is_paid_for_is_finished_without_a_budget(bench: Bench) -
 
 @pytest.mark.rule("budget")
 def test_an_answer_whose_cap_is_reached_is_its_agents(bench: Bench) -> None:
-    """The others are asked for all the same; a higher cap goes on."""
+    """The other tasks are still asked; a higher cap continues."""
     with ScriptedModel([Answer((), "src/menu.js")]) as model:
         assert predictor(bench, model, "10", cap=Decimal("0.01")).predict() == []
         run = resume(bench.store, predictor(bench, model, None).experiment)

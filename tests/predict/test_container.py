@@ -1,4 +1,4 @@
-"""The patch that is made of an agent's checkout, in a folder of this machine, and whose fault a full disk is."""
+"""The patch of an agent's checkout, made in a folder of this machine, and who is to blame for a full disk."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pipeline.sandbox.scripted import ScriptedSandbox
 
 @pytest.fixture
 def room(tmp_path: Path) -> LocalWorkspace:
-    """A checkout in which a text is Latin-1."""
+    """A checkout with a text in Latin-1."""
     history = History(tmp_path / "library")
     history.commit("base", {"src/Menu.js": "<nav>\n", "src/old.js": "é\n".encode("latin-1")})
     workspace = LocalWorkspace(tmp_path / "room", Path("/nowhere"), Limits(seconds=60))
@@ -40,7 +40,7 @@ def applied(room: LocalWorkspace, patch: bytes) -> None:
 
 @pytest.mark.rule("agent-diff")
 def test_a_change_of_a_text_that_is_not_utf_8(room: LocalWorkspace) -> None:
-    """Records hold UTF-8: the answer was lost."""
+    """Records hold UTF-8, so the answer used to be lost."""
     new = "<nav lang='fr'>é\n".encode("latin-1")
     Path(room.root, "src/old.js").write_bytes(new)
     patch = _patch(room, "HEAD")
@@ -51,7 +51,7 @@ def test_a_change_of_a_text_that_is_not_utf_8(room: LocalWorkspace) -> None:
 
 @pytest.mark.rule("agent-diff")
 def test_what_git_cannot_add_is_left_out(room: LocalWorkspace) -> None:
-    """A repository that an agent began somewhere, and a file that nobody may read: the rest of the answer was lost."""
+    """A repository that the agent created somewhere, or an unreadable file: the rest of the answer used to be lost."""
     Path(room.root, "src/Menu.js").write_text("<nav aria-label>\n")
     room.run(["git", "init", "-q", "tmp"])
     locked = Path(room.root, "locked")
@@ -69,7 +69,7 @@ def test_what_git_cannot_add_is_left_out(room: LocalWorkspace) -> None:
 def test_a_disk_that_is_full_is_the_agents_where_there_is_room_without_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, error: type[Exception]
 ) -> None:
-    """Files that are deleted and still open fill the engine's disk, and no limit sees them."""
+    """Deleted files that are still open fill the engine's disk, and no limit notices them."""
 
     def fill(*_: object) -> int:
         raise InfrastructureError("the engine's disk is full", cause="disk")
@@ -83,7 +83,7 @@ def test_a_disk_that_is_full_is_the_agents_where_there_is_room_without_it(
 def test_an_agents_tools_are_made_on_the_machine_where_it_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of the coordinator are not on a worker's disk."""
+    """A worker's disk does not have the coordinator's tools."""
     sandbox, made = ScriptedSandbox(tmp_path), list[Kit]()
 
     def make(kit: Kit, say: object) -> Path:
@@ -97,7 +97,7 @@ def test_an_agents_tools_are_made_on_the_machine_where_it_works(
 
 
 def ask_in(sandbox: ScriptedSandbox, folder: Path, monkeypatch: pytest.MonkeyPatch, work: Callable[..., int]) -> Any:
-    """A request for an agent that does this in a sandbox whose images are there."""
+    """A request for an agent that does this, in a sandbox whose images exist."""
     monkeypatch.setattr(container, "opened_clone", lambda _: None)
     monkeypatch.setattr(container, "recipe", lambda *_: SimpleNamespace(image="image"))
     monkeypatch.setattr(container, "ensure", lambda *_: None)

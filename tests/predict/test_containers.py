@@ -1,6 +1,6 @@
-"""What an agent finds, in a container of its own or on the host, and what its end means: real engine, real gateway.
+"""What an agent finds, in a container or on the host, and how its end is judged: real engine, real gateway.
 
-The solution carries canaries: one in the gold patch, one in the test patch, one in a later commit.
+The solution contains canaries: one in the gold patch, one in the test patch, one in a later commit.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ GOLD, TEST, LATER = (f"canary-of-the-{place}" for place in ("gold-patch", "test-
 CANARIES = (GOLD, TEST, LATER)
 HOST, BASE = "canary-of-the-host", "canary-of-the-base"
 EXAMPLES = VENDORS / "command" / "examples"
-#: the gateway's tries of one request
+#: how often the gateway tries a request
 TRIES = 6
-#: how the smallest agent asks a model: it sends the file `$1`, and ends well whatever came of it
+#: how the smallest agent asks a model: it sends the file `$1`, and exits with 0 whatever the answer
 ASK = """
 ask() {
   node -e 'const [model, path, most] = process.argv.slice(1), content = require("fs").readFileSync(path, "utf8");
@@ -55,7 +55,7 @@ ask() {
       --header "Content-Type: application/json" --data @- "$OPENAI_BASE_URL/chat/completions"
 }
 """
-#: an agent that looks everywhere and tells the model all of it; the pattern does not find itself
+#: an agent that searches everywhere and tells the model everything; the pattern does not match itself
 LOOK = """
 {
   echo look; cat "$TASK"; env; git log --all --format='%H %s'; git remote --verbose
@@ -71,7 +71,7 @@ echo changed >> src/menu.js
 
 
 class World(NamedTuple):
-    """A library with one instance, the gateway, and the provider behind it."""
+    """A library with one instance, the gateway, and its provider."""
 
     store: Store
     instance: Instance
@@ -81,7 +81,7 @@ class World(NamedTuple):
     folder: Path
 
     def run(self, script: str, seconds: int = 120, install: str = "", **more: Any) -> Unit:
-        """Let an agent do this in the container of the instance; its unit is that of a run of its own."""
+        """Let an agent do this in the instance's container; its unit belongs to a run of its own."""
         settings = self.folder / "settings.toml"
         variables = '{ MODEL = "{model}", TASK = "{task}", OUT = "{out}" }'
         command = json.dumps(["sh", "-c", ASK + script])
@@ -100,7 +100,7 @@ class World(NamedTuple):
         return run.unit(self.instance)
 
     def told(self) -> str:
-        """All that reached the provider, and nothing of it afterwards."""
+        """Everything that reached the provider; it is then forgotten."""
         requests, self.model.requests[:] = list(self.model.requests), []
         return json.dumps([request._asdict() for request in requests])
 
@@ -132,7 +132,8 @@ def failure(unit: Unit) -> dict[str, Any]:
 @pytest.mark.invariant(1)
 @pytest.mark.trap("history-in-image")
 def test_nothing_of_the_solution_is_in_the_container(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The checkout with every object of its git, the environment, all files of the image, what reached the model."""
+    """The checkout with every git object, the environment, all files of the image, and everything that reached the
+    model."""
     for name in ("GITHUB_TOKEN", "OPENAI_MODEL", "OPENAI_API_KEY"):
         monkeypatch.setenv(name, HOST)
     unit = world.run(LOOK)
@@ -147,7 +148,7 @@ def test_nothing_of_the_solution_is_in_the_container(world: World, monkeypatch: 
 @pytest.mark.invariant(1)
 @pytest.mark.trap("history-in-image")
 def test_nothing_of_the_solution_is_in_the_saved_image(world: World) -> None:
-    """Gold patch and test patch lie in the image in which an agent of a system in use works."""
+    """In another benchmark, gold patch and test patch lie in the image in which an agent works."""
     canaries, rest, found = re.compile(b"canary-of-the-[a-z-]+"), b"", set()
     for chunk in docker.from_env().images.get(instance_image(world.instance.image)).save():
         found.update(canaries.findall(rest + chunk))
@@ -157,7 +158,7 @@ def test_nothing_of_the_solution_is_in_the_saved_image(world: World) -> None:
 
 @pytest.mark.invariant(1)
 def test_an_agent_on_the_host_is_told_no_more(world: World) -> None:
-    """Its checkout and environment: test_runtime.py."""
+    """Its checkout and environment are covered by test_runtime.py."""
     settings = world.folder / "magentless.toml"
     settings.write_text('samples = {sets = 1, per_set = 1}\nretrieval = {model = ""}\n')
     unit = world.ask("magentless", settings)
@@ -170,7 +171,8 @@ def test_an_agent_on_the_host_is_told_no_more(world: World) -> None:
 @pytest.mark.rule("agent-container")
 @pytest.mark.invariant(5)
 def test_there_is_no_way_out_but_to_the_gateway(world: World) -> None:
-    """A registry has the release with the fix, the git host the fix itself. The provider is not reached but by it."""
+    """A registry has the release with the fix, and the git host the fix itself. The provider is reached through the
+    gateway only."""
     tries = ("https://registry.npmjs.org", "http://172.17.0.1", "https://github.com", world.model.url)
     script = "".join(f"curl --silent --max-time 5 {url}; echo {url} $? >> $OUT/ends\n" for url in tries)
     unit = world.run(f"ls /sys/class/net > $OUT/net\n{script}")
@@ -182,7 +184,8 @@ def test_there_is_no_way_out_but_to_the_gateway(world: World) -> None:
 # -- what it may do --------------------------------------------------------------------------------------------------
 @pytest.mark.rule("agent-diff")
 def test_its_answer_is_the_diff_of_the_checkout(world: World) -> None:
-    """Committed or not, with new and removed files, without what the repository ignores, and by no setting of git."""
+    """Committed or not, with new and removed files, without what the repository ignores, and independent of git
+    settings."""
     script = """
     git config diff.external /bin/false; git config user.email a@b; git config user.name a
     echo one > new.js; git rm --quiet src/menu.test.js; git add --all; git commit --quiet --message done
@@ -214,7 +217,7 @@ def test_its_tools_are_its_own_and_can_not_be_changed(world: World) -> None:
 
 
 def test_a_command_line_agent_works_as_it_comes(world: World) -> None:
-    """Qwen Code from the npm registry, by the example's settings: it streams, calls tools and edits the checkout."""
+    """Qwen Code from the npm registry, with the example's settings: it streams, calls tools and edits the checkout."""
     edit = {"command": "echo changed >> src/menu.js && echo all-is-writ", "description": "-", "is_background": False}
     answers = [Answer(("all-is-writ",), "Done."), Answer((), "On it.", ("run_shell_command", json.dumps(edit)))]
     world.model.answers[:0] = answers
@@ -232,7 +235,7 @@ def test_a_command_line_agent_works_as_it_comes(world: World) -> None:
 @pytest.mark.trap("infrastructure-is-not-failure")
 @pytest.mark.parametrize(("status", "tries"), [(500, TRIES), (429, TRIES), (401, 1)])
 def test_a_provider_that_fails_is_no_empty_patch(world: World, status: int, tries: int) -> None:
-    """Command lines of agents in use print the error and end with 0: scored, it would be the model's failure."""
+    """Real command-line agents print the error and exit with 0; scored, this would be the model's failure."""
     world.model.fail(*[Fault(status)] * tries)
     unit = world.run('ask "$TASK"; exit 0')
     assert failure(unit)["cause"] == f"provider_{status}"
@@ -256,7 +259,7 @@ def test_a_failure_that_passed_does_not_count(world: World) -> None:
 @pytest.mark.rule("budget")
 @pytest.mark.parametrize(("limit", "cause"), [("budget", "budget_exceeded"), ("cap", "cap_reached")])
 def test_what_a_limit_cut_short_is_owed(world: World, limit: str, cause: str) -> None:
-    """The agent does not say that it was refused; nobody could tell its patch from a whole one."""
+    """The agent does not report the refusal, so nobody could tell its patch from a complete one."""
     unit = world.run('ask "$TASK"; ask "$TASK" 1000000; echo half > src/menu.js', **{limit: Decimal("0.1")})
     assert failure(unit)["cause"] == cause and not unit.path.exists()
 
@@ -288,7 +291,7 @@ def test_who_takes_too_long_has_answered_with_what_is_there(world: World) -> Non
     ],
 )
 def test_what_it_leaves_costs_it_nothing_but_itself(world: World, script: str) -> None:
-    """Its patch counts; nothing that it writes makes it an answer that a machine owes."""
+    """Its patch counts; nothing that it writes makes the answer look like a failure of the machine."""
     unit = world.run(f"echo changed > src/menu.js; {script}")
     assert unit.result()["outcome"] == "SUCCESSFUL_PATCH" and "+changed" in unit.result()["patch"]
 

@@ -1,7 +1,7 @@
-"""A run of agents in containers that is killed in the middle, and the next one, which goes on: real engine and gateway.
+"""A run of agents in containers that is killed halfway, and the next run, which continues it: real engine and gateway.
 
-The agent asks one question for each instance. At the second the provider is silent, and then the run is gone, and its
-gateway with it: nobody would know what that still spends.
+The agent asks one question for each instance. At the second question the provider is silent, and the run and its
+gateway are killed: nobody could know what that request still costs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FIRST, SECOND = (REPO.instance_id(number) for number in (1, 2))
 
 
 class Interrupted(NamedTuple):
-    """What was there when the run was killed, and what came of the next one."""
+    """What existed when the run was killed, and the result of the next one."""
 
     batch: Batch
     answered: list[bool]
@@ -89,7 +89,7 @@ def _proxy(process: subprocess.Popen[bytes]) -> int:
 @pytest.mark.rule("manifest-last")
 @pytest.mark.trap("errors-in-predictions")
 def test_what_was_answered_is_kept_and_only_the_rest_is_asked(interrupted: Interrupted) -> None:
-    """A system in use keeps one file of all answers, which a kill leaves half written."""
+    """Another system keeps all answers in one file, which a kill leaves half written."""
     assert interrupted.answered == [True, False]
     assert Counter(interrupted.asked) == {FIRST: 1, SECOND: 2}
     outcomes = [(one.instance_id, one.outcome) for one in interrupted.predictions]
@@ -102,7 +102,7 @@ def test_the_container_of_the_killed_run_is_removed(interrupted: Interrupted) ->
 
 @pytest.mark.rule("money-adds-up")
 def test_what_was_under_way_is_in_the_ledger(interrupted: Interrupted) -> None:
-    """Its cost is the provider's secret; all sums agree."""
+    """Only the provider knows its cost; all sums agree."""
     rows = [(row.holder, row.status) for row in requests(interrupted.batch.store.ledger)]
     assert rows == [(FIRST, "ok"), (SECOND, "lost"), (SECOND, "ok")]
     check(interrupted.batch.store, spending(interrupted.batch.store))

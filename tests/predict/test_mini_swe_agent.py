@@ -23,9 +23,9 @@ from pipeline.predict.stage import Predictor
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(600)]
 AGENT = "mini-swe-agent"
 FILE = "src/components/Toggle/Toggle.tsx"
-#: what gold does
+#: gold's change
 EDITS = """-e 's/ type="button"/& aria-pressed={on}/' -e 's/__track"/& aria-hidden="true"/'"""
-#: what the model does, one step after the other; it knows where it is by what it has SEEN last
+#: the model's steps, in order; it recognizes its position by what it has SEEN last
 STEPS = (
     f"cat {FILE}; env",
     f"sed -i {EDITS} {FILE} && git diff --stat",
@@ -40,7 +40,7 @@ ANSWERS = [
 
 
 class Solved(NamedTuple):
-    """What came of it, and all that the provider was asked."""
+    """The result, and all requests to the provider."""
 
     bench: Bench
     predictor: Predictor
@@ -74,7 +74,8 @@ def test_its_trajectory_is_kept(solved: Solved) -> None:
 
 @pytest.mark.trap("trajectory-rewritten")
 def test_its_trajectory_is_written_once(solved: Solved) -> None:
-    """Left to itself it writes all of it at each step, which is quadratic: in the middle there is no file yet."""
+    """By default it writes the whole trajectory at each step, which takes quadratic time: halfway, no file exists
+    yet."""
     assert "0\\nlooked around" in prompt_of(solved.model.requests[-1].body)
 
 
@@ -98,6 +99,6 @@ def test_no_request_holds_the_solution(solved: Solved) -> None:
 
 @pytest.mark.invariant(6)
 def test_the_models_commands_see_no_key(solved: Solved) -> None:
-    """What they print goes to the provider, and into the trajectory."""
+    """Their output goes to the provider, and into the trajectory."""
     seen = "".join(prompt_of(request.body) for request in solved.model.requests)
     assert "MSWEA_SILENT_STARTUP" in seen and "sk-" not in seen and "OPENAI" not in seen

@@ -1,4 +1,4 @@
-"""Which pictures of a task a model is shown, and in which form agents send them."""
+"""Which images of a task a model sees, and in which form agents send them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ THREE = (
 
 
 def with_pictures(store: Store) -> Task:
-    """A task with these pictures, whose bytes are their digests."""
+    """A task with these images, whose bytes are their digests."""
     for one in filter(lambda one: one.digest, THREE):
         write_bytes(store.picture(REPO, one.digest), one.digest.encode())
     return factories.make_instance(pictures=THREE).task()
@@ -39,7 +39,7 @@ def with_pictures(store: Store) -> Task:
 
 @pytest.mark.rule("pictures")
 def test_what_is_held_and_can_be_shown(tmp_path: Path) -> None:
-    """In the order of the statement; no chat interface takes drawings."""
+    """In the order of the statement; no chat interface accepts vector graphics."""
     store = Store(tmp_path / "data")
     assert pictures(store, with_pictures(store)) == {"1.png": b"a" * 64, "4.jpg": b"d" * 64}
     store.picture(REPO, "a" * 64).unlink()
@@ -47,7 +47,7 @@ def test_what_is_held_and_can_be_shown(tmp_path: Path) -> None:
 
 
 class _Gateway:
-    """Gives keys, and nothing else is asked of it."""
+    """Only gives keys."""
 
     base_url = "http://127.0.0.1:9/v1"
 
@@ -61,7 +61,7 @@ class _Gateway:
 @pytest.mark.rule("pictures")
 @pytest.mark.parametrize("sees", [True, False])
 def test_only_a_model_that_sees_is_given_them(bench: Bench, sees: bool) -> None:
-    """Any other reads the statement alone: its task names no pictures."""
+    """Any other model gets the statement only: its task names no images."""
     with_pictures(bench.store)
     instance = bench.instance("menu").model_copy(update={"pictures": THREE})
     write_records(bench.store.dataset(REPO), [instance])
@@ -81,7 +81,7 @@ def test_the_shipped_list_says_which_models_see() -> None:
 
 @pytest.mark.rule("pictures")
 def test_magentless_sends_them_with_its_question(tmp_path: Path) -> None:
-    """In the order of their numbers, behind the text; without any, its messages stay as they are."""
+    """In the order of their numbers, after the text; without images, the messages are unchanged."""
     for name in ("10.png", "2.jpg"):
         (tmp_path / name).write_bytes(name.encode())
     addresses = load_pictures(tmp_path)

@@ -1,4 +1,4 @@
-"""The two references that need no model."""
+"""The two reference agents that need no model."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_reference_answers_everything_without_a_model(bench: Bench, name: str)
 
 @pytest.mark.invariant(2)
 def test_who_asks_a_model_is_told_what_the_references_did_not_check(bench: Bench) -> None:
-    """Answers were paid for on instances that not even gold resolves."""
+    """Otherwise answers would be paid for on instances that not even gold resolves."""
     repo, dataset = factories.REPO, [bench.instance(name) for name in QUALIFIED]
     first, *others = [instance.instance_id for instance in dataset]
     words = [str(repo), "scripted", "--models", str(DEMO), "--settings", str(DEMO.with_name("magentless.toml"))]

@@ -1,4 +1,4 @@
-"""Existing tests choose among an agent's proposals: which are run, and which proposal is taken."""
+"""Existing tests choose among an agent's proposals: which tests are run, and which proposal is taken."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pipeline.predict.run import Run, open_run
 
 
 def patch(text: str, path: str = "src/menu.js") -> str:
-    """A patch that replaces what `path` holds."""
+    """A patch that replaces the content of `path`."""
     return f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-old\n+{text}\n"
 
 
@@ -37,7 +37,7 @@ def run(bench: Bench) -> Run:
 
 @pytest.fixture
 def chosen_of(bench: Bench, run: Run) -> Iterator[Choose]:
-    """`choose(proposals)`: what is chosen of an answer for `menu`; None where nothing is. The sandbox counts runs."""
+    """`choose(proposals)`: the choice for an answer to `menu`, or None. The sandbox counts runs."""
     clone = open_clone(bench.library)
     menu = bench.instance("menu")
 
@@ -70,12 +70,12 @@ def chosen_of(bench: Bench, run: Run) -> Iterator[Choose]:
 def test_the_first_that_breaks_least_is_taken(
     chosen_of: Choose, proposals, taken: int, broken: tuple[int, ...]
 ) -> None:
-    """Votes decide among those that are alike; of two that break the same number the first has more of them."""
+    """Votes decide between equal proposals; of two that break the same number of tests, the first has more votes."""
     assert chosen_of(proposals) == Choice(taken, broken)
 
 
 def test_what_leaves_no_choice_runs_nothing(chosen_of: Choose, bench: Bench) -> None:
-    """An agent that leaves no proposals, or one; and files that no existing test belongs to."""
+    """An agent with no proposal or only one, and files that no existing test belongs to."""
     for proposals in ((), (BREAKS,), (patch("a", "src/none.js"), patch("b", "src/none.js"))):
         assert chosen_of(proposals) == Choice(0)
         assert bench.sandbox.opened == []
@@ -83,12 +83,12 @@ def test_what_leaves_no_choice_runs_nothing(chosen_of: Choose, bench: Bench) -> 
 
 @pytest.mark.invariant(1)
 def test_no_gold_test_has_a_part_in_it(chosen_of: Choose) -> None:
-    """The test that the pull request adds would choose the fix: `named` passes with the second only."""
+    """The pull request's own test would choose the fix: `named` passes only with the second proposal."""
     assert chosen_of((patch("old or so"), KEEPS)) == Choice(0, (0,))
 
 
 def test_what_a_proposal_does_to_tests_does_not_count(chosen_of: Choose) -> None:
-    """Else the one that rewrites the test it breaks would be the first to break none."""
+    """Otherwise a proposal that rewrites the test it breaks would be the first to break none."""
     line = "works | src/menu.js | "
     rewritten = patch(f"{line}new", "src/menu.test.js").replace("-old", f"-{line}old")
     assert chosen_of((BREAKS + rewritten, KEEPS)) == Choice(1, (1, 0))
@@ -96,7 +96,7 @@ def test_what_a_proposal_does_to_tests_does_not_count(chosen_of: Choose) -> None
 
 @pytest.mark.invariant(7)
 def test_what_an_agent_leaves_beside_its_proposals_breaks_nothing(chosen_of: Choose, bench: Bench, run: Run) -> None:
-    """A file of another name is no proposal, nor is one that is no text: nothing is owed for it."""
+    """A file with another name is no proposal, nor is one that is not a text: neither makes the answer fail."""
     folder = run.unit(bench.instance("menu")).folder / "proposals"
     folder.mkdir(parents=True)
     (folder / "notes.diff").write_text("mine")
@@ -114,7 +114,7 @@ def test_what_was_chosen_stays_until_there_are_other_proposals(chosen_of: Choose
 @pytest.mark.invariant(4)
 @pytest.mark.rule("not-evaluated-is-retried")
 def test_a_broken_machine_loses_no_answer(chosen_of: Choose, bench: Bench, run: Run) -> None:
-    """Nothing is chosen, what the model answered stays, and the next run of it chooses."""
+    """Nothing is chosen, the model's answer stays, and the next run chooses."""
     menu = bench.instance("menu")
     bench.sandbox.broken[menu.image] = InfrastructureError("the engine is gone", cause="engine")
     assert chosen_of((BREAKS, KEEPS)) is None

@@ -1,4 +1,4 @@
-"""What agents say of themselves: nothing of it ends a step, and nothing of it blames the machine."""
+"""What agents report about themselves: none of it can end a step or blame the machine."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def test_what_is_no_metadata_says_nothing(data: bytes) -> None:
 
 
 def test_half_a_character_is_replaced() -> None:
-    """No record holds it: writing the run's files would end for all answers."""
+    """Records cannot hold it: writing the run's files would fail for all answers."""
     assert reported.metadata(b'{"steps": "\\ud83d"}') == {"steps": "?"}
     assert reported.error(b'{"message": "\\ude00"}') == ("provider", "?")
 
 
 def test_fields_of_another_form_are_left_out() -> None:
-    """An analysis reads them: it ended at the first that was no number."""
+    """An analysis reads them, and used to end at the first value that is no number."""
     good = {"outcome": "Submitted", "funnel": {"read": 2}, "sets": [{"located": ["a.ts"]}], "steps": 4}
     assert reported.metadata(json.dumps(good).encode()) == good
     bad = {"funnel": {"read": "two"}, "sets": [{"located": 3}], "outcome": ["x"], "steps": 4}
@@ -84,7 +84,7 @@ def test_only_an_agent_that_is_believed_says_that_its_input_is_unusable() -> Non
 @pytest.mark.invariant(4)
 @pytest.mark.trap("bought-fault")
 def test_only_an_agent_that_is_believed_says_that_its_provider_failed() -> None:
-    """One that runs a model's commands may end as that model likes."""
+    """An agent that runs a model's commands may end in whatever way that model likes."""
     files = {"error.json": b'{"cause": "rate_limit"}', "patch.diff": b"", "metadata.json": b'{"outcome": "DONE"}'}
     left = AgentResult(files, code=75)
     assert left.answer() == Failure("rate_limit", "")

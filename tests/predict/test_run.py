@@ -1,4 +1,4 @@
-"""What a run shows, and what is asked again: nothing but what other answers would come of."""
+"""What a run shows, and what is asked again: only what could lead to other answers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def answer(run: Run, place: int = 0, attempt: int = 1) -> None:
 
 @pytest.mark.rule("run-identity")
 def test_the_same_experiment_goes_on(bench: Bench) -> None:
-    """What is answered is not asked, and not paid for, again."""
+    """Existing answers are neither asked nor paid for again."""
     first = open_run(bench.store, EXPERIMENT)
     answer(first)
     again = open_run(bench.store, EXPERIMENT)
@@ -38,7 +38,7 @@ def test_the_same_experiment_goes_on(bench: Bench) -> None:
 
 @pytest.mark.trap("grown-dataset-pays-twice")
 def test_another_instance_asks_nothing_again(bench: Bench) -> None:
-    """Our own first version archived all answers when an instance was added, and asked again."""
+    """Our first version archived all answers when an instance was added, and asked again."""
     dataset = open_run(bench.store, EXPERIMENT).instances
     write_records(bench.store.dataset(REPO), dataset[1:])
     first = open_run(bench.store, EXPERIMENT)
@@ -63,7 +63,7 @@ def test_another_statement_is_another_task(bench: Bench) -> None:
 @pytest.mark.rule("nothing-overwritten")
 @pytest.mark.parametrize("change", ["settings", "fresh"])
 def test_other_settings_and_fresh_answers_stand_beside_the_old_ones(bench: Bench, change: str) -> None:
-    """Answers to other questions are not mixed with these; nothing is thrown away, and going back is free."""
+    """Answers to different questions are not mixed; nothing is thrown away, and going back is free."""
     first = open_run(bench.store, EXPERIMENT)
     answer(first)
     experiment = replace(EXPERIMENT, settings="settings-2") if change == "settings" else EXPERIMENT
@@ -80,7 +80,7 @@ def test_other_settings_and_fresh_answers_stand_beside_the_old_ones(bench: Bench
 
 @pytest.mark.trap("grown-dataset-pays-twice")
 def test_a_name_stands_beside_the_others_and_shares_their_answers(bench: Bench) -> None:
-    """A name is what people call settings: two names of the same settings are one experiment."""
+    """A name is people's term for settings: two names for the same settings are one experiment."""
     plain = open_run(bench.store, EXPERIMENT)
     answer(plain)
     named = open_run(bench.store, replace(EXPERIMENT, name="greedy"))
@@ -115,7 +115,7 @@ def test_another_model_displaces_nothing(bench: Bench) -> None:
 
 
 def test_oracles_answers_follow_the_gold_patches(bench: Bench) -> None:
-    """Its answers are the gold patches; an agent's do not know them."""
+    """Its answers are the gold patches; an agent's answers do not depend on these."""
     oracle = Experiment(str(REPO), "oracle", "oracle")
     runs = [open_run(bench.store, one) for one in (oracle, EXPERIMENT)]
     for run in runs:
@@ -142,7 +142,7 @@ def test_a_repository_without_a_dataset_lists_what_is_built(bench: Bench) -> Non
 
 @pytest.mark.rule("money-adds-up")
 def test_what_an_agent_keeps_is_paid_for_in_its_own_data_directory(bench: Bench, tmp_path: Path) -> None:
-    """An index that another directory's ledger paid for would be missing in this one's sums."""
+    """If another directory's ledger had paid for the index, this one's sums would lack it."""
     run = open_run(bench.store, EXPERIMENT)
     other = Store(tmp_path / "other")
     write_records(other.dataset(REPO), run.instances)

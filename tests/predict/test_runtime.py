@@ -1,4 +1,4 @@
-"""An agent's process: what it sees, what it may leave, and what its end means."""
+"""An agent's process: what it sees, what it may leave, and how its end is judged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pipeline.predict.request import AgentResult, Failure
 from pipeline.predict.runtime import save
 
 MakeJob = Callable[[str], Job]
-#: an agent that tells all that it can find
+#: an agent that reports everything it can find
 TELL = """
 def git(*words):
     return subprocess.run(["git", "-C", checkout, *words], capture_output=True).stdout.decode(errors="replace")
@@ -53,7 +53,7 @@ def failure(unit: Unit) -> dict[str, str]:
 
 
 def until(holds: Callable[[], object]) -> None:
-    """Wait for what another process does. Fails after a minute."""
+    """Wait for another process's effect. Fails after a minute."""
     deadline = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < deadline
@@ -78,7 +78,7 @@ def seen(job: MakeJob, monkeypatch: pytest.MonkeyPatch) -> dict:
 @pytest.mark.invariant(1)
 @pytest.mark.trap("history-in-image")
 def test_an_agent_sees_one_commit_and_no_solution(seen: dict, bench: Bench) -> None:
-    """21 % of one model's runs found the fix in the history that lay in the image."""
+    """21 % of one model's runs found the fix in the history that was in the image."""
     assert seen["commits"].count("\n") == 1 and seen["commits"].endswith(" base\n")
     assert seen["remotes"] == ""
     assert seen["files"]["src/menu.js"] == "old\n"
@@ -97,7 +97,7 @@ def test_a_task_is_all_that_it_is_told(seen: dict, bench: Bench) -> None:
 
 @pytest.mark.invariant(6)
 def test_an_agents_environment_holds_no_secret_of_the_host(seen: dict) -> None:
-    """It gets the key of its instance, and no other."""
+    """It gets its instance's key, and no other."""
     assert "canary-of-the-host" not in json.dumps(seen["environment"])
     assert seen["environment"]["OPENAI_BASE_URL"] == "http://127.0.0.1:9/v1"
     assert not Path(seen["environment"]["HOME"]).exists(), "its home is gone with the task"
@@ -106,7 +106,7 @@ def test_an_agents_environment_holds_no_secret_of_the_host(seen: dict) -> None:
 @pytest.mark.invariant(6)
 @pytest.mark.trap("token-in-log")
 def test_the_key_of_an_instance_is_in_no_file(job: MakeJob) -> None:
-    """An agent may print its environment, or keep the headers of its requests."""
+    """An agent may print its environment, or store the headers of its requests."""
     tells = "print(os.environ)\n(out / 'log.txt').write_text(os.environ['OPENAI_API_KEY'])\nanswer('a patch')\n"
     for end in ("sys.exit(0)", "sys.exit(1)"):
         folder = job(tells + end).done().folder
@@ -125,7 +125,7 @@ def test_an_answer_is_finished_with_all_that_the_agent_left(job: MakeJob) -> Non
 
 
 def test_the_settings_come_with_the_request(job: MakeJob) -> None:
-    """A worker on another machine has no file of the user's."""
+    """A worker on another machine does not have the user's files."""
     ask = job("answer(pathlib.Path(os.environ['SETTINGS']).read_text())").ask
     call = ask.agent.call.model_copy(update={"environment": {"SETTINGS": "{settings}"}})
     away = ask.agent._replace(call=call, settings=Path("/nowhere/settings.toml"))
@@ -136,7 +136,7 @@ def test_the_settings_come_with_the_request(job: MakeJob) -> None:
 @pytest.mark.invariant(4)
 @pytest.mark.rule("run-identity")
 def test_another_agent_of_the_same_name_is_not_started(job: MakeJob) -> None:
-    """A worker's machine may have an older one: its answers are not those of the experiment."""
+    """A worker's machine may have an older version, whose answers do not belong to the experiment."""
     made = job("answer('a patch')")
     ask = replace(made.ask, version=made.ask.agent.digest)
     assert ask.perform(silent).failure is None
@@ -150,7 +150,7 @@ def test_another_agent_of_the_same_name_is_not_started(job: MakeJob) -> None:
 @pytest.mark.rule("not-evaluated-is-retried")
 @pytest.mark.trap("errors-in-predictions")
 def test_a_providers_failure_is_no_answer_and_is_asked_again(job: MakeJob) -> None:
-    """Systems in use keep the error as an empty patch, so that a resume never asks again."""
+    """Other systems store the error as an empty patch, so a resume never asks again."""
     fails = "(out / 'error.json').write_text(json.dumps({'cause': 'rate_limit', 'message': '429'}))\nsys.exit(75)"
     first = job(fails)
     unit = first.done()
@@ -163,7 +163,7 @@ def test_a_providers_failure_is_no_answer_and_is_asked_again(job: MakeJob) -> No
 
 
 def test_an_agent_hears_of_no_interrupt_and_ends_with_its_run(job: MakeJob, tmp_path: Path) -> None:
-    """Ctrl-C in a terminal goes to all processes of its session: the first one lets what is under way end."""
+    """Ctrl-C in a terminal goes to all processes of its session, but the first one lets running work finish."""
     told = tmp_path / "session"
     tells = f"pathlib.Path({str(told)!r}).write_text(str(os.getsid(0)))"
     sleeps = job(f"subprocess.Popen(['sleep', '600'])\n{tells}\nos.wait()")
@@ -198,7 +198,7 @@ def test_a_providers_failure_may_come_without_a_word(job: MakeJob) -> None:
     ],
 )
 def test_an_agent_that_breaks_leaves_its_task_unanswered(job: MakeJob, code: str, cause: str, said: str) -> None:
-    """No way to end raises: the other tasks go on."""
+    """No way of ending raises an error: the other tasks continue."""
     made = job(code)
     unit = made.done()
     assert failure(unit)["cause"] == cause and said in failure(unit)["message"]
@@ -224,7 +224,7 @@ def test_without_money_nothing_but_the_cause_is_written(job: MakeJob) -> None:
 
 @pytest.mark.invariant(5)
 def test_a_link_that_an_agent_leaves_is_not_followed(job: MakeJob, tmp_path: Path) -> None:
-    """It would bring a file of the host into the data."""
+    """Otherwise it would copy a file of the host into the data."""
     (tmp_path / "secret").write_text("canary-of-the-host")
     made = job(f"(out / 'link').symlink_to({str(tmp_path / 'secret')!r})\nanswer('a patch')")
     assert not (made.done().folder / "link").exists()

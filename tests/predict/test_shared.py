@@ -1,4 +1,4 @@
-"""What the tasks of one run share: a key for what serves all of them, and a folder that lasts."""
+"""What the tasks of one run share: a key for shared work, and a folder that persists."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from predict.conftest import Job
 
 SHARED_KEY = "sk-canary-of-the-shared-one"
-#: an agent that embeds with the shared key, and keeps what it has embedded
+#: an agent that embeds with the shared key, and stores what it has embedded
 INDEX = """
 kept = pathlib.Path(sys.argv[5])
 kept.mkdir(exist_ok=True)
@@ -22,7 +22,7 @@ answer("a patch")
 
 @pytest.fixture
 def told(job: Callable[[str], Job]) -> Callable[[], str]:
-    """What the agent tells of one task."""
+    """The agent's report on one task."""
     one = job(INDEX)
     call = one.ask.agent.call
     more = {"command": (*call.command, "{cache}"), "environment": {"OPENAI_SHARED_API_KEY": "{shared_key}"}}

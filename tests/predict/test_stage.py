@@ -1,4 +1,4 @@
-"""The three steps of a prediction, one by one and together. What needs the gateway is in tests/test_pipeline.py."""
+"""The three steps of a prediction, separately and together. Tests with the gateway are in tests/test_pipeline.py."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pipeline.predict.cli import command
 from pipeline.predict.stage import Predictor
 
 REPO = factories.REPO
-#: lets the demo's model list be read; nothing is asked of the model
+#: allows reading the demo's model list; the model is not asked
 GIVEN = {"A11Y_BENCH_SCRIPTED_URL": "http://127.0.0.1:9", "A11Y_BENCH_SCRIPTED_KEY": "none"}
 
 
@@ -61,7 +61,7 @@ def test_steps_can_be_taken_one_by_one(bench: Bench) -> None:
 
 @pytest.mark.trap("grown-dataset-pays-twice")
 def test_a_command_asks_for_what_it_selects_alone(bench: Bench) -> None:
-    """A run of all instances that was stopped showed them all: `--limit 1` then paid for the rest."""
+    """After a stopped run of all instances, `--limit 1` used to pay for the rest of them."""
     run = oracle(bench, attempts=2).preprocess()
     some = oracle(bench, subset=Subset(limit=1))
     assert len(some.predict()) == 1
@@ -98,7 +98,7 @@ def test_a_finished_run_is_not_done_again(bench: Bench) -> None:
 
 @pytest.mark.trap("errors-in-predictions")
 def test_what_has_no_answer_is_in_no_prediction(bench: Bench) -> None:
-    """Systems in use write an error as an empty patch, and a resume takes it for done."""
+    """Other systems write an error as an empty patch, which a resume takes for done."""
     predictor = magentless(bench)
     run = predictor.preprocess()
     instance = run.instances[0]
@@ -112,8 +112,8 @@ def test_what_has_no_answer_is_in_no_prediction(bench: Bench) -> None:
 
 @pytest.mark.trap("predictions-rewritten")
 def test_an_answer_is_written_once_and_the_predictions_whole(bench: Bench) -> None:
-    """A system in use rewrites the file of all predictions in place at each instance: quadratic, and half of it is
-    gone when it is killed."""
+    """Another system rewrites the file of all predictions in place at each instance: this takes quadratic time, and a
+    kill loses half of it."""
     predictor = oracle(bench)
     run = predictor.preprocess()
     predictor.runtime()
@@ -129,7 +129,7 @@ def test_an_answer_is_written_once_and_the_predictions_whole(bench: Bench) -> No
 
 @pytest.mark.rule("local-sandbox")
 def test_only_references_and_scripts_are_trusted(bench: Bench) -> None:
-    """A patch of a real model, also of one that runs here, is untrusted code."""
+    """A real model's patch is untrusted code, even from an agent that runs here."""
     assert magentless(bench).trusted
     assert not Predictor(bench.store, REPO, "mini-swe-agent", "scripted", models=DEMO, environ=GIVEN).trusted
     keys = {"DEEPINFRA_API_KEY": "secret"}
@@ -149,7 +149,8 @@ def test_other_settings_are_another_experiment(bench: Bench, tmp_path: Path) -> 
 
 @pytest.mark.rule("run-identity")
 def test_predictions_are_what_existing_tests_chose(bench: Bench) -> None:
-    """Answers without a choice among their proposals are owed. Choosing so is another run of the same answers."""
+    """Answers whose proposals are still to be chosen from are incomplete. Choosing this way is another run with the
+    same answers."""
     assert magentless(bench).experiment == magentless(bench, tester=bench.sandbox).experiment
     assert oracle(bench).preprocess().digest != oracle(bench, tester=bench.sandbox).preprocess().digest
     predictor = oracle(bench, tester=bench.sandbox)
@@ -189,7 +190,7 @@ def test_a_clone_without_the_commit_is_refused(bench: Bench) -> None:
 
 @pytest.mark.rule("locks")
 def test_the_same_model_is_refused_and_another_is_not(bench: Bench) -> None:
-    """Two runs of one model would write the same files; two models may run side by side."""
+    """Two runs with one model would write the same files; two models may run side by side."""
     nop = Predictor(bench.store, REPO, "nop", "nop", models=SHIPPED)
     oracle(bench).preprocess()
     with bench.store.lock("predict", REPO, "oracle", "oracle"):
@@ -224,7 +225,7 @@ def test_a_missing_key_is_said_before_anything_is_written(bench: Bench) -> None:
 def test_settings_that_the_agent_cannot_use_are_refused_first(
     bench: Bench, tmp_path: Path, text: str, said: str
 ) -> None:
-    """Otherwise every task ends with exit code 2, and the model is blamed for its missing answers."""
+    """Otherwise every task would end with exit code 2, and the model would be blamed for its missing answers."""
     mine = tmp_path / "mine.toml"
     mine.write_text(text)
     with pytest.raises(UserError, match=f"magentless cannot use its settings: {mine}: {said}"):
@@ -253,7 +254,7 @@ def test_an_agent_that_cannot_use_its_input_is_asked_no_further(bench: Bench, jo
 
 @pytest.mark.rule("bad-input")
 def test_every_model_that_settings_name_is_looked_at_first(bench: Bench, tmp_path: Path) -> None:
-    """Embeddings, too: a run must not fail at them after it has paid for the first steps."""
+    """Including embeddings: a run must not fail at them after paying for the first steps."""
     mine = tmp_path / "mine.toml"
     mine.write_text('[retrieval]\nmodel = "no-such-embedding"\n')
     with pytest.raises(UserError, match=r"mine\.toml: unknown model 'no-such-embedding', which is named here"):
