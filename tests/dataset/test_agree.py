@@ -1,4 +1,4 @@
-"""`dataset agree`: our transitions beside a foreign benchmark's, and a class for every difference."""
+"""`dataset agree`: our transitions compared with a foreign benchmark's, and a class for every difference."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def foreign(folder: Path, base: str = "b" * 40, fixed: Any = (), kept: Any = ()) -> Path:
-    """A benchmark of one record, with these lists."""
+    """A benchmark with one record, with these lists of tests."""
     path = folder / "theirs.jsonl"
     record = {"repo": str(REPO), "instance_id": REPO.instance_id(1), "base_commit": base, "patch": FIX_PATCH}
     record |= {"test_patch": TEST_PATCH, "problem_statement": "Menu", "FAIL_TO_PASS": [*fixed], "PASS_TO_PASS": [*kept]}
@@ -96,7 +96,7 @@ def test_every_difference_has_a_class(store: Store, fixed: list[str], kept: list
 
 @pytest.mark.rule("foreign-benchmarks")
 def test_whoever_grades_files(store: Store) -> None:
-    """A file counts as failed where one of its tests fails, and its tests are all listed."""
+    """A file counts as failed if one of its tests fails, and all its tests are listed."""
     fine = {name: letters for name, letters in TESTS.items() if letters in ("PFP", "PPP")}
     assert compared(store, ["src/Menu.test.tsx"], tests=fine).word == "agrees"
     one = compared(store, ["src/Menu.test.tsx"])
@@ -105,14 +105,14 @@ def test_whoever_grades_files(store: Store) -> None:
 
 @pytest.mark.rule("foreign-benchmarks")
 def test_what_is_not_run_here_is_counted_apart(store: Store) -> None:
-    """Their list has the whole suite; what the patch does not touch is not run here."""
+    """Their list has the whole suite; tests of untouched files are not run here."""
     one = compared(store, ["Menu.has a name", "Bar.closes"], ["src/Tabs.test.tsx", "turns to the next", "Menu.opens"])
     assert (one.word, one.same, one.not_run) == ("agrees", 3, 2)
 
 
 @pytest.mark.rule("foreign-benchmarks")
 def test_what_is_not_built(store: Store) -> None:
-    """It says why; nothing of it counts as agreed or explained."""
+    """The result says why; nothing of it counts as agreed or explained."""
     folder = store.qualification(REPO)
     write_records(store.raw(REPO) / "candidates.jsonl", [make_candidate(1)])
     rejection = Rejection(instance_id=REPO.instance_id(1), stage="build", reason="dependency_gone", detail="x@1\nlog")
@@ -127,7 +127,7 @@ def test_what_is_not_built(store: Store) -> None:
 
 @pytest.mark.rule("foreign-benchmarks")
 def test_a_rejected_candidate_is_compared_where_it_ran(tiny: Bench, tmp_path: Path) -> None:
-    """Its stored runs say what its tests did."""
+    """Its stored runs have the results of its tests."""
     bench = tiny.copy(tmp_path)
     record = {"repo": str(REPO), "instance_id": instance_id("card"), "base_commit": bench.candidate("card").base.sha}
     record |= {"patch": FIX_PATCH, "test_patch": TEST_PATCH, "problem_statement": "Card", "FAIL_TO_PASS": ["works"]}

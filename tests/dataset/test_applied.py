@@ -1,4 +1,5 @@
-"""Patches on a commit without a checkout: exactly git's tree, a word on what does not apply, and an untouched clone."""
+"""Patches applied to a commit without a checkout: exactly git's tree, an error for a patch that does not apply, and an
+untouched clone."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ HEAD = {"src/a b.ts": "one\r\n2", "src/ü.png": bytes(range(255, 0, -1)), "gone.
 
 @pytest.fixture
 def history(tmp_path: Path) -> History:
-    """A commit, and one that changes texts, a binary file, a mode and which files there are."""
+    """Two commits: the second one changes texts, a binary file, a mode, and the set of files."""
     made = History(tmp_path / "clone")
     made.commit("base", BASE)
     (made.folder / "run.sh").chmod(0o755)
@@ -44,7 +45,7 @@ def test_an_empty_patch_is_nothing(history: History) -> None:
 
 @pytest.mark.trap("two-patches-one-apply")
 def test_the_patch_that_does_not_apply_is_named(history: History) -> None:
-    """Two patches in one `git apply` cannot be told apart when it fails."""
+    """With two patches in one `git apply`, nobody could tell which of them failed."""
     clone = open_clone(history.folder)
     patch = diff(clone, "HEAD~1", "HEAD", ["src/a b.ts"])
     with pytest.raises(DoesNotApply, match="the fix patch does not apply: error: patch failed: src/a b.ts:1"):

@@ -1,4 +1,4 @@
-"""Checking a dataset: nothing is wrong with a real one, and every way of spoiling it is found by the check for it."""
+"""Checking a dataset: a real one has no findings, and each check finds the damage that it is for."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Change = Callable[[Instance], dict[str, Any]]
 GITHUB_TOKEN = "ghp_" + "a1" * 18
 
 
-#: what is done to `menu` -> the check that finds it, and what it says
+#: the damage to `menu` -> the check that finds it, and its message
 SPOILED: dict[str, tuple[Change, str, str]] = {
     "other number": (lambda one: {"number": 99}, "schema", "is not the name of acme/ui#99"),
     "other repository": (lambda one: {"repo": "other"}, "schema", "is not the name of acme/other#1"),
@@ -65,7 +65,7 @@ SPOILED: dict[str, tuple[Change, str, str]] = {
 
 @pytest.mark.rule("foreign-benchmarks")
 def test_a_foreign_benchmarks_patches_need_not_make_the_merge(tiny: Bench, tmp_path: Path) -> None:
-    """Its makers left parts out, on a base of their own; what does not apply is wrong all the same."""
+    """Its authors left parts out, on a base of their own; a patch that does not apply is still wrong."""
     bench = tiny.copy(tmp_path)
     own = {"origin": "theirs.jsonl"}
     spoil(bench, lambda one: own | {"fix_patch": one.fix_patch.replace("+old", "+ol")})
@@ -134,7 +134,7 @@ def test_no_dataset_is_no_finding(tmp_path: Path) -> None:
 @pytest.mark.invariant(2)
 @pytest.mark.rule("dataset-check")
 def test_the_references_go_through_the_stages(bench: Bench) -> None:
-    """A dataset for which oracle and nop do not hold is not published."""
+    """A dataset that fails for oracle or nop is not published."""
     assert examine(bench.store, REPO, RunOptions(bench.sandbox, trust_local=True, patience=IMPATIENT)) == []
     models = {path.parts[-2] for path in bench.store.root.glob("04_evaluation/repair/*/*/*/verdicts.jsonl")}
     assert models == set(REQUIRED)
@@ -144,7 +144,7 @@ def test_the_references_go_through_the_stages(bench: Bench) -> None:
 @pytest.mark.invariant(2)
 @pytest.mark.invariant(4)
 def test_a_reference_that_was_not_evaluated_is_wrong(bench: Bench) -> None:
-    """What the machine failed at proves nothing."""
+    """A failure of the machine proves nothing."""
     bench.break_image("menu")
     (found,) = examine(bench.store, REPO, RunOptions(bench.sandbox, trust_local=True, patience=IMPATIENT))
     assert found == Finding(instance_id("menu"), "oracle", f"{Outcome.NOT_EVALUATED} engine: the engine is gone")

@@ -1,4 +1,4 @@
-"""The `dataset` commands: exit codes, what they print for programs, and that they overwrite nothing."""
+"""The `dataset` commands: exit codes, machine-readable output, and that they overwrite nothing."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_check_says_what_is_wrong_by_its_exit_code(tiny: Bench, tmp_path: Path) 
     [("export", "--format", "swe-bench", "--output"), ("lock", "--unchecked", "acme/ui", "--output")],
 )
 def test_nothing_is_overwritten_unless_told(store: Store, tmp_path: Path, words: tuple[str, ...]) -> None:
-    """The same bytes are no loss; others are refused."""
+    """Writing the same bytes is allowed; others are refused."""
     name = tmp_path / "out"
     path = name if words[0] == "export" else name / "acme__ui.jsonl"
     assert call(store, *words, str(name)).exit_code == 0
@@ -144,7 +144,8 @@ def test_instances_that_differ_only_in_their_environment_are_told_apart(capsys: 
 def test_what_can_not_be_graded_is_no_verdict(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], says: str
 ) -> None:
-    """Exit code 1 means *not resolved*, so a traceback was one; and with an empty token, everybody was answered."""
+    """Exit code 1 means "not resolved", which a traceback has as well; and with an empty token, everybody was
+    answered."""
     monkeypatch.chdir(tmp_path)
     for name, data in (("latin.diff", "Zo\u00eb".encode("latin-1")), ("empty", b"\n"), ("token", b"secret\n")):
         (tmp_path / name).write_bytes(data)

@@ -1,4 +1,4 @@
-"""Which of our tests a name of another benchmark means."""
+"""Which of our tests another benchmark's name means."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TESTS = [
     ],
 )
 def test_a_name_leaves_out_files_outer_suites_and_marks(name: str, meant: list[int]) -> None:
-    """A file means all its tests; what is left out must stand in front."""
+    """A file means all its tests; only the front of a name may be left out."""
     assert Names(TESTS).of(name) == [TESTS[place] for place in meant]
 
 

@@ -1,4 +1,4 @@
-"""Exports: other benchmarks' fields and words, and the way back through `collect --source dataset`."""
+"""Exports: other benchmarks' fields and values, and the way back through `collect --source dataset`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def export(form: str, *instances: Instance) -> list[dict[str, Any]]:
 
 
 def again(form: str, folder: Path, *instances: Instance) -> list[Candidate]:
-    """What stage 01 makes of an export."""
+    """The result of stage 01 for an export."""
     path, store = folder / "export.jsonl", Store(folder / "data")
     path.write_bytes(lines(form, instances))
     collect_from(store, REPO, open_source("dataset", REPO, Options(path)), [one.number for one in instances])
@@ -34,7 +34,7 @@ def again(form: str, folder: Path, *instances: Instance) -> list[Candidate]:
 
 
 def what_counts(one: Instance | Candidate) -> dict[str, Any]:
-    """All of a pull request that an instance keeps."""
+    """Everything about a pull request that an instance keeps."""
     fields = {"number", "title", "body", "base", "merge_sha", "merged_at", "statement_source", "resolved_issues"}
     return one.model_dump(include=fields | {"fix_patch", "test_patch"})
 
@@ -54,7 +54,7 @@ def test_multi_swe_bench_has_its_words_and_our_fields() -> None:
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\x1e", "\x0c", "\r"])
 def test_an_instance_is_one_line_whoever_divides_lines(form: str, mark: str) -> None:
-    """SWE-bench reads a file with `str.splitlines`, which divides at more than line ends."""
+    """SWE-bench reads a file with `str.splitlines`, which also splits at characters other than line endings."""
     instance = make_instance(title=f"Menu{mark}mute", fix_patch=make_instance().fix_patch + f"+a{mark}b\n")
     (line,) = lines(form, [instance]).decode().splitlines()
     row = json.loads(line)

@@ -1,4 +1,4 @@
-"""The list that is published: the same bytes every time, all facts that tell two datasets apart, and nobody's text."""
+"""The published list: the same bytes every time, all facts that distinguish two datasets, and nobody's text."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_an_entry_holds_facts() -> None:
     )
 )
 def test_every_expected_test_is_in_it_under_its_own_name(tests: dict[str, str]) -> None:
-    """Also one without a title, which was listed as its file; what fails by its snapshot alone is told apart."""
+    """A test without a title used to be listed as its file; tests that fail only by their snapshot are marked."""
     instance = make_instance(tests=tests)
     listed = transitions(lock(instance).tests)
     assert listed == {name: kind for name, kind in tests.items() if name in instance.expected}
@@ -59,7 +59,7 @@ def test_every_expected_test_is_in_it_under_its_own_name(tests: dict[str, str]) 
 
 
 def test_a_reworked_statement_is_a_digest() -> None:
-    """Reviewers quote what others wrote: their text is not published, and is still told apart from another one."""
+    """Reviewers quote other people's texts, which are not published; the digest still tells two statements apart."""
     text = "Arrow keys do not move the focus."
     one = lock(make_instance(statement_source="review", statement=text))
     assert one.statement == hashlib.sha256(text.encode()).hexdigest() and text not in one.model_dump_json()
@@ -68,7 +68,7 @@ def test_a_reworked_statement_is_a_digest() -> None:
 
 @pytest.mark.rule("lists-not-datasets")
 def test_no_text_of_other_people_is_in_it(tiny: Bench) -> None:
-    """Datasets hold other people's code: the project publishes lists."""
+    """Datasets contain other people's code, so the project publishes lists."""
     instances = [tiny.instance(name) for name in QUALIFIED]
     text = lines(instances).decode()
     assert not any(line in text for one in instances for line in ADDED.findall(one.fix_patch + one.test_patch))
@@ -77,7 +77,7 @@ def test_no_text_of_other_people_is_in_it(tiny: Bench) -> None:
 
 @pytest.mark.rule("lists-not-datasets")
 def test_the_same_dataset_gives_the_same_bytes() -> None:
-    """In order of number, not of text, whatever order the instances and their tests came in."""
+    """Sorted by number, not as text, whatever the order of the instances and their tests."""
     ordered = [make_instance(number, tests=TESTS) for number in (2, 10)] + [make_instance(1, Repo("acme", "z"))]
     mixed = [ordered[2], make_instance(10, tests=dict(reversed(TESTS.items()))), ordered[0]]
     assert lines(mixed) == lines(ordered)
@@ -102,7 +102,7 @@ def test_every_field_is_a_fact() -> None:
 
 @pytest.mark.rule("lists-not-datasets")
 def test_what_the_project_publishes_are_lists() -> None:
-    """One repository each, in order, and nothing that reads like a patch."""
+    """One repository each, in order, and nothing that looks like a patch."""
     for path in PUBLISHED:
         ids = [parse_instance_id(entry.instance_id) for entry in read_records(path, Lock)]
         assert ids == sorted(set(ids)) and {repo.slug for repo, _ in ids} == {path.stem}

@@ -1,4 +1,4 @@
-"""What the `dataset` commands print: tables for people, and the same as JSON or CSV for programs."""
+"""The output of the `dataset` commands: tables for people, and the same as JSON or CSV."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAME = "acme__ui-1"
 
 
 class Printed:
-    """What was printed since the last look."""
+    """The output since the last call."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
@@ -99,7 +99,7 @@ def test_a_list_that_was_rebuilt_exactly(printed: Printed) -> None:
 
 
 def test_digests_alone_are_told_from_facts(printed: Printed) -> None:
-    """A digest of an environment changes whenever its inference does; results do not."""
+    """The digest of an environment changes whenever the inference does; results do not."""
     digest = next(iter(DIGESTS))
     found = [
         Difference(NAME, digest, "a", "b"),

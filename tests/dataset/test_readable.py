@@ -1,4 +1,4 @@
-"""An instance as a folder: everything is in it, in the same bytes each time."""
+"""An instance as a folder: complete, and the same bytes each time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def instance() -> Instance:
 
 
 def test_every_field_that_says_something_is_in_one_file(instance: Instance, tmp_path: Path) -> None:
-    """A new field must not be left out in silence."""
+    """So that no new field is silently left out."""
     write(instance, tmp_path, replace=False)
     facts = tomllib.loads((tmp_path / FACTS).read_text())
     elsewhere = {"title", "body", "resolved_issues", "hints", "statement"}

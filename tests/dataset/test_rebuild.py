@@ -1,4 +1,4 @@
-"""A dataset from its list: made again from a clone or GitHub, and compared fact by fact."""
+"""A dataset from its list: rebuilt from a clone or GitHub, and compared fact by fact."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FILES = {"menu": ["src/menu.js", "src/menu.test.js"], "badge": ["src/badge.js", 
 
 @pytest.fixture
 def bench(tiny: Bench, tmp_path: Path) -> Bench:
-    """An empty data directory beside the library, with the environments that are there."""
+    """An empty data directory for the library, with existing environments."""
     return Bench(tmp_path, tiny.library, tiny.cache)
 
 
@@ -46,7 +46,7 @@ def again(bench: Bench, entries: list[Lock], ratings: Path | None = None, **sour
 
 @pytest.mark.rule("rebuild")
 def test_a_dataset_is_made_again(tiny: Bench, bench: Bench) -> None:
-    """Repeats are the list's: one that was qualified by two runs is not compared with one of three."""
+    """The list gives the number of repeats: an instance qualified by two runs is not compared with one of three."""
     assert again(bench, locks(tiny, *QUALIFIED)) == []
     fresh = read_records(bench.store.dataset(REPO), Instance)
     assert lines(fresh) == lines(read_records(tiny.store.dataset(REPO), Instance))
@@ -55,7 +55,7 @@ def test_a_dataset_is_made_again(tiny: Bench, bench: Bench) -> None:
 
 @pytest.mark.rule("rebuild")
 def test_what_is_no_instance_any_more_is_a_difference(tiny: Bench, bench: Bench) -> None:
-    """Whether stage 01 or 02 refuses it."""
+    """Whether stage 01 or 02 rejects it."""
     entries = locks(tiny, "menu")
     renamed = [entries[0].model_copy(update={"instance_id": instance_id(name)}) for name in ("dialog", "hint")]
     found = again(bench, [*entries, *renamed])
@@ -77,7 +77,7 @@ def test_it_goes_on_where_it_was(tiny: Bench, bench: Bench) -> None:
 def test_a_reworked_statement_comes_back_from_the_ratings(
     tiny: Bench, bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A list holds its digest alone: without the ratings two facts differ, with the viewer's export none."""
+    """A list has only its digest: without the ratings two facts differ, with the viewer's export none."""
     text, name = "Arrow keys do not move the focus.", instance_id("menu")
     (made,) = (tiny.instance("menu").model_copy(update={"statement_source": "review", "statement": text}),)
     entries = [lock(made), *locks(tiny, "badge")]
@@ -96,7 +96,7 @@ def test_a_reworked_statement_comes_back_from_the_ratings(
 def test_a_pull_request_that_the_source_lacks_is_a_difference(
     tiny: Bench, bench: Bench, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As with a clone that is one fetch behind: the rest of the list is built and compared."""
+    """For example a clone that is one fetch behind: the rest of the list is built and compared."""
     entries = locks(tiny, "menu", "badge")
     missing = entries[0].model_copy(update={"instance_id": "acme__ui-77"})
     found = again(bench, [missing, *entries])
@@ -118,7 +118,7 @@ def test_a_source_that_lacks_every_pull_request_is_refused_before_any_work(tiny:
 
 @pytest.mark.rule("foreign-benchmarks")
 def test_a_list_of_a_foreign_benchmarks_records(tiny: Bench, bench: Bench, tmp_path: Path) -> None:
-    """Made again from the benchmark, on its base, and never from the history by number."""
+    """Rebuilt from the benchmark's record on its base, and never from the history by number."""
     theirs = tmp_path / "theirs.jsonl"
     theirs.write_bytes(forms.lines("swe-bench", [tiny.instance("menu")]))
     opened = open_source("dataset", REPO, Options(theirs, clone=bench.library))
@@ -135,14 +135,15 @@ def test_a_list_of_a_foreign_benchmarks_records(tiny: Bench, bench: Bench, tmp_p
 
 @pytest.mark.rule("rebuild")
 def test_the_scope_is_the_lists(tiny: Bench, bench: Bench) -> None:
-    """This library's runner takes the files that it is told: without any it runs no test."""
+    """This library's runner takes the files that it is given: without any, it runs no test."""
     entry = locks(tiny, "menu")[0].model_copy(update={"scope": "full"})
     assert again(bench, [entry]) == [Difference(entry.instance_id, "outcome", "qualified", "rejected: no_tests_run")]
 
 
 @pytest.mark.rule("rebuild")
 def test_a_test_that_the_list_calls_flaky_stays_in_quarantine(tiny: Bench, bench: Bench) -> None:
-    """Here all its repeats agree. A later build of the same data directory, which has no list, leaves it there."""
+    """Here, all its repeats agree. A later build of the same data directory, which has no list, keeps it in
+    quarantine."""
     (entry,) = locks(tiny, "menu")
     (kept,) = (name for name, kind in tiny.instance("menu").tests.items() if kind == "PPP")
     tests = {name: kind for name, kind in tiny.instance("menu").tests.items() if name != kept}
@@ -155,7 +156,7 @@ def test_a_test_that_the_list_calls_flaky_stays_in_quarantine(tiny: Bench, bench
 
 @pytest.mark.rule("rebuild")
 def test_the_memory_of_a_run_is_the_lists(tiny: Bench, bench: Bench) -> None:
-    """And of that list: what gets more memory was qualified with it."""
+    """And of that list only: an instance with more memory was qualified with more."""
     plain, large = locks(tiny, "menu", "badge")
     large = large.model_copy(update={"memory": 6 * 2**30})
     assert again(bench, [plain, large]) == []
@@ -210,7 +211,7 @@ def test_a_list_that_can_not_be_used(tmp_path: Path, text: bytes, says: str) -> 
 def test_from_github_with_a_clone_of_its_own(
     tiny: Bench, bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Issues from the API, sources from a clone that is made once; the token is in neither."""
+    """Issues from the API, sources from a clone that is made once; neither contains the token."""
     git(tmp_path, "clone", "-q", "--bare", str(tiny.library), str(tmp_path / "server" / "acme" / "ui"))
     world = World()
     _pulls(world, tiny)
@@ -228,7 +229,7 @@ def test_from_github_with_a_clone_of_its_own(
 
 
 def _pulls(world: World, tiny: Bench) -> None:
-    """The library's pull requests as GitHub has them."""
+    """The library's pull requests in GitHub's form."""
     repo = world.repository(str(REPO), clone=tiny.library)
     candidates = read_records(tiny.store.raw(REPO) / "candidates.jsonl", Candidate)
     for name, files in FILES.items():
@@ -238,7 +239,7 @@ def _pulls(world: World, tiny: Bench) -> None:
 
 
 def test_a_clone_that_can_not_be_made(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next call tries again: a half clone is not taken for one."""
+    """The next call tries again: an incomplete clone is not used."""
     monkeypatch.setenv("GITHUB_SERVER_URL", f"file://{os.devnull}")
     for _ in range(2):
         with pytest.raises(InfrastructureError, match="acme/ui cannot be cloned"):

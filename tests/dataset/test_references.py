@@ -1,4 +1,4 @@
-"""What is published has current verdicts of both references; anything else is refused, or published with a warning."""
+"""Publishing needs current verdicts of both references; without them it is refused, or warns."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def store(checked: Bench, tmp_path: Path) -> Store:
 
 
 def test_a_process_that_only_publishes_knows_the_whole_law() -> None:
-    """`dataset lock` imports nothing that grades: each verdict was "outdated", and no dataset could be published."""
+    """`dataset lock` imports no grading code, so each verdict was "outdated", and no dataset could be published."""
     code = "import pipeline.dataset.references; from pipeline.core.law import law; law('running', 'reading', 'grading')"
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -47,7 +47,7 @@ def instances(store: Store) -> list[Instance]:
 
 
 def rewrite(store: Store, reference: str, **changes: object) -> None:
-    """Change the verdict of a reference on `menu`."""
+    """Change a reference's verdict on `menu`."""
     path = store.evaluation(REPO, reference, reference) / "verdicts.jsonl"
     first, *others = path.read_text().splitlines()
     assert json.loads(first)["instance_id"] == MENU
@@ -73,7 +73,7 @@ def test_a_dataset_whose_references_hold_is_published(store: Store, tmp_path: Pa
 
 @pytest.mark.invariant(2)
 def test_without_the_references_nothing_is_published(tiny: Bench, tmp_path: Path) -> None:
-    """An export holds other people's code, and is not to be published; it only warns."""
+    """An export contains other people's code and is not to be published, so it only warns."""
     bench = tiny.copy(tmp_path)
     error, _ = called(bench.store, "lock")
     assert isinstance(error, UserError)

@@ -22,7 +22,7 @@ from pipeline.dataset.rebuild import Difference, rebuild
 from pipeline.dataset.set_up import proposed, restore
 
 NAME = instance_id("chip")
-#: what a model may have said: `chip` of the tiny library depends on an archive that is not there
+#: a model's possible answer: `chip` of the tiny library depends on an archive that does not exist
 TEXT = """\
 # the archive is gone
 [[override]]

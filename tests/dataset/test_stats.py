@@ -1,4 +1,4 @@
-"""Statistics: what an instance counts as, in a group for each question."""
+"""Statistics: in which group an instance counts, for each question."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pipeline.dataset.stats import TOTAL, UNASSIGNED, Rated, numbers, stats
 
 UI, KIT = Repo("acme", "ui"), Repo("acme", "kit")
 TESTS = {"a": "PFP", "b": "PPP", "c": "NSP", "d": "NNP", "e": "SFP", "f": "PPP"}
-#: a second file with two hunks, five changed lines
+#: a second file with two hunks and five changed lines
 LARGER = FIX_PATCH + (
     "diff --git a/b.css b/b.css\n--- a/b.css\n+++ b/b.css\n"
     "@@ -1,2 +1,2 @@\n-a\n-b\n+c\n+d\n@@ -9,2 +9,1 @@\n e\n--- f\n"
@@ -47,7 +47,7 @@ def test_instances_that_stand_apart() -> None:
 
 @pytest.mark.rule("dataset-stats")
 def test_the_sizes_of_gold_patches() -> None:
-    """A removed line that reads like a header is a line."""
+    """A removed line that looks like a header counts as a line."""
     found = {name: group(f"gold patch, {name}", of(), of(fix_patch=LARGER)) for name in ("files", "hunks", "lines")}
     assert found["files"] == {"min": 1, "median": 1.5, "mean": 1.5, "max": 2}
     assert found["hunks"] == {"min": 1, "median": 2, "mean": 2, "max": 3}

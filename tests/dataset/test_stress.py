@@ -1,4 +1,4 @@
-"""Gold's tests again and again: what is a flip, and what is said of it."""
+"""Gold's tests run again and again: what counts as a flip, and what is reported."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BAD = TestRun(results={NAMED: Status.PASSED, OPENS: Status.FAILED})
 
 @pytest.mark.rule("dataset-stress")
 def test_a_flip_is_a_run_that_is_not_resolved() -> None:
-    """A flake is not excused here: no repeat is made of it, and gold is not asked."""
+    """Flaky tests are not excused here: no run is repeated, and gold's other runs are not consulted."""
     runs = [PatchRun(GOOD), PatchRun(BAD), PatchRun(BAD), PatchRun(TestRun(end="timeout")), PatchRun(fault="engine: x")]
     found = counted(factories.make_instance(1), 8, runs)
     blame = {OPENS: 2, "timeout the tests took too long": 1}

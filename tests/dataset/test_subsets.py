@@ -1,4 +1,4 @@
-"""Named subsets: seeded, shared by repositories, and versioned."""
+"""Named subsets: seeded, shared out among repositories, and versioned."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_lite_is_a_sample_in_which_every_repository_has_its_share(store: Store) 
 
 
 def test_lite_has_every_small_repository_if_the_size_allows(store: Store) -> None:
-    """What they got beyond their share was cut off at the end, with whole repositories."""
+    """The instances beyond their share were cut off at the end, and whole repositories with them."""
     small = [Repo("acme", f"small-{letter}") for letter in "abcdef"]
     for repo in small:
         write_records(store.dataset(repo), [make_instance(1, repo)])
@@ -47,7 +47,7 @@ def test_lite_has_every_small_repository_if_the_size_allows(store: Store) -> Non
 
 
 def test_a_larger_sample_holds_the_smaller_one(store: Store) -> None:
-    """So that what was asked for the one is not asked again for the other."""
+    """So answers for the smaller one are not asked again for the larger one."""
     few, more = (set(make(store, "lite", [REPO], Sampling(size)).names) for size in (5, 9))
     assert few < more
 

@@ -9,7 +9,7 @@ from pipeline.dataset.audit.code import Code
 
 
 def renamed(text: str, lines: set[int] | None = None, path: str = "src/a.tsx") -> list[str]:
-    """What each renaming makes of a text; gold changed these lines, or all of them."""
+    """The text after each renaming; gold changed these lines, or all of them."""
     changed = set(range(1, text.count("\n") + 2)) if lines is None else lines
     found = Code(path, text.encode(), frozenset(changed))
     return [edit.on(found.text).decode() for edit in renames(found)]

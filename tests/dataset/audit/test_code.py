@@ -84,7 +84,7 @@ def test_positions_in_a_script_are_those_of_the_page() -> None:
     ],
 )
 def test_faults(path: str, text: str, faults: int) -> None:
-    """The grammar takes an element whose tags have different names."""
+    """The grammar accepts an element whose tags have different names."""
     assert bool(code(text, path).faults) is bool(faults)
 
 
@@ -178,7 +178,7 @@ def test_parts_of_an_edit_are_applied_from_the_end() -> None:
     ],
 )
 def test_edits_overlap(one: tuple[int, int], other: tuple[int, int], overlaps: bool) -> None:
-    """Two insertions at one place overlap: their order would decide what comes out."""
+    """Two insertions at one place overlap: the result would depend on their order."""
     edits = [Edit(((*place, b""),)) for place in (one, other)]
     assert edits[0].overlaps(edits[1]) is overlaps is edits[1].overlaps(edits[0])
 
@@ -238,7 +238,7 @@ def test_edits_carry_the_names_of_their_rules() -> None:
 @settings(max_examples=50, deadline=None)
 @given(st.text(max_size=80), st.sampled_from(["a.tsx", "a.ts", "a.vue", "a.html"]))
 def test_any_text_is_parsed(text: str, path: str) -> None:
-    """Patches of models are audited, too: whatever they hold is read, and read the same way twice."""
+    """Models' patches are audited, too: any text can be read, with the same result each time."""
     found = code(text, path)
     assert found.faults == code(text, path).faults >= 0
     assert found.effective == code(text, path).effective

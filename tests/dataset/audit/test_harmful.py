@@ -1,4 +1,4 @@
-"""Edits that take the fix away: what each makes of a line, and what it leaves alone."""
+"""Edits that undo the fix: how each changes a line, and what it leaves alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pipeline.dataset.audit.code import Code
 
 
 def made(rule: str, text: str, path: str = "src/a.jsx", base: str = "") -> list[str]:
-    """What the edits of a rule make of a text of which every line is gold's."""
+    """The results of a rule's edits to a text whose lines are all gold's."""
     found = Code(path, text.encode(), frozenset(range(1, text.count("\n") + 2)), base.encode())
     return [edit.on(found.text).decode() for edit in getattr(harmful, rule)(found)]
 

@@ -1,4 +1,4 @@
-"""Hunks: which there are, what gold is without one, and the patch that this makes."""
+"""The hunks of gold, gold without one of them, and the resulting patch."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_what_has_no_effect_is_no_hunk(added: str) -> None:
     ],
 )
 def test_what_gold_removed_and_nothing_mentions_is_no_hunk(base: str, gold: str) -> None:
-    """Gold without it still has what nobody calls."""
+    """Without such a hunk, gold still has code that nobody calls."""
     assert without(base, gold) == []
     assert without(f"{base}old();\n", f"{gold}g(2);\n") != []
 
@@ -54,7 +54,7 @@ def test_two_ends_of_an_element_go_together() -> None:
 
 
 def test_two_ends_that_get_another_name_go_together() -> None:
-    """Each could be left out by itself for all that the grammar minds, and no program would read it."""
+    """The grammar would accept one without the other, but no program would."""
     base, gold = "const a = (\n  <p>\n    b\n  </p>\n);\n", "const a = (\n  <ul>\n    b\n  </ul>\n);\n"
     assert without(base, gold) == [(2, base)]
 

@@ -1,4 +1,4 @@
-"""The results of an audit, as tables for people and as plain data: the same numbers, each with n and interval."""
+"""The results of an audit, as tables and as data: the same numbers, each with n and interval."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def variant(kind: str, outcome: Outcome | None, rule: str = "names", **more: obj
 
 @pytest.fixture
 def audits() -> list[VerdictAudit]:
-    """Two instances: one with a wrong verdict of each kind, one whose gold was not evaluated."""
+    """Two instances: one with a wrong verdict of each kind, and one whose gold was not evaluated."""
     variants = (
         GOLD,
         variant("same", Outcome.RESOLVED),
@@ -47,7 +47,7 @@ def audits() -> list[VerdictAudit]:
     ],
 )
 def test_a_share_with_its_interval(counts: Tally, share: str, ends: str) -> None:
-    """Four of these are the published figures of docs/verdict-error.md."""
+    """Four of these are the published figures in docs/verdict-error.md."""
     assert (percent(counts), interval(counts)) == (share, ends)
 
 

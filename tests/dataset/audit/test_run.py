@@ -1,4 +1,4 @@
-"""An audit from its variants to its record: by stage 04 as it is, resumed, limited, and counted."""
+"""An audit from its variants to its record: evaluated by stage 04, resumed, limited, and counted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pipeline.dataset.cli import command
 from pipeline.evaluate.runs import How
 from pipeline.sandbox.base import Limits
 
-#: tests see the label and not the state; one of them looks at how it is written
+#: the tests check the label but not the state; one of them checks how it is written
 FIX = 'export const Menu = () => <nav title="old" aria-label="new" hidden={a ? b : c} />;\n'
 TESTS = 'works | {src} | old\nnamed | {src} | "new"\n'
 PULLS = {"menu": Pull("qualified", TESTS, fix=FIX, fix_before='export const Menu = () => <nav title="old" />;\n')}
@@ -50,7 +50,7 @@ def found(built: Bench) -> VerdictAudit:
 
 @pytest.mark.rule("verifier-error")
 def test_the_error_of_verdicts_is_measured(built: Bench, found: VerdictAudit) -> None:
-    """A verdict is right when it is what the variant's meaning asks for, and wrong ones are counted as they are."""
+    """A verdict is right if it follows from the variant's meaning; wrong ones are counted."""
     assert found.gold is Outcome.RESOLVED
     assert {len(found.of(kind)) for kind in ("same", "harmful")} == {4}
     assert all(one.outcome for one in found.variants)
@@ -81,7 +81,7 @@ def test_what_was_run_is_not_run_again_and_a_larger_sample_adds(
 
 
 def test_the_checker_is_asked_where_it_can_change_what_the_tests_say(built: Bench, tmp_path: Path) -> None:
-    """Where it has nothing to look at it says so, and the tests' word stands."""
+    """Without anything to check it says so, and the tests' verdict stands."""
     told = audited(built.copy(tmp_path), checker=True)
     assert told.is_checked
     notes = {(one.outcome, one.note.partition(":")[0]) for one in told.variants if one.kind in ("same", "harmful")}
@@ -95,7 +95,7 @@ def test_the_checker_is_asked_where_it_can_change_what_the_tests_say(built: Benc
 def test_what_was_stopped_is_a_sample(
     built: Bench, found: VerdictAudit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A long audit is stopped and looked at; what is kept of it stands in the record."""
+    """A long audit may be stopped and looked at; the record says how much of it is done."""
     bench = built.copy(tmp_path)
     bench.store.audit(REPO).unlink()
 
@@ -135,8 +135,8 @@ def record(*variants: Variant, gold: Outcome = Outcome.RESOLVED) -> VerdictAudit
 
 
 def test_what_counts() -> None:
-    """What was not run or not evaluated is in no denominator, nor is an instance that gold does not resolve; the
-    checker's word counts where it has one."""
+    """Variants that were not run or not evaluated are in no denominator, nor are instances that gold does not resolve;
+    the checker's verdict counts if there is one."""
     one = record(
         variant("same", Outcome.RESOLVED),
         variant("same", Outcome.UNRESOLVED, checked=True),

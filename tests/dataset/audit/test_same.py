@@ -1,4 +1,5 @@
-"""Edits that keep the meaning: what each makes of a line, what it leaves alone, and that programs do the same after."""
+"""Edits that keep the meaning: how each changes a line, what it leaves alone, and that programs behave the same
+afterwards."""
 
 from __future__ import annotations
 
@@ -13,12 +14,12 @@ from pipeline.dataset.audit.code import Code, edits
 
 
 def code(text: str, path: str = "src/a.jsx") -> Code:
-    """A file of which every line is gold's."""
+    """A file whose lines are all gold's."""
     return Code(path, text.encode(), frozenset(range(1, text.count("\n") + 2)))
 
 
 def made(rule: str, text: str, path: str = "src/a.jsx") -> list[str]:
-    """What the edits of a rule make of a text."""
+    """The results of a rule's edits to a text."""
     found = code(text, path)
     return [edit.on(found.text).decode() for edit in getattr(same, rule)(found)]
 
@@ -108,7 +109,7 @@ def test_templates_of_pages_are_read_too() -> None:
     assert made("ternaries", page, "a.vue") == [page.replace("b ? c : d", "!(b) ? d : c")]
 
 
-#: a program that uses what the rules change, and tells what came of it
+#: a program that uses what the rules change, and prints the results
 PROGRAM = """
 const label = (count, { max = 9, unit } = {}) => {
   const shown = count > max ? `${max}+` : count;
@@ -143,7 +144,7 @@ told
 
 
 def test_programs_do_the_same(tmp_path: Path) -> None:
-    """By construction, and so it is tried: every variant of a program, in one process."""
+    """This should follow from the rules, and is tested as well: every variant of a program, in one process."""
     found = code(PROGRAM, "a.js")
     variants = [(name, found.edited(edit)) for name, edit in edits(same.RULES, found)]
     texts = [PROGRAM, *(one.text.decode() for _, one in variants if one)]

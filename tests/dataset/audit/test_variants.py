@@ -1,4 +1,4 @@
-"""Variants of an instance: drawn by a seed, each another patch that applies, none of them gold or the base."""
+"""Variants of an instance: drawn with a seed, each a different patch that applies, none equal to gold or the base."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FILES = {
 
 
 def instance(folder: Path, test: str = "getByRole('navigation');\n") -> tuple[History, Instance]:
-    """An instance whose gold changes a component, a story, a page of text and the runner's configuration."""
+    """An instance whose gold changes a component, a story, a text page and the runner's configuration."""
     made = History(folder / "clone")
     base = made.commit("base", {"src/Menu.jsx": BEFORE, "src/Menu.test.jsx": "old;\n"})
     made.commit("fix", FILES | {"src/Menu.test.jsx": test})
@@ -63,7 +63,7 @@ def drawn(tmp_path: Path) -> tuple[History, Instance, Drawn]:
 
 
 def test_twenty_of_each_kind_and_every_hunk(drawn: tuple[History, Instance, Drawn]) -> None:
-    """The remark has no effect, and stories, texts and protected files are no code that a test could see."""
+    """A comment has no effect; stories, texts and protected files contain no code that a test could see."""
     _, _, found = drawn
     kinds = Counter(one.kind for one in found.variants)
     assert (kinds["gold"], kinds["same"], kinds["harmful"], kinds["hunk"]) == (1, 20, 20, 1)

@@ -1,4 +1,4 @@
-"""What is written for other programs: the files that each wants, and that each reads where it is installed."""
+"""Exports for other programs: the files that each needs, and that each program reads them, if it is installed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pipeline.core.errors import UserError
 from pipeline.dataset.foreign.folders import FOLDERS, TOKEN, write_folder
 
 NAME = "acme__ui-7"
-#: a Python in which some of the programs are installed: who names it chooses to run their tests
+#: a Python in which some of the programs are installed; set it to run their tests
 OTHERS = os.environ.get("A11Y_BENCH_FOREIGN_PYTHON", "")
 #: what each program does with a folder F whose one instance is N
 LOADERS = {
@@ -78,7 +78,7 @@ def test_nothing_is_written_over_another_folder(tmp_path: Path) -> None:
 
 @pytest.mark.invariant(1)
 def test_what_an_agent_of_harbors_works_in_has_neither_solution_nor_token(tmp_path: Path) -> None:
-    """The tests' folder and the solution are brought in later, or never."""
+    """The folder of tests and the solution are added later, or never."""
     folder = written("harbor", tmp_path)
     token, instance = (folder / TOKEN).read_text().strip(), make_instance(7)
     shown = [folder / NAME / "instruction.md", *(folder / NAME / "environment").iterdir()]
@@ -92,7 +92,7 @@ def test_what_an_agent_of_harbors_works_in_has_neither_solution_nor_token(tmp_pa
 
 
 def test_one_test_of_swe_bench_is_the_verdict(tmp_path: Path) -> None:
-    """Its own parser reads what the grader says, and nothing that the tests print."""
+    """Its own parser reads the grader's result, and nothing that the tests print."""
     task = written("swe-bench-5", tmp_path) / "tasks" / NAME
     assert json.loads((task / "tests.json").read_text()) == {"FAIL_TO_PASS": ["a11y-bench-verdict"], "PASS_TO_PASS": []}
     assert (
@@ -102,7 +102,7 @@ def test_one_test_of_swe_bench_is_the_verdict(tmp_path: Path) -> None:
 
 
 def test_a_record_is_one_line_for_every_reader(tmp_path: Path) -> None:
-    """U+2028 is in texts that people paste, and ends a line for Python's `splitlines`."""
+    """U+2028 occurs in texts that people paste, and ends a line for Python's `splitlines`."""
     instance = make_instance(7)
     issue = instance.resolved_issues[0].model_copy(update={"body": "no\u2028name"})
     folder = tmp_path / "inspect"
@@ -128,7 +128,7 @@ if OTHERS:
 
 @pytest.mark.parametrize("form", [form for form in FOLDERS if form != "hugging-face"])
 def test_a_smaller_selection_leaves_no_older_tasks(tmp_path: Path, form: str) -> None:
-    """The program ran them, too, with images and patches of before. What people added stays."""
+    """The program ran these, too, with outdated images and patches. Files that people added stay."""
     write_folder(form, [make_instance(7), make_instance(8)], tmp_path, replace=False)
     (tmp_path / "notes.txt").write_text("mine")
     write_folder(form, [make_instance(7)], tmp_path, replace=True)

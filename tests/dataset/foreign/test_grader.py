@@ -56,7 +56,7 @@ def test_an_instance_may_be_named_as_people_see_it(bench: Bench) -> None:
 
 
 def test_a_patch_is_run_once(bench: Bench, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is kept of stage 04 is taken, and kept for it."""
+    """A verdict of stage 04 is used, and a new one is kept for stage 04."""
     one = bench.instance("menu")
     post(address, one.instance_id, one.fix_patch)
     monkeypatch.setattr("pipeline.evaluate.request.RunPatch.perform", lambda *_: pytest.fail("it is run again"))
@@ -98,7 +98,7 @@ def test_code_that_is_not_trusted_is_refused_in_the_local_sandbox(bench: Bench) 
 def test_the_script_of_a_container_sends_what_the_checkout_differs_in(
     bench: Bench, address: str, tmp_path: Path, way: str, said: str
 ) -> None:
-    """Committed or not, new files too; here the checkout and the logs are folders of the test."""
+    """Committed or not, and including new files; here, the checkout and the logs are folders of the test."""
     if not shutil.which("node"):
         lack("needs Node")
     one, root, logs = bench.instance("menu"), tmp_path / "repo", tmp_path / "logs"
