@@ -1,4 +1,4 @@
-"""Attempts from the first command to the last: nobody is asked in these, since a reference answers by itself."""
+"""Attempts from the first command to the last; no model is asked, since a reference answers by itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a campaign's file may say, and how what is wrong is said: with file, line and field."""
+"""What a campaign's file may contain, and its errors, with file, line and field."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_what_is_wrong_is_said_with_its_place(
     ],
 )
 def test_a_hint_is_about_the_file(tmp_path: Path, old: str, new: str, hint: str) -> None:
-    """A value that was wrong was answered with a list of fields, and too few samples with a command's option."""
+    """A wrong value was answered with a list of fields, and too few samples with an option of the command."""
     with pytest.raises(UserError) as error:
         load(tmp_path, GOOD.replace(old, new, 1))
     assert re.fullmatch(hint, str(error.value.hint))
@@ -117,7 +117,7 @@ def test_a_file_that_asks_for_nothing_is_refused(tmp_path: Path, text: str) -> N
 
 @pytest.mark.parametrize("day", ["2024-05-31", '"2024-05-31"'])
 def test_a_day_is_a_text_or_a_date_of_toml(tmp_path: Path, day: str) -> None:
-    """What was merged on both days at the ends is admitted."""
+    """Pull requests merged on the first or the last day are included."""
     text = f'models = ["m"]\n[[datasets]]\nrepo = "acme/ui"\nfilter = {{ merged_from = {day}, merged_until = {day} }}\n'
     (dataset,) = load(tmp_path, text).datasets
     merged = {day: make_instance(merged_at=f"{day}T23:59:59Z") for day in ("2024-05-30", "2024-05-31", "2024-06-01")}
@@ -177,7 +177,7 @@ def test_a_folder_is_no_list(tmp_path: Path) -> None:
 
 @pytest.mark.rule("bad-input")
 def test_a_list_is_called_a_list(tmp_path: Path) -> None:
-    """A file has no tuples, whatever Python makes of it."""
+    """A file has no tuples, even though Python makes one of the list."""
     (tmp_path / "c.toml").write_text("models = 3\n")
     with pytest.raises(UserError, match="field 'models': Input should be a list"):
         load_campaign(tmp_path / "c.toml")

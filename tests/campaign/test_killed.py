@@ -1,7 +1,8 @@
-"""A campaign of three models, two agents and two attempts that is killed several times and goes on: the real gateway.
+"""A campaign of three models, two agents and two attempts that is killed several times and resumed, with the real
+gateway.
 
-What comes of it must be what comes of one that nobody disturbed: the same answers, verdicts, tables and money.
-`just bench rehearsal` is the same at any size, and on other repositories.
+Its result must equal that of an undisturbed one: the same answers, verdicts, tables and costs. `just bench rehearsal`
+does this at any size, and on other repositories.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from tiny_library import Bench
 
 pytestmark = [pytest.mark.engine("LLM gateway"), pytest.mark.timeout(1800)]
 INSTANCES, KILLS = 3, 4
-#: those of the tiny library whose gold patch is JavaScript: other patches are no answer, since they do not parse
+#: pull requests of the tiny library whose gold patch is JavaScript: other answers do not parse, and so count as none
 PARSE = 1
-#: the campaign's command, with a sandbox whose images are there already
+#: the campaign's command, with a sandbox that already has its images
 CODE = """\
 import sys
 from pathlib import Path
@@ -51,7 +52,7 @@ def test_a_killed_campaign_ends_as_one_that_was_left_alone(outcome: Outcome) -> 
 
 
 def test_it_was_killed_in_the_middle_of_its_work(outcome: Outcome) -> None:
-    """Otherwise nothing is proved: every interruption found something done, and left something to do."""
+    """Every interruption must find something done and leave something to do; otherwise nothing is proved."""
     units = [one.after for one in outcome.kills]
     assert units == sorted(set(units)) and units[0] > 0 and len(units) == KILLS
     named = {one.name: one.value for one in figures(outcome)}
@@ -66,7 +67,7 @@ def test_nothing_is_asked_a_second_time(outcome: Outcome) -> None:
 
 
 def test_a_difference_is_seen(outcome: Outcome) -> None:
-    """The comparison itself can fail."""
+    """The comparison itself must be able to fail."""
     both = outcome.calm, outcome.killed
     assert unlike(*both, lambda store: {"place": str(store.root)}) == ["place"]
     assert unlike(*both, lambda store: {} if store is outcome.calm else {"more": 1}, partly=True) == ["more"]

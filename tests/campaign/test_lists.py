@@ -1,4 +1,4 @@
-"""Whether a dataset is what its list says."""
+"""Whether a dataset equals its list."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pipeline.dataset.lock import lock
 
 
 def test_a_dataset_is_compared_with_its_list_fact_by_fact(tmp_path: Path) -> None:
-    """What is built beyond the list is no difference."""
+    """Instances that the list does not have are no difference."""
     store, path = Store(tmp_path / "data"), tmp_path / "ui.jsonl"
     built = [make_instance(number) for number in (1, 2, 3)]
     write_records(path, [lock(instance) for instance in built[:2]])

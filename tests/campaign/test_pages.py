@@ -1,4 +1,4 @@
-"""Sets of cases of the page track in a campaign's plan."""
+"""Case sets of the page track in a campaign's plan."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ model_list:
 GIVEN = {"PAGES_URL": "http://127.0.0.1:9", "PAGES_KEY": "none"}
 HEAD = 'model_list = "models.yaml"\nmodels = ["one"]\n'
 HARBOUR = '[[pages]]\ncases = "harbour"\nsamples = 2\nseed = 1\n'
-#: two sets, of which the second has a case of the first
+#: two sets; the second one contains a case of the first
 OVERLAPPING = HARBOUR + HARBOUR.replace("seed", 'case = ["pier"]\nseed')
 
 
@@ -55,7 +55,7 @@ def generation(store: Store, text: str) -> Generation:
 
 
 def keep(made: Generation, *keys: tuple[str, str, int], cost: Decimal = Decimal("0.25")) -> None:
-    """Answers, and what they cost."""
+    """Answers, and their costs."""
     made.store.begin()
     run = Run(made.store, "earlier", made.case_set, made.asked, tuple(made.cases))
     ledger = Ledger(made.store.ledger)
@@ -123,7 +123,7 @@ def test_two_sets_cannot_be_one_run(store: Store) -> None:
     ],
 )
 def test_a_set_that_no_run_can_be_is_refused_with_its_place(store: Store, line: str, field: str, said: str) -> None:
-    """Before anything is asked: the campaign's repairs come first, and are paid for."""
+    """Before anything is asked: the campaign's repair tasks come first, and are paid for."""
     with pytest.raises(UserError, match=re.escape(said)) as error:
         conducted(store, f"{HARBOUR}{line}\n")
     assert (error.value.path, error.value.line) == (store.root.parent / "campaign.toml", 7)

@@ -1,4 +1,4 @@
-"""Likely costs, from earlier answers."""
+"""Likely costs, estimated from earlier answers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_another_models_answers_are_priced_with_all_their_tokens(tmp_path: Path)
 
 
 def test_requests_that_are_sent_at_once_take_the_time_of_the_longest(tmp_path: Path) -> None:
-    """An answer with ten samples took ten times as long."""
+    """The estimate for an answer with ten samples was ten times too long."""
     store, asked = Store(tmp_path), Experiment(str(REPO), "other", "magentless")
     ledger = Ledger(store.ledger)
     ledger.issue("key", Key("alias", asked.id, asked.repo, "other", "magentless", "", "acme__ui-1", answer="first"))
@@ -56,7 +56,7 @@ def test_requests_that_are_sent_at_once_take_the_time_of_the_longest(tmp_path: P
 
 
 def test_the_time_of_tests_is_that_of_the_repositorys_earlier_runs(tmp_path: Path) -> None:
-    """With counter-runs. A patch that did not apply ran no tests."""
+    """Including counter-runs. For a patch that did not apply, no tests were run."""
     store = Store(tmp_path)
     assert History(store).testing(REPO) is None
     write_json(tmp_path / RUNS / REPO.slug / "a" / "manifest.json", RUN)

@@ -1,4 +1,4 @@
-"""`a11y-bench run`: all stages of one repository, as their own commands would do them."""
+"""`a11y-bench run`: all stages for one repository, exactly as their own commands do them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def call(tiny: Bench, store: Store, model: str, *words: str) -> Result:
 
 @pytest.mark.invariant(2)
 def test_all_stages_of_one_repository_with_the_references_first(tiny: Bench, tmp_path: Path) -> None:
-    """What oracle or nop gets wrong is a fault of the dataset: they are evaluated before any model is asked."""
+    """If oracle or nop fails an instance, the dataset is at fault: both are evaluated before any model is asked."""
     store = Store(tmp_path / "data")
     numbers = [word for name in ("menu", "badge") for word in ("--pr", str(NUMBERS[name]))]
     result = call(tiny, store, "nop", "--repeats", "1", *numbers)

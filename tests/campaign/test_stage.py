@@ -1,4 +1,4 @@
-"""A campaign of what needs no gateway: the plan, the references, and what is said of all."""
+"""The parts of a campaign without a gateway: the plan, the references, and the messages."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_the_plan_says_what_is_there_and_what_will_be_asked(bench: Bench, tmp_pa
 
 @pytest.mark.parametrize("fresh", [False, True])
 def test_the_plan_looks_at_the_run_that_goes_on(bench: Bench, tmp_path: Path, fresh: bool) -> None:
-    """Answers of another run do not count if the newest one is fresh, and its own do."""
+    """If the newest run is fresh, only its own answers count, and no other run's."""
     asked = experiment(bench, tmp_path)
     old = open_run(bench.store, asked)
     new = open_run(bench.store, asked, Wanted(fresh=fresh))
@@ -95,7 +95,7 @@ def test_the_plan_looks_at_the_run_that_goes_on(bench: Bench, tmp_path: Path, fr
 
 
 def test_what_a_run_shows_besides_is_not_missing(bench: Bench, tmp_path: Path) -> None:
-    """A run that was stopped shows all instances; the campaign selects two of them."""
+    """A stopped run shows all instances; the campaign selects two of them."""
     asked = experiment(bench, tmp_path)
     run = open_run(bench.store, asked, Wanted(attempts=3))
     for one in run.instances[:2]:
@@ -108,7 +108,7 @@ def test_what_a_run_shows_besides_is_not_missing(bench: Bench, tmp_path: Path) -
 
 
 def test_an_experiment_is_counted_once(bench: Bench, tmp_path: Path) -> None:
-    """A model that is listed twice, and two names of the same settings: their answers are the same, and paid once."""
+    """A model listed twice, or two names for the same settings, give the same answers, which are paid for once."""
     (tmp_path / "campaign.toml").write_text(FILE.replace('["scripted"]', '["scripted", "scripted"]'))
     (step,) = json.loads(plan(bench, tmp_path, "--json").stdout)
     assert step["asked"] == 4
@@ -132,7 +132,7 @@ def test_a_repository_that_is_listed_twice_is_refused(bench: Bench, tmp_path: Pa
 def test_a_plan_looks_at_each_experiment_a_fixed_number_of_times(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
-    """The plan of 120 experiments took an hour: each of them asked for the budget, which looked at all of them."""
+    """The plan of 120 experiments took an hour: each one read the budget, which looked at all of them."""
     settings = "".join(f'[[agents]]\nname = "n{number}"\nsettings = "lean.toml"\n' for number in range(1, count))
     (tmp_path / "campaign.toml").write_text(FILE + settings)
     looked: list[str] = []
@@ -147,7 +147,7 @@ def test_a_plan_looks_at_each_experiment_a_fixed_number_of_times(
 
 
 def test_a_plan_needs_no_key_and_says_which_to_set(bench: Bench, tmp_path: Path) -> None:
-    """Whoever asks what it would cost has no key yet. Without --plan a missing one is an error as before."""
+    """Whoever wants to know the costs has no key yet. Without --plan, a missing key is still an error."""
     words = [str(tmp_path / "campaign.toml"), "--data", str(bench.store.root)]
     bare = dict.fromkeys(GIVEN)
     said = CliRunner().invoke(command, [*words, "--plan"], env=bare, catch_exceptions=False)
@@ -158,13 +158,13 @@ def test_a_plan_needs_no_key_and_says_which_to_set(bench: Bench, tmp_path: Path)
 
 
 def test_a_plan_without_agents_says_so(bench: Bench, tmp_path: Path) -> None:
-    """It said nothing at all."""
+    """It used to print nothing at all."""
     (tmp_path / "campaign.toml").write_text(FILE.partition("[[agents]]")[0])
     assert "there are no agents in the file: only oracle and nop are evaluated" in plan(bench, tmp_path).output
 
 
 def test_nothing_is_opened_where_all_answers_are_there(bench: Bench, tmp_path: Path) -> None:
-    """The dataset's check comes first; a gateway would need the model, which is not there."""
+    """The dataset's check comes first; a gateway would need the model, which does not exist here."""
     run = view(bench.store, experiment(bench, tmp_path), Wanted(attempts=2))
     for one in run.instances:
         for attempt in (1, 2):
@@ -187,7 +187,7 @@ def locked(store: Store) -> Iterator[None]:
 
 @contextmanager
 def a_file_in_the_way(store: Store) -> Iterator[None]:
-    """An error of the file system, as of a full disk, and none of ours."""
+    """An error of the file system, like a full disk, and not one of ours."""
     write_json(store.root / "04_evaluation" / "repair" / "oracle", {})
     yield
 
@@ -240,7 +240,7 @@ def test_what_can_not_be_asked_is_refused_before_anything_is_written(
     + [('filter = {statement_source = ["pull_request"]}', 1), ('filter = {lang = ["vue"]}', 2)],
 )
 def test_what_a_list_has_not_given_yet_is_in_the_plan(bench: Bench, tmp_path: Path, selected: str, count: int) -> None:
-    """Whoever starts from published lists wants to know the bill before anything is built. Nothing is there yet."""
+    """Whoever starts from published lists wants to know the cost before anything is built. Nothing exists yet."""
     facts = [
         {**_lock(bench), "instance_id": "acme__web-1", "statement_source": "issue"},
         {**_lock(bench), "instance_id": "acme__web-9", "statement_source": "pull_request"},
@@ -258,7 +258,7 @@ def test_what_a_list_has_not_given_yet_is_in_the_plan(bench: Bench, tmp_path: Pa
 
 
 def test_what_a_list_has_not_given_yet_is_said_and_planned_later(bench: Bench, tmp_path: Path) -> None:
-    """A dataset that is made again first does not keep the others from being planned."""
+    """A dataset that must be rebuilt first does not prevent the others from being planned."""
     listed = Lock.model_validate({**_lock(bench), "instance_id": "acme__web-1"})
     (tmp_path / "web.jsonl").write_text(listed.model_dump_json() + "\n")
     path = tmp_path / "campaign.toml"
@@ -273,7 +273,7 @@ def test_what_a_list_has_not_given_yet_is_said_and_planned_later(bench: Bench, t
 
 
 def test_nothing_is_asked_of_a_repository_that_differs_from_its_list(bench: Bench, tmp_path: Path) -> None:
-    """Each run says so, not only the one that rebuilt it."""
+    """Each run reports it, not only the one that rebuilt the dataset."""
     listed = [lock(bench.instance(name)) for name in ("menu", "badge")]
     listed[1] = listed[1].model_copy(update={"fix_patch": "0" * 64})
     (tmp_path / "ui.jsonl").write_text("".join(f"{entry.model_dump_json()}\n" for entry in listed))
@@ -302,7 +302,7 @@ def _lock(bench: Bench) -> dict[str, object]:
 
 
 def test_all_together_cost_no_more_than_the_campaigns_budget() -> None:
-    """Each may spend the whole budget; the sum said that all of them would."""
+    """Each experiment may spend the whole budget, but together they cannot spend more; the plan used to add it up."""
     steps = [Step(str(REPO), "magentless", name, 4, 0, Decimal(1), Decimal(4), None, None) for name in ("one", "other")]
     assert sums(steps).worst == 6
     assert sums(steps, Decimal(3)).worst == 3
@@ -333,7 +333,7 @@ def test_caps_limit_the_worst_cost_except_that_of_shared_work(
 
 @pytest.mark.rule("budget")
 def test_requests_of_unknown_cost_count_towards_the_budget(bench: Bench, tmp_path: Path) -> None:
-    """Lost requests may have been paid for: they were spent once more."""
+    """Lost requests may have been paid for; the budget used to allow spending their money again."""
     asked = experiment(bench, tmp_path)
     ledger = Ledger(bench.store.ledger)
     key = Key("alias", asked.id, asked.repo, asked.model, asked.label, asked.settings, "acme__ui-1")

@@ -1,4 +1,4 @@
-"""The evaluation of a reference: what it gets wrong ends the run before a model is asked."""
+"""Evaluating a reference: if it is wrong about an instance, the run ends before a model is asked."""
 
 from __future__ import annotations
 
