@@ -1,4 +1,4 @@
-"""One gateway to a scripted model, started once: a proxy takes 15 seconds to start."""
+"""One gateway to a scripted model, started once, since a proxy takes 15 seconds to start."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ model_list:
 
 
 class Writer(ScriptedModel):
-    """Answers with a page that names the prompt's last word and the seed; `heard` is called before each answer."""
+    """Answers with a page that contains the prompt's last word and the seed; `heard` is called before each answer."""
 
     def __init__(self) -> None:
         super().__init__([])
@@ -45,7 +45,7 @@ class Writer(ScriptedModel):
 
 
 class Setting(NamedTuple):
-    """A gateway that is open, its store, and who is behind it."""
+    """An open gateway, its store, and the model behind it."""
 
     gateway: Gateway
     store: Store
@@ -71,7 +71,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setting]:
 
 @pytest.fixture
 def setting(opened: Setting) -> Setting:
-    """The same with nothing asked yet, and no fault."""
+    """The same with no requests and no faults so far."""
     opened.writer.requests.clear()
     opened.writer.heard = lambda: None
     opened.writer.text = Writer().text

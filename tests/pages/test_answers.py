@@ -1,4 +1,4 @@
-"""The page in an answer: taken out without harm."""
+"""The page in an answer, extracted unchanged."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_page_is_its_own_page(answer: str) -> None:
 )
 @pytest.mark.parametrize("begin", ["", "```html\n<html>\n"])
 def test_a_model_that_repeats_itself_costs_no_time(text: str, begin: str) -> None:
-    """Small models repeat a line until their limit; each of these took a minute or more, or could."""
+    """Small models repeat a line until their limit; each of these texts took, or could take, a minute or more."""
     assert page_of(begin + text * 20_000) is not None
 
 

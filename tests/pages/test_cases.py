@@ -1,4 +1,4 @@
-"""Cases: what a folder has to have, what examples promise, and what a page must have to be about its case."""
+"""Cases: what a folder must contain, what examples promise, and what a page must contain to be about its case."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_script_may_show_a_comment_before_the_expectations(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("passes", "good"), [("true", True), ("false", False), ("null", True)])
 def test_a_page_that_should_not_pass_is_no_good_example(tmp_path: Path, passes: str, good: bool) -> None:
-    """Its assertions hold, and axe-core finds something: as the control, it cleared a case of blame."""
+    """Its assertions hold, but axe-core finds something; used as the control, it cleared a case of blame."""
     script = f'<script id="a11y-assertions">{{"assertions": {{"a": "pass"}}, "passes": {passes}}}</script>'
     (example,) = make_case(tmp_path / "a", one=page(head=script)).examples
     assert example.is_good is good
@@ -92,7 +92,7 @@ def test_where_the_prompt_names_nothing_its_words_are_the_gate(tmp_path: Path) -
     ],
 )
 def test_prompts_of_other_languages_have_a_gate_too(prompt: str, about: str, apart: str) -> None:
-    """A prompt without words of four ASCII letters let every page through."""
+    """A prompt without words of four ASCII letters used to accept every page."""
     found = words(prompt)
     assert any(word in about.lower() for word in found) and not any(word in apart.lower() for word in found)
 

@@ -1,4 +1,4 @@
-"""`a11y-bench pages` as it is called: what can be told of it without a browser and without a model."""
+"""The command `a11y-bench pages`, as far as it needs neither a browser nor a model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pipeline.pages.hybrid import behaviour, validity
 from pipeline.pages.hybrid.records import Part
 from pipeline.pages.runs import Asked, load_run
 
-#: what every run of these tests is told
+#: the options of every run in these tests
 WORDS = ("--case", "tabs", "--case", "disclosure", "--samples", "2", "--base-seed", "7", "--temperature", "0.5")
 
 
@@ -29,7 +29,7 @@ def call(data: Path, *words: str, **given: str) -> Result:
 
 @pytest.mark.rule("bad-input")
 def test_a_model_that_is_not_listed_is_said(tmp_path: Path) -> None:
-    """The command reached no further than its own options once, whatever they were."""
+    """The command once failed in its own options, whatever they were."""
     result = call(tmp_path, "run", "nobody", *WORDS)
     assert isinstance(result.exception, UserError) and "unknown model 'nobody'" in str(result.exception)
 
@@ -41,7 +41,7 @@ def test_a_case_that_is_not_there_is_said(tmp_path: Path) -> None:
 
 
 def test_all_that_is_asked_for_reaches_the_run(tmp_path: Path) -> None:
-    """Up to the gateway, where nobody answers here."""
+    """As far as the gateway, which does not answer here."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         nobody = f"http://127.0.0.1:{free.getsockname()[1]}"
@@ -66,7 +66,7 @@ def test_a_file_of_words_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.rule("bad-input")
 def test_a_tag_that_axe_core_does_not_have_is_refused(tmp_path: Path) -> None:
-    """Best practices counted without a word."""
+    """Best practices were silently counted."""
     result = call(tmp_path, "eval", "--apart", "best-practise")
     assert result.exit_code == 2 and "'best-practise' is no tag of axe-core" in result.output
 

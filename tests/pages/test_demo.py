@@ -1,4 +1,4 @@
-"""The demo of the track of pages: all of our cases through model, browser and report; and the check of our cases."""
+"""The demo of the page track: all of our cases through model, browser and report; and the check of our cases."""
 
 from __future__ import annotations
 

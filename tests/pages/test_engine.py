@@ -1,4 +1,4 @@
-"""What a case's test.js can use, and what the engine tells of a page, in a real browser."""
+"""What a case's test.js can use, and what the engine reports about a page, in a real browser."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ RETURNED = """
     ],
 )  # fmt: skip
 def test_violations_that_run_axe_returns_count(gives: str, rules: dict[str, int], tmp_path: Path) -> None:
-    """The public harness merges them into its own; a test may have run axe-core by itself."""
+    """The public harness merges them into its own result; a test may have run axe-core itself."""
     told = seen(tmp_path / "returning", RETURNED.replace("GIVES", gives))
     assert {one.id: one.count for one in told.violations if "best-practice" not in one.tags} == rules, told
     assert judge(told).result == ("failed" if rules else "passed")
 
 
 def test_messages_of_each_type_are_told_whatever_a_page_logs_before(tmp_path: Path) -> None:
-    """The hybrid score counts errors and warnings among them."""
+    """The hybrid score uses the numbers of errors and warnings."""
     script = "for (let i = 0; i < 200; i++) console.log(i); console.error('late'); console.warn('later')"
     told = seen(tmp_path / "harbour", RETURNED.replace("GIVES", "undefined"), script=script)
     types = Counter(one["type"] for one in told.examples["console"])
@@ -137,7 +137,7 @@ def test_a_page_that_shows_its_content_late_is_on_task(shown: str, result: str, 
     assert judge(look_at(html, case).observed).result == result
 
 
-#: what no mutation of the document shows, a while after it has loaded
+#: what no mutation of the document shows, some time after it has loaded
 LATE = {
     "a shadow root": "document.querySelector('#host').attachShadow({mode: 'closed'}).innerHTML = '<img src=\"#\">'",
     "a style": "document.querySelector('style').sheet.insertRule('p { color: #eee; background: #fff }')",
@@ -158,7 +158,7 @@ def test_what_comes_late_is_audited_although_the_test_uses_nothing(kind: str, tm
 def test_a_document_that_took_the_place_of_the_audited_one_has_axe(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A page may load itself again at any time: here, right after its first audit."""
+    """A page may reload itself at any time: here, right after its first audit."""
     runner = tmp_path / "runner"
     shutil.copytree(RUNNER, runner)
     script = (runner / "page.js").read_text().replace("  if (!job.folder) return;", "  await page.reload();")
@@ -176,7 +176,7 @@ def test_a_document_that_took_the_place_of_the_audited_one_has_axe(
     assert (judge(told).result, told.incidents) == ("passed", {"reload": 1}), told
 
 
-#: pages of a size that no picture can have
+#: pages too large for a screenshot
 HUGE = {
     "wide": {"body": '<div style="width: 200000px">Ferry</div>'},
     "a body that scrolls": {
@@ -198,7 +198,7 @@ def test_a_picture_is_bounded_and_changes_nothing_for_the_test(kind: str, tmp_pa
     assert looked.observed.assertions[0].message == '{"width":1280,"height":800}'
 
 
-#: pages for a prompt about a harbour that names nothing: what is on them, and whether they are about it
+#: pages for a prompt about a harbour that names no specific thing: their content, and whether they are about it
 ABOUT = {
     "a text": ("<p>The harbour</p>", True),
     "a hidden text": ("<p>Hello</p><p hidden>The harbour</p>", True),

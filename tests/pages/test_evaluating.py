@@ -1,4 +1,4 @@
-"""Verdicts and report of a run: what the engine saw is put in its place here, so that no browser is needed."""
+"""Verdicts and report of a run; scripted observations replace the engine, so no browser is needed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from pipeline.report.statistics import mcnemar, wilson
 
 @pytest.fixture
 def evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluation:
-    """A run whose fifth page the machine fails at."""
+    """A run with a machine failure at the fifth page."""
     monkeypatch.setattr("pipeline.pages.running.look", lambda _: Looked(SEEN[4]))
     return keep(Evaluation(make_run(Store(tmp_path / "data"), tmp_path / "cases", ("one", "<b>other</b>"))))
 
@@ -46,7 +46,7 @@ def test_every_answer_gets_a_verdict(evaluation: Evaluation) -> None:
 
 
 def test_what_an_end_means_is_in_the_law() -> None:
-    """`Observed.is_doubtful` decides whether a correct page is run, too."""
+    """`Observed.is_doubtful` also decides whether a correct page is run."""
     assert {("pipeline.pages", "verdict.py"), ("pipeline.pages", "records.py")} <= registered("pages")
 
 
@@ -85,7 +85,7 @@ def test_a_doubt_that_the_machine_leaves_open_is_not_kept(evaluation: Evaluation
 
 
 def test_a_doubt_that_another_good_example_settled_is_settled_again(tmp_path: Path, monkeypatch) -> None:
-    """A case without a good example is at fault for what it throws, until it has one."""
+    """Without a good example, a case is blamed for errors until it has one."""
     run = make_run(Store(tmp_path / "data"), tmp_path / "cases")
     example = run.cases[0].examples[0].path
     good = example.read_text()
@@ -173,7 +173,7 @@ def test_a_page_that_was_cut_short_holds_no_requirement(evaluation: Evaluation) 
 
 @pytest.mark.trap("denominator")
 def test_a_page_that_was_cut_short_is_in_the_rates_of_what_its_case_has() -> None:
-    """A model whose pages crash before the first best practice had a better rate of best practices."""
+    """A model whose pages crash before the first best practice used to have a better rate of best practices."""
     held = {kind: Assertion(name=kind, status="pass", type=kind) for kind in get_args(Kind)}
     found = []
     for kinds in (("R", "BP"), ("R",), ("BP",), ()):
@@ -187,7 +187,7 @@ def test_a_page_that_was_cut_short_is_in_the_rates_of_what_its_case_has() -> Non
 
 @pytest.mark.trap("denominator")
 def test_a_model_that_answered_little_is_not_first(tmp_path: Path) -> None:
-    """A budget ended after three pages, which all pass: 3 of 3, before a model that answered everything."""
+    """A budget ended after three pages, which all pass: 3 of 3 ranked above a model that answered everything."""
     run = make_run(Store(tmp_path / "data"), tmp_path / "cases", ("few", "broken", "all"), cases=3)
     ends: dict[str, Callable[[int], Result]] = {
         "all": lambda sample: "passed" if sample < 2 else "failed",
@@ -308,7 +308,7 @@ def test_the_report_has_its_tables_figures_and_samples(report: Path) -> None:
 
 
 def test_cost_is_of_all_answers_also_of_those_without_a_verdict(evaluation: Evaluation) -> None:
-    """A run that got more answers since its evaluation."""
+    """A run that got more answers after its evaluation."""
     verdicts, answers = evaluation.evaluate(), evaluation.run.answers()
     usage = Usage(tokens_in=10, tokens_out=100, cost_usd=Decimal(1))
     paid = [answer.model_copy(update={"usage": usage}) for answer in answers]
@@ -323,7 +323,7 @@ def test_cost_is_of_all_answers_also_of_those_without_a_verdict(evaluation: Eval
 
 @pytest.mark.rule("bad-input")
 def test_a_page_that_changed_after_its_verdict_is_not_shown_with_it(evaluation: Evaluation) -> None:
-    """A later version takes the page out of the answer in another way."""
+    """A later version may extract the page from the answer in another way."""
     evaluation.evaluate()
     answers = evaluation.run.answers()
     changed = [answers[0].model_copy(update={"digest": "another"}), *answers[1:]]
@@ -368,7 +368,7 @@ def test_a_screenshot_of_an_earlier_evaluation_is_not_shown_with_a_later_one(
 
 
 def test_a_run_gets_its_own_cases_back(evaluation: Evaluation, tmp_path: Path) -> None:
-    """The report used the cases of an earlier `--cases`, for which there is no observation of these verdicts."""
+    """The report used the cases of an earlier `--cases`, which have no observations for these verdicts."""
     make_case(tmp_path / "stricter" / "harbour", test="module.exports.run = async () => {};")
     for run in (with_cases(evaluation.run, tmp_path / "stricter"), load_run(evaluation.run.store)):
         keep(Evaluation(run), SEEN[:1] * 5).evaluate()

@@ -28,7 +28,7 @@ from pipeline.pages.runs import SYSTEM, Asked, Run, load_run
 
 @pytest.fixture
 def cases(tmp_path: Path) -> list[Case]:
-    """Two cases whose prompts are this test's own, so that no answer is kept yet."""
+    """Two cases with prompts that only this test uses, so no answer is kept yet."""
     for name in ("pier", "quay"):
         make_case(tmp_path / "cases" / name, prompt=f"Make a page about {tmp_path.name} and a {name}.")
     return load_cases(tmp_path / "cases")
@@ -122,7 +122,7 @@ def test_a_case_of_two_sets_is_not_asked_by_two_runs_at_once(setting: Setting, c
 
 @pytest.mark.rule("locks")
 def test_two_runs_do_not_ask_one_model_for_the_same_answers(setting: Setting, cases: list[Case]) -> None:
-    """Another model may be asked meanwhile; and what is there needs no lock."""
+    """Another model may be asked meanwhile; existing answers need no lock."""
     refused: list[str] = []
 
     def heard() -> None:
@@ -152,7 +152,7 @@ def test_a_case_of_two_sets_is_asked_once(setting: Setting, cases: list[Case]) -
 
 
 def test_greedy_samples_are_answers_of_their_own(setting: Setting, cases: list[Case]) -> None:
-    """A campaign's gateway keeps responses to greedy requests, and gave all samples of a case the first one's."""
+    """A campaign's gateway caches greedy requests, and gave all samples of a case the first one's answer."""
     run = generate(setting, cases, Asked(("one",), 3, temperature=0), case_set="greedy")
     assert len(setting.writer.requests) == 6
     booked = [row for row in requests(setting.store.ledger) if row.repo == "greedy"]
@@ -226,7 +226,7 @@ def test_a_name_is_one_runs(setting: Setting, cases: list[Case]) -> None:
 
 @pytest.mark.rule("resume")
 def test_a_run_that_is_interrupted_writes_the_answers_that_it_has(setting: Setting, cases: list[Case]) -> None:
-    """They were paid for, and `pages eval` saw none of them."""
+    """They were paid for, but `pages eval` saw none of them."""
 
     def heard() -> None:
         setting.writer.heard = lambda: None
@@ -257,7 +257,8 @@ def test_fresh_answers_are_not_asked_twice_under_one_name_and_that_is_said(
 
 # -- killed ------------------------------------------------------------------------------------------------------------
 def _nursery(line: Any, arguments: tuple[Any, ...]) -> None:
-    """A process without threads, whose children generate: begun by fork, they need no import. Tells how each ended."""
+    """A process without threads, whose children generate: since they are forked, they import nothing. Reports how each
+    ended."""
     while line.recv():
         child = os.fork()
         if not child:
@@ -270,7 +271,7 @@ def _nursery(line: Any, arguments: tuple[Any, ...]) -> None:
 def _generate(
     base_url: str, gateway_id: str, store: Path, models: Path, environ: dict[str, str], cases: Path, name: str
 ) -> None:
-    """Generate through a gateway that another process holds."""
+    """Generate through a gateway in another process."""
     opened, listed = Store(store), load_models(models)
     gateway = EmbeddedGateway(listed, Ledger(opened.ledger), environ)
     gateway.base_url, gateway.id = base_url, gateway_id

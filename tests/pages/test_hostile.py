@@ -1,4 +1,4 @@
-"""Pages and cases that misbehave (hostile.toml): each is bounded and recorded, and the next page is not touched."""
+"""Pages and cases that misbehave (hostile.toml): each is bounded and recorded, and the next page is unaffected."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_case_that_misbehaves_is_an_error_and_costs_no_other_its_result(
     assert judge(look_at(page(), case).observed).result == "passed"
 
 
-#: what a case meets in a process, a while after it began
+#: what a case finds in its process, some time after the start
 MEETS = """
 const known = [process.listenerCount("unhandledRejection"), process.cwd()];
 module.exports.run = async ({ page, assert }) => {
@@ -105,7 +105,7 @@ def test_a_limit_holds_whatever_a_case_makes_of_timers(tmp_path: Path) -> None:
 
 
 def test_a_process_serves_pages_of_several_cases_that_leave_nothing(case: Case, tmp_path: Path) -> None:
-    """Starting a browser for every page would cost a second each."""
+    """Starting a browser for every page would take a second each."""
     worker, processes = Worker(), set()
     other = make_case(tmp_path / "other", MEETS)
     try:
@@ -129,7 +129,7 @@ def test_a_process_that_died_while_nothing_ran_is_replaced(case: Case) -> None:
         worker.end()
 
 
-#: kills its browser: always, or once
+#: kills its browser, always or once
 KILLS = """
 const fs = require("fs");
 module.exports.run = async ({ page, assert }) => {
@@ -145,7 +145,7 @@ module.exports.run = async ({ page, assert }) => {
 
 
 def test_a_page_whose_browser_died_is_run_once_more(tmp_path: Path) -> None:
-    """Out of memory, say: that is not the page's doing, unless it happens again."""
+    """It may have run out of memory, which is the page's fault only if it happens again."""
     ends = []
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o777)  # the case runs as another user
@@ -165,7 +165,7 @@ def test_what_a_case_throws_on_a_page_and_not_on_its_good_example_is_the_pages_f
 
 
 def test_a_page_that_warns_before_it_is_left_can_be_loaded_again(tmp_path: Path) -> None:
-    """A person's browser asks, and the person leaves; a form with unsaved changes asks for it."""
+    """A form with unsaved changes asks for it: a person's browser then asks whether to leave, and the person leaves."""
     test = """module.exports.run = async ({page, assert, utils}) => {
       await page.click('.ferry');
       await assert('It comes back', async () => { await utils.reload(); return true; }, {type: 'R'});

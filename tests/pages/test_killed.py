@@ -1,4 +1,4 @@
-"""An evaluation that is killed ends in the same bytes, and leaves no browser behind it."""
+"""An evaluation that is killed and resumed gives the same bytes, and leaves no browser behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers of the page track on few verdicts, counted by hand: what is in a rate, and what is not."""
+"""The figures of the page track for a few verdicts, counted by hand: what a rate includes, and what it does not."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_page_of_a_case_without_best_practices_is_not_in_their_rate() -> None:
 
 
 def test_a_page_that_was_cut_short_holds_no_requirement() -> None:
-    """Without the others of its case, nobody would know that it has requirements: they were never reached."""
+    """Without other pages of its case, nobody would know its requirements, since they were never reached."""
     cut = verdict(0, "failed", cause="time_limit")
     assert model_row("m", [], [cut], keys()).requirements == Share(0, 1)
     whole = verdict(1, assertions=(holds("is short", "BP"),))

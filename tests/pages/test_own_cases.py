@@ -1,4 +1,4 @@
-"""Our own cases: what can be told of them without a browser, and, with one, that their examples hold."""
+"""Our own cases: what can be checked without a browser, and, with one, that their examples hold."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_every_example_expects_every_assertion(case: Case):
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_every_assertion_fails_on_a_page_that_has_its_subject(case: Case):
-    """Without its subject, which the first one is about, all fail."""
+    """Without the subject, which the first assertion is about, all of them fail."""
     good = [one for one in case.examples if one.is_good]
     partly = [one for one in case.examples if len(set(one.expected.values())) == 2]
     assert len(good) >= 2
@@ -49,7 +49,7 @@ def test_every_assertion_is_tried_both_ways(case: Case):
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_the_demo_answers_with_a_good_page_and_two_of_few_faults(case: Case):
-    """Each fault is a wait of a second and a half: the demo is to end within a minute."""
+    """Each fault costs a wait of a second and a half, and the demo should end within a minute."""
     good, *bad = (example_of(case, sample) for sample in range(3))
     others = sorted(faults(one) for one in case.examples if not one.is_good)
     assert good.is_good and sorted(map(faults, bad)) == others[:2]
@@ -65,7 +65,7 @@ def test_a_test_waits_for_conditions_and_stands_alone(case: Case):
 
 @pytest.fixture(scope="module")
 def findings() -> Sequence[Finding]:
-    """Of all cases at once: two browsers look at them side by side."""
+    """For all cases at once: two browsers run side by side."""
     return check(CASES, jobs=2).findings
 
 

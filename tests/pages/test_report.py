@@ -25,7 +25,7 @@ SCHEMES = ("light", "dark")
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report with every chapter, on pages of every result, by a model whose name is long."""
+    """A report with every chapter, on pages with every result, by a model with a long name."""
     folder = tmp_path_factory.mktemp("report")
     run = make_run(Store(folder / "data"), folder / "cases", ("one", LONG))
     evaluation = keep(Evaluation(run), [*SEEN[:4], SEEN[2]])
@@ -35,7 +35,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def opened(chromium: Any, path: Path, width: int, scheme: str = "light") -> Iterator[Any]:
-    """A file of the report; what it asks of the network, and errors in its script, fail the test."""
+    """A file of the report; the test fails if it uses the network, or if its script has an error."""
     asked: list[str] = []
     page = chromium.new_page(viewport={"width": width, "height": 844}, color_scheme=scheme, reduced_motion="reduce")
     page.on("request", lambda sent: asked.append(sent.url))

@@ -1,4 +1,4 @@
-"""results.json: the public harness's format, written from verdicts that no browser has to give again."""
+"""results.json: the public harness's format, written from verdicts without running a browser again."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_every_page_has_its_result(document: dict[str, Any]) -> None:
 def test_what_decided_a_page(
     document: dict[str, Any], sample: int, status: str, violations: int, advice: int, cause: str | None
 ) -> None:
-    """A requirement decides `test_function`, axe-core its own part; a page that was cut short holds no requirement."""
+    """A requirement decides `test_function`, axe-core its own part; a page that was cut short meets no requirement."""
     row = document["results"][sample]
     assert row["test_function"]["status"] == status
     assert row["axe"]["violation_count"] == violations

@@ -1,4 +1,4 @@
-"""Who is to blame for a doubtful end; what the engine sees is put in its place, so that no browser is needed."""
+"""Who is to blame for a doubtful end; scripted observations replace the engine, so no browser is needed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NONE = {"bad": page()}
 
 
 class Engine:
-    """Answers with what is to be seen, one after another, and then with the last; counts what it was asked."""
+    """Gives the scripted observations in order, repeats the last one, and counts the calls."""
 
     def __init__(self, *seen: Observed | Exception) -> None:
         self.seen, self.asked = seen, 0

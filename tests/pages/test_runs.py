@@ -1,4 +1,4 @@
-"""Runs of the page track: what is asked, under which name it is kept, and when a run is the same one."""
+"""Runs of the page track: what is asked, under which name it is kept, and when two runs are the same."""
 
 from __future__ import annotations
 

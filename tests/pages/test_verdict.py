@@ -1,4 +1,4 @@
-"""What was seen of a page means: pure, by table."""
+"""The verdict on what was observed of a page; pure functions, case by case."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_every_limit_has_a_cause_and_every_cause_a_meaning() -> None:
 
 
 def test_every_end_that_the_runner_gives_a_page_is_a_limit() -> None:
-    """One that is not ended the evaluation of all pages."""
+    """An unknown end stopped the evaluation of all pages."""
     source = (RUNNER / "page.js").read_text(encoding="utf-8")
     most = re.search(r"const MOST = \{(.*?)\};", source, re.DOTALL)
     assert most
@@ -88,7 +88,7 @@ def test_the_record_keeps_what_counts_and_what_is_apart() -> None:
 
 @pytest.mark.rule("on-task")
 def test_of_a_page_off_task_nothing_holds() -> None:
-    """Neither the kinds as a whole nor any assertion, in tables by assertion, too."""
+    """Neither the kinds as a whole nor any single assertion, including in tables by assertion."""
     about = PageVerdict(case="a", model="m", sample=0, result="error")
     verdict = verdict_of(Observed(assertions=(R, ADVICE), off_task="the page is empty"), about)
     assert (verdict.result, verdict.holds("R"), verdict.holds("BP")) == ("failed", False, False)
@@ -100,7 +100,7 @@ def test_of_a_page_off_task_nothing_holds() -> None:
 
 @pytest.mark.parametrize("end", [{"ended": "time"}, {"ended": "network"}, {"threw": "no"}])
 def test_of_a_page_that_was_cut_short_nothing_holds(end: dict[str, str]) -> None:
-    """Assertions that it never reached did not pass."""
+    """Assertions that were never reached did not pass."""
     about = PageVerdict(case="a", model="m", sample=0, result="error")
     verdict = verdict_of(Observed(assertions=(R, R.model_copy(update={"type": "BP"})), **end), about)
     assert (verdict.result, verdict.holds("R"), verdict.holds("BP")) == ("failed", False, False)

@@ -36,7 +36,7 @@ def test_a_page_that_does_not_stay_does_not_render(end):
 @pytest.mark.parametrize(("end", "score"), [("audit", 100), ("unaudited", 100), ("network", 80), ("console", 80)])
 @pytest.mark.parametrize("reached", [RENDERS, ()])
 def test_a_page_that_is_cut_short_after_it_has_loaded_renders(end, score, reached):
-    """Its audits do not concern the score; a limit that it exceeds is one more error."""
+    """Its audits do not affect the score; an exceeded limit is one more error."""
     found = part(Observed(ended=end, assertions=reached, seconds={"load": 0.2}))
     assert (found.score, found.detail["renders"]) == (score, True)
     assert ("cut short" in found.feedback[1].message) is (score < 100)

@@ -45,7 +45,7 @@ def test_of_a_page_only_what_can_be_seen_counts(answer: str, text: str) -> None:
     ],
 )
 def test_what_is_compared(answer: str, expected: str, same: bool, keywords: float) -> None:
-    """Letter case and white space are ignored; a word counts once, wherever it stands."""
+    """Letter case and white space are ignored; a word counts once, wherever it is."""
     detail = compare(answer, expected).detail
     assert (detail["exact_match"], detail["keywords"]) == (same, keywords)
 
@@ -71,7 +71,7 @@ def test_nothing_that_was_expected_gives_no_part(expected: str) -> None:
 
 
 def test_only_the_beginning_of_a_long_text_is_compared() -> None:
-    """The comparison takes quadratic time where texts share little."""
+    """The comparison takes quadratic time for texts that share little."""
     text = "x " * LONGEST
     assert compare(text + "end", text + "other end").detail["exact_match"]
 

@@ -1,4 +1,4 @@
-"""An answer's score, without a browser and without a checker."""
+"""An answer's score, without a browser or a checker."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pipeline.pages.records import PageAnswer
 
 @pytest.fixture(autouse=True)
 def machine(monkeypatch):
-    """A checker and a browser that say what is wanted of them."""
+    """A checker and a browser with scripted results."""
     said = {"html": Part(score=90), "functional": Part(score=85)}
     monkeypatch.setattr(validity, "check", lambda page: said["html"])
     monkeypatch.setattr(behaviour, "watch", lambda page, limits: said["functional"])

@@ -1,4 +1,4 @@
-"""A suite from its YAML to its scores: real gateway, real browser, real checker, scripted model and judge."""
+"""A suite from its YAML file to its scores: real gateway, real browser, real checker, scripted model and judge."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def test_a_suite_becomes_cases(tmp_path):
 
 
 def test_a_corrected_text_is_not_compared_in_an_earlier_run(tmp_path):
-    """A run keeps a copy of its cases, and with it the text that was expected then."""
+    """A run keeps a copy of its cases, including the text that was expected at the time."""
     found = []
     for expected in ("345", "The answer is 345", ""):
         suite = Suite(tests=[{"name": "sum", "prompt": "What is 15 * 23?", "expected": expected}])
@@ -46,7 +46,7 @@ def test_a_corrected_text_is_not_compared_in_an_earlier_run(tmp_path):
 
 @pytest.mark.parametrize("text", ["1.50", "007", "1_000", "yes", "0x1F", "2026-01-01", "12:30", "'345'"])
 def test_an_expected_text_is_what_is_written(tmp_path, text):
-    """YAML reads many of these as numbers, dates and switches; none of them is, in an answer."""
+    """YAML reads many of these as numbers, dates or booleans; in an answer they are all text."""
     suite = load_suite(written(tmp_path, f"tests:\n  - {{name: 1, prompt: b, expected: {text}}}"))
     assert (suite.tests[0].name, suite.tests[0].expected) == ("1", text.strip("'"))
 
@@ -122,7 +122,7 @@ def test_a_further_result_of_a_test_replaces_none(tmp_path):
 
 
 def test_half_a_character_in_an_answer_ends_nothing(tmp_path):
-    """A model that is cut in the middle of an emoji: the page is written, with a mark in its place."""
+    """If a model is cut off in the middle of an emoji, the page is written with a replacement character."""
     rows = [{"test_name": "a", "model": "m", "response": "<html>\ud83d</html>"}]
     (path,) = extract(written(tmp_path, json.dumps(rows), "results.json"), tmp_path / "out")
     assert path.read_text() == "<html>?</html>"

@@ -1,4 +1,4 @@
-"""docs/pages.md tells the formulas, the weights, our cases and the kinds of hostile pages as they are."""
+"""docs/pages.md describes the formulas, the weights, our cases and the kinds of hostile pages correctly."""
 
 import tomllib
 from pathlib import Path

@@ -26,7 +26,7 @@ def test_faults_are_told_by_line():
 @pytest.mark.engine("npm")
 @pytest.mark.parametrize("length", [1, 2])
 def test_a_message_that_ends_within_a_character_is_told(length):
-    """One of the two is cut in the middle of it."""
+    """One of the two messages is cut off in the middle of a character."""
     name = "x" * (200 + length) + "\N{ROCKET}" * 100
     part = validity.check(GOOD.replace("<h1>Herons</h1>", f'<p id="{name}"></p><p id="{name}"></p>'))
     assert "\N{ROCKET}" in part.feedback[0].message
@@ -52,7 +52,7 @@ def test_without_a_checker_it_is_absent(monkeypatch):
 
 @pytest.mark.engine("npm")
 def test_a_page_that_ends_the_checker_gets_nothing():
-    """It was better off: its other parts got the weight."""
+    """Such a page scored better: its other parts got the checker's weight."""
     part = validity.check("<!DOCTYPE html>" + "<b>" * 5000)
     assert part.score == 0
     assert "ended with code 1" in part.feedback[0].message

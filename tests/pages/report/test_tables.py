@@ -29,7 +29,7 @@ def evaluation(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
 def made(
     run: Run, verdicts: list[PageVerdict], baseline: tuple[str, list[PageVerdict]] | None = None
 ) -> dict[str, Table]:
-    """The tables by name."""
+    """The tables, by name."""
     answers = read_records(run.folder / "answers.jsonl", PageAnswer)
     return {table.name: table for listed in tables(run, answers, verdicts, baseline).values() for table in listed}
 
@@ -111,7 +111,7 @@ def test_both_ends_of_an_interval(interval: Interval | None, text: str) -> None:
 
 
 def test_the_folder_of_a_run_is_not_read(evaluation: Evaluation, found: dict[str, Table]) -> None:
-    """Tables are functions of verdicts and answers: the same again without the pages."""
+    """Tables are functions of verdicts and answers: they are the same without the pages."""
     verdicts = list(evaluation.evaluate())
     for path in Path(evaluation.run.folder, "raw").rglob("*.html"):
         path.unlink()
@@ -120,14 +120,14 @@ def test_the_folder_of_a_run_is_not_read(evaluation: Evaluation, found: dict[str
 
 # -- the hybrid score -------------------------------------------------------------------------------------------------
 def scored(evaluation: Evaluation, sample: int, **fields: Any) -> Hybrid:
-    """A score of an answer of the run."""
+    """A score of an answer in the run."""
     (answer,) = (answer for answer in evaluation.run.answers() if answer.sample == sample)
     about = {"name": answer.case, "model": answer.model, "sample": sample}
     return Hybrid(**about | {"digest": digest(evaluation.run.page(answer))} | fields)
 
 
 def test_the_report_shows_the_hybrid_score_as_a_second_view(tmp_path: Path) -> None:
-    """Its parts, weights and feedback; a score of a page that has changed since is of another page."""
+    """Its parts, weights and feedback. If a page has changed, its old score is not shown."""
     evaluation = keep(Evaluation(make_run(Store(tmp_path / "data"), tmp_path / "cases")), [*SEEN[:4], SEEN[2]])
     verdicts, feedback = list(evaluation.evaluate()), Feedback(level="warning", message="no <title>")
     parts = {"html": Part(score=85, feedback=(feedback,)), "quality": Part(score=90)}
