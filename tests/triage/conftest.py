@@ -1,4 +1,4 @@
-"""Candidates to triage, and the viewer as a client asks it."""
+"""Candidates for triage, and a client of the viewer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REPO = factories.REPO
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    """Three candidates: 1 of 2024, 2 of 2025 without an issue, 3 of 2023 whose texts are hostile."""
+    """Three candidates: 1 of 2024, 2 of 2025 without an issue, 3 of 2023 with hostile texts."""
     made = Store(tmp_path / "data")
     hostile = "<script>document.title = 'owned'</script> aria"
     issue = Issue(number=103, title=hostile, body=f"{hostile}\n</textarea>", labels=(hostile,))
@@ -45,7 +45,7 @@ def client(store: Store) -> Any:
 
 @pytest.fixture
 def post(client: Any) -> Callable[..., Any]:
-    """Send a form as a page of ours does."""
+    """Submit a form as our own page does."""
 
     def send(path: str, headers: dict[str, str] | None = None, **fields: Any) -> Any:
         client.get("/")

@@ -1,4 +1,4 @@
-"""Asking models from a page of the viewer: the cost before and after, a budget, one job after the other."""
+"""Asking models from a page of the viewer: the cost before and after, a budget, one job at a time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FORM = {"repo": str(REPO), "model": "scripted", "pr": "#1, 2"}
 
 
 class Held:
-    """Asks through a gateway without a proxy, when the test lets it."""
+    """Asks through a gateway without a proxy, once the test allows it."""
 
     def __init__(self, store: Store) -> None:
         self.store, self.go, self.asked = store, threading.Event(), []

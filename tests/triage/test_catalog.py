@@ -1,4 +1,4 @@
-"""The catalog behind the viewer: searching, filtering, counting, and noticing what changes on disk."""
+"""The catalog behind the viewer: searching, filtering, counting, and noticing changes on disk."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def catalog(store: Store) -> Catalog:
 
 
 def found(catalog: Catalog, words: str = "", **filters: str) -> list[int]:
-    """The numbers of the candidates that are found, in their order."""
+    """The numbers of the candidates found, in their order."""
     return [listed.row.number for listed in catalog.search(words, filters).listed]
 
 
@@ -63,7 +63,7 @@ def test_the_newest_are_first(catalog: Catalog) -> None:
     ],
 )
 def test_words_are_found_by_their_beginnings(catalog: Catalog, words: str, numbers: list[int]) -> None:
-    """What somebody types is never a query of the index: quotes, operators and control characters are words."""
+    """A person's text is never a query of the index: quotes, operators and control characters are words."""
     assert found(catalog, words) == numbers
 
 
@@ -113,7 +113,7 @@ def test_what_stage_02_made_of_them_is_a_filter(catalog: Catalog, store: Store) 
 
 
 def test_the_values_of_a_filter_are_counted_as_if_it_were_not_set(catalog: Catalog, store: Store) -> None:
-    """Else only the value that is chosen could be chosen."""
+    """Otherwise only the selected value could be selected."""
     rate(store, 1, status="super")
     search = catalog.search("", {"status": "super"})
     assert search.counts["status"] == {"super": 1, "not rated": 2}

@@ -1,4 +1,4 @@
-"""`a11y-bench triage` as it is called."""
+"""The command `a11y-bench triage`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_an_unknown_candidate_is_bad_input(store: Store) -> None:
 
 @pytest.mark.rule("bad-input")
 def test_a_criterion_that_is_none_is_refused(store: Store) -> None:
-    """It would be refused by every later analysis, far from where it was written."""
+    """Otherwise every later analysis would refuse it, far from where it was written."""
     result = call(store, "rate", "acme__ui-1", "accepted", "--by", "ann", "--criterion", "contrast")
     assert isinstance(result.exception, UserError) and result.exception.field == "--criterion"
     assert not store.reviews(factories.REPO).exists()

@@ -1,4 +1,4 @@
-"""What leaves the viewer, and ratings of other tools."""
+"""Ratings that leave the viewer, and ratings from other tools."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pipeline.triage.cli import command
 from pipeline.triage.stage import import_file
 
 REPO = factories.REPO
-#: an entry as the seed's viewer exports it
+#: an entry as the viewer of the thesis exports it
 SEED = {
     "instance_id": "acme/ui-#1",
     "review_status": "needs-work",
@@ -49,7 +49,7 @@ def imported(tmp_path: Path, store: Store, text: str, rater: str = "") -> list[A
 
 @pytest.mark.parametrize("form", ["list", "object", "lines"])
 def test_the_seeds_export_is_imported(store: Store, tmp_path: Path, form: str) -> None:
-    """A criterion that WCAG 2.2 took out is left out."""
+    """A criterion that WCAG 2.2 removed is left out."""
     bare = {name: value for name, value in SEED.items() if name != "instance_id"}
     texts = {
         "list": json.dumps([SEED], indent=1),
@@ -84,7 +84,7 @@ def test_the_seeds_export_is_imported(store: Store, tmp_path: Path, form: str) -
 def test_a_list_may_be_a_text(
     store: Store, tmp_path: Path, fields: dict[str, Any], criteria: tuple[str, ...], labels: tuple[str, ...]
 ) -> None:
-    """The label `MTC` became M, T and C, which nothing knows."""
+    """The label `MTC` was read as M, T and C, which are unknown."""
     entry = {"instance_id": "acme__ui-1", "review_status": "accepted", **fields}
     (one,) = imported(tmp_path, store, json.dumps([entry]))
     assert (one.success_criteria, tuple(label.name for label in one.labels)) == (criteria, labels)
@@ -132,7 +132,7 @@ def test_a_file_of_another_form_says_where(store: Store, tmp_path: Path, text: s
 
 
 def test_a_word_for_no_is_no(store: Store, tmp_path: Path) -> None:
-    """A text that is not empty is true for Python, so that a candidate could not be built."""
+    """In Python, a non-empty text is true, so a candidate could not be built."""
     entry = {"instance_id": "acme__ui-1", "review_status": "accepted", "build_error": "false"}
     (review,) = imported(tmp_path, store, json.dumps([entry]))
     assert not review.build_error
@@ -149,7 +149,7 @@ def test_a_word_for_no_is_no(store: Store, tmp_path: Path) -> None:
 def test_annotations_are_imported(
     store: Store, tmp_path: Path, grades: dict[str, Any], status: str, difficulty: str | None
 ) -> None:
-    """They do not ask about accessibility, so that none of them is super."""
+    """They do not ask about accessibility, so none of them is super."""
     entry = {"instance_id": "acme__ui-1", "underspecified_notes": "why", **grades}
     (one,) = imported(tmp_path, store, json.dumps([entry]))
     assert (one.status, one.difficulty, one.note) == (status, difficulty, "why")
@@ -182,7 +182,7 @@ def called(store: Store, *words: str) -> str:
 
 @pytest.fixture
 def rated(store: Store) -> Store:
-    """1 is super, 2 accepted; 3 is super too, and a person says that it cannot be built."""
+    """1 is super, 2 accepted; 3 is super too, but a person says that it cannot be built."""
     ratings = [factories.make_review(1, difficulty="easy"), factories.make_review(2, status="accepted")]
     journal.append(store.reviews(REPO), [*ratings, factories.make_review(3, build_error=True)])
     return store

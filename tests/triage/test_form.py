@@ -1,4 +1,4 @@
-"""The rating form: what it shows of a rating is the rating, and whatever is submitted is stored or named."""
+"""The rating form: it shows a rating unchanged, and what is submitted is stored or reported as wrong."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pipeline.triage import form
 
 FAST = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 ABOUT = {"instance_id": "acme__ui-1", "rater": "ann"}
-#: what a browser sends of a text area: without halves of characters, with line ends that it makes its own
+#: what a browser sends for a text area: no halves of characters, and its own line endings
 TEXT = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=20).map(str.strip)
 NAMES = ("difficulty", "issue_category", "test_quality")
 VALUES = {name: st.none() | st.sampled_from(form.CHOICES[name][1]) for name in NAMES}
@@ -39,7 +39,7 @@ RATINGS = st.fixed_dictionaries(
 
 
 def again(review: Review) -> Review | list[str]:
-    """The rating that a reviewer saves who opens the form and changes nothing."""
+    """The rating that is saved if a reviewer opens the form and changes nothing."""
     shown = form.values(review)
     lists = {name: shown.pop(name) for name in ("success_criteria", "principles")}
     sent = {name: value.replace("\n", "\r\n") for name, value in shown.items() if isinstance(value, str)}

@@ -1,4 +1,4 @@
-"""Who may use the viewer: on this machine by its own names, elsewhere by the token, and only from our pages."""
+"""Who may use the viewer: on this machine by its own names, elsewhere with the token, and only from our pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TOKEN = "a-token"
 
 
 def client(token: str = "") -> Any:
-    """A client of a page that says what its form holds."""
+    """A client that reads a page's form fields."""
     app = Flask(__name__)
     guard(app, token)
     app.add_url_rule("/", "read", lambda: "page")
@@ -36,7 +36,7 @@ def test_this_machine_is_known_by_its_own_names(host: str) -> None:
     ["example.org", "127.0.0.1.example.org", "localhost.example.org:80", "10.0.0.1", "evil:127.0.0.1", "[::2]:80"],
 )
 def test_a_foreign_name_is_refused(host: str) -> None:
-    """A page of another site can point a name of its own at this machine (DNS rebinding)."""
+    """Another site can point a name of its own at this machine (DNS rebinding)."""
     assert client().get("/", headers={"Host": host}).status_code == 403
 
 
@@ -115,7 +115,7 @@ def test_a_wrong_token_lets_nobody_in(given: str) -> None:
 
 
 def test_the_token_moves_from_the_address_into_a_cookie() -> None:
-    """An address is kept in histories and sent along as the referrer."""
+    """URLs are kept in histories and sent as the referrer."""
     asked = client(TOKEN)
     answer = asked.get("/", query_string={"token": TOKEN})
     assert (answer.status_code, answer.headers["Location"]) == (302, "/")

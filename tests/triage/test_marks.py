@@ -1,4 +1,4 @@
-"""Evidence marked in the text in which it was found, whatever the text holds."""
+"""Evidence marked in the text where it was found, whatever the text contains."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def evidence(text: str, place: int, field: str = "title") -> Evidence:
     ],
 )
 def test_matches_are_marked_and_those_that_overlap_share_a_mark(pieces: list[tuple[str, int]], html: str) -> None:
-    """A text that was changed since has no such evidence any more."""
+    """A text that was changed since then does not contain the evidence any more."""
     assert marked("Add aria-label", "title", [evidence(*piece) for piece in pieces]) == html
 
 

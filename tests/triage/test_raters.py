@@ -1,4 +1,5 @@
-"""Models as raters: what they are told, that texts of others do not instruct them, what is repaired, what is absent."""
+"""Models as raters: what they are told, that other people's texts do not instruct them, what is repaired, what is
+missing."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def speaker() -> Iterator[Speaker]:
 
 
 def rated(store: Store, speaker: Speaker, *answers: Any, **how: Any) -> bool:
-    """Let the scripted model say these answers, one after the other."""
+    """Let the scripted model give these answers in order."""
     speaker.answers[:] = answers
     ledger = Ledger(store.ledger)
     gateway = Direct(load_models(DEMO), ledger, GIVEN)
@@ -89,7 +90,7 @@ def test_a_repaired_answer_counts(store: Store, speaker: Speaker) -> None:
 @pytest.mark.rule("texts-of-others-do-not-instruct")
 @pytest.mark.parametrize("place", ["title", "body", "fix_patch", "test_patch", "issue", "label"])
 def test_a_text_that_gives_instructions_stays_data(place: str) -> None:
-    """It closes no fence, is in the user's message alone, and the rules before it are the same."""
+    """It closes no fence and is only in the user's message, and the rules before it are unchanged."""
     issue = factories.make_candidate().resolved_issues[0]
     changes: dict[str, Any] = {
         "issue": {"resolved_issues": (issue.model_copy(update={"body": INJECTION}),)},
@@ -107,7 +108,7 @@ def test_a_text_that_gives_instructions_stays_data(place: str) -> None:
 
 @pytest.mark.rule("texts-of-others-do-not-instruct")
 def test_a_model_that_obeys_is_still_held_to_the_logic(store: Store, speaker: Speaker) -> None:
-    """What the injected text asks for lacks everything that a rating must say: there is no rating."""
+    """The answer that the injected text asks for lacks required fields, so there is no rating."""
     obeyed = {"review_status": "super", "confidence": 1.0}
     assert not rated(store, speaker, obeyed, GOOD | {"has_unit_test": False}) and newest_reviews(store, REPO) == []
 

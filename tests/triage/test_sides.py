@@ -36,7 +36,7 @@ rename to new name.png
 
 
 def test_both_sides_have_their_lines_and_numbers() -> None:
-    """A removed line that begins with `-- ` and an added one with `++ ` are lines, not headers."""
+    """A removed line `-- …` and an added line `++ …` are lines, not headers."""
     first, second = files(PATCH)
     assert first.name == "a.ts" and (first.added, first.removed) == (3, 3)
     assert first.lines == [

@@ -1,4 +1,5 @@
-"""Ratings: appended, the newest of each rater for each candidate counts; refused where there is no such candidate."""
+"""Ratings are appended, and each rater's newest one for a candidate counts; a rating of an unknown candidate is
+refused."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ def kept(store: Store) -> list[tuple[str, str, str]]:
 
 @pytest.mark.rule("reviews-append-only")
 def test_a_later_rating_of_the_same_rater_counts(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    """It replaces nothing: what was said before stays in the file, and the change is said."""
+    """Nothing is replaced: the earlier rating stays in the file, and the change is reported."""
     add(store, REPO, [factories.make_review(1), factories.make_review(2)])
     before = store.reviews(REPO).read_bytes()
     add(
@@ -68,7 +69,7 @@ def test_the_same_words_once_more_add_nothing(store: Store) -> None:
 
 @pytest.mark.rule("reviews-append-only")
 def test_a_file_that_is_imported_again_adds_nothing(store: Store, tmp_path: Path) -> None:
-    """Colleagues send each other whole files; all ratings but each rater's last one were appended each time."""
+    """Colleagues send each other whole files; all but each rater's last rating used to be appended every time."""
     ratings = [
         factories.make_review(1, status=status, time=f"2025-01-0{day}T00:00:00Z", undo=day == 3)
         for day, status in enumerate(("accepted", "super", "accepted"), 1)
@@ -81,14 +82,14 @@ def test_a_file_that_is_imported_again_adds_nothing(store: Store, tmp_path: Path
 
 
 def test_what_was_said_before_may_be_said_again(store: Store) -> None:
-    """Also within one second: the last one counts."""
+    """Even within one second: the last one counts."""
     for status in ("super", "rejected", "super"):
         add(store, REPO, [factories.make_review(1, status=status)])
     assert kept(store) == [("acme__ui-1", "ann", "super")]
 
 
 def test_an_undoing_without_what_it_undoes_ends_nothing(store: Store, tmp_path: Path) -> None:
-    """A part of somebody's file: to undo once more ended the viewer's page in a traceback."""
+    """In a part of somebody's file: undoing once more ended the viewer's page in a traceback."""
     write_records(tmp_path / "part.jsonl", [factories.make_review(1, undo=True, time="2025-01-01T00:00:00Z")])
     import_file(store, REPO, tmp_path / "part.jsonl")
     assert not undo(store, REPO, "acme__ui-1", "ann") and kept(store) == [("acme__ui-1", "ann", "super")]

@@ -1,4 +1,4 @@
-"""The viewer as a browser asks it: reading, rating, deciding, undoing, exporting; and who is refused."""
+"""The viewer's requests: reading, rating, deciding, undoing, exporting; and who is refused."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_detail_shows_evidence_and_both_sides(client: Any) -> None:
 
 
 def test_what_has_no_number_is_no_link(client: Any, store: Store) -> None:
-    """A foreign benchmark's records hold the statement alone."""
+    """A foreign benchmark's records contain only the statement."""
     issue = Issue(number=0, title="A menu is silent", body="")
     candidate = factories.make_candidate(9, resolved_issues=(issue,), merge_sha="")
     write_records(store.raw(REPO) / "candidates.jsonl", [candidate])
@@ -129,7 +129,7 @@ def test_what_can_not_stand_comes_back_as_it_was(post: Any, store: Store, fields
 
 
 def test_a_rating_that_was_changed_elsewhere_is_not_passed_over(post: Any, store: Store) -> None:
-    """Two pages of one reviewer: the second is told, keeps what it holds, and may save it then."""
+    """One reviewer has two pages open: the second one shows a message, keeps its input, and may save it then."""
     post("/reviewer", name="ann")
     post(ONE, act="rate", seen="", status="accepted")
     late = post(ONE, act="rate", seen="", status="rejected", note="late")
@@ -176,7 +176,7 @@ def test_nobody_decides_what_nobody_rated(post: Any) -> None:
 
 
 def rate(app: Any, number: int) -> int:
-    """The status code of a rating by a reviewer of their own."""
+    """The status code after a reviewer of its own saves a rating."""
     client = app.test_client()
     client.set_cookie("reviewer", f"r{number}".encode().hex())
     client.get("/")
@@ -193,8 +193,8 @@ def test_two_reviewers_at_once_lose_nothing(store: Store) -> None:
 
 
 def test_reviewers_and_a_build_at_once_lose_nothing(store: Store) -> None:
-    """While people rate, a build reads what was rated and writes what it made, again and again: no line is lost or
-    half read, and what the build made last is what the viewer shows."""
+    """While people rate, a build repeatedly reads the ratings and writes its results: no line is lost or half read, and
+    the viewer shows the last results."""
     app, done, built = make_app(store), threading.Event(), []
 
     def build() -> None:

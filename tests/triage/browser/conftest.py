@@ -1,4 +1,4 @@
-"""The viewer over two candidates, and a page of a real browser."""
+"""The viewer with two candidates, and a page of a real browser."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REPO = factories.REPO
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    """Two candidates, one of which raters disagree on."""
+    """Two candidates; raters disagree on one of them."""
     store = Store(tmp_path / "data")
     write_records(store.raw(REPO) / "candidates.jsonl", [factories.make_candidate(number) for number in (1, 2)])
     label = Label(name="menu", hover_text="About menus")
@@ -39,7 +39,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 @pytest.fixture
 def page(chromium: Any, server: Server) -> Iterator[Any]:
-    """What goes wrong in a script, or is blocked by the policy, fails the test."""
+    """The test fails if a script has an error, or if the policy blocks something."""
     context = chromium.new_context(base_url=server.url)
     made, wrong = context.new_page(), []
     made.on("pageerror", lambda error: wrong.append(str(error)))

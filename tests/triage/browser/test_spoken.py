@@ -1,7 +1,7 @@
-"""What a screen reader says of the viewer, by the spoken log of a virtual one: each control by name, in a good order.
+"""What a screen reader says in the viewer, from a virtual one's log: each control with its name, in a sensible order.
 
-`@guidepup/virtual-screen-reader` walks the page's accessibility tree as such a program does. It is none that people
-use, and says nothing of how one behaves in a browser.
+`@guidepup/virtual-screen-reader` walks the page's accessibility tree as a screen reader does. It is not one that people
+use, and does not show how those behave in a browser.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from viewer_bench import Server
 from pipeline.browser.spoken import READER
 
 pytestmark = pytest.mark.engine("browser", "npm")
-#: goes through the whole page, and a bit of the next round, so that its end is seen
+#: goes through the whole page and a bit of a second round, so that the end of the first is seen
 READ = """async (address) => {
   const { virtual } = await import(address);
   await virtual.start({ container: document.body });
@@ -27,7 +27,7 @@ READ = """async (address) => {
   await virtual.stop();
   return said;
 }"""
-#: said of a control that has no name; a form or details without one is nothing that a browser tells of
+#: said of a control without a name; browsers do not announce a nameless form or details element
 NAMELESS = {
     *("button", "link", "textbox", "combobox", "checkbox, not checked", "radio, not checked", "region", "navigation"),
     *("searchbox", "heading, level 1", "heading, level 2", "heading, level 3"),
@@ -63,7 +63,7 @@ def test_every_page_is_told_by_name(chromium_page: Any, server: Server, path: st
 
 
 def test_a_candidate_is_told_from_what_it_is_to_what_is_said_of_it(chromium_page: Any, server: Server) -> None:
-    """With the evidence as marks, raters with what they said, and each field of the form by its label."""
+    """Evidence is spoken as marks, raters with their ratings, and each field of the form by its label."""
     said = spoken(chromium_page(server), "/candidate/acme__ui-2")
     assert said[-1] == "end of document" and nameless(said) == []
     told = (

@@ -1,4 +1,5 @@
-"""The viewer in a real browser: by keyboard alone, with drafts that outlive the server, without an axe violation."""
+"""The viewer in a real browser: by keyboard alone, with drafts that survive a restart of the server, without axe
+violations."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ PAGES = [
     "/ask?repo=acme/ui&model=scripted&pr=9",
     "/export",
 ]
-#: a desk, a phone, and a desk at 400 % (1280 by 1024 pixels, a quarter each way)
+#: a desktop, a phone, and a desktop at 400 % (1280 by 1024 pixels, a quarter each way)
 WIDTHS = {"desk": (1280, 900), "phone": (390, 844), "zoomed": (320, 256)}
 
 
@@ -53,7 +54,7 @@ def named(page: Any, name: str) -> None:
 
 
 def tabbed_to(page: Any, selector: str) -> None:
-    """Go to an element by the tab key alone."""
+    """Reach an element by the tab key alone."""
     for _ in range(250):
         if page.evaluate("selector => document.activeElement.matches(selector)", selector):
             return
@@ -62,7 +63,7 @@ def tabbed_to(page: Any, selector: str) -> None:
 
 
 def test_no_view_has_a_violation(chromium: Any, server: Server) -> None:
-    """All rules of axe-core, light and dark; and nothing is wider than the page."""
+    """All axe-core rules, light and dark; and nothing is wider than the page."""
     found, wide = [], []
     views = [("light", name) for name in WIDTHS] + [("dark", "desk")]
     for scheme, name in views:
@@ -166,7 +167,7 @@ def test_a_refused_rating_is_told_and_kept(page: Any) -> None:
 
 
 def test_from_a_disagreement_to_the_export(page: Any, server: Server) -> None:
-    """A second reviewer resolves it, and the preview follows what is chosen."""
+    """A second reviewer resolves it, and the preview follows the choice."""
     named(page, "cleo")
     page.goto("/queue")
     page.get_by_role("link", name="acme/ui#2").first.click()
@@ -187,7 +188,7 @@ def test_from_a_disagreement_to_the_export(page: Any, server: Server) -> None:
 
 
 def test_another_page_can_neither_write_nor_frame(chromium: Any, server: Server) -> None:
-    """A page of another origin that sends a form, and one that shows ours in a frame."""
+    """A page of another origin that submits a form, and one that shows ours in a frame."""
     context = chromium.new_context()
     foreign = context.new_page()
     foreign.goto(server.url)
@@ -203,8 +204,8 @@ def test_another_page_can_neither_write_nor_frame(chromium: Any, server: Server)
 
 
 def test_from_a_rating_to_the_analysis(chromium: Any, tmp_path: Path) -> None:
-    """Two reviewers disagree on a candidate of the demo, a third one reworks it; what they agree on is built, and
-    analyzed. In between the server is killed."""
+    """Two reviewers disagree on a candidate of the demo, and a third one reworks it; the result is built and analyzed.
+    In between, the server is killed."""
     store, clone = Store(tmp_path / "data"), tmp_path / "clone.git"
     build_history(DEMO, clone)
     collect(store, demo.REPO, clone, DEMO / "issues.jsonl")
