@@ -1,4 +1,4 @@
-"""The dependencies: each has its reason, and one that few people keep has one door."""
+"""The dependencies: each has a reason, and a package with few maintainers is imported in one module."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/dependencies.md").read_text(encoding="utf-8")
-#: a package of one author -> the one module that imports it
+#: a package with one author -> the only module that imports it
 DOORS = {"nodesemver": "pipeline/ecosystems/versions.py"}
 
 
@@ -43,7 +43,7 @@ def test_every_dependency_has_its_reason(chapter: str) -> None:
 
 @pytest.mark.parametrize(("package", "door"), DOORS.items())
 def test_a_package_of_one_author_is_imported_in_one_module(package: str, door: str) -> None:
-    """So that it can be replaced there, whatever becomes of it."""
+    """So that it can be replaced there if it is abandoned."""
     paths = [path for folder in ("pipeline", "vendors") for path in (ROOT / folder).rglob("*.py")]
     wanted = re.compile(rf"^\s*(?:import|from) {package}\b", re.MULTILINE)
     found = [str(path.relative_to(ROOT)) for path in paths if wanted.search(path.read_text(encoding="utf-8"))]
@@ -52,7 +52,7 @@ def test_a_package_of_one_author_is_imported_in_one_module(package: str, door: s
 
 #: modules of other environments: the proxy's, and that of a harness that runs an export
 ELSEWHERE = {"fastapi", "litellm", "inspect_ai"}
-#: packages that we import but do not declare -> the package that brings them and has them in its own interface
+#: packages that we import but do not declare -> the package that depends on them and exposes them in its interface
 BROUGHT = {
     "dask": "distributed",
     "markupsafe": "jinja2",
@@ -63,7 +63,7 @@ BROUGHT = {
 
 
 def imported(source: str) -> set[str]:
-    """The packages outside the standard library and this project that a module imports, at any place."""
+    """The packages outside the standard library and this project that a module imports anywhere."""
     nodes = [*ast.walk(ast.parse(source))]
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) and not node.level}
@@ -71,7 +71,7 @@ def imported(source: str) -> set[str]:
 
 
 def test_the_wheel_declares_everything_that_it_imports() -> None:
-    """The tests' environment has more: with a package of theirs, only an installed wheel would fail."""
+    """The tests' environment contains more: a missing declaration would fail only in an installed wheel."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     groups = [project["dependencies"], *project["optional-dependencies"].values()]
     declared = {canonicalize_name(name_of(one)) for group in groups for one in group}
@@ -98,7 +98,7 @@ def test_an_unknown_license_is_reported(audit: Any) -> None:
 
 
 def test_everything_that_is_installed_may_be_used_and_passed_on(audit: Any) -> None:
-    """Advisories need the network; licenses do not, so every run of the tests checks them."""
+    """Advisories need the network; licenses do not, so every test run checks them."""
     rows = audit.output_of(*audit.LICENSES)
     assert len(rows) > 100 and audit.unknown_licenses(rows) == []
 

@@ -1,4 +1,4 @@
-"""Documentation is tested: what it names exists, and what exists is named."""
+"""Documentation is tested: what it names exists, and what exists is documented."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JUST = Path(sys.executable).with_name("just")
 README = ROOT / "README.md"
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 READMES = sorted(path for path in ROOT.glob("**/README.md") if not {".venv", "node_modules"} & set(path.parts))
-#: where code lives that reads environment variables
+#: the code that reads environment variables
 CODE = ("pipeline/**/*.py", "vendors/**/*.py", "docker/**/*.sh", "data/demo/*.yaml", "**/*.just", ".ci/run")
 VARIABLE = re.compile(r"\bA11Y_BENCH_[A-Z_]+[A-Z]\b")
 
@@ -37,12 +37,12 @@ def code(*paths: Path) -> str:
 
 
 def none(what: str, found: set[str]) -> None:
-    """Fail with the whole list."""
+    """Fail with the whole list, if it is not empty."""
     assert not found, f"{what}: {', '.join(sorted(found))}"
 
 
 def recipes() -> dict[str, str]:
-    """The recipes of the justfile that are not private, with what they run."""
+    """The justfile's recipes that are not private, with their commands."""
     dump = subprocess.run([JUST, "--dump", "--dump-format", "json"], cwd=ROOT, capture_output=True, check=True).stdout
     found = json.loads(dump)["recipes"]
     return {name: _body(recipe["body"]) for name, recipe in found.items() if not recipe["private"]}
@@ -64,7 +64,7 @@ def test_every_recipe_can_be_shown(name: str) -> None:
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_every_recipe_calls_what_there_is(name: str) -> None:
-    """A sub-command, an extra, a script: recipes are thin, and name them."""
+    """A sub-command, an extra, or a script: recipes are short, and name these."""
     body = RECIPES[name].replace("bench ", "uv run a11y-bench ", name in ("demo", "doctor", "bench-run", "campaign"))
     extras = tomllib.loads(text(ROOT / "pyproject.toml"))["project"]["optional-dependencies"]
     assert set(re.findall(r"a11y-bench (\w+)", body)) <= set(COMMANDS)
@@ -84,7 +84,7 @@ def test_every_command_is_documented() -> None:
 
 @pytest.mark.parametrize("path", [README, *DOCS], ids=lambda path: path.name)
 def test_what_is_named_exists(path: Path) -> None:
-    """Recipes (`just a b` are two, unless the first takes arguments) and sub-commands."""
+    """Recipes (`just a b` are two, unless the first one takes arguments) and sub-commands."""
     called = re.findall(r"\bjust ([a-z][a-z-]*)", code(path))
     none("recipes that do not exist", set(called) - set(RECIPES))
     none("commands that do not exist", set(re.findall(r"a11y-bench ([a-z]+)\b(?![/:])", code(path))) - set(COMMANDS))
@@ -99,7 +99,8 @@ def test_hints_name_recipes_that_exist() -> None:
 
 @pytest.mark.parametrize("path", [README, *DOCS, ROOT / ".ci/run"], ids=lambda path: path.name)
 def test_a_recipe_that_takes_arguments_is_not_followed_by_another(path: Path) -> None:
-    """It would swallow the name: `just base-build browser-install` builds with the argument browser-install."""
+    """It would take the name as an argument: `just base-build browser-install` builds with the argument
+    browser-install."""
     calls = [re.findall(r"[a-z][a-z-]*", call) for call in re.findall(r"\bjust ([a-z][a-z -]*)", text(path))]
     swallowed = {
         f"{one} {other}"
@@ -124,7 +125,7 @@ def test_places_in_the_project_exist(path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted({*DOCS, *READMES}), ids=lambda path: str(path.relative_to(ROOT)))
 def test_rows_of_a_table_have_as_many_cells_as_its_head(path: Path) -> None:
-    """Two rows on one line are one row with its second half cut off."""
+    """Two rows on one line would be one row with its second half cut off."""
     plain = re.sub(r"^```.*?^```", "", text(path), flags=re.DOTALL | re.MULTILINE)
     tables = re.findall(r"(?:^\|.*\n)+", plain, re.MULTILINE)
     cells = [[len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()] for table in tables]
@@ -133,7 +134,7 @@ def test_rows_of_a_table_have_as_many_cells_as_its_head(path: Path) -> None:
 
 # -- environment variables -------------------------------------------------------------------------------------------
 def test_every_variable_is_documented_and_used() -> None:
-    """In the README, or in that of a folder."""
+    """In the README, or in a folder's own."""
     sources = [path for pattern in CODE for path in ROOT.glob(pattern) if ".venv" not in path.parts]
     used, documented = (set(VARIABLE.findall(text(*paths))) for paths in (sources, [*READMES, *DOCS]))
     none("variables that no page names", used - documented)
@@ -162,7 +163,7 @@ def test_the_readme_counts_the_published_lists() -> None:
 
 # -- traps, rules and invariants -------------------------------------------------------------------------------------
 def marked(kind: str) -> set[str]:
-    """The ids that tests carry."""
+    """The ids on tests."""
     pattern = rf"mark\.{kind}\(\"?([\w.-]+)\"?\)"
     return {one for path in (ROOT / "tests").rglob("*.py") for one in re.findall(pattern, text(path))}
 
@@ -179,12 +180,12 @@ def rows_of(page: str) -> set[str]:
 
 @pytest.mark.parametrize(("kind", "page"), [("trap", "rules.md"), ("rule", "rules.md"), ("invariant", "design.md")])
 def test_every_id_of_a_test_has_its_row(kind: str, page: str) -> None:
-    """`pytest -m rule` lists what is proved; the page says what each id means."""
+    """`pytest -m rule` lists what is proved; the page explains each id."""
     none(f"{kind} ids without a row in docs/{page}", marked(kind) - rows(ROOT / "docs" / page))
 
 
 def test_every_trap_has_a_test() -> None:
-    """A row without one says that we have not fallen into it, and nobody looks."""
+    """A row without a test claims that we avoid the trap, and nothing checks it."""
     _, traps = text(ROOT / "docs" / "rules.md").split("\n## Traps we avoid\n")
     none("traps without a test", rows_of(traps) - marked("trap") - {"trap"})
 

@@ -1,4 +1,5 @@
-"""The house in words: faces map their floors, no import goes in a circle, what docs and docstrings name exists."""
+"""The code's structure as documented: package docstrings map their modules, imports have no cycles, and names in docs
+exist."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ PAGES = sorted(path for path in ROOT.glob("**/*.md") if not {".venv", "node_modu
 #: `core.law`, `pipeline.core.law`: a module, or a name in one
 DOTTED = re.compile(rf"(?<![\w./-])(?:pipeline\.)?((?:{'|'.join(path.name for path in FLOORS)})(?:\.\w+)+)")
 SLASHED = re.compile(r"(?<![\w./-])pipeline/[\w./-]*[\w/]")
-#: files of data, and not modules, that are called like a floor
+#: data files, not modules, with names that look like a package's
 ENDINGS = {
     "cfg",
     "css",
@@ -61,7 +62,7 @@ def remarks(path: Path) -> str:
 
 
 def dead(text: str) -> Iterator[str]:
-    """What a text names of `pipeline` that is not there."""
+    """Names below `pipeline` in a text that do not exist."""
     yield from (place for place in SLASHED.findall(text) if not (ROOT / place).exists())
     for dotted in DOTTED.findall(text):
         names = dotted.split(".")
@@ -70,7 +71,7 @@ def dead(text: str) -> Iterator[str]:
 
 
 def _exists(names: list[str]) -> bool:
-    """Whether it is a package, a module, or a name that stands in one."""
+    """Whether it is a package, a module, or a name in one."""
     path = PIPELINE
     for place, name in enumerate(names):
         if (path / name).is_dir():
@@ -91,7 +92,7 @@ def test_a_face_maps_every_module_of_its_floor(floor: Path) -> None:
 
 @pytest.mark.parametrize("floor", FLOORS, ids=lambda path: path.name)
 def test_a_face_maps_nothing_that_is_not_there(floor: Path) -> None:
-    """The first column of a map: names, then two blanks or more."""
+    """The first column of a map: names, then two spaces or more."""
     rows = re.findall(r"(?m)^ {0,4}([a-z]\w*/?(?:, \w+/?)*) {2,}\S", face(floor))
     named = {name.strip("/") for row in rows for name in row.split(", ")}
     assert named, "the face has no map"
@@ -107,7 +108,7 @@ def test_the_map_of_the_house_names_every_floor() -> None:
 
 
 def test_no_import_goes_in_a_circle() -> None:
-    """Layers keep floors apart; within a floor modules have an order, too. Raises CycleError with the modules."""
+    """Layers separate packages; within a package, modules are ordered as well. Raises CycleError with the modules."""
     graph = grimp.build_graph("pipeline", cache_dir=None)
     order = TopologicalSorter({one: graph.find_modules_directly_imported_by(one) for one in graph.modules})
     assert len(list(order.static_order())) > 300
@@ -132,7 +133,7 @@ def test_the_checks_see_what_is_dead() -> None:
 
 
 def test_the_ways_of_the_design_exist() -> None:
-    """`collect/stage` of the table of one candidate is a module or a package."""
+    """Each name like `collect/stage` in the table about one candidate is a module or a package."""
     page = (ROOT / "docs/design.md").read_text(encoding="utf-8")
     table = page[page.index("## One candidate, from clone to report") : page.index("## A verdict, step by step")]
     named = re.findall(r"`((?:[a-z]+/)+\w*)`", table)

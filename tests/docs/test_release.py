@@ -1,4 +1,4 @@
-"""What a release needs agrees: the version in every place, the citation, the templates."""
+"""What a release needs is consistent: the version in every place, the citation, the templates."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_the_hook_refuses_a_long_subject(tmp_path: Path, length: int, code: int)
 
 
 def test_every_hook_is_installed_by_the_documented_command() -> None:
-    """`pre-commit install` alone leaves out all stages but the first, so long subjects went through."""
+    """`pre-commit install` alone installs only the first stage's hooks, so long subjects were accepted."""
     settings = yaml.safe_load(text(".pre-commit-config.yaml"))
     hooks = [hook for repo in settings["repos"] for hook in repo["hooks"]]
     stages = {stage for hook in hooks for stage in hook.get("stages", ["pre-commit"])}
@@ -61,7 +61,7 @@ def test_every_hook_is_installed_by_the_documented_command() -> None:
 
 
 def steps() -> list[str]:
-    """The commands of all jobs of the workflow."""
+    """The commands of all jobs in the workflow."""
     jobs = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))["jobs"]
     return [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
 
@@ -75,7 +75,7 @@ def test_the_workflow_runs_checks_tests_coverage_audit_and_engine() -> None:
 
 
 def test_the_workflow_runs_uv_as_one_user() -> None:
-    """What root has installed into .venv, the next step's user cannot change."""
+    """The next step's user could not change what root has installed into .venv."""
     assert [command for command in steps() if "sudo" in command and re.search(r"\buv run", command)] == []
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-#: what a page loads: scripts, styles, pictures, fonts; a link is followed by people
+#: what a page loads: scripts, styles, images, fonts; links do not count, since people follow them
 LOADS = re.compile(r"""<(?:script|img|iframe)[^>]+\bsrc="?(https?:)?//|<link[^>]+\bhref="?(https?:)?//""")
 
 
@@ -37,7 +37,7 @@ def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md"])
 def test_what_stands_outside_leads_to_headings_that_there_are(site: Path, name: str) -> None:
-    """mkdocs sees the links between its own pages only."""
+    """mkdocs checks only the links between its own pages."""
     links = re.findall(r"\]\(docs/([\w-]+)\.md#([^)]+)\)", (ROOT / name).read_text(encoding="utf-8"))
     assert links
     lost = {f"{page}#{to}" for page, to in links if f'id="{to}"' not in (site / f"{page}.html").read_text()}
@@ -45,7 +45,7 @@ def test_what_stands_outside_leads_to_headings_that_there_are(site: Path, name: 
 
 
 def test_no_list_is_swallowed_by_the_paragraph_before_it() -> None:
-    """Markdown on a site wants an empty line before a list; a reader of the file does not see the difference."""
+    """On a site, Markdown needs an empty line before a list; in the file, nobody sees the difference."""
     swallowed = re.compile(r"(?m)^(?![-|#>\s]|\d+\. |```).+\n(?:- |1\. )")
     found = [
         f"{path.name}: {hit[0]}"
@@ -57,14 +57,14 @@ def test_no_list_is_swallowed_by_the_paragraph_before_it() -> None:
 
 @pytest.mark.parametrize("path", sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")}), ids=lambda path: path.name)
 def test_a_page_that_speaks_of_the_thesis_says_where_it_is(path: Path) -> None:
-    """A stranger does not know it; option values and file names may call it `seed`, sentences do not."""
+    """A new reader does not know it; option values and file names may call it `seed`, sentences do not."""
     text = path.read_text(encoding="utf-8")
     assert path.name == "thesis.md" or not re.search(r"\bthesis\b", text) or "thesis.md" in text
     assert not re.search(r"\bthe seed's\b", text)
 
 
 def test_the_readme_shows_a_picture_of_the_report() -> None:
-    """On its first screen, small enough to load at once, and told in words."""
+    """On its first screen, small enough to load at once, and with a text alternative."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     picture = re.search(r"!\[(.{40,})\]\((.+?\.png)\)", readme)
     assert picture and picture.start() < readme.index("\n## ")

@@ -1,7 +1,7 @@
 """Tests have at least 1.1 times as many lines of code as what they test.
 
-Comments, docstrings and blank lines do not count, so that no documentation is traded for tests. The benchmarks in
-tests/ are not counted as tests.
+Comments, docstrings and blank lines do not count, so that documentation is not sacrificed for tests. The benchmarks in
+tests/ do not count as tests.
 """
 
 from __future__ import annotations
