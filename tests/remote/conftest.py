@@ -1,6 +1,6 @@
-"""A laptop and a server: a real OpenSSH server on the loopback, which has a home folder of its own.
+"""A laptop and a server: a real OpenSSH server on loopback, with a home folder of its own.
 
-The server's `uv run` is this Python on the project that was sent: what packages it would install is not tried here.
+On the server, `uv run` starts this Python on the transferred project; the installation of packages is not tested here.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pipeline.core.retry import Patience
 from pipeline.core.store import Store
 from pipeline.remote.host import Host
 
-#: what names the certificates of a network that inspects TLS, on this machine and so on the server
+#: variables with the certificates of a network that inspects TLS, on this machine and thus on the server
 AUTHORITIES = ("NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 QUICK = Patience(tries=2, seconds=0.1)
-#: `uv run`, without the packages: the program and `just` are those of this Python
+#: `uv run` without installing packages: the program and `just` are those of this Python
 UV = """\
 #!/bin/sh
 until [ "$1" = a11y-bench ] || [ "$1" = just ]; do shift; done
@@ -35,7 +35,7 @@ exec {bin}/python -c 'from pipeline.cli import main; main()' "$@"
 
 
 class Laptop:
-    """This side, its store and the server as it sees it."""
+    """The laptop's side: its store, and the server as it sees it."""
 
     def __init__(self, server: Server, folder: Path) -> None:
         self.home, self.store = folder / "home", Store(folder / "data")

@@ -1,4 +1,4 @@
-"""Which files travel between data directories."""
+"""Which files are transferred between data directories."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def sent(held: Path, target: Path, *selection: Sequence[Any]) -> set[str]:
 
 @pytest.mark.engine("rsync")
 def test_filters_and_names_agree(held: Path, tmp_path: Path) -> None:
-    """What is fetched is what a merge looks at: neither a file too many, nor one that is lost on the way."""
+    """A merge reads exactly the transferred files: none too many, and none is lost on the way."""
     assert sent(held, tmp_path / "all") == {name for name in HELD if travels(name)}
 
 
 @pytest.mark.engine("rsync")
 def test_only_one_repositorys_files_travel(held: Path, tmp_path: Path) -> None:
-    """Of `acme/ui`, not of `big-acme/ui`: a part of another repository's files makes that inconsistent."""
+    """For `acme/ui` and not `big-acme/ui`: with only some of its files, another repository would be inconsistent."""
     files = sent(held, tmp_path / "one", (), [REPO]) - {"schema.json", "subsets/lite.txt"}
     ours = {name for name in HELD if "/acme__ui/" in name or name.endswith("/acme__ui.jsonl")}
     assert files == {name for name in ours if travels(name)}

@@ -1,4 +1,4 @@
-"""Which form a place has, and what the forms promise: nothing is lost, and every side can merge again."""
+"""Which form a file has, and what the forms guarantee: nothing is lost, and every side can merge again."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def dumped(records: Records) -> bytes:
 
 
 def merged(values: Sequence[str | None], prefer: str) -> str | None:
-    """What becomes of one record, by its values before, here and there; `?` if nothing decides."""
+    """The result for one record, given its values before, here and there; `?` if nothing decides."""
     before, ours, theirs = values
     if ours == theirs or (before is not None and before == theirs):
         return ours
@@ -84,7 +84,7 @@ def merged(values: Sequence[str | None], prefer: str) -> str | None:
 @FAST
 @given(RECORDS, RECORDS, RECORDS, st.sampled_from(["", "ours", "theirs"]))
 def test_records_are_merged_one_by_one(put: Any, before: Records, ours: Records, theirs: Records, prefer: str) -> None:
-    """Whatever both sides did to each of them since the last merge; another version of the program is no change."""
+    """Whatever both sides did to each record since the last merge; another version of the program is no change."""
     known = rows_of(INSTANCE, Path("before"), dumped(before))
     data, conflicts = INSTANCE(put(dumped(ours), dumped(theirs), known, prefer))
     values = [{number: value for number, (value, _) in side.items()} for side in (before, ours, theirs)]
@@ -110,7 +110,7 @@ def in_order(part: list[bytes], whole: list[bytes]) -> bool:
 @FAST
 @given(st.lists(st.tuples(st.sampled_from(["ours", "theirs", "pull", "push"]), st.integers(0, 1)), max_size=14))
 def test_people_on_two_sides_lose_no_decision(steps: list[tuple[str, int]]) -> None:
-    """However often they merge in between, even in one second: each side's decisions keep their order."""
+    """However often they merge in between, even within one second: each side's decisions keep their order."""
     sides: dict[str, list[bytes]] = {"ours": [], "theirs": []}
     own: dict[str, list[bytes]] = {"ours": [], "theirs": []}
     day = 1
@@ -144,7 +144,7 @@ def member(text: str) -> bytes:
 
 
 def test_pages_that_one_side_fetched_are_added(put: Any) -> None:
-    """The last one may be incomplete: a killed process left it, and it is fetched again."""
+    """The last one may be incomplete, if a killed process left it; it is fetched again."""
     first, ours, theirs = (member(f"{name} {'x' * 50}") for name in ("first", "ours", "theirs"))
     data = pages(put(first + ours, first + theirs + member("half")[:-3])).data
     assert data is not None and gzip.decompress(data).decode().count("x" * 50) == 3

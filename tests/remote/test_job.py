@@ -1,4 +1,4 @@
-"""Jobs of a server, without the server: they run on their own, and say how they are."""
+"""A server's jobs, without the server: they run independently, and report their state."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_job_is_asked_to_end(tmp_path: Path) -> None:
 
 
 def test_who_does_not_pass_a_request_to_end_on_leaves_nothing_behind(tmp_path: Path) -> None:
-    """A recipe is a shell's, and the program its child."""
+    """A recipe runs in a shell, and the program is its child."""
     inner = "trap 'touch ended; exit 130' TERM; touch begun; while :; do sleep 0.1; done"
     job = begin(tmp_path, "one", "sh", "-c", f'sh -c "{inner}"; true')
     until = time.monotonic() + 20

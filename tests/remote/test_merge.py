@@ -1,4 +1,4 @@
-"""Two data directories become one: nothing that one side alone has is lost, and what they disagree in is named."""
+"""Merging two data directories: what only one side has is kept, and contradictions are named."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pipeline.remote.merge import merge
 
 
 class Pair:
-    """Ours, theirs, and the note of what both hold."""
+    """Ours, theirs, and the record of what both sides have."""
 
     def __init__(self, folder: Path) -> None:
         self.ours, self.theirs = Store(folder / "ours"), Store(folder / "theirs")
@@ -66,7 +66,7 @@ def test_what_is_new_there_is_taken_and_what_is_ours_stays(pair: Pair) -> None:
 
 
 def test_candidates_are_merged_by_their_pull_request(pair: Pair) -> None:
-    """They store no `instance_id`: once, no collected repository could be sent to a server."""
+    """They store no `instance_id`: once, no repository that had been collected could be sent to a server."""
     for side, candidates in (
         (pair.ours, [make_candidate(9, title="ours")]),
         (pair.theirs, [make_candidate(1), make_candidate(10)]),
@@ -154,7 +154,7 @@ def test_a_broken_line_is_named(pair: Pair) -> None:
 
 
 def test_a_broken_line_among_rejections_is_named(pair: Pair) -> None:
-    """Also where both sides have the same file, which nothing else would have read."""
+    """Even if both sides have the same file, which nothing else would have read."""
     for number, side in enumerate((pair.ours, pair.theirs), 1):
         write_bytes(side.dataset(REPO), b'{"instance_id": "acme__ui-1"}\n{"instance_id"\n')
         rejection = Rejection(instance_id=f"acme__ui-{number}", stage="build", reason="no_tests_run")
@@ -264,7 +264,7 @@ def book(side: Store, *requests: tuple[str, str], status: str = OK, key: Key = K
 
 
 def created(side: Store) -> None:
-    """The keys of both sides were made at the same time."""
+    """The keys of both sides were created at the same time."""
     with closing(Ledger(side.ledger)) as ledger, ledger._db as db:
         db.execute("UPDATE keys SET created = '2026-01-01'")
 

@@ -1,4 +1,4 @@
-"""Scheduler and worker that `remote-run` started on a server, and a coordinator that reaches them by ssh alone."""
+"""Scheduler and worker that `remote-run` started on a server, and a coordinator that reaches them only by ssh."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def free_port() -> int:
 
 @contextmanager
 def tunnel(port: int, target: int) -> Iterator[None]:
-    """Lead a port of this machine to one of the server's loopback."""
+    """Forward a port of this machine to one on the server's loopback."""
     process = subprocess.Popen(["ssh", "-N", "-L", f"{port}:127.0.0.1:{target}", NAME])
     try:
         yield

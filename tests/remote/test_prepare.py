@@ -1,4 +1,4 @@
-"""What a server is set up with: once as well as twice, nothing in a dry run, and configuration that can be read."""
+"""Setting up a server: repeatable, nothing changes in a dry run, and the configuration is valid."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_limits_are_those_of_the_thesis(tmp_path: Path) -> None:
 
 
 def test_limits_of_the_running_kernel_are_set_by_names_that_it_has(tmp_path: Path) -> None:
-    """A name that mixes points and slashes is refused by sysctl."""
+    """sysctl refuses a name that mixes dots and slashes."""
     command = ["bash", str(SCRIPT), "--dry-run", "--folder", str(tmp_path / "bench")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     names = re.findall(r"kernel: ([^ \n]+)", done.stdout)
@@ -99,14 +99,14 @@ def test_configuration_that_is_no_json_is_left_to_a_person(tmp_path: Path, text:
 
 
 def prepare_with_errors(root: Path) -> list[tuple[str, str]]:
-    """Python may say on stderr what is broken."""
+    """Python may print on stderr what is broken."""
     command = ["bash", "-s", "--", "--root", str(root), "--folder", str(root / "bench")]
     done = subprocess.run(command, input=SCRIPT.read_text(), capture_output=True, text=True, check=True)
     return [(state, what.strip()) for state, _, what in (line.partition(" ") for line in done.stdout.splitlines())]
 
 
 def test_a_user_whom_the_engine_refuses_is_told_what_to_do(tmp_path: Path) -> None:
-    """It was started anew each time, without effect."""
+    """The engine was started anew each time, without effect."""
     engine = tmp_path / "bin/docker"
     engine.parent.mkdir()
     engine.write_text("#!/bin/sh\necho 'permission denied while trying to connect to the docker API' >&2\nexit 1\n")
@@ -122,7 +122,7 @@ def test_a_user_whom_the_engine_refuses_is_told_what_to_do(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(("subject", "program"), [("node_is", "npm"), ("uv_is", "python3"), ("packages", "apt-get")])
 def test_what_cannot_be_installed_is_left_to_a_person(tmp_path: Path, subject: str, program: str) -> None:
-    """The links to programs that were never installed were made, and reported as done."""
+    """Links to programs that were never installed used to be made and reported as done."""
     failing = tmp_path / "bin" / program
     failing.parent.mkdir()
     lines = ("the registry is away", "npm ERR!", "npm ERR! A complete log of this run can be found in: /root/_logs/x")

@@ -1,6 +1,6 @@
 """One batch in threads, on two workers and on a server: the same dataset, answers, verdicts and costs.
 
-The model is scripted; the proxy that all of them ask has a PostgreSQL.
+The model is scripted; all of them use one proxy, which has a PostgreSQL database.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ REPAIR = "```\n### {}\n<<<<<<< SEARCH\n{}\n=======\n{}\n>>>>>>> REPLACE\n```\n"
 SETTINGS = 'samples = {sets = 1, per_set = 1}\nretrieval = {model = ""}\n'
 RECIPES = {"build": "build-run", "predict": "agt-run", "evaluate": "eval-run"}
 OUTCOMES = {"menu": Outcome.RESOLVED, "badge": Outcome.UNRESOLVED, "toggle": Outcome.RESOLVED}
-#: the file that says when each request was sent, and how long it took
+#: a file that records when each request was sent, and how long it took
 TRAJECTORY = "trajectory.jsonl"
 STAMP = re.compile(r"\d{8}T\d{6,12}Z")
 
 
 def replies() -> Iterator[Answer]:
-    """A model's replies to the steps of an agent, one after the other for each pull request."""
+    """A model's replies to an agent's steps, in order, for each pull request."""
     for name, (path, search, replace) in EDITS.items():
         located, repaired = f"```\n{path}\nline: 1\n```\n", REPAIR.format(path, search, replace)
         for step in ("files", "elements", "lines", "repair"):
@@ -82,7 +82,7 @@ def run_there(laptop: Laptop, commands: Sequence[Sequence[str]]) -> None:
 
 
 def written(store: Store) -> dict[str, bytes]:
-    """What people compare: datasets, environments, verdicts, predictions and costs, whenever the run began."""
+    """What people compare: datasets, environments, verdicts, predictions and costs, without the run's time."""
     paths = [path for path in store.root.glob("0[234]_*/**/*") if path.suffix in (".jsonl", ".toml")]
     paths = [path for path in paths if path.name != TRAJECTORY]
     return {STAMP.sub("RUN", str(path.relative_to(store.root))): timeless(path) for path in (*paths, store.costs)}

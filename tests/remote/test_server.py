@@ -1,4 +1,4 @@
-"""The whole way through a real OpenSSH server on the loopback, which has a home folder of its own (conftest.py)."""
+"""The whole way through a real OpenSSH server on loopback, with a home folder of its own (conftest.py)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ wrong:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project of two recipes, and what runs jobs."""
+    """A project with two recipes, and the program that runs jobs."""
     history = History(tmp_path / "project")
     history.commit("all", {"justfile": JUSTFILE, jobs.SCRIPT: jobs.LOCAL_SCRIPT.read_bytes(), "gone.py": "old"})
     return history.folder
@@ -334,7 +334,7 @@ def test_what_no_second_try_mends_is_said_at_once(
 
 
 def test_a_transfer_that_breaks_goes_on_where_it_was(laptop: Laptop, tmp_path: Path) -> None:
-    """The connection ends while a large file is under way: its first part is not sent again."""
+    """The connection breaks while a large file is under way: its first part is not sent again."""
     wrapper, log = laptop.server.folder / "rsync", tmp_path / "partial"
     find = f"find {laptop.store.root} -path '*.rsync-partial/*' -size +1M >> {log}"
     wrapper.write_text(f'#!/bin/sh\n{find}\nexec /usr/bin/rsync --bwlimit=4m "$@"\n')

@@ -1,4 +1,4 @@
-"""Units of work in a merge: what is walked through, what is equal, and what is refused."""
+"""Units of work in a merge: what is read, what is equal, and what is refused."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_a_unit_is_no_file(tmp_path: Path) -> None:
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", "3", "null"])
 def test_a_broken_manifest_is_named(tmp_path: Path, text: str) -> None:
-    """A manifest is written last, so a unit that was cut off has none; a broken one was changed."""
+    """A manifest is written last, so an incomplete unit has none; a broken one was edited."""
     ours, theirs = unit(tmp_path / "a", {}), unit(tmp_path / "b", {})
     (theirs / MANIFEST).write_text(text)
     with pytest.raises(UserError, match="not a manifest of a unit") as error:
