@@ -1,5 +1,5 @@
-"""Batches on workers that are hosts of their own, with power failures, pulled cables and restarts: the bytes are those
-of threads, nothing is lost, and nothing is written twice.
+"""Batches on workers on separate hosts, with power failures, pulled cables and restarts: the results have the same
+bytes as with threads, nothing is lost, and nothing is written twice.
 
 The first host has the data, the clone, the coordinator and the scheduler. Each of the two others has a worker with the
 local sandbox and a cache of its own, and sees no file of the first.
@@ -19,9 +19,9 @@ from namespaces import Host, lacking, until
 from pipeline.core.store import Store
 
 pytestmark = [pytest.mark.engine("git", "root"), pytest.mark.invariant(3), pytest.mark.invariant(4)]
-#: scheduler and workers notice within seconds that a host was cut off
+#: scheduler and workers notice a disconnected host within seconds
 QUICK = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "5s", "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "11s"}
-#: seconds for a command, which takes ten on an idle machine
+#: seconds for a command that takes ten on an idle machine
 LIMIT = 180
 DATASET, PREDICTIONS, VERDICTS = "02_dataset", "03_predictions", "04_evaluation"
 
@@ -40,7 +40,7 @@ def joined(host: Host) -> int:
 
 
 def as_in_threads(site: Site, store: Store, stage: str) -> bool:
-    """Whether a stage has the same bytes, and nothing was replaced on the way."""
+    """Whether a stage has the same bytes as with threads, and no file was replaced meanwhile."""
     return written(store, stage) == written(site.reference, stage) and not store.archive_root.exists()
 
 
@@ -56,7 +56,7 @@ def test_the_units_of_a_host_without_power_are_performed_elsewhere(site: Site) -
 
 
 def test_a_host_that_is_cut_off_and_comes_back_costs_nothing_but_time(site: Site) -> None:
-    """The scheduler has given its unit to the other one; its own result is worth nothing any more."""
+    """The scheduler has given its unit to the other worker; the host's own result is discarded."""
     store, host = site.store("cut"), site.workers[1]
     before = joined(host)
     with site.started(BUILD, store) as coordinator:
@@ -83,7 +83,7 @@ def test_a_cable_that_is_loose_for_a_moment_is_not_noticed(site: Site) -> None:
 
 
 def test_the_units_of_a_host_whose_disk_is_full_are_performed_elsewhere(site: Site) -> None:
-    """It gets the first unit, since most of the free slots are there."""
+    """It gets the first unit, since it has most of the free slots."""
     store, (host, other) = site.store("full"), site.workers
     until(lambda: joined(host) and joined(other))
     before = joined(host)

@@ -1,4 +1,4 @@
-"""The manifest of docs/remote.md starts commands that exist; `just bench kubernetes` checks the rest of it."""
+"""The manifest in docs/remote.md starts existing commands; `just bench kubernetes` checks the rest of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a coordinator has to reach: the scheduler's port, and nothing else. It is on a host of its own here."""
+"""What a coordinator must reach: the scheduler's port, and nothing else. Here, it is on a host of its own."""
 
 from __future__ import annotations
 
@@ -54,5 +54,5 @@ def test_a_coordinator_reaches_the_scheduler_alone(tmp_path: Path) -> None:
 
 
 def scheduler_of(dask: Dask) -> Any:
-    """Something with a port to which a gate can lead."""
+    """An object with a port for a gate to lead to."""
     return SimpleNamespace(port=dask.port)

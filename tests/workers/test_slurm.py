@@ -1,7 +1,7 @@
 """The batch script of docs/remote.md, submitted to a real Slurm: controller, daemon and munge on this machine.
 
-The node has more processors and memory than the machine, so that several jobs fit. The project's folder there has only
-what the script calls: an engine's start script that does nothing, and a `uv run` that is this Python.
+The node claims more processors and memory than the machine has, so that several jobs fit. The project's folder there
+contains only what the script calls: an engine's start script that does nothing, and a `uv run` that starts this Python.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pipeline.core.work import each
 DOCS = Path(__file__).parents[2] / "docs" / "remote.md"
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "scontrol")
 PACKAGES = "apt-get install munge slurmctld slurmd slurm-client"
-#: a job that was requeued waits until its credential has expired, by default for two minutes
+#: a requeued job waits until its credential has expired, by default for two minutes
 CONFIGURATION = """\
 ClusterName=bench
 SlurmctldHost={host}(127.0.0.1)
@@ -119,7 +119,7 @@ def slurm(tmp_path: Path) -> Iterator[Slurm]:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A home folder with what the script calls."""
+    """A home folder with the programs that the script calls."""
     engine, uv = tmp_path / "home/a11y-bench/docker/engine/start.sh", tmp_path / "home/bin/uv"
     for path, text in ((engine, "#!/bin/sh\ntouch started\n"), (uv, UV.format(python=sys.executable, program=PROGRAM))):
         path.parent.mkdir(parents=True)
@@ -129,7 +129,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def script() -> str:
-    """The only batch script of the docs."""
+    """The only batch script in the docs."""
     (text,) = [block for block in re.findall(r"```sh\n(.*?)```", DOCS.read_text(), re.DOTALL) if "#SBATCH" in block]
     return text
 

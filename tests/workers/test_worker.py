@@ -1,4 +1,4 @@
-"""Where scheduler and workers can be reached, and how they end: whoever reaches one can run code on its machine."""
+"""Where scheduler and workers listen, and how they end: whoever reaches one can run code on its machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOOPBACK = {"0100007F"}
 
 
 def listening(process: subprocess.Popen[bytes]) -> set[str]:
-    """The local addresses on which a process listens, as the kernel writes them."""
+    """The local addresses on which a process listens, in the kernel's notation."""
     sockets = {link.readlink().name for link in Path(f"/proc/{process.pid}/fd").iterdir() if link.is_symlink()}
     tables = [Path(f"/proc/{process.pid}/net/{name}").read_text().splitlines()[1:] for name in ("tcp", "tcp6")]
     rows = [line.split() for table in tables for line in table]
@@ -44,7 +44,7 @@ def test_an_address_without_host_or_port_is_refused(address: str) -> None:
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("words", [[scheduler.command], [worker.command, "tcp://127.0.0.1:8786"]])
 def test_an_address_of_another_machine_is_refused(words: list) -> None:
-    """192.0.2.0/24 is for documentation."""
+    """192.0.2.0/24 is reserved for documentation."""
     result = CliRunner().invoke(words[0], [*words[1:], "--host", "192.0.2.77"])
     assert result.exit_code == 2 and "'192.0.2.77' is not an address of this machine" in result.output
 
@@ -60,7 +60,7 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.engine("git")
 def test_who_is_asked_to_end_closes_down(tmp_path: Path) -> None:
-    """Slurm and `remote-stop` ask so; it printed what looked like a fault."""
+    """Slurm and `remote-stop` send this signal; the output used to look like a fault."""
     with Dask(tmp_path, workers=1) as dask:
         log = tmp_path / "dask.log"
         until(lambda: "working for" in log.read_text())
