@@ -1,4 +1,4 @@
-"""Bundles: whole, checked, judged again; and what is done to one is found."""
+"""Bundles: complete, checked, and judged again; every manipulation is found."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pipeline.submission.cli import command
 
 @pytest.fixture(scope="module")
 def bench(tiny: Bench, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """A dataset with the answers of oracle and nop, evaluated."""
+    """A dataset with the evaluated answers of oracle and nop."""
     made = tiny.copy(tmp_path_factory.mktemp("submission"))
     for name in ("oracle", "nop"):
         Predictor(made.store, REPO, name, name, models=SHIPPED).predict()
@@ -57,7 +57,7 @@ def rewrite(path: Path, **changes: object) -> None:
 
 
 def signed_again(folder: Path, **changes: object) -> None:
-    """What a forger would do: let the digests fit."""
+    """What a forger would do: make the digests match."""
     said = bundle.load(folder).model_copy(update={"files": bundle._digests(folder), **changes})
     said = said.model_copy(update={"digest": said.signed()})
     (folder / bundle.ABOUT).write_text(said.model_dump_json())
@@ -74,7 +74,7 @@ def test_a_bundle_holds_and_its_verdicts_come_again(bench: Bench, packed: Path) 
 
 @pytest.mark.rule("money-adds-up")
 def test_its_cost_is_what_tables_say(bench: Bench, tmp_path: Path) -> None:
-    """With shared work, and without the highest possible cost of a request that was lost."""
+    """Including shared work, but not the highest possible cost of a lost request."""
     made = bench.copy(tmp_path / "paid")
     (run,) = made.store.predictions(REPO, "oracle", "oracle").glob("*/run.json")
     experiment = read_json(run)["experiment"]
@@ -134,7 +134,7 @@ def test_a_claim_that_its_own_records_contradict_is_found(
 
 
 def test_a_verdict_that_the_stored_run_does_not_give_is_found(bench: Bench, copy: Path) -> None:
-    """Records that agree with each other are not true yet: the runs are read again."""
+    """Consistent records may still be false: the runs are read again."""
     rewrite(next(copy.rglob("verdicts.jsonl")), outcome="unresolved")
     signed_again(copy, outcomes={"resolved": len(QUALIFIED) - 1, "unresolved": 1})
     assert bundle.verify(copy) == []
@@ -144,7 +144,7 @@ def test_a_verdict_that_the_stored_run_does_not_give_is_found(bench: Bench, copy
 
 @pytest.mark.rule("bad-input")
 def test_links_of_a_foreign_bundle_lead_nowhere(bench: Bench, copy: Path, tmp_path: Path) -> None:
-    """To judge one, its data are copied: a link to `/` was all of this machine."""
+    """Data are copied before judging: a link to `/` gave access to this whole machine."""
     outside = tmp_path / "outside"
     (outside / "secret").mkdir(parents=True)
     (copy / "data" / "loop").symlink_to(copy)
@@ -176,7 +176,7 @@ def test_a_cost_that_is_no_amount_is_refused(copy: Path, cost: str) -> None:
 
 
 def test_answers_that_were_not_evaluated_since_are_not_packed(bench: Bench, tmp_path: Path) -> None:
-    """The verdicts of the run before were packed with the answers of a new one, and only the receiver found it."""
+    """The previous run's verdicts were packed with a new run's answers, and only the receiver noticed."""
     store, subject = bench.copy(tmp_path).store, Subject(REPO, "oracle", "oracle")
     (run,) = store.predictions(REPO, "oracle", "oracle").glob("*/run.json")
     shutil.copytree(run.parent, run.parent.with_name("99990101T000000Z"))
@@ -220,7 +220,7 @@ def test_the_leaderboard_lists_what_holds(bench: Bench, packed: Path, copy: Path
 
 @pytest.fixture(scope="module")
 def incomplete(tiny: Bench, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """A run of oracle in which the machine failed at one instance."""
+    """A run of oracle with a machine failure at one instance."""
     made = tiny.copy(tmp_path_factory.mktemp("incomplete"))
     Predictor(made.store, REPO, "oracle", "oracle", models=SHIPPED).predict()
     made.break_image("menu")

@@ -1,4 +1,4 @@
-"""The leaderboard's tables: what is compared, and what stands below without a rank."""
+"""The leaderboard's tables: which submissions are compared, and which are listed below without a rank."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rows(page: str) -> dict[str, str]:
 
 @pytest.mark.rule("incomplete-is-marked")
 def test_incomplete_submissions_and_drafts_have_no_rank_and_no_rate() -> None:
-    """However much they resolve, they stand below the others, by name."""
+    """However much they resolve, they are listed below the others, by name."""
     late = submission("late", {"resolved": 1, "not_evaluated": 1}, draft=True)
     found = rows(
         render(
@@ -49,7 +49,7 @@ def test_incomplete_submissions_and_drafts_have_no_rank_and_no_rate() -> None:
 
 
 def test_a_reference_is_in_no_ranking() -> None:
-    """The gold patches were the best model."""
+    """The gold patches were ranked as the best model."""
     found = rows(render([submission("oracle", {"resolved": 2}, agent="oracle"), submission("weak", {"unresolved": 2})]))
     assert list(found) == ["weak", "oracle"]
     assert " reference " in found["oracle"] and "%" not in found["oracle"]
@@ -61,7 +61,7 @@ def test_other_instances_have_a_table_of_their_own() -> None:
 
 
 def test_no_level_of_headings_is_skipped() -> None:
-    """axe-core: a table's heading followed the page's title, one level too deep."""
+    """axe-core: a table's heading after the page's title was one level too deep."""
     page = render([submission("all", {"resolved": 2})])
     levels = [int(level) for level in re.findall(r"<h(\d)", page)]
     assert levels[0] == 1 and all(after - before <= 1 for before, after in pairwise(levels))
