@@ -1,6 +1,7 @@
-"""A data directory of schema 1, as the program of that time left it after the demo, migrated and gone on with.
+"""A data directory of schema 1, as that version's program left it after the demo, is migrated and used further.
 
-`schema-1/` holds its records, the tables of its analysis, and the ledger as SQL. Logs, images and caches are left out.
+`schema-1/` contains its records, the tables of its analysis, and the ledger as SQL. Logs, images and caches are left
+out.
 """
 
 from __future__ import annotations
@@ -50,19 +51,19 @@ def old(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(old: Path) -> Store:
-    """It, migrated."""
+    """The same directory, migrated."""
     stage.migrate(old)
     return Store(old)
 
 
 def content(root: Path) -> dict[str, bytes]:
-    """Every file but the archive and locks."""
+    """Every file except the archive and locks."""
     paths = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
     return {str(path): (root / path).read_bytes() for path in paths if path.parts[0] not in ("archive", ".locks")}
 
 
 def broken_off(old: Path, monkeypatch: pytest.MonkeyPatch, after: int) -> bool:
-    """Migrate, and end at one of the writes or moves; whether there were as many."""
+    """Migrate, and stop at one of the writes or moves; returns whether there were that many."""
     left = iter(range(after))
     write, rename = stage.write_bytes, Path.rename
 
@@ -92,8 +93,8 @@ def broken_off(old: Path, monkeypatch: pytest.MonkeyPatch, after: int) -> bool:
 # -- what comes of it ------------------------------------------------------------------------------------------------
 @pytest.mark.rule("migration")
 def test_the_analysis_of_migrated_data_gives_the_same_tables(store: Store) -> None:
-    """Byte by byte, but for the outcome and attempts that there were not yet, a word of difficulty, and what `kept`
-    counts: super and reworked, where it was all but bad."""
+    """Byte for byte, except for the outcomes and attempts that did not exist yet, a word about difficulty, and what
+    `kept` counts: super and reworked, formerly everything but bad."""
     made = analyze.tables(analyze.load(store))
     before = {path.stem: path.read_bytes() for path in (OLD / "05_analysis" / "tables").glob("*.csv")}
     for name in ("by_difficulty", "classes"):
@@ -152,7 +153,7 @@ def _old_verdicts(agent: str, model: str) -> list[dict]:
 
 @pytest.mark.rule("migration")
 def test_what_was_paid_for_is_not_asked_again(store: Store) -> None:
-    """Answers are shown, evaluated and analyzed as they are; money stays with its experiment."""
+    """Answers are shown, evaluated and analyzed as they are; costs stay with their experiment."""
     for agent, model in WHO:
         (folder,) = store.predictions(REPO, agent, model).iterdir()
         answers = read_answers(store, Subject(REPO, agent, model))
@@ -171,7 +172,7 @@ def _run(store: Store) -> Path:
 
 @pytest.mark.rule("migration")
 def test_a_run_of_another_dataset_keeps_its_name(old: Path) -> None:
-    """It was stale, and stays so: its answers are to other tasks."""
+    """It was stale before, and remains so: its answers belong to other tasks."""
     path = old / "02_dataset" / f"{REPO.slug}.jsonl"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
     before = read_json(next(old.glob("03_predictions/magentless/*/*/*/run.json")))
@@ -180,7 +181,7 @@ def test_a_run_of_another_dataset_keeps_its_name(old: Path) -> None:
 
 
 def test_verdicts_can_be_given_anew(store: Store) -> None:
-    """Runs of before there was a law are no evidence under it: they are run again, and nothing breaks until then."""
+    """Runs from before there was a law are no evidence under it: they are run again, and nothing breaks until then."""
     verdicts = regrade(store, Subject(REPO, "magentless", "scripted"))
     assert {str(one.outcome) for one in verdicts} == {"not_evaluated", "empty"}
 
@@ -228,7 +229,7 @@ def test_a_second_time_changes_nothing(store: Store) -> None:
 
 @pytest.mark.rule("migration")
 def test_a_migration_that_was_stopped_goes_on(old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wherever it was stopped, and as often as it was."""
+    """Wherever, and however often, it was stopped."""
     whole = tmp_path / "whole"
     shutil.copytree(old, whole)
     stage.migrate(whole)
@@ -256,7 +257,7 @@ def test_a_broken_line_is_named(old: Path, line: str) -> None:
 
 @pytest.mark.rule("bad-input")
 def test_expectations_that_contradict_the_results_are_named(old: Path) -> None:
-    """Tests stood in several lists: where these disagree, nobody can say which one holds."""
+    """Tests used to be in several lists: if these contradict each other, nobody can say which one is right."""
     path = old / "02_dataset" / f"{REPO.slug}.jsonl"
     first, *rest = path.read_text().splitlines(keepends=True)
     spoiled = json.loads(first) | {"p2p_tests": {}}
@@ -275,14 +276,14 @@ def test_a_stage_that_is_under_way_is_waited_for(old: Path) -> None:
 
 # -- what the demo does not have ---------------------------------------------------------------------------------------
 def older(path: Path, *records: object) -> None:
-    """Records as schema 1 wrote them, where nothing but their version changed."""
+    """Records as schema 1 wrote them; only their version has changed."""
     write_records(path, records)
     write_bytes(path, path.read_bytes().replace(b'"schema_version":2,"tool":"0.1.0"', b'"schema_version":1'))
 
 
 @pytest.fixture
 def bare(tmp_path: Path) -> Path:
-    """A data directory of schema 1 with nothing in it."""
+    """An empty data directory of schema 1."""
     root = tmp_path / "bare"
     write_json(root / "schema.json", {"schema_version": 1})
     return root
@@ -290,7 +291,7 @@ def bare(tmp_path: Path) -> Path:
 
 @pytest.mark.trap("folder-collision")
 def test_models_that_shared_a_folder_are_told_apart(bare: Path) -> None:
-    """Their runs say whose they are; one without a `run.json` is told by its predictions."""
+    """Their runs say whose they are; a run without `run.json` is identified by its predictions."""
     repo, folder = Repo("acme", "ui"), bare / "03_predictions" / "magentless" / "acme__ui" / "org_m"
     for number, model in enumerate(("org/m", "org:m", "org_m")):
         older(folder / str(number) / "predictions.jsonl", make_prediction(1, model_name_or_path=model, agent=""))
@@ -304,7 +305,7 @@ def test_models_that_shared_a_folder_are_told_apart(bare: Path) -> None:
 
 
 def test_ratings_are_found_again_and_evidence_is_no_agent(bare: Path) -> None:
-    """`04_evaluation/oracle` held the gold patches' verdicts and what was found out about patches."""
+    """`04_evaluation/oracle` contained both the gold patches' verdicts and the evidence about patches."""
     repo, task = Repo("acme", "ui"), make_instance(1).task()
     run = bare / "03_predictions" / "a" / repo.slug / "m" / "1"
     older(run / "tasks.jsonl", task)

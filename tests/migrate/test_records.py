@@ -1,4 +1,4 @@
-"""Records of schema 1 as records of schema 2: what becomes of each field, and what is refused."""
+"""Records of schema 1 as records of schema 2: how each field is converted, and what is refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def plain(record: Versioned) -> dict[str, Any]:
 
 
 def old_instance(tests: dict[str, str]) -> dict[str, Any]:
-    """An instance as schema 1 stored it: each run's tests by status, and the lists that follow from them."""
+    """An instance as schema 1 stored it: each run's tests by status, and the lists derived from them."""
     new = make_instance(tests=tests)
     old = {name: value for name, value in plain(new).items() if name not in ("tests", "tool")}
     for place, field in enumerate(RUNS):
@@ -52,7 +52,7 @@ def test_the_lists_of_tests_become_one_table() -> None:
 
 
 def test_the_version_of_the_program_is_not_known() -> None:
-    """Schema 1 did not say it, and this program did not write the record."""
+    """Schema 1 did not record it, and this program did not write the record."""
     new = converted(Instance, old_instance(TESTS))
     assert (new["schema_version"], new["tool"]) == (SCHEMA_VERSION, "")
 
