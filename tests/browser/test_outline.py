@@ -1,4 +1,4 @@
-"""The outline of an accessibility tree, from results as Chromium's DevTools give them; no browser is needed."""
+"""The outline of an accessibility tree, from results in the form of Chromium's DevTools; no browser is needed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Row = dict[str, Any]
 
 
 class Tree:
-    """Builds both results of the protocol: the accessibility tree and the document, with the same node numbers."""
+    """Builds both results of the protocol, the accessibility tree and the document, with the same node numbers."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -21,8 +21,7 @@ class Tree:
         self.document: Row = {"backendNodeId": 0, "children": []}
 
     def node(self, role: str, name: str = "", *children: int, ignored: bool = False, **more: Any) -> int:
-        """A node with what it holds, children first; gives its number. `attributes` are those of its element, and
-        `states` its properties."""
+        """Add a node, children first; returns its number. `attributes` are its element's, `states` its properties."""
         number = next(self._numbers)
         attributes, states = more.pop("attributes", {}), more.pop("states", [])
         row: Row = {"nodeId": str(number), "backendDOMNodeId": number, "ignored": ignored, "properties": states}
@@ -66,7 +65,7 @@ def test_what_is_inside_is_indented(tree: Tree) -> None:
 
 
 def test_a_wrapper_without_information_is_left_out(tree: Tree) -> None:
-    """Classes and further `div`s make no difference to anybody."""
+    """Classes and additional `div`s make no difference to any user."""
     plain = Tree()
     assert plain.lines(plain.text("One")) == ["text: One"]
     assert tree.lines(tree.node("generic", "", tree.node("none", "", tree.text("One")))) == ["text: One"]
@@ -83,7 +82,7 @@ def test_what_is_ignored_has_no_role(tree: Tree) -> None:
 
 
 def test_texts_beside_each_other_are_one(tree: Tree) -> None:
-    """How a text is split over elements makes no difference; a text in another element is another one."""
+    """How a text is split over elements makes no difference, but the element it is in does."""
     paragraph = tree.node("paragraph", "", tree.text("Save "), tree.text("all"))
     assert tree.lines(tree.text("a"), tree.text("b"), paragraph, tree.text("c")) == [
         "text: ab",
@@ -162,7 +161,7 @@ def test_a_reference_that_leads_nowhere_is_said(tree: Tree, attributes: dict[str
     ],
 )
 def test_attributes_that_the_tree_may_omit_are_added(tree: Tree, attribute: str, value: str, shown: bool) -> None:
-    """An attribute that the role does not allow is not in the tree, but removing it may be all that a fix does."""
+    """An attribute that the role does not allow is not in the tree, but removing it may be the whole fix."""
     (line,) = tree.lines(tree.node("button", "Save", attributes={attribute: value}))
     assert line == "button 'Save'" + (f" {attribute}={value}" if shown else "")
 

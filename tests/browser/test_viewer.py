@@ -1,4 +1,4 @@
-"""The browser: what is wanted of a page, and that a page which misbehaves is told by name and costs no other one."""
+"""The browser: what is read from a page, and that a misbehaving page is reported by name and does not affect others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOOD = '<!doctype html><html lang="en"><title>a</title><body><p>Good</p><button>
 PICTURE = GOOD + '<img src="">'
 DIALOG = """<!doctype html><div role="dialog" aria-label="Delete all" class="c0"><div><img src="a"><img src="b"></div>
 <p style="color: #aaa; background: #fff">pale</p><button>a</button></div>"""
-#: seconds that a page gets here
+#: a page's time limit here, in seconds
 SECONDS = 3
 
 
@@ -60,7 +60,7 @@ def test_everything_that_may_be_wanted_of_markup(viewer: Browser) -> None:
 
 @pytest.mark.engine("browser", "npm")
 def test_what_a_screen_reader_says(viewer: Browser) -> None:
-    """In a page that had another text before, in which no script runs; of an empty page it says nothing."""
+    """In a page that had another text before, in which no script runs; for an empty page, nothing is said."""
 
     def said(*nodes: Node) -> tuple[str, ...] | None:
         return viewer.look(Page("spoken", Markup("", list(nodes)), ("spoken",))).spoken
@@ -73,7 +73,7 @@ def test_what_a_screen_reader_says(viewer: Browser) -> None:
 
 
 def test_colours_are_seen_and_elements_told_by_roles_and_names(viewer: Browser) -> None:
-    """Never by a class; the second one that is told alike has its number."""
+    """Never by a class; the second element with the same role and name gets a number."""
     rows = viewer.look(site(DIALOG)).violations
     assert [(row["rule"], *row["criteria"], row["element"]) for row in rows] == [
         ("color-contrast", "1.4.3", 'dialog "Delete all" > p "pale"'),
@@ -179,13 +179,13 @@ def _browsers() -> dict[int, list[str]]:
     mains = {
         pid: args for pid, (_, args) in rows.items() if "--remote-debugging-pipe" in args and "--type=" not in args
     }
-    # Debian's program is a script around the browser; a process of the browser begins as a copy of it
+    # Debian's program is a script around the browser; a browser's process starts as a copy of it
     found = {pid: args.split() for pid, args in mains.items() if is_ours(pid) and not args.startswith("/bin/sh ")}
     return {pid: words for pid, words in found.items() if rows[pid][0] not in found}
 
 
 class Deadly(dict[str, bytes]):
-    """Files of a page; who asks for one ends the browsers of this process, so many times."""
+    """Files of a page; a request for one kills the browsers of this process, a limited number of times."""
 
     def __init__(self, times: int, kill: Callable[[], None]) -> None:
         super().__init__({"index.html": GOOD.encode()})
@@ -204,7 +204,7 @@ def _kill_browser() -> None:
 
 
 def _kill_driver() -> None:
-    """Playwright's own process, the parent of the browser."""
+    """Playwright's own process, the browser's parent."""
     at = next(iter(_browsers()))
     while "run-driver" not in Path(f"/proc/{at}/cmdline").read_text():
         at = int(Path(f"/proc/{at}/stat").read_text().rpartition(")")[2].split()[1])
@@ -215,7 +215,7 @@ def _kill_driver() -> None:
 @pytest.mark.parametrize("kill", [_kill_browser, _kill_driver], ids=["browser", "driver"])
 @pytest.mark.parametrize(("times", "cause"), [(1, ""), (9, "the browser ended 2 times while showing it")])
 def test_a_page_that_ends_the_browser_is_shown_once_more_and_no_other_is_lost(times, cause, kill) -> None:
-    """Of 420 foreign documents one ended the browser, and 197 had no result."""
+    """Of 420 foreign documents, one killed the browser, and 197 had no result."""
     deadly = Deadly(times, kill)
     pages = [site(PICTURE, f"page {number}") for number in range(5)]
     pages[2] = Page("deadly", Served(deadly), ("axe",), SECONDS)

@@ -1,4 +1,4 @@
-"""Where the scripts of docker/ are and how a test runs one. Imported by the tests beside it."""
+"""Where the scripts of docker/ are, and how a test runs one. Imported by the tests beside it."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ BUILD, MIRRORS, BOOTSTRAP = (DOCKER / "base" / f"{name}.sh" for name in ("build"
 
 
 def need(*programs: str, root: bool = False) -> None:
-    """Skip the test that runs if programs are not installed, or if it is not run as root; fail it in CI."""
+    """Skip the running test if programs are not installed or it is not run as root; fail it in CI."""
     missing = [program for program in programs if not shutil.which(program)]
     missing += ["root"] if root and os.geteuid() else []
     if missing:

@@ -1,6 +1,6 @@
-"""The base image that docker/base/build.sh makes: kept when unchanged, complete, and free of the host.
+"""The base image that docker/base/build.sh makes: kept if unchanged, complete, and free of the host's data.
 
-Not covered: the registry way, which needs an image registry.
+Not covered: pulling it, which needs an image registry.
 """
 
 import re
@@ -14,14 +14,14 @@ pytestmark = pytest.mark.engine
 
 @pytest.fixture(scope="module")
 def image() -> str:
-    """The base image: made now, or kept from before."""
+    """The base image, made now or kept from before."""
     built = run(BUILD)
     assert built.returncode == 0, built.stderr
     return built.stdout.split()[0]
 
 
 def in_image(image: str, script: str) -> str:
-    """What a shell script prints in a container of `image` without network."""
+    """The output of a shell script in a container of `image`, without network."""
     done = run("docker", "run", "--rm", "--network=none", image, "bash", "-euc", script)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -64,6 +64,6 @@ def test_image_holds_no_certificate_beyond_debians_own(image: str) -> None:
 
 @pytest.mark.invariant(6)
 def test_image_names_no_mirror_of_the_host(image: str) -> None:
-    """The address of a private mirror may hold a password."""
+    """The URL of a private mirror may contain a password."""
     servers = in_image(image, "cat /etc/apt/sources.list.d/*; test ! -e /etc/apt/sources.list; ls /var/lib/apt/lists")
     assert set(re.findall(r"https?://([^/\s]+)", servers)) == {"deb.debian.org"}

@@ -1,4 +1,4 @@
-"""The compose files are valid, pinned and without secrets, and serve what the model list names."""
+"""The compose files are valid, pinned and without secrets, and serve the models in the list."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_there_are_three() -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_it_is_a_compose_file(name: str) -> None:
-    """By the schema of the Compose specification, as check-jsonschema carries it."""
+    """By the schema of the Compose specification that check-jsonschema contains."""
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", FILES[name]]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
@@ -44,7 +44,7 @@ def test_images_are_pinned(service: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_nothing_is_open_to_the_network(service: dict[str, Any]) -> None:
-    """A model server on the network works for whoever finds it."""
+    """Anybody could use a model server that is open to the network."""
     assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
 
 
@@ -70,7 +70,7 @@ def test_the_proxy_has_every_variable_of_the_list() -> None:
 
 @pytest.mark.parametrize(("server", "service"), [("ollama", "ollama"), ("vllm", "vllm"), ("vllm", "vllm-embedding")])
 def test_the_proxy_finds_the_servers(server: str, service: str) -> None:
-    """By the service's name, on the port inside; all three files are one compose project."""
+    """By the service's name, with the internal port; all three files are one compose project."""
     assert service in services(server)
     port = services(server)[service]["ports"][0].rpartition(":")[2]
     assert f"http://{service}:{port}/v1" in services("proxy")["proxy"]["environment"].values()

@@ -1,6 +1,6 @@
 """start.sh and stop.sh with real engines: the running one, and one of our own beside it.
 
-Not covered: install.sh on a machine without an engine, which is the first step of CI.
+Not covered: install.sh on a machine without an engine, which is CI's first step.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.engine
 
 
 def engine_in_use() -> str:
-    """Identity of the engine that answers: its id, version and data root."""
+    """The engine that answers, by its id, version and data root."""
     return run("docker", "info", "--format", "{{.ID}} {{.ServerVersion}} {{.DockerRootDir}}").stdout
 
 
@@ -28,7 +28,7 @@ def test_start_leaves_a_running_engine_alone(tmp_path: Path) -> None:
 
 @pytest.fixture
 def own_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """Environment for an engine beside the running one; whatever a test started there is stopped."""
+    """The environment for an engine beside the running one; whatever a test started there is stopped."""
     folder = tmp_path_factory.mktemp("e")  # short: a socket's path has at most 107 characters
     env = {
         "DOCKER_HOST": f"unix://{folder}/sock",
@@ -40,7 +40,7 @@ def own_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, s
 
 
 def test_an_engine_of_our_own_starts_once_and_stops(own_engine: dict[str, str]) -> None:
-    """In a network namespace of its own, since two engines take the bridge docker0 from each other."""
+    """In a network namespace of its own, since two engines would compete for the bridge docker0."""
     need("dockerd", root=True)
     other = engine_in_use()
     first, second = (run("unshare", "--net", START, **own_engine) for _ in range(2))

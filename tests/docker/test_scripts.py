@@ -1,4 +1,4 @@
-"""The scripts of docker/ without an engine: form, help, refusals, mirrors."""
+"""The scripts of docker/ without an engine: style, help, refusals, mirrors."""
 
 import os
 import re
@@ -114,7 +114,7 @@ def test_mirrors_passes_over_other_suites(tmp_path: Path) -> None:
 @pytest.mark.engine("root")
 @pytest.mark.invariant(6)
 def test_the_password_of_a_mirror_is_not_printed(tmp_path: Path) -> None:
-    """A private mirror's address can hold one. The suite is one that no server has any more, so this ends at once."""
+    """A private mirror's URL can contain one. No server has this suite any more, so the command fails at once."""
     need("apt-get", "debootstrap")
     sources = apt_sources(tmp_path, "private.list", "deb http://me:hunter2@127.0.0.1:9/debian potato main\n")
     failed = run(BOOTSTRAP, "potato", "git", TMPDIR=str(tmp_path), **sources)

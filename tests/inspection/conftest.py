@@ -34,7 +34,7 @@ def store(tmp_path: Path) -> Store:
 
 @pytest.fixture
 def assessed(store: Store) -> Store:
-    """The same, with what a screen reader says of the first answer."""
+    """The same, with a screen reader's output for the first answer."""
     seen = SnapshotVerdict(likeness="a11y-different", tests={}, spoken={"shows [x]": SPOKEN})
     whose = {"agent": "magentless", "model": "model-a", "run": TIME, "patch_digest": "", "image": ""}
     about = {"instance_id": make_instance(1).instance_id, "resolved": False, "resolved_equivalent": False, **whose}

@@ -45,7 +45,7 @@ def test_a_run_that_cannot_be_read_hides_no_other(store: Store) -> None:
 
 
 def test_predictions_made_elsewhere_have_no_cost(store: Store) -> None:
-    """What the ledger knows nothing of was "0.0000", like an answer that is free."""
+    """Without ledger entries, the cost was shown as "0.0000", like that of a free answer."""
     prediction = make_prediction(1, agent="theirs", run=TIME)
     write_records(store.predictions(REPO, "theirs", "model-a") / TIME / "predictions.jsonl", [prediction])
     rows = json.loads(said(cli.command, store, "list", "--json"))
@@ -64,7 +64,7 @@ def test_two_runs_are_compared(store: Store) -> None:
 
 
 def test_every_attempt_that_both_runs_have_is_compared(store: Store) -> None:
-    """Only the first ones were, without a word."""
+    """Only the first attempts used to be compared, without a message."""
     for agent, numbers in (("magentless", (2, 3)), ("magentless@greedy", (2,))):
         folder = store.predictions(REPO, agent, "model-a") / TIME
         for number in numbers:
@@ -80,7 +80,7 @@ def test_every_attempt_that_both_runs_have_is_compared(store: Store) -> None:
 
 
 def test_two_runs_of_one_agent_and_model_are_compared_by_what_both_have(store: Store) -> None:
-    """The older one has no verdicts any more, so that every instance was different."""
+    """The older run has no verdicts any more, so every instance seemed to differ."""
     later = make_prediction(1, agent="magentless", run="20250506T070809Z")
     folder = store.predictions(REPO, "magentless", "model-a") / later.run
     write_records(folder / "predictions.jsonl", [later])
@@ -93,7 +93,7 @@ def test_two_runs_of_one_agent_and_model_are_compared_by_what_both_have(store: S
 
 @pytest.mark.parametrize("lock", [("predict", "magentless"), ("evaluate", "magentless@greedy")])
 def test_a_run_is_not_removed_under_who_works_on_it(store: Store, lock: tuple[str, str]) -> None:
-    """All named settings of an agent and model have one lock for predicting, as their answers are shared."""
+    """All named settings of an agent and model share one lock for predicting, since they share answers."""
     stage, agent = lock
     with store.lock(stage, REPO, agent, "model-a"), pytest.raises(UserError):
         said(cli.command, store, "remove", "magentless@greedy")
@@ -130,7 +130,7 @@ def test_gold_and_answers_side_by_side(store: Store) -> None:
 
 @pytest.mark.invariant(5)
 def test_a_terminal_obeys_nothing_of_what_models_and_issues_say(assessed: Store) -> None:
-    """Such sequences write to the clipboard, or change what was printed before."""
+    """Such sequences can write to the clipboard, or change earlier output."""
     evil = "\x1b]52;c;AA\x07\x9b2J"
     (issue,) = make_instance(1).resolved_issues
     titled = make_instance(1, resolved_issues=(issue.model_copy(update={"body": evil}),), fix_patch=f"+{evil}\n")
@@ -147,14 +147,14 @@ def test_a_terminal_obeys_nothing_of_what_models_and_issues_say(assessed: Store)
 
 
 def test_an_answer_that_is_not_there_is_said_with_those_that_are(store: Store) -> None:
-    """A second attempt that nobody made was "no answer yet"."""
+    """A second attempt that does not exist was shown as "no answer yet"."""
     available = "available: magentless with model-a (attempt 1), magentless@greedy with model-a (attempt 1)"
     for words in (("--agent", "nobody"), ("--attempt", "2")):
         assert f"no such answer; {available}" in said(instance.command, store, "acme/ui#1", *words)
 
 
 def test_references_are_shown_if_they_are_named(store: Store) -> None:
-    """Beside gold, the gold patch and an empty one say nothing new."""
+    """Next to gold, the gold patch and an empty one say nothing new."""
     prediction = make_prediction(1, agent="oracle", model_name_or_path="oracle", run=TIME)
     write_records(store.predictions(REPO, "oracle", "oracle") / TIME / "predictions.jsonl", [prediction])
     assert "oracle" not in said(instance.command, store, "acme/ui#1")
@@ -169,6 +169,6 @@ def test_the_report_is_opened_where_there_is_one(store: Store) -> None:
 
 
 def test_what_a_screen_reader_says_is_shown(assessed: Store) -> None:
-    """Of base, gold and answer, where the run was assessed."""
+    """For base, gold and answer, if the run was assessed."""
     shown = said(instance.command, assessed, str(make_instance(1).instance_id), "--agent", "magentless")
     assert "shows [x]" in shown and all(phrase in shown for phrase in (*SPOKEN.base, *SPOKEN.gold, *SPOKEN.patch))

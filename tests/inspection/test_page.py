@@ -1,4 +1,4 @@
-"""An instance as a page: everything that the terminal shows, nothing foreign as markup, and easy to use."""
+"""An instance as a page: everything that the terminal shows, no foreign text as markup, and easy to use."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_page_shows_only_the_answers_that_are_chosen(store: Store) -> None:
 
 @pytest.mark.invariant(5)
 def test_nothing_foreign_is_markup_in_a_page(store: Store) -> None:
-    """The statement, the patches, the names of tests and the conversation are other people's, or a model's."""
+    """The statement, the patches, the names of tests and the conversation come from other people or from a model."""
     issue = Issue(number=1, title=HOSTILE, body=HOSTILE)
     gold = make_instance(1, title=HOSTILE, resolved_issues=(issue,), fix_patch=f"+{HOSTILE}")
     write_records(store.dataset(REPO), [gold])

@@ -1,4 +1,4 @@
-"""`a11y-bench open`: the path of the report, and what to do where there is none."""
+"""`a11y-bench open`: the path of the report, and what to do if there is none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pipeline.inspection.report import command
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The addresses that were opened in a browser."""
+    """The URLs that were opened in a browser."""
     addresses: list[str] = []
     monkeypatch.setattr(click, "launch", lambda address: addresses.append(address) or 0)
     return addresses

@@ -1,4 +1,4 @@
-"""Conversations as agents leave them: any file, of which what can be shown is shown."""
+"""Conversations as agents leave them: any file, shown as far as possible."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_one_document_is_one_entry(tmp_path: Path) -> None:
     ids=json.dumps,
 )
 def test_what_is_no_conversation_has_no_messages(tmp_path: Path, entry: Any) -> None:
-    """`show --trajectory` ended in a traceback, and with it the view of all other answers."""
+    """`show --trajectory` ended in a traceback, and all other answers were not shown either."""
     assert messages(tmp_path, entry, {"messages": [ASKED]}) == [Message("user", "where?")]
 
 

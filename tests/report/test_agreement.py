@@ -1,4 +1,4 @@
-"""Agreement of raters, and models that people check."""
+"""Agreement of raters, and of models with people who check them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of any track: their own policy, and parts in which nothing that is foreign is markup."""
+"""Pages of any track: their own policy, and parts in which no foreign text is markup."""
 
 from __future__ import annotations
 

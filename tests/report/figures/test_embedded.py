@@ -1,4 +1,4 @@
-"""Figures inside a page: the same picture, in less space."""
+"""Figures embedded in a page: the same picture, in less space."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def svg() -> bytes:
 
 
 def drawn(svg: str | bytes) -> list[tuple[str, str]]:
-    """The elements that are drawn, with their style."""
+    """The drawn elements, with their style."""
     found = [(node.tag.rpartition("}")[2], node) for node in ElementTree.fromstring(svg).iter()]
     return [(tag, node.get("style", "")) for tag, node in found if tag in ("path", "use", "rect", "image")]
 

@@ -1,4 +1,4 @@
-"""Grids: every text can be read on its fill."""
+"""Grids: every text is readable on its background."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def luminance(color: object) -> float:
 
 
 def test_rows_and_columns_of_pairs_have_the_same_order() -> None:
-    """A name with itself is no pair: the first name was the last column, and the diagonal was none."""
+    """A name with itself is no pair: the first name was in the last column, so the diagonal was not empty."""
     pairs = permutations(["a", "b", "c"], 2)
     table = pd.DataFrame([{"first": one, "second": other, "hits": 1, "of": 2} for one, other in pairs])
     (axes,) = shares(table, "first", "second", "hits", "of").axes
@@ -33,7 +33,7 @@ def test_rows_and_columns_of_pairs_have_the_same_order() -> None:
 @pytest.mark.parametrize("many", [2, 4, 9, 20])
 @pytest.mark.parametrize("name", ["model-{}", "guesses-{} (magentless@rehearsed)", "lab/Model-{}-Instruct"])
 def test_headings_do_not_cover_each_other(name: str, many: int) -> None:
-    """Those of nine agents and models were one line of letters."""
+    """The headings of nine agents and models ran together."""
     pairs = permutations([name.format(number) for number in range(many)], 2)
     table = pd.DataFrame([{"first": one, "second": other, "hits": 1, "of": 2} for one, other in pairs])
     figure = laid_out(shares(table, "first", "second", "hits", "of"))
@@ -44,7 +44,7 @@ def test_headings_do_not_cover_each_other(name: str, many: int) -> None:
 
 @pytest.mark.parametrize("percent", [0, 30, 54, 56, 60, 75, 90, 100])
 def test_counts_have_enough_contrast_on_every_shade(percent: int) -> None:
-    """White numbers stood on a light blue."""
+    """White numbers used to be on light blue."""
     table = pd.DataFrame([{"model": "a", "group": "b", "hits": percent, "of": 100}])
     (axes,) = shares(table, "model", "group", "hits", "of").axes
     text, (fill,) = axes.texts[0], [patch.get_facecolor() for patch in axes.patches]

@@ -1,4 +1,4 @@
-"""How figures are laid out and written."""
+"""The layout and text of figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_both_formats_have_the_layout_that_was_computed_once(monkeypatch: pytest
 
 
 def test_a_name_is_no_formula() -> None:
-    """Names of models and of agents' stages are not ours, and a formula that cannot be read ends the drawing."""
+    """Names of models and of agents' stages are not ours, and an invalid formula stops the drawing."""
     with styled():
         figure = canvas(1)
         figure.subplots().set_yticks([0], ["$\\x$"])
