@@ -1,6 +1,6 @@
 "use strict";
-// Loaded before the tests of w3c/aria-practices, which drive Firefox by geckodriver: gives them Chromium by ChromeDriver
-// instead, without a network. Changes nothing else of them. A11Y_DRIVER, A11Y_BROWSER: paths of the two programs.
+// Loaded before the tests of w3c/aria-practices, which drive Firefox through geckodriver: they get Chromium through
+// ChromeDriver instead, without a network. Changes nothing else. A11Y_DRIVER, A11Y_BROWSER: paths of the two programs.
 const Module = require("module");
 const { spawn } = require("child_process");
 

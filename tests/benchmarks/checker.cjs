@@ -1,8 +1,9 @@
 "use strict";
-// Documents through the form of a snapshot, in jsdom: `node checker.cjs print FOLDER` and `node checker.cjs show FOLDER`.
-// `node checker.cjs rules FOLDER` says which rules of axe-core are on. FOLDER has jsdom, pretty-format and `documents.json` (name -> HTML); `print` writes `printed.json` (name -> {text,
-// tree}), and `show` reads `markup.json` (name -> what was read of the text) and `show.js`, and writes `shown.json`.
-// A tree is [tag, attributes, children], without comments, scripts and sheets of styles.
+// Prints documents as snapshots and shows them again, in jsdom: `node checker.cjs print FOLDER` and `node checker.cjs
+// show FOLDER`. `node checker.cjs rules FOLDER` prints the enabled rules of axe-core. FOLDER has jsdom, pretty-format and
+// `documents.json` (name -> HTML). `print` writes `printed.json` (name -> {text, tree}); `show` reads `markup.json` (name
+// -> the markup read from the text) and `show.js`, and writes `shown.json`. A tree is [tag, attributes, children], without
+// comments, scripts and style sheets.
 const fs = require("fs");
 const path = require("path");
 const { createRequire } = require("module");

@@ -1,7 +1,7 @@
 "use strict";
-// Pages in a Node process and a browser of their own, without fences, as page harnesses run them: what `just bench
-// pages` compares with. Arguments: playwright-core, axe-core, deepmerge, the browser, seconds of an action at most, and
-// a JSON list of [page, test.js]. Prints how long tests waited by the clock, in seconds.
+// Runs pages in a Node process and a browser of their own, without isolation, as page harnesses do: the comparison of
+// `just bench pages`. Arguments: playwright-core, axe-core, deepmerge, the browser, the time limit of an action in
+// seconds, and a JSON list of [page, test.js]. Prints how long tests waited by the clock, in seconds.
 const fs = require("fs");
 const path = require("path");
 const [playwright, axePath, mergePath, program, seconds, pages] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Make a lock file again: `make.sh MANAGER PACKAGE VERSION FILE [OPTION…]` writes that of project/, as the npm package
-# PACKAGE at VERSION writes FILE, to MANAGER/VERSION/FILE. Needs npm and its registry.
+# Regenerate a lock file: `make.sh MANAGER PACKAGE VERSION FILE [OPTION…]` lets VERSION of the npm package PACKAGE lock
+# project/, and stores the resulting FILE as MANAGER/VERSION/FILE. Needs npm and its registry.
 set -euo pipefail
 manager=$1 package=$2 version=$3 file=$4 && shift 4
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154,SC2206,SC2086
-# What `../make.sh` installs of jest, and its command.
+# Read by `../make.sh`: the packages for jest, and the command.
 [[ $project == project ]] && js="src/Menu.test.js src/Tabs.test.js src/Broken.test.js"
 add "jest@$version"
 words=(--json --outputFile="$report" --coverage=false --notify=false --verbose)

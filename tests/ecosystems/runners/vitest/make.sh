@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154,SC2206,SC2086
-# What `../make.sh` installs of vitest, and its command.
+# Read by `../make.sh`: the packages for vitest, and the command.
 [[ $project == project ]] && js="src/Menu.test.js src/Tabs.test.js src/Broken.test.js"
 add "vitest@$version"
 words=(run --reporter=default --reporter=json --passWithNoTests)
