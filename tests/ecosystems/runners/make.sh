@@ -1,8 +1,8 @@
 #!/bin/bash
 # Regenerate the outputs: `make.sh RUNNER VERSION [NODE [PROJECT]]` installs this version of the runner into a copy of
-# RUNNER/PROJECT (`project`, or `hooks`, whose hooks fail), runs it as its runner.toml says on Node NODE, and stores report
-# and log in RUNNER/outputs (for hooks, in RUNNER/outputs-hooks). RUNNER/make.sh installs it with `add` and sets its
-# `command`, which ends with the test files `$js`. The version of the runner `node` is Node's own. Needs npm and its
+# RUNNER/PROJECT (`project`, or `hooks`, whose hooks fail), runs it as its runner.toml says on Node NODE, and stores
+# report and log in RUNNER/outputs (for hooks, in RUNNER/outputs-hooks). RUNNER/make.sh installs it with `add` and sets
+# its `command`, which ends with the test files `$js`. The version of the runner `node` is Node's own. Needs npm and its
 # registry; karma and playwright need CHROME_BIN, a Chromium.
 set -uo pipefail
 runner=$1 version=$2 node=${3:-$2} project=${4:-project}
