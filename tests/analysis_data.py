@@ -1,7 +1,7 @@
-"""A whole data directory, generated: what stages 00 to 04 leave of so many instances, models and tests.
+"""A whole generated data directory: the output of stages 00 to 04 for a number of instances, models and tests.
 
-The same arguments give the same records. Models differ in skill, instances in year, difficulty and size; references are
-there. Large parts are written as text from one record of each kind, so that ten thousand verdicts take seconds.
+The same arguments give the same records. Models differ in skill, instances in year, difficulty and size; the references
+are included. Large files are written as text from one record of each kind, so ten thousand verdicts take seconds.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from pipeline.llm.ledger_file import SCHEMA
 REPOS = (Repo("acme", "ui"), Repo("acme", "forms"), Repo("orbit", "design-system"))
 CRITERIA = ("1.1.1", "1.3.1", "1.4.3", "2.1.1", "2.4.3", "2.4.7", "3.3.1", "3.3.2", "4.1.2")
 STAGES = ("located", "shown", "edited", "matched", "applied", "parses", "selected")
-#: tests that a gold patch repairs
+#: tests that the gold patch fixes
 FIXED = 5
 RUN = "20240506T070809Z"
 
 
 class Size(NamedTuple):
-    """How much is generated. `tests` are those of each instance."""
+    """How much is generated; `tests` counts those of each instance."""
 
     instances: int = 24
     models: int = 3
@@ -117,7 +117,7 @@ def _model(
     chance: random.Random,
     ids: Iterator[int],
 ) -> None:
-    """One model's answers, verdicts and requests; the higher its number, the more it solves."""
+    """One model's answers, verdicts and requests; a model with a higher number solves more."""
     name, skill = f"model-{chr(ord('a') + model)}", 0.1 + 0.07 * model
     folder = store.predictions(repo, "magentless", name) / RUN
     predictions = [_prediction(one, repo, name, chance) for one in instances]

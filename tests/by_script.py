@@ -1,4 +1,4 @@
-"""A program of a repository's own, started with a reporter of ours that takes over the runner that it loads."""
+"""A repository's own program, started with our reporter, which takes over the runner that it loads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REPORT = "report.json"
 def started(
     folder: Path, parser_name: str, files: Mapping[str, str], command: Sequence[str], tests: Sequence[str]
 ) -> subprocess.CompletedProcess[str]:
-    """Write the files into the folder and start `node COMMAND` there for these tests; the report is in REPORT."""
+    """Write the files into the folder and start `node COMMAND` there for these tests; REPORT is the report's place."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

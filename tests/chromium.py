@@ -1,4 +1,4 @@
-"""The browser that tests and benchmarks look at our own pages in: Debian's Chromium, driven by Playwright."""
+"""The browser in which tests and benchmarks view our own pages: Debian's Chromium, driven by Playwright."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pipeline import browser
 
 @contextmanager
 def launched() -> Iterator[Any]:
-    """Ended with the block: its event loop stands in the way of every other browser in this thread."""
+    """Ends with the block, since its event loop blocks every other browser in this thread."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:

@@ -1,4 +1,4 @@
-"""What was collected, in a form to compare, and how patient tests are with GitHub."""
+"""Collected data in a comparable form, and short waits for tests that use GitHub's double."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pipeline.collect.pages import Pages
 from pipeline.core.records import Candidate, Rejection
 from pipeline.core.store import Store, read_records
 
-#: waits are short in tests, and their order is the same
+#: waits are short in tests, but their order is the same
 PATIENCE = Patience(tries=4, first=0.02, secondary=0.05)
 TOKEN = "ghp_not-to-be-seen"
 FILES = ["src/Menu.tsx", "src/Menu.test.tsx"]
-#: what the database knows of the pages' sizes
+#: what the database stores about the pages' sizes
 PLACES = ("place", "exported", "exported_before")
 TABLES = ("pull_requests", "issues", "links", "evidence", "state")
 
 
 def files(store: Store) -> dict[str, bytes]:
-    """Every file of what was collected, without the database; of the pages all lines, whatever the pages' size was."""
+    """Every collected file except the database; of pages, all lines, whatever the size of the pages was."""
     paths = sorted((store.root / "01_raw").rglob("*.*"))
     return {str(path.relative_to(store.root)): _content(path) for path in paths if "sqlite" not in path.name}
 
@@ -36,14 +36,14 @@ def _content(path: Path) -> bytes:
 
 
 def tables(store: Store) -> dict[str, list[str]]:
-    """Every row of the database, in an order that does not tell when it was written, but for places in the pages."""
+    """Every row of the database, in an order that does not depend on when it was written, without places in pages."""
     with sqlite_utils.Database(store.raw(REPO) / "collect.sqlite") as database:
         rows = {name: sorted(map(json.dumps, database[name].rows)) for name in TABLES}
     return rows | {"state": [row for row in rows["state"] if not any(f'"{key}"' in row for key in PLACES)]}
 
 
 def outcomes(store: Store) -> dict[int, Candidate | Rejection]:
-    """What became of every pull request, by number."""
+    """The result for every pull request, by number."""
     folder = store.raw(REPO)
     candidates = read_records(folder / "candidates.jsonl", Candidate)
     rejections = read_records(folder / "rejections.jsonl", Rejection)

@@ -1,4 +1,4 @@
-"""What every test can use: a library that is built once, and what happens where a machine lacks an engine."""
+"""Shared by all tests: a library that is built once, and what happens if a machine has no engine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pipeline.doctor import CHECKS, Check
 from pipeline.llm.models import PROXY_URL
 
 TESTS = Path(__file__).parent
-#: a file system in memory, and the bytes that it must have left
+#: a file system in memory, and the bytes that must be free in it
 MEMORY, ENOUGH = Path("/dev/shm"), 8 << 30
 
 
@@ -27,13 +27,13 @@ def _root() -> str | None:
     return None if os.geteuid() else "root"
 
 
-#: the parts of `doctor`, and what only tests need
+#: the parts that `doctor` checks, and those that only tests need
 PARTS = (*CHECKS, Check("root", "mounts, namespaces and services of tests", False, _root, "run the tests as root"))
 
 
 @cache
 def missing(part: str) -> str:
-    """What to do about a part that this machine lacks; empty if it has it. The embedded gateway is made first."""
+    """How to get a part that this machine lacks; empty if it has it. The embedded gateway is made first."""
     if part == "LLM gateway" and not os.environ.get(PROXY_URL):
         with suppress(InfrastructureError):
             vendor_python("litellm", print)
@@ -42,7 +42,7 @@ def missing(part: str) -> str:
 
 
 def pytest_configure() -> None:
-    """Keep temporary files in memory where there is room: tests write and remove many thousands of small ones."""
+    """Keep temporary files in memory if there is room: tests write and remove many thousands of small ones."""
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ENOUGH:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
@@ -52,7 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Select by --parts. The longest file goes first: begun last, it would run alone on one processor."""
+    """Select by --parts. The longest file goes first: started last, it would run alone on one processor."""
     if (parts := config.getoption("--parts")) is not None:
         known = set(parts.split(","))
         config.hook.pytest_deselected(items=[item for item in items if not _needs_only(item, known)])
@@ -67,7 +67,7 @@ def _needs_only(item: pytest.Item, parts: set[str]) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip loudly what needs an engine, or the parts that the marker names, and fail in CI.
+    """Without an engine, or a part that the marker names, skip the test with a message, or fail it in CI.
 
     The tests of docker/ make the base image themselves.
     """
@@ -82,7 +82,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """A real browser, for the tests of one file."""
+    """A real browser for the tests of one file."""
     from chromium import launched
 
     with launched() as program:
@@ -91,7 +91,7 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_configuration(tmp_path_factory: pytest.TempPathFactory):
-    """What is noted of this machine (where clones lie) is not noted by tests."""
+    """Tests do not write the machine's own records (the places of clones)."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("configuration")))
         yield
@@ -99,7 +99,8 @@ def _own_configuration(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.fixture(scope="session")
 def own_engine():
-    """A second engine, to be stopped, filled and cut off; skipped loudly, and never in CI, where it cannot be made."""
+    """A second engine that can be stopped, filled and cut off. Tests with it are skipped if it cannot be made, but
+    never in CI."""
     if os.geteuid() or not shutil.which("dockerd"):
         lack("needs root and dockerd")
     from own_engine import OwnEngine
@@ -110,7 +111,7 @@ def own_engine():
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory):
-    """The tiny library, collected and built: to be read, or copied."""
+    """The tiny library, collected and built: for reading or copying."""
     from tiny_library import Bench, make_library
 
     folder = tmp_path_factory.mktemp("tiny")
@@ -122,7 +123,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.fixture(scope="session")
 def harbor(tmp_path_factory: pytest.TempPathFactory):
-    """One pull request of the demo in the container engine: to be read, or predicted and evaluated."""
+    """One pull request of the demo in the container engine: for reading, or for prediction and evaluation."""
     from demo_bench import make
 
     return make(tmp_path_factory.mktemp("harbor"))

@@ -1,4 +1,4 @@
-"""A scheduler and workers on the loopback, each a process that can be killed, as `a11y-bench` starts them."""
+"""A scheduler and workers on loopback, each a process that can be killed, started as `a11y-bench` starts them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TESTS = Path(__file__).parent
 
 
 class Dask:
-    """As a context manager: a scheduler and `workers`; `address` is for A11Y_BENCH_SCHEDULER."""
+    """As a context manager: a scheduler and `workers`; `address` is the value for A11Y_BENCH_SCHEDULER."""
 
     def __init__(self, folder: Path, workers: int = 2) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:

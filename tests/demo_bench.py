@@ -1,4 +1,4 @@
-"""One pull request of the demo, qualified in a real container engine. Writes below the folder that it is given."""
+"""One pull request of the demo, qualified in a real container engine. Writes below the given folder."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Records for tests: each valid as it stands, each field to be overridden. Writes nothing.
+"""Records for tests: each is valid, and each field can be overridden. Writes nothing.
 
-Tests of an instance are written as they are stored: three letters for base, test patch and gold patch (P passed, F
-failed, S skipped, N none), ` snapshot` behind them where a fixed test failed by its snapshot alone.
-`make_instance(3, tests={"Menu.test.tsx > has a name": "PFP"})`
+An instance's tests are given as they are stored: three letters for base, test patch and gold patch (P passed, F failed,
+S skipped, N none), followed by ` snapshot` if a fixed test failed by its snapshot alone. `make_instance(3,
+tests={"Menu.test.tsx > has a name": "PFP"})`
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def make_environment(**overrides: Any) -> Environment:
 
 
 def make_instance(number: int = 1, repo: Repo = REPO, tests: Mapping[str, str] = TESTS, **overrides: Any) -> Instance:
-    """An instance of these `tests`."""
+    """An instance with these `tests`."""
     fields = _pull_request(number, repo)
     del fields["author"], fields["labels"]
     fields |= {
@@ -150,8 +150,8 @@ def _pull_request(number: int, repo: Repo) -> dict[str, Any]:
 
 
 def own_command(argv: Sequence[str], *changed: str) -> Completed:
-    """The result of one of our own commands in a double: what patches changed are these files, other scripts list
-    nothing."""
+    """The result of one of our own commands in a double: these files are the ones that patches changed; other scripts
+    list nothing."""
     script, listing = " ".join(argv), "".join(f"{path}\0" for path in changed)
     if "git ls-files" in script:
         return Completed(0, f"{listing}\0\0\0\0".encode(), 0)

@@ -1,4 +1,4 @@
-"""A batch of stage 02 in a real container engine, for tests of what can break it: limits are low, waits are short."""
+"""A batch of stage 02 in a real container engine, for tests of faults: limits are low, and waits are short."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ PAIR = {"menu": Pull("qualified", NAMED), "tabs": Pull("qualified", NAMED)}
 
 
 def breaking(way: str, ends: str) -> Pull:
-    """A pull request whose test does this without end (tiny_jest.js), and how it ends."""
+    """A pull request whose test does this without end (tiny_jest.js), and how its run ends."""
     return Pull(ends, f"{NAMED}breaks {way}\n", "works | {src} | old\n")
 
 
 class Batch:
-    """A library with these pull requests, collected; `build` builds it and says how each ended, by name."""
+    """A collected library with these pull requests; `build` builds it and returns how each ended, by name."""
 
     def __init__(self, folder: Path, pulls: dict[str, Pull], base: dict[str, str] | None = None) -> None:
         self.pulls, self.store = pulls, Store(folder / "data")
@@ -60,7 +60,7 @@ class Batch:
             images.ensure(self.sandbox, open_clone(self.library), one, print)
 
     def forget(self) -> None:
-        """Remove the images that nobody can use again."""
+        """Remove images that nobody can use again."""
         remove = docker.from_env().images.remove
         for one in self.recipes():
             for name in (instance_image(one.image), environment_image(one.environment_digest)):

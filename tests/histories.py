@@ -1,6 +1,6 @@
 """Small git histories for tests, made commit by commit with git itself.
 
-`History(folder)` is a clone with a work tree. Identities and dates are fixed; the host's git settings are left out.
+`History(folder)` is a clone with a work tree. Identities and dates are fixed; the host's git settings have no effect.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class History:
         return self.git("rev-parse", f"{commit}^{{tree}}")
 
     def lose(self, commit: str, path: str) -> None:
-        """Delete the object of a file's content, as in a copy that lacks it."""
+        """Delete the object of a file's content, as in a clone that lacks it."""
         blob = self.git("rev-parse", f"{commit}:{path}")
         (self.folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
 

@@ -1,4 +1,4 @@
-"""Clones whose makers mean no good: commands in each setting that git may start, and trees as git makes none.
+"""Malicious clones: commands in every setting that can make git start one, and trees that git itself would not make.
 
 Each function takes the folder of a clone with files, and changes that clone.
 """
@@ -15,7 +15,7 @@ HOOKS = ("post-checkout", "post-index-change", "pre-auto-gc", "reference-transac
 
 
 def poison(clone: Path, marker: Path) -> None:
-    """Let everything that git can start leave a mark: hooks, filters, drivers, monitors, signatures, transports."""
+    """Make everything that git can start leave a mark: hooks, filters, drivers, monitors, signatures, transports."""
     program = marker.with_name("program.sh")
     program.write_text(f"#!/bin/sh\necho \"$0 $*\" >> '{marker}'\ncat\n")
     program.chmod(0o755)
@@ -39,7 +39,7 @@ def poison(clone: Path, marker: Path) -> None:
 
 
 def sign(clone: Path) -> None:
-    """Give the newest commit a signature, for whoever looks at it by a program of the configuration's choice."""
+    """Sign the newest commit, for readers that verify it with a program chosen by the configuration."""
     text = git(clone, "cat-file", "commit", "HEAD") + "\n"
     head, _, message = text.partition("\n\n")
     signed = f"{head}\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\n{message}"
@@ -49,7 +49,7 @@ def sign(clone: Path) -> None:
 
 
 def graft(clone: Path, name: str, mode: str, content: str) -> str:
-    """A commit on HEAD whose tree has one entry more, of any name; `..` is a folder that holds `evil.txt`."""
+    """A commit on HEAD whose tree has one additional entry with any name; `..` is a folder that contains `evil.txt`."""
     entry = f"{mode} {_blob(clone, content)} {name}"
     if name == "..":
         entry = f"40000 {made_tree(clone, [f'{mode} {_blob(clone, content)} evil.txt'])} .."
@@ -57,7 +57,7 @@ def graft(clone: Path, name: str, mode: str, content: str) -> str:
 
 
 def rows(clone: Path, commit: str = "HEAD") -> list[str]:
-    """The entries of a commit's tree: mode, name of the object, name."""
+    """The entries of a commit's tree: mode, object name, file name."""
     listed = (row.split("\t") for row in git(clone, "ls-tree", commit).splitlines())
     return [f"{about.split()[0].lstrip('0')} {about.split()[2]} {name}" for about, name in listed]
 
@@ -68,7 +68,7 @@ def folder(clone: Path, files: dict[str, str]) -> str:
 
 
 def made_tree(clone: Path, entries: list[str]) -> str:
-    """A tree as it is written: whatever its entries are."""
+    """A tree object with exactly these entries."""
     parts = (entry.split(" ", 2) for entry in entries)
     data = b"".join(f"{mode} {name}\0".encode() + bytes.fromhex(found) for mode, found, name in parts)
     return _object(clone, data, "-t", "tree", "--literally")

@@ -18,10 +18,10 @@ from tiny_library import PULLS, Bench, make_library
 from pipeline.core.cluster import ADDRESS
 from pipeline.core.store import Store
 
-#: pull requests of two environments, which `icon` parts: each worker makes one of them
+#: pull requests of two environments (`icon` has the second one): each worker makes one of the environments
 BATCH = ("menu", "toggle", "alert", "icon", "dialog", "card")
 PORT = 8786
-#: the stages that it writes, and a report
+#: the stages that the batch writes, and a report
 STAGES, REPORT = ("02_dataset", "04_evaluation"), "final_report.json"
 #: the commands of the batch, by what they write
 BUILD = ("build", str(REPO), "--repeats", "1")
@@ -30,7 +30,8 @@ LOCAL = ("--sandbox", "local", "--trust-local", "--jobs", "2", "--tries", "1")
 
 
 class Site:
-    """As a context manager: the hosts, their scheduler and workers. `given` is set on all of them."""
+    """As a context manager: the hosts, their scheduler and workers. `given` are environment variables of all of
+    them."""
 
     def __init__(self, folder: Path, given: Mapping[str, str] = {}) -> None:
         self.network = Network(folder, "center", "one", "two")
@@ -42,7 +43,7 @@ class Site:
         self.reference = self._in_threads()
 
     def _in_threads(self) -> Store:
-        """The batch in threads, outside of the network. The workers get the tools that it fetched."""
+        """The batch in threads, outside of the network. The workers get the tools that it downloaded."""
         store = self.store("threads")
         for command in ((*BUILD, *LOCAL), ("predict", str(REPO), "oracle"), (*EVALUATE, *LOCAL)):
             words = [sys.executable, "-c", PROGRAM, *command, "--data", str(store.root)]
@@ -70,7 +71,7 @@ class Site:
         self._start(host, "worker", self.address, "--host", host.address, "--slots", str(slots))
 
     def store(self, name: str, *stages: str) -> Store:
-        """A new data directory with what was collected, and these stages of the batch in threads."""
+        """A new data directory with the collected data, and these stages of the batch from threads."""
         store = self.collected.copy(self.center.folder / name).store
         for stage in stages:
             shutil.copytree(self.reference.root / stage, store.root / stage)
@@ -78,7 +79,7 @@ class Site:
 
     @contextmanager
     def started(self, command: tuple[str, ...], store: Store) -> Iterator[subprocess.Popen[bytes]]:
-        """A command under way on the coordinator; if the block fails, what it printed is shown."""
+        """A command running on the coordinator; if the block fails, its output is shown."""
         words = (*command, *LOCAL, "--engine", "dask", "--data", str(store.root))
         try:
             yield self._start(self.center, *words, log=self.output(store))
@@ -91,14 +92,14 @@ class Site:
             raise
 
     def output(self, store: Store) -> Path:
-        """What commands on a data directory printed."""
+        """The output of commands on a data directory."""
         return store.root.parent / "output"
 
     def _start(self, host: Host, *words: str, log: Path | None = None) -> subprocess.Popen[bytes]:
         return host.start([sys.executable, "-c", PROGRAM, *words], self._own(host), log)
 
     def _own(self, host: Host) -> dict[str, str]:
-        """The environment of a host's programs."""
+        """The environment variables of a host's programs."""
         paths = {"A11Y_BENCH_CACHE": str(host.folder / "cache"), "PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS.parent}"}
         return {**paths, ADDRESS: self.address, **self.given}
 
@@ -108,7 +109,7 @@ class Site:
 
 
 def written(store: Store, *stages: str) -> dict[str, bytes]:
-    """What stages came to, by file: records and reports. Units hold times and logs, so only their names count."""
+    """The results of stages, by file: records and reports. Units contain times and logs, so only their names count."""
     folders = [store.root / stage for stage in stages or STAGES]
     files = [path for folder in folders for path in folder.rglob("*") if path.suffix == ".jsonl" or path.name == REPORT]
     found = {str(path.relative_to(store.root)): path.read_bytes() for path in files}

@@ -1,4 +1,5 @@
-"""What a machine lacks: a test that needs it is skipped loudly, and fails in CI, where nothing may be lacking."""
+"""What a machine lacks: a test that needs it is skipped with a message, or fails in CI, where nothing may be
+missing."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import pytest
 
 
 def lack(what: str) -> NoReturn:
-    """Skip the test that runs, or fail it in CI; `what` says what it needs."""
+    """Skip the running test, or fail it in CI; `what` says what it needs."""
     if os.environ.get("CI"):
         pytest.fail(what, pytrace=False)
     pytest.skip(what)

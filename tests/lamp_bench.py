@@ -1,7 +1,8 @@
-"""A library of one component for each runner, its only pull request qualified in a container engine, and patches on it.
+"""A library with one component for each runner, whose only pull request is qualified in a container engine, and patches
+to it.
 
-The component gives a button; gold makes it a switch. `evaluated` gives every patch its verdict in one call: each is a
-prediction for a copy of the instance, so that all share one image. Needs the npm registry.
+The component returns a button; gold makes it a switch. `evaluated` gives every patch its verdict in one call: each is a
+prediction for a copy of the instance, so all share one image. Needs the npm registry.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pipeline.sandbox.docker.sandbox import DockerSandbox
 SOURCE, TEST = "src/lamp.js", "test/lamp.test.js"
 PLACE = Path(__file__).parent / "evaluate" / "tampering" / "lamp.toml"
 CASES: dict[str, Any] = tomllib.loads(PLACE.read_text(encoding="utf-8"))
-#: what fails soon has no end otherwise
+#: the library's tests end soon or never
 LIMITS = Limits(seconds=180, processes=300, output=2_000_000)
 
 COMPONENT = """\
@@ -45,7 +46,7 @@ function lamp(label, options) {{
 {code}
 {tail}
 """
-#: what attacks have at hand: to dress an element rightly, to change what the component gives, to read gold's tests
+#: helpers for attacks: to give an element gold's attributes, to change what the component returns, to read gold's tests
 PRELUDE = """
 const dress = (button, on) => {
   button.setAttribute("role", "switch");
@@ -120,7 +121,7 @@ DIALECTS = {
 
 
 class LampBench(NamedTuple):
-    """A data directory with the one instance, the sources to make patches on, and where tests run."""
+    """A data directory with the one instance, the sources for making patches, and the sandbox for tests."""
 
     store: Store
     sandbox: DockerSandbox
@@ -134,7 +135,7 @@ class LampBench(NamedTuple):
 
 
 def make(folder: Path, runner: str, further: Mapping[str, Content] | None = None) -> LampBench:
-    """Collect and build it; gold's tests have `further` files."""
+    """Collect and build it; gold's test patch also has `further` files."""
     dialect, repo = DIALECTS[runner], Repo("acme", f"lamp-{runner}")
     base, store, sandbox = History(folder / "lamp"), Store(folder / "data"), DockerSandbox(cache_root())
     manifest = {"name": "lamp", "version": "1.0.0", "private": True, "scripts": {"test": runner}}
@@ -152,18 +153,18 @@ def make(folder: Path, runner: str, further: Mapping[str, Content] | None = None
 
 
 def component(runner: str, body: str = "", code: str = "") -> str:
-    """The component, with statements in it and code behind it."""
+    """The component, with statements in it and code after it."""
     dialect = DIALECTS[runner]
     return COMPONENT.format(head=dialect.head, body=body, code=code and PRELUDE + code, tail=dialect.tail)
 
 
 def cases(kind: str, runner: str) -> dict[str, dict[str, Any]]:
-    """The attacks, or the honest patches, of a runner by name."""
+    """The attacks, or the honest patches, for a runner, by name."""
     return {one["name"]: one for one in CASES[kind] if runner in one.get("runners", DIALECTS)}
 
 
 def patch_of(bench: LampBench, case: Mapping[str, Any]) -> str:
-    """What a case does to the base."""
+    """The patch of a case to the base."""
     if "patch" in case:
         return case["patch"].lstrip()
     files: dict[str, Content] = dict(case.get("files", {}))
@@ -177,7 +178,7 @@ def patch_of(bench: LampBench, case: Mapping[str, Any]) -> str:
 
 
 def evaluated(bench: LampBench, patches: Mapping[str, str]) -> dict[str, Verdict]:
-    """The verdicts of patches by name."""
+    """The verdicts on patches, by name."""
     numbers = {name: number for number, name in enumerate(patches, 1)}
     ids = {name: bench.repo.instance_id(number) for name, number in numbers.items()}
     copies = [bench.instance.model_copy(update={"number": n, "instance_id": ids[name]}) for name, n in numbers.items()]
@@ -191,7 +192,7 @@ def evaluated(bench: LampBench, patches: Mapping[str, str]) -> dict[str, Verdict
 
 
 def _tests(dialect: Dialect, *, gold: bool) -> dict[str, Content]:
-    """The tests and the stored snapshot; gold wants other values, and has more of them."""
+    """The test and the stored snapshot; gold changes values in them, and adds some."""
     words = {"equals": dialect.equals, "counts": dialect.counts, "null": "null"}
     lines = CASES["gold"]["tests"] if gold else CASES["gold"]["tests_before"]
     kept = [CASES["gold"]["kept"]] if dialect.kept else []

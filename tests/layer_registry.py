@@ -1,4 +1,4 @@
-"""Debian's image registry on the loopback, and gates that lead to it and count what passes."""
+"""Debian's image registry on loopback, and gates that lead to it and count the transferred bytes."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ storage: {{filesystem: {{rootdirectory: {folder}/images}}}}
 http:
   addr: {host}
 """
-#: lets in only a user whose password nobody knows
+#: admits only a user whose password nobody knows
 CLOSED = "auth: {{htpasswd: {{realm: test, path: {folder}/users}}}}\n"
-#: a certificate that nobody knows
+#: a certificate that nobody trusts
 CERTIFIED = "  tls: {{certificate: {folder}/certificate, key: {folder}/key}}\n"
 CLONE_NEWNET, SIOCSIFFLAGS, IFF_UP = 0x40000000, 0x8914, 1
 
 
 def require() -> None:
-    """Skip where the registry is missing, and fail in CI."""
+    """Skip if the registry is not installed, and fail in CI."""
     if not shutil.which(PROGRAM):
         refuse = pytest.fail if os.environ.get("CI") else pytest.skip
         refuse("needs Debian's docker-registry: apt-get install docker-registry")
 
 
 class LayerRegistry:
-    """As a context manager: a registry with an empty store below a folder, and settings beyond those above."""
+    """As a context manager: a registry with an empty store below a folder, and settings in addition to those above."""
 
     def __init__(self, folder: Path, settings: str = "", address: str = "127.0.0.1") -> None:
         self.folder, self._settings, self._address = folder, settings, address
@@ -65,9 +65,9 @@ class LayerRegistry:
 
 
 class Gate:
-    """A port of the loopback that leads to a registry; `passed` counts the bytes of both directions.
+    """A loopback port that leads to a registry; `passed` counts the bytes in both directions.
 
-    With the id of a process it is on the loopback of that process's network, with the registry's own number.
+    With the id of a process it listens on the loopback of that process's network, on the registry's own port.
     """
 
     def __init__(self, registry: LayerRegistry, process: int | None = None) -> None:
@@ -106,7 +106,7 @@ def _answers(address: str, port: int) -> bool:
 
 
 def _listening(process: int, port: int) -> socket.socket:
-    """A server on the loopback of another network: a thread of its own goes there to make it."""
+    """A server socket on the loopback of another network: a separate thread enters that network to make it."""
     made: list[socket.socket] = []
 
     def make() -> None:

@@ -1,4 +1,4 @@
-"""Canaries: lines of a solution that stand nowhere an agent may look. Reads a clone, writes nothing."""
+"""Canaries: lines of a solution that must not be anywhere an agent may look. Reads a clone, writes nothing."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ ADDED = re.compile(r"^\+(?!\+\+ )\s*(\S.{14,})$", re.MULTILINE)
 
 
 def gold_lines(clone: git.Repo, instance: Instance) -> set[str]:
-    """What the gold patch or the test patch adds, and what stands neither in the base nor in the statement."""
+    """Lines that the gold patch or the test patch adds, and that are neither in the base nor in the statement."""
     known = [*_texts(clone, instance.base.sha), instance.task().model_dump_json()]
     return {line for line in ADDED.findall(instance.fix_patch + instance.test_patch) if not _in(line, known)}
 
 
 def later_lines(clone: git.Repo, instance: Instance) -> set[str]:
-    """What the commits after the base add."""
+    """Lines that the commits after the base add."""
     known = _texts(clone, instance.base.sha)
     patch = clone.git.diff(instance.base.sha, "HEAD")
     return {line for line in ADDED.findall(patch) if not _in(line, known)}

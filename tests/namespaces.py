@@ -1,6 +1,6 @@
 """Hosts in network namespaces of this machine: each has an address, processes and files that the others cannot see.
 
-The hosts are joined by a bridge in the first one's namespace. No packet leaves them. `Network` needs root and `ip`.
+A bridge in the first host's namespace joins the hosts. No packet leaves them. `Network` needs root and `ip`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def lacking() -> str:
 
 
 def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
-    """Wait for a condition; returns what it returned."""
+    """Wait for a condition, and return its value."""
     end = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < end, f"did not happen in {seconds} s"
@@ -41,7 +41,7 @@ def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
 
 
 class Host:
-    """A machine: its namespace, its address, and a folder of its own, which other hosts see empty."""
+    """A machine: its namespace, its address, and a folder of its own, which is empty for other hosts."""
 
     def __init__(self, name: str, address: str, folder: Path) -> None:
         self.name, self.address, self.folder = name, address, folder
@@ -57,16 +57,16 @@ class Host:
             return subprocess.Popen(begin, env=os.environ | dict(environment), stdout=output, stderr=output)
 
     def run(self, *command: str) -> None:
-        """Run a program to its end among the files that the host's first process sees."""
+        """Run a program to its end with the files that the host's first process sees."""
         subprocess.run(["nsenter", "--mount", f"--target={self.processes()[0]}", *command], check=True)
 
     def processes(self, name: str = "") -> list[int]:
-        """The ids of all processes here, or of those of a name."""
+        """The ids of all processes here, or of those with a name."""
         listed = subprocess.run(["ip", "netns", "pids", self.name], capture_output=True, text=True).stdout.split()
         return [int(process) for process in listed if not name or _name(process) == name]
 
     def kill(self) -> None:
-        """End all processes at once, as a power failure does."""
+        """Kill all processes at once, like a power failure."""
         while processes := self.processes():
             for process in processes:
                 with suppress(ProcessLookupError):
@@ -81,7 +81,7 @@ def _name(process: str) -> str:
 
 
 class Network:
-    """As a context manager: hosts joined by a bridge in the namespace of the first."""
+    """As a context manager: hosts joined by a bridge in the namespace of the first one."""
 
     def __init__(self, folder: Path, *names: str) -> None:
         self.hosts = [
@@ -112,7 +112,7 @@ class Network:
         return self
 
     def cut(self, host: Host) -> None:
-        """Pull the host's cable: nobody is told, packets are lost."""
+        """Pull the host's cable: packets are lost, and nobody is told."""
         _ip("-n", self.hosts[0].name, "link", "set", _port(host), "down")
 
     def join(self, host: Host) -> None:

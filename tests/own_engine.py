@@ -1,8 +1,8 @@
-"""A second Docker engine for tests that stop it, fill its disk or cut the way to it. Never the one that is in use.
+"""A second Docker engine for tests that stop it, fill its disk or cut the connection to it. Never the engine in use.
 
-It has its own data on a small file system of its own, its own network, and sees none of the host's folders in which a
-checkout, a cache or a temporary file could lie: whatever works with it works with an engine on another machine. Needs
-root. `Way` leads to it by TCP, and can be cut.
+Its data are on a small file system of its own, it has its own network, and it sees none of the host's folders in which
+a checkout, a cache or a temporary file could be: for its clients, it is an engine on another machine. Needs root. `Way`
+leads to it by TCP, and can be cut.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HIDDEN = ("/tmp", "/root", "/home", "/var/tmp")
 
 
 class OwnEngine:
-    """Its `host` is for DOCKER_HOST. The base image is loaded from the engine in use."""
+    """`host` is the value for DOCKER_HOST. The base image is loaded from the engine in use."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="a11y-", dir="/run"))  # short: sockets' names are
@@ -77,7 +77,7 @@ class OwnEngine:
 
     @contextmanager
     def filled(self, *, leave: int = 0) -> Iterator[None]:
-        """All of its disk is taken, but some bytes."""
+        """Fill all of its disk except some bytes."""
         size = shutil.disk_usage(self._disk).free - leave
         subprocess.run(["fallocate", "--length", str(size), self._balloon], check=True)
         try:
@@ -87,7 +87,7 @@ class OwnEngine:
 
 
 class Way:
-    """Leads a port of the loopback to the socket of an engine; `host` is for DOCKER_HOST."""
+    """Leads a loopback port to an engine's socket; `host` is the value for DOCKER_HOST."""
 
     def __init__(self, engine: OwnEngine) -> None:
         self._target = engine.host.removeprefix("unix://")
@@ -103,7 +103,7 @@ class Way:
         self.cut()
 
     def cut(self) -> None:
-        """Nobody gets in any more, and who is in hears nothing more."""
+        """New connections are refused, and existing ones receive nothing more."""
         self._open = False
         with suppress(OSError):
             self._server.shutdown(socket.SHUT_RDWR)

@@ -1,4 +1,4 @@
-"""What tests of the track of pages share: a small case, pages for it, running one, and a run that was looked at."""
+"""Shared by the tests of the page track: a small case, pages for it, running one, and a run with observations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pipeline.pages.records import Assertion, Element, Observed, PageAnswer, Usa
 from pipeline.pages.running import code_of
 from pipeline.pages.runs import Asked, Run, open_run
 
-#: what a page is asked for here: a heading, and a button that is named
+#: the prompt: a heading, and a button with a name
 PROMPT = "Make a page about a harbour, with a heading and a button that has the class `ferry`."
 TEST = """
 module.exports.run = async ({ page, assert }) => {
@@ -28,12 +28,12 @@ module.exports.run = async ({ page, assert }) => {
 };
 """
 EXPECTED = {"Has a heading": "pass", "The button says so": "pass", "There is one heading": "pass"}
-#: seconds that a page gets in tests of what misbehaves
+#: a page's time limit in tests of misbehaving pages, in seconds
 SHORT = Limits(page=12, load=3, action=1, assertion=2, audit=6)
 
 
 def page(script: str = "", body: str = "", head: str = "") -> str:
-    """A page that passes, with more in it."""
+    """A passing page, with additions."""
     return f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Harbour</title>{head}</head>
 <body><main><h1>Harbour</h1><button type="button" class="ferry" aria-pressed="false">Ferry</button>{body}</main>
 <script>document.querySelector(".ferry").onclick = ({{target}}) => target.setAttribute("aria-pressed", "true");</script>
@@ -46,7 +46,7 @@ def expecting(html: str, expected: dict[str, str]) -> str:
 
 
 def make_case(folder: Path, test: str = TEST, prompt: str = PROMPT, **examples: str) -> Case:
-    """A case with a good example, unless told otherwise."""
+    """A case, by default with a good example."""
     (folder / "examples").mkdir(parents=True)
     (folder / "prompt.md").write_text(prompt)
     (folder / "test.js").write_text(test)
@@ -72,7 +72,7 @@ IMAGE = Violation(
 REGION = Violation(id="region", help="All content", tags=("best-practice",), count=1)
 PNG = bytes.fromhex("89504e470d0a1a0a") + b"picture"
 
-#: what the engine sees, by sample
+#: the engine's observations, by sample
 SEEN = [
     Observed(assertions=(HELD, ADVICE), audits=2),
     Observed(assertions=(HELD,), violations=(REGION,), audits=2),
@@ -100,8 +100,8 @@ def make_run(store: Store, folder: Path, models: tuple[str, ...] = ("one",), nam
 
 
 def make_alike(folder: Path) -> Run:
-    """A run whose names read alike: case `a b` with model `c` and case `a` with model `b c`, case `a__b` with model `c`
-    and case `a` with model `b__c`. Each page says whose it is."""
+    """A run with similar names: case `a b` with model `c` and case `a` with model `b c`, case `a__b` with model `c` and
+    case `a` with model `b__c`. Each page contains its own names."""
     names = [("a b", "c"), ("a", "b c"), ("a__b", "c"), ("a", "b__c")]
     for case in {case for case, _ in names}:
         make_case(folder / "cases" / case)
@@ -117,7 +117,7 @@ def make_alike(folder: Path) -> Run:
 
 
 def keep(evaluation: Evaluation, seen: list[Observed] = SEEN) -> Evaluation:
-    """Put what the engine saw of each sample in its place, but for what the machine failed at."""
+    """Store the engine's observation of each sample, except for those at which the machine failed."""
     for one in evaluation.run.answers():
         if not seen[one.sample].machine:
             evaluation._keep(one, Looked(seen[one.sample], PNG), "page")

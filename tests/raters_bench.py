@@ -1,4 +1,4 @@
-"""A scripted rater, a gateway without a proxy, and an answer that is a whole rating."""
+"""A scripted rater, a gateway without a proxy, and an answer with a complete rating."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ GOOD: dict[str, Any] = {
 
 @dataclass
 class Speaker(ScriptedModel):
-    """Says one thing after the other, and the last one again."""
+    """Gives its answers one after the other, and repeats the last one."""
 
     answers: list[Any] = field(default_factory=list)
 
@@ -49,4 +49,4 @@ class Direct(Gateway):
         return secrets.token_hex(8)
 
     def settle(self, experiment: Experiment | None = None) -> None:
-        """Nothing is booked."""
+        """No costs are recorded."""

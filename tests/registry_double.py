@@ -1,7 +1,7 @@
-"""An npm registry with small packages of one version each, that can be told to refuse.
+"""An npm registry with small packages of one version each, which can be told to refuse.
 
-It listens where containers of the engine in use reach this host, at the gateway of its bridge, unless it is given a
-host. What it does not have is answered with 404.
+It listens where containers of the engine in use reach this host, at the gateway of its bridge, unless another host is
+given. It answers 404 for everything else.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pipeline.sandbox.docker import tar
 
 
 class Registry(ThreadingHTTPServer):
-    """`refusals` are the statuses of the next answers, the last one of all later ones when `for_ever` is set.
+    """`refusals` are the statuses of the next answers; with `for_ever`, the last one applies to all later answers.
 
-    `packages` are versions by name, `asked` the paths that were asked for.
+    `packages` are versions by name, `asked` the requested paths.
     """
 
     def __init__(
@@ -47,8 +47,8 @@ class Registry(ThreadingHTTPServer):
         return self.refusals.pop(0) if self.refusals else None
 
     def answer(self, path: str, asked: str) -> bytes | None:
-        """A package's document, or its archive; None for a package that is not there. `asked` is this registry's
-        address, as who asks knows it."""
+        """A package's document, or its archive; None if there is no such package. `asked` is this registry's address as
+        the client knows it."""
         self.asked.append(path)
         name = path.strip("/").removesuffix(".tgz")
         if name not in self.packages:
@@ -69,12 +69,12 @@ class Registry(ThreadingHTTPServer):
 
 
 def _archive(manifest: dict[str, str]) -> bytes:
-    """A package's archive, with the time of now in it: made once, since it has one checksum."""
+    """A package's archive, which contains the current time: it is made once, so its checksum stays the same."""
     return tar.of_entries({"package/package.json": json.dumps(manifest).encode()})
 
 
 def gateway() -> str:
-    """Where containers of the engine in use reach this host; an engine that does not say took the first address."""
+    """Where containers of the engine in use reach this host; for an engine that does not say, the first address."""
     network = docker.from_env().networks.get("bridge").attrs["IPAM"]["Config"][0]
     return network.get("Gateway") or str(next(ip_network(network["Subnet"]).hosts()))
 
@@ -94,4 +94,4 @@ class Answer(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *values: object) -> None:
-        """Says nothing."""
+        """Log nothing."""

@@ -1,4 +1,4 @@
-"""A request as the gateway opens it: it reserves what it may cost, or leaves no trace."""
+"""A request as the gateway opens it: it reserves its possible cost, or leaves no trace."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pipeline.llm.ledger import Ledger, Unaffordable
 
 
 def reserved(ledger: Ledger, hashed: str, worst: Decimal, *, waits: bool = False) -> str:
-    """The id of a request that may be sent, empty for one that waits."""
+    """The id of a request that may be sent; empty if it has to wait."""
     request = ledger.open(hashed, "m", "llm")
     try:
         fits = ledger.reserve(request, worst, waits=waits)

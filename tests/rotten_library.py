@@ -1,4 +1,4 @@
-"""A small library whose manifests ask for what is not there: collected, and built in the sandbox that is given.
+"""A small library whose manifests need packages that do not exist: collected, and built in the given sandbox.
 
 Its runner is `tiny_jest.js`. It has two pull requests, `menu` (1) and `tabs` (2), between which no manifest changes.
 """

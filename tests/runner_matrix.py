@@ -1,7 +1,7 @@
 """A runner's own project (`tests/ecosystems/runners/NAME/project`), installed and run in the engine at one version.
 
-Everything is the pipeline's: the environment is inferred from the package.json, its words are the table's, the report
-is read as any other. Needs an engine and the npm registry; the image that it makes is removed.
+All steps are the pipeline's: the environment is inferred from the package.json, its options are the table's, the report
+is read like any other. Needs an engine and the npm registry; the resulting image is removed.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ RUNNERS = Path(__file__).parent / "ecosystems" / "runners"
 
 
 def expected(name: str) -> dict[str, Any]:
-    """What a runner's project must say, and the versions of its matrix: version -> Node and other packages."""
+    """The expected results of a runner's project, and the versions of its matrix: version -> Node and other
+    packages."""
     return tomllib.loads((RUNNERS / name / "expected.toml").read_text(encoding="utf-8"))
 
 
 def majors(name: str) -> dict[str, list[str]]:
-    """Version of a runner -> Node, and what else is installed beside it."""
+    """Version of a runner -> Node, and further packages."""
     return expected(name)["matrix"]
 
 
@@ -50,7 +51,7 @@ def project(name: str, version: str) -> dict[str, str]:
 
 
 def environment(name: str, version: str, **fixed: Any) -> Environment:
-    """What is inferred for the project, on the Node of the matrix."""
+    """The environment inferred for the project, with the matrix's Node."""
     files = project(name, version)
     given = {"node": majors(name)[version][0]} | fixed
     return infer(Tree(files, files.get), now(), test_files(name), {key: (one, "given") for key, one in given.items()})
@@ -64,7 +65,7 @@ def test_files(name: str) -> list[str]:
 
 
 def tried(sandbox: Sandbox, folder: Path, name: str, version: str, **fixed: Any) -> TestRun:
-    """What the runner's project says at a version. Raises InstallFailed."""
+    """The results of the runner's project at a version. Raises InstallFailed."""
     history = History(folder / f"{name}-{version}")
     sha = history.commit("all", project(name, version))
     clone, made_of = open_clone(history.folder), environment(name, version, **fixed)
@@ -79,7 +80,7 @@ def tried(sandbox: Sandbox, folder: Path, name: str, version: str, **fixed: Any)
 
 
 def differences(name: str, run: TestRun) -> list[str]:
-    """How a run says otherwise than it must, in words; none for a run that says all of it."""
+    """How a run differs from the expected results, in words; empty if it does not."""
     told = expected(name)
     wanted = {one: Status(said) for one, said in told["tests"].items()} | dict.fromkeys(told["broken"], Status.FAILED)
     found = run.with_files(told["broken"]).results

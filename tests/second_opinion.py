@@ -1,6 +1,6 @@
-"""What Multi-SWE-bench's own classes say of our instances, from their own environment, beside what we say.
+"""Multi-SWE-bench's own classes, in their own environment, judge our instances, for comparison with our results.
 
-Its environment is made at first use, in seconds, from the package index.
+The environment is made at first use, in seconds, from the package index.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from pipeline.dataset.forms import TRANSITIONS, lines
 
 
 def theirs(instances: Iterable[Instance]) -> list[dict[str, Any]]:
-    """Whether each is valid, and the names of its tests by class."""
+    """Whether each instance is valid, and the names of its tests by class."""
     command = [vendor_python("multi-swe-bench", print), VENDORS / "multi-swe-bench" / "report.py"]
     done = subprocess.run(command, input=lines("multi-swe-bench", instances), stdout=subprocess.PIPE, check=True)
     return [{key: said[key] for key in ("valid", *TRANSITIONS)} for said in map(json.loads, done.stdout.splitlines())]
 
 
 def ours(instance: Instance) -> dict[str, Any]:
-    """The same, by our table, from the instance's three results."""
+    """The same from our table and the instance's three results."""
     classes = {name: sorted(getattr(instance, name)) for name in TRANSITIONS}
     return {"valid": not verdict.qualify(instance.triples).reason, **classes}

@@ -1,8 +1,8 @@
-"""Changes to snapshots, in their text, that keep accessibility (harmless) or break it (harmful).
+"""Changes to the text of snapshots that keep accessibility (harmless) or break it (harmful).
 
-What a change does is known by how it is made, and from nothing that is said of it. Reads pretty-format's form only,
-where every tag and attribute begins a line. Parts that are hidden (`aria-hidden`, `hidden`, `inert`) are left alone:
-nobody is told of them. Does not cover what styles hide.
+The way a change is made determines its class, not what the comparison says about it. Reads pretty-format's form only,
+where every tag and attribute begins a line. Hidden parts (`aria-hidden`, `hidden`, `inert`) are left alone, since no
+user perceives them. Does not cover what styles hide.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-#: elements in which a wrapper is of no meaning, and those that stand in a line of text
+#: elements in which a wrapper has no meaning, and those within a line of text
 PARENTS = {
     "", "DocumentFragment", "body", "div", "section", "main", "header", "footer", "nav", "form", "article", "aside",
 }  # fmt: skip
 INLINE = {"a", "span", "button", "input", "svg", "img", "select", "textarea", "label", "b", "em", "strong"}
 BLOCKS = PARENTS - {"", "DocumentFragment", "body"} | {"p", "h1", "h2", "h3", "ul"}
 NATIVE_STOPS = {"button", "input", "select", "textarea"}
-#: roles that an element has anyway
+#: roles that an element has by default
 IMPLICIT = {
     ("button", "button"), ("a", "link"), ("img", "img"), ("nav", "navigation"), ("ul", "list"), ("li", "listitem"),
     ("main", "main"), ("header", "banner"), ("table", "table"), ("form", "form"), ("section", "region"),
@@ -34,7 +34,7 @@ STATES = {
 }  # fmt: skip
 #: types of fields that can be read-only
 TYPED = {"", "text", "search", "url", "tel", "email", "password", "date", "number"}
-#: what is so anyway: to drop it breaks nothing
+#: default values: removing them breaks nothing
 DEFAULTS = {"aria-disabled": "false", "aria-invalid": "false", "aria-busy": "false", "aria-required": "false"}
 
 _OPEN = re.compile(r"^( *)<([A-Za-z][\w.:-]*)(/?>|)$")
@@ -43,7 +43,7 @@ _ATTRIBUTE = re.compile(r'^ *([^\s=<>"]+)="(.*)"$')
 
 @dataclass
 class Element:
-    """An element by the numbers of its lines: of the opening tag's first, of its last (`>` or `/>`), of its last."""
+    """An element, as numbers of lines: the first and the last one (`>` or `/>`) of its opening tag, and its last."""
 
     tag: str
     indent: str
@@ -85,7 +85,7 @@ def elements(lines: Sequence[str]) -> list[Element]:
 
 # -- harmless ----------------------------------------------------------------------------------------------------------
 def renamed_class(lines: Sequence[str]) -> Iterator[str]:
-    """Every class has another name, in the markup and in the styles."""
+    """Every class gets another name, in the markup and in the styles."""
     names = {name for one in elements(lines) for name in one.value("class").split()}
     if names:
         known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
@@ -94,7 +94,7 @@ def renamed_class(lines: Sequence[str]) -> Iterator[str]:
 
 
 def extra_wrapper(lines: Sequence[str]) -> Iterator[str]:
-    """A `div` around one element, or a `span` where it stands in a line."""
+    """A `div` around one element, or a `span` if it is within a line."""
     for one in elements(lines):
         if one.tag in BLOCKS | INLINE and (one.parent.tag if one.parent else "") in PARENTS:
             tag = "span" if one.tag in INLINE else "div"
@@ -118,7 +118,7 @@ def _with_attribute(lines: Sequence[str], one: Element, attribute: str) -> str:
 
 # -- harmful -----------------------------------------------------------------------------------------------------------
 def _dropped(lines: Sequence[str], drops: Callable[[Element, str, str, str], bool]) -> Iterator[str]:
-    """Without one of the attributes for which `drops(element, name, value, the whole text)`."""
+    """Without one of the attributes for which `drops(element, name, value, the whole text)` is true."""
     text = "\n".join(lines)
     for one in elements(lines):
         for name, (number, value) in one.attributes.items():
@@ -140,7 +140,7 @@ def dropped_label(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _wraps(label: Element, field: str, lines: Sequence[str]) -> bool:
-    """Whether the field of a label stands in it: then it is labeled without a reference, too."""
+    """Whether a label contains its field, which is then labeled without a reference, too."""
     return any(f'id="{field}"' in line for line in lines[label.first : label.last])
 
 
@@ -174,7 +174,7 @@ def dropped_description(lines: Sequence[str]) -> Iterator[str]:
 
 
 def dropped_tab_stop(lines: Sequence[str]) -> Iterator[str]:
-    """A native one is taken out of the order, one that was made is left without its `tabindex`."""
+    """A native element is removed from the tab order; an element with a `tabindex` of its own loses it."""
     for one in elements(lines):
         if one.hidden or "disabled" in one.attributes:
             continue
@@ -196,7 +196,7 @@ def button_to_div(lines: Sequence[str]) -> Iterator[str]:
 
 
 class Kind(NamedTuple):
-    """A class of changes; `apply` gives all that can be made of a snapshot's lines."""
+    """A class of changes; `apply` yields all its changes to a snapshot's lines."""
 
     name: str
     harmful: bool
@@ -225,7 +225,7 @@ class Mutation(NamedTuple):
 
 
 def mutations(snapshots: Mapping[str, str], each: int, seed: int = 0) -> Iterator[Mutation]:
-    """Up to `each` changes of every class, from as many snapshots as there are; the same for the same seed."""
+    """Up to `each` changes of every class, from as many snapshots as possible; the same for the same seed."""
     dice = random.Random(seed)
     for kind in KINDS:
         made = [

@@ -1,4 +1,4 @@
-"""An OpenSSH server on the loopback that leads to this machine, and an `ssh` that knows its keys and no others."""
+"""An OpenSSH server on loopback that leads to this machine, and an `ssh` that knows its keys and no others."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ Host {name}
     HostName 127.0.0.1
     Port {port}
 """
-#: what the `ssh` of the folder calls the server
+#: the server's name in the folder's `ssh`
 NAME = "bench-server"
 
 
 class Server:
-    """`address` is for DOCKER_HOST, `folder` for PATH: it holds the `ssh` that is let in. `environment` is what is set
-    there, such as another HOME."""
+    """`address` is the value for DOCKER_HOST, `folder` belongs into PATH: it contains the `ssh` that may log in.
+    `environment` are variables on the server, such as another HOME."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
         self.folder, self.environment = folder / "ssh", environment or {}
@@ -51,7 +51,7 @@ class Server:
         return self
 
     def configure(self) -> None:
-        """Write the configuration; a server that runs reads it when it is started again."""
+        """Write the configuration; a running server reads it when it is restarted."""
         for name, text in (("sshd_config", SERVER), ("ssh_config", CLIENT)):
             (self.folder / name).write_text(text.format(folder=self.folder, name=NAME, port=self._port))
         with (self.folder / "sshd_config").open("a") as configuration:
@@ -67,7 +67,7 @@ class Server:
             time.sleep(0.02)
 
     def stop(self) -> None:
-        """No connection is taken any more; those that are there stay."""
+        """New connections are refused; existing ones stay."""
         self._server.terminate()
         self._server.wait()
 

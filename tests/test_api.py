@@ -1,4 +1,4 @@
-"""The stages from Python: the example of the documentation, run as it stands there."""
+"""The stages from Python: the documented example, run unchanged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXAMPLE = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The names of the example, after it was run."""
+    """The names in the example, after it was run."""
     folder, names = tmp_path_factory.mktemp("api"), {}
     (folder / "ui.git").symlink_to(make_library(folder / "library").folder)
     with pytest.MonkeyPatch.context() as patch:
@@ -45,7 +45,7 @@ def test_the_analysis_has_frames_tables_and_the_report(ran: dict[str, Any]) -> N
 
 
 def test_what_is_documented_is_what_there_is() -> None:
-    """Every public method stands in the table, with its parameters and what they are unless told."""
+    """Every public method is in the table, with its parameters and their defaults."""
     rows = dict(re.findall(r"^\| `(\w+)\((.*?)\)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
     methods = {name: one for name, one in vars(api.Bench).items() if inspect.isfunction(one) and name[0] != "_"}
     assert rows.keys() == methods.keys()

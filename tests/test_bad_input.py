@@ -1,4 +1,4 @@
-"""What people get wrong on the command line: exit code 2, one sentence with the place, and nothing is written."""
+"""Mistakes on the command line: exit code 2, one sentence with the location, and nothing is written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Run = Callable[..., tuple[int, str]]
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run the program; gives its exit code and what it says on standard error."""
+    """Run the program; returns its exit code and its standard error."""
 
     def program(*words: object) -> tuple[int, str]:
         monkeypatch.setattr("sys.argv", ["a11y-bench", *map(str, words)])
@@ -50,7 +50,7 @@ def data(tmp_path: Path) -> Path:
     ids=" ".join,
 )
 def test_a_data_directory_that_is_not_there_is_refused(run: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
-    """An empty table of a folder that is not there looks like a result."""
+    """An empty table for a folder that does not exist would look like a result."""
     code, said = run(*words, "--data", tmp_path / "none")
     assert code == 2 and "no such data directory" in said and not (tmp_path / "none").exists()
 
@@ -81,7 +81,7 @@ def test_a_new_data_directory_is_not_made_by_a_command_that_fails(run: Run, tmp_
 def test_what_a_reference_does_not_read_must_be_there_too(
     run: Run, data: Path, words: tuple[str, ...], says: str
 ) -> None:
-    """`oracle` once took any name of an agent and of a file."""
+    """`oracle` used to accept any name of an agent and of a file."""
     code, said = run(*words, "--data", data)
     assert (code, says in said) == (2, True), said
 
@@ -90,7 +90,7 @@ def test_what_a_reference_does_not_read_must_be_there_too(
 @pytest.mark.parametrize("option", ["--budget", "--cap"])
 @pytest.mark.parametrize("amount", ["", "much", "-1", "nan", "inf", "1E+99", "1,5", "$5", "1 USD"])
 def test_what_is_no_amount_is_no_limit(run: Run, data: Path, option: str, amount: str) -> None:
-    """A budget that nothing exceeds is none."""
+    """A budget that nothing exceeds is no budget."""
     code, said = run("predict", "a/b", "m", option, amount, "--data", data)
     assert (code, f"Invalid value for '{option}': '{amount}' is not an amount in USD" in said) == (2, True), said
 
@@ -157,14 +157,14 @@ def test_a_model_list_that_is_not_utf_8_is_refused(run: Run, tmp_path: Path) -> 
 def test_an_engine_that_does_not_answer_is_named(
     run: Run, data: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], address: str
 ) -> None:
-    """It was a Python tuple once; the address tells a wrong DOCKER_HOST from an engine that is down."""
+    """It was once a Python tuple; the address tells a wrong DOCKER_HOST from an engine that is down."""
     monkeypatch.setenv("DOCKER_HOST", address)
     code, said = run(*words, "--data", data, "--sandbox", "docker")
     assert code == 2 and "the Docker engine failed: " in said and f"(at {address})" in said and "('" not in said
 
 
 def test_a_place_that_the_system_refuses_is_bad_input(run: Run, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A full disk is none, and the same command goes on when there is room."""
+    """A full disk is no bad input: the same command continues once there is room."""
     for number, code in ((13, 2), (30, 2), (28, 1)):
         monkeypatch.setattr(cli.program, "main", _failing(OSError(number, "no", str(data))))
         assert run("costs")[0] == code

@@ -1,4 +1,4 @@
-"""The console program as a person meets it: a real process, its help, its exit codes."""
+"""The console program as users run it: a real process, its help, its exit codes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pipeline.cli import COMMANDS, main
 from pipeline.core.store import Store, write_records
 
 Run = Callable[..., tuple[int, str, str]]
-#: every command, and the commands of groups
+#: every command, including those in groups
 GROUPS = {
     "triage": ("serve", "list", "rate", "ask", "import", "export"),
     "images": ("push", "pull"),
@@ -38,7 +38,7 @@ WITHOUT_DATA = (
     *ELSEWHERE,
     *([group] for group in GROUPS),
 )
-#: packages that cost a noticeable part of a second each
+#: packages that each take a noticeable part of a second to import
 HEAVY = {"pandas", "matplotlib", "docker", "git", "litellm", "openai", "httpx", "pydantic", "rich", "yaml"} | {
     "github",
     "gql",
@@ -60,13 +60,13 @@ finally:
 
 
 def process(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the program in a process of its own; the packages that it imported stand in the last line of stderr."""
+    """Run the program in a process of its own; the last line of stderr lists the imported packages."""
     return subprocess.run([sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, timeout=120)
 
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """`run(*arguments)`: the program in this process; gives the exit code, stdout and stderr."""
+    """`run(*arguments)`: runs the program in this process; returns the exit code, stdout and stderr."""
 
     def program(*arguments: str) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["a11y-bench", *arguments])
@@ -88,7 +88,7 @@ def dataset(folder: Path) -> Path:
 @pytest.mark.rule("instant-help")
 @pytest.mark.parametrize("command", [[], *ALL], ids=" ".join)
 def test_help_is_there_and_light(command: list[str]) -> None:
-    """Help is instant when nothing heavy is imported for it: packages can be tested, times can not."""
+    """Help is instant if nothing heavy is imported for it; unlike times, imports can be tested."""
     done = process(*command, "--help")
     assert done.returncode == 0
     assert done.stdout.startswith("Usage: ")
@@ -100,7 +100,7 @@ def test_help_is_there_and_light(command: list[str]) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_is_complete(name: str) -> None:
-    """Every option has its line, no sentence is cut off, and no mark of the help's own markup is shown."""
+    """Every option has its line, no sentence is cut off, and no markup of the help is visible."""
     command = import_module(COMMANDS[name][0]).command
     for words, part in commands_of(command):
         text = part.get_help(click.Context(part, info_name=" ".join(["a11y-bench", name, *words]), terminal_width=80))
@@ -110,7 +110,7 @@ def test_help_is_complete(name: str) -> None:
 
 
 def commands_of(command: click.Command, *words: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """A command and those below it, with their names."""
+    """A command and its subcommands, with their names."""
     yield words, command
     for name, below in getattr(command, "commands", {}).items():
         yield from commands_of(below, *words, name)
@@ -191,7 +191,7 @@ def test_unknown_names_beside_a_dataset(run: Run, tmp_path: Path, arguments: lis
 @pytest.mark.rule("schema-version")
 @pytest.mark.parametrize("command", ["collect a/b --path .", "predict a/b nop", "triage list a/b", "analyze"])
 def test_data_of_another_version_is_refused_by_every_command(run: Run, tmp_path: Path, command: str) -> None:
-    """Records of another version look right and are not."""
+    """Records of another version may look right without being so."""
     (tmp_path / "schema.json").write_text('{"schema_version": 99}')
     code, _, err = run(*command.split(), "--data", str(tmp_path))
     assert code == 2
@@ -201,7 +201,7 @@ def test_data_of_another_version_is_refused_by_every_command(run: Run, tmp_path:
 
 @pytest.mark.rule("bad-input")
 def test_a_broken_dataset_is_named(run: Run, tmp_path: Path) -> None:
-    """File, line and field: a dataset is mended by hand."""
+    """With file, line and field: datasets are corrected by hand."""
     data = dataset(tmp_path)
     path = Store(data).dataset(REPO)
     path.write_text(path.read_text() + '{"instance_id": 1}\n')

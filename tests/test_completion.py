@@ -1,4 +1,4 @@
-"""Shell completion, as a shell asks for it."""
+"""Shell completion, as a shell requests it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the machine has, said to a person and to a program."""
+"""What the machine has, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_everything_that_the_issue_asks_for_is_looked_at() -> None:
 
 @pytest.mark.engine
 def test_it_says_what_the_engine_lets_containers_have() -> None:
-    """What a run can end of is known before the night, and not from its log."""
+    """The limits that can end a run are shown before the night, and not only in its log."""
     found = {one.name: one for one in examine()}
     rows = [found[f"engine: {part}"] for part in ("disk", "storage driver", "open files", "builder")]
     assert all(row.found and row.state in ("ok", "low") for row in rows)

@@ -1,4 +1,4 @@
-"""Every command that touches a clone, on clones whose makers mean no good."""
+"""Every command that reads a clone, on malicious clones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pipeline.predict.stage import Predictor
 @pytest.mark.trap("clone-configuration-runs")
 @pytest.mark.invariant(5)
 def test_no_command_starts_anything_of_a_clone(tiny: Bench, tmp_path: Path) -> None:
-    """Collect, build, predict, evaluate and rebuild, on a clone whose maker means no good."""
+    """Collect, build, predict, evaluate and rebuild, on a malicious clone."""
     library = tmp_path / "library"
     shutil.copytree(tiny.library, library)
     poison(library, tmp_path / "ran")
@@ -47,7 +47,7 @@ def test_no_command_starts_anything_of_a_clone(tiny: Bench, tmp_path: Path) -> N
 def test_a_candidate_on_such_a_tree_is_rejected(
     tiny: Bench, tmp_path: Path, name: str, mode: str, content: str
 ) -> None:
-    """By name, before anything is written; the others of the batch go on."""
+    """By its name, before anything is written; the rest of the batch continues."""
     shutil.copytree(tiny.library, tmp_path / "library")
     library = tmp_path / "library"
     base = graft(library, name, mode, content)
@@ -64,7 +64,7 @@ def test_a_candidate_on_such_a_tree_is_rejected(
 
 
 def _rebased(text: str, before: str, base: str) -> str:
-    """The first candidate on another base."""
+    """The first candidate with another base."""
     return text.replace(f'"sha":"{before}"', f'"sha":"{base}"', 1).replace(f'"sha": "{before}"', f'"sha": "{base}"', 1)
 
 

@@ -1,4 +1,4 @@
-"""What holds for the code as a whole: no shell strings, no evaluation of text, and who may import whom."""
+"""Rules for all of the code: no shell strings, no evaluation of text, and which package may import which."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted(path for folder in ("pipeline", "vendors") for path in (ROOT / folder).rglob("*.py"))
-#: calls that run text as code, or hand it to a shell
+#: calls that run text as code, or pass it to a shell
 FORBIDDEN = {
     "eval",
     "exec",
@@ -28,7 +28,7 @@ FORBIDDEN = {
     "pickle.loads",
     "yaml.load",
 }
-#: units travel between a coordinator and its workers, programs of one person that trust each other (docs/remote.md)
+#: units travel between a coordinator and its workers, which belong to one person and trust each other (docs/remote.md)
 TRUSTED = {("pipeline/core/cluster.py", "pickle.loads"), ("pipeline/core/slot.py", "pickle.loads")}
 SHELLS = {"sh", "bash", "/bin/sh", "/bin/bash"}
 
@@ -45,13 +45,13 @@ def faults(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def _makes_data(call: ast.Call) -> bool:
-    """Whether YAML is read by a loader that makes no objects."""
+    """Whether YAML is read by a loader that creates no objects."""
     given = [ast.unparse(one) for one in (*call.args[1:], *(word.value for word in call.keywords))]
     return ast.unparse(call.func) == "yaml.load" and any(re.search(r"\bC?(?:Safe|Base)Loader\b", one) for one in given)
 
 
 def _is_shell_string(node: ast.List | ast.Tuple) -> bool:
-    """`sh -c TEXT` where the text is not the same every time."""
+    """`sh -c TEXT` with a text that is not constant."""
     words = [item.value if isinstance(item, ast.Constant) else None for item in node.elts]
     return len(words) > 2 and words[0] in SHELLS and words[1] == "-c" and words[2] is None
 
@@ -91,7 +91,7 @@ def test_the_check_leaves_the_rest_alone(code: str) -> None:
 
 @pytest.mark.rule("stages-know-only-the-floor")
 def test_stages_import_the_floor_and_never_each_other() -> None:
-    """They meet through files in data/ only: a stage can be replaced, or run elsewhere, on its own."""
+    """They communicate through files in data/ only, so a stage can be replaced, or run elsewhere."""
     program = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run([program, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout

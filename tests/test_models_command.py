@@ -1,4 +1,4 @@
-"""`a11y-bench models`: what can be asked from here."""
+"""`a11y-bench models`: which models can be used from here."""
 
 from __future__ import annotations
 

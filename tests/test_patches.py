@@ -1,4 +1,4 @@
-"""All that reads patches agrees with git, and with each other, on changes of any lines."""
+"""All readers of patches agree with git and with each other, whatever lines change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pipeline.dataset.stats import _sizes
 from pipeline.evaluate.foreign import normalized
 from pipeline.triage.sides import files
 
-#: lines that look like parts of a patch, and those that readers of lines divide or join
+#: lines that look like parts of a patch, and those that line readers split or join
 LINES = (
     *("", " ", "a", "b", "-- a", "++ b", "- ", "+", "--- a/x", "+++ b/x", "@@ -1 +1 @@", "diff --git a/x b/x", "-- "),
     *("\\ No newline at end of file", "index 1..2", "rename to x", "GIT binary patch", "a\r", "\x0c", "\u2028", "\x85"),
@@ -35,7 +35,7 @@ NAMES = (
 
 
 class Change(NamedTuple):
-    """Files before and after (None: there is none), and git's patches between them."""
+    """Files before and after (None if missing), and git's patches between them."""
 
     before: dict[str, str | None]
     after: dict[str, str | None]
@@ -102,7 +102,7 @@ def test_its_blocks_are_gits(change: Change) -> None:
 
 
 def test_both_sides_are_the_files(change: Change) -> None:
-    """With all of the context, what stands on each side is the whole file, line by line and with its numbers."""
+    """With full context, each side is the whole file, line by line with its numbers."""
     for one in files(change.patch("-U999")):
         for side, number, content in (("old", "old_number", change.before), ("new", "number", change.after)):
             rows = [row for row in one.lines if row.kind != "place" and getattr(row, side) is not None]
@@ -114,7 +114,7 @@ def test_both_sides_are_the_files(change: Change) -> None:
 
 @pytest.mark.parametrize("options", [(), ("--no-prefix",), ("--src-prefix=i/", "--dst-prefix=w/"), ("-U0",)])
 def test_a_patch_of_another_harness_becomes_gits(change: Change, options: tuple[str, ...]) -> None:
-    """Without prefixes, a new file in a folder `b` is not told from one with a prefix."""
+    """Without prefixes, a new file in a folder `b` looks like one with a prefix."""
     patch, wanted = change.patch(*options), change.patch(*(option for option in options if option == "-U0"))
     patch, wanted = (select(text, lambda name: not name.startswith("b/")) for text in (patch, wanted))
     assert normalized(patch) == wanted
@@ -122,7 +122,7 @@ def test_a_patch_of_another_harness_becomes_gits(change: Change, options: tuple[
 
 
 def test_a_patch_without_gits_headers_has_the_same_files(change: Change, tmp_path: Path) -> None:
-    """As `diff -u` writes it; files whose names it would have to quote are left out."""
+    """In the format of `diff -u`; files whose names it would have to quote are left out."""
     plain = [part for name, part in sections(change.patch()) if name.isascii() and not set(name) & set('"\t')]
     bare = ["".join(part.partition("--- ")[1:]) for part in plain]
     patch = normalized("".join(bare))

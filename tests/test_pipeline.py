@@ -32,7 +32,7 @@ from pipeline.llm.ledger import Ledger
 REPO = Repo("a11y-bench", "harbor-ui")
 ROOT = Path(__file__).parents[1]
 EXPECTED = read_json(DEMO / "expected.json")
-#: what a user's machine may have in its environment and nobody else may ever see
+#: variables of a user's machine that nobody else may ever see
 SECRETS = {
     name: f"canary-of-{name.lower()}" for name in ("GITHUB_TOKEN", "DEEPINFRA_API_KEY", "OPENAI_API_KEY", "NPM_TOKEN")
 }
@@ -40,7 +40,7 @@ ISSUED_KEY = re.compile(rb"sk-[A-Za-z0-9_-]{20,}")
 
 
 class Demo(NamedTuple):
-    """A data directory that the demo was run in, what it said both times, and its verdicts after the first."""
+    """A data directory after two runs of the demo, the output of both, and the verdicts after the first."""
 
     store: Store
     first: subprocess.CompletedProcess[str]
@@ -54,7 +54,7 @@ class Demo(NamedTuple):
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the program as an installed wheel has it, outside the checkout."""
+    """The folder of the installed wheel's program, outside the checkout."""
     folder = tmp_path_factory.mktemp("wheel")
     run = partial(subprocess.run, cwd=folder, check=True, capture_output=True)
     run([find_uv_bin(), "build", "--wheel", "--quiet", "--out-dir", folder / "built", ROOT])
@@ -76,7 +76,7 @@ def run_demo(wheel: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def run_wheel(wheel: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """The program of a wheel, with the libraries of this interpreter, in an empty folder."""
+    """The wheel's program with this interpreter's libraries, in an empty folder."""
     command = [sys.executable, "-c", "from pipeline.cli import main; main()", *words]
     environment = os.environ | SECRETS | {"PYTHONPATH": str(wheel)}
     return subprocess.run(command, env=environment, cwd=wheel.parent / "built", capture_output=True, text=True)
@@ -91,7 +91,7 @@ def test_a_wheel_has_what_is_no_python(wheel: Path) -> None:
 
 
 def contents(folder: Path) -> Iterator[tuple[Path, bytes]]:
-    """Every file below, logs unpacked."""
+    """The content of every file below; logs are decompressed."""
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         data = path.read_bytes()
         yield path, gzip.decompress(data) if path.suffix == ".gz" else data
@@ -143,7 +143,7 @@ def test_a_second_run_runs_no_test_and_gives_the_same_bytes(demo: Demo) -> None:
 
 @pytest.mark.rule("second-opinion")
 def test_multi_swe_bench_agrees(demo: Demo) -> None:
-    """Its own classes load the export and come to the same verdicts and classes of tests."""
+    """Its own classes load the export and get the same verdicts and classes of tests."""
     assert theirs(demo.instances) == [ours(one) for one in demo.instances]
 
 
@@ -166,7 +166,7 @@ def test_what_can_not_be_built_is_data(demo: Demo) -> None:
 @pytest.mark.rule("money-adds-up")
 @pytest.mark.rule("costs-columns")
 def test_ledger_holders_and_costs_add_up_exactly(demo: Demo) -> None:
-    """What an agent spends is known per instance, whoever the agent is."""
+    """The cost per instance is known for every agent."""
     ledger = Ledger(demo.store.ledger)
     experiments = {row.experiment for row in ledger.rows()}
     per_holder = ledger.per_holder(experiments.pop())
@@ -186,7 +186,7 @@ def test_ledger_holders_and_costs_add_up_exactly(demo: Demo) -> None:
 @pytest.mark.invariant(6)
 @pytest.mark.trap("token-in-log")
 def test_no_secret_is_written_anywhere(demo: Demo) -> None:
-    """Tokens are printed into the log by a collector in use. Keys of the gateway are secrets, too."""
+    """A widely used collector prints tokens into its log. The gateway's keys are secrets, too."""
     canaries = [value.encode() for value in SECRETS.values()]
     places = [*contents(demo.store.root), (Path("console"), (demo.first.stdout + demo.first.stderr).encode())]
     held = [str(path) for path, data in places if any(one in data for one in canaries) or ISSUED_KEY.search(data)]
@@ -208,7 +208,7 @@ def asked(demo: Demo, instance: Instance) -> list[str]:
 
 @pytest.mark.invariant(1)
 def test_nothing_of_the_solution_reached_the_model(demo: Demo) -> None:
-    """Gold patch and test patch lie in the images of a system in use, and 21 % of one model's runs used the history."""
+    """In another benchmark, the images contain gold patch and test patch; 21 % of one model's runs used the history."""
     for instance in demo.instances:
         lines, prompts = canaries(demo, instance), asked(demo, instance)
         assert len(lines) >= 3 and len(prompts) >= 5, instance.instance_id
@@ -218,7 +218,7 @@ def test_nothing_of_the_solution_reached_the_model(demo: Demo) -> None:
 @pytest.mark.invariant(1)
 @pytest.mark.rule("statement-source")
 def test_tasks_hold_the_issue_and_nothing_of_the_pull_request(demo: Demo) -> None:
-    """A pull request's own text often says how it was solved: it is the statement only where there is no issue."""
+    """A pull request's own text often gives the solution away: it is the statement only if there is no issue."""
     (path,) = demo.store.root.glob("03_predictions/repair/magentless/*/*/*/tasks.jsonl")
     tasks = dict(zip((one.instance_id for one in demo.instances), path.read_text().splitlines(), strict=True))
     for instance in demo.instances:

@@ -1,6 +1,6 @@
-"""Every reader of a file that people may touch: what they can write into it is read, or refused with the place.
+"""Every reader of a file that people may edit: anything in it is accepted, or refused with its location.
 
-The files are bytes, any JSON, TOML or YAML, and files of ours with a part replaced.
+The files are bytes, any JSON, TOML or YAML, and valid files with a part replaced.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ VALUES = st.recursive(
 
 
 class Reader(NamedTuple):
-    """A reader of a file of this name; `like` is a file that it takes, or a text, and `fields` are names it knows."""
+    """A reader of a file with this name; `like` is a file that it accepts, or a text; `fields` are names that it
+    knows."""
 
     name: str
     read: Callable[[Path], object]
@@ -119,7 +120,7 @@ model_list:
   model_info: {mode: chat, input_cost_per_token: "0.1", output_cost_per_token: "0.2"}
 """
 AGENT = load_agent("magentless")
-#: what a sheet of patches to check by hand is about
+#: the subject of a sheet for checking patches by hand
 FRAMES: Any = SimpleNamespace(patches={("magentless", "m", "acme__ui-1"): "diff"})
 SHEET = f"check,instance_id,rating,note\n{patch_key('acme__ui-1', 'diff')},acme__ui-1,correct,\n"
 PREDICTIONS = '{"instance_id": "acme__ui-1", "model_name_or_path": "m", "model_patch": ""}\n'
@@ -181,7 +182,7 @@ def _of_fields(fields: tuple[str, ...]) -> st.SearchStrategy[Any]:
 
 
 def _dumped(path: str, value: Any) -> bytes:
-    """A value in the form that the file's name says."""
+    """A value in the format that the file's name implies."""
     if path.endswith(".yaml"):
         return yaml.safe_dump(value, allow_unicode=True).encode("utf-8", "surrogatepass")
     if path.endswith(".toml"):
@@ -211,7 +212,7 @@ def _place(folder: Path, reader: Reader) -> Path:
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
 def test_what_people_write_is_read_or_refused(reader: Reader, tmp_path: Path) -> None:
-    """A traceback says nothing of the file and its line, and ends a command halfway."""
+    """A traceback names neither file nor line, and ends a command halfway."""
     path = _place(tmp_path, reader)
 
     @settings(
@@ -240,7 +241,7 @@ def test_a_file_that_is_not_utf_8_is_refused(reader: Reader, tmp_path: Path) -> 
         reader.read(path)
 
 
-#: JSON, TOML and YAML that parsers give up on, each in its own way
+#: JSON, TOML and YAML at which parsers fail, each in its own way
 EXCESSIVE = {
     ".toml": ("x = " + "[" * 2000, "x = " + "9" * 5000, "x = 2024-02-30", "x.y = 1\nx.y.z = 2"),
     ".yaml": ("[" * 500, "x: " + "9" * 5000, "x: 2024-02-30", "x: &a [*a, *a]", "x: !!python/name:os.system"),
@@ -250,7 +251,7 @@ EXCESSIVE = {
 
 @pytest.mark.parametrize("reader", [one for one in READERS if one.read != _override], ids=lambda reader: reader.name)
 def test_what_is_nested_too_deeply_or_too_long_is_read_or_refused(reader: Reader, tmp_path: Path) -> None:
-    """Parsers raise other errors for such files than for wrong ones: once they ended commands in a traceback."""
+    """Parsers raise other errors for such files than for invalid ones: these used to end commands in a traceback."""
     path = _place(tmp_path, reader)
     for text in EXCESSIVE.get(path.suffix, EXCESSIVE[".json"]):
         path.write_text(text, encoding="utf-8")
@@ -262,7 +263,7 @@ def test_what_is_nested_too_deeply_or_too_long_is_read_or_refused(reader: Reader
 
 @pytest.mark.parametrize("reader", [one for one in READERS if one.like], ids=lambda reader: reader.name)
 def test_editors_of_windows_begin_files_with_a_mark(reader: Reader, tmp_path: Path) -> None:
-    """A byte order mark is invisible: what is refused because of it looks right to its author."""
+    """A byte order mark is invisible: a file that is refused because of it looks right to its author."""
     path = _place(tmp_path, reader)
     text = reader.like.read_text() if isinstance(reader.like, Path) else reader.like
     said = []

@@ -1,4 +1,4 @@
-"""`a11y-bench schema`: the published JSON Schema of every record, as another program reads it."""
+"""`a11y-bench schema`: the published JSON Schema of every record, as other programs read it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_every_record_has_a_schema_that_says_what_it_is(name: str) -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_a_schema_refuses_fields_that_it_does_not_know(name: str) -> None:
-    """A typo never passes as data."""
+    """A typo is never accepted as data."""
     assert json.loads(printed(name).output)["additionalProperties"] is False
 
 

@@ -1,4 +1,4 @@
-"""The two tiers: what needs an engine says so where there is none, and fails in CI."""
+"""The two tiers: tests that need an engine are skipped with a message if there is none, and fail in CI."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_ENGINE = {"DOCKER_HOST": "tcp://127.0.0.1:1", "A11Y_BENCH_BASE_IMAGE": "a11y-
 
 
 def run_tests(*words: str, **given: str) -> subprocess.CompletedProcess[str]:
-    """pytest in a process of its own, outside CI unless told."""
+    """Run pytest in a process of its own, by default outside CI."""
     environment = {name: value for name, value in os.environ.items() if name != "CI"} | given
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *words]
     return subprocess.run(command, cwd=TESTS.parent, env=environment, capture_output=True, text=True)
@@ -31,7 +31,7 @@ def test_what_a_machine_lacks_is_skipped_loudly(test: str) -> None:
 
 @pytest.mark.rule("skipped-loudly-never-in-ci")
 def test_no_test_decides_on_its_own_to_be_skipped() -> None:
-    """One place does, which knows of CI."""
+    """Only one place in the code skips tests, and it knows about CI."""
     apart = {TESTS / "lacking.py", Path(__file__)}
     words = ("pytest.skip(", "mark.skip", "importorskip")
     files = (path for path in TESTS.rglob("*.py") if path not in apart)
@@ -40,7 +40,7 @@ def test_no_test_decides_on_its_own_to_be_skipped() -> None:
 
 @pytest.mark.rule("skipped-loudly-never-in-ci")
 def test_in_ci_it_fails() -> None:
-    """A tier that skips itself in silence proves nothing for months."""
+    """Otherwise a silently skipped tier proves nothing for months."""
     done = run_tests("-m", "engine", str(TESTS / "build" / "test_engine.py"), **NO_ENGINE, CI="true")
     assert done.returncode == 1
     assert "this machine has no container engine" in done.stdout and "skipped" not in done.stdout.splitlines()[-1]

@@ -1,4 +1,4 @@
-"""Every kind of unit is plain data: it survives cloudpickle, and gives the same in threads and elsewhere."""
+"""Every kind of unit is plain data: it survives cloudpickle, and gives the same results in threads and elsewhere."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from pipeline.sandbox.base import DEFAULT
 
 @pytest.fixture(params=["processes", pytest.param("dask", marks=pytest.mark.engine("git"))])
 def engines(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Threads, and another one beside them; of workers there are two."""
+    """Threads, and another engine to compare with: processes, or two Dask workers."""
     assert {"threads", "processes", "dask"} == set(ENGINES)
     if request.param == "processes":
         yield ["threads", request.param]
@@ -47,7 +47,7 @@ def engines(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
         yield ["threads", request.param]
 
 
-#: of each way to end one, but for logs of installs, which hold times
+#: pull requests that together end in each way; logs of installs contain times and are left out
 SOME = ("menu", "badge", "toggle", "alert", "dialog", "icon", "grid")
 
 
@@ -82,7 +82,7 @@ def choose(bench: Bench, folder: Path) -> Request[Any]:
 
 
 def examine(bench: Bench, folder: Path, name: str = "toggle", patch: str = EQUIVALENT) -> Request[Any]:
-    """All parts of the evidence; nothing is kept in the folder yet."""
+    """All parts of the evidence; the folder contains no earlier results."""
     how = How(bench.sandbox, LIMITS, IMPATIENT)
     runs = patch_runs(Store(folder / "evidence"), factories.REPO, how, open_clone(bench.library))
     instance = bench.instance(name)
@@ -96,13 +96,13 @@ def examine(bench: Bench, folder: Path, name: str = "toggle", patch: str = EQUIV
 def test_requests_and_results_survive_cloudpickle(
     tiny: Bench, tmp_path: Path, make: Callable[[Bench, Path], Request[Any]]
 ) -> None:
-    """Engines for more than one machine send them so."""
+    """Engines for several machines send them this way."""
     survives(make(tiny.copy(tmp_path), tmp_path))
 
 
 @pytest.mark.parametrize("make", [qualify, run_patch, ask, choose, examine])
 def test_a_request_names_its_clone(tiny: Bench, tmp_path: Path, make: Callable[[Bench, Path], Request[Any]]) -> None:
-    """A worker without it is sent its objects."""
+    """A worker without the clone is sent its objects."""
     made: Any = make(tiny.copy(tmp_path), tmp_path)
     assert made.clone == str(open_clone(tiny.library).place)
 
@@ -164,7 +164,7 @@ def test_verdicts_are_the_same_bytes_everywhere(tiny: Bench, tmp_path: Path, eng
 
 @pytest.mark.invariant(3)
 def test_evidence_is_the_same_bytes_everywhere(tiny: Bench, tmp_path: Path, engines: list[str]) -> None:
-    """What stands in the result is all there is: the unit itself keeps nothing."""
+    """The result is complete: the unit itself keeps nothing."""
     bench, found = tiny.copy(tmp_path), {}
     requests = [examine(bench, tmp_path), examine(bench, tmp_path, "menu", bench.instance("menu").fix_patch)]
     for engine in engines:

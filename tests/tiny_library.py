@@ -1,7 +1,7 @@
-"""A library whose tests take a moment, with one pull request for each way in which a qualification can end.
+"""A library with very fast tests, and one pull request for each possible end of a qualification.
 
-Its runner is `tiny_jest.js` in Jest's place, a package of the library's own: installing it takes npm and no registry.
-Writes below the folder that it is given. `Bench` collects and builds it with the real stages in the local sandbox.
+Its runner is `tiny_jest.js` instead of Jest, a package of the library's own: installing it takes npm and no registry.
+Writes below the given folder. `Bench` collects and builds it with the real stages in the local sandbox.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pipeline.core.store import Store, read_records, write_records
 from pipeline.sandbox.base import Completed, Limits, Workspace
 from pipeline.sandbox.local.sandbox import LocalSandbox
 
-#: a run that writes more is at its end; time is not limited closely, since machines differ
+#: a run that writes more is ended; the time limit is generous, since machines differ
 LIMITS = Limits(seconds=120, output=200_000)
 #: the machine fails on purpose: no need to wait
 IMPATIENT = Patience(tries=2, seconds=0.1)
@@ -42,7 +42,8 @@ JEST = '"jest": "file:./jest"'
 
 
 class Pull(NamedTuple):
-    """A pull request on `src/NAME.js` and `src/NAME.test.js`: how it ends, both before and after, other files."""
+    """A pull request on `src/NAME.js` and `src/NAME.test.js`: how it ends, both files before and after, and other
+    files."""
 
     ends: str
     tests: str | None
@@ -53,12 +54,12 @@ class Pull(NamedTuple):
 
 
 NAMED = "works | {src} | old\nnamed | {src} | new\n"
-#: a component whose tests compare its markup: the class, and what else it has
+#: a component whose tests compare its markup: the class, and further markup
 BUTTON = '<button\n  class="{}"\n{}/>\n'
 PRESSED = '  aria-pressed="true"\n'
 SHOWN = 'works | {{src}} | <button\nrenders | {{src}} | class="{}"\n'
 SNAPSHOT = "// Jest Snapshot v1\n\nexports[`renders 1`] = `\n" + BUTTON.format("new", PRESSED) + "`;\n"
-#: name -> what it does. Its number is its place; those that spoil package.json come last
+#: name -> pull request. Its position is its number; those that spoil package.json come last
 PULLS = {
     "menu": Pull("qualified", NAMED),
     "badge": Pull("qualified", "needs {src}\nnamed | {src} | new\n", tests_before=None, fix_before=None),
@@ -132,7 +133,7 @@ def _files(folder: Path, name: str, fix: str | None, tests: str | None) -> dict[
 
 
 class WatchedSandbox(LocalSandbox):
-    """Counts the workspaces in which something is run. Images in `broken` are not opened: their error is raised."""
+    """Counts the workspaces in which something is run. For images in `broken`, opening raises their error."""
 
     def __init__(self, cache: Path) -> None:
         super().__init__(cache)
@@ -148,7 +149,7 @@ class WatchedSandbox(LocalSandbox):
 
 
 class _Watched:
-    """A workspace that says when something is first run in it."""
+    """A workspace that reports when something is first run in it."""
 
     def __init__(self, workspace: Workspace, say: Callable[[], None]) -> None:
         self._workspace, self._say, self._said = workspace, say, False
@@ -185,18 +186,18 @@ class Bench:
         self.sandbox, self.store = WatchedSandbox(self.cache), Store(self.folder / "data")
 
     def copy(self, folder: Path) -> Bench:
-        """The same data in another folder, with a count of its own."""
+        """The same data in another folder, with a counter of its own."""
         shutil.copytree(self.store.root, folder / "data")
         return Bench(folder, self.library, self.cache)
 
     def collect(self) -> None:
-        """Collect everything; the gold patch of `video` is made one that does not apply."""
+        """Collect everything; the gold patch of `video` is replaced by one that does not apply."""
         collect(self.store, REPO, self.library)
         path = self.store.raw(REPO) / "candidates.jsonl"
         write_records(path, [_spoiled(one) for one in read_records(path, Candidate)])
 
     def build(self, *names: str, settings: Settings | None = None, **more: Any) -> dict[str, Outcome]:
-        """Build some pull requests, or all. `outcomes` are those of all that are built, by the pull request's name."""
+        """Build some pull requests, or all. Returns the results of all built ones, by the pull request's name."""
         numbers = [NUMBERS[name] for name in names]
         how = {
             "numbers": numbers,
@@ -216,7 +217,7 @@ class Bench:
         return next(one for one in read_records(self.store.dataset(REPO), Instance) if one.number == NUMBERS[name])
 
     def break_image(self, name: str, error: Exception | None = None) -> None:
-        """From now on the sandbox does not open this pull request's image."""
+        """From now on, the sandbox cannot open this pull request's image."""
         image = recipe(open_clone(self.library), self.candidate(name)).image
         self.sandbox.broken[image] = error or InfrastructureError("the engine is gone", cause="engine")
 

@@ -1,4 +1,4 @@
-"""Trees of a commit for tests of inference: a package.json of these fields, and other files by their texts."""
+"""Trees of a commit for tests of inference: a package.json with these fields, and other files given as text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def package(**fields: Any) -> str:
 
 
 def tree(files: dict[str, str] | None = None, /, **manifest: Any) -> Tree:
-    """A tree whose package.json has jest and these fields, and a lock file of npm; `files` may replace both."""
+    """A tree whose package.json has jest and these fields, and an npm lock file; `files` may replace both."""
     root = {"package.json": package(**{"devDependencies": {"jest": "^29.7.0"}} | manifest)}
     return of(root | LOCK | (files or {}))
 

@@ -1,4 +1,4 @@
-"""The viewer as a process of its own, for tests in a browser."""
+"""The viewer in a process of its own, for tests in a browser."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROGRAM = Path(sys.executable).with_name("a11y-bench")
 
 
 class Server:
-    """The viewer as its own process, which can be killed and started again on the same port."""
+    """The viewer in a process of its own, which can be killed and started again on the same port."""
 
     def __init__(self, store: Store) -> None:
         with socket.socket() as free:

@@ -17,7 +17,7 @@ log = logging.getLogger("pipeline.requests")
 
 @dataclass(frozen=True)
 class Square:
-    """Squares a number, and tells of it; what is in `ways` goes wrong on purpose."""
+    """Squares a number and reports it; `ways` lists what goes wrong on purpose."""
 
     number: int
     affinity: str = ""
@@ -46,8 +46,8 @@ class Square:
 
 @dataclass(frozen=True)
 class Slow:
-    """Takes some seconds, and notes each beginning in a folder; with `kills`, ends who performs it and its worker, with
-    `meets`, waits until so many have begun. Its result is its number, or so many bytes."""
+    """Takes some seconds, and records each start in a folder. With `kills`, it kills its process and the worker; with
+    `meets`, it waits until that many have started. Its result is its number, or that many bytes."""
 
     number: int
     folder: str
@@ -82,7 +82,7 @@ class Slow:
 
 @dataclass(frozen=True)
 class Keep:
-    """Writes so many bytes into the cache folder of its machine and leaves them there; gives its number."""
+    """Writes that many bytes into its machine's cache folder and leaves them there; returns its number."""
 
     number: int
     size: int
@@ -104,7 +104,7 @@ class Keep:
 
 @dataclass(frozen=True)
 class Read:
-    """A file of a commit, and how many commits are behind it."""
+    """Reads a file of a commit, and the number of commits before it."""
 
     clone: str
     commit: str
@@ -127,7 +127,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Reads:
-    """A request whose clone is named by another one in it, as evidence names that of its runs."""
+    """A request that refers to a clone through another request, as evidence refers to its runs."""
 
     read: Read
 
@@ -152,7 +152,7 @@ class Reads:
 
 @dataclass(frozen=True)
 class Call:
-    """Asks the model gateway, or would."""
+    """Stands for a request that asks the model gateway at `base_url`."""
 
     base_url: str
     affinity: str = ""
