@@ -1,1 +1,1 @@
-"""Benchmarks of the project's goals of speed: `just bench NAME` (a module here). They are measured, not tested."""
+"""Benchmarks for the project's performance goals: `just bench NAME` (a module here). They measure and do not test."""

@@ -27,7 +27,7 @@ RSS_UNIT = 2**20 if sys.platform == "darwin" else 2**10
 
 
 class Run(NamedTuple):
-    """Seconds on the clock and of the processor, and bytes."""
+    """Wall-clock seconds, processor seconds, and bytes."""
 
     seconds: float
     processor: float

@@ -40,15 +40,15 @@ from pipeline.pages.engine import Code, Job, Limits, look
 
 TABLE = Path(__file__).with_name("apg.toml")
 CHROME = Path(__file__).with_name("apg_chrome.cjs")
-#: their pages, and what of their manifest their tests need
+#: the folders of their pages, and the parts of their manifest that their tests need
 PATTERNS, PACKAGES = PurePosixPath("content", "patterns"), ("ava", "selenium-webdriver")
-#: seconds for their tests of one page
+#: time limit of their tests of one page, in seconds
 PATIENCE = 900
-#: seconds for ours of one page
+#: time limit of our tests of one page, in seconds
 PATIENT = Limits(page=240, load=60)
-#: bytes of a picture at most: the view of the source that their pages have takes minutes with a larger one in it
+#: largest picture in bytes: with a larger one, the source view in their pages takes minutes
 LARGEST = 200_000
-#: ways to break a page: what of its markup and scripts is written otherwise. None changes what is seen
+#: ways to break a page: replacements in its markup and scripts. None changes what is visible
 BROKEN = {
     "states": (r"aria-(expanded|selected|checked|sort|activedescendant|modal)\b", r"data-was-\1"),
     "roles": (r"\brole=\"(?!alert|presentation|none)(\w+)\"", r'data-role="\1"'),
@@ -72,7 +72,7 @@ class Page(NamedTuple):
 
 @dataclass
 class Found:
-    """What both say of a page: names of tests or assertions -> what is wrong, empty where nothing is."""
+    """The results of both sides for a page: names of tests or assertions -> what is wrong, empty if nothing is."""
 
     page: Page
     ours: dict[str, str] = field(default_factory=dict)
@@ -81,12 +81,12 @@ class Found:
 
     @property
     def differs(self) -> list[str]:
-        """Faults that either side finds with a page that is right, unless told otherwise."""
+        """Faults that either side finds on a correct page, and that are not explained."""
         return [self.trouble] if self.trouble else failed(self.ours) + failed(self.theirs)
 
     @property
     def unexplained(self) -> list[str]:
-        """With explanations that nothing needs."""
+        """Including explanations that are not needed."""
         known = set(self.page.explained)
         return [*(one for one in self.differs if one not in known), *sorted(known - set(self.differs))]
 
@@ -174,7 +174,7 @@ def _count(said: Mapping[str, str]) -> str:
 
 # -- their clone -------------------------------------------------------------------------------------------------------
 def read_pages() -> list[Page]:
-    """The rows of apg.toml."""
+    """Read the rows of apg.toml."""
     return [Page(**row) for row in tomllib.loads(TABLE.read_text(encoding="utf-8"))["page"]]
 
 
@@ -187,7 +187,7 @@ def export(clone: Path, folder: Path) -> None:
 
 
 def break_pages(folder: Path, pages: Iterable[Page], kind: str) -> None:
-    """Write pages and their scripts anew. Their documentation shares the file: it is not what tests look at."""
+    """Rewrite pages and their scripts. Documentation in the same file is left alone, since tests do not look at it."""
     pattern, instead = BROKEN[kind]
     for page in pages:
         here = (folder / PATTERNS / page.path).parent
@@ -198,7 +198,7 @@ def break_pages(folder: Path, pages: Iterable[Page], kind: str) -> None:
 
 # -- ours --------------------------------------------------------------------------------------------------------------
 def ours(folder: Path, page: Page) -> dict[str, str]:
-    """Our assertions on the page. Raises InfrastructureError where the engine does not come to an end with it."""
+    """Our assertions on the page. Raises InfrastructureError if the engine cannot finish."""
     text = inlined(folder / PATTERNS / page.path)
     files = {"test.js": adapted(page).encode()}
     code = Code(digest(files["test.js"]), files, False, {"selectors": [], "words": []})
@@ -210,13 +210,13 @@ def ours(folder: Path, page: Page) -> dict[str, str]:
 
 
 def unloaded(path: Path) -> str:
-    """Why the engine cannot load and audit a page; nothing if it can."""
+    """Why the engine cannot load and audit a page; empty if it can."""
     seen = look(Job(inlined(path), limits=PATIENT)).observed
     return "" if seen.audits and not seen.ended else seen.machine or f"{seen.ended}: {seen.detail}"
 
 
 def adapted(page: Page) -> str:
-    """The test of the case with the words of the page. Raises UserError for a swap that does nothing."""
+    """The case's test with the page's words. Raises UserError for a replacement that changes nothing."""
     text = (load_case(OWN / page.case).folder / "test.js").read_text(encoding="utf-8")
     for old, new in page.swaps:
         if old not in text:
@@ -226,7 +226,7 @@ def adapted(page: Page) -> str:
 
 
 def inlined(path: Path) -> str:
-    """A page with its own scripts, styles and pictures in it; those of other sites are left out."""
+    """A page with its own scripts, styles and pictures inlined; those from other sites are left out."""
     text = path.read_text(encoding="utf-8")
     text = re.sub(r"<img\b[^>]*>", lambda one: _picture(path.parent, one[0]), text)
     text = re.sub(r"<link\b[^>]*>", lambda one: _style(path.parent, one[0]), text)
@@ -251,7 +251,7 @@ def _script(folder: Path, whole: str, tag: str) -> str:
 
 
 def _picture(folder: Path, tag: str) -> str:
-    """Its box is as large as it is: what clips it depends on that."""
+    """The picture keeps its size, since clipping depends on it."""
     address = _attributes(tag).get("src", "")
     path = folder / address
     if "://" in address or not path.is_file() or path.stat().st_size > LARGEST:
@@ -265,14 +265,14 @@ def _attributes(tag: str) -> dict[str, str]:
 
 
 def _beside(folder: Path, address: str) -> str:
-    """A file that a page names; nothing for what is not there, or elsewhere."""
+    """A file that a page refers to; None if it does not exist or lies elsewhere."""
     path = folder / address.partition("?")[0]
     return path.read_text(encoding="utf-8", errors="replace") if "://" not in address and path.is_file() else ""
 
 
 # -- theirs ------------------------------------------------------------------------------------------------------------
 def install(folder: Path, driver: str) -> None:
-    """What their tests need, from npm. Raises UserError where there is no driver, InfrastructureError."""
+    """Install what their tests need from npm. Raises UserError without a driver, and InfrastructureError."""
     if not Path(driver).exists():
         raise UserError(f"there is no {driver}", hint="install Debian's chromium-driver, or name it by --driver")
     wanted = json.loads((folder / "package.json").read_text(encoding="utf-8"))["devDependencies"]
@@ -290,7 +290,7 @@ def install(folder: Path, driver: str) -> None:
 
 
 def theirs(folder: Path, page: Page, driver: str) -> tuple[dict[str, str], str]:
-    """Their tests of the page, and why there is no result."""
+    """The results of their tests on the page, or why there are none."""
     surroundings = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder / "home"),
@@ -322,8 +322,7 @@ def _end(group: int) -> None:
 
 
 def tap(text: str) -> Iterator[tuple[str, str]]:
-    """The tests of a TAP report, by what they are about and say, and what is wrong; those that are left out are left
-    out here, too."""
+    """The tests in a TAP report, by subject and message, and what is wrong; skipped tests are left out."""
     for line in text.splitlines():
         if (one := re.match(r"(not )?ok \d+ - (.*)$", line)) and not re.search(r"# (SKIP|TODO)", one[2]):
             yield re.sub(r"^.*\[data-test-id=\"?([^\"\]]+)\"?\]", r"\1", one[2]), "it fails" if one[1] else ""

@@ -1,8 +1,8 @@
-"""Benchmark of the accessibility assessment: changes to a repository's own snapshots, rightly told apart.
+"""Benchmark of the accessibility assessment: whether changes to a repository's own snapshots are classified correctly.
 
 `just bench assess --clone PATH [--commit HEAD] [--each 80] [--seed 0] [--show] [--json FILE]`, with a browser. The
-changes are those of `snapshot_mutations`. Goals: of the harmless ones 99 % are equal, of the harmful ones 85 % are
-noticed in every class. Writes nothing but the figures.
+changes are those of `snapshot_mutations`. Goals: 99 % of the harmless ones compare equal, and 85 % of the harmful ones
+in every class are detected. Writes nothing but the figures.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pipeline.evaluate.assess.compare import Compared, differ
 
 
 class Judged(NamedTuple):
-    """A change and what the assessment says of it."""
+    """A change and its assessment."""
 
     mutation: Mutation
     said: Compared
@@ -62,12 +62,12 @@ def main(clone: Path, commit: str, each: int, seed: int, show: bool, path: Path 
 
 
 def readable(snapshots: dict[str, str]) -> dict[str, str]:
-    """Those that show elements."""
+    """The snapshots that contain elements."""
     return {key: text for key, text in snapshots.items() if markup.shows(text) and markup.parse(text).nodes}
 
 
 def judge(viewer: Browser, made: Iterator[Mutation]) -> Iterator[Judged]:
-    """What the assessment says of each change."""
+    """Assess each change."""
 
     @cache
     def trees(text: str) -> Trees:

@@ -1,8 +1,8 @@
-"""All attacks and honest patches of `tests/evaluate/tampering/lamp.toml`, with every runner that each is for.
+"""All attacks and honest patches in `tests/evaluate/tampering/lamp.toml`, with all runners of each.
 
-`just bench attacks [--runner NAME ...] [--json FILE]`. The tests try most of them with one runner. Says by runner and
-way of attack how many are resolved or not evaluated (none may be), how many honest patches are refused, and what the
-counter-runs cost. Writes a temporary folder. Needs an engine and the npm registry.
+`just bench attacks [--runner NAME ...] [--json FILE]`. The tests try most of them with one runner. Reports, by runner
+and kind of attack, how many are resolved or not evaluated (none may be), how many honest patches are refused, and the
+cost of the counter-runs. Writes a temporary folder. Needs an engine and the npm registry.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pipeline.core.console import say
 from pipeline.core.records import Outcome, Verdict
 from pipeline.core.store import Unit
 
-#: what an attack must not come to
+#: outcomes that an attack must not have
 WAYS_OUT = (Outcome.RESOLVED, Outcome.NOT_EVALUATED)
 
 
@@ -28,7 +28,7 @@ WAYS_OUT = (Outcome.RESOLVED, Outcome.NOT_EVALUATED)
 @click.option("--runner", "runners", type=click.Choice(list(DIALECTS)), multiple=True, help="Only this one.")
 @click.option("--json", "path", type=click.Path(path_type=Path), help="The figures as JSON.")
 def main(runners: tuple[str, ...], path: Path | None) -> None:
-    """Try them all, and say what became of them."""
+    """Try them all, and report the outcomes."""
     figures: list[Figure] = []
     for runner in runners or tuple(DIALECTS):
         with TemporaryDirectory(prefix="a11y-bench-attacks-") as folder:
@@ -56,7 +56,7 @@ def _by_way(runner: str, attacks: Mapping[str, Any], found: Mapping[str, Verdict
 
 
 def cost(bench: LampBench) -> float:
-    """What the runs of patches took that were put to all counter-runs, by what their first runs took."""
+    """The time of patches with all counter-runs, relative to their first runs."""
     kept = (Unit(path.parent).result() for path in bench.store.root.glob("04_evaluation/runs/*/*/manifest.json"))
     seconds = [one["seconds"] for one in kept if "disguised" in one.get("counter", {})]
     first = sum(one["tests"] for one in seconds)

@@ -43,7 +43,7 @@ from pipeline.sandbox.installation import Installation
 
 
 class FreshImages(DockerImages):
-    """Images of which none was made before: the layers have names of their own, unless `mark` is empty."""
+    """Images that do not exist yet: the layers have names of their own, unless `mark` is empty."""
 
     def __init__(self, engine: Engine, cache: Path, mark: str) -> None:
         super().__init__(engine, cache)
@@ -51,7 +51,7 @@ class FreshImages(DockerImages):
         self.names: set[str] = set()
 
     def named(self, name: str) -> str:
-        """What a digest is called here."""
+        """The name of a digest in this benchmark."""
         known = digest(self.mark, name) if self.mark else name
         self.names.add(known)
         return known
@@ -66,7 +66,7 @@ class FreshImages(DockerImages):
         super().instance(self.named(environment), self.named(digest), checkout)
 
     def own(self) -> list[Kept]:
-        """What was made here."""
+        """The images made by this benchmark."""
         return [one for one in self.kept() if one.digest in self.names]
 
 
@@ -86,8 +86,8 @@ class FreshSandbox(DockerSandbox):
 
 
 class Ours(NamedTuple):
-    """What the stage took: seconds in all, by kind (see core.timing), the instances that it qualified, and for each but
-    the first of its environment the seconds that went into neither its tests nor waiting."""
+    """The stage's time: total seconds, seconds by kind (see core.timing), the qualified instances, and, for each one
+    except the first of its environment, the seconds outside its tests and without waiting."""
 
     total: float
     seconds: dict[str, float]
@@ -97,7 +97,7 @@ class Ours(NamedTuple):
 
 
 class Theirs(NamedTuple):
-    """What one instance took: seconds in all, of these in test processes, bytes of its image."""
+    """One instance's cost: total seconds, the part in test processes, and the bytes of its image."""
 
     total: float
     tests: float
@@ -145,7 +145,8 @@ def main(
 
 @contextmanager
 def fresh_sandbox(mark: str) -> Iterator[FreshSandbox]:
-    """A sandbox whose layers have names of their own, from `mark`, and are removed at the end; not without a mark."""
+    """A sandbox whose layers have names of their own, from `mark`, and are removed at the end; without a mark, they
+    stay."""
     sandbox = FreshSandbox(cache_root(), mark)
     sandbox.check()
     try:
@@ -156,7 +157,7 @@ def fresh_sandbox(mark: str) -> Iterator[FreshSandbox]:
 
 
 def _make_tools(store: Store, repo: Repo, clone: Path, sandbox: FreshSandbox) -> None:
-    """Node and the package managers, which both sides start from: an install of nothing needs them, too."""
+    """Node and the package managers, which both sides start from; they are also what an install of nothing needs."""
     for candidate in candidates_of(store, repo, []):
         spec = environment_of(open_clone(clone), candidate).model_copy(update={"install": ("true",), "rebuild": ()})
         with TemporaryDirectory() as folder:
@@ -184,7 +185,7 @@ def _further(store: Store, repo: Repo, instances: Sequence[Instance]) -> Iterato
 
 
 def _of_all_environments(instances: Sequence[Instance]) -> list[Instance]:
-    """The instances, one of each environment first, in the order in which they were merged."""
+    """The instances in merge order, except that the first one of each environment comes first."""
     ordered = sorted(instances, key=lambda one: one.merged_at)
     firsts = list({one.environment_digest: one for one in reversed(ordered)}.values())[::-1]
     return [*firsts, *(one for one in ordered if one not in firsts)]
@@ -204,12 +205,12 @@ def _theirs(clone: Path, instance: Instance, tools: str, repeats: int) -> Theirs
 
 
 def _tools(sandbox: FreshSandbox, layers: dict[tuple[str, str], Kept], instance: Instance) -> str:
-    """The image that the environment of an instance stands on."""
+    """The image below an instance's environment."""
     return layers["environment", sandbox.images.named(instance.environment_digest)].on
 
 
 def _additional(sandbox: FreshSandbox, layers: dict[tuple[str, str], Kept], instance: Instance) -> int:
-    """Bytes of an instance beside its environment: sources and the runner's cache."""
+    """Bytes of an instance in addition to its environment: sources and the runner's cache."""
     name = sandbox.images.named(instance.image)
     return sum(layers[kind, name].size for kind in ("instance", "cache") if (kind, name) in layers)
 

@@ -31,12 +31,12 @@ from pipeline.evaluate.assess import axe, markup
 
 SCRIPT = Path(__file__).with_name("checker.cjs")
 PACKAGES = ("jsdom@22.1.0", "pretty-format@29.7.0")
-#: where pages are, in the clones that this was written for
+#: where the pages are in the clones that this was written for
 UNDER = ("content/patterns/", "test/integration/")
 
 
 class Expected(NamedTuple):
-    """How many elements of a page break a rule, as its authors say."""
+    """How many elements of a page violate a rule, according to its authors."""
 
     page: str
     rule: str
@@ -74,14 +74,14 @@ def main(clones: tuple[Path, ...], under: tuple[str, ...], show: bool, path: Pat
 
 
 def texts(clone: Path, under: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """The pages of a clone, and what is said of them."""
+    """The pages of a clone, and their expected violations."""
     for name, data in read_blobs(open_clone(clone), "HEAD", lambda one: one.startswith(under)):
         if name.endswith((".html", ".json")):
             yield name, data.decode(errors="replace")
 
 
 def install(folder: Path) -> None:
-    """jsdom and what Jest prints elements with."""
+    """Install jsdom and the serializer that Jest uses for elements."""
     (folder / "package.json").write_text("{}")
     command = ["npm", "install", "--silent", "--ignore-scripts", "--no-audit", "--no-fund", *PACKAGES]
     subprocess.run(command, cwd=folder, check=True)
@@ -90,7 +90,7 @@ def install(folder: Path) -> None:
 
 @cache
 def audited(folder: Path) -> frozenset[str]:
-    """The rules of axe-core that our audits run."""
+    """The axe-core rules that our audits run."""
     (folder / "axe.js").write_bytes(pinned.source())
     levels = re.search(r"LEVELS = (\[.*?\])", pinned.function())
     assert levels is not None
@@ -106,7 +106,7 @@ def step(folder: Path, name: str, given: str, what: Mapping[str, Any], made: str
 
 
 def changed(folder: Path, pages: Mapping[str, str]) -> list[str]:
-    """The pages that are others once they were a snapshot."""
+    """The pages that changed on the way through a snapshot."""
     printed = step(folder, "print", "documents.json", pages, "printed.json")
     read = {name: markup.parse(one["text"])._asdict() for name, one in printed.items()}
     shown = step(folder, "show", "markup.json", read, "shown.json")
@@ -114,7 +114,7 @@ def changed(folder: Path, pages: Mapping[str, str]) -> list[str]:
 
 
 def expected(files: Mapping[str, str]) -> Iterator[Expected]:
-    """What the authors of pages say of them: an element of the page itself is told by one selector."""
+    """The authors' expectations of a page: one selector identifies an element of the page itself."""
     for name, text in files.items():
         page = f"{name.removesuffix('.json')}.html"
         if name.endswith(".json") and page in files:
@@ -127,7 +127,7 @@ def expected(files: Mapping[str, str]) -> Iterator[Expected]:
 def seen(
     folder: Path, viewer: Browser, pages: Mapping[str, str], wanted: list[Expected]
 ) -> dict[str, dict[str, list[dict[str, Any]]]]:
-    """What our audits say of pages, in the browser and in jsdom."""
+    """What our audits find in pages, in the browser and in jsdom."""
     found: dict[str, dict[str, list[dict[str, Any]]]] = {"browser": {}, "jsdom": {}}
     script = Path(axe.__file__).with_name("audit.cjs")
     (folder / "page.js").write_text(pinned.function())

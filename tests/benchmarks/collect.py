@@ -35,14 +35,14 @@ from pipeline.core.store import Store, read_json
 
 TESTS = Path(__file__).parents[1]
 REPO = "acme/ui"
-#: byte code is kept from one start to the next, whatever the shell of the benchmark says
+#: byte code is kept between starts, whatever the shell's settings
 AS_INSTALLED = {"PYTHONDONTWRITEBYTECODE": ""}
 #: ru_maxrss counts kibibytes, on macOS bytes
 RSS_UNIT = 2**20 if sys.platform == "darwin" else 2**10
 
 
 class Run(NamedTuple):
-    """One run of the client: seconds, its processor's seconds, peak memory in MB, points, requests, the funnel."""
+    """One run of the client: seconds, processor seconds, peak memory in MB, points, requests, the funnel."""
 
     seconds: float
     processor: float
@@ -63,7 +63,7 @@ def main(pulls: int, clone: Path | None, path: Path | None) -> None:
 
 
 def _mining(pulls: int) -> Iterator[Figure]:
-    """A tenth of the size first, to see whether memory grows with it."""
+    """A tenth of the size first, to see whether memory grows with the size."""
     with served(pulls // 10) as url, TemporaryDirectory() as data:
         tenth = collect(url, data)
     with served(pulls) as url, TemporaryDirectory() as data:
@@ -83,7 +83,7 @@ def _mining(pulls: int) -> Iterator[Figure]:
 
 @contextmanager
 def served(pulls: int) -> Iterator[str]:
-    """The address of a double with a generated repository, while the block lasts."""
+    """The address of a double with a generated repository, for the duration of the block."""
     command = [sys.executable, "-m", "github_double", "--pulls", str(pulls)]
     with subprocess.Popen(command, cwd=TESTS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         yield server.stdout.readline().strip()
@@ -91,7 +91,7 @@ def served(pulls: int) -> Iterator[str]:
 
 
 def collect(url: str, data: str) -> Run:
-    """Run the client to its end. Raises CalledProcessError with what it said."""
+    """Run the client to its end. Raises CalledProcessError with its output."""
     before = _recorded(url)
     program = Path(sys.executable).with_name("a11y-bench")
     command = [program, "collect", REPO, "--source", "github", "--data", data]
@@ -110,14 +110,14 @@ def collect(url: str, data: str) -> Run:
 
 
 def _recorded(url: str) -> tuple[int, int]:
-    """Points of GraphQL and requests that the double has seen so far."""
+    """The GraphQL points and requests that the double has counted so far."""
     with urlopen(Request(f"{url}/_double/record")) as answer:
         requests = json.load(answer)["requests"]
     return sum(one["cost"] for one in requests if one["path"] == "/graphql"), len(requests)
 
 
 def _scanning(pulls: Sequence[PullRequest]) -> Iterator[Figure]:
-    """The scan against a loop over all patterns. Raises AssertionError where they differ."""
+    """The scan compared with a loop over all patterns. Raises AssertionError if the results differ."""
     size = sum(len(pull.title.encode()) + len(pull.body.encode()) for pull in pulls) / 1e6
     seconds, found = _best(lambda: _evidence(pulls), 50)
     naive_seconds, expected = _best(lambda: [tuple(_naive(pull)) for pull in pulls], 1)
@@ -129,7 +129,7 @@ def _scanning(pulls: Sequence[PullRequest]) -> Iterator[Figure]:
 
 
 def _best(work: Callable[[], Any], times: int) -> tuple[float, Any]:
-    """The shortest time of several, and what was made."""
+    """The shortest of several times, and the result."""
     seconds = []
     for _ in range(times):
         started = time.perf_counter()
@@ -139,13 +139,13 @@ def _best(work: Callable[[], Any], times: int) -> tuple[float, Any]:
 
 
 def _evidence(pulls: Sequence[PullRequest]) -> list[tuple[Evidence, ...]]:
-    """In the pages in which a clone's pull requests come."""
+    """In pages of the same size as a clone's pull requests come in."""
     pages = ([(pull, ()) for pull in page.pulls] for page in paged(iter(pulls)))
     return [found for page in pages for found in evidence(page)]
 
 
 def _naive(pull: PullRequest) -> Iterator[Evidence]:
-    """What is meant: every pattern on every text, by Python's `re` alone."""
+    """The definition: every pattern on every text, with Python's `re` alone."""
     rows, ours = patterns()["a11y"], shipped()
     for field, text, searched, keys in (
         ("title", pull.title, pull.title, ("text", "label")),

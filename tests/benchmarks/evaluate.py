@@ -119,8 +119,7 @@ def _all_at_once(patches: PatchRuns, asked: Sequence[tuple[Instance, str]], jobs
 
 
 def _warm(patches: PatchRuns, instance: Instance, hear: Tell) -> float:
-    """Seconds of the test command alone, with gold, in a workspace whose cache is filled, as by a build and with
-    gold."""
+    """Seconds of the test command alone, with gold, in a workspace with a filled cache."""
     plan, _ = patches.request(instance, instance.fix_patch).plan(hear)
     gold = (instance.fix_patch, instance.test_patch)
     steps = [("test", instance.test_patch), ("fix", instance.fix_patch)]
@@ -132,7 +131,7 @@ def _warm(patches: PatchRuns, instance: Instance, hear: Tell) -> float:
 
 
 def _graded(patches: PatchRuns, instance: Instance, model: str, hear: Tell) -> TestRun:
-    """A run that is kept, as `evaluate` does it, and graded."""
+    """A stored run, graded as `evaluate` does it."""
     patch = instance.fix_patch + OWN.format(model)
     tested = patches.request(instance, patch).perform(hear)
     patches.keep(instance, patch, tested)
@@ -157,7 +156,7 @@ def _reported(instances: int, tests: int) -> Iterator[Figure]:
 
 
 def generate(store: Store, count: int, tests: int) -> None:
-    """Runs of Jest for as many instances, of each of which one test is fixed."""
+    """Runs of Jest for as many instances; gold fixes one test of each."""
     titles = [f"case {number} keeps the focus where it was" for number in range(tests)]
     named = {f"src/Menu.test.tsx > Menu > {title}": "PPP" for title in titles} | {
         f"src/Menu.test.tsx > Menu > {titles[0]}": "PFP"
@@ -175,7 +174,7 @@ def generate(store: Store, count: int, tests: int) -> None:
 
 
 def _run(titles: list[str]) -> TestRun:
-    """What Jest leaves behind when all pass but the control."""
+    """The output of Jest when everything passes except the control."""
     fields = {"ancestorTitles": ["Menu"], "duration": 12, "failureMessages": [], "location": None, "status": "passed"}
     cases = [fields | {"fullName": f"Menu {title}", "title": title} for title in titles]
     cases.append(fields | {"fullName": "c0", "title": "c0", "status": "failed", "ancestorTitles": []})

@@ -26,17 +26,17 @@ from pipeline.core.names import Repo, parse_repo
 from pipeline.core.records import PullRequest
 
 LABELS = Path(__file__).with_name("evidence.csv")
-#: what a text was drawn from -> how many there were: found by the thesis's patterns and by our first ones, by these
-#: alone, by neither but with a word that may speak of accessibility, and the rest
+#: stratum of a text -> its size: found by the thesis's patterns and by our first ones, by ours
+#: only, by neither but with a word that may refer to accessibility, and the rest
 STRATA = {"both": 196, "ours": 260, "plausible": 638, "rest": 3261}
 HALVES = ("development", "held-out")
 PATTERNS: dict[str, Callable[[], Patterns]] = {"ours": shipped, "the thesis's": seed}
-#: resamples of an interval, and what it holds of them
+#: resamples for an interval, and the share of them that it contains
 _TIMES, _HOLDS = 2000, 0.95
 
 
 class Label(NamedTuple):
-    """What a person said of one pull request."""
+    """A person's label of one pull request."""
 
     repository: str
     number: int
@@ -53,7 +53,7 @@ class Rates(NamedTuple):
 
 
 def read_labels(path: Path = LABELS) -> list[Label]:
-    """All labels. Raises KeyError and ValueError for a row that is none."""
+    """Read all labels. Raises KeyError and ValueError for an invalid row."""
     with path.open(encoding="utf-8", newline="") as lines:
         rows = csv.DictReader(lines)
         said = {"yes": True, "no": False}
@@ -64,7 +64,7 @@ def read_labels(path: Path = LABELS) -> list[Label]:
 
 
 def texts(labels: Iterable[Label], clones: Mapping[Repo, Path]) -> dict[Label, PullRequest]:
-    """The pull requests of those labels whose clone is there."""
+    """The labeled pull requests whose clone is available."""
     wanted: dict[Repo, dict[int, Label]] = defaultdict(dict)
     for one in labels:
         wanted[parse_repo(one.repository)][one.number] = one
@@ -77,7 +77,7 @@ def texts(labels: Iterable[Label], clones: Mapping[Repo, Path]) -> dict[Label, P
 
 
 def rates(rows: Sequence[tuple[Label, bool]]) -> Rates:
-    """Precision and recall of what was found; a text stands for as many as it was drawn from."""
+    """Precision and recall of the matches; each text is weighted by its stratum."""
     drawn = Counter(label.stratum for label, _ in rows)
     sums: dict[tuple[bool, bool], float] = defaultdict(float)
     for label, found in rows:
@@ -87,7 +87,8 @@ def rates(rows: Sequence[tuple[Label, bool]]) -> Rates:
 
 
 def intervals(rows: Sequence[tuple[Label, bool]]) -> list[tuple[float, float]]:
-    """The 95 % of each rate by resampling within the strata; what is drawn once in thousands is not in them."""
+    """The 95 % interval of each rate, by resampling within the strata; it does not reflect cases rarer than one in
+    thousands."""
     chance = random.Random(0)
     by_stratum: dict[str, list[tuple[Label, bool]]] = defaultdict(list)
     for row in rows:

@@ -23,7 +23,7 @@ WITHIN = {"at most": operator.le, "at least": operator.ge, "below": operator.lt}
 
 
 class Figure(NamedTuple):
-    """One measured value; `goal` is a word of WITHIN with a number, or None where there is no goal."""
+    """One measured value; `goal` is a key of WITHIN with a number, or None without a goal."""
 
     name: str
     value: float
@@ -42,7 +42,7 @@ class Figure(NamedTuple):
 
 
 def report(title: str, figures: Sequence[Figure], path: Path | None) -> None:
-    """Show the figures, write them to `path` when there is one, and end the program with 1 when a goal is missed."""
+    """Show the figures, write them to `path` if given, and exit with 1 if a goal is missed."""
     console.table(title, ("what", "measured", "unit", "goal", "met"), [figure.row for figure in figures])
     if path:
         path.write_text(json.dumps([figure._asdict() | {"met": figure.met} for figure in figures], indent=1) + "\n")
@@ -51,8 +51,8 @@ def report(title: str, figures: Sequence[Figure], path: Path | None) -> None:
 
 
 class Goal(NamedTuple):
-    """A goal of the project: what it is about, how the figure begins that says whether it is met, its bound and unit,
-    and the words behind `just bench` that measure it."""
+    """A goal of the project: its subject, the beginning of the figure that decides it, its bound and unit, and the
+    arguments of `just bench` that measure it."""
 
     what: str
     figure: str
@@ -117,7 +117,7 @@ GOALS = (
 
 
 class Last(NamedTuple):
-    """What was measured last, and when; empty where nothing was."""
+    """The last measured value, and its day; empty if there is none."""
 
     value: str = ""
     day: str = ""
@@ -128,7 +128,7 @@ class Last(NamedTuple):
 @click.option("--day", default=str(date.today()), help="When these were measured [default: today].")  # noqa: DTZ011
 @click.option("--write", is_flag=True, help="Write the last figures into docs/performance.md.")
 def main(files: Sequence[Path], day: str, write: bool) -> None:
-    """Show the goals of the project and what was measured last."""
+    """Show the goals of the project and the last measured values."""
     text = PAGE.read_text(encoding="utf-8")
     measured = [one for file in files for one in json.loads(file.read_text())]
     rows = table(last(text), measured, day)
@@ -138,13 +138,13 @@ def main(files: Sequence[Path], day: str, write: bool) -> None:
 
 
 def last(text: str) -> dict[str, Last]:
-    """The last figures of the table in the document, by what they are about."""
+    """The last figures in the document's table, by subject."""
     rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in _lines(text)[2:])
     return {what: Last(value, day) for what, _, value, day, _, _ in rows}
 
 
 def table(known: Mapping[str, Last], measured: Sequence[Mapping[str, object]], day: str) -> list[str]:
-    """The table's lines, with what was measured now."""
+    """The table's lines, including new measurements."""
     lines = ["| what | goal | last | measured | met | command |", "|---|---|---|---|---|---|"]
     for goal in GOALS:
         found = [one["value"] for one in measured if str(one["name"]).startswith(goal.figure)]
@@ -161,12 +161,12 @@ def _met(goal: Goal, found: Last) -> str:
 
 
 def with_table(text: str, rows: Sequence[str]) -> str:
-    """The document with other rows in its table of goals."""
+    """The document with new rows in its table of goals."""
     return text.replace("\n".join(_lines(text)), "\n".join(rows))
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of the table of goals, the first of the chapter."""
+    """The lines of the table of goals, which is the chapter's first."""
     chapter = text.partition("## The goals\n")[2]
     return [line for line in chapter.partition("\n## ")[0].splitlines() if line.startswith("|")]
 

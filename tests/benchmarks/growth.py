@@ -36,7 +36,7 @@ from pipeline.pages.evaluating import Evaluation
 SIZES = (10, 100, 1000, 10_000)
 #: tests of an instance, and lines of the longest diff
 TESTS, LINES = 20, 100
-#: an exponent that is above linear, with what measuring adds
+#: an exponent above linear growth, with a margin for measuring errors
 MOST = 1.1
 MODEL = """\
   - model_name: {0}
@@ -53,7 +53,7 @@ Catalog(Store(Path(sys.argv[1]))).search("", {})
 
 
 class Grown(NamedTuple):
-    """What a stage took at one size."""
+    """The cost of a stage at one size."""
 
     units: int
     spent: Spent
@@ -64,14 +64,14 @@ def _data(store: Store, command: str, *words: str) -> Spent:
 
 
 def _collected(folder: Path, units: int) -> Spent:
-    """From a generated GitHub, pull requests are the units."""
+    """From a generated GitHub; pull requests are the units."""
     with served(units) as url:
         words = (PROGRAM, "collect", MINED, "--source", "github", "--data", str(folder))
         return spent(words, GITHUB_API_URL=url, GITHUB_TOKEN="benchmark")
 
 
 def _mined(folder: Path, units: int) -> Spent:
-    """From a clone, commits are the units."""
+    """From a clone; commits are the units."""
     known.history(folder / "clone.git", units)
     words = (PROGRAM, "collect", str(REPO), "--path", str(folder / "clone.git"), "--data", str(folder / "data"))
     return spent(words, A11Y_BENCH_CACHE=str(folder / "cache"))
@@ -99,7 +99,7 @@ def _predicted(folder: Path, units: int) -> Spent:
 
 
 def _campaign_planned(folder: Path, units: int) -> Spent:
-    """Of ten instances each model's answers, with a budget."""
+    """With each model's answers to ten instances, and a budget."""
     store, file = Store(folder / "data"), folder / "campaign.toml"
     write_records(store.dataset(REPO), [make_instance(number) for number in range(1, 11)])
     names = [f"model-{number}" for number in range(units // 10)]
@@ -126,7 +126,7 @@ def _exported(folder: Path, units: int) -> Spent:
 
 
 def _seen_pages(folder: Path, units: int) -> Evaluation:
-    """Five pages for each case, which a browser has seen."""
+    """Five pages for each case, with observations of a browser."""
     return keep(Evaluation(make_run(Store(folder / "data"), folder / "cases", cases=units // 5)), [SEEN[0]] * 5)
 
 
@@ -144,7 +144,7 @@ def _analyzed(folder: Path, units: int) -> Spent:
     return _data(analysis(Store(folder / "data"), Size(units, 1, TESTS)), "analyze")
 
 
-#: stage and its unit -> what it takes for so many
+#: stage and its unit -> a function that measures it at a size
 STAGES: dict[str, Callable[[Path, int], Spent]] = {
     "collect, pull requests of GitHub": _collected,
     "collect, commits of a clone": _mined,
@@ -189,7 +189,7 @@ def measured(work: Callable[[Path, int], Spent], sizes: Sequence[int]) -> Iterat
 
 
 def exponent(points: Sequence[tuple[int, float]]) -> float:
-    """How the last of these values grew with its size: the slope of their logarithms."""
+    """How the last value grew with its size: the slope in logarithms."""
     (size, value), (larger, most) = list(pairwise(points))[-1]
     return math.log(most / value) / math.log(larger / size)
 

@@ -1,4 +1,5 @@
-"""A model that knows its way: it names what is shown to it, and its edits apply. For `predict`, on any repository."""
+"""A model that always succeeds: it names places that it was shown, and its edits apply. For `predict`, on any
+repository."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from pipeline.llm.provider import Fault, Output, Received
 from pipeline.llm.scripted import ScriptedModel
 
 STEP = re.compile(r"^Step: (\w+)")
-#: what of a prompt's material the answer to each step names: the first few places
+#: which part of a prompt's material the answer to each step names: the first few places
 FOLDER = re.compile(r"^(\S+/)\n((?:  \S+\n)+)", re.M)
 OUTLINE = re.compile(r"^### (\S+) \(\d+ lines\)\n(.+) \(lines ", re.M)
 NUMBERED = re.compile(r"^### (\S+)\n +(\d+) \|", re.M)
@@ -28,12 +29,12 @@ class Guide(ScriptedModel):
         self.reset()
 
     def reset(self) -> None:
-        """Measure anew, from the next request on."""
+        """Start a new measurement with the next request."""
         self.flying, self.area, self.since, self.first, self.last = 0, 0.0, 0.0, inf, 0.0
 
     @property
     def mean_in_flight(self) -> float:
-        """From the first request until the last answer."""
+        """Between the first request and the last answer."""
         return self.area / (self.last - self.first)
 
     def receive(self, request: Received) -> Fault:
@@ -53,7 +54,7 @@ class Guide(ScriptedModel):
             self.flying, self.since = self.flying + by, now
 
     def reply(self, prompt: str) -> Output:
-        """What the step of the prompt asks for."""
+        """The answer to the step in the prompt."""
         step = STEP.match(prompt)
         return Output(f"```\n{ANSWERS[step[1]](prompt)}\n```" if step else "")
 

@@ -1,8 +1,8 @@
 """Models that know the gold patches, for a rehearsal of stage 03.
 
-They answer in the form that magentless reads, and call the shell of mini-swe-agent. If the one that `knows` leaves an
-instance unresolved, no model is to blame: the agent did not show a file, or could not make an edit. Embeddings are by
-words (provider.py).
+They answer in magentless's format, and call mini-swe-agent's shell. If one with the skill `knows` leaves an instance
+unresolved, the agent is to blame: it did not show a file, or could not make an edit. Embeddings are by words
+(provider.py).
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from pipeline.llm.provider import Output, Refusal
 from pipeline.llm.scripted import ScriptedModel
 
 STEP = re.compile(r"^Step: (\w+)")
-#: what comes before an issue's title in the prompts of magentless, and of agents that get the statement as a text
+#: the text before an issue's title in the prompts of magentless, and of agents that get the statement as text
 TITLED = ("Issue: ", "# ")
-#: commands for a shell: make a change, which prints DONE, and submit it
+#: shell commands: make a change, which prints DONE, and submit it
 DONE = "the-change-is-made"
 APPLY = f"echo {{}} | base64 -d | gzip -d | git apply --whitespace=nowarn && echo {DONE}"
 GUESS = f"echo 'export {{{{}}}};' > rehearsal-{{}}.js && echo {DONE}"
 SUBMIT = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
-#: what a model makes of what it knows: the gold patches, those of every second instance, or nothing but words
+#: how a model uses its knowledge: for every instance, for every second one, or only for words
 SKILLS = ("knows", "guesses", "talks")
 
 
 class Change(NamedTuple):
-    """One file before and after; None where there is none."""
+    """One file before and after; None if it does not exist."""
 
     path: str
     before: str | None
@@ -43,7 +43,7 @@ class Change(NamedTuple):
 
     @property
     def span(self) -> tuple[int, int]:
-        """The changed lines of the file before, from 0, the end excluded: as many as it takes to be there once."""
+        """The changed lines of the file before, from 0, without the end: enough lines to be unique."""
         old, new = ((text or "").splitlines() for text in (self.before, self.after))
         start, end = _common(old, new), len(old)
         end -= min(_common(old[::-1], new[::-1]), end - start, len(new) - start)
@@ -62,7 +62,8 @@ class Change(NamedTuple):
 
 
 class Known(NamedTuple):
-    """The titles of an instance's issues, which are in all its prompts, what its gold patch changes, and the patch."""
+    """The titles of an instance's issues, which are in all its prompts, the changes of its gold patch, and the
+    patch."""
 
     titles: Sequence[str]
     changes: Sequence[Change]
@@ -74,7 +75,7 @@ class Known(NamedTuple):
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many lines are the same from the first on."""
+    """How many lines are equal from the first on."""
     return len(commonprefix([one, other]))
 
 
@@ -85,8 +86,7 @@ def _once(lines: list[str], start: int, end: int) -> bool:
 
 
 def gold(clone: Clone, instance: Instance) -> list[Change]:
-    """What the gold patch changes, file by file. In a foreign benchmark, other commits may lie between base and
-    merge."""
+    """The gold patch's changes, by file. In a foreign benchmark, other commits may lie between base and merge."""
     changed = paths(instance.fix_patch)
     with scratch(clone, instance.base.sha) as index:
         before = {path: _text(index.read(path)) for path in changed}
@@ -99,7 +99,7 @@ def _text(data: bytes | None) -> str | None:
 
 
 def answer(step: str, changes: Sequence[Change]) -> str:
-    """What magentless asks for in a step."""
+    """The answer to a step of magentless."""
     there = [change for change in changes if change.before is not None]
     if step == "repair":
         return "\n".join(change.edit for change in changes)
@@ -109,13 +109,13 @@ def answer(step: str, changes: Sequence[Change]) -> str:
 
 
 def guess(index: int) -> list[Change]:
-    """A change that applies and mends nothing."""
+    """A change that applies and fixes nothing."""
     return [Change(f"rehearsal-{index}.js", None, "export {};\n")]
 
 
 class Knowing(ScriptedModel):
-    """Knows the instance of a prompt by its issues, which are in every one: of several that fit, the first of those
-    with the most issues. `skill` is one of SKILLS."""
+    """Finds a prompt's instance by its issues, which are in every prompt: of several matches, the first one with the
+    most issues. `skill` is one of SKILLS."""
 
     def __init__(self, tasks: Sequence[Known], skill: str = "knows") -> None:
         super().__init__([])
@@ -150,6 +150,6 @@ class Knowing(ScriptedModel):
 
 
 def known(clone: Clone, instance: Instance) -> Known:
-    """An instance as a model knows it."""
+    """An instance with the model's knowledge of it."""
     titles = [issue.title for issue in instance.task().statement]
     return Known(titles, gold(clone, instance), instance.fix_patch)

@@ -24,14 +24,14 @@ from benchmarks.goals import Figure, report
 from benchmarks.processes import Spent, spent
 from pipeline.core.store import Store, write_json, write_records
 
-#: folders of the generated repository, and files of each
+#: folders in the generated repository, and files in each
 FOLDERS, FILES = 60, 10
 MANIFEST = '{"name": "ui", "version": "1.0.0", "devDependencies": {"jest": "^29.0.0"}, "scripts": {"test": "jest"}}\n'
-#: lines of a generated patch beside those that decide
+#: lines of a generated patch besides those that matter
 PADDING = "".join(f"+  // line {number} of what a pull request says beside it\n" for number in range(60))
-#: what it prints where it ends: before the number of processes that it started
+#: the output at its end, before the number of processes that it started
 FIRST = "processes until the first layer: "
-#: what is run in a process of its own
+#: the code that runs in a process of its own
 CHILD = "from benchmarks.known import child; import sys; child(*sys.argv[1:])"
 
 
@@ -63,7 +63,7 @@ def planned(folder: Path, *arguments: str) -> Spent:
 
 
 def child(folder: str, *arguments: str) -> None:
-    """In a process of its own: `build`, which ends where the first layer would be made."""
+    """In a process of its own: run `build`, which ends where the first layer would be made."""
     from pipeline.cli import main as program
     from pipeline.sandbox.local.images import LocalImages
 
@@ -87,7 +87,7 @@ def child(folder: str, *arguments: str) -> None:
 
 # -- what is there before --------------------------------------------------------------------------------------------
 def generate(folder: Path, number: int, tests: int, *, built: bool = True) -> None:
-    """A clone, its candidates, and what a build of all but the middle one left, if there was one."""
+    """A clone, its candidates, and the results of an earlier build of all but the middle one."""
     store, clone = Store(folder / "data"), folder / "clone.git"
     commits = history(clone, number)
     titles = {f"src/c0/Menu.test.tsx > Menu > case {case}": "PPP" for case in range(tests)}
@@ -117,7 +117,7 @@ def _patch(text: str, number: int) -> str:
 
 
 def history(folder: Path, count: int) -> list[str]:
-    """A bare repository with as many commits, the first one aside, each of which changes a source and its test."""
+    """A bare repository with that many commits after the first, each of which changes a source and its test."""
     subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(folder)], check=True)
     git = ["git", f"--git-dir={folder}"]
     stream = "".join(_commits(count))

@@ -1,6 +1,6 @@
-"""Whether the manifest in docs/remote.md is what dask-kubernetes and Kubernetes take, as far as no cluster is needed.
+"""Whether dask-kubernetes and Kubernetes accept the manifest in docs/remote.md, as far as this needs no cluster.
 
-`just bench kubernetes`. Ends with 1 if something is wrong. `kubernetes_check.py` runs with their packages, in an
+`just bench kubernetes`. Exits with 1 if something is wrong. `kubernetes_check.py` runs with their packages, in an
 environment of its own.
 """
 
@@ -20,13 +20,13 @@ PACKAGES = ("dask-kubernetes==2026.3.0", "kubernetes", "jsonschema", "pyyaml")
 
 
 def manifest() -> str:
-    """The only manifest of the docs, as YAML."""
+    """The only manifest in the docs, as YAML."""
     (text,) = re.findall(r"```yaml\n(.*?)```", DOCS.read_text(), re.DOTALL)
     return text
 
 
 def checked(text: str) -> dict[str, Any]:
-    """The objects that the operator makes from a manifest, and what is wrong with them."""
+    """The objects that the operator makes from a manifest, and the errors in them."""
     packages = [word for package in PACKAGES for word in ("--with", package)]
     command = [find_uv_bin(), "run", "--quiet", "--no-project", "--isolated", *packages, "python", "-I", str(CHECK)]
     done = subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True, check=True, cwd=CHECK.parent)

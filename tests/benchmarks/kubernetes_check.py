@@ -1,7 +1,8 @@
-"""Runs in an environment with dask-kubernetes and the Kubernetes client: checks the manifest on stdin, prints JSON.
+"""Checks the manifest on stdin and prints JSON; runs in an environment with dask-kubernetes and the Kubernetes client.
 
-A DaskCluster must fit its definition, in which no field is unknown. What the operator makes of it must fit the client's
-models, and a service must lead to the pods. Whether images start, and what a cluster's policies admit, is not checked.
+A DaskCluster must fit its definition without unknown fields. The objects that the operator makes from it must fit the
+client's models, and a service must lead to the pods. Whether images start, and what a cluster's policies admit, is not
+checked.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def definition(kind: str) -> dict[str, Any]:
 
 
 def closed(schema: Any) -> Any:
-    """The schema with no unknown fields, which Kubernetes would drop without a word."""
+    """The schema without unknown fields, which Kubernetes would silently drop."""
     if isinstance(schema, list):
         return [closed(part) for part in schema]
     if not isinstance(schema, dict):
@@ -55,7 +56,7 @@ def invalid(resource: dict[str, Any]) -> Iterator[str]:
 
 
 def made(cluster: dict[str, Any]) -> list[dict[str, Any]]:
-    """The objects that the operator makes from a DaskCluster, the first worker's among them."""
+    """The objects that the operator makes from a DaskCluster, including the first worker's."""
     name, spec, empty = cluster["metadata"]["name"], cluster["spec"], dict[str, str]()
     group = controller.build_default_worker_group_spec(name, spec["worker"], empty, empty)
     pods = spec["scheduler"]["spec"], spec["worker"]["spec"]
@@ -68,7 +69,7 @@ def made(cluster: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def unmodeled(value: Any, model: Any, place: str) -> Iterator[str]:
-    """Values that the client's model of an object does not take, and fields that it lacks."""
+    """Values that the client's model of an object does not accept, and fields that it lacks."""
     try:
         kept = client.ApiClient().sanitize_for_serialization(model.from_dict(value))
     except ValueError as error:

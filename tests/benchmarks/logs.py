@@ -1,4 +1,4 @@
-"""Benchmark of reading logs: a large one of Jest, one failing file in fifty, with what tests print in between.
+"""Benchmark of reading logs: a large Jest log with one failing file in fifty, and output of tests in between.
 
 `just bench logs [--megabytes N] [--json FILE]`. Writes nothing else. The log is generated in the form of Jest 29.
 """
@@ -15,7 +15,7 @@ from benchmarks.goals import Figure, report
 from pipeline.core.records import Status
 from pipeline.ecosystems import parser
 
-#: what a component that warns prints: a message, and where it came from
+#: the output of a component that warns: a message, and its origin
 _PRINTED = """\
   console.error
     Warning: An update to %s inside a test was not wrapped in act(...).
@@ -76,7 +76,7 @@ def _totals(files: int, failed: int) -> str:
 
 
 def figures(megabytes: int = 60) -> list[Figure]:
-    """The speed of the text reader, which must find every test, by the seconds of the processor."""
+    """The speed of the text reader in processor seconds; it must find every test."""
     log, tests, failed = jest_log(megabytes * 10**6)
     started = time.process_time()
     found = parser("jest-text").read(log, "/workspace/repo").tests

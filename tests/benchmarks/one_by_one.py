@@ -1,8 +1,8 @@
-"""Multi-SWE-bench's way to run an instance, made of our own parts: nothing is shared between pull requests.
+"""Multi-SWE-bench's way to run an instance, built from our own parts: pull requests share nothing.
 
-One image for each, with its sources and an install whose downloads stay in it; for each run a container with network
-that installs again, and tests that start without a cache. It is told the manifests, commands and limits that our own
-way found to work, so that both do the same work. Coverage it leaves as the repository has it (`as_the_project`).
+One image for each, with its sources and an install that keeps its downloads; for each run, a container with network
+that installs again, and tests that start without a cache. It uses the manifests, commands and limits that our build
+found to work, so both do the same work. Coverage stays as the repository has it (`as_the_project`).
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from pipeline.sandbox.docker.engine import Engine, commit, put, start
 from pipeline.sandbox.docker.names import HOME, LAYER, PARENT, REPO, RUNNER_CACHE, SCRATCH
 from pipeline.sandbox.docker.workspace import DockerWorkspace
 
-#: what our own way adds to a command to switch coverage off
+#: the options that our build adds to switch coverage off
 COVERAGE_OFF = ("--coverage=false", "--coverage.enabled=false")
-#: where downloads stay, as they do in the home of whoever installs
+#: where downloads stay, as in the home folder of the installing user
 DOWNLOADS = ".downloads"
 
 
 def as_the_project(instance: Instance) -> Instance:
-    """The instance with a command that measures coverage where its repository asks for it."""
+    """The instance with a command that measures coverage if its repository does so."""
     test = tuple(word for word in instance.environment.test if word not in COVERAGE_OFF)
     environment = instance.environment.model_copy(update={"test": test})
     return instance.model_copy(update={"environment": environment})
@@ -59,7 +59,7 @@ class OneByOne:
 
     @contextmanager
     def made(self) -> Iterator[int]:
-        """Make the image; the bytes that it takes beside its tools. It is removed at the end."""
+        """Make the image and return its size in bytes without its tools. It is removed at the end."""
         self.say("image and install")
         with self._container(self.tools) as container, TemporaryDirectory() as folder:
             checkout(self.clone, self.instance.base.sha, Path(folder, "repo"))
@@ -77,7 +77,8 @@ class OneByOne:
             self.engine.api.remove_image(self.image)
 
     def runs(self, repeats: int) -> Iterator[TestRun]:
-        """The three runs, each as often. Raises InstallFailed, PatchFailed and InfrastructureError."""
+        """The three kinds of runs, repeated equally often. Raises InstallFailed, PatchFailed and
+        InfrastructureError."""
         configuration = select(self.instance.fix_patch, is_protected)
         test = [("gold configuration", configuration), ("test", self.instance.test_patch)]
         fix = ("fix", select(self.instance.fix_patch, lambda path: not is_protected(path)))
@@ -102,7 +103,7 @@ class OneByOne:
             yield container
 
     def _install(self, container: Container) -> None:
-        """With the manifests that work, in the place of the base's where they differ."""
+        """Uses the working manifests instead of the base's, if they differ."""
         spec, ca, registry = installation(self.instance.environment), install.host_ca(), node.registry()
         bundle = f"{HOME}/{DOWNLOADS}/{ca.name}" if ca else None
         env = {"HOME": HOME} | install.variables(spec, f"{HOME}/{DOWNLOADS}", registry, bundle)

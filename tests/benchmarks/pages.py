@@ -1,10 +1,11 @@
-"""Benchmark of the engine of the track of pages, against one Node process and one browser for each page.
+"""Benchmark of the page track's engine, against one Node process and one browser for each page.
 
 `just bench pages [--cases FOLDER] [--all] [--rounds 1] [--jobs 2] [--json FILE]`, with a browser. Both run the same
-examples through the same assertions; good ones unless told, since what fails mostly waits for what never comes. What a
-test waits by the clock (`page.waitForTimeout`) is told apart and in neither's time. Goal: five times the pages per
-second. The same harness with one process and browser for all pages of a job, without fences, shows what is left to win:
-the work that both have to do. Processor seconds are of all processes. Writes nothing but the figures.
+examples through the same assertions; by default only good examples, since failing ones mostly wait for something that
+never happens. Waits by the clock in tests (`page.waitForTimeout`) are reported apart and count in neither time. Goal:
+five times the pages per second. The other harness with one process and browser for all pages of a job, without
+isolation, shows what could still be gained: the work that both have to do. Processor seconds are those of all
+processes. Writes nothing but the figures.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Page = tuple[Case, Example]
 
 
 class Took(NamedTuple):
-    """Pages, seconds by the clock and of processors, and the seconds that tests waited for by the clock."""
+    """Pages, wall-clock and processor seconds, and the seconds that tests waited by the clock."""
 
     pages: int
     seconds: float
@@ -74,7 +75,7 @@ def main(cases: Path, everything: bool, rounds: int, jobs: int, path: Path | Non
 
 
 def engine(pages: Sequence[Page], jobs: int) -> Took:
-    """Ours, with processes that are there already: one page for each starts them."""
+    """Our engine with running processes: one page for each starts them."""
     requests = [RunPage(f"{case.name} {one.name}", one.html, code_of(case), screenshot=True) for case, one in pages]
     list(each(requests[:jobs], jobs=jobs))
     started, before = time.monotonic(), busy()
@@ -84,7 +85,7 @@ def engine(pages: Sequence[Page], jobs: int) -> Took:
 
 
 def one_by_one(pages: Sequence[Page]) -> Took:
-    """The other way, one after another. Raises CalledProcessError where it fails."""
+    """The other way, one page after another. Raises CalledProcessError on failure."""
     return _harness([[page] for page in pages], 1)
 
 
@@ -101,7 +102,7 @@ def _harness(batches: Sequence[Sequence[Page]], jobs: int) -> Took:
 
 
 def _harnessed(pages: Sequence[Page], folder: Path) -> float:
-    """Run pages in one process; returns the seconds that tests waited for by the clock."""
+    """Run pages in one process; returns the seconds that tests waited by the clock."""
     folder.mkdir()
     pairs = []
     for place, (case, one) in enumerate(pages):
@@ -116,7 +117,7 @@ def _harnessed(pages: Sequence[Page], folder: Path) -> float:
 
 
 def busy() -> float:
-    """The seconds that the processors have worked, for whatever process: measure on a quiet machine."""
+    """The seconds that the processors have worked, for any process: measure on a quiet machine."""
     ticks = Path("/proc/stat").read_text(encoding="ascii").split()[1:4]
     return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 

@@ -1,6 +1,6 @@
-"""The command line of the peers' scripts: `SCRIPT ACTION FOLDER` runs an action there and prints what it took.
+"""The command line of the peers' scripts: `SCRIPT ACTION FOLDER` runs an action there and prints its cost.
 
-It is loaded from beside the script, in the peer's own environment: standard library only.
+It is loaded from the script's folder, in the peer's own environment: standard library only.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def main(actions: Mapping[str, Callable[[Path], int]]) -> None:
-    """Print the count that an action returns, and the seconds of the processor that it took, as JSON."""
+    """Print the count that an action returns, and its processor seconds, as JSON."""
     action, where = sys.argv[1], Path(sys.argv[2]).absolute()
     os.chdir(where)
     begun = time.process_time()

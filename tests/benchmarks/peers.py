@@ -42,9 +42,9 @@ PEERS = {
     "multi-swe-bench": ("peer_multi_swe_bench.py", "multi_swe_bench.harness.gen_report"),
     "swebench": ("peer_swebench.py", "swebench.harness.run_evaluation"),
 }
-#: tests of a file of the generated log
+#: tests in a file of the generated log
 EACH = 20
-#: what a component that warns prints
+#: the output of a component that warns
 PRINTED = """\
   console.error
     Warning: An update to Part%d inside a test was not wrapped in act(...).
@@ -59,7 +59,7 @@ PRINTED = """\
 
 
 class Told(NamedTuple):
-    """Seconds of the processor, and how many tests or instances were found."""
+    """Processor seconds, and how many tests or instances were found."""
 
     seconds: float
     count: int
@@ -71,7 +71,7 @@ class Told(NamedTuple):
 @click.option("--megabytes", default=20, show_default=True, help="Size of the large log.")
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Write the figures here too.")
 def main(instances: int, tests: int, megabytes: int, path: Path | None) -> None:
-    """Measure the peers beside us; exit code 1 where one of them is quicker."""
+    """Measure the peers and us; exit code 1 if one of them is faster."""
     report("peers", list(figures(instances, tests, megabytes)), path)
 
 
@@ -116,7 +116,7 @@ def _asked(peer: str, action: str, folder: Path) -> Told:
 
 
 def _peer(peer: str, action: str, folder: Path) -> Spent:
-    """A peer's script, in a copy of the folder's place of its own."""
+    """A peer's script, in a copy of the folder of its own."""
     own = folder / f"{peer}-{'work' if action in ('prepare', 'evaluate') else action}"
     own.mkdir(exist_ok=True)
     for one in (*folder.glob("*.log"), folder / "instances.json"):
@@ -131,7 +131,7 @@ def _python(peer: str) -> str:
 
 
 def _importing(python: str, module: str) -> float:
-    """Seconds of the processor beyond an empty interpreter's, once the byte code is there."""
+    """Processor seconds in addition to an empty interpreter's, once the byte code exists."""
     spent([python, "-c", f"import {module}"])
     return spent([python, "-c", f"import {module}"]).processor - spent([python, "-c", ""]).processor
 
@@ -174,7 +174,7 @@ def _evaluate(folder: Path, instances: int) -> Told:
 
 
 def _instances(folder: Path, count: int) -> list[Instance]:
-    """Every test of the fixed log is expected, those that failed before as fixed."""
+    """Every test of the fixed log is expected; those that failed before count as fixed."""
     after, before = _run(folder, "fix").results, _run(folder, "test").results
     tests = {name: "PPP" if before[name] is status else "PFP" for name, status in after.items()}
     files = tuple(sorted({name.partition(" > ")[0] for name in tests}))
@@ -184,7 +184,7 @@ def _instances(folder: Path, count: int) -> list[Instance]:
 
 @cache
 def _run(folder: Path, name: str) -> TestRun:
-    """A stored run of the log, read."""
+    """A stored run of the log, already read."""
     log = (folder / f"{name}.log").read_bytes()
     failed = b" failed," in log.rpartition(b"\nTests: ")[2]
     return read("jest-text", TestRun(code=int(failed), place="-", root=ROOT, log=b"$ jest\n" + log, report=log))
@@ -192,7 +192,7 @@ def _run(folder: Path, name: str) -> TestRun:
 
 # -- the logs --------------------------------------------------------------------------------------------------------
 def jest_log(tests: int, failed: int) -> bytes:
-    """What Jest prints for so many tests, of which the first `failed` fail; each title occurs once."""
+    """Jest's output for that many tests, of which the first `failed` fail; each title occurs once."""
     parts = []
     for first in range(0, tests, EACH):
         numbers = range(first, min(first + EACH, tests))

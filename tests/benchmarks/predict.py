@@ -1,8 +1,8 @@
-"""Benchmark of stage 03: the time that magentless takes itself, what a second index costs, and requests in flight.
+"""Benchmark of stage 03: magentless's own time, the cost of a second index, and requests in flight.
 
 `just bench predict --clone PATH [--instances 20] [--latency 2] [--limit 8 --limit 16] [--json FILE]`. The instances are
 the newest commits of the clone, the gateway and the agent are the real ones, and the model answers after `latency`
-seconds (guide.py). Own time is all that the agent does not wait for an answer. Writes a temporary folder.
+seconds (guide.py). Own time is all the time in which the agent does not wait for an answer. Writes a temporary folder.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ model_list:
 
 
 class Place(NamedTuple):
-    """A data directory with a dataset, the clone that it is from, and the model behind the gateway."""
+    """A data directory with a dataset, its clone, and the model behind the gateway."""
 
     store: Store
     clone: Path
@@ -98,14 +98,14 @@ def _measured(clone: Path, count: int, latency: float, limit: int) -> Iterator[F
 
 
 def _instances(clone: Path, count: int) -> list[Instance]:
-    """The newest commits of the clone, the newest last: what an instance has beside its base plays no role."""
+    """The newest commits of the clone, the newest last; only an instance's base matters here."""
     shas = open_clone(clone).git.log("--first-parent", f"--max-count={count}", "--reverse", "--format=%H").split()
     base = {"label": "main", "ref": "main"}
     return [make_instance(number, base={**base, "sha": sha}) for number, sha in enumerate(shas, 1)]
 
 
 def _answer(place: Place, run: Run, requests: Sequence[Ask]) -> Decimal:
-    """Let the agent answer these tasks at the same time; what their embeddings cost."""
+    """Let the agent answer these tasks at the same time; returns the cost of their embeddings."""
     before = place.embedded
     instances = {one.instance_id: one for one in run.instances}
     for request, left in each(requests, jobs=len(requests)):
@@ -115,7 +115,7 @@ def _answer(place: Place, run: Run, requests: Sequence[Ask]) -> Decimal:
 
 @contextmanager
 def _requests(place: Place, limit: int) -> Iterator[tuple[Run, list[Ask]]]:
-    """The run, and a request for each instance, as long as the gateway is open."""
+    """The run, and a request for each instance, while the gateway is open."""
     root, repo = place.store.root, place.instances[0].repository
     write_records(place.store.dataset(repo), place.instances)
     (root / "models.yaml").write_text(MODELS.format(limit=limit))

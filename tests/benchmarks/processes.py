@@ -1,4 +1,4 @@
-"""What a command takes: on the clock, of the processor with all that it starts, and in memory."""
+"""The cost of a command: wall-clock time, processor time with all its child processes, and memory."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ TESTS = Path(__file__).parents[1]
 PROGRAM = str(Path(sys.executable).with_name("a11y-bench"))
 #: ru_maxrss counts kibibytes, on macOS bytes
 RSS_UNIT = 2**20 if sys.platform == "darwin" else 2**10
-#: byte code is kept from one start to the next, whatever the shell of the benchmark says
+#: byte code is kept between starts, whatever the shell's settings
 AS_INSTALLED = {"PYTHONDONTWRITEBYTECODE": ""}
 
 
 class Spent(NamedTuple):
-    """Seconds on the clock, seconds of the processor, bytes of the largest process, and what it printed."""
+    """Wall-clock seconds, processor seconds, bytes of the largest process, and the output."""
 
     seconds: float
     processor: float
@@ -28,8 +28,8 @@ class Spent(NamedTuple):
     said: str = ""
 
 
-#: runs a command and writes what it took: the memory that the kernel counts for a process begins with that of the one
-#: that starts it, which is small here, while a benchmark's own is not
+#: runs a command and writes its cost: the kernel counts a process's memory from that of the process that starts it,
+#: which is small here, while a benchmark's own is not
 _RUN = """\
 import json, resource, subprocess, sys, time
 started = time.perf_counter()
@@ -42,7 +42,7 @@ with open(sys.argv[1], "w") as file:
 
 
 def spent(command: Sequence[str], *, folder: Path = TESTS, **environment: str) -> Spent:
-    """Run a command to its end. Raises CalledProcessError, with what it said."""
+    """Run a command to its end. Raises CalledProcessError with its output."""
     given = os.environ | AS_INSTALLED | environment
     with tempfile.TemporaryDirectory() as own:
         took = Path(own, "took.json")

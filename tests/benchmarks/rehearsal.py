@@ -45,7 +45,7 @@ from pipeline.llm.costs import requests
 from pipeline.llm.spending import check, spending
 
 ATTEMPTS = 2
-#: agents of the campaign, each a name with its settings: the agent's own, and one request for each step
+#: agents of the campaign, each a name with its settings: the agent's defaults, and one request for each step
 AGENTS = {
     "rehearsed": '[retrieval]\nmodel = "rehearsal-embedding"\n',
     "lean": 'samples = { sets = 1, per_set = 1, reasks = 0 }\nretrieval = { model = "" }\n',
@@ -59,27 +59,28 @@ ENTRY = """\
 """
 #: how many answers one request to each model may ask for
 CHOICES = {"knows": 4, "guesses": 1, "talks": 2}
-#: made-up prices of the models, in USD per token in and out
+#: invented prices of the models, in USD per token in and out
 PRICES = {"knows": ("0.00001", "0.00003"), "guesses": ("0.000001", "0.000003"), "talks": ("0.0000001", "0.0000003")}
 EMBEDDING_PRICE = "0.00000002"
-#: fields of records and columns of tables that pass
+#: fields of records and columns of tables that differ between runs
 PASSING = ("run", "started", "finished", "time", "duration_s")
-#: fields of stored results that pass: durations, where a report lay, where the moved run's files were, and repeats
+#: fields of stored results that differ between runs: durations, the report's place, the moved run's files, and repeats
 REPEATED = tuple(f"{kind}.{number}" for kind in KINDS for number in range(2, OF_OTHERS + 2))
 RESULTS_PASSING = (*PASSING, "seconds", "place", "root", "repeats", "flips", *REPEATED)
-#: how often something was sent: what is sent again is answered from a cache, with neither tokens nor money
+#: how often something was sent: repeated requests are answered from a cache, without tokens or costs
 SENT = ("requests", "req_llm", "req_emb")
 #: the exit code of a campaign that ended with a failure, such as a gold patch whose tests are flaky
 FAILED = 1
-#: seconds between two looks at how far a campaign is
+#: seconds between two checks of a campaign's progress
 LOOK_EVERY = 0.02
 
-#: the command that runs a campaign, of a data directory and the campaign's file
+#: the command that runs a campaign, given a data directory and the campaign's file
 Command = Callable[[Path, Path], list[str]]
 
 
 class Kill(NamedTuple):
-    """One interruption: at which unit, after how many seconds, units before and after, and what differed then."""
+    """One interruption: the planned number of units, the seconds, the units before and after, and the differences
+    then."""
 
     at: int
     seconds: float
@@ -93,7 +94,7 @@ class Kill(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The two campaigns' data, the interruptions, what differed at the end, and the requests of one more run."""
+    """The two campaigns' data, the interruptions, the differences at the end, and the requests of one more run."""
 
     calm: Store
     killed: Store
@@ -109,7 +110,7 @@ def console_program(data: Path, file: Path) -> list[str]:
 
 
 class Bed:
-    """A campaign on a data directory of its own. `asked` is how many requests its models have heard."""
+    """A campaign on a data directory of its own. `asked` is the number of requests to its models so far."""
 
     def __init__(self, store: Store, models: Sequence[Knowing], file: Path, command: Command) -> None:
         self.store, self.models, self.said = store, models, file.parent / "said.txt"
@@ -139,15 +140,15 @@ class Bed:
                 process.wait()
 
     def run(self) -> None:
-        """To its end, also if something failed, which the comparison shows. Raises RuntimeError with what it said where
-        there is no end."""
+        """Run to the end, even if something failed, which the comparison shows. Raises RuntimeError with the output if
+        the campaign does not end."""
         with self._running() as process:
             if process.wait() not in (0, FAILED):
                 raise RuntimeError(self.said.read_text(encoding="utf-8")[-4000:])
 
     def kill_at(self, units: int, further: int) -> tuple[float, int]:
-        """Kill it when so many units are done and, if it asks on, so many further requests are heard; seconds that it
-        ran, and the units at its end."""
+        """Kill it when that many units are done and, if it then asks models, that many further requests were received;
+        returns the seconds that it ran, and the units at its end."""
         began = time.monotonic()
         with self._running() as process:
             while self.units < units and process.poll() is None:
@@ -161,8 +162,8 @@ class Bed:
 def rehearse(
     folder: Path, data: Store, chosen: Mapping[Repo, int | None], kills: int, command: Command, **more: Any
 ) -> Outcome:
-    """Both campaigns, on copies of `data` below `folder`. `chosen` says how many instances of each repository, None for
-    all; `more` are fields of the campaign's file. Raises RuntimeError where one does not come to its end."""
+    """Both campaigns, on copies of `data` below `folder`. `chosen` is the number of instances in each repository, None
+    for all; `more` are fields of the campaign's file. Raises RuntimeError if one does not end."""
     tasks = [
         known(source(data, repo), one)
         for repo, limit in chosen.items()
@@ -205,7 +206,7 @@ def _bed(
 
 
 def copied(data: Store, store: Store, repos: Sequence[Repo]) -> None:
-    """What stages 00 to 02 wrote of these repositories; a clone among it is shared."""
+    """What stages 00 to 02 wrote for these repositories; a clone in it is shared."""
     store.begin()
     for folder, repo in product(("00_viewer", "01_raw", "02_dataset"), repos):
         place = data.root / folder
@@ -241,7 +242,7 @@ Content = dict[str, Any]
 
 
 def differences(calm: Store, killed: Store) -> list[str]:
-    """Names of what is not the same in both, or only in one."""
+    """Names of what differs, or is only in one of them."""
     found = [name for part in (_units, _records, _tables, _money) for name in unlike(calm, killed, part)]
     for one in (calm, killed):
         check(one, spending(one))
@@ -249,14 +250,14 @@ def differences(calm: Store, killed: Store) -> list[str]:
 
 
 def unlike(calm: Store, killed: Store, part: Callable[[Store], Content], *, partly: bool = False) -> list[str]:
-    """The same of one part; `partly` where the second has not all yet."""
+    """The differences of one part; with `partly`, the second one may be incomplete."""
     first, second = part(calm), part(killed)
     names = second if partly else first | second
     return sorted(name for name in names if name not in first or first[name] != second.get(name))
 
 
 def _units(store: Store) -> Content:
-    """The results of finished answers and of test runs, by the digest of all that shaped them."""
+    """The results of finished answers and of test runs, by the digest of all their inputs."""
     found = {}
     for kind in ("03_predictions/answers", "04_evaluation/runs"):
         for path in (store.root / kind).glob("**/manifest.json"):
@@ -279,7 +280,7 @@ def _documents(path: Path, text: str) -> list[str]:
 
 
 def _tables(store: Store) -> Content:
-    """Every table of the analysis, without columns that are seconds or count what was sent."""
+    """Every table of the analysis, without columns that contain seconds or count requests."""
     described = _rows(store.analysis / "columns.csv") if (store.analysis / "columns.csv").exists() else []
     passing = {one["name"] for one in described if one["unit"] in ("s", "seconds")} | {*SENT, *PASSING}
     return {
@@ -303,12 +304,12 @@ def _money(store: Store) -> Content:
 
 
 def _place(store: Store, path: Path) -> str:
-    """Where something is, without the name of a run."""
+    """A path, without the name of a run."""
     return "/".join(part for part in path.relative_to(store.root).parts if not re.fullmatch(r"\d{8}T\d+Z", part))
 
 
 def _still(value: Any, passing: Sequence[str] = PASSING) -> Any:
-    """The same without what passes."""
+    """The same without the fields that differ between runs."""
     if isinstance(value, dict):
         return {key: _still(one, passing) for key, one in value.items() if key not in passing}
     return [_still(one, passing) for one in value] if isinstance(value, list) else value
@@ -336,7 +337,7 @@ def main(
     work: Path | None,
     path: Path | None,
 ) -> None:
-    """Run a campaign that is left alone and one that is killed, and compare what comes of them."""
+    """Run an undisturbed campaign and one that is killed, and compare the results."""
     if bool(repos) != bool(data):
         raise click.UsageError("--repos and --data belong together; without both, the demo is built and asked for")
     if work and any((work / name).exists() for name in ("all", "calm", "killed")):
@@ -381,7 +382,7 @@ def build_demo(store: Store, folder: Path, sandbox: str) -> None:
 
 
 def figures(outcome: Outcome) -> list[Figure]:
-    """What was found, with the goals that nothing differs and nothing is asked twice."""
+    """The results, with the goals that nothing differs and nothing is asked twice."""
     early = sum(len(kill.differs) for kill in outcome.kills)
     records = _records(outcome.killed)
     predictions = [one for name, all_ in records.items() if name.endswith("predictions.jsonl") for one in all_]

@@ -1,8 +1,8 @@
-"""Every major of every runner that the registry still has, with its own project, in the engine.
+"""Every major version of every runner that the registry still has, with its own project, in the engine.
 
 `just bench runners [--runner NAME ...] [--version VERSION ...] [--keep FOLDER] [--json FILE]`. The versions are those
-of the table `matrix` in `tests/ecosystems/runners/NAME/expected.toml`. Writes a temporary folder, and what a run that
-says something else has printed to FOLDER; the images that it makes are removed.
+in the table `matrix` of `tests/ecosystems/runners/NAME/expected.toml`. Writes a temporary folder, and the output of
+runs with unexpected results to FOLDER; the resulting images are removed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pipeline.sandbox.docker.sandbox import DockerSandbox
 )
 @click.option("--json", "path", type=click.Path(path_type=Path), help="The figures as JSON.")
 def main(names: tuple[str, ...], versions: tuple[str, ...], keep: Path | None, path: Path | None) -> None:
-    """Run the matrix, and say which versions do not say what they must."""
+    """Run the matrix, and report versions with unexpected results."""
     sandbox, figures = DockerSandbox(cache_root()), []
     sandbox.check()
     for name in names or tuple(all_runners()):

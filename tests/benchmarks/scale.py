@@ -28,7 +28,7 @@ CONSTANTS: dict[str, float] = TABLE["constants"] | TABLE["assumed"]
 #: the quantiles of each row of the table
 AT = (0.0, 0.10, 0.25, 0.50, 0.75, 0.90, 1.0)
 HOSTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-#: how units find their environment, with what it means
+#: how units find their environment, and what it means
 WAYS = {
     "affinity": "units go where their environment is; a layer is made once",
     "shared": "units go anywhere; a layer is made once and pulled from a registry",
@@ -50,8 +50,8 @@ class Work(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a simulation. `wire_gb` and `registry_gb` traveled, `disk_gb` lies on a host on average where
-    nothing is removed; `busy` is the share of the time for which each resource was: of hosts, their slots' work."""
+    """The result of a simulation. `wire_gb` and `registry_gb` were transferred, `disk_gb` is on a host on average if
+    nothing is removed; `busy` is the share of time in which each resource was used: for hosts, their slots' work."""
 
     way: str
     hosts: int
@@ -77,7 +77,7 @@ def drawn(name: str, chance: random.Random) -> float:
 
 
 def instances(number: int, seed: int = SEED) -> list[Work]:
-    """Instances, those of an environment together."""
+    """Instances, in order of their environment."""
     chance, made = random.Random(seed), []
     for environment in count():
         install, size = drawn("install", chance), drawn("environment_mb", chance)
@@ -92,32 +92,32 @@ def instances(number: int, seed: int = SEED) -> list[Work]:
 
 
 class _Served:
-    """A resource that serves one after the other."""
+    """A resource that serves one request after the other."""
 
     def __init__(self) -> None:
         self.free, self.busy = 0.0, 0.0
 
     def until(self, asked: float, seconds: float) -> float:
-        """When it has served who asked then."""
+        """When it has served the request that is made now."""
         self.free = max(self.free, asked) + seconds
         self.busy += seconds
         return self.free
 
 
-#: what a slot waits for: a time, or what another slot does
+#: what a slot waits for: a time, or another slot's action
 Until = float | tuple[str, int, int]
 Life = Generator[Until, float, None]
 
 
 class Simulation:
-    """One build; the same instances give the same outcome."""
+    """One build; the same instances give the same result."""
 
     def __init__(self, way: str, hosts: int, work: Sequence[Work]) -> None:
         self.way, self.hosts, self.work = way, hosts, work
         self.wire, self.coordinator, self.scheduler = _Served(), _Served(), _Served()
         self.waiting, self.own = deque(self._groups()), [deque[Work]() for _ in range(hosts)]
         self.making = [0] * hosts
-        #: (host, environment) -> whether it is there; hosts are from 0, the registry is -1
+        #: (host, environment) -> whether the layer is there; hosts are numbered from 0, the registry is -1
         self.there: dict[tuple[int, int], bool] = {}
         self.parked: dict[Until, list[Life]] = {}
         self.events: list[tuple[float, int, Life]] = []
@@ -144,7 +144,7 @@ class Simulation:
         )
 
     def _run(self, slots: int) -> None:
-        """Every slot lives until there is nothing left; whatever happens happens in the order of its time."""
+        """Every slot works until nothing is left; events happen in the order of their time."""
         for slot in range(slots):
             life = self._slot(slot % self.hosts)
             self._go_on(life, next(life, None))
@@ -164,7 +164,7 @@ class Simulation:
             heapq.heappush(self.events, (now, next(self.numbers), life))
 
     def _groups(self) -> Iterator[list[Work]]:
-        """What is handed out as one: an environment's units where units go to it, else single ones, mixed."""
+        """What is handed out as one: an environment's units if units go to it, otherwise single ones, shuffled."""
         if self.way != "affinity":
             mixed = list(self.work)
             random.Random(SEED).shuffle(mixed)
@@ -173,7 +173,8 @@ class Simulation:
         yield from (list(group) for _, group in groupby(self.work, key=lambda one: one.environment))
 
     def _slot(self, host: int) -> Life:
-        """A slot's life: what is ready on its host, then a new environment, then what will be ready there."""
+        """A slot's work: units that are ready on its host, then a new environment, then units that will be ready
+        there."""
         now = 0.0
         while True:
             others: list[Work] = []
@@ -207,7 +208,7 @@ class Simulation:
         return CONSTANTS["further_objects_mb" if known else "objects_mb"]
 
     def _environment(self, now: float, host: int, work: Work) -> Generator[Until, float, float]:
-        """Have the layer of dependencies on the host: it is there, somebody is at it, or it is pulled or made."""
+        """Get the layer of dependencies onto the host: it is there, somebody is making it, or it is pulled or made."""
         here, anywhere = (host, work.environment), (-1, work.environment)
         if (now := (yield from self._made_by_others(now, here))) < 0:
             return -now
@@ -224,7 +225,7 @@ class Simulation:
         return now
 
     def _made_by_others(self, now: float, what: tuple[int, int]) -> Generator[Until, float, float]:
-        """The time, negative where a layer is there, once nobody is at it any more."""
+        """The time when nobody else is making it any more; negative if the layer is then there."""
         if what in self.there and not self.there[what]:
             now = yield ("there", *what)
         return -now if what in self.there else now
@@ -250,7 +251,7 @@ class Simulation:
 
 
 def simulated(number: int, hosts: Sequence[int] = HOSTS) -> list[Outcome]:
-    """All ways over all numbers of hosts."""
+    """All ways with all numbers of hosts."""
     work = instances(number)
     return [Simulation(way, one, work).outcome() for way in WAYS for one in hosts]
 
@@ -318,7 +319,7 @@ def draw(outcomes: Sequence[Outcome], folder: Path) -> None:
 @click.option("--figures", type=click.Path(path_type=Path, file_okay=False), help="Write figures and the table here.")
 @click.option("--json", "path", type=click.Path(path_type=Path, dir_okay=False))
 def main(number: int, figures: Path | None, path: Path | None) -> None:
-    """How long many hosts take for many instances, and what they wait for."""
+    """Simulate how long many hosts take for many instances, and what they wait for."""
     outcomes = simulated(number)
     if figures:
         draw(outcomes, figures)

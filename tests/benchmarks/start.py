@@ -1,7 +1,7 @@
-"""Benchmark of the start: what `--help` takes above an interpreter that does nothing, and what other commands import.
+"""Benchmark of start-up: the time of `--help` beyond an empty interpreter's, and the imports of other commands.
 
-`just bench start [--times 15] [--json FILE]`. The median of as many starts, in turns, by the clock and by the
-processor. Writes nothing.
+`just bench start [--times 15] [--json FILE]`. The median of that many alternating starts, in wall-clock and processor
+time. Writes nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import click
 from benchmarks.goals import Figure, report
 from benchmarks.processes import PROGRAM, Spent, spent
 
-#: what is started -> its words
+#: what is started -> its arguments
 STARTED = {
     "an empty interpreter": (sys.executable, "-c", "pass"),
     "--help": (PROGRAM, "--help"),
@@ -34,7 +34,7 @@ def main(times: int, path: Path | None) -> None:
 
 
 def figures(times: int) -> Iterator[Figure]:
-    """Each start once before it counts, so that its byte code is there."""
+    """Each start runs once before it counts, so that its byte code exists."""
     rounds = [{name: spent(words) for name, words in STARTED.items()} for _ in range(times + 1)][1:]
     empty = [one["an empty interpreter"] for one in rounds]
     for name in list(STARTED)[1:]:
@@ -45,7 +45,7 @@ def figures(times: int) -> Iterator[Figure]:
 
 
 def _above(one: Spent, empty: Spent) -> float:
-    """By the processor: a loaded machine lets each start wait for another while."""
+    """In processor time: on a loaded machine, wall-clock times vary."""
     return one.processor - empty.processor
 
 

@@ -14,7 +14,7 @@ PAGES = apg.read_pages()
 
 @pytest.mark.parametrize("page", PAGES, ids=[one.name for one in PAGES])
 def test_every_swap_finds_its_words_in_the_case(page: apg.Page) -> None:
-    """A case that is written otherwise is noticed here."""
+    """A changed test of a case is noticed here."""
     assert "delete module.exports.runAxe" in apg.adapted(page)
 
 

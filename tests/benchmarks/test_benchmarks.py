@@ -1,4 +1,4 @@
-"""The benchmarks run to their end, at a small size; only what no machine can change is asserted."""
+"""The benchmarks run to their end at a small size; only results that do not depend on the machine are asserted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pipeline.ecosystems import parser
 
 
 def test_collect_spends_no_more_points_than_its_goal(tmp_path: Path) -> None:
-    """And the scan finds what a naive loop finds: otherwise the benchmark itself fails."""
+    """And the scan finds what a naive loop finds; otherwise the benchmark itself fails."""
     done = CliRunner().invoke(collect.main, ["--pulls", "1000", "--json", str(tmp_path / "figures.json")])
     assert isinstance(done.exception, SystemExit | None), done.exception
     figures = {figure["name"]: figure for figure in json.loads((tmp_path / "figures.json").read_text())}
@@ -33,7 +33,7 @@ def test_logs_are_read_to_the_last_test() -> None:
 
 
 def test_evaluate_grades_every_stored_run(tmp_path: Path) -> None:
-    """What is missing ends the program that is measured, and with it the benchmark."""
+    """A missing run ends the measured program, and with it the benchmark."""
     arguments = ["--reports", "5", "--tests", "5", "--megabytes", "1", "--json", str(tmp_path / "figures.json")]
     done = CliRunner().invoke(evaluate.main, arguments)
     assert isinstance(done.exception, SystemExit | None), done.exception
@@ -42,7 +42,7 @@ def test_evaluate_grades_every_stored_run(tmp_path: Path) -> None:
 
 
 def test_analyze_stays_within_its_memory(tmp_path: Path) -> None:
-    """And makes every table and figure that the data allow: otherwise the benchmark measures something else."""
+    """And makes every table and figure that the data allow; otherwise the benchmark measures something else."""
     arguments = ["--instances", "6", "--models", "2", "--tests", "6", "--json", str(tmp_path / "figures.json")]
     done = CliRunner().invoke(analyze.main, arguments)
     assert isinstance(done.exception, SystemExit | None), done.exception
@@ -52,7 +52,7 @@ def test_analyze_stays_within_its_memory(tmp_path: Path) -> None:
 
 
 def test_labelled_texts_are_numbers_alone() -> None:
-    """Nothing of a foreign repository is kept; both halves have every stratum, and enough of both answers."""
+    """No text of a foreign repository is kept; both halves have every stratum, and enough of both answers."""
     labels = evidence.read_labels()
     assert len(labels) == len({one[:2] for one in labels}) >= 300
     assert evidence.LABELS.read_text().splitlines()[0] == "repository,number,stratum,half,accessibility"
@@ -63,7 +63,7 @@ def test_labelled_texts_are_numbers_alone() -> None:
 
 
 def test_rates_count_a_text_for_all_that_it_was_drawn_from() -> None:
-    """One of 196 found rightly, one of 260 wrongly, one of 638 not at all."""
+    """One correct match that stands for 196 texts, one wrong match for 260, and one missed text for 638."""
     said = [("both", True, True), ("ours", False, True), ("plausible", True, False), ("rest", False, False)]
     rows = [(evidence.Label("acme/ui", n, *one[:1], "held-out", one[1]), one[2]) for n, one in enumerate(said)]
     assert evidence.rates(rows) == (196 / (196 + 260), 196 / (196 + 638))
@@ -88,7 +88,7 @@ def test_a_goal_is_met_or_not(value: float, met: bool) -> None:
 
 # -- the goals of the project, growth, peers -------------------------------------------------------------------------
 def test_the_goals_and_their_commands_stand_in_the_document() -> None:
-    """What benchmarks measure decides whether one is met, nobody's hand."""
+    """A benchmark's measurement decides whether a goal is met; nobody writes it by hand."""
     text = goals.PAGE.read_text(encoding="utf-8")
     rows = goals.table(goals.last(text), [], "")
     assert goals.with_table(text, rows) == text and len(rows) == 2 + len(goals.GOALS)
@@ -105,7 +105,7 @@ def test_what_was_measured_takes_the_place_of_what_stood_there() -> None:
 
 
 def test_known_candidates_start_no_process(tmp_path: Path) -> None:
-    """Each started fifteen."""
+    """Each candidate used to start fifteen."""
     known.generate(tmp_path, 40, 2)
     assert int(known.planned(tmp_path, "--pr=20").said.rpartition(known.FIRST)[2]) < 20
 

@@ -1,4 +1,4 @@
-"""The models of the rehearsal: their edits and commands make the change of the gold patch."""
+"""The models of the rehearsal: their edits and commands make the gold patch's change."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_new_file_is_an_edit_and_no_place() -> None:
 
 
 def test_of_instances_with_the_same_issue_the_one_with_more_is_meant() -> None:
-    """Several pull requests may be about one issue: a model that refuses would end the rehearsal."""
+    """Several pull requests may be about one issue: a model that refused would end the rehearsal."""
     changes = [[Change(f"src/{name}.tsx", "a\n", "b\n")] for name in ("one", "both", "again")]
     titles = (["first"], ["first", "second"], ["first"])
     model = Knowing([Known(*of, patch="") for of in zip(titles, changes, strict=True)])

@@ -26,7 +26,7 @@ from benchmarks.goals import Figure, report
 from pipeline.core import journal
 from pipeline.core.store import Store, write_records
 
-#: requests of which the median counts
+#: requests for the median
 TIMES = 9
 
 
@@ -64,7 +64,7 @@ def _figures(candidates: int, lines: int) -> Iterator[Figure]:
 
 
 def generate(store: Store, candidates: int, lines: int) -> Store:
-    """Candidates of one repository, two ratings of every third, and one with a long diff."""
+    """Candidates of one repository, two ratings for every third one, and one candidate with a long diff."""
     chance, repo = Random(1), factories.REPO
     body = "".join(f"-old line {number} of a file\n+new line {number} of a file\n" for number in range(lines // 2))
     long = f"diff --git a/a.ts b/a.ts\n--- a/a.ts\n+++ b/a.ts\n@@ -1,{lines // 2} +1,{lines // 2} @@\n{body}"
@@ -86,7 +86,7 @@ def generate(store: Store, candidates: int, lines: int) -> Store:
 
 @contextmanager
 def serving(store: Store) -> Iterator[str]:
-    """The viewer as a process of its own; its address."""
+    """The viewer in a process of its own; its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

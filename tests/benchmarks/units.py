@@ -22,7 +22,7 @@ from benchmarks.goals import Figure, report
 from pipeline.core.cluster import ADDRESS, RemoteWorker
 from pipeline.core.work import each, silent
 
-#: units one after the other, for the time of one; units that sleep, and how many of them a worker performs at a time
+#: units one after the other, for the time of one; sleeping units, and how many of them a worker performs at a time
 ALONE, SLEEPERS, SLEEPING = 50, 24, 4
 
 
@@ -32,7 +32,7 @@ ALONE, SLEEPERS, SLEEPING = 50, 24, 4
 @click.option("--seconds", default=1.0, show_default=True, help="How long each unit of the second batch sleeps.")
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Write the figures here too.")
 def main(units: int, slots: int, seconds: float, path: Path | None) -> None:
-    """Measure what units cost on the way; exit code 1 when a goal is missed."""
+    """Measure the overhead of units; exit code 1 if a goal is missed."""
     with tempfile.TemporaryDirectory() as folder:
         report("units on workers", list(figures(Path(folder), units, slots, seconds)), path)
 
@@ -48,7 +48,7 @@ def figures(folder: Path, units: int, slots: int, seconds: float) -> Iterator[Fi
 
 
 def _scheduled(dask: Dask, units: int, jobs: int) -> Iterator[Figure]:
-    """A batch that does nothing: the clock, and the processor time of both sides."""
+    """A batch that does nothing: wall-clock time, and the processor time of both sides."""
     processes = dask.scheduler.pid, os.getpid()
     before, started = [_processor(process) for process in processes], time.monotonic()
     found = dict(each([Square(number) for number in range(units)], jobs=jobs, engine="dask"))
@@ -61,7 +61,7 @@ def _scheduled(dask: Dask, units: int, jobs: int) -> Iterator[Figure]:
 
 
 def _alone() -> float:
-    """Seconds of one unit, the median of those that come one after the other."""
+    """Seconds of one unit, as the median of units one after the other."""
     worker, took = RemoteWorker(), list[float]()
     for number in range(ALONE):
         started = time.monotonic()

@@ -1,8 +1,8 @@
-"""Pictures of the viewer's pages, to look at: at 1280 and 390 pixels, of the demo's candidates or of a data directory.
+"""Screenshots of the viewer's pages at 1280 and 390 pixels, for the demo's candidates or a data directory.
 
 `just bench views FOLDER [--data DIR] [--candidate INSTANCE] [--page NAME] [--tall PIXELS]`, with a browser. Without a
-data directory the demo's candidates are collected and rated, by a model too that nobody asked: what it says stands in
-this file. Writes triage-<page>-<width>.png into the folder; docs/figures/ has two of them.
+data directory, the demo's candidates are collected and rated, including ratings by a model that was not really asked:
+they are in this file. Writes triage-<page>-<width>.png into the folder; docs/figures/ has two of them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PAGES = {
     "ask": "/ask?repo={repo}",
     "export": "/export",
 }
-#: the demo's candidate that is shown, and what is said of it beside the demo's own ratings
+#: the demo's candidate that is shown, and ratings in addition to the demo's own
 SHOWN = REPO.instance_id(17)
 SAID = (
     Review(
@@ -83,7 +83,7 @@ def main(folder: Path, data: Path | None, candidate: str, names: tuple[str, ...]
 
 
 def demo(store: Store) -> Store:
-    """The demo's candidates and what is said of them."""
+    """The demo's candidates with their ratings."""
     build_history(DEMO, store.root / "clone.git")
     collect(store, REPO, store.root / "clone.git", DEMO / "issues.jsonl")
     import_file(store, REPO, DEMO / "reviews.jsonl")
@@ -93,7 +93,7 @@ def demo(store: Store) -> Store:
 
 
 def take(url: str, pages: dict[str, str], folder: Path, most: int) -> list[str]:
-    """A picture of each page in each width, `most` pixels tall at most; returns their names."""
+    """A screenshot of each page in each width, at most `most` pixels tall; returns their names."""
     names = []
     with launched() as program:
         for width in WIDTHS:

@@ -34,7 +34,7 @@ from pipeline.sandbox.docker.names import base_image
 from pipeline.sandbox.docker.tar import of_entries
 from pipeline.sandbox.images import Directory
 
-#: containers, and copies of so many bytes, that each way is tried with
+#: containers, and copies of that many bytes, for each connection
 CONTAINERS, COPIES, SIZE = 8, 3, 50_000_000
 MB = 1e6
 
@@ -44,7 +44,7 @@ MB = 1e6
 @click.option("--repo", "repos", multiple=True, help="Only this dataset (several times).")
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Write the figures here too.")
 def main(data: Path | None, repos: Sequence[str], path: Path | None) -> None:
-    """Measure calls to an engine over its socket and over ssh, and what the images of datasets add."""
+    """Measure calls to an engine over its socket and over ssh, and the sizes of the images of datasets."""
     with TemporaryDirectory(prefix="a11y-bench-wire-") as folder:
         figures = list(_calls(Path(folder)))
         if data:
@@ -54,7 +54,7 @@ def main(data: Path | None, repos: Sequence[str], path: Path | None) -> None:
 
 # -- an engine behind ssh ---------------------------------------------------------------------------------------------
 def _calls(folder: Path) -> Iterator[Figure]:
-    """The same calls both ways, in turns, so that what else the machine does meets both."""
+    """The same calls both ways, in turns, so that other load affects both."""
     socket, archive = Engine(), of_entries({"random": os.urandom(SIZE)})
     calls = (
         ("a command in a new container", _command, CONTAINERS),
@@ -87,7 +87,7 @@ def _copy(engine: Engine, archive: bytes) -> float:
 
 # -- images -----------------------------------------------------------------------------------------------------------
 def _images(folder: Path, store: Store, repos: Sequence[Repo]) -> Iterator[Figure]:
-    """Push the images of each instance after those of the one before it."""
+    """Push the images of each instance after those of the previous one."""
     sandbox = open_sandbox("docker", cache_root())
     sandbox.images.serve(Directory.here(store.root))
     with LayerRegistry(folder) as server, Gate(server) as gate:
