@@ -1,4 +1,4 @@
-"""Comparing what the assessment says of the demo's patches with what is expected."""
+"""The assessment of the demo's patches, compared with the expected one."""
 
 from __future__ import annotations
 

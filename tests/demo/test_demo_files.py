@@ -1,4 +1,4 @@
-"""The files of the demo agree with each other, and each pull request is what the README says it is there for."""
+"""The demo's files agree with each other, and each pull request shows what the README says."""
 
 from __future__ import annotations
 
@@ -95,14 +95,14 @@ def test_linked_issues_exist_and_one_candidate_has_none() -> None:
 
 @pytest.mark.parametrize("number", PULLS)
 def test_linked_issues_stand_in_the_text(number: int) -> None:
-    """A local clone knows no links but those that title and body spell out."""
+    """A local clone knows only links that title and body contain."""
     pull = PULLS[number]
     assert all(re.search(rf"(?:#|/issues/){issue}\b", pull["body"]) for issue in pull["issues"])
 
 
 @pytest.mark.parametrize("number", PULLS)
 def test_collecting_ends_as_expected(number: int) -> None:
-    """Judged by title and body alone, since a local clone has no labels and no issue texts."""
+    """Only title and body count, since a local clone has no labels and no issue texts."""
     sources, tests = changed(number)
     reasons = {
         "no_source_changes": not sources,
@@ -166,7 +166,7 @@ def test_the_model_answers_each_step_once() -> None:
 
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: f"{answer['instance']}-{answer['step']}")
 def test_answers_fit_the_base(answer: dict[str, str], history: Path) -> None:
-    """Files exist at the base commit; every SEARCH stands there once, except where the patch has to stay empty."""
+    """Files exist at the base commit; every SEARCH occurs once in its file, unless the patch must stay empty."""
     base = COMMITS["pulls"][answer["instance"].rsplit("-", 1)[1]]["base"]
     for fence in re.findall(r"```\w*\n(.*?)```", answer["reply"], re.DOTALL):
         for path in re.findall(r"^(?:### )?(src/\S+)$", fence, re.MULTILINE):

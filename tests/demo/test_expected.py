@@ -1,4 +1,4 @@
-"""Comparing the demo with what is expected, on data of two pull requests."""
+"""The demo's results compared with the expected ones, on data of two pull requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EXPECTED = {
 
 @pytest.fixture
 def compare(tmp_path: Path) -> Callable[[dict[str, Any]], list[str]]:
-    """`compare(expected)` with a data directory that is as EXPECTED says."""
+    """`compare(expected)` with a data directory that matches EXPECTED."""
     store, repo = Store(tmp_path / "data"), factories.REPO
     write_records(store.raw(repo) / "candidates.jsonl", [factories.make_candidate(number) for number in (1, 2)])
     untested = factories.make_rejection(3, stage="collect", reason="no_test_changes")
@@ -89,7 +89,7 @@ def test_every_difference_is_one_line(compare: Compare, path: tuple[str, ...], t
 
 @pytest.mark.rule("quarantine")
 def test_a_flaky_test_is_left_out_on_both_sides(compare: Compare) -> None:
-    """Whether it shows its flakiness in a few repeats is chance."""
+    """A few repeats may or may not show its flakiness."""
     expected = changed("pulls", "1", "fixes", to=[NAMED, "sometimes"])
     expected["pulls"]["1"]["unstable"] = ["sometimes"]
     assert compare(expected) == []

@@ -1,4 +1,4 @@
-"""The demo's history is the same commits on every machine, and replaces only what it made itself."""
+"""The demo's history has the same commits on every machine, and replaces only a history that the demo made."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMMITS = json.loads((DEMO / "commits.json").read_text(encoding="utf-8"))
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Path:
-    """A copy of the demo's files that a test may change."""
+    """A copy of the demo's files for a test to change."""
     return shutil.copytree(DEMO, tmp_path / "demo")
 
 
@@ -40,7 +40,7 @@ def test_each_pull_request_is_one_squash_commit(tmp_path: Path) -> None:
 
 
 def test_the_host_has_no_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Signing, line ends, identities and a surrounding repository of the host would give other commits."""
+    """The host's signing, line endings, identities and surrounding repository would change the commits."""
     config = tmp_path / ".gitconfig"
     config.write_text("[commit]\ngpgSign = true\n[core]\nautocrlf = true\n[user]\nname = Host\n")
     monkeypatch.setenv("HOME", str(tmp_path))

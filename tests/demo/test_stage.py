@@ -1,4 +1,4 @@
-"""Which sandbox the demo takes, and which answer its model gives."""
+"""Which sandbox the demo uses, and which answers its model gives."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_an_answer_belongs_to_a_step_and_a_title() -> None:
 
 
 def test_the_title_of_a_pull_request_with_an_issue_is_no_marker() -> None:
-    """An agent that is told the pull request's own title would have seen what it may not."""
+    """An agent that is told the pull request's own title would have seen what it must not see."""
     with pytest.raises(Refusal, match="no scripted answer"):
         scripted_model(DEMO, candidates()).reply("Step: repair\n\nTitle of 12")
 
@@ -45,7 +45,8 @@ def test_the_title_of_a_pull_request_with_an_issue_is_no_marker() -> None:
 def test_the_demo_needs_no_engine_and_takes_none_that_happens_to_answer(
     engine: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It took one that answered, made the base image, fetched every tool, and needed 13 minutes in place of one."""
+    """It used an engine that answered, made the base image, downloaded every tool, and needed 13 minutes instead of
+    one."""
     if engine == "none":
         monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
     assert choose_sandbox(None).name == "local"
@@ -55,7 +56,7 @@ def test_the_demo_needs_no_engine_and_takes_none_that_happens_to_answer(
 
 @pytest.mark.rule("bad-input")
 def test_a_named_sandbox_is_taken_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who asks for isolation gets it, or an error."""
+    """Whoever asks for isolation gets it, or an error."""
     monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
     with pytest.raises(UserError, match="just engine-start"):
         choose_sandbox("docker")
