@@ -1,4 +1,4 @@
-"""A git checkout made from a table of files, a task, settings, and the agent beside a scripted model."""
+"""A git checkout made from a table of files, a task, settings, and the agent with a scripted model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FILES = {
     "src/theme.css": ".icon {\n  outline: none;\n}\n",
     "src/__tests__/IconButton.test.tsx": "test('it', () => {});\n",
 }
-#: one set of one sample, asked for once, without retrieval
+#: one set of one sample, requested once, without retrieval
 SINGLE = """\
 samples = {sets = 1, per_set = 1, reasks = 0}
 retrieval = {model = ""}
@@ -49,14 +49,14 @@ def git(folder: Path, *args: str, stdin: bytes | None = None) -> bytes:
 
 
 def edit(path: str, search: str, replace: str) -> str:
-    """A reply with one edit, as the prompt asks for it."""
+    """A reply with one edit in the prompt's format."""
     lines = (f"### {path}", "<<<<<<< SEARCH", *search.splitlines(), "=======", *replace.splitlines(), ">>>>>>> REPLACE")
     return "\n".join(("```", *lines, "```", ""))
 
 
 @dataclass(frozen=True)
 class Finished:
-    """What the agent left."""
+    """The files that the agent left."""
 
     code: int
     stderr: str
@@ -80,7 +80,7 @@ class Finished:
 
 
 class Answering:
-    """A model that answers by a function; `asked` holds the questions and their conversations."""
+    """A model whose answers come from a function; `asked` holds the questions and their conversations."""
 
     def __init__(self, answer: Callable[[str, str], str]) -> None:
         self._answer, self.asked, self.name = answer, [], "scripted"
@@ -132,7 +132,7 @@ def sample() -> Sample:
 
 @pytest.fixture
 def make_session(make_task, make_settings) -> Callable[..., Session]:
-    """What the steps of a task share; the model behind it is a function of step and prompt."""
+    """The object that the steps of a task share; its model is a function of step and prompt."""
 
     def make(checkout: Checkout, answer: Callable[[str, str], str] = lambda step, prompt: "", **more: Any) -> Session:
         settings, task = more.get("settings") or make_settings(SINGLE), more.get("task") or make_task()

@@ -1,4 +1,4 @@
-"""The agent as its command line runs it, against a scripted model on loopback."""
+"""The agent with its command line, and a scripted model on loopback."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_an_attempt_without_a_patch_ends_with_its_cause(make_checkout, run_agent
     ],
 )
 def test_a_localisation_without_files_is_an_end_and_no_crash(make_checkout, run_agent, reply, outcome):
-    """In MagentLess a failed retrieval crashes a later step."""
+    """In MagentLess, a failed retrieval crashes a later step."""
     with ScriptedModel([Answer(("Step: files",), reply)]) as model:
         done = run_agent(make_checkout(FILES), model.url)
     assert (done.code, done.patch, done.metadata["outcome"]) == (0, b"", outcome)
@@ -115,7 +115,7 @@ def test_it_is_asked_for_no_more_than_once(make_checkout, run_agent):
 
 
 def test_the_next_task_of_a_repository_pays_for_what_changed(make_checkout, run_agent):
-    """Indexing is booked on what serves several instances, the question on the instance."""
+    """The costs of indexing are recorded for several instances, those of the question for one."""
     root, toml = make_checkout(FILES), SINGLE.replace('model = ""', 'model = "embedder"')
     with repairing(FIX) as model:
         first = run_agent(root, model.url, toml=toml, OPENAI_SHARED_API_KEY="sk-shared-1")
@@ -134,7 +134,7 @@ def test_the_next_task_of_a_repository_pays_for_what_changed(make_checkout, run_
 @pytest.mark.invariant(4)
 @pytest.mark.trap("retrieval-error-swallowed")
 def test_a_retrieval_that_fails_leaves_the_task_unanswered(make_checkout, run_agent):
-    """MagentLess swallows an error of retrieval, and a later step crashes for want of its result."""
+    """MagentLess swallows an error of retrieval, and a later step crashes because its result is missing."""
     toml = SINGLE.replace('model = ""', 'model = "embedder"').replace("max_retries = 1", "max_retries = 0")
     with repairing(FIX) as model:
         model.fail(Fault(), Fault(), Fault(status=500))
@@ -152,7 +152,8 @@ def test_a_context_without_room_is_an_outcome(make_checkout, run_agent):
 
 @pytest.mark.trap("model-name-replaced")
 def test_the_model_is_the_one_of_the_command_line(make_checkout, run_agent):
-    """MagentLess replaces the model's name from an environment variable: spend is booked on the wrong experiment."""
+    """MagentLess takes the model's name from an environment variable, so costs are recorded for the wrong
+    experiment."""
     with repairing(FIX) as model:
         run_agent(make_checkout(FILES), model.url, OPENAI_MODEL="other", MODEL="other", MODEL_NAME="other")
     assert {request.body["model"] for request in model.requests} == {"scripted"}
@@ -174,7 +175,7 @@ def test_the_first_sample_of_its_kind_is_greedy(make_checkout, run_agent):
 @pytest.mark.invariant(4)
 @pytest.mark.parametrize(("status", "cause"), [(500, "provider_error"), (401, "provider_error"), (429, "rate_limited")])
 def test_a_broken_provider_is_not_an_empty_patch(make_checkout, run_agent, status, cause):
-    """An infrastructure fault is never a model failure: exit code 75, and error.json alone."""
+    """An infrastructure fault is never a model's failure: exit code 75, and error.json as the only file."""
     with repairing(FIX) as model:
         model.fail(Fault(), Fault(), Fault(status=status), Fault(status=status))
         done = run_agent(make_checkout(FILES), model.url)
@@ -213,7 +214,7 @@ def test_no_output_holds_the_key(make_checkout, run_agent):
 
 @pytest.mark.invariant(1)
 def test_no_prompt_leads_to_the_published_fix(make_checkout, run_agent):
-    """The instance's id ends in the number of the pull request: no prompt shows it."""
+    """The instance's id ends in the number of the pull request, so no prompt contains it."""
     with repairing(FIX) as model:
         run_agent(make_checkout(FILES), model.url)
     assert model.requests

@@ -1,4 +1,4 @@
-"""Reading the commit, guarding paths, making patches."""
+"""Reading the commit, checking paths, making patches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_binary_and_malformed_files_are_skipped(make_checkout):
 
 @pytest.mark.trap("one-missing-file")
 def test_a_file_that_the_clone_lacks_stops_nothing(make_checkout):
-    """In MagentLess one missing file aborts the batch; real clones lack some of their largest files."""
+    """In MagentLess, one missing file aborts the batch; real clones lack some of their largest files."""
     root = make_checkout(FILES)
     sha = git(root, "rev-parse", "HEAD:src/theme.css").decode().strip()
     (root / ".git/objects" / sha[:2] / sha[2:]).unlink()

@@ -1,4 +1,4 @@
-"""Texts in pieces that an embedding model takes."""
+"""Texts split into pieces that an embedding model accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments, environment and input that cannot be used: exit code 2, nothing written."""
+"""Invalid arguments, environment and input: exit code 2, nothing written."""
 
 from __future__ import annotations
 

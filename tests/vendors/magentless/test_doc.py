@@ -1,4 +1,4 @@
-"""docs/magentless.md says what the code does."""
+"""docs/magentless.md describes what the code does."""
 
 from __future__ import annotations
 

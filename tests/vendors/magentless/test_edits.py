@@ -69,7 +69,7 @@ def test_a_deletion_and_a_new_file_are_edits():
     "end", ["=======", "=======\nnew\n>>>>>", "old", "new\n>>>>>>> REPLACE", f"=======\nnew\n{BLOCK}"]
 )
 def test_a_block_that_is_not_closed_ends_the_sample(end):
-    """The other blocks alone would be a part of what the model intended."""
+    """The other blocks alone would be only a part of the intended change."""
     with pytest.raises(Ended, match="NO_EDITS.*a.ts.*not complete"):
         parse_edits(f"{BLOCK}### a.ts\n<<<<<<< SEARCH\nold\n{end}")
 
@@ -156,7 +156,7 @@ def test_fences_and_heads_of_windows_inside_a_block_are_no_lines():
 
 
 def test_the_example_of_the_prompt_is_no_answer():
-    """A small model gives it back before its own edits, or in their place."""
+    """A small model repeats it before its own edits, or instead of them."""
     example = BLOCK.replace("src/a.tsx", EXAMPLE)
     assert parse_edits(example + BLOCK) == [EDIT]
     assert f"### {EXAMPLE}\n" in template("repair").template

@@ -44,7 +44,7 @@ def names(path: str, text: str) -> list[str]:
 @pytest.mark.trap("tsx-invisible")
 @pytest.mark.parametrize("path", ["a.tsx", "a.jsx", "a.js", "a.mjs"])
 def test_components_handlers_and_methods_are_elements(path):
-    """MagentLess reads TypeScript with a grammar that is not TSX: components fall apart."""
+    """MagentLess reads TypeScript with a grammar that does not know TSX, so components fall apart."""
     assert names(path, TSX) == [
         *("SIZE", "MenuProps", "Menu", "Menu.onKeyDown", "Menu.close"),
         *("Old", "Old.toggle", "Old.render", "default"),
@@ -65,7 +65,7 @@ def test_rules_are_elements(path):
 
 @pytest.mark.trap("tsx-invisible")
 def test_scripts_and_styles_inside_a_page_are_read(path="Menu.vue"):
-    """Vue and Svelte are invisible to MagentLess."""
+    """MagentLess does not see Vue and Svelte files."""
     found = {element.name: (element.start, element.end) for element in elements(path, VUE)}
     assert found['<template> <div id="menu">'] == (2, 2)
     assert (found["open"], found[".menu .item"]) == ((5, 5), (8, 8))

@@ -1,4 +1,4 @@
-"""The vectors of files: what is embedded, what is found again."""
+"""The vectors of files: what is embedded, and what is found again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FILES = {"a.ts": "alpha\n", "b.css": "beta\n", "c.vue": b"\0binary", "d.ts": "de
 
 
 class Embedder:
-    """Embeds a text by two counts, and notes the texts."""
+    """Embeds a text by two counts, and records the texts."""
 
     def __init__(self) -> None:
         self.batches: list[list[str]] = []

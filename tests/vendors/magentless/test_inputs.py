@@ -1,4 +1,4 @@
-"""The task and the settings as they are read."""
+"""Reading the task and the settings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_null_bodies_labels_and_hints_are_empty(tmp_path):
 
 @pytest.mark.invariant(1)
 def test_a_task_that_carries_a_patch_is_refused(tmp_path):
-    """The gold patch never reaches an agent: not even by mistake."""
+    """The gold patch never reaches an agent, not even by mistake."""
     with pytest.raises(BadInput, match="fix_patch"):
         loaded(tmp_path, task_data(fix_patch="diff"))
 
@@ -57,7 +57,7 @@ def test_given_settings_replace_single_defaults(make_settings):
 
 
 def test_limits_are_those_of_the_model_list(make_settings):
-    """The caller says them; a million tokens are the most that is used."""
+    """The caller passes them; at most a million tokens are used."""
     context, listed = make_settings().context, {"big": 2_000_000, "small": 8192}
     assert [context.limit(name, listed) for name in ("big", "small", "other")] == [1_000_000, 8192, 128_000]
 
@@ -75,7 +75,7 @@ def test_limits_are_those_of_the_model_list(make_settings):
     ],
 )
 def test_which_model_embeds_is_the_closest_patterns(make_settings, tmp_path, toml, model, expected):
-    """Agent and pipeline read it alike: the pipeline looks at the model before the first paid request."""
+    """Agent and pipeline use the same rule: the pipeline checks the model before the first paid request."""
     retrieval = make_settings(f"[retrieval]\n{toml}\n").retrieval.of(model, {expected: 512} if expected else {})
     assert (retrieval.model, retrieval.limit) == (expected, 512 if expected else 2000)
     asked = load_agent("magentless", tmp_path / "settings.toml").further(model)

@@ -1,4 +1,4 @@
-"""Which files are found: by the model, by retrieval, by both or by one of them."""
+"""Which files are found: by the model, by retrieval, or by both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def answers(files: str = FILES, folders: str = FOLDERS):
 
 @pytest.fixture
 def found(make_checkout, make_session):
-    """Runs the step on four files; retrieval gives what it is offered, backwards."""
+    """Runs the step on four files; retrieval returns the offered files in reverse order."""
     from magentless.checkout import Checkout
 
     paths = ("src/Menu.tsx", "src/theme.css", "src/unrelated/a.ts", "src/useId.ts")
@@ -49,7 +49,7 @@ def test_the_model_names_a_few_files_and_retrieval_the_rest(make_checkout, make_
 
 
 def test_folders_in_place_of_files_stand_for_the_files_in_them(found):
-    """A small model names folders where it is asked for files."""
+    """A small model may name folders instead of files."""
     assert found(answers(files="```\nsrc/unrelated/\nsrc/nothing/\n```"), nearest=None).files == ["src/unrelated/a.ts"]
 
 
@@ -78,7 +78,7 @@ def test_nothing_at_all_is_an_end_with_its_cause(found, reply, cause):
 
 @pytest.mark.trap("retrieval-error-swallowed")
 def test_a_retrieval_that_fails_is_said(found):
-    """MagentLess swallows an error of retrieval, and a later step crashes for want of its result."""
+    """MagentLess swallows an error of retrieval, and a later step crashes because its result is missing."""
 
     def broken(paths):
         raise ProviderFailure(Fault.UNREACHABLE, "nobody there")

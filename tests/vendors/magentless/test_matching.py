@@ -1,4 +1,4 @@
-"""Where searched lines are found, and what the file is afterwards."""
+"""Where the searched lines are found, and the resulting file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from magentless.causes import Ended
 from magentless.edits import Edit
 from magentless.matching import NUMBERED, WAYS, apply_edit, find
 
-#: lines that are like others in all but their white space, and lines that are not
+#: lines that differ from others only in white space, and lines that do not
 LINES = st.sampled_from(["", " ", "a", "  a", "a ", "a  b", "a b", "\ta", "b", "é", "a\x0cb"])
 ENDS = st.sampled_from(["\n", "\r\n"])
 TEXT = "<ul>\n  <li>\n    one\n  </li>\n</ul>\n"
@@ -40,7 +40,7 @@ def test_a_pure_deletion():
 
 @pytest.mark.trap("interval-at-line-1")
 def test_an_edit_of_the_first_line_adds_no_blank_line():
-    """In MagentLess an interval that starts at line 1 adds a blank line, even where nothing matched."""
+    """In MagentLess, an interval that starts at line 1 adds a blank line, even if nothing matched."""
     assert applied(TEXT, "<ul>", "<ol>")[0] == TEXT.replace("<ul>", "<ol>")
     with pytest.raises(Ended, match="SEARCH_MISMATCH"):
         applied(TEXT, "<dl>", "<ol>")
@@ -92,7 +92,7 @@ def test_line_ends_stay_as_the_file_has_them(text, search, replace, expected):
     ids=["first", "second", "neither", "both", "unknown"],
 )
 def test_lines_are_looked_for_in_what_was_shown_first(shown, expected):
-    """What occurs again where the model could not see it is no reason to refuse what it saw once."""
+    """Another occurrence that the model could not see is no reason to refuse the edit."""
     edit = Edit("a.tsx", ("a",), ("x",))
     if expected:
         assert apply_edit("a\nb\na\nc\n", edit, [bool(one) for one in shown]).text == expected
@@ -129,7 +129,8 @@ def test_numbers_that_are_the_files_own_stay():
 @settings(max_examples=150, deadline=None, derandomize=True, database=None)
 @given(st.lists(LINES, min_size=1, max_size=6), st.data())
 def test_only_the_lines_that_were_searched_change(lines: list[str], data: st.DataObject) -> None:
-    """Whatever the lines are: those before and after stay, byte by byte, and so does a missing end of the file."""
+    """Whatever the lines contain: the lines before and after stay, byte for byte, and so does a missing newline at the
+    end."""
     end, is_ended = data.draw(ENDS), data.draw(st.booleans())
     start = data.draw(st.integers(0, len(lines) - 1))
     stop = data.draw(st.integers(start + 1, len(lines)))
@@ -152,7 +153,7 @@ def test_only_the_lines_that_were_searched_change(lines: list[str], data: st.Dat
 @settings(max_examples=100, deadline=None, derandomize=True, database=None)
 @given(st.lists(LINES, max_size=8), st.lists(LINES, min_size=1, max_size=3), st.lists(st.booleans(), max_size=8))
 def test_a_match_is_the_only_one_of_its_way(lines: list[str], search: list[str], seen: list[bool]) -> None:
-    """Where several places fit, an edit is refused: a guess would change the wrong one."""
+    """If several places match, the edit is refused: a guess might change the wrong one."""
     shown = [*seen, *[False] * len(lines)][: len(lines)]
     try:
         found = find(lines, Edit("a.tsx", tuple(search), ()), shown)

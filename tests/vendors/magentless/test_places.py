@@ -1,4 +1,4 @@
-"""Where in the files: related elements, then edit locations."""
+"""Places in files: related elements, then edit locations."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def elements_prompt(checkout, make_session, settings, paths=PATHS) -> str:
 
 
 def test_the_text_of_the_first_files_follows_their_elements(checkout, make_session, make_settings):
-    """Agentless can make skeletons of Python only, and shows the text of other files."""
+    """Agentless makes skeletons of Python files only, and shows the text of others."""
     outline = "### src/theme.css (3 lines)\n.icon (lines 1-3): .icon {"
     text = "\n[text]\n.icon {\n  outline: none;\n}\n"
     assert f"{BUTTON}\n\n{outline}{text}" in elements_prompt(checkout, make_session, make_settings())
@@ -54,7 +54,7 @@ def test_a_long_file_is_shown_by_its_elements_alone(checkout, make_session, make
 
 
 def test_no_text_pushes_out_the_elements_of_another_file(make_checkout, make_session, make_settings):
-    """What a small context has room for: the elements of every file first, then the texts in order."""
+    """In a small context: first the elements of every file, then the texts in order."""
     long = "export const Long = () => null;\n" + "// a word\n" * 300
     checkout = Checkout(make_checkout({"a.ts": long, "b.ts": "export const B = () => null;\n"}))
     settings = make_settings("[context]\ndefault = 2700\n")

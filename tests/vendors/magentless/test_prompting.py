@@ -1,4 +1,4 @@
-"""What the prompts say, and what they give up when there is little room."""
+"""What the prompts contain, and what is left out when there is little room."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def room_for(characters: int, reply_tokens: int = 12_000) -> str:
 
 @pytest.mark.trap("first-issue-only")
 def test_every_linked_issue_is_in_every_prompt(make_task, make_settings):
-    """MagentLess shows the first linked issue only, and a null body crashes it."""
+    """MagentLess shows only the first linked issue, and crashes if its body is null."""
     task = make_task(
         {"title": "Menu has no role", "body": "See ARIA.", "labels": ["a11y", "bug"]},
         {"title": "Menu loses focus", "body": None, "labels": None},
@@ -98,7 +98,7 @@ def test_a_question_to_retrieval_has_the_models_instruction_and_no_marks(make_ta
 
 
 def test_what_a_model_thinks_takes_room_of_its_own(make_task, make_settings):
-    """A reply of 2,000 tokens is thought about for more; the prompt leaves room for both."""
+    """A model thinks about a reply of 2,000 tokens with many more; the prompt leaves room for both."""
     settings = make_settings('[output.reasoning]\n"wise*" = 5000\n[context]\ndefault = 15000\n')
     assert [settings.output.of("localize", name) for name in ("wise-1", "plain")] == [7000, 2000]
     shown = [
@@ -110,7 +110,7 @@ def test_what_a_model_thinks_takes_room_of_its_own(make_task, make_settings):
 
 @pytest.mark.parametrize("name", ["files", "folders", "elements", "lines"])
 def test_an_example_is_no_answer(name):
-    """A small model gives the example back: nothing in it may be read as a place."""
+    """A small model repeats the example: nothing in it may be read as a place."""
     files = {"path/to/first-file.tsx": [Element("Menu.onKeyDown", 1, 99)], "src/a.tsx": [Element("Menu", 1, 99)]}
     text = template(name).template
     block = text[text.index("```") :]

@@ -1,4 +1,4 @@
-"""What a provider's answers and errors mean."""
+"""The meaning of a provider's answers and errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def wire(url: str) -> Wire:
 
 @contextmanager
 def answering(status: int, body: dict[str, Any] | str, told: str = "") -> Iterator[Wire]:
-    """The way to a provider that gives this one answer."""
+    """A client of a provider that gives this one answer."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -73,7 +73,7 @@ def ask(way: Wire, trajectory: Trajectory | None = None, *, in_lines: bool = Fal
 )
 @pytest.mark.invariant(4)
 def test_what_breaks_outside_is_a_fault(status, error, told, fault):
-    """An infrastructure fault is never a model failure; a reached budget says so."""
+    """An infrastructure fault is never a model's failure; a reached budget is reported as such."""
     with answering(status, {"error": error}, told) as way, pytest.raises(ProviderFailure) as failure:
         ask(way)
     assert failure.value.fault == fault
@@ -81,7 +81,7 @@ def test_what_breaks_outside_is_a_fault(status, error, told, fault):
 
 @pytest.mark.parametrize(("told", "cause"), [("context", Cause.CONTEXT_OVERFLOW), ("refused", Cause.NO_MODEL_RESPONSE)])
 def test_what_the_prompt_causes_is_an_outcome(told, cause):
-    """The gateway knows every provider's words for it; the agent repeats what it says."""
+    """The gateway knows every provider's message for it, and the agent passes it on."""
     with answering(400, {"error": {"message": "no"}}, told) as way, pytest.raises(Ended) as end:
         ask(way)
     assert end.value.cause == cause
@@ -140,7 +140,7 @@ def test_thoughts_are_recorded_and_are_no_answer(reply, finish, said):
 
 @pytest.mark.trap("cut-answer-votes")
 def test_an_answer_that_was_cut_is_none():
-    """Half a change, applied as if it were whole, votes with the others."""
+    """Half a change, applied as if it were complete, would vote like the others."""
     with answering(200, completion("### a.ts\n<<<", finish_reason="length")) as way, pytest.raises(Ended) as end:
         ask(way)
     assert (end.value.cause, "after 10 tokens" in end.value.detail) == (Cause.CUT_ANSWER, True)
@@ -165,7 +165,7 @@ def test_half_a_character_is_no_crash():
 @pytest.mark.trap("retrieval-error-swallowed")
 @pytest.mark.parametrize("body", [{"data": []}, {}, {"error": {"code": "context_length_exceeded"}}])
 def test_an_embedding_that_is_not_one_for_each_text_is_a_failure(body):
-    """MagentLess swallows an error of retrieval, and a later step crashes for want of its result."""
+    """MagentLess swallows an error of retrieval, and a later step crashes because its result is missing."""
     status = 400 if "error" in body else 200
     with answering(status, body) as way, pytest.raises(ProviderFailure, match="embedding with e"):
         EmbeddingModel("e", way, []).embed(["text"], shared=True)
@@ -186,7 +186,7 @@ def test_vectors_come_in_the_order_of_the_texts():
     ],
 )
 def test_an_answer_may_come_in_parts(content, said):
-    """Mistral's reasoning models answer so: a list where a text was expected ended the agent in a traceback."""
+    """Mistral's reasoning models answer this way: a list instead of a text ended the agent in a traceback."""
     with answering(200, completion(content, finish_reason="stop")) as way:
         assert ask(way, trajectory := []) == said
     assert trajectory[0]["reply"] == said
@@ -206,7 +206,7 @@ def test_an_answer_may_come_in_parts(content, said):
     ],
 )
 def test_an_answer_of_another_form_is_a_failure(body):
-    """Of the provider: the model is not to blame, and the agent does not crash."""
+    """It is the provider's failure: the model is not to blame, and the agent does not crash."""
     with answering(200, body) as way, pytest.raises(ProviderFailure, match="not a chat completion") as failure:
         ask(way, trajectory := [])
     assert failure.value.fault == Fault.PROVIDER_ERROR and trajectory == []

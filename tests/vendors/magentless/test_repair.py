@@ -51,14 +51,14 @@ def test_an_empty_search_does_not_overwrite_a_file(sample, checkout):
 @pytest.mark.parametrize("path", ["../secret.ts", "/etc/passwd", ".git/config", "src/../../x.ts"])
 @pytest.mark.parametrize("search", ["a", ""])
 def test_a_path_that_is_not_in_the_checkout_is_refused(sample, checkout, path, search):
-    """A path of a model's making is refused before anything is opened, and one such path does not stop a batch."""
+    """A path that the model invented is refused before anything is opened, and does not stop a batch."""
     assert ended(edit(path, search, "b"), sample, checkout) == Cause.HALLUCINATED_FILE
     assert sample.patch == b""
 
 
 @pytest.mark.trap("eval-on-path")
 def test_a_path_is_never_evaluated(sample, checkout, tmp_path):
-    """MagentLess calls eval() on the path of an edit: the model runs code on the host."""
+    """MagentLess calls eval() on the path of an edit, so the model can run code on the host."""
     path = f"__import__('pathlib').Path('{tmp_path}/evaluated').touch()"
     assert ended(edit(path, "a", "b"), sample, checkout) == Cause.HALLUCINATED_FILE
     assert not (tmp_path / "evaluated").exists()
@@ -72,7 +72,7 @@ def test_one_edit_that_does_not_match_ends_the_sample(sample, checkout):
 
 @pytest.mark.trap("interval-at-line-1")
 def test_white_space_alone_is_no_patch(sample, checkout):
-    """MagentLess gives patches that add one blank line and nothing else."""
+    """MagentLess returns patches that only add one blank line."""
     first = BUTTON.splitlines()[0]
     assert ended(edit(TSX, first, f"\n{first}"), sample, checkout) == Cause.WHITESPACE_ONLY
 

@@ -1,4 +1,4 @@
-"""What replies to localisation name."""
+"""The places that replies to localization name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_folders_may_end_in_a_slash_and_an_empty_block_names_none():
 
 @pytest.mark.trap("eval-on-path")
 def test_a_path_is_text_and_nothing_else(tmp_path):
-    """MagentLess evaluates the paths that a model writes, as Python, on the host."""
+    """MagentLess evaluates a model's paths as Python code, on the host."""
     marker = tmp_path / "evaluated"
     known, foreign = named(f"```\n__import__('pathlib').Path('{marker}').touch()\n```", PATHS)
     assert (known, len(foreign), marker.exists()) == ([], 1, False)
@@ -60,7 +60,7 @@ def test_places_are_elements_or_lines_of_the_file(line, spans):
 
 @pytest.mark.trap("empty-interval")
 def test_a_file_without_places_is_named_all_the_same():
-    """In MagentLess an empty list of intervals crashes the run."""
+    """In MagentLess, an empty list of intervals crashes the run."""
     found = places("```\nm.tsx\nother.tsx\nline: 3\n```", {"m.tsx": MENU}, {"m.tsx": 70})
     assert found == {"m.tsx": [(3, 3)]}
     assert places("```\nm.tsx\n```", {"m.tsx": []}, {"m.tsx": 0}) == {"m.tsx": []}

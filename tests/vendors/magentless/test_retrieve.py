@@ -1,4 +1,4 @@
-"""Retrieval: whose question is paid for, and how often."""
+"""Retrieval: whose questions are paid for, and how often."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from magentless.retrieve import Retriever
 
 
 class Embedding:
-    """Embeds every text alike; `asked` counts the questions."""
+    """Gives every text the same embedding; `asked` counts the questions."""
 
     name = "embedder"
 
@@ -22,7 +22,7 @@ class Embedding:
 
 
 def test_an_answer_that_is_begun_anew_pays_for_its_question_once(checkout, make_task, make_settings, tmp_path: Path):
-    """And no other answer profits: what each costs does not depend on which one was first."""
+    """Other answers do not profit: the cost of each does not depend on which one was first."""
     model, settings = Embedding(), make_settings('retrieval = {model = "embedder"}')
     for answer, asked in (("one", 1), ("one", 1), ("other", 2), ("", 3), ("", 4)):
         retriever = Retriever(make_task(), checkout, model, settings, tmp_path / "cache", len, answer)

@@ -1,4 +1,4 @@
-"""Pieces of files that a reply gives anew in place of edits."""
+"""Parts of files that a reply rewrites instead of giving edits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_file_that_comes_again_is_taken_as_its_difference(reply, sample, check
 
 
 def test_a_window_that_comes_again_is_taken_for_its_lines(sample, checkout):
-    """Of a file that was shown in part, the rest stays."""
+    """If a file was shown in part, the rest stays."""
     window = "".join(FIXED.splitlines(keepends=True)[3:6])
     repair(sample, fenced(window), checkout, {TSX: [0, 3, 4, 5]})
     assert sample.files == {TSX: FIXED}
@@ -52,7 +52,7 @@ REST = "".join(FIXED.splitlines(keepends=True)[2:])
     ids=["an excerpt", "blank lines around it", "before and after"],
 )
 def test_an_excerpt_deletes_nothing_above_or_below_it(reply, sample, checkout):
-    """A model gives the component without its imports."""
+    """A model may rewrite the component without its imports."""
     repair(sample, reply, checkout, {TSX: range(7), CSS: range(3)})
     assert sample.files == {TSX: FIXED}
 

@@ -21,7 +21,7 @@ def samples(*texts: str, reached: str = "parses") -> list[Sample]:
 
 @pytest.mark.trap("vote-normalisation")
 def test_format_and_comments_vote_together(checkout):
-    """MagentLess normalizes Python only, so that for TypeScript each formatting is a candidate of its own."""
+    """MagentLess normalizes Python only, so for TypeScript every formatting is a candidate of its own."""
     same = ALT.replace("    <img", "  {/* named */}\n      <img")
     selected, votes = select(samples(ROLE, ALT, same), checkout)
     assert (selected.number, votes) == (1, [[1, 2], [0]])

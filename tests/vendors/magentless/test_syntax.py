@@ -1,4 +1,4 @@
-"""What counts as the same program, and what as broken."""
+"""Which programs count as the same, and which as broken."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OTHER = {
 @pytest.mark.parametrize("name", SAME)
 @pytest.mark.parametrize("path", ["a.tsx", "a.jsx", "a.js"])
 def test_form_and_comments_play_no_role(name, path):
-    """MagentLess normalizes Python only: for TypeScript every spelling votes for itself."""
+    """MagentLess normalizes Python only: for TypeScript, every spelling votes for itself."""
     assert fingerprint(path, SAME[name]) == fingerprint(path, TSX)
 
 

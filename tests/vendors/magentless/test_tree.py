@@ -8,7 +8,7 @@ from magentless.tree import FEW, below, branches, folders, offered, ranked
 
 @pytest.mark.trap("tsx-invisible")
 def test_all_languages_of_a_user_interface_are_seen(make_settings):
-    """MagentLess sees .ts and .js alone: most of a UI repository is invisible to it."""
+    """MagentLess sees only .ts and .js files, and so misses most of a UI repository."""
     names = ["a.tsx", "a.jsx", "a.ts", "a.js", "a.mjs", "a.vue", "a.svelte", "a.css", "a.scss", "a.less", "a.html"]
     paths = [*(f"src/{name}" for name in names), "docs/a.mdx", "src/messages/en.json"]
     assert offered([*paths, "README.md", "logo.png", "Makefile"], make_settings().files) == paths
@@ -33,7 +33,7 @@ def test_paths_that_share_words_with_the_issue_come_first(make_task):
 
 
 def test_a_tree_is_shown_folder_by_folder():
-    """Of a few files whole paths are shown: a small model answers with the folders else."""
+    """For a few files, whole paths are shown, since a small model might otherwise answer with folders."""
     paths = ["src/ui/B.tsx", "a.ts", "src/ui/A.tsx"]
     assert branches(paths) == {"src/ui": "src/ui/B.tsx\nsrc/ui/A.tsx", "": "a.ts"}
     many = branches([*paths, *(f"src/more/{number}.ts" for number in range(FEW))])

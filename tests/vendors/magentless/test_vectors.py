@@ -1,4 +1,4 @@
-"""Vectors that are kept between tasks: the same numbers come back, whatever else is in the folder."""
+"""Vectors that are stored between tasks: the same numbers are read back, whatever else is in the folder."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_one_fills_while_the_others_wait(cache: VectorCache, tmp_path: Path) -> 
     [([(3, 4)], [1.0]), ([(0, 0)], [0.0]), ([(1, 0), (0, 2), (5, 12)], [1.0, 1.0, 1.0])],
 )
 def test_vectors_have_the_length_one(rows: list[tuple[float, ...]], lengths: list[float]) -> None:
-    """The product of two is then their cosine; a vector of nothing stays one."""
+    """The product of two is then their cosine; a zero vector stays zero."""
     assert np.linalg.norm(unit(rows), axis=1).tolist() == pytest.approx(lengths)
 
 

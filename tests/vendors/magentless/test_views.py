@@ -1,4 +1,4 @@
-"""What of a file is shown."""
+"""Which parts of a file are shown."""
 
 from __future__ import annotations
 

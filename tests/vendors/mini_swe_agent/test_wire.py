@@ -1,4 +1,4 @@
-"""Requests of mini-swe-agent that the gateway refuses: it says itself which ones are to be sent again."""
+"""Requests of mini-swe-agent that the gateway refuses: the gateway says which ones to send again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from pipeline.core.vendors import VENDORS
 
 @contextmanager
 def gateway(*answers: tuple[int, dict[str, str]]) -> Iterator[tuple[str, list[bytes]]]:
-    """The address of a gateway that gives these answers, the last one forever, and the requests that it received."""
+    """The address of a gateway that gives these answers and then repeats the last one, and the requests that it
+    received."""
     received: list[bytes] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -65,7 +66,7 @@ OVERLOADED = 429, {"x-should-retry": "false", "retry-after": "0"}
 def test_a_request_is_sent_again_if_the_gateway_asks_for_it(
     answers: tuple[tuple[int, dict[str, str]], ...], status: int, sent: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that had waited for money ended its task, which then was without an answer."""
+    """A request that had waited for money ended its task without an answer."""
     with gateway(*answers) as (url, received):
         assert asked(url, monkeypatch) == status
     assert received == [b'{"a": 1}'] * sent
