@@ -1,4 +1,4 @@
-"""A token's points: what is left, and when they come back (GitHub's primary limit)."""
+"""A token's points: how many are left, and when they are restored (GitHub's primary limit)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Budget:
         self.reset = math.ceil(time.time() + window)
 
     def refill(self) -> None:
-        """Give all points back when their time has come."""
+        """Restore all points when it is time."""
         if time.time() >= self.reset:
             self.remaining = self.limit
             self.reset = math.ceil(time.time() + self.window)
@@ -26,7 +26,7 @@ class Budget:
         self.remaining, self.reset = 0, math.ceil(time.time() + reset_in)
 
     def spend(self, points: int) -> bool:
-        """Take the points, or nothing when they are more than what is left."""
+        """Take the points, or none if fewer are left."""
         self.refill()
         if points > self.remaining:
             return False
@@ -48,7 +48,7 @@ class Budget:
         }
 
     def summary(self) -> dict[str, int]:
-        """As `GET /rate_limit` tells it."""
+        """In the form of `GET /rate_limit`."""
         self.refill()
         used = self.limit - self.remaining
         return {"limit": self.limit, "used": used, "remaining": self.remaining, "reset": self.reset}

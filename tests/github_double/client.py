@@ -1,4 +1,4 @@
-"""The plainest client, for tests of the double itself: one request, its status, headers and body."""
+"""The simplest client, for tests of the double itself: one request, its status, headers and body."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def post(github: GitHubDouble, query: str, token: str = "secret", **variables: A
 
 
 def get(github: GitHubDouble, path: str, **headers: str) -> Reply:
-    """Ask for a REST address."""
+    """Request a REST path."""
     return send(Request(github.url + path, headers=HEADERS | headers))
 
 
 def send(request: Request) -> Reply:
-    """Send any request; statuses that are errors are replies too."""
+    """Send any request; error statuses are returned as replies."""
     try:
         with urlopen(request) as answer:
             return Reply(answer.status, dict(answer.headers), answer.read())

@@ -1,7 +1,7 @@
-"""A real git repository behind a generated one: its merged pull requests as squash commits on main.
+"""A real git repository for a generated one: its merged pull requests as squash commits on main.
 
-Writes the clone (bare) and then the pull requests' base, merge commit and files, as git itself tells them. Some change
-a binary file, rename a file or delete one, so that patches of every kind occur.
+Writes the clone (bare), and then the pull requests' base, merge commit and files, as git reports them. Some change a
+binary file, rename a file or delete one, so patches of every kind occur.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PICTURE = bytes(range(256))
 
 
 def commit_pulls(repository: Repository, numbers: Sequence[int]) -> None:
-    """Commit these pull requests, oldest first, on top of what the clone has."""
+    """Commit these pull requests, oldest first, on top of the clone's history."""
     folder = repository.clone
     if not folder.exists():
         folder.mkdir(parents=True)
@@ -54,7 +54,7 @@ def _import(folder: Path, stream: bytes) -> None:
 
 
 def _stream(pull: Pull, base: str, paths: set[str]) -> Iterator[bytes]:
-    """The commit of a pull request: its files, and by its number something more."""
+    """The commit of a pull request: its files, and additional changes depending on its number."""
     body = pull.body.replace("\r\n", "\n")
     message = f"{pull.title} (#{pull.number})\n\n{body}"
     yield from _commit(message, f"from {base}\n")

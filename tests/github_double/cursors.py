@@ -1,6 +1,6 @@
-"""Cursors of connections: a position by the values that sort it, so that a page goes on where the last one ended.
+"""Cursors of connections: a position by the values that sort it, so that the next page starts where the last one ended.
 
-A cursor names the last item itself, not its place: what moves meanwhile is neither lost nor given twice.
+A cursor names the last item itself, not its index: items that move meanwhile are neither lost nor returned twice.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Cursors:
         return base64.b64encode(f"cursor:{self.epoch}|{key}|{number}".encode()).decode()
 
     def read(self, text: str) -> Position:
-        """Raises Problem for what is no cursor of ours."""
+        """Raises Problem for a text that is no cursor of ours."""
         try:
             epoch, key, number = base64.b64decode(text, validate=True).decode().split("|")
             position = key, int(number)

@@ -1,4 +1,5 @@
-"""Faults on command: each wraps one request's answer, and says what a client then sees (README.md has the table)."""
+"""Faults on command: each one wraps a request's answer, and its docstring says what the client then sees (README.md has
+a table)."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ SECONDARY = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What goes over the wire; `share` below 1 cuts the connection after that part of the body."""
+    """An answer as sent; with `share` below 1, the connection ends after that part of the body."""
 
     status: int
     body: bytes
@@ -31,21 +32,21 @@ class Answer:
 
 
 class Call(NamedTuple):
-    """A request on its way: its token's budget, and how to answer it properly."""
+    """A request being processed: its token's budget, and a function for the proper answer."""
 
     budget: Budget
     answer: Callable[[], Awaitable[Answer]]
 
 
 class Fault(NamedTuple):
-    """A fault by its name, and what it does to a call."""
+    """A fault with its name, and its effect on a request."""
 
     name: str
     apply: Callable[[Call], Awaitable[Answer]]
 
 
 def primary_limit(reset_in: float = 1.0) -> Fault:
-    """The token's points are used up for at least so many seconds."""
+    """The token's points are used up for at least this many seconds."""
 
     async def apply(call: Call) -> Answer:
         call.budget.exhaust(reset_in)
@@ -55,18 +56,18 @@ def primary_limit(reset_in: float = 1.0) -> Fault:
 
 
 def secondary_limit(status: int = 403, retry_after: int | None = 1) -> Fault:
-    """Too many requests at once, GitHub says; `retry_after` in seconds, None leaves the header out."""
+    """GitHub's message about too many requests at once; `retry_after` in seconds, None omits the header."""
     headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
     return _instead("secondary_limit", Answer(status, json.dumps(SECONDARY).encode(), headers))
 
 
 def bad_gateway() -> Fault:
-    """502 with a page for people."""
+    """502 with an HTML page."""
     return _instead("bad_gateway", Answer(502, PAGE % (502, b"Bad Gateway"), media="text/html"))
 
 
 def unavailable() -> Fault:
-    """503 with a page for people."""
+    """503 with an HTML page."""
     return _instead("unavailable", Answer(503, PAGE % (503, b"No server is available"), media="text/html"))
 
 
@@ -129,7 +130,7 @@ def _instead(name: str, answer: Answer) -> Fault:
 
 @dataclass
 class Planned:
-    """A fault that waits for its requests: `after` others first, then `times` of them; `on` graphql, rest or any."""
+    """A fault that lets `after` requests pass and applies to the next `times`; `on` is graphql, rest or any."""
 
     fault: Fault
     after: int

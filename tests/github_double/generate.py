@@ -32,9 +32,9 @@ class Outline(NamedTuple):
 class Recipe(NamedTuple):
     """What was put into a pull request.
 
-    `evidence` names its places; an issue that is only mentioned is none where another is closed. `closes` and
-    `mentions` are issues named in its body, `linked` one that GitHub alone knows of, `dangling` a reference to nothing,
-    `foreign` whether another repository's issue is named.
+    `evidence` lists where; a merely mentioned issue does not count if another one is closed. `closes` and `mentions`
+    are issues in its body, `linked` is one that only GitHub knows about, `dangling` is a reference to nothing,
+    `foreign` whether another repository's issue is mentioned.
     """
 
     state: str
@@ -49,9 +49,9 @@ class Recipe(NamedTuple):
 
 
 class Generator:
-    """The makers of one repository's numbers. `outline` grows by `extend`.
+    """Makes one repository's numbers. `outline` grows by `extend`.
 
-    `evidence` is the share of pull requests, and of issues, that speak of accessibility themselves.
+    `evidence` is the share of pull requests, and of issues, that mention accessibility themselves.
     """
 
     def __init__(self, name: str, seed: int, evidence: float) -> None:
@@ -61,7 +61,7 @@ class Generator:
         self._clock = START
 
     def extend(self, pulls: int) -> None:
-        """Add the outlines of so many newer pull requests and of issues between them, all later than what is there."""
+        """Add outlines of this many newer pull requests, with issues between them, all later than the existing ones."""
         self._clock += 60 * DAY
         for _ in range(pulls):
             if self._stream.random() < 0.5:
@@ -114,7 +114,7 @@ class Generator:
             yield from (f"issue {place}" for place in self._evidence(self._dice(number)))
 
     def _evidence(self, dice: Random) -> tuple[str, ...]:
-        """Where a pull request or an issue speaks of accessibility: the first thing drawn of either."""
+        """Where a pull request or an issue mentions accessibility: this is drawn first for both."""
         place = dice.choice(("title", "body", "label"))
         return (place,) if dice.random() < self.evidence else ()
 

@@ -29,7 +29,7 @@ MOST_NODES = 500_000
 
 
 class Size(NamedTuple):
-    """How much a query asks for: requests of connections, and nodes."""
+    """The size of a query: requests of connections, and nodes."""
 
     requests: int = 0
     nodes: int = 0
@@ -41,7 +41,7 @@ class Size(NamedTuple):
 
 
 def measure(query: Query, parent: Composite, selections: SelectionSetNode) -> Size:
-    """The size of an operation. Raises Problem where it is over a limit."""
+    """Measure an operation. Raises Problem if it exceeds a limit."""
     sizes = list(_sizes(query, parent, [selections], 1))
     size = Size(sum(one.requests for one in sizes), sum(one.nodes for one in sizes))
     if size.nodes > MOST_NODES:
@@ -81,7 +81,7 @@ def _gather(
 
 
 def _items(query: Query, definition: GraphQLField, node: FieldNode) -> int:
-    """How many items are asked for. Raises Problem for none said, both said, or too many."""
+    """The number of requested items. Raises Problem if neither or both ends are given, or too many items."""
     arguments = get_argument_values(definition, node, query.variables)
     name = node.name.value
     given = {key: arguments[key] for key in ("first", "last") if arguments.get(key) is not None}

@@ -1,6 +1,7 @@
-"""The world as GraphQL nodes: one table of fields for each of GitHub's types that the project asks for.
+"""The world as GraphQL nodes: a table of fields for each GitHub type that the project uses.
 
-A value that is a function takes the field's arguments (plan.py). Add a field here when a query of the project needs it.
+A value that is a function takes the field's arguments (plan.py). If a query of the project needs another field, add it
+here.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ ORDERS = {"CREATED_AT": "created_at", "UPDATED_AT": "updated_at"}
 
 
 def root(world: World, rate_limit: Callable[[], Node]) -> Node:
-    """The fields of Query; `rate_limit` is made when asked for."""
+    """The fields of Query; `rate_limit` is computed on request."""
 
     def repository_field(owner: str, name: str, followRenames: bool = True) -> Node:  # noqa: N803 - GitHub's argument
         found = world.find(f"{owner}/{name}")
@@ -69,7 +70,7 @@ def repository(repo: Repository) -> Node:
 
 
 def repository_facts(repo: Repository) -> dict[str, Any]:
-    """What is known of a repository, both for GraphQL and for REST."""
+    """Facts about a repository, for both GraphQL and REST."""
     defaults = {
         "id": int(sha256(repo.name.encode()).hexdigest()[:7], 16),
         "description": None,
@@ -107,7 +108,7 @@ def _numbered(repo: Repository, number: int, kind: str) -> Node:
 
 
 def node(repo: Repository, record: Pull | Issue) -> Node:
-    """An issue, or a pull request with what it has more."""
+    """An issue, or a pull request with its additional fields."""
     place = "pull" if isinstance(record, Pull) else "issues"
     common = {
         "id": _identifier(repo, record.number),
@@ -156,7 +157,7 @@ def _only_counted(index: int) -> Node:
 
 
 def _closed(repo: Repository, reference: int | str) -> Node:
-    """An issue that a pull request closes; of one elsewhere its name is all that is known."""
+    """A closed issue; of one in another repository, only the name is known."""
     if isinstance(reference, int):
         return node(repo, repo.get(reference))
     name, _, number = reference.partition("#")

@@ -1,7 +1,7 @@
-"""Executing a validated query over plain dictionaries: the part of GraphQL execution that big pages need, and fast.
+"""Executes a validated query over plain dictionaries: the part of GraphQL execution that large pages need, and fast.
 
-A node is a dictionary: field -> value, or a function of the field's arguments; what can be of several types says its
-own in `__typename`. Fragments, aliases, variables, @skip and @include are covered, and null for what failed. Not
+A node is a dictionary: field -> value, or a function of the field's arguments; a node of an abstract type names its own
+type in `__typename`. Fragments, aliases, variables, @skip, @include, and null for failed fields are covered. Not
 covered: introspection, and the coercion of results (a test compares with graphql-core's own execution).
 """
 
@@ -38,7 +38,7 @@ Path = tuple[str | int, ...]
 
 
 class Field(NamedTuple):
-    """One field to answer: its key in the answer, its name, its arguments, what is asked of its value."""
+    """One field to answer: its key in the answer, its name, its arguments, and the selections of its value."""
 
     key: str
     name: str
@@ -48,33 +48,33 @@ class Field(NamedTuple):
 
 
 class Query(NamedTuple):
-    """What the selections of one request share."""
+    """Shared by the selections of one request."""
 
     schema: GraphQLSchema
     fragments: Mapping[str, FragmentDefinitionNode]
     variables: Any
 
     def wanted(self, node: SelectionNode) -> bool:
-        """What @skip and @include say."""
+        """Whether @skip and @include admit it."""
         skip = get_directive_values(GraphQLSkipDirective, node, self.variables)
         include = get_directive_values(GraphQLIncludeDirective, node, self.variables)
         return not (skip and skip["if"]) and (include is None or include["if"])
 
     def fragment(self, node: SelectionNode) -> InlineFragmentNode | FragmentDefinitionNode:
-        """What a selection that is no field stands for."""
+        """The fragment that a selection other than a field refers to."""
         if isinstance(node, InlineFragmentNode):
             return node
         assert isinstance(node, FragmentSpreadNode)
         return self.fragments[node.name.value]
 
     def condition(self, fragment: InlineFragmentNode | FragmentDefinitionNode, parent: Composite) -> Composite:
-        """The type that a fragment is for; its parent's where it names none."""
+        """The type that a fragment applies to; its parent's if it names none."""
         named = fragment.type_condition
         return self.schema.type_map[named.name.value] if named else parent
 
 
 class Selection:
-    """What is asked of a value of one type (`parent`), which may be abstract."""
+    """The selections of a value of one type (`parent`), which may be abstract."""
 
     def __init__(self, query: Query, parent: Composite, sets: list[SelectionSetNode]) -> None:
         self.query, self.parent, self.sets = query, parent, sets
@@ -82,7 +82,7 @@ class Selection:
         self.plans: dict[str, list[Field]] = {}
 
     def of(self, source: Mapping[str, Any]) -> list[Field]:
-        """The fields asked of this node, by its own type."""
+        """The requested fields of this node, by its own type."""
         name = source["__typename"] if self.abstract else self.parent.name
         plan = self.plans.get(name)
         if plan is None:
@@ -90,7 +90,7 @@ class Selection:
         return plan
 
     def fields(self, concrete: Composite) -> Iterator[Field]:
-        """Every field asked of a node of the concrete type, each key once."""
+        """Every requested field of a node of the concrete type, each key once."""
         asked: dict[str, list[FieldNode]] = {}
         for selections in self.sets:
             self._gather(concrete, selections, asked)

@@ -1,4 +1,4 @@
-"""What GitHub answers instead of data: one error of a GraphQL answer, with GitHub's type and words."""
+"""GitHub's errors instead of data: one error of a GraphQL answer, with GitHub's type and message."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Problem(Exception):
-    """An error of the answer; raised in a field, it makes null of the nearest field that may be null."""
+    """An error of the answer; if a field raises it, the nearest nullable field becomes null."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -14,16 +14,16 @@ class Problem(Exception):
         self.path: tuple[str | int, ...] = ()
 
     def entry(self) -> dict[str, Any]:
-        """The error as it stands in an answer's `errors`."""
+        """The error in the form of an answer's `errors`."""
         return {"type": self.kind, "path": list(self.path), "message": str(self)}
 
 
 class NotModelled(Exception):
-    """The double lacks what GitHub has: the test's world is too small for its query (HTTP 501)."""
+    """The double lacks a feature of GitHub: the test's world is too small for its query (HTTP 501)."""
 
 
 def not_found(what: str, name: str | int) -> Problem:
-    """GitHub's words for what is not there, for example a repository of that name."""
+    """GitHub's message for something missing, for example a repository with that name."""
     relation = "the name '{}'" if what == "Repository" else "the number of {}"
     article = "an" if what.startswith("Issue") else "a"
     return Problem("NOT_FOUND", f"Could not resolve to {article} {what} with {relation.format(name)}.")

@@ -30,7 +30,7 @@ from github_double.world import World
 
 
 class Outcome(NamedTuple):
-    """The body of an answer and its cost in points; what was refused before its execution costs nothing."""
+    """The body of an answer and its cost in points; a query that is refused before its execution costs nothing."""
 
     body: dict[str, Any]
     points: int = 0
@@ -51,7 +51,7 @@ def answer(world: World, request: Mapping[str, Any], budget: Budget) -> Outcome:
 
 
 def execute(world: World, query: Query, operation: OperationDefinitionNode, rate_limit: Any) -> dict[str, Any]:
-    """The answer to a prepared query: `data`, and `errors` where there are some."""
+    """The answer to a prepared query: `data`, and `errors` if there are any."""
     walk = Walk()
     selection = Selection(query, query.schema.query_type, [operation.selection_set])
     try:
@@ -62,7 +62,7 @@ def execute(world: World, query: Query, operation: OperationDefinitionNode, rate
 
 
 def _prepare(request: Mapping[str, Any]) -> tuple[Query, OperationDefinitionNode]:
-    """Raises GraphQLError for what GitHub's schema does not allow."""
+    """Raises GraphQLError for a query that does not fit GitHub's schema."""
     document = _document(request.get("query") or "")
     operation = _operation(document, request.get("operationName"))
     variables = get_variable_values(

@@ -1,4 +1,4 @@
-"""What a double remembers of its requests. A token is kept as the start of its digest only."""
+"""A double's record of its requests. Of a token, only the start of its digest is kept."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass
 class Request:
-    """One request and how it ended; `seconds` from its arrival to its answer, `status` 0 where there was none."""
+    """One request and its end; `seconds` from its arrival to its answer, `status` 0 if there was none."""
 
     path: str
     token: str
@@ -36,7 +36,7 @@ class Record:
 
     @contextmanager
     def request(self, path: str, token: str) -> Iterator[Request]:
-        """Keep a request from its arrival on, counting those at the same time."""
+        """Record a request from its arrival on, counting simultaneous ones."""
         one = Request(path, token)
         self.requests.append(one)
         self._open += 1
@@ -67,5 +67,5 @@ class Record:
 
 
 def token_digest(token: str) -> str:
-    """How a token is named in the record."""
+    """The name of a token in the record."""
     return sha256(token.encode()).hexdigest()[:12]

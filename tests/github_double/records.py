@@ -1,4 +1,4 @@
-"""What a repository holds, before it is dressed as GraphQL or REST: pull requests, issues, files."""
+"""The content of a repository, before it takes the form of GraphQL or REST: pull requests, issues, files."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Issue:
 
 @dataclass(slots=True)
 class Pull(Issue):
-    """A pull request; `base` and `merge` are commits, made up from the number where there is no clone.
+    """A pull request; `base` and `merge` are commits, derived from the number if there is no clone.
 
-    `closes` are the closing references that GitHub knows: numbers, or `other/place#12`; `commits` says how many there
-    were on its branch, each of which was rebased where `merge` has one parent and is not all of it.
+    `closes` are the closing references that GitHub knows: numbers, or `other/place#12`. `commits` is the number of
+    commits on its branch; each of them was rebased if `merge` has one parent and is not the whole change.
     """
 
     state: str = "MERGED"
@@ -60,5 +60,5 @@ class Pull(Issue):
 
 
 def made_up(role: str, number: int) -> str:
-    """The name of a commit that is nowhere: a pull request's `base` or `merge`."""
+    """The name of a commit that does not exist: a pull request's `base` or `merge`."""
     return sha1(f"{role} of {number}".encode(), usedforsecurity=False).hexdigest()

@@ -1,6 +1,6 @@
-"""GitHub's REST addresses that the project asks for, over the same world: facts, pull requests, issues, diffs.
+"""The REST paths that the project uses, over the same world: facts, pull requests, issues, diffs.
 
-A table of address patterns and their makers; each returns a status, a body and its media type.
+A table of path patterns and their functions; each returns a status, a body and its media type.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MEDIA = re.compile(r"application/vnd\.github\.(?:v3\.)?(diff|patch)")
 
 
 class Reply(NamedTuple):
-    """What REST answers, before limits and faults."""
+    """An answer of REST, before limits and faults."""
 
     status: int
     body: bytes
@@ -40,12 +40,12 @@ class Ask(NamedTuple):
     query: Mapping[str, str]
 
     def numbered(self) -> Pull | Issue | None:
-        """What has the address's number."""
+        """The object with the path's number."""
         return self.repository.get(int(self.parts["number"]))
 
 
 def reply(world: World, url: str, path: str, accept: str, query: Mapping[str, str]) -> Reply:
-    """Answer GET `path`; `url` is the double's own address, for the addresses in answers."""
+    """Answer GET `path`; `url` is the double's own address, for links in answers."""
     for pattern, make in ADDRESSES:
         match = pattern.fullmatch(path)
         repository = world.find(match["name"]) if match else None
@@ -59,7 +59,7 @@ def reply(world: World, url: str, path: str, accept: str, query: Mapping[str, st
 
 
 def refusal(status: int, message: str, headers: Mapping[str, str] | None = None) -> Reply:
-    """An answer in GitHub's form of an error."""
+    """An error in GitHub's form."""
     body = {"message": message, "documentation_url": "https://docs.github.com/rest", "status": str(status)}
     return Reply(status, json.dumps(body).encode(), headers=headers or {})
 
@@ -109,7 +109,7 @@ def _issue(ask: Ask) -> Reply:
 
 
 def _commit(ask: Ask) -> Reply:
-    """A commit and its parents; without a clone, the merge commits of pull requests are all that there are."""
+    """A commit and its parents; without a clone, only the merge commits of pull requests exist."""
     sha, pull = ask.parts["sha"], ask.repository.merged_by(ask.parts["sha"])
     message = {"message": f"{pull.title} (#{pull.number})" if pull else ""}
     parents = _parents(ask.repository, sha) if ask.repository.clone else [pull.base] if pull else None
@@ -119,7 +119,7 @@ def _commit(ask: Ask) -> Reply:
 
 
 def _parents(repository: Repository, sha: str) -> list[str] | None:
-    """What git says, None for a commit that the clone lacks."""
+    """The parents according to git, None for a commit that the clone lacks."""
     try:
         return run_git(repository.clone, "rev-parse", f"{sha}^@").decode().split()
     except subprocess.CalledProcessError:
@@ -159,7 +159,7 @@ def _files(ask: Ask) -> Reply:
 
 
 def _links(address: str, number: int, last: int) -> dict[str, str]:
-    """Where the next and the last page are, unless this is the last one."""
+    """The links to the next and the last page, unless this is the last one."""
     if number >= last:
         return {}
     return {"Link": f'<{address}{number + 1}>; rel="next", <{address}{last}>; rel="last"'}

@@ -24,9 +24,9 @@ HOST = "127.0.0.1"
 
 
 class GitHubDouble:
-    """GitHub on loopback for one world, while its `with` block lasts; `url` is its address.
+    """GitHub on loopback for one world, for the duration of its `with` block; `url` is its address.
 
-    `limit` points for each token in `window` seconds. `latency` seconds are waited in front of every answer.
+    `limit` points for each token in `window` seconds. Every answer is delayed by `latency` seconds.
     """
 
     def __init__(self, world: World, limit: int = 5000, window: float = 3600.0, latency: float = 0.0) -> None:

@@ -1,4 +1,4 @@
-"""Queries: what is refused, what it costs, and that answers are those of graphql-core's own execution."""
+"""Queries: what is refused, what each costs, and that answers equal those of graphql-core's own execution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worlds: the same again for the same arguments, changes between two runs, pages that lose nothing, real clones."""
+"""Worlds: the same for the same arguments, changes between two runs, pages that lose nothing, real clones."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_generated_repository_grows_by_newer_ones() -> None:
 
 
 def test_a_recipe_is_what_is_in_the_pull_request(world: World) -> None:
-    """The project's patterns match exactly where evidence was put, and its tests are where tests were put."""
+    """The project's patterns match exactly where evidence was put, and its test files are those that were put there."""
     repository = world.find("acme/ui")
     for number in repository.numbers("pull"):
         pull, recipe = repository.get(number), repository.recipe(number)
@@ -53,7 +53,7 @@ def test_a_recipe_is_what_is_in_the_pull_request(world: World) -> None:
 
 
 def places(record: Issue) -> set[str]:
-    """Where a pattern of accessibility matches, by a naive loop."""
+    """Where an accessibility pattern matches, found by a naive loop."""
     texts = [("title", record.title, "text"), ("title", record.title, "label"), ("body", record.body, "text")]
     texts += [("label", label, "label") for label in record.labels]
     rows = patterns()["a11y"]

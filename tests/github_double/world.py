@@ -1,6 +1,6 @@
-"""The world that a double serves: repositories with their pull requests and issues, made by hand or generated.
+"""The world of a double: repositories with their pull requests and issues, made by hand or generated.
 
-Reads and changes memory only; a repository's `clone` is read for diffs (rest.py). Lists are sorted and filtered here.
+Works in memory only; a repository's `clone` is read for diffs (rest.py). Lists are sorted and filtered here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class World:
     ) -> Repository:
         """Add a generated repository; with `clone` (a new folder) its merged pull requests are commits there.
 
-        `evidence` is the share of pull requests, and of issues, that speak of accessibility themselves.
+        `evidence` is the share of pull requests, and of issues, that mention accessibility themselves.
         """
         generator = Generator(name, seed, evidence)
         made = self._repositories[name.lower()] = Repository(name, self.cursors, facts, generator, clone)
@@ -55,7 +55,7 @@ class World:
 
 
 class Repository:
-    """One repository: what is generated, and over it what was written or changed by hand."""
+    """One repository: generated content, and what was written or changed by hand over it."""
 
     def __init__(
         self,
@@ -77,9 +77,9 @@ class Repository:
         return self._put(Issue(number, **_tuples(fields)))
 
     def pull(self, number: int, files: Iterable[str | File] = (), **fields: Any) -> Pull:
-        """Add or replace a pull request; the fields are those of `records.Pull`, a file may be its path alone.
+        """Add or replace a pull request; the fields are those of `records.Pull`, and a file may be just its path.
 
-        With a clone, `base` and `merge`, the files are git's.
+        With a clone, `base`, `merge` and the files are git's.
         """
         if self.clone and not files:
             files = changed_files(self.clone, fields["base"], fields["merge"])
@@ -87,14 +87,14 @@ class Repository:
         return self._put(Pull(number, files=changed, **_tuples(fields)))
 
     def change(self, number: int, **fields: Any) -> None:
-        """Change some fields; the number becomes the one updated last, unless `updated_at` is given."""
+        """Change some fields; the number becomes the last updated one, unless `updated_at` is given."""
         record = self.get(number)
         if record is None:
             raise KeyError(f"{self.name} has no #{number}")
         self._put(replace(record, **{"updated_at": self._next_moment(), **_tuples(fields)}))
 
     def grow(self, pulls: int) -> None:
-        """Add so many generated pull requests, newer than all others, with issues between them."""
+        """Add this many generated pull requests, newer than all others, with issues between them."""
         if self._generator is None:
             raise ValueError(f"{self.name} is written by hand: only generated repositories grow")
         before = len(self._generator.outline)
@@ -127,11 +127,11 @@ class Repository:
         return self.get(number) if number else None
 
     def numbers(self, kind: str, states: Sequence[str] = ()) -> list[int]:
-        """Numbers of one kind (`pull`, `issue`), in the order of their making."""
+        """Numbers of one kind (`pull`, `issue`), in order of creation."""
         return sorted(number for _, number in self.positions(kind, tuple(states)))
 
     def positions(self, kind: str, states: tuple[str, ...] = (), by: str = "created_at") -> list[Position]:
-        """What a connection pages over: (time, number) of those in one of the states, sorted by the time."""
+        """The positions of a connection: (time, number) of everything in one of the states, sorted by time."""
         key = kind, states, by
         if key not in self._positions:
             chosen = ((n, one) for n, one in self._outlines.items() if one.kind == kind and _in(one.state, states))
@@ -146,7 +146,7 @@ class Repository:
         return record
 
     def _forget(self) -> None:
-        """What was drawn from the outlines holds no longer."""
+        """Forget what was derived from the outlines."""
         self._positions, self._commits = {}, {}
 
     def _next_moment(self) -> str:
