@@ -21,7 +21,7 @@ INSTANCE = "a11y-bench__harbor-ui-26"
 
 
 def main() -> None:
-    """Make all of them anew."""
+    """Make all pictures again."""
     PICTURES.mkdir(exist_ok=True)
     for name in FIGURES:
         shutil.copyfile(ANALYSIS / "figures" / f"{name}.png", PICTURES / f"{name}.png")

@@ -67,7 +67,7 @@ def _show(conduct: Any, steps: list[Any]) -> None:
     columns = ("repository or cases", "agent", "model", "answers", "existing", "to ask")
     header = (*columns, "spent USD", "likely USD", "worst USD", "time")
     if rows:
-        table(f"{conduct.campaign.name}: what is there, and what will be asked", header, rows)
+        table(f"{conduct.campaign.name}: existing answers and planned requests", header, rows)
     _show_details(conduct, steps, everything)
 
 
@@ -77,12 +77,12 @@ def _show_details(conduct: Any, steps: list[Any], everything: Any) -> None:
 
     space = disk(conduct.store)
     needed = space.needed(steps)
-    likely = f"; what will be asked takes about {needed / 1e6:.1f} MB" if needed else ""
+    likely = f"; planned answers take about {needed / 1e6:.1f} MB" if needed else ""
     if conduct.campaign.datasets and not conduct.campaign.agents:
         references = "only oracle and nop are evaluated" if conduct.campaign.references else "nothing is asked"
         click.echo(f"there are no agents in the file: {references}")
     if everything.testing:
-        click.echo(f"tests: those of the patches to come take about {clock(everything.testing)}")
+        click.echo(f"tests: patches to come take about {clock(everything.testing)}")
     click.echo(f"disk: {space.free / 1e9:.1f} GB free{likely}; missing images need more")
     if conduct.campaign.budget is not None:
         click.echo(f"budget: {conduct.money()}")

@@ -1,6 +1,6 @@
 """`show --browser`: an instance as a page, with gold beside each answer, failed tests, and trajectories.
 
-Writes `05_analysis/shown/INSTANCE.html`, one self-contained file, anew each time; safe to delete.
+Writes `05_analysis/shown/INSTANCE.html`, one self-contained file, which each call replaces; safe to delete.
 """
 
 from __future__ import annotations

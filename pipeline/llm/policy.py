@@ -242,7 +242,7 @@ class Policy(CustomLogger):
         try:
             request = allowed("embedding" if "embedding" in call_type else "chat", request_of(data), dropped)
             if request.get("n", 1) > self.choices(request["model"]):
-                raise Refused(f"'{request['model']}' does not give so many answers ('n') to one request")
+                raise Refused(f"'{request['model']}' does not give that many answers ('n') to one request")
         except Refused as error:
             raise HTTPException(400, str(error)) from None
         if dropped:

@@ -19,7 +19,7 @@ from pipeline.llm.prices import total
 
 #: the columns of costs.csv that are sums of USD
 AMOUNTS = ("cost_llm_usd", "cost_emb_usd")
-DERIVED = "costs.csv is derived anew by: a11y-bench predict REPO MODEL --step postprocess"
+DERIVED = "costs.csv is recreated by: a11y-bench predict REPO MODEL --step postprocess"
 
 
 class Spending(NamedTuple):

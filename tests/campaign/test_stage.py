@@ -76,10 +76,10 @@ def test_the_plan_says_what_is_there_and_what_will_be_asked(bench: Bench, tmp_pa
     (step,) = json.loads(plan(bench, tmp_path, "--json").stdout)
     assert (step["existing"], step["asked"]) == (1, 3)
     shown = plan(bench, tmp_path).stdout
-    assert "what is there, and what will be asked" in shown and "tests: those" not in shown
+    assert "existing answers and planned requests" in shown and "tests: " not in shown
     earlier = {"inputs": {}, "finished": "", "result": {"seconds": {"tests": 60}}}
     write_json(bench.store.root / RUNS / REPO.slug / "a" / "manifest.json", earlier)
-    assert "tests: those of the patches to come take about 01:30" in plan(bench, tmp_path).stdout, "two at once"
+    assert "tests: patches to come take about 01:30" in plan(bench, tmp_path).stdout, "two at once"
 
 
 @pytest.mark.parametrize("fresh", [False, True])

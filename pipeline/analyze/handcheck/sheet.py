@@ -105,7 +105,7 @@ def _require_valid(
     key, rating = cells["check"], cells["rating"].lower()
     faults = (
         (rating not in RATINGS, "rating", f"'{rating}' is not a rating", f"it is one of: {', '.join(RATINGS)}"),
-        (key not in known, "check", f"no prediction has the patch '{key}'", "predictions have changed: export anew"),
+        (key not in known, "check", f"no prediction has the patch '{key}'", "predictions have changed: export again"),
         (key in earlier, "check", f"'{key}' occurs twice", "keep one of the rows"),
     )
     for fault, field, message, hint in faults:

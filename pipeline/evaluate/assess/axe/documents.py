@@ -71,7 +71,7 @@ def _read(workspace: Workspace, folder: str, run: TestRun) -> Rendered:
     if not captured:
         raise NotAudited("the tests render no document, or none that the hook sees")
     if not _JSDOM.fullmatch(jsdom):
-        raise NotAudited("the tests' documents are none of a jsdom")
+        raise NotAudited("the tests' documents do not come from jsdom")
     passed = tuple(name for name, status in run.results.items() if status is Status.PASSED)
     return Rendered(tuple(_documents(captured, workspace.root)), passed, jsdom.decode())
 

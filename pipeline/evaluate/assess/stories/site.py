@@ -64,7 +64,7 @@ def _stories(files: dict[str, bytes], folder: str) -> list[Story]:
         rows = json.loads(files[name])[INDEXES[name]].values()
         return [_story(row, folder) for row in rows if row.get("type", "story") == "story"]
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise NoSite(f"{name} is none of Storybook's") from None
+        raise NoSite(f"{name} is not in Storybook's format") from None
 
 
 def _story(row: dict[str, Any], folder: str) -> Story:

@@ -86,7 +86,7 @@ def test_documents_are_audited_in_a_workspace_that_the_tests_never_saw(runner):
     [
         ({"captured": None, "jsdom": None}, "the tests render no document, or none that the hook sees"),
         ({"captured": b'{"file": 1}'}, "what the hook wrote was changed"),
-        ({"jsdom": b"/repo/src/jsdom.js"}, "the tests' documents are none of a jsdom"),
+        ({"jsdom": b"/repo/src/jsdom.js"}, "the tests' documents do not come from jsdom"),
         ({"limit": "time"}, "the tests ended without a result: timeout"),
         ({"announce": False}, "the tests ended without a result: the runner ended without announcing its report"),
         ({"code": 1}, "axe-core could not audit the documents: axe is not defined"),

@@ -56,13 +56,13 @@ def test_stories_json_is_read_where_there_is_no_index() -> None:
     [
         ({"index.json": "{}"}, "there is no iframe.html"),
         ({"iframe.html": ""}, "there is no index.json and no stories.json"),
-        ({"iframe.html": "", "index.json": "{"}, "index.json is none of Storybook's"),
-        ({"iframe.html": "", "index.json": '{"entries": [1]}'}, "index.json is none of Storybook's"),
-        ({"iframe.html": "", "index.json": '{"entries": {"a": {"type": "story"}}}'}, "index.json is none"),
-        ({"iframe.html": "", "index.json": '{"entries": {"a": {"id": "a", "importPath": 3}}}'}, "index.json is none"),
-        ({"iframe.html": "", "index.json": '{"stories": {}}'}, "index.json is none"),
-        ({"iframe.html": "", "index.json": "[" * 5000}, "index.json is none"),
-        ({"iframe.html": "", "stories.json": "null"}, "stories.json is none"),
+        ({"iframe.html": "", "index.json": "{"}, "index.json is not in Storybook's format"),
+        ({"iframe.html": "", "index.json": '{"entries": [1]}'}, "index.json is not in Storybook's format"),
+        ({"iframe.html": "", "index.json": '{"entries": {"a": {"type": "story"}}}'}, "index.json is not in"),
+        ({"iframe.html": "", "index.json": '{"entries": {"a": {"id": "a", "importPath": 3}}}'}, "index.json is not in"),
+        ({"iframe.html": "", "index.json": '{"stories": {}}'}, "index.json is not in"),
+        ({"iframe.html": "", "index.json": "[" * 5000}, "index.json is not in"),
+        ({"iframe.html": "", "stories.json": "null"}, "stories.json is not in"),
     ],
 )
 def test_what_is_no_site_says_why(files: dict[str, str], why: str) -> None:
