@@ -15,7 +15,7 @@ from pipeline.core import verdict
 from pipeline.core.records import Outcome, Status
 from pipeline.execution.run import TestRun
 
-#: the maximum number of repeats of a patch's run, and the number of gold's runs that show what gold flips
+#: the maximum number of repeats of a patch's run, and the number of gold's runs that show which tests are flaky
 REPEATS, OF_GOLD = 2, 10
 #: the name that stands among tests for a run that timed out
 TIME = "(time limit)"

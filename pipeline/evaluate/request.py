@@ -92,7 +92,7 @@ class RunPatch:
         """Repeated runs of the gold patch, evaluated like any other."""
         gold_runs, instance = [], self.instance
         for number in range(1, repeats.OF_GOLD + 1):
-            tell(Event(self.name, f"what gold flips: run {number} of {repeats.OF_GOLD}"))
+            tell(Event(self.name, f"looking for tests that are flaky with gold: run {number} of {repeats.OF_GOLD}"))
             gold = (instance.fix_patch, instance.test_patch)
             gold_runs.append(runs.run_patch(plan, instance.fix_patch, *gold, instance.expected_files))
         return gold_runs

@@ -66,7 +66,7 @@ def migrate(root: Path) -> None:
         for name, step in STEPS.items():
             say(f"{name}: {step(migration)}")
         write_json(store.root / "schema.json", {"schema_version": SCHEMA_VERSION})
-    say(f"{root}: its version is {SCHEMA_VERSION}; what was replaced is in {migration.archived}")
+    say(f"{root}: its version is {SCHEMA_VERSION}; the old files are in {migration.archived}")
 
 
 class Migration:

@@ -32,7 +32,7 @@ class Settings(Record):
         if set(self.weights) != set(get_args(PartName)) or not sum(self.weights.values()):
             raise ValueError(f"weights of {', '.join(get_args(PartName))} are expected, and not all of them 0")
         if len(self.ratings) < len(get_args(Grade)):
-            raise ValueError(f"what {', '.join(get_args(Grade))} are worth is expected")
+            raise ValueError(f"the scores of the ratings {', '.join(get_args(Grade))} are expected")
         return self
 
 

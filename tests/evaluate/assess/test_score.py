@@ -118,7 +118,7 @@ def test_the_score_is_the_sum_of_the_parts_by_their_shares():
         ("tests = 0.40", "tests = 4", "weights.tests"),
         ("tests = 0.40", "", "weights of tests, snapshot, judge, audit are expected"),
         ("tests = 0.40", "test = 0.40", "weights.test"),
-        ("3 = 0.9", "", "what 3, 2, 1 are worth is expected"),
+        ("3 = 0.9", "", "the scores of the ratings 3, 2, 1 are expected"),
         ("[weights]", "[weights", "invalid TOML"),
     ],
 )

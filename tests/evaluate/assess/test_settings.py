@@ -45,7 +45,7 @@ def test_a_file_of_the_same_form_is_read(tmp_path: Path) -> None:
         (JUDGE + WEIGHTS.replace("0.4", '"much"') + RATINGS, "weights.tests", "valid number"),
         (JUDGE + WEIGHTS + "style = 0.1\n" + RATINGS, "weights.style", "Input should be 'tests'"),
         (JUDGE + WEIGHTS.replace("audit = 0.15\n", "") + RATINGS, None, "weights of tests, snapshot, judge, audit"),
-        (JUDGE + WEIGHTS + RATINGS.replace("1 = 0.5\n", ""), None, "what 3, 2, 1 are worth is expected"),
+        (JUDGE + WEIGHTS + RATINGS.replace("1 = 0.5\n", ""), None, "the scores of the ratings 3, 2, 1 are expected"),
         (JUDGE + WEIGHTS + RATINGS + "4 = 1\n", "ratings.4", "Input should be '3'"),
         (JUDGE + WEIGHTS + RATINGS + "[more]\n", "more", "Extra inputs"),
     ],
