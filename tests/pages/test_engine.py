@@ -223,3 +223,41 @@ def test_the_words_of_a_prompt_are_looked_for_where_people_and_assistive_technol
     )
     html = f"<!doctype html><html lang=en><title>Hello</title><body>{body}</body></html>"
     assert (look_at(html, case).observed.off_task == "") == is_about
+
+
+def test_chromium_gets_playwrights_switches_and_ours(tmp_path: Path) -> None:
+    """It reads the last --disable-features only."""
+    test = """
+      const fs = require("fs");
+      const words = (process) => {
+        try { return fs.readFileSync(`/proc/${process}/cmdline`, "utf8").split("\\0"); } catch { return []; }
+      };
+      module.exports.run = async ({ assert }) => {
+        const all = fs.readdirSync("/proc").filter((one) => /^\\d+$/.test(one)).map(words);
+        const profile = `--user-data-dir=${process.env.HOME}`;
+        const own = all.find((one) => one.includes("--headless") && one.some((word) => word.startsWith(profile)));
+        const off = own.filter((word) => word.startsWith("--disable-features=")).pop();
+        await assert("Playwright's", () => ({ pass: off.includes("PaintHolding"), message: off }));
+        await assert("ours", () => ({ pass: off.includes("RenderDocument"), message: off }));
+      };"""
+    told = seen(tmp_path / "switches", test)
+    assert [one.status for one in told.assertions] == ["pass", "pass"], told
+
+
+@pytest.mark.parametrize("load", ["utils.reload()", "page.reload()", "page.evaluate(() => location.reload())"])
+def test_a_page_that_is_loaded_again_is_without_the_mouse(tmp_path: Path, load: str) -> None:
+    """Its documents share a frame, and a carousel that rests below the mouse would never move."""
+    test = f"""
+      module.exports.run = async ({{ page, assert, utils }}) => {{
+        const isBelow = (ferry) => ferry.matches(":hover");
+        const ferry = page.locator(".ferry");
+        await ferry.hover();
+        await assert("the mouse is there", () => ferry.evaluate(isBelow));
+        const loaded = page.waitForEvent("load");
+        await {load};
+        await loaded;
+        await page.evaluate(() => new Promise((done) => setTimeout(done, 300)));
+        await assert("the mouse is gone", async () => !(await ferry.evaluate(isBelow)));
+      }};"""
+    told = seen(tmp_path / "mouse", test)
+    assert [one.status for one in told.assertions] == ["pass", "pass"], told

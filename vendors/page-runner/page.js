@@ -100,7 +100,7 @@ class Watched {
     this.incidents = new Incidents(this.trip);
   }
 
-  static async of(browser, { html, limits, axe }, source) {
+  static async of(browser, { html, limits }, source) {
     const context = await browser.newContext(CONTEXT);
     const page = await context.newPage();
     const script = await adapt(page);
@@ -108,8 +108,7 @@ class Watched {
     watched.devtools = await context.newCDPSession(page);
     await watched.devtools.send("Page.enable");
     await watched._offer(script);
-    // Every new document has to parse axe-core's source, so it is offered only if the case names it.
-    if (axe) await watched._offer(lazily(source));
+    await watched._offer(lazily(source));
     await watched._fence();
     watched._watch();
     page.setDefaultTimeout(limits.action * 1000);
@@ -136,6 +135,7 @@ class Watched {
       if (main && isOwn(request.url())) {
         if (!this.awaited) this.incidents.note("reload", request.url());
         this.awaited = false;
+        if (this.arrived) await this._leaveMouse();
         return route.fulfill({ contentType: "text/html; charset=utf-8", body: this.html });
       }
       const kind = main ? "navigation" : frame ? "network" : "popup";
@@ -182,6 +182,12 @@ class Watched {
       incidents.note("popup", popup.url());
       popup.close().catch(() => {});
     });
+  }
+
+  // Documents of a page share a frame, and with it the mouse: the next one starts without it.
+  async _leaveMouse() {
+    const away = { type: "mouseMoved", x: -1, y: -1 };
+    await within(PROMPTLY, this.devtools.send("Input.dispatchMouseEvent", away).catch(() => {}));
   }
 
   async load() {

@@ -53,12 +53,22 @@ const drop = () => {
   }
 };
 
+// Chromium reads its last --disable-features only, so ours has Playwright's, too. Without RenderDocument, the documents
+// of one page share a frame, which makes loading it again cheaper.
+const OFF = ["RenderDocument"];
+const features = async () => {
+  const name = "--disable-features=";
+  const theirs = await chromium._connection.toImpl(chromium).defaultArgs({ headless: true }, false, "");
+  const off = theirs.filter((one) => one.startsWith(name)).map((one) => one.slice(name.length));
+  return name + [...off, ...OFF].join();
+};
+
 const main = async () => {
   drop();
   const quiet = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
   const browser = await chromium.launch({
     executablePath: settings.browser,
-    args: settings.arguments,
+    args: [...settings.arguments, await features()],
     chromiumSandbox: true,
     ...quiet,
   });
