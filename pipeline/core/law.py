@@ -4,9 +4,9 @@ Floors register the files that decide, in chapters. Records keep the digest of t
 stale when it changes. Python files count without comments, docstrings and blank lines, other files as they are. The
 chapters: `running` decides what a test run leaves (patches, protection, control, commands, reporters), `reading` what
 its log and report mean (readers, transitions), `qualifying` and `grading` what that means for an instance and for a
-patch, and `pages` the verdict on a page. When `running` or `pages` changes, tests or pages run again; when another one
-changes, records are recomputed from what is stored. Does not cover the sandbox, which is part of a record's identity,
-and versions of libraries.
+patch, `pages` the verdict on a page, and `hybrid` the hybrid score. When `running` or `pages` changes, tests or pages
+run again; when another one changes, records are recomputed from what is stored. Does not cover the sandbox, which is
+part of a record's identity, and versions of libraries.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Literal
 
 from pipeline.core.store import digest
 
-Chapter = Literal["running", "reading", "qualifying", "grading", "pages"]
+Chapter = Literal["running", "reading", "qualifying", "grading", "pages", "hybrid"]
 
 _registered: dict[Chapter, set[tuple[str, str]]] = {}
 

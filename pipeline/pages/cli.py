@@ -167,28 +167,30 @@ def models_of(path: Path) -> list[str]:
 @_cases_option("the run's copy of its cases")
 @apart_option
 @k_option
+@click.option("--renew", is_flag=True, help="Run pages again that ran in another version of Chromium.")
 @jobs_option
 @engine_option
 @data_option
-def evaluate(
-    name: str, cases: Path | None, apart: tuple[str, ...], ks: tuple[int, ...], jobs: int, engine: str, store: Any
-) -> None:
+def evaluate(name: str, cases: Path | None, ks: tuple[int, ...], store: Any, **options: Any) -> None:
     """Check the pages of a run with the tests of their cases in a real browser, and give each page a verdict.
 
     \b
     Writes DATA/04_evaluation/pages/<run>/: verdicts.jsonl, results.json, screenshots/. Pages with
-    stored results get a new verdict without running again. --cases tests the pages with other cases of the same names.
+    stored results get a new verdict without running again, also if they ran in another version of Chromium (see
+    --renew). --cases tests the pages with other cases of the same names.
     Examples: a11y-bench pages eval
               a11y-bench pages eval --apart none
     Exit code: 0 every page has a verdict, 1 errors of a case, the runner or the machine.
     """
-    from pipeline.pages.evaluating import Evaluation, with_k
+    from pipeline.pages.evaluating import Evaluation, is_of_other_browser, with_k
     from pipeline.pages.runs import load_run, with_cases
 
     page_run = with_k(load_run(store, name), ks)
     page_run = with_cases(page_run, cases) if cases else page_run
-    verdicts = Evaluation(page_run, apart, jobs, engine).evaluate()
+    verdicts = Evaluation(page_run, **options).evaluate()
     _summary(page_run, verdicts)
+    if others := sum(is_of_other_browser(verdict.ran) for verdict in verdicts):
+        click.echo(f"{others} of {len(verdicts)} pages ran in another version of Chromium; --renew runs them again")
     if any(verdict.result == "error" for verdict in verdicts):
         raise SystemExit(1)
 

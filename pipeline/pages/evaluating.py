@@ -7,13 +7,14 @@ but not run again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
+from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline.browser.axe import AXE
+from pipeline.browser.program import executable, version
 from pipeline.core.console import log_file
 from pipeline.core.errors import UserError
 from pipeline.core.law import law, register
@@ -36,7 +37,14 @@ SEEN, PICTURE = "seen.json", "screenshot.png"
 def page_law() -> str:
     """The digest of all that decides a verdict on a page: our code and the runner's, axe-core, Playwright."""
     runner = [path.read_bytes() for path in sorted(RUNNER.glob("*.js"))]
-    return digest(law("pages"), *runner, AXE.name, MERGE.name, version("playwright"))
+    return digest(law("pages"), *runner, AXE.name, MERGE.name, metadata.version("playwright"))
+
+
+def is_of_other_browser(ran: Mapping[str, str]) -> bool:
+    """Whether a page ran in another version of Chromium than the one that is installed. If either is unknown, no."""
+    program = executable()
+    here = version(program) if program else ""
+    return bool(here) and ran.get("chromium", here) != here
 
 
 class Kept(NamedTuple):
@@ -48,20 +56,22 @@ class Kept(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The verdicts on a run; `apart` are the axe-core tags whose rules do not count."""
+    """The verdicts on a run; `apart` are the axe-core tags whose rules do not count. `renew` runs pages again whose
+    stored observations come from another version of Chromium; those are archived."""
 
     run: Run
     apart: tuple[str, ...] = APART
     jobs: int = 2
     engine: str = "threads"
     limits: Limits = Limits()
+    renew: bool = False
     law: str = field(default_factory=page_law)
 
     def evaluate(self) -> list[PageVerdict]:
         """Run pages without a stored observation, judge all, and write. Raises UserError without a browser."""
         run, answers = self.run, self.run.answers()
         with run.store.lock("pages-eval", run.name), log_file(run.evaluated / "evaluation.log"):
-            missing = [answer for answer in answers if not self._is_kept(answer)]
+            missing = [answer for answer in answers if not self._is_kept(answer) or self._is_renewed(answer)]
             faults = self._look(missing) if missing else {}
             verdicts = [self._verdict(answer, faults) for answer in answers]
             self._write(answers, verdicts)
@@ -91,6 +101,9 @@ class Evaluation:
     def _is_kept(self, answer: PageAnswer) -> bool:
         inputs = self.inputs(answer)
         return self.unit(answer).inputs() in (inputs, inputs | self._control(answer))
+
+    def _is_renewed(self, answer: PageAnswer) -> bool:
+        return self.renew and is_of_other_browser(self.kept(answer).seen.ran)
 
     def _control(self, answer: PageAnswer) -> dict[str, str]:
         """The additional inputs of a doubtful observation."""
@@ -126,6 +139,8 @@ class Evaluation:
         if looked.screenshot:
             files[PICTURE] = looked.screenshot
         control = self._control(answer) if looked.observed.is_doubtful else {}
+        if self._is_kept(answer) and self._is_renewed(answer):
+            self.run.store.displace(self.unit(answer).folder)
         self.unit(answer).keep(files, {"doubt": doubt}, **self.inputs(answer), **control)
 
     def _verdict(self, answer: PageAnswer, faults: dict[tuple[str, str, int], Kept]) -> PageVerdict:

@@ -13,8 +13,10 @@ from typing import get_args
 
 import pytest
 from bs4 import BeautifulSoup
+from click.testing import CliRunner
 from pages_bench import HELD, IMAGE, PROMPT, REGION, SEEN, keep, make_alike, make_case, make_run, page
 
+from pipeline.cli import program
 from pipeline.core.errors import UserError
 from pipeline.core.law import registered
 from pipeline.core.store import Store, read_records, write_records
@@ -66,6 +68,24 @@ def test_what_the_machine_failed_at_is_not_kept_and_run_again(evaluation: Evalua
     monkeypatch.setattr("pipeline.pages.running.look", lambda _: Looked(SEEN[0]))
     again = Evaluation(evaluation.run).evaluate()
     assert [one.result for one in again if one.sample == 4] == ["passed", "passed"]
+
+
+def test_pages_that_ran_in_another_chromium_run_again_only_if_asked(evaluation: Evaluation, monkeypatch) -> None:
+    run, newer = evaluation.run, Observed(ran={"chromium": "2.0", "axe": "axe-core@4"})
+    older = newer.model_copy(update={"ran": {"chromium": "1.0", "axe": "axe-core@4"}})
+    monkeypatch.setattr("pipeline.pages.evaluating.version", lambda program: "2.0")
+    monkeypatch.setattr("pipeline.pages.evaluating.executable", lambda: "chromium")
+    monkeypatch.setattr("pipeline.pages.running.look", lambda job: Looked(older))
+    write_records(run.folder / "answers.jsonl", [one for one in run.answers() if one.sample == 4])
+    Evaluation(run).evaluate()
+    monkeypatch.setattr("pipeline.pages.running.look", lambda job: Looked(newer))
+    called = CliRunner().invoke(program, ["pages", "eval", "--data", str(run.store.root)])
+    assert "2 of 2 pages ran in another version of Chromium; --renew runs them again" in called.output
+    assert "Pages ran in Chromium 1.0 with axe-core@4." in write(*evaluated(run)).read_text()
+    called = CliRunner().invoke(program, ["pages", "eval", "--renew", "--data", str(run.store.root)])
+    assert called.exit_code == 0 and "another version" not in called.output, called.output
+    assert {verdict.ran["chromium"] for verdict in evaluated(run)[1]} == {"2.0"}
+    assert len(list((run.store.root / "archive").rglob("seen.json"))) == 2, "what is replaced is archived first"
 
 
 @pytest.mark.rule("not-evaluated-is-retried")

@@ -42,6 +42,8 @@ class Hybrid(Versioned):
     expected: Part = Part()
     quality: Part = Part()
     digest: str = Field(default="", description="of the answer; empty if it was not checked")
+    law: str = Field(default="", description="the digest of all that decides the score")
+    judge: str = Field(default="", description="the model that `quality` comes from; empty if none was asked")
 
     @property
     def key(self) -> tuple[str, str, int]:

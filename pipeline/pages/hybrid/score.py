@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from functools import cache
+
+from pipeline.core.law import law, register
 from pipeline.core.store import digest
 from pipeline.pages.engine import Limits
+from pipeline.pages.evaluating import page_law
 from pipeline.pages.hybrid import behaviour, formulas, validity
 from pipeline.pages.hybrid.expected import compare
 from pipeline.pages.hybrid.records import Feedback, Hybrid, Part
+
+register("hybrid", __package__, "behaviour.py", "expected.py", "formulas.py", "formulas.toml", "judge.md", "judge.py")
+register("hybrid", __package__, "renders.js", "score.py", "validity.py")
+
+
+@cache
+def hybrid_law() -> str:
+    """The digest of all that decides a hybrid score: our code, html-validate, and what decides a verdict on a page."""
+    checker = [(validity.ENGINE / name).read_bytes() for name in (*validity.PINNED, "check.js")]
+    return digest(law("hybrid"), *checker, page_law())
 
 
 def evaluate(
@@ -18,10 +32,11 @@ def evaluate(
     page: str | None = None,
     expected: str = "",
     quality: Part | None = None,
+    judge: str = "",
     limits: Limits | None = None,
 ) -> Hybrid:
     """The score of an answer, whose text is compared with the expected one. `page` is the page in it, by default the
-    answer itself; `quality` is a judge's part (`judge.opinions`), missing by default."""
+    answer itself; `quality` is the part of the judge `judge` (`judge.opinions`), missing by default."""
     shown = answer if page is None else page
     parts = {
         "html": validity.check(shown),
@@ -29,7 +44,8 @@ def evaluate(
         "expected": compare(answer, expected),
         "quality": quality or Part(),
     }
-    return combine(parts, Hybrid(name=name, model=model, sample=sample, digest=digest(answer)))
+    about = Hybrid(name=name, model=model, sample=sample, digest=digest(answer), law=hybrid_law(), judge=judge)
+    return combine(parts, about)
 
 
 def combine(parts: dict[str, Part], about: Hybrid) -> Hybrid:

@@ -20,7 +20,7 @@ from pipeline.pages.hybrid import judge
 from pipeline.pages.hybrid.formulas import PARTS
 from pipeline.pages.hybrid.judge import Question
 from pipeline.pages.hybrid.records import SCORES, Feedback, Hybrid, Part
-from pipeline.pages.hybrid.score import combine, evaluate
+from pipeline.pages.hybrid.score import combine, evaluate, hybrid_law
 from pipeline.pages.hybrid.suite import expected_of
 from pipeline.pages.records import PageAnswer
 from pipeline.pages.runs import Run
@@ -49,7 +49,7 @@ class Score:
     def failed(self, error: Exception) -> Hybrid:
         """All parts are missing if the machine, or this program, failed."""
         reason = Feedback(level="info", message=f"The answer was not checked: {type(error).__name__}: {error}")
-        about = Hybrid(name=self.answer.case, model=self.answer.model, sample=self.answer.sample)
+        about = Hybrid(name=self.answer.case, model=self.answer.model, sample=self.answer.sample, law=hybrid_law())
         return about.model_copy(update={"html": Part(feedback=(reason,))})
 
 
@@ -104,11 +104,12 @@ class Scoring:
             if judge.is_doubtful(parts[question])
         ]
         judge.ask_people(run.store, doubtful, asked.model)
-        return [_with(score, parts[question]) for score, question in zip(scored, questions, strict=True)]
+        return [_with(score, parts[question], asked.model) for score, question in zip(scored, questions, strict=True)]
 
 
-def _with(scored: Hybrid, opinion: Part) -> Hybrid:
-    """The score with a judge's opinion. An answer that was not checked gets no score from the opinion alone."""
+def _with(scored: Hybrid, opinion: Part, model: str) -> Hybrid:
+    """The score with a model's opinion as its judge. An answer that was not checked gets no score from that alone."""
+    scored = scored.model_copy(update={"judge": model})
     if not scored.digest:
         return scored.model_copy(update={"quality": opinion})
     parts = {name: getattr(scored, name) for name in PARTS} | {"quality": opinion}

@@ -182,6 +182,8 @@ def notes(evaluation: Evaluation, verdicts: Sequence[PageVerdict]) -> list[str]:
     texts = [
         f"Rules of axe-core with the tag {apart} are counted separately." if apart else "All rules of axe-core count."
     ]
+    browsers = sorted({f"Chromium {ran['chromium']} with {ran['axe']}" for ran in _ran(verdicts)})
+    texts += [f"Pages ran in {' and '.join(browsers)}."] if browsers else []
     errors = [verdict for verdict in verdicts if verdict.result == "error"]
     if errors:
         texts.append(
@@ -194,6 +196,11 @@ def notes(evaluation: Evaluation, verdicts: Sequence[PageVerdict]) -> list[str]:
     if unknown:
         texts.append(f"The provider reported no usage for {unknown} answers: their cost is in no sum.")
     return texts
+
+
+def _ran(verdicts: Sequence[PageVerdict]) -> list[dict[str, str]]:
+    """The versions of the programs, for each page that a browser has seen."""
+    return [verdict.ran for verdict in verdicts if "chromium" in verdict.ran]
 
 
 def _samples(evaluation: Evaluation, verdicts: Sequence[PageVerdict]) -> list[Sample]:

@@ -7,9 +7,11 @@ import pytest
 from pages_bench import make_alike
 
 from pipeline.core.errors import InfrastructureError
+from pipeline.core.law import registered
 from pipeline.core.store import digest
 from pipeline.pages.hybrid import behaviour, evaluate, feedback, validity
 from pipeline.pages.hybrid.records import Feedback, Part
+from pipeline.pages.hybrid.score import hybrid_law
 from pipeline.pages.hybrid.stage import Score, Scoring, _with
 from pipeline.pages.records import PageAnswer
 
@@ -27,6 +29,13 @@ def test_all_four_parts():
     scored = evaluate("345", expected="345", quality=Part(score=80))
     assert (scored.overall_score, scored.passed) == (88, True)
     assert list(scored.weights.values()) == [15, 40, 20, 25]
+
+
+def test_a_score_says_what_decided_it():
+    scored = evaluate("345", expected="345", quality=Part(score=80), judge="a judge")
+    assert (scored.law, scored.judge) == (hybrid_law(), "a judge")
+    assert evaluate("345").judge == ""
+    assert {("pipeline.pages.hybrid", "formulas.toml"), ("pipeline.pages.hybrid", "judge.md")} <= registered("hybrid")
 
 
 def test_only_what_is_there_counts(machine):
@@ -58,13 +67,14 @@ def test_a_unit_survives_pickling_and_what_fails_is_not_told():
 
 def test_a_judges_opinion_is_not_all_of_the_score_of_what_was_not_checked():
     answer = PageAnswer(case="sum", model="m", sample=0, html="raw/sum/m.html", digest="d")
-    judged = _with(Score("sum m s0", answer, "345", "345").failed(AssertionError("no")), Part(score=90))
+    judged = _with(Score("sum m s0", answer, "345", "345").failed(AssertionError("no")), Part(score=90), "judge")
     assert (judged.overall_score, judged.passed, judged.weights, judged.quality.score) == (None, None, {}, 90)
 
 
 def test_a_judges_opinion_completes_the_score_of_what_was_checked():
-    judged = _with(evaluate("345", expected="345"), Part(score=80))
+    judged = _with(evaluate("345", expected="345"), Part(score=80), "a judge")
     assert (judged.overall_score, judged.passed) == (88, True)
+    assert (judged.judge, judged.law) == ("a judge", hybrid_law())
 
 
 @pytest.mark.rule("names")

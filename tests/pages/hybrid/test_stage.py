@@ -14,6 +14,7 @@ from pipeline.llm.ledger import Ledger
 from pipeline.llm.models import DEMO, PROXY_URL
 from pipeline.llm.scripted import Answer, ScriptedModel
 from pipeline.pages.hybrid.records import Hybrid
+from pipeline.pages.hybrid.score import hybrid_law
 
 pytestmark = pytest.mark.engine("LLM gateway", "browser", "npm")
 
@@ -65,6 +66,7 @@ def test_a_suite_is_answered_scored_and_judged(tmp_path: Path, monkeypatch: pyte
     scored = {one.name: one for one in read_records(path, Hybrid)}
     said, counter, nothing = scored["sum"], scored["counter"], scored["nothing"]
     assert (said.expected.score, said.quality.score, said.functional.score) == (51, 90, 100)
+    assert (said.law, said.judge) == (hybrid_law(), "scripted")
     assert counter.functional.detail["page_errors"] == 1
     assert counter.functional.detail["console_warnings"] == 1
     assert counter.expected.score is None
