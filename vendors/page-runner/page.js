@@ -1,7 +1,7 @@
 "use strict";
 // One page in a fresh context: isolated, watched, run through its case, audited, and closed in any case.
-// Everything that a case evaluates "in the page" is evaluated in an isolated world, which has the document and, if the
-// case names it, axe-core, but nothing that the page's scripts define. A page can therefore fake neither.
+// Everything that a case evaluates "in the page" is evaluated in an isolated world, which has the document and axe-core,
+// but nothing that the page's scripts define. A page can therefore fake neither.
 const { adapt } = require("./adapt.js");
 const { TOO_LONG, asserting, cut, load, returned, said, within } = require("./case.js");
 const { audit, lazily, madeByCase } = require("./audit.js");
