@@ -53,14 +53,18 @@ const drop = () => {
   }
 };
 
-// Chromium reads its last --disable-features only, so ours has Playwright's, too. Without RenderDocument, the documents
-// of one page share a frame, which makes loading it again cheaper.
-const OFF = ["RenderDocument"];
+// Without RenderDocument, the documents of one page share a frame, which makes loading it again cheaper. Chromium only
+// reads the last --disable-features, which must therefore repeat Playwright's. Playwright has no public way to ask for
+// them: where the private one is missing, pages only load more slowly.
 const features = async () => {
   const name = "--disable-features=";
-  const theirs = await chromium._connection.toImpl(chromium).defaultArgs({ headless: true }, false, "");
-  const off = theirs.filter((one) => one.startsWith(name)).map((one) => one.slice(name.length));
-  return name + [...off, ...OFF].join();
+  try {
+    const theirs = await chromium._connection.toImpl(chromium).defaultArgs({ headless: true }, false, "");
+    const off = theirs.filter((word) => word.startsWith(name)).map((word) => word.slice(name.length));
+    return off.length ? [`${name}${[...off, "RenderDocument"].join()}`] : [];
+  } catch {
+    return [];
+  }
 };
 
 const main = async () => {
@@ -68,7 +72,7 @@ const main = async () => {
   const quiet = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
   const browser = await chromium.launch({
     executablePath: settings.browser,
-    args: [...settings.arguments, await features()],
+    args: [...settings.arguments, ...(await features())],
     chromiumSandbox: true,
     ...quiet,
   });
