@@ -72,7 +72,7 @@ def _fields(outcome: Any) -> list[tuple[str, str, str]]:
 def _text(value: Any) -> str:
     if isinstance(value, dict):
         return " ".join(f"{name}={text}" for name, text in value.items())
-    return value if isinstance(value, str) else " ".join(value)
+    return value if isinstance(value, str) else " ".join(map(_text, value))
 
 
 def _row(candidate: Any, outcome: Any) -> tuple[str, ...]:

@@ -78,6 +78,16 @@ def test_one_environment_is_shown_with_its_evidence(store: Store) -> None:
     assert "--coverage=false" in shown and ".nvmrc" in shown and "scripts.test: jest" in shown
 
 
+def test_a_nested_folder_is_shown(tmp_path: Path) -> None:
+    history = History(tmp_path / "library")
+    files = {f"web/{path}": text for path, text in FIRST.items()}
+    history.commit("first", files)
+    history.commit("Add an aria label (#1)", {"web/src/a.js": "2", "web/src/a.test.js": "2"})
+    made = Store(tmp_path / "data")
+    collect(made, factories.REPO, history.folder)
+    assert "folder=web manager=npm" in show(made, "--pr", "1")
+
+
 def test_the_same_as_json(store: Store) -> None:
     first, second = (json.loads(line) for line in show(store, "--json").splitlines())
     assert first["instance_id"] == "acme__ui-1" and first["environment"]["node"] == "18"
