@@ -21,9 +21,9 @@ from pipeline.build.infer.uses import Use
 from pipeline.build.infer.words import commands as commands_of
 from pipeline.build.missing import Missing, missing_from, own_folders, own_packages
 from pipeline.build.observe import Command, Observation
-from pipeline.build.remedies import LINES, Situation, nearest
+from pipeline.build.remedies import LINES, Situation, added, nearest
 from pipeline.core.law import without_remarks
-from pipeline.core.records import Edit, Environment, Health
+from pipeline.core.records import Environment, Health
 from pipeline.core.store import digest
 from pipeline.ecosystems import manager, runner, versions
 from pipeline.ecosystems.installation import thawed
@@ -348,10 +348,10 @@ def with_modules(case: Case) -> Iterator[Hypothesis]:
     wanted = [name for name in case.missing.foreign if not any(edit.name == name for edit in case.environment.edits)]
     modules = [(name, version) for name in wanted[:5] if (version := _version(case, name))]
     if modules:
-        edits = tuple(Edit(kind="add", name=name, new=version) for name, version in modules)
+        edits = tuple(added(case.environment, name, version) for name, version in modules)
         environment = thawed(case.environment.model_copy(update={"edits": (*case.environment.edits, *edits)}))
-        added = ", ".join(f"{edit.name} {edit.new}" for edit in environment.edits if edit.kind == "add")
-        yield Hypothesis("with-modules", environment, f"packages that the tests load and nothing asks for: {added}")
+        names = ", ".join(f"{edit.name} {edit.new}" for edit in environment.edits if edit.kind == "add")
+        yield Hypothesis("with-modules", environment, f"packages that the tests load and nothing asks for: {names}")
 
 
 def _version(case: Case, name: str) -> str:

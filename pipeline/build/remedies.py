@@ -6,10 +6,11 @@ Does not cover changes to a repository's sources or tests.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipeline.build.infer import Tree, focus
 from pipeline.build.infer.tree import Manifest, Unsupported
@@ -83,15 +84,38 @@ class Situation:
         text = self.files[path].decode(errors="replace") if path else ""
         return locks.graph(path, text, {folder: manifest.data for folder, manifest in members.items()})
 
+    def places(self, environment: Environment) -> Iterator[Place]:
+        """The root, and the folders that have a lock file of their own."""
+        yield Place("", self, environment.focus)
+        yield from (Place(nested.folder, self._inside(f"{nested.folder}/"), ()) for nested in environment.nested)
+
+    def _inside(self, start: str) -> Situation:
+        """The situation of a folder, with paths from there."""
+        files = {path.removeprefix(start): text for path, text in self.files.items() if path.startswith(start)}
+        tests = tuple(test.removeprefix(start) for test in self.tests if test.startswith(start))
+        return replace(self, files=files, tests=tests)
+
     def fetched(self, environment: Environment) -> list[locks.Locked]:
         """The locked packages that an install fetches from the registry and cannot do without."""
-        graph = self.graph(focus.installed(self.members(), environment.focus))
+        return [package for place in self.places(environment) for package in place.situation._fetched(place.focus)]
+
+    def _fetched(self, packages: Collection[str]) -> list[locks.Locked]:
+        graph = self.graph(focus.installed(self.members(), packages))
         is_elsewhere = elsewhere(self.files)
         return [package for package in graph.reached(graph.requested) if not is_elsewhere(package.name)]
 
-    def needed(self, members: Mapping[str, Manifest], environment: Environment) -> set[str]:
-        """The folders of the packages that the tests need: all, if the touched tests do not tell."""
-        chosen = focus.installed(dict(members), environment.focus)
+    def chains(self, environment: Environment, name: str, version: str = "") -> Iterator[Chain]:
+        """What leads to a package in the lock files of an environment's installs."""
+        for place in self.places(environment):
+            members = place.situation.members()
+            needed = place.situation.needed(members, place.focus)
+            for ask, path in sorted(place.situation.graph(members).chains(name, version).items()):
+                folder = posixpath.join(place.folder, ask.folder).rstrip("/")
+                yield Chain(ask._replace(folder=folder), path, ask.folder in needed)
+
+    def needed(self, members: Mapping[str, Manifest], packages: Collection[str]) -> set[str]:
+        """The folders of the packages that the tests need: all that are installed, if the touched tests do not tell."""
+        chosen = focus.installed(dict(members), packages)
         touched = focus.touched(dict(members), self.tests)
         return focus.needed(dict(members), touched) if touched else set(chosen)
 
@@ -112,6 +136,24 @@ class Situation:
         locked = ((package.name, (package.version, *package.requested)) for package in self.locked())
         known = (texts for package, texts in (*requested, *locked) if package == name)
         return any(not version or version in texts for texts in known)
+
+
+class Place(NamedTuple):
+    """A folder with a lock file, its situation with paths from there, and its packages that are installed (all, if
+    there are none)."""
+
+    folder: str
+    situation: Situation
+    focus: tuple[str, ...]
+
+
+class Chain(NamedTuple):
+    """A request of a manifest, the names on the shortest path from it to a package, and whether the tests need the
+    manifest's package."""
+
+    ask: Ask
+    path: tuple[str, ...]
+    is_needed: bool
 
 
 @dataclass(frozen=True)
@@ -149,13 +191,13 @@ def drop(diagnosis: Diagnosis) -> Environment | None:
 def prune(diagnosis: Diagnosis) -> Environment | None:
     """Leave out the dependency at the start of the chain that pulls in a package that is gone: a development
     dependency, or any dependency of a package of the workspace that the tests do not need."""
-    members = diagnosis.situation.members()
-    chains = diagnosis.situation.graph(members).chains(diagnosis.found["name"], diagnosis.found.get("old", ""))
-    needed, runners = diagnosis.situation.needed(members, diagnosis.environment), _runner(diagnosis.environment)
-    if not chains or any(_holds(ask, needed, runners) for ask in chains):
+    before, found = diagnosis.environment, diagnosis.found
+    chains = list(diagnosis.situation.chains(before, found["name"], found.get("old", "")))
+    runners = _runner(before)
+    if not chains or any(_holds(chain, runners) for chain in chains):
         return None
     folders_of: dict[str, list[str]] = {}
-    for ask in sorted(chains):
+    for ask, *_ in chains:
         folders_of.setdefault(ask.name, []).append(ask.folder or ".")
     changed = diagnosis.environment
     for name, folders in folders_of.items():
@@ -364,7 +406,7 @@ def platform(diagnosis: Diagnosis) -> Environment | None:
     version = next((package.version for package in diagnosis.situation.locked() if package.name == parent), None)
     if not version:
         return None
-    return _edited(diagnosis.environment, Edit(kind="add", name=name, new=version), diagnosis.situation)
+    return _edited(diagnosis.environment, added(diagnosis.environment, name, version), diagnosis.situation)
 
 
 REMEDIES: dict[str, Remedy] = {
@@ -375,6 +417,12 @@ REMEDIES: dict[str, Remedy] = {
         without, browser, rebuild, platform,
     )
 }  # fmt: skip
+
+
+def added(environment: Environment, name: str, version: str) -> Edit:
+    """The edit that adds a package: to the root, or without one, to the folders that are installed."""
+    folders = () if environment.install else tuple(nested.folder for nested in environment.nested)
+    return Edit(kind="add", name=name, new=version, folders=folders)
 
 
 def nearest(wanted: str, releases: list[str]) -> str:
@@ -419,9 +467,9 @@ def _edited(environment: Environment, edit: Edit, situation: Situation) -> Envir
     return thawed(edited, situation.day) if edit.kind in ("drop", "pin", "add") else edited
 
 
-def _holds(ask: Ask, needed: Collection[str], runners: Collection[str]) -> bool:
+def _holds(chain: Chain, runners: Collection[str]) -> bool:
     """Whether a dependency must not be left out: the library itself needs it, or it runs the tests."""
-    return ask.name in runners or (ask.folder in needed and ask.table == "dependencies")
+    return chain.ask.name in runners or (chain.is_needed and chain.ask.table == "dependencies")
 
 
 def _runner(environment: Environment) -> set[str]:

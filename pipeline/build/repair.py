@@ -119,7 +119,7 @@ def _without_gone(state: Repair, situation: Situation, packages: tuple[str, ...]
             after = changed
             wanted = {(package.name, package.version) for package in fetched(after)[1]}
         else:
-            unrepaired.append(f"{name} {version} is gone from the registry{_chain(now, name, version)}")
+            unrepaired.append(f"{name} {version} is gone from the registry{_chain(now, state, name, version)}")
     return after, unrepaired
 
 
@@ -133,10 +133,10 @@ def _shows_gone(end: Rejected) -> bool:
     return end.stage == "install" and any(finding.fault.name == GONE for finding in faults.find("install", end.log))
 
 
-def _chain(situation: Situation, name: str, version: str) -> str:
+def _chain(situation: Situation, state: Repair, name: str, version: str) -> str:
     """The shortest chain of dependencies that leads to a package."""
-    chains = situation.graph(situation.members()).chains(name, version)
-    paths = sorted((len(path), f"{ask.folder or 'the root'}: {' > '.join(path)}") for ask, path in chains.items())
+    chains = situation.chains(state.environment, name, version)
+    paths = sorted((len(path), f"{ask.folder or 'the root'}: {' > '.join(path)}") for ask, path, _ in chains)
     return f" ({paths[0][1]})" if paths else ""
 
 

@@ -71,7 +71,7 @@ def _text(data: dict[str, Any]) -> str:
 
 def _drop(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tuple[str, str]]:
     for path, data in packages(files):
-        if edit.folders and (path.rpartition("/")[0] or ".") not in edit.folders:
+        if edit.folders and _folder(path) not in edit.folders:
             continue
         removed = [table.pop(edit.name) for _, table in dependency_tables(data) if edit.name in table]
         if removed:
@@ -84,14 +84,23 @@ def _pin(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tupl
         text = _read(files[path])
         is_locked = is_locked or any(_is_meant(edit, package) for package in locks.locked(path, text))
         yield path, locks.pin(path, text, edit.name, edit.old, edit.new, registry())
+    homes = {".", *(_folder(path) for path in files if locks.is_lock(path))}
     for path, data in packages(files):
         tables = [table for _, table in dependency_tables(data) if table.get(edit.name) == edit.old]
         for table in tables:
             table[edit.name] = edit.new
-        if path == "package.json":
-            yield from _manager(files).lock.overrule(edit, data, files, is_locked or bool(tables))
-        if path == "package.json" or tables:
+        if is_home := _folder(path) in homes:
+            start = path.removesuffix("package.json")
+            inside = {name.removeprefix(start): text for name, text in files.items() if name.startswith(start)}
+            overruled = _manager(inside).lock.overrule(edit, data, inside, is_locked or bool(tables))
+            yield from ((f"{start}{name}", text) for name, text in overruled)
+        if is_home or tables:
             yield path, _text(data)
+
+
+def _folder(path: str) -> str:
+    """The folder of a file; `.` is the root."""
+    return path.rpartition("/")[0] or "."
 
 
 def _manager(files: Files) -> Manager:
@@ -105,7 +114,7 @@ def _is_meant(edit: Edit, package: locks.Locked) -> bool:
 
 def _add(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tuple[str, str]]:
     for path, data in packages(files):
-        if path == "package.json":
+        if _folder(path) in (edit.folders or (".",)):
             data.setdefault("optionalDependencies", {})[edit.name] = edit.new
             yield path, _text(data)
 

@@ -19,7 +19,7 @@ from pipeline.build.infer.uses import Use
 from pipeline.build.missing import missing_from, own_packages
 from pipeline.build.observe import Command, Observation
 from pipeline.build.remedies import Situation
-from pipeline.core.records import Health
+from pipeline.core.records import Health, Nested
 
 SICK = Health(files=1)
 NPM_TEST = Command(("npm", "run", "--silent", "test"), "", "package.json: scripts.test")
@@ -207,6 +207,14 @@ def test_of_locked_versions_the_newest_is_installed() -> None:
     (found,) = named(case(tree({"package-lock.json": json.dumps(lock)}), "Cannot find module 'ajv/dist/core'"),
                      "with-modules")  # fmt: skip
     assert [(one.name, one.new) for one in found.environment.edits] == [("ajv", "8.11.0")]
+
+
+def test_a_module_is_added_to_the_folder_that_stands_for_the_root() -> None:
+    nested = (Nested(folder="web", manager="npm", manager_version="10", install=("npm", "ci")),)
+    one = case(tree(), "Cannot find module 'ajv'")
+    before = one.environment.model_copy(update={"install": (), "nested": nested})
+    (found,) = named(replace(one, environment=before), "with-modules")
+    assert [(edit.name, edit.folders) for edit in found.environment.edits] == [("ajv", ("web",))]
 
 
 ALIASES = {"yarn.lock": '# yarn lockfile v1\n\n"vue-latest@npm:vue@~2.5.16":\n  version "2.5.16"\n\n'

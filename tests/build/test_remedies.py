@@ -310,6 +310,29 @@ def test_what_is_locked_for_packages_that_are_not_installed_is_not_fetched() -> 
     assert there.fetched(npm(focus=("packages/ui",))) == []
 
 
+def front_end(**manifest: Any) -> Situation:
+    """A repository whose only manifest is in a folder, with a lock file."""
+    files = {"web/package.json": json.dumps(manifest).encode(), "web/package-lock.json": LOCK_10.encode()}
+    return Situation(files, lambda name: ["1.0.0"], tests=("web/src/menu.test.js",))
+
+
+NESTED = Nested(folder="web", manager="npm", manager_version="10", install=("npm", "ci"))
+
+
+def test_the_lock_file_of_a_folder_is_fetched_as_well() -> None:
+    """Nothing was looked up for a front end beside a server, and the install ended in a 404."""
+    there = front_end(devDependencies=KIT)
+    assert {one.name for one in there.fetched(npm(install=(), nested=(NESTED,)))} == {"kit", "inner", "gone"}
+    assert there.fetched(npm()) == []
+
+
+@pytest.mark.trap("gone-below-a-tool")
+def test_a_chain_is_pruned_in_the_folder_of_its_lock_file() -> None:
+    environment = npm(install=(), nested=(NESTED,))
+    assert pruned(front_end(devDependencies=KIT), environment) == kit("web")
+    assert pruned(front_end(dependencies=KIT), environment) == ()
+
+
 def test_what_a_lock_file_lacks_is_of_the_commits_day() -> None:
     """Otherwise its versions would be today's, years younger than the rest."""
     there = situation({}, day="2021-03-04")

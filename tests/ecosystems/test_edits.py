@@ -65,6 +65,19 @@ def test_pnpm_is_told_of_the_package_alone_where_it_is_asked_for_by_an_address()
     assert after["pnpm"] == {"overrides": {"deep": "8.0.0"}}
 
 
+def test_pnpm_is_told_of_the_package_in_the_folder_of_its_lock_file() -> None:
+    files = {"web/package.json": "{}", "web/pnpm-lock.yaml": "", "web/pnpm-workspace.yaml": "packages:\n  - a\n"}
+    after = edited(Edit(kind="pin", name="deep", old="9.0.0", new="8.0.0"), files)
+    assert json.loads(after["web/package.json"])["pnpm"] == {"overrides": {"deep@9.0.0": "8.0.0"}}
+    assert "'deep@9.0.0': 8.0.0" in after["web/pnpm-workspace.yaml"] and "pnpm-workspace.yaml" not in after
+
+
+def test_a_package_is_added_to_one_folder() -> None:
+    after = edited(Edit(kind="add", name="e", new="1.0.0", folders=("web",)), {"web/package.json": "{}"})
+    assert json.loads(after["web/package.json"]) == {"optionalDependencies": {"e": "1.0.0"}}
+    assert json.loads(after["package.json"]) == MANIFEST
+
+
 def test_an_added_package_is_optional() -> None:
     after = json.loads(edited(Edit(kind="add", name="@rollup/rollup-linux-x64-gnu", new="4.1.0"))["package.json"])
     assert after["optionalDependencies"] == {"@rollup/rollup-linux-x64-gnu": "4.1.0"}
