@@ -476,7 +476,7 @@ def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
 SOURCES = (
     "repair.py", "remedies.py", "infer/focus.py", "missing.py", "linking.py", "hypotheses.py", "observe.py",
     "observe.toml", "probe.cjs", "infer/angular.py", "infer/jobs.py", "infer/shell.py", "infer/ci.toml",
-    "infer/place.py", "infer/runner.py", "infer/scripts.py", "infer/uses.py", "infer/words.py",
+    "infer/makefiles.py", "infer/place.py", "infer/runner.py", "infer/scripts.py", "infer/uses.py", "infer/words.py",
 )  # fmt: skip
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pipeline.build.infer import documents, scripts, services, uses
+from pipeline.build.infer import documents, makefiles, scripts, services, shell, uses
 from pipeline.build.infer.services import Job, Reader, Step, azure, circle, github, gitlab, travis
 from pipeline.build.infer.tree import Tree, table
 
@@ -39,8 +39,20 @@ def configurations(tree: Tree) -> list[File]:
     for service in table("ci.toml")["service"]:
         for path in tree.matching(re.compile(service["files"]).search):
             document = documents.mapping(documents.load(tree.text(path)))
-            found.append(File(service, path, document, tuple(READERS[service["reader"]](tree, path, document))))
+            read = READERS[service["reader"]](tree, path, document)
+            jobs = (job._replace(steps=tuple(_without_make(tree, job.steps))) for job in read)
+            found.append(File(service, path, document, tuple(jobs)))
     return found
+
+
+def _without_make(tree: Tree, steps: Sequence[Step]) -> Iterator[Step]:
+    """These steps, with the commands of a Makefile in place of the call of `make`."""
+    for step in steps:
+        texts = makefiles.commands(tree, step.folder, step.text)
+        made = (command for text in texts for command in shell.commands(text, step.folder)[0])
+        yield from (step._replace(text=command.text, folder=command.folder) for command in made)
+        if not texts:
+            yield step
 
 
 def testing(tree: Tree) -> list[Step]:

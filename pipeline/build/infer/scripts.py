@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import dropwhile, pairwise, zip_longest
 from typing import NamedTuple
 
-from pipeline.build.infer import shell
+from pipeline.build.infer import makefiles, shell
 from pipeline.build.infer.tree import Manifest, Tree
 from pipeline.build.infer.words import (
     CLOSED,
@@ -52,7 +52,6 @@ _LOADERS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     "ts-node-esm": (("", ("--loader", "ts-node/esm")),),
     "tsx": (("", ("--import", "tsx")),),
 }
-_MAKEFILE = "Makefile"
 #: extensions of shell files, and of files that Node runs if one of these programs gets them
 _SHELL, _MODULES = ("", ".sh", ".bash"), (".js", ".cjs", ".mjs", ".ts")
 _NODES = frozenset({"node", "babel-node", "ts-node", "tsx"})
@@ -260,23 +259,19 @@ def _target(tree: Tree, words: Sequence[str], way: _Way) -> str:
     called = [word for word in words if not is_assignment(word) and not word.startswith("-")]
     if called[:1] != ["make"]:
         return ""
-    text = tree.text(posixpath.join(way.folder, _MAKEFILE))
-    first = re.search(r"^(?!\.)([\w.-]+)\s*:(?!=)", text, re.MULTILINE)
-    target = f"make {called[1]}" if called[1:] else f"make {first[1]}" if first else ""
+    name = called[1] if called[1:] else makefiles.first(makefiles.read(tree, way.folder))
+    target = f"make {name}" if name else ""
     return target if target not in way.seen else ""
 
 
 def _recipe(tree: Tree, folder: str, target: str) -> str:
     """The recipe of a target as a script: its prerequisites, then its commands. Variables are left out, since most name
     the folder of programs."""
-    name = re.escape(target.removeprefix("make "))
-    text = re.sub(r"\\\n\s*", " ", tree.text(posixpath.join(folder, _MAKEFILE)))
-    rule = re.search(rf"^{name}\s*:(?!=)([^\n#]*)((?:\n\t[^\n]*|\n[ \t]*(?=\n))*)", text, re.MULTILINE)
+    rule = makefiles.rule(makefiles.read(tree, folder), target.removeprefix("make "))
     if not rule:
         return ""
-    lines = [line.strip().lstrip("@-+ ") for line in rule[2].splitlines() if line.strip()]
-    plain = (re.sub(r"\$[({]\w+[)}]/?", "", line.replace("$(MAKE)", "make")) for line in lines)
-    return " && ".join([*(f"make {word}" for word in rule[1].split()), *plain])
+    plain = (re.sub(r"\$[({]\w+[)}]/?", "", line.replace("$(MAKE)", "make")) for line in rule.lines)
+    return " && ".join([*(f"make {word}" for word in rule.prerequisites), *plain])
 
 
 def _call(words: Sequence[str], index: int, reader: _Reader, way: _Way) -> Call:

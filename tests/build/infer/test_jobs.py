@@ -153,6 +153,32 @@ def test_a_script_that_starts_a_runner_tests_whatever_its_name() -> None:
     assert [step.text for step in jobs.before_tests(of(files))] == ["npm run build"]
 
 
+MAKEFILE = """
+OUT = web/src
+.PHONY: proto
+proto: check
+\t@# a remark
+\tprotoc --python_out=lib proto/*.proto
+\tcd web ; ( \\
+\t\techo "$$HOME" ; \\
+\t\tyarn pbjs \\
+\t) > $(OUT)/proto.js
+check:
+\t@-command -v protoc
+unit: proto
+\tcd web; yarn test
+"""
+
+
+def test_targets_of_a_makefile_are_what_they_run() -> None:
+    """The image has no `make`, and one of its commands may need a program that the tests do not."""
+    files = {"Makefile": MAKEFILE, ".travis.yml": "before_script: make proto\nscript: [make -s unit, make none]"}
+    before = ["command -v protoc", "protoc --python_out=lib proto/*.proto",
+              'cd web ; ( echo "$HOME" ; yarn pbjs ) > web/src/proto.js']  # fmt: skip
+    assert [step.text for step in jobs.before_tests(of(files))] == before
+    assert [step.text for step in jobs.testing(of(files))] == ["cd web; yarn test"]
+
+
 @pytest.mark.parametrize(
     ("command", "is_test"),
     [
