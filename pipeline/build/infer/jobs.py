@@ -23,6 +23,10 @@ READERS: Mapping[str, Reader] = {
 EXPRESSION = re.compile(r"(?:\$\{\{|<<)\s*[\w.-]*?([\w-]+)\s*(?:\}\}|>>)|\$\(([A-Za-z]\w*(?:\.\w+)*)\)")
 _UNKNOWN = re.compile(r"\$\{\{|<<\s*[\w.-]+\s*>>|\$\([A-Za-z]\w*\.[\w.]+\)")
 
+_QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
+#: a call of a package manager
+_CALLS = re.compile(r"(?:\w+=\S* +)*(?:npm|yarn|pnpm|bun)\b")
+
 
 class File(NamedTuple):
     """A configuration: the row of its service (ci.toml), its path, its content, and its jobs."""
@@ -89,16 +93,22 @@ def is_other(path: str, name: str) -> bool:
 def _starts_runner(tree: Tree, step: Step) -> bool:
     manifest = tree.manifest(step.folder)
     named = [word for word in step.text.split() if manifest and word in manifest.table("scripts")]
-    if not manifest or not re.match(r"(?:npm|yarn|pnpm|bun)\b", step.text):
+    if not manifest or not _CALLS.match(step.text):
         return False
     return any(True for _ in scripts.calls(tree, step.folder, manifest, tuple(uses.programs()), named))
 
 
-def _testing(tree: Tree) -> Iterator[tuple[File, Job]]:
-    for file in configurations(tree):
-        for job in file.jobs:
-            if not is_other(file.path, job.name) and any(tests(tree, step) for step in job.steps):
-                yield file, job
+def _testing(tree: Tree) -> list[tuple[File, Job]]:
+    """The jobs that test; those in which a package manager does come before those that may test a server."""
+    found = [
+        (file, job)
+        for file in configurations(tree)
+        for job in file.jobs
+        if not is_other(file.path, job.name) and any(tests(tree, step) for step in job.steps)
+    ]
+    return sorted(
+        found, key=lambda pair: not any(_CALLS.match(step.text) and tests(tree, step) for step in pair[1].steps)
+    )
 
 
 def _needed(file: File, job: Job) -> list[str]:
@@ -122,7 +132,7 @@ def _named(file: File, name: str) -> Iterator[Step]:
 
 def _makes(step: Step) -> bool:
     words = table("ci.toml")["jobs"]
-    return not re.search(words["installs"], step.text) and not re.search(words["idle"], step.text)
+    return not re.search(words["installs"], step.text) and not re.search(words["idle"], _QUOTED.sub("", step.text))
 
 
 def _known(step: Step) -> bool:

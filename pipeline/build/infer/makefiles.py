@@ -18,7 +18,7 @@ NAME = "Makefile"
 _CALL = re.compile(r"make(?: +(?:-(?![Cf])\S+|\w+=\S*|[\w.-]+))*")
 _FIRST = re.compile(r"^(?!\.)([\w.-]+)\s*:(?!=)", re.MULTILINE)
 _DEFINED = re.compile(r"^(?:export +)?(\w+)[ \t]*[:?]{0,2}=[ \t]*([^\n#]*)", re.MULTILINE)
-_VARIABLE = re.compile(r"\$[({](\w+)[)}]")
+_VARIABLE = re.compile(r"(\$\$)|\$[({](\w+)[)}]")
 #: how deep variables may name each other
 _DEPTH = 4
 
@@ -80,5 +80,5 @@ def _made(text: str, target: str, variables: Mapping[str, str], seen: set[str]) 
 def _filled(line: str, variables: Mapping[str, str]) -> str:
     """A line with the values of variables, and its shell's own signs."""
     for _ in range(_DEPTH):
-        line = _VARIABLE.sub(lambda match: variables.get(match[1], "").strip(), line)
+        line = _VARIABLE.sub(lambda match: match[1] or variables.get(match[2], "").strip(), line)
     return line.replace("$$", "$")

@@ -16,6 +16,8 @@ from pipeline.build.infer.words import is_closed
 _WHOLE = re.compile(r"^\s*(?:if|for|while|until|case|function)\b|^\s*[({]|<<|\w\s*\(\)\s*\{", re.MULTILINE)
 _CONTINUED = re.compile(r"[ \t]*\\\n\s*")
 _CHANGE = re.compile(r"(?:cd|pushd)\s+(\S+)")
+#: a change of the folder for the rest of the line
+_CHANGED = re.compile(r"^((?:cd|pushd)\s+[^\s;]+)\s*;\s*(?=\S)")
 #: a virtual display around a command: the browser of the image needs none
 _DISPLAY = re.compile(
     r"""xvfb-run(?:\s+-[sne]\s*(?:"[^"]*"|'[^']*'|\S+)|\s+--?[\w-]+(?:=(?:"[^"]*"|'[^']*'|\S+))?)*\s+"""
@@ -58,7 +60,7 @@ def _parts(text: str) -> list[str]:
     text = _CONTINUED.sub(" ", text.strip())
     if _WHOLE.search(text):
         return [text]
-    lines = [line.strip() for line in text.splitlines()]
+    lines = [_CHANGED.sub(r"\1 && ", line.strip()) for line in text.splitlines()]
     found = [part for line in lines if line and not line.startswith("#") for part in _joined(line)]
     return found if all(map(is_closed, found)) else [text]
 

@@ -160,8 +160,8 @@ proto: check
 \t@# a remark
 \tprotoc --python_out=lib proto/*.proto
 \tcd web ; ( \\
-\t\techo "$$HOME" ; \\
-\t\tyarn pbjs \\
+\t\techo "/* eslint-disable */ $${HOME}" ; \\
+\t\tyarn --silent pbjs \\
 \t) > $(OUT)/proto.js
 check:
 \t@-command -v protoc
@@ -174,9 +174,22 @@ def test_targets_of_a_makefile_are_what_they_run() -> None:
     """The image has no `make`, and one of its commands may need a program that the tests do not."""
     files = {"Makefile": MAKEFILE, ".travis.yml": "before_script: make proto\nscript: [make -s unit, make none]"}
     before = ["command -v protoc", "protoc --python_out=lib proto/*.proto",
-              'cd web ; ( echo "$HOME" ; yarn pbjs ) > web/src/proto.js']  # fmt: skip
+              '( echo "/* eslint-disable */ ${HOME}" ; yarn --silent pbjs ) > web/src/proto.js']  # fmt: skip
     assert [step.text for step in jobs.before_tests(of(files))] == before
-    assert [step.text for step in jobs.testing(of(files))] == ["cd web; yarn test"]
+    assert [(step.text, step.folder) for step in jobs.testing(of(files))] == [("yarn test", "web")]
+
+
+def test_jobs_of_another_language_come_later() -> None:
+    """A server's job was taken for the one whose steps the tests of the front end need."""
+    server = "jobs: {unit: {steps: [{run: pip wheel}, {run: ./made.sh}, {run: tox test}]}}"
+    web = "jobs: {unit: {steps: [{run: yarn icons, working-directory: web}, {run: cd web; CI=1 yarn test}]}}"
+    files = {
+        ".github/workflows/a.yml": server,
+        ".github/workflows/b.yml": web,
+        "web/package.json": json.dumps({"scripts": {"test": "jest"}}),
+    }
+    assert [(step.text, step.folder) for step in jobs.before_tests(of(files))] == [("yarn icons", "web")]
+    assert [step.text for step in jobs.testing(of(files))] == ["CI=1 yarn test", "tox test"]
 
 
 @pytest.mark.parametrize(
@@ -186,6 +199,7 @@ def test_targets_of_a_makefile_are_what_they_run() -> None:
         ("yarn pre-test", False),
         ("npm run compile-tests", False),
         ("tsc -p tsconfig.test.json", False),
+        ("md5sum lib/test-requirements.txt", False),
         ("yarn ci:test", True),
         ("npm run unit-test", True),
         ("node_modules/.bin/jest", True),
@@ -216,6 +230,7 @@ def test_unit_tests_come_first() -> None:
         ('echo "a && b"', ['echo "a && b"']),
         ("xvfb-run -a -s '-screen 0' npm test", ["npm test"]),
         ("cd $OTHER && npm test", []),
+        ("cd web; ( a; b ) > c", ["( a; b ) > c"]),
     ],
 )
 def test_a_shell_text_as_commands(text: str, commands: list[str]) -> None:
