@@ -4,6 +4,7 @@
 // snapshot when its title begins with `renders`: with `--updateSnapshot` such a one passes, and the file's content is
 // written as its snapshot. With a fourth part it is skipped unless the file holds that, too.
 // Other lines: `needs PATH`, without which the file can not run; `asks PATH`, which it says that it cannot find;
+// `advises PATH`, without which it can not run either, and says only that it takes a build;
 // `turns PATH`, a test that passes every other time (PATH counts, outside the repository); `letters PATH`, a test that does what the next letter in PATH says, F or P, and passes
 // when none is left; a negative control, which always fails; `breaks WAY`, how the runner itself breaks:
 // no-report, cut (its report), killed, totals, exit, silent, flood, deaf (every test passes), rewrites (its test file), hashes (as
@@ -60,7 +61,9 @@ function suite(name) {
   const missing = argument("needs").filter((needed) => !fs.existsSync(needed));
   const asked = argument("asks").filter((needed) => !fs.existsSync(needed));
   [...missing, ...asked].forEach((needed) => console.error(`Cannot find module './${needed}' from '${name}'`));
-  const broken = missing.length > 0;
+  const unbuilt = argument("advises").filter((needed) => !fs.existsSync(needed));
+  if (unbuilt.length) console.error("Please run `npm run build` first");
+  const broken = missing.length + unbuilt.length > 0;
   if (broken && ways.has("waits")) ways.add("no-report").add("hang");
   if (ways.has("rewrites")) fs.writeFileSync(name, "works | package.json |\n");
   const tests = lines.filter((line) => line.includes("|") && !line.includes("function")).map(read);

@@ -112,8 +112,7 @@ class Case:
     @property
     def missing(self) -> Missing:
         """What the log reports as missing."""
-        scripts = {name for home in _homes(self) for name in _scripts(self.tree, home)}
-        return missing_from(self.log, own_packages(self.tree), self.root, own_folders(self.tree), scripts)
+        return missing(self.tree, self.tests, self.log, self.root)
 
     @property
     def unbuilt(self) -> tuple[str, ...]:
@@ -126,6 +125,12 @@ class Case:
         )
         others = (name for name in owners if packages.get(name, "") not in ("", tested))
         return tuple(dict.fromkeys((*missing.own, *others)))
+
+
+def missing(tree: Tree, tests: Sequence[str], log: str, root: str) -> Missing:
+    """What a log of these tests reports as missing."""
+    scripts = {name for home in _homes(tree, tests) for name in _scripts(tree, home)}
+    return missing_from(log, own_packages(tree), root, own_folders(tree), scripts)
 
 
 Proposer = Callable[[Case], Iterator[Hypothesis]]
@@ -223,13 +228,14 @@ def with_programs(case: Case, tried: Hypothesis, log: str) -> Iterator[Hypothesi
 def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
     tree, packages = case.tree, own_packages(case.tree)
     folder = _tested(case)
+    homes = _homes(tree, case.tests) or [folder]
     seen: list[tuple[tuple[str, ...], ...]] = [()]
     for commands in (
         *case.preparations,
-        *(_advised(tree, _homes(case), name) for name in case.missing.scripts),
+        *(_advised(tree, homes, name) for name in case.missing.scripts),
         tuple(_script(tree, home, name) for name, home in _needed(tree, packages, case.unbuilt)),
         _siblings(tree, packages, folder) if case.unbuilt else (),
-        *((_script(tree, home, name),) for home in _homes(case) for name in _made_by(tree, home)),
+        *((_script(tree, home, name),) for home in homes for name in _made_by(tree, home)),
         _leading(tree, folder),
         tuple(_step(step) for step in jobs.before_tests(tree)),
         *((_script(tree, "", name),) for name in _made_by(tree, "", ("build",)) if folder),
@@ -281,13 +287,13 @@ def _with_all_siblings(case: Case) -> Iterator[Hypothesis]:
 
 def _tested(case: Case) -> str:
     """The folder of the nearest package above the tests."""
-    return _homes(case)[0]
+    return next(iter(_homes(case.tree, case.tests)), case.environment.folder)
 
 
-def _homes(case: Case) -> list[str]:
+def _homes(tree: Tree, tests: Sequence[str]) -> list[str]:
     """The folders of the nearest package above the tests, and of the outermost one: the root, if it is one."""
-    folders = [folder for test in case.tests for folder in above(test) if case.tree.is_package(folder)]
-    return list(dict.fromkeys((*folders[:1], *folders[-1:]))) or [case.environment.folder]
+    folders = [folder for test in tests for folder in above(test) if tree.is_package(folder)]
+    return list(dict.fromkeys((*folders[:1], *folders[-1:])))
 
 
 def _order(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> list[str]:

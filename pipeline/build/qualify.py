@@ -17,12 +17,11 @@ from pipeline.build import health, hypotheses, learned, observe, overrides, repa
 from pipeline.build.environments import Fields, changes_manifests, environment_of, manifest_commit, safe_files, tree_of
 from pipeline.build.helpers import split
 from pipeline.build.hypotheses import Case, Hypothesis
-from pipeline.build.infer import Unsupported
+from pipeline.build.infer import Tree, Unsupported
 from pipeline.build.infer.place import given, tool_of
 from pipeline.build.installed import as_installed
 from pipeline.build.judge import RUNS, CounterResults, Ran, judge, require_health, require_trust, unfixed
 from pipeline.build.learned import Learned
-from pipeline.build.missing import missing_from, own_folders, own_packages
 from pipeline.build.proposals import with_evidence
 from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import Situation
@@ -322,8 +321,7 @@ class _Qualification:
     def _case(self, sick: _Sick, situation: Situation) -> Case:
         """The case from which hypotheses follow."""
         tree, sha = tree_of(self.clone, self.candidate), manifest_commit(self.candidate)
-        touched = scope.touched(tree.paths, self.candidate.test_patch, tree.text("package.json"))
-        tests = [file for file in touched if not tool_of(tree, file)]
+        tests = self._tests(tree)
         return Case(
             tree=tree,
             date=committed(self.clone, sha),
@@ -337,6 +335,11 @@ class _Qualification:
             observe=lambda: observe.observed(self.sandbox, sick.image, tree, tests),
             preparations=learned.preparations(self.request.learned, sick.state.environment),
         )
+
+    def _tests(self, tree: Tree) -> list[str]:
+        """The touched test files that are not another tool's."""
+        touched = scope.touched(tree.paths, self.candidate.test_patch, tree.text("package.json"))
+        return [file for file in touched if not tool_of(tree, file)]
 
     def _hypothesized(self, end: Rejected, case: Case, situation: Situation, attempt: repair.Attempt) -> Instance:
         """Try other environments until the base is well in one, so that the candidate decides. If it is better in one,
@@ -586,9 +589,10 @@ class _Qualification:
                 raise Rejected(end.reason, end.detail, log=self.sick.log) from None
 
     def _lacks_own(self, log: str, root: str) -> bool:
-        """Whether the log of a run names files or packages of the repository itself that are missing."""
+        """Whether the log of a run names files or packages of the repository itself that are missing, or a script that
+        makes them."""
         tree = tree_of(self.clone, self.candidate)
-        return missing_from(log, own_packages(tree), root, own_folders(tree)).can_be_made
+        return hypotheses.missing(tree, self._tests(tree), log, root).can_be_made
 
     def _may_lack_files(self, end: Rejected) -> bool:
         """Whether files that the repository makes may explain why tests of the base fail although all files load: a

@@ -47,13 +47,15 @@ def test_other_ways_to_run_follow_what_made_a_base_better(tmp_path: Path) -> Non
     assert outcome.health == Health(files=2, loaded=1, tests=1, passed=1)
 
 
-WAITS = "breaks waits\nneeds dist/made.js\nworks | dist/made.js | old\n"
+WAITS = "breaks waits\n{} dist/made.js\nworks | dist/made.js | old\n"
 
 
 @pytest.mark.rule("base-is-well")
-def test_what_waits_in_vain_for_a_file_may_only_need_it(tmp_path: Path) -> None:
-    """Karma waits for a bundle that webpack cannot build, and the log names the missing file."""
-    pull = Pull("qualified", WAITS + "named | {src} | new\n", WAITS)
+@pytest.mark.parametrize("says", ["needs", "advises"])
+def test_what_waits_in_vain_for_a_file_may_only_need_it(tmp_path: Path, says: str) -> None:
+    """Karma waits for a bundle that webpack cannot make, and the log says what webpack misses, or what to run first."""
+    waits = WAITS.format(says)
+    pull = Pull("qualified", waits + "named | {src} | new\n", waits)
     bench = Bench(tmp_path, make_library(tmp_path, {"menu": pull}, {"src/made.js": "old\n"}).folder, tmp_path / "cache")
     bench.collect()
     outcome = bench.build("menu", settings=Settings(bench.sandbox, repeats=1, limits=Limits(seconds=10)))["menu"]
