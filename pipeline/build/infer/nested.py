@@ -20,10 +20,10 @@ from pipeline.execution.scope import is_test
 
 def home(tree: Tree, files: Sequence[str]) -> str:
     """The folder that stands for a root without a manifest: the one above most of these tests; empty if there is no
-    need for one. Raises Unsupported if there is none."""
+    need for one. Raises Unsupported if there is none, or if all tests are another tool's."""
     if "package.json" in tree.paths:
         return ""
-    found = Counter(filter(None, _nearest(tree, files, {})))
+    found = Counter(filter(None, _nearest(tree, place.own_tests(tree, files), {})))
     if not found:
         raise Unsupported("runner_unsupported", "there is no package.json at the root, nor a lock file above the tests")
     return min(found, key=lambda folder: (-found[folder], folder))

@@ -26,7 +26,7 @@ Known = Callable[[str], list[Use]]
 
 def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str, Found]) -> tuple[Use, str]:
     """The use that runs most of these test files, and why it is in its folder. Raises Unsupported."""
-    tests = _own_tests(tree, files)
+    tests = own_tests(tree, files)
     angular.require_report(tree, tests)
     imported = _named(tree, tests)
     known = cache(lambda folder: uses.of_package(tree, folder, imported, tests))
@@ -56,7 +56,7 @@ def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str
 
 def alternatives(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterator[Use]:
     """Every other way in which the packages above these test files could run them, nearest packages first."""
-    tests, named = _own_tests(tree, files), workspaces.patterns(tree, manifest)
+    tests, named = own_tests(tree, files), workspaces.patterns(tree, manifest)
     imported = _named(tree, tests)
     folders = {folder for file in tests or ["package.json"] for folder in above(file)}
     members = {folder for folder in folders if workspaces.installed(tree, folder, named)}
@@ -71,7 +71,7 @@ def _named(tree: Tree, tests: Sequence[str]) -> frozenset[str]:
     return uses.imported(tree, tests) | ({tested.runner} if tested and tested.runner else set())
 
 
-def _own_tests(tree: Tree, files: Sequence[str]) -> list[str]:
+def own_tests(tree: Tree, files: Sequence[str]) -> list[str]:
     """The files that are not tests of another tool. Raises Unsupported if none are left."""
     tools = {file: tool for file in files if (tool := tool_of(tree, file))}
     if files and len(tools) == len(files):

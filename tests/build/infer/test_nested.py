@@ -114,6 +114,13 @@ def test_a_front_end_beside_a_server() -> None:
     assert read(of(front | {".github/workflows/ci.yml": job}), "ui/src/menu.test.js").node == "16.3.0"
 
 
+def test_only_tests_of_another_tool_in_a_front_end() -> None:
+    """The reason said that no lock file was above the tests."""
+    files = {"ui/package.json": JEST, "ui/package-lock.json": "{}"}
+    with pytest.raises(Unsupported, match="Cypress"):
+        read(of(files), "ui/cypress/integration/menu.spec.js")
+
+
 @pytest.mark.parametrize("test", ["server/menu.test.js", "docs/menu.test.js"])
 def test_tests_outside_of_every_front_end(test: str) -> None:
     files = {"ui/package.json": JEST, "ui/package-lock.json": "{}", "docs/package.json": JEST}
