@@ -80,10 +80,11 @@ class Focus(Table):
 
     `words` replace `install` and everything after it. `root` and, for each package, `each` follow; `{package}` is a
     folder or a name, as `by` says (with names, the root's is one of them). With `hides`, the root's package.json lists
-    the folders, since the manager has no other way.
+    the folders, since the manager has no other way. With `plugin`, the repository must contain a file of this pattern.
     """
 
     versions: str = ""
+    plugin: str = ""
     by: Literal["folder", "name"] = "folder"
     words: tuple[str, ...] = ()
     root: tuple[str, ...] = ()

@@ -38,7 +38,7 @@ def members(tree: Tree) -> dict[str, Manifest]:
 def find(tree: Tree, folder: str, configuration: str, files: Sequence[str], name: str, version: str) -> tuple[str, ...]:
     """The packages that these tests need when run in `folder` with a `configuration` there, as the manager calls them
     (by folder or name)."""
-    row = manager(name).focus_for(version)
+    row = _row(tree, name, version)
     packages = members(tree)
     touched_folders = touched(packages, files)
     if row is None or not touched_folders:
@@ -49,11 +49,18 @@ def find(tree: Tree, folder: str, configuration: str, files: Sequence[str], name
 
 def widened(tree: Tree, before: Sequence[str], folders: Iterable[str], name: str, version: str) -> tuple[str, ...]:
     """A focus that also has these folders and what their packages depend on; empty if everything is installed."""
-    row, packages = manager(name).focus_for(version), members(tree)
+    row, packages = _row(tree, name, version), members(tree)
     if row is None or not before:
         return ()
     wanted = needed(packages, [folder for folder in folders if folder in packages])
     return _called(packages, wanted | installed(packages, before).keys(), row)
+
+
+def _row(tree: Tree, name: str, version: str) -> Focus | None:
+    """How this version of a manager installs a part of the workspace; None if it cannot, or lacks its plug-in."""
+    row = manager(name).focus_for(version)
+    has_plugin = row is None or not row.plugin or tree.matching(re.compile(row.plugin).search)
+    return row if has_plugin else None
 
 
 def _called(packages: dict[str, Manifest], inside: Collection[str], row: Focus) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import trees
 from pipeline.core.records import Environment
 
 YARN = {"yarn.lock": trees.YARN_1}
+PLUGIN = ".yarn/plugins/@yarnpkg/plugin-workspace-tools.cjs"
 FILES = {
     "packages/tokens/package.json": trees.package(name="@acme/tokens"),
     "packages/ui/package.json": trees.package(name="@acme/ui", dependencies={"@acme/tokens": "*"}),
@@ -89,6 +90,7 @@ def test_all_is_installed_where_nothing_can_be_left_out(tests: tuple[str, ...], 
         ("npm@10.9.2", {"package-lock.json": '{"lockfileVersion": 3}'}, ("packages/tokens", "packages/ui")),
         ("yarn@1.22.22", YARN, ("packages/tokens", "packages/ui")),
         ("yarn@3.8.7", {"yarn.lock": trees.BERRY.format(6, 8)}, ()),
+        ("yarn@3.8.7", {"yarn.lock": trees.BERRY.format(6, 8), PLUGIN: ""}, ("@acme/tokens", "@acme/ui", "acme")),
         ("yarn@4.5.3", {"yarn.lock": trees.BERRY.format(8, 10)}, ("@acme/tokens", "@acme/ui", "acme")),
         ("pnpm@8.15.9", {"pnpm-lock.yaml": "lockfileVersion: '6.0'\n"}, ()),
         ("pnpm@9.15.9", {"pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}, ("packages/tokens", "packages/ui")),
