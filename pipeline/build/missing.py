@@ -101,10 +101,11 @@ def missing_from(
         package = _PACKAGE.match(inside or specifier)
         if _BUILTIN.match(specifier):
             continue
-        from_root = not inside and "/" in specifier and specifier.partition("/")[0] in folders
+        is_own = bool(package and package[1] in packages)
+        from_root = not (inside or is_own) and "/" in specifier and specifier.partition("/")[0] in folders
         if inside or not (from_root or specifier.startswith((".", "/"))):
             if package:
-                (own if package[1] in packages else foreign).append(package[1])
+                (own if is_own else foreign).append(package[1])
         else:
             paths.append(posixpath.normpath(specifier.removeprefix(f"{root}/")))
     to_run = [name for name in _to_run(text) if name in scripts]

@@ -47,6 +47,12 @@ def test_a_package_that_nobody_installed(line: str, package: str) -> None:
     assert missing(f"before\n{line}\nafter") == Missing((), (), (package,))
 
 
+def test_a_package_of_the_repository_whose_scope_is_a_folder() -> None:
+    """It was taken for a file of the tested package, and that package was built instead of this one."""
+    line = "TS2307: Cannot find module '@acme/icons' or its corresponding type declarations."
+    assert missing(line, folders=("@acme",)) == Missing(("@acme/icons",), (), ())
+
+
 @pytest.mark.parametrize(
     ("line", "path"),
     [
