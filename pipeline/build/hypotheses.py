@@ -6,6 +6,7 @@ None changes sources or tests. `qualify` tries them.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -230,19 +231,27 @@ def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
     folder = _tested(case)
     homes = _homes(tree, case.tests) or [folder]
     seen: list[tuple[tuple[str, ...], ...]] = [()]
+    steps = jobs.before_tests(tree)
     for commands in (
         *case.preparations,
         *(_advised(tree, homes, name) for name in case.missing.scripts),
+        tuple(_step(step) for step in steps if _names(step.text, case.missing.files)),
         tuple(_script(tree, home, name) for name, home in _needed(tree, packages, case.unbuilt)),
         _siblings(tree, packages, folder) if case.unbuilt else (),
         *((_script(tree, home, name),) for home in homes for name in _made_by(tree, home)),
         _leading(tree, folder),
-        tuple(_step(step) for step in jobs.before_tests(tree)),
+        tuple(map(_step, steps)),
         *((_script(tree, "", name),) for name in _made_by(tree, "", ("build",)) if folder),
     ):
         if commands not in seen:
             seen.append(commands)
             yield commands
+
+
+def _names(text: str, paths: Sequence[str]) -> bool:
+    """Whether a command names one of these files, with any ending."""
+    names = filter(None, (posixpath.splitext(posixpath.basename(path))[0] for path in paths))
+    return any(re.search(rf"(?<![\w.-]){re.escape(name)}\.\w", text) for name in names)
 
 
 def _advised(tree: Tree, homes: Sequence[str], name: str) -> tuple[tuple[str, ...], ...]:

@@ -187,6 +187,15 @@ def test_generated_files_are_made_by_what_runs_before_the_tests() -> None:
     assert {". make tokens", ". npm run icons"} < {*commands}
 
 
+def test_the_step_that_writes_a_missing_file_comes_first() -> None:
+    """Two packages were built in vain before it."""
+    step = "npx svgr --out-dir . > src/generated/icons.js"
+    files = {".github/workflows/ci.yml": WORKFLOW.replace("npm run icons", step)}
+    log = "Cannot find module './generated/icons' from 'src/icon.js'"
+    found = named(case(tree(files, scripts={"build": "tsc"}), log), "prepared")
+    assert [one.environment.prepare[0][-1] for one in found] == [step, "build"]
+
+
 def test_nothing_is_prepared_that_no_log_asks_for() -> None:
     assert named(case(tree(scripts={"build": "tsc"}), "expected 1 to be 2"), "prepared") == []
 
