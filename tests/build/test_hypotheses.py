@@ -151,7 +151,7 @@ def test_scripts_of_a_package_that_asks_for_a_manager() -> None:
         root = tree(scripts={"pretest": "tokens", "test": "jest"}, **more)
         (found,) = named(case(root, "Cannot find module './tokens.js' from 'src/a.js'"), "prepared")
         ((_, _, text, folder, script),) = found.environment.prepare
-        assert f"exec npm {options} " in text and (folder, script) == (".", "pretest")
+        assert f"SKIP_YARN_COREPACK_CHECK=1; exec npm {options} " in text and (folder, script) == (".", "pretest")
         command = observe.run_script(root, "", "test")
         assert command and ("--force" in command.argv) == bool(more) and command.argv[-1] == "test"
 
