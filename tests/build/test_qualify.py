@@ -30,7 +30,7 @@ from pipeline.sandbox import node
 from pipeline.sandbox.base import Cache, Completed, Limit
 from pipeline.sandbox.scripted import ScriptedSandbox
 
-SCRIPT = 'PATH="$PWD/node_modules/.bin:$PATH" exec npm --prefix "$0" run "$1"'
+SCRIPT = 'export PATH="$PWD/node_modules/.bin:$PATH" SKIP_YARN_COREPACK_CHECK=1; exec npm --prefix "$0" run "$1"'
 NONE, PASSED, FAILED = Status.NONE, Status.PASSED, Status.FAILED
 REPO = Repo("acme", "ui")
 
