@@ -19,7 +19,7 @@ def frames(tmp_path_factory):
     return analyze.load(make_data(tmp_path_factory.mktemp("apart") / "data"))
 
 
-def test_another_process_draws_the_same(frames):
+def test_a_second_process_draws_the_same_figures(frames):
     with apart() as draw:
         tables, images = draw(frames)
         drawn = images()
@@ -28,7 +28,7 @@ def test_another_process_draws_the_same(frames):
     assert drawn == here(frames, tables)()
 
 
-def test_an_error_of_the_other_process_is_raised_here(frames, monkeypatch):
+def test_an_error_of_the_drawing_process_is_raised(frames, monkeypatch):
     made = {table.name: pd.DataFrame() for table in definitions()} | {"funnel": pd.DataFrame({"other": [1]})}
     monkeypatch.setattr("pipeline.analyze.plots.apart.each_table", lambda _: made.items())
     with apart() as draw:
@@ -37,7 +37,7 @@ def test_an_error_of_the_other_process_is_raised_here(frames, monkeypatch):
             images()
 
 
-def test_an_error_here_ends_the_other_process(frames):
+def test_an_error_ends_the_drawing_process(frames):
     with pytest.raises(UserError), apart() as draw:
         draw(frames)
         raise UserError("broken")

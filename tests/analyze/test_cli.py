@@ -13,7 +13,7 @@ from pipeline.analyze.cli import command
 from pipeline.core.store import Store
 
 
-def test_it_shows_the_summary_and_ends_with_the_report(analyzed):
+def test_output_shows_the_summary_and_ends_with_the_path_of_the_report(analyzed):
     lines = analyzed.said.stdout.splitlines()
     assert "Resolved instances by model" in analyzed.said.stdout
     assert "lab/model-b" in analyzed.said.stdout
@@ -21,7 +21,7 @@ def test_it_shows_the_summary_and_ends_with_the_report(analyzed):
     assert "00 triage: nothing yet for acme/forms." in analyzed.said.stderr
 
 
-def test_the_folder_comes_from_the_environment_too(tmp_path):
+def test_the_data_directory_can_be_set_in_the_environment(tmp_path):
     collect(Store(tmp_path))
     environment = {"A11Y_BENCH_DATA": str(tmp_path)}
     arguments = ["--repo", "acme/forms", "--out", str(tmp_path / "out")]
@@ -30,7 +30,7 @@ def test_the_folder_comes_from_the_environment_too(tmp_path):
     assert (tmp_path / "out" / "candidates.csv").read_text().count("acme__") == 1
 
 
-def test_dates_of_cut_off_are_dates(store):
+def test_an_invalid_cutoff_date_is_refused(store):
     arguments = ["--data", str(store.root), "--cutoff", "model-a=last year"]
     result = CliRunner().invoke(command, arguments)
     assert result.exit_code == 2 and "'model-a=last year' is not MODEL=YYYY-MM-DD" in result.stderr

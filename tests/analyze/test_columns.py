@@ -47,7 +47,7 @@ def test_a_path_through_records_and_dictionaries(path: tuple[str, ...], found: A
     assert look_up(Point(3, {"a": 1, "deep": {"b": 2}}), path) == found
 
 
-def test_what_is_missing_on_the_way_is_unknown() -> None:
+def test_a_path_through_missing_values_is_unknown() -> None:
     assert look_up(Point(None, {}), ("x", "y")) is None
     assert look_up(None, ("x",)) is None
 

@@ -39,7 +39,7 @@ def test_markdown_has_a_title_a_description_and_aligned_numbers() -> None:
     assert lines[5:] == ["| :-- | --: | --: |", "| a\\|b | 42.9 | 0.1 |", "| c_d & 50% | – | 1,000 |"]
 
 
-def test_latex_escapes_what_has_a_meaning_there() -> None:
+def test_latex_escapes_special_characters() -> None:
     text = latex(SHOWN, TABLE)
     assert r"c\_d \& 50\%" in text and r"\label{tab:costs}" in text and r"\begin{tabular}{lrr}" in text
     assert r"\toprule" in text and r"\caption{What models cost}" in text
@@ -68,7 +68,7 @@ def test_a_frame_survives_parquet(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", columns.frames())
-def test_a_frame_says_what_its_columns_mean(name: str) -> None:
+def test_a_parquet_file_has_the_meaning_and_unit_of_its_columns(name: str) -> None:
     schema = pyarrow.parquet.read_schema(io.BytesIO(parquet_of(name, frame(name))))
     for column in columns.frames()[name]:
         about = schema.field(column.name).metadata
@@ -96,6 +96,6 @@ def test_an_amount_with_more_digits_than_the_format_has_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("text", ["a,b", 'say "a"', "two\nlines", "plain", ""])
-def test_texts_are_quoted_where_they_must_be(text: str) -> None:
+def test_texts_with_separators_are_quoted(text: str) -> None:
     data = csv_of("costs", frame("costs", model=text))
     assert pd.read_csv(io.BytesIO(data), keep_default_na=False)["model"].tolist() == [text]

@@ -223,7 +223,7 @@ def analyzed(store: Store, *options: str) -> Result:
     "name", [pytest.param(name, marks=() if name in CHOSEN else pytest.mark.engine("disk")) for name in DIRECTORIES]
 )
 @pytest.mark.filterwarnings("error")
-def test_the_whole_analysis_runs(tmp_path: Path, name: str) -> None:
+def test_the_analysis_of_any_first_results_runs(tmp_path: Path, name: str) -> None:
     fill, missing = DIRECTORIES[name]
     store = Store(tmp_path / "data")
     fill(store)
@@ -259,7 +259,7 @@ SUBSETS = [names for size in range(len(PARTS) + 1) for names in combinations(PAR
 @pytest.mark.parametrize("others", ["missing", pytest.param("empty", marks=pytest.mark.engine("disk"))])
 @pytest.mark.parametrize("names", SUBSETS, ids=", ".join)
 @pytest.mark.filterwarnings("error")
-def test_any_results_may_still_be_missing(tmp_path: Path, names: tuple[str, ...], others: str) -> None:
+def test_the_analysis_runs_with_any_results_missing(tmp_path: Path, names: tuple[str, ...], others: str) -> None:
     store = Store(tmp_path / "data")
     only_built(store)
     for name, (fill, leave_empty) in PARTS.items():
@@ -276,7 +276,7 @@ def test_any_results_may_still_be_missing(tmp_path: Path, names: tuple[str, ...]
 
 @pytest.mark.trap("first-result-crashes")
 @pytest.mark.filterwarnings("error")
-def test_where_every_instance_is_left_out_it_says_so(tmp_path: Path) -> None:
+def test_leaving_out_every_instance_is_reported(tmp_path: Path) -> None:
     store = Store(tmp_path / "data")
     own = {"statement_source": "pull_request"}
     write_records(store.dataset(UI), [make_instance(1, **own)])
@@ -289,7 +289,7 @@ def test_where_every_instance_is_left_out_it_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.trap("first-result-crashes")
 @pytest.mark.parametrize("folder", ["", "01_raw", "03_predictions/magentless"])
-def test_an_empty_directory_says_what_to_do(tmp_path: Path, folder: str) -> None:
+def test_an_empty_directory_is_refused_with_a_hint(tmp_path: Path, folder: str) -> None:
     (tmp_path / folder).mkdir(parents=True, exist_ok=True)
     with pytest.raises(UserError, match="nothing to analyze") as error:
         CliRunner().invoke(command, ["--data", str(tmp_path)], catch_exceptions=False)

@@ -27,7 +27,7 @@ def frames(store):
 
 
 @pytest.mark.parametrize("name", FRAMES)
-def test_columns_and_types_are_the_dictionarys(frames, name):
+def test_frames_have_the_columns_and_types_of_the_dictionary(frames, name):
     frame = getattr(frames, name)
     declared = {column.name: column.type.replace("decimal", "object") for column in FRAMES[name]}
     assert list(frame.columns) == list(declared)
@@ -35,7 +35,7 @@ def test_columns_and_types_are_the_dictionarys(frames, name):
     assert len(frame)
 
 
-def test_the_dictionary_tells_every_column_once():
+def test_the_dictionary_describes_every_column_once():
     table = dictionary()
     assert not table.duplicated(["frame", "name"]).any()
     assert table[["name", "type", "source", "meaning"]].notna().all(axis=None)
@@ -49,7 +49,7 @@ def test_a_column_is_read_along_its_path_through_records_and_dictionaries():
     assert look_up(parts, ("Assessment", "judge", "score")) is None
 
 
-def test_what_other_stages_will_record_is_read_by_its_row_alone():
+def test_a_new_assessment_field_needs_only_a_row_in_the_dictionary():
     """`Assessment.axe.fixed` in the dictionary is all that is needed; a list counts by its length."""
     axe = {"fixed": ["label"], "remaining": [], "introduced": 2}
     assessment = SimpleNamespace(resolved_equivalent=True, axe=axe, judge={"score": 3}, score=0.8)
@@ -60,7 +60,7 @@ def test_what_other_stages_will_record_is_read_by_its_row_alone():
     assert {name: row[name] for name in wanted} == wanted
 
 
-def test_what_is_not_recorded_yet_is_empty_and_said(frames):
+def test_unrecorded_values_are_empty_and_noted(frames):
     assert frames.predictions[["equivalent", "axe_fixed", "judge"]].isna().all(axis=None)
     assert "04 evaluate: no accessibility audit (axe)." in frames.notes
 
@@ -86,7 +86,7 @@ def test_one_row_per_agent_model_and_instance(frames):
     }
 
 
-def test_an_instance_has_what_raters_said_of_it(frames):
+def test_an_instance_has_its_ratings(frames):
     one = frames.instances.set_index("instance_id").loc["acme__ui-1"]
     assert (one["rating"], one["difficulty"]) == ("super", "easy")
     assert (one["principles"], one["criteria"]) == ("perceivable robust", "1.1.1 1.3.1 4.1.2")
@@ -108,7 +108,7 @@ def test_an_empty_patch_is_marked_and_has_no_size(frames):
     assert one[["files", "jaccard", "localisation"]].isna().all(axis=None)
 
 
-def test_the_tests_that_tell(frames):
+def test_counts_of_the_tests_that_decide(frames):
     rows = frames.results.query("model == 'model-a'")
     assert rows[["instance_id", "effect", "name"]].to_numpy().tolist() == [
         ["acme__ui-1", "fixed", "src/Menu.test.tsx > Menu > has a name"],
@@ -129,7 +129,7 @@ def test_a_cutoff_of_an_unknown_model_is_refused(store):
     assert error.value.hint == "available: lab/model-b, model-a"
 
 
-def test_an_oracle_is_a_reference_and_no_model(store):
+def test_an_oracle_is_a_reference_instead_of_a_model(store):
     add_run(store, UI, [make_prediction(1, agent="oracle", model_name_or_path="oracle")])
     rows = analyze.load(store).predictions
     assert set(rows.loc[rows["kind"] == "reference", "model"]) == {"oracle"}

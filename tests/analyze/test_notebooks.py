@@ -46,7 +46,7 @@ def code_cells(path: Path) -> list[NotebookNode]:
     return [cell for cell in read(path).cells if cell.cell_type == "code"]
 
 
-def test_there_is_one_for_each_question():
+def test_every_stage_has_a_notebook():
     assert {path.stem for path in NOTEBOOKS} >= {"01_collect", "02_dataset", "05_analysis"}
 
 
@@ -71,14 +71,14 @@ def run(data) -> Iterator[Callable[[NotebookNode], None]]:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_it_runs_from_top_to_bottom(path, run):
+def test_a_notebook_runs_from_top_to_bottom(path, run):
     notebook = read(path)
     run(notebook)
     assert all(cell.outputs for cell in notebook.cells if cell.cell_type == "code")
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_it_defines_nothing_and_carries_no_outputs(path):
+def test_a_notebook_has_no_definitions_and_no_outputs(path):
     for cell in code_cells(path):
         assert not cell.outputs and cell.execution_count is None
         definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)

@@ -33,7 +33,7 @@ def plots(frames):
     return {plot.name: plot for plot in analyze.figures(frames)}
 
 
-def test_whatever_a_colour_says_a_letter_or_a_pattern_says_too():
+def test_every_color_has_a_letter_or_a_pattern():
     assert set(MARKS) == set(PATTERNS) == set(Outcome)
     assert len({letter for _, letter in MARKS.values()}) == len({fill for fill, _ in MARKS.values()}) == len(Outcome)
     assert len({pattern for _, pattern in FILLS}) == len(FILLS)
@@ -45,7 +45,7 @@ def test_svg_and_png(plots):
     assert b"<svg" in plots["resolution"].svg
 
 
-def test_every_figure_of_the_thesis_is_there(tmp_path):
+def test_every_figure_of_the_thesis_is_drawn(tmp_path):
     """5.1 principles, 5.2 repositories, 5.3 empty patches and cost, 5.4 localisation, 5.5 structure, 5.6 costs."""
     made = analyze.figures(analyze.load(generate(Store(tmp_path), Size(6, 2, 6))))
     names = {plot.name for plot in made}
@@ -70,7 +70,7 @@ def test_every_figure_of_the_thesis_is_there(tmp_path):
         ("by_principle", "model-a, operable: 0 of 1"),
     ],
 )
-def test_the_alternative_says_what_the_figure_shows(plots, name, said):
+def test_the_text_alternative_describes_the_figure(plots, name, said):
     assert said in plots[name].alternative
 
 
@@ -91,12 +91,12 @@ def test_violations_before_and_after(frames):
     assert analyze.figure(references_alone, "accessibility") is None
 
 
-def test_an_unknown_figure_lists_what_there_is(frames):
+def test_an_unknown_figure_lists_the_available_ones(frames):
     with pytest.raises(UserError, match="available: accessibility, agreement, by_difficulty"):
         analyze.figure(frames, "pie")
 
 
-def test_a_grid_that_nobody_could_read_is_left_out(tmp_path):
+def test_a_grid_that_is_too_large_to_read_is_left_out(tmp_path):
     store, prediction = Store(tmp_path), make_prediction(1)
     write_records(store.dataset(UI), [make_instance(number) for number in range(1, LARGEST_GRID + 2)])
     add_run(store, UI, [prediction])
@@ -145,7 +145,7 @@ def drawn(axes):
                 yield label
 
 
-def test_nothing_of_a_figure_is_clipped(many, plots):
+def test_no_text_of_a_figure_is_clipped(many, plots):
     """Legends, labels and ticks stay within the figure, whatever the names are."""
     for plot in [*many.values(), *plots.values()]:
         figure, renderer = plot.figure, FigureCanvasAgg(plot.figure).get_renderer()
@@ -174,18 +174,18 @@ def test_labels_do_not_cover_each_other(many, plots):
 
 
 @pytest.mark.parametrize("name", ["frontier", "empty_cost", "pass_at_k", "stages"])
-def test_a_long_legend_takes_nothing_from_the_axes(many, name):
+def test_a_long_legend_does_not_shrink_the_axes(many, name):
     """With nine agents and models, the axes were half an inch high, and their label was clipped."""
     figure = many[name].figure
     assert min(axes.get_position().height for axes in figure.axes) * figure.get_figheight() >= 1.5
 
 
 @pytest.mark.parametrize("name", ["frontier", "agreement", "pass_at_k", "transitions"])
-def test_figures_for_a_laboratory_are_there(many, name):
+def test_figures_with_many_models_are_drawn(many, name):
     assert many[name].alternative.count(":") >= 1
 
 
-def test_the_frontier_has_what_nobody_betters():
+def test_the_frontier_has_the_models_that_no_other_dominates():
     table = pd.DataFrame({"usd": [1.0, 1.0, 2.0, 3.0, 4.0], "share": [10.0, 20.0, 20.0, 15.0, 30.0]})
     assert list(pareto_front(table).index) == [1, 4]
 
@@ -207,7 +207,7 @@ def test_triage_is_a_step_of_the_funnel_only_if_it_decided_what_is_built(kept, s
     assert ("kept in triage" in said) == shown and "instances: 3 (" in said and " 150 %" not in said
 
 
-def test_one_repository_is_not_shown_twice(frames):
+def test_a_single_repository_has_no_figures_by_repository(frames):
     """With one repository, the figures by repository repeat the others."""
     tables = dict(analyze.tables(frames))
     for name in ("repository_patches", "repository_structure"):
@@ -217,11 +217,11 @@ def test_one_repository_is_not_shown_twice(frames):
     assert not {"repository_localisation", "repository_structure"} & names
 
 
-def test_by_repository_no_more_bars_are_drawn_than_a_page_has_room_for(frames, monkeypatch):
+def test_a_figure_by_repository_with_too_many_bars_is_left_out(frames, monkeypatch):
     monkeypatch.setattr("pipeline.analyze.plots.models.MOST_BARS", 2)
     names = {plot.name for plot in analyze.figures(frames)}
     assert "localisation" in names and "repository_localisation" not in names
 
 
-def test_one_attempt_is_no_curve(plots):
+def test_a_single_attempt_has_no_curve(plots):
     assert "pass_at_k" not in plots

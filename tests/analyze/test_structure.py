@@ -47,7 +47,7 @@ def test_counts_of_a_patch():
     assert changed_files(PATCH) == {"src/Menu.tsx", "src/query.sql"}
 
 
-def test_a_missing_newline_at_the_end_does_not_part_a_block():
+def test_a_missing_newline_at_the_end_does_not_split_a_block():
     patch = PATCH.partition("diff --git a/src/query")[0].replace("+now", "\\ No newline at end of file\n+now")
     assert structure(patch).hunks == 3
 
@@ -91,7 +91,7 @@ def test_localisation_is_the_jaccard_index_of_the_files(files, gold, expected):
     assert match(frozenset(files), frozenset(gold)) == expected
 
 
-def test_an_exact_fix_with_a_test_of_ones_own_is_perfect():
+def test_an_exact_fix_with_an_added_test_is_perfect():
     """Gold's tests are in its test patch: an answer that also adds tests changed no wrong file."""
     gold = frozenset({"src/Menu.tsx"})
     assert match(frozenset({"src/Menu.tsx", "src/__tests__/Menu.test.tsx"}), gold).localisation == "perfect"

@@ -59,7 +59,7 @@ def test_parquet_keeps_types_units_and_exact_amounts(folder):
     assert str(table.schema.field("resolved").type) == "bool"
 
 
-def test_csv_has_amounts_in_digits_and_nothing_where_nothing_is_known(folder):
+def test_csv_has_amounts_in_digits_and_empty_cells_for_unknown_values(folder):
     with (folder / "predictions.csv").open(newline="", encoding="utf-8") as lines:
         rows = {(row["model"], row["instance_id"]): row for row in csv.DictReader(lines)}
     assert rows["model-a", "acme__ui-1"]["cost_usd"] == "0.10"
@@ -107,7 +107,7 @@ def test_an_analysis_of_other_data_moves_to_the_archive(begun):
     assert written(archived) == before
 
 
-def test_another_folder_is_written_into_and_the_data_are_left_alone(begun, tmp_path):
+def test_output_to_another_folder_leaves_the_data_directory_alone(begun, tmp_path):
     report = analyze.write(analyze.load(begun), begun, tmp_path / "out")
     assert report == tmp_path / "out" / "report.html"
     assert not begun.analysis.exists()

@@ -13,17 +13,17 @@ PAGES = apg.read_pages()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[one.name for one in PAGES])
-def test_every_swap_finds_its_words_in_the_case(page: apg.Page) -> None:
+def test_every_replacement_finds_its_text_in_the_case(page: apg.Page) -> None:
     """A changed test of a case is noticed here."""
     assert "delete module.exports.runAxe" in apg.adapted(page)
 
 
-def test_a_swap_that_does_nothing_is_refused() -> None:
+def test_a_replacement_without_a_match_is_refused() -> None:
     with pytest.raises(UserError, match="has no 'nowhere'"):
         apg.adapted(PAGES[0]._replace(swaps=[("nowhere", "x")]))
 
 
-def test_a_page_takes_its_scripts_and_styles_with_it(tmp_path: Path) -> None:
+def test_scripts_styles_and_images_are_embedded_in_a_page(tmp_path: Path) -> None:
     (tmp_path / "js").mkdir()
     (tmp_path / "js" / "a.js").write_text('document.write("</script>")')
     (tmp_path / "a.css").write_text("p { color: red }")
@@ -65,7 +65,7 @@ def test_a_report_is_read() -> None:
     assert dict(apg.tap(said)) == {"key-tab: moves": "", "role: is a tab": "it fails"}
 
 
-def test_what_differs_is_explained_or_said() -> None:
+def test_differences_are_explained_or_reported() -> None:
     page = apg.Page("tabs", "t.html", explained={"told": "it is not", "gone": "it was"})
     assert apg.Found(page, {"told": "no", "new": "no"}, {"theirs": ""}).unexplained == ["new", "gone"]
     both = apg.Found(page, {"told": "no", "gone": "no"}, {"theirs": "no"})
@@ -75,7 +75,7 @@ def test_what_differs_is_explained_or_said() -> None:
 
 
 @pytest.mark.engine("browser")
-def test_a_page_that_does_not_load_is_told(tmp_path: Path) -> None:
+def test_a_page_that_does_not_load_is_reported(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("<!doctype html><title>a</title><h1>a</h1><script src='https://elsewhere.example/a.js'></script>")
     assert apg.unloaded(page) == ""

@@ -62,7 +62,7 @@ def test_labelled_texts_are_numbers_alone() -> None:
         assert min(sum(one.accessibility for one in part), sum(not one.accessibility for one in part)) > 50
 
 
-def test_rates_count_a_text_for_all_that_it_was_drawn_from() -> None:
+def test_rates_weight_each_text_by_the_size_of_its_stratum() -> None:
     """One correct match that stands for 196 texts, one wrong match for 260, and one missed text for 638."""
     said = [("both", True, True), ("ours", False, True), ("plausible", True, False), ("rest", False, False)]
     rows = [(evidence.Label("acme/ui", n, *one[:1], "held-out", one[1]), one[2]) for n, one in enumerate(said)]
@@ -87,7 +87,7 @@ def test_a_goal_is_met_or_not(value: float, met: bool) -> None:
 
 
 # -- the goals of the project, growth, peers -------------------------------------------------------------------------
-def test_the_goals_and_their_commands_stand_in_the_document() -> None:
+def test_the_document_lists_the_goals_and_their_commands() -> None:
     """A benchmark's measurement decides whether a goal is met; nobody writes it by hand."""
     text = goals.PAGE.read_text(encoding="utf-8")
     rows = goals.table(goals.last(text), [], "")
@@ -96,7 +96,7 @@ def test_the_goals_and_their_commands_stand_in_the_document() -> None:
     assert {goal.command.split()[0] for goal in goals.GOALS} <= there
 
 
-def test_what_was_measured_takes_the_place_of_what_stood_there() -> None:
+def test_a_measurement_replaces_the_previous_one() -> None:
     first, second = goals.GOALS[:2]
     known_before = {one.what: goals.Last("1.2 ×", "2026-01-01") for one in (first, second)}
     measured = [{"name": f"{first.figure} warm run", "value": 1.75}]
@@ -121,7 +121,7 @@ def test_a_stage_that_grows_faster_than_its_units_misses_its_goal(monkeypatch: p
     assert not figures["square: exponent of time"].met and figures["square: exponent of memory"].met
 
 
-def test_the_peers_are_given_a_log_that_we_read_in_full() -> None:
+def test_the_generated_log_is_read_completely() -> None:
     tests = parser("jest-text").read(peers.jest_log(45, 3), peers.ROOT).tests
     assert (len(tests), sum(status is Status.FAILED for status in tests.values())) == (45, 3)
     assert len({name.rpartition(" > ")[2] for name in tests}) == 45, "titles that collapse would flatter us"
@@ -132,7 +132,7 @@ def outcomes(number: int = 400, hosts: tuple[int, ...] = (1, 4, 40)) -> dict[tup
     return {(one.way, one.hosts): one for one in scale.simulated(number, hosts)}
 
 
-def test_one_host_works_for_as_long_as_its_units_take() -> None:
+def test_a_single_host_takes_the_sum_of_its_units() -> None:
     work = scale.instances(400)
     installs = {one.environment: one.install for one in work}
     alone = sum(one.seconds for one in work) + sum(installs.values())
@@ -142,7 +142,7 @@ def test_one_host_works_for_as_long_as_its_units_take() -> None:
     assert found.bottleneck == "hosts"
 
 
-def test_more_hosts_take_less_time_and_no_less_work() -> None:
+def test_more_hosts_take_less_time_for_the_same_work() -> None:
     found = outcomes()
     for way in scale.WAYS:
         assert found[way, 1].hours > 3 * found[way, 4].hours > 3 * found[way, 40].hours
@@ -152,7 +152,7 @@ def test_more_hosts_take_less_time_and_no_less_work() -> None:
     assert outcomes() == found
 
 
-def test_a_narrow_wire_is_the_bottleneck(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_network_is_the_bottleneck(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(scale.CONSTANTS, "wire_mb_s", 0.5)
     assert outcomes()["shared", 40].bottleneck == "wire"
 
@@ -168,7 +168,7 @@ def test_draws_have_the_quantiles_of_the_table() -> None:
     assert wanted[0] <= drawn[0] and drawn[-1] <= wanted[-1]
 
 
-def test_the_table_names_what_hosts_wait_for() -> None:
+def test_the_table_names_the_bottleneck() -> None:
     first, _, *rows = scale.table(scale.simulated(50, [1, 2])).splitlines()
     assert first.endswith("| bottleneck |")
     assert len(rows) == 2 * len(scale.WAYS) and all(row.endswith("| hosts |") for row in rows)

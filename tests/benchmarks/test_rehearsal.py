@@ -33,14 +33,14 @@ def test_an_edit_makes_the_file_after_of_the_file_before(before: str, after: str
     assert apply_edit(before, edit)[:2] == (after, "exact")
 
 
-def test_a_new_file_is_an_edit_and_no_place() -> None:
+def test_a_new_file_is_an_edit_but_not_a_location() -> None:
     changes = [Change("src/new.tsx", None, "a\n"), Change("src/a.tsx", "a\nb\nc\n", "a\nB\nc\n")]
     assert [edit.makes_file for edit in parse_edits(answer("repair", changes))] == [True, False]
     assert answer("files", changes) == answer("elements", changes) == "src/a.tsx"
     assert (answer("lines", changes), answer("folders", changes)) == ("src/a.tsx\nline: 2-2", "")
 
 
-def test_of_instances_with_the_same_issue_the_one_with_more_is_meant() -> None:
+def test_a_shared_issue_means_the_instance_that_matches_most_issues() -> None:
     """Several pull requests may be about one issue: a model that refused would end the rehearsal."""
     changes = [[Change(f"src/{name}.tsx", "a\n", "b\n")] for name in ("one", "both", "again")]
     titles = (["first"], ["first", "second"], ["first"])
@@ -52,7 +52,7 @@ def test_of_instances_with_the_same_issue_the_one_with_more_is_meant() -> None:
 
 
 @pytest.mark.parametrize(("skill", "edits"), [("knows", ["src/b.tsx"]), ("guesses", ["rehearsal-1.js"]), ("talks", [])])
-def test_models_know_guess_and_talk(skill: str, edits: list[str]) -> None:
+def test_models_that_know_guess_or_only_talk(skill: str, edits: list[str]) -> None:
     known = [Known([name], [Change(f"src/{name}.tsx", "a\n", "c\n")], patch="") for name in "ab"]
     reply = Knowing(known, skill).reply("Step: repair\n\nIssue: b\n").text
     assert [edit.path for edit in parse_edits(reply)] == edits

@@ -59,7 +59,7 @@ def test_a_node_is_a_role_with_its_name_and_states(tree: Tree) -> None:
     assert tree.lines(button) == ["button 'Save' disabled=True pressed=True"]
 
 
-def test_what_is_inside_is_indented(tree: Tree) -> None:
+def test_children_are_indented(tree: Tree) -> None:
     item = tree.node("listitem", "", tree.text("One"))
     assert tree.lines(tree.node("list", "Steps", item)) == ["list 'Steps'", "  listitem", "    text: One"]
 
@@ -76,12 +76,12 @@ def test_a_wrapper_with_a_name_is_shown(tree: Tree, role: str) -> None:
     assert tree.lines(tree.node(role, "Tools")) == [f"{role} 'Tools'"]
 
 
-def test_what_is_ignored_has_no_role(tree: Tree) -> None:
+def test_ignored_nodes_have_no_role(tree: Tree) -> None:
     hidden = tree.node("button", "Save", tree.text("Save"), ignored=True, states=[state("hidden", True)])
     assert tree.lines(hidden) == ["none 'Save'", "  text: Save"]
 
 
-def test_texts_beside_each_other_are_one(tree: Tree) -> None:
+def test_adjacent_texts_are_joined(tree: Tree) -> None:
     """How a text is split over elements makes no difference, but the element it is in does."""
     paragraph = tree.node("paragraph", "", tree.text("Save "), tree.text("all"))
     assert tree.lines(tree.text("a"), tree.text("b"), paragraph, tree.text("c")) == [
@@ -93,11 +93,11 @@ def test_texts_beside_each_other_are_one(tree: Tree) -> None:
 
 
 @pytest.mark.parametrize("text", ["a\n  b", " a \t b "])
-def test_white_space_is_one_blank(tree: Tree, text: str) -> None:
+def test_white_space_is_collapsed(tree: Tree, text: str) -> None:
     assert tree.lines(tree.node("heading", text)) == ["heading 'a b'"]
 
 
-def test_parts_that_are_only_drawn_are_left_out(tree: Tree) -> None:
+def test_decorative_parts_are_left_out(tree: Tree) -> None:
     box = tree.node("InlineTextBox", "One")
     assert tree.lines(tree.node("StaticText", "One", box), tree.node("ListMarker", "1.")) == ["text: One"]
 
@@ -121,7 +121,7 @@ def test_a_target_without_a_name_is_described_by_its_text(tree: Tree) -> None:
     )
 
 
-def test_a_hidden_target_is_called_so(tree: Tree) -> None:
+def test_a_hidden_target_is_marked_as_hidden(tree: Tree) -> None:
     gone = tree.node("generic", ignored=True)
     assert tree.lines(tree.node("button", "Open", states=[refers("details", gone, 99)])) == [
         "button 'Open' details -> what is hidden, what is hidden"
@@ -138,7 +138,7 @@ def test_a_hidden_target_is_called_so(tree: Tree) -> None:
         ({"for": "nobody"}, " for -> outside"),
     ],
 )
-def test_a_reference_that_leads_nowhere_is_said(tree: Tree, attributes: dict[str, str], shown: str) -> None:
+def test_a_reference_to_a_missing_target_is_marked(tree: Tree, attributes: dict[str, str], shown: str) -> None:
     there = tree.node("region", "Here", attributes={"id": "here"})
     button = tree.node("button", "Open", attributes=attributes)
     assert tree.lines(button, there)[0] == f"button 'Open'{shown}"
@@ -167,7 +167,7 @@ def test_attributes_that_the_tree_may_omit_are_added(tree: Tree, attribute: str,
 
 
 @pytest.mark.parametrize("name", ["focused", "settable", "editable", "labelledby", "describedby"])
-def test_what_depends_on_the_page_around_is_left_out(tree: Tree, name: str) -> None:
+def test_states_that_depend_on_the_surrounding_page_are_left_out(tree: Tree, name: str) -> None:
     assert tree.lines(tree.node("textbox", "Name", states=[state(name, True)])) == ["textbox 'Name'"]
 
 

@@ -42,7 +42,7 @@ def script(text: str) -> str:
 
 
 # -- what is wanted of a page ------------------------------------------------------------------------------------------
-def test_everything_that_may_be_wanted_of_a_site(viewer: Browser) -> None:
+def test_every_result_for_a_site(viewer: Browser) -> None:
     seen = viewer.look(site(PICTURE, "page", "axe", "trees", "screenshot"))
     assert (seen.page, seen.cause) == ("page", "")
     assert [row["rule"] for row in seen.violations] == ["image-alt"]
@@ -51,7 +51,7 @@ def test_everything_that_may_be_wanted_of_a_site(viewer: Browser) -> None:
     assert viewer.version.startswith("Chromium 1")
 
 
-def test_everything_that_may_be_wanted_of_markup(viewer: Browser) -> None:
+def test_every_result_for_markup(viewer: Browser) -> None:
     markup = Markup(".a { color: #aaa; background: #fff }", [["p", {"class": "a"}, ["pale"]], {"html": "<img>"}])
     seen = viewer.look(Page("markup", markup, ("axe", "trees", "screenshot")))
     assert sorted(row["rule"] for row in seen.violations) == ["color-contrast", "image-alt"]
@@ -59,7 +59,7 @@ def test_everything_that_may_be_wanted_of_markup(viewer: Browser) -> None:
 
 
 @pytest.mark.engine("browser", "npm")
-def test_what_a_screen_reader_says(viewer: Browser) -> None:
+def test_screen_reader_output(viewer: Browser) -> None:
     """In a page that had another text before, in which no script runs; for an empty page, nothing is said."""
 
     def said(*nodes: Node) -> tuple[str, ...] | None:
@@ -72,7 +72,7 @@ def test_what_a_screen_reader_says(viewer: Browser) -> None:
     assert "button, One" in (viewer.look(site(GOOD, "page", "spoken")).spoken or ())
 
 
-def test_colours_are_seen_and_elements_told_by_roles_and_names(viewer: Browser) -> None:
+def test_contrast_is_audited_and_elements_are_named_by_role_and_name(viewer: Browser) -> None:
     """Never by a class; the second element with the same role and name gets a number."""
     rows = viewer.look(site(DIALOG)).violations
     assert [(row["rule"], *row["criteria"], row["element"]) for row in rows] == [
@@ -82,7 +82,7 @@ def test_colours_are_seen_and_elements_told_by_roles_and_names(viewer: Browser) 
     ]
 
 
-def test_a_page_that_takes_its_time_is_waited_for(viewer: Browser) -> None:
+def test_a_slow_page_is_waited_for(viewer: Browser) -> None:
     ready = (
         "async () => { while (!document.images.length) await new Promise((done) => setTimeout(done, 20)); return true }"
     )
@@ -115,7 +115,7 @@ def test_a_page_reaches_no_network(viewer: Browser, form: str) -> None:
 
 
 @pytest.mark.invariant(5)
-def test_a_page_reaches_neither_the_audit_nor_the_marks_of_ours(viewer: Browser) -> None:
+def test_a_page_cannot_change_the_audit_or_our_marks(viewer: Browser) -> None:
     lies = "window.axe = { run: () => ({ violations: [] }), setup() {}, teardown() {} };"
     marks = "document.querySelector('p').setAttribute('data-a11y-bench-stop', 'none')"
     seen = viewer.look(site(f"{PICTURE}<script>{lies}{marks}</script>", "liar", "axe", "trees"))
@@ -124,14 +124,14 @@ def test_a_page_reaches_neither_the_audit_nor_the_marks_of_ours(viewer: Browser)
 
 
 @pytest.mark.invariant(5)
-def test_pages_do_not_find_what_others_left(viewer: Browser) -> None:
+def test_pages_share_no_storage(viewer: Browser) -> None:
     viewer.look(site(script("localStorage.a = 1; document.cookie = 'a=1'")))
     found = "if (localStorage.a || document.cookie) document.body.append(new Image())"
     assert viewer.look(site(script(found))).violations == ()
 
 
 @pytest.mark.invariant(5)
-def test_the_browser_is_nobodys_and_in_its_own_sandbox(viewer: Browser) -> None:
+def test_the_browser_runs_as_nobody_in_its_own_sandbox(viewer: Browser) -> None:
     until(lambda: len(_browsers()) == 1)  # one of an earlier test may still be ending
     ((process, command),) = _browsers().items()
     owner = Path(f"/proc/{process}").stat().st_uid
@@ -158,7 +158,7 @@ BAD = {
 
 @pytest.mark.rule("page-ends-browser")
 @pytest.mark.parametrize("name", BAD)
-def test_a_bad_page_is_told_by_name_and_costs_no_other_one(viewer: Browser, name: str) -> None:
+def test_a_bad_page_is_named_and_leaves_the_others_intact(viewer: Browser, name: str) -> None:
     bad, cause = BAD[name]
     good = (site(PICTURE, "before"), bad, Page("markup", Markup("", [["p", {}, ["a"]]])), site(PICTURE, "after"))
     before, seen, markup, after = map(viewer.look, good)
@@ -214,7 +214,7 @@ def _kill_driver() -> None:
 @pytest.mark.rule("page-ends-browser")
 @pytest.mark.parametrize("kill", [_kill_browser, _kill_driver], ids=["browser", "driver"])
 @pytest.mark.parametrize(("times", "cause"), [(1, ""), (9, "the browser ended 2 times while showing it")])
-def test_a_page_that_ends_the_browser_is_shown_once_more_and_no_other_is_lost(times, cause, kill) -> None:
+def test_a_page_that_crashes_the_browser_is_retried_once_and_no_other_is_lost(times, cause, kill) -> None:
     """Of 420 foreign documents, one killed the browser, and 197 had no result."""
     deadly = Deadly(times, kill)
     pages = [site(PICTURE, f"page {number}") for number in range(5)]
@@ -235,7 +235,7 @@ def test_a_browser_that_ends_between_two_pages_is_started_again() -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_without_a_browser_it_says_what_to_do(monkeypatch, tmp_path) -> None:
+def test_a_missing_browser_is_reported_with_a_hint(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("A11Y_BENCH_BROWSER", raising=False)
     with pytest.raises(UserError, match="just browser-install"), browser.opened():

@@ -47,7 +47,7 @@ def old(store: Store, history: History) -> Store:
     return store
 
 
-def test_what_was_collected_is_taken_over(old: Store, tmp_path: Path) -> None:
+def test_data_of_an_earlier_version_are_taken_over(old: Store, tmp_path: Path) -> None:
     """Facts, links and evidence come from the database, manual choices become decisions, and the clone has nothing
     new."""
     before, rows = files(old), tables(old)
@@ -65,7 +65,7 @@ def test_what_was_collected_is_taken_over(old: Store, tmp_path: Path) -> None:
 
 
 @pytest.mark.trap("hand-edit-lost")
-def test_what_was_changed_by_hand_since_is_a_decision(old: Store, history: History) -> None:
+def test_a_manual_edit_of_earlier_data_becomes_a_decision(old: Store, history: History) -> None:
     path = old.raw(REPO) / "candidates.jsonl"
     path.write_text(path.read_text().replace('"title":"Aria"', '"title":"Mended"'))
     collect(old, REPO, history.folder)
@@ -86,7 +86,7 @@ def test_without_a_database_the_files_are_the_facts(old: Store, history: History
     assert reasons(old) == before
 
 
-def test_pages_that_are_gone_are_made_from_the_database(store: Store, history: History) -> None:
+def test_missing_pages_are_rebuilt_from_the_database(store: Store, history: History) -> None:
     collect(store, REPO, history.folder)
     path = store.raw(REPO) / "candidates.jsonl"
     path.write_text(path.read_text().replace('"title":"Aria"', '"title":"Mended"'))

@@ -58,7 +58,7 @@ def test_the_readmes_command(run, store: Store, history: History) -> None:
 
 
 @pytest.mark.rule("foreign-benchmarks")
-def test_a_missing_number_is_told_and_the_others_are_taken(run, store: Store, history: History) -> None:
+def test_a_missing_number_is_reported_and_the_others_are_taken(run, store: Store, history: History) -> None:
     done = run("collect", str(REPO), "--path", str(history.folder), "--pr", "1", "--pr", "77")
     assert done.exit_code == 1
     assert "left out: no merged pull request #77 of acme/ui" in done.stderr
@@ -67,7 +67,7 @@ def test_a_missing_number_is_told_and_the_others_are_taken(run, store: Store, hi
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("option", [("--clone", "clone"), ("--filtered",)])
-def test_options_of_a_dataset_are_its_own(run, history: History, option: tuple[str, ...]) -> None:
+def test_options_for_a_dataset_are_refused_elsewhere(run, history: History, option: tuple[str, ...]) -> None:
     done = run("collect", str(REPO), "--path", str(history.folder), *option)
     assert isinstance(done.exception, UserError) and option[0] in str(done.exception)
 
@@ -82,7 +82,7 @@ def test_other_patterns(run, store: Store, history: History, tmp_path: Path) -> 
 
 
 @pytest.mark.rule("bad-input")
-def test_a_token_is_asked_for(run, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_token_is_refused(run, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GITHUB_TOKEN")
     monkeypatch.delenv("GITHUB_TOKENS", raising=False)
     done = run("collect", str(REPO), "--source", "github")
@@ -110,7 +110,7 @@ def _commands(group: click.Group) -> Iterator[click.Command]:
 
 
 @pytest.mark.trap("false-is-true")
-def test_no_option_takes_false_for_true() -> None:
+def test_every_boolean_option_is_a_flag() -> None:
     """With argparse's `type=bool`, the text "False" is true; here, every yes-or-no option is a flag without a value."""
     parameters = [one for command in _commands(program) for one in command.params]
     assert [one.name for one in parameters if one.type is click.BOOL and not getattr(one, "is_flag", False)] == []

@@ -60,7 +60,7 @@ def test_full_text_search(path: Path, table: str, word: str) -> None:
         assert list(found[table].search("zebra")) == []
 
 
-def test_a_new_page_takes_the_place_of_the_old_one(path: Path) -> None:
+def test_a_new_page_replaces_the_old_one(path: Path) -> None:
     with Database(path) as database:
         database.save([sifted(1), sifted(2)], {}, Place())
         database.save([sifted(1, outcome=make_rejection(1, reason="binary"), links=(), evidence=())], {}, Place())
@@ -72,7 +72,7 @@ def test_a_new_page_takes_the_place_of_the_old_one(path: Path) -> None:
 
 
 @pytest.mark.rule("resume")
-def test_a_page_is_there_as_a_whole_or_not_at_all(path: Path) -> None:
+def test_a_page_is_saved_completely_or_not_at_all(path: Path) -> None:
     """A page that fails halfway leaves neither its first half nor its cursor."""
 
     def breaks():
@@ -87,13 +87,13 @@ def test_a_page_is_there_as_a_whole_or_not_at_all(path: Path) -> None:
         assert len(list(database.records(Candidate))) == 1
 
 
-def test_records_come_by_number(path: Path) -> None:
+def test_records_are_sorted_by_number(path: Path) -> None:
     with Database(path) as database:
         database.save([sifted(number) for number in (30, 4, 11)], {}, Place())
         assert ['"number":4,' in one for one in database.records(Candidate)] == [True, False, False]
 
 
-def test_what_can_not_be_read_gives_way_to_an_empty_one(path: Path) -> None:
+def test_an_unreadable_database_is_rebuilt(path: Path) -> None:
     """It is only an index: if it is missing, incomplete or has another layout, it is rebuilt (collected.py)."""
     for text in (b"", b"no database", None):
         with open_index(path) as database:

@@ -83,7 +83,7 @@ def test_a_changed_line_stays(repo: Any, store: Store, source: Any, later: str) 
 
 @pytest.mark.trap("hand-edit-lost")
 @pytest.mark.parametrize("later", LATER)
-def test_a_removed_line_stays_away(repo: Any, store: Store, source: Any, later: str) -> None:
+def test_a_removed_line_stays_removed(repo: Any, store: Store, source: Any, later: str) -> None:
     collect_from(store, REPO, source())
     edit(store, "candidates.jsonl", lambda lines: lines[1:])
     LATER[later](store, source)
@@ -108,7 +108,7 @@ def test_an_added_line_stays(repo: Any, store: Store, source: Any, later: str) -
     assert rejected == []
 
 
-def test_a_line_that_moved_to_the_rejections_keeps_its_words(repo: Any, store: Store, source: Any) -> None:
+def test_a_line_moved_to_the_rejections_keeps_its_text(repo: Any, store: Store, source: Any) -> None:
     collect_from(store, REPO, source())
     moved = Rejection(instance_id="acme__ui-2", stage="collect", reason="excluded", detail="a story only")
     edit(store, "candidates.jsonl", lambda lines: lines[:1])
@@ -117,7 +117,7 @@ def test_a_line_that_moved_to_the_rejections_keeps_its_words(repo: Any, store: S
     assert outcomes(store)[2] == moved
 
 
-def test_edits_are_said_and_noted_once(repo: Any, store: Store, source: Any, capsys: Any) -> None:
+def test_edits_are_reported_and_recorded_once(repo: Any, store: Store, source: Any, capsys: Any) -> None:
     collect_from(store, REPO, source())
     capsys.readouterr()
     edit(store, "candidates.jsonl", lambda lines: [{**lines[0], "title": "Mended"}])
@@ -129,7 +129,7 @@ def test_edits_are_said_and_noted_once(repo: Any, store: Store, source: Any, cap
     assert [one.kind for one in decided(store, REPO)] == ["set", "exclude"]
 
 
-def test_the_order_and_form_of_lines_say_nothing(repo: Any, store: Store, source: Any) -> None:
+def test_the_order_and_form_of_lines_do_not_matter(repo: Any, store: Store, source: Any) -> None:
     collect_from(store, REPO, source())
     before = files(store)
     edit(store, "candidates.jsonl", lambda lines: lines[::-1])
@@ -140,7 +140,7 @@ def test_the_order_and_form_of_lines_say_nothing(repo: Any, store: Store, source
     assert files(store)["01_raw/acme__ui/candidates.jsonl"] == before["01_raw/acme__ui/candidates.jsonl"]
 
 
-def test_a_conflict_keeps_the_persons_value_and_says_so(repo: Any, store: Store, source: Any, capsys: Any) -> None:
+def test_a_conflict_keeps_the_manual_value_and_is_reported(repo: Any, store: Store, source: Any, capsys: Any) -> None:
     collect_from(store, REPO, source())
     edit(store, "candidates.jsonl", lambda lines: [{**lines[0], "title": "Mended"}, lines[1]])
     collect_from(store, REPO, source())
@@ -178,7 +178,9 @@ def _stops(pages: Any) -> Any:
         (lambda lines: [{**lines[0], "repo": "forms"}], "acme__forms-1 does not belong to acme/ui"),
     ],
 )
-def test_what_can_not_be_a_decision_is_refused(repo: Any, store: Store, source: Any, change: Any, says: str) -> None:
+def test_an_edit_that_cannot_be_a_decision_is_refused(
+    repo: Any, store: Store, source: Any, change: Any, says: str
+) -> None:
     collect_from(store, REPO, source())
     edit(store, "candidates.jsonl", change)
     before = files(store)
@@ -227,7 +229,7 @@ def test_a_choice_survives_the_database_and_can_be_undone(repo: Any, store: Stor
     assert outcomes(store)[3] == rejected
 
 
-def test_what_the_filters_turned_away_is_taken_in_with_its_patches(
+def test_a_rejected_pull_request_can_be_included_with_its_patches(
     repo: Any, store: Store, tmp_path: Path, decide: Any
 ) -> None:
     collect(store, REPO, tmp_path / "clone")

@@ -24,13 +24,13 @@ def test_lines_are_counted_by_file() -> None:
     assert "run.sh" in shown
 
 
-def test_files_are_there_where_lines_can_not_be_counted() -> None:
+def test_files_are_listed_even_if_lines_cannot_be_counted() -> None:
     shown = entry(make_candidate(fix_patch=BINARY, test_patch="diff --git a/x b/x\nnonsense\n@@ -1 +1 @@\n")).files
     assert [(one.path, one.test, one.added) for one in shown][0] == ("logo.png", False, None)
     assert [one.path for one in shown] == ["logo.png", "x"]
 
 
-def test_a_name_that_unidiff_divides_costs_no_other_file_its_numbers() -> None:
+def test_a_name_that_unidiff_splits_affects_no_other_file() -> None:
     """A folder `a b` in a header looks like two names; names with non-ASCII letters are quoted there."""
     odd = RETURN.replace("a.ts", "a b/a.ts").replace("a b/a.ts\n@@", "a b/a.ts\t\n@@")
     quoted = RETURN.replace("a/a.ts", r'"a/Men\303\274.ts"').replace("b/a.ts", r'"b/Men\303\274.ts"')
@@ -38,7 +38,7 @@ def test_a_name_that_unidiff_divides_costs_no_other_file_its_numbers() -> None:
     assert shown == {"a b/a.ts": None, "Menü.ts": 2, "a.ts": 2}
 
 
-def test_a_commit_without_a_number_is_shown_as_a_commit() -> None:
+def test_a_change_without_a_number_is_shown_as_a_commit() -> None:
     sha = "0123456789abcdef" + "0" * 24
     assert entry(make_candidate(7)).url == "https://github.com/acme/ui/pull/7"
     assert entry(make_candidate(commit_number(sha), merge_sha=sha)).url == f"https://github.com/acme/ui/commit/{sha}"

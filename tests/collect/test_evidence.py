@@ -108,7 +108,7 @@ def test_references_by_address(text: str, expected: list[int]) -> None:
         ("#10px, #11th, #12-a", []),
     ],
 )
-def test_what_is_no_reference(text: str, expected: list[int]) -> None:
+def test_comments_code_quotations_and_colors_are_no_references(text: str, expected: list[int]) -> None:
     """Template comments, code, quotations, colors and counts were taken for the task's issue."""
     assert refer(text, number=400) == expected
 
@@ -146,13 +146,13 @@ def test_what_is_no_reference(text: str, expected: list[int]) -> None:
         ("Fixes https://github.com/acme/ui/issues/10?tab=1 & acme/UI#11.", (10, 11)),
     ],
 )
-def test_what_closes(text: str, closed: tuple[int, ...]) -> None:
+def test_a_keyword_closes_all_references_of_its_list(text: str, closed: tuple[int, ...]) -> None:
     """A keyword closes the reference after it, and all others in the same list."""
     assert references(make_pull_request(99, title="", body=text)).closed == closed
 
 
 @pytest.mark.rule("closing-links")
-def test_what_closes_elsewhere() -> None:
+def test_references_to_other_repositories_can_be_closing() -> None:
     body = "Fixes #10 and other/lib#11, like other/lib#12. Closes https://github.com/other/app/issues/13"
     found = references(make_pull_request(99, title="", body=body))
     assert found.elsewhere == ("other/lib#11", "other/app#13", "other/lib#12")
@@ -171,7 +171,7 @@ def test_closed_issues_come_first() -> None:
 
 
 @pytest.mark.rule("evidence")
-def test_evidence_says_field_pattern_text_and_place() -> None:
+def test_evidence_has_field_pattern_text_and_position() -> None:
     found = look(make_pull_request(title="Menu: ARIA", body="", labels=()))
     assert found == (Evidence(field="title", pattern=r"\baria\b", text="ARIA", place=6),)
 
@@ -188,12 +188,12 @@ def test_evidence_says_field_pattern_text_and_place() -> None:
         "Uses React Aria and @react-aria/focus.",
     ],
 )
-def test_what_a_template_asks_is_no_evidence(body: str) -> None:
+def test_template_text_is_no_evidence(body: str) -> None:
     """Nor are code, quotations, and libraries that merely have such a name."""
     assert fields(title="Rename", body=body) == set()
 
 
-def test_evidence_behind_what_is_blanked_out_keeps_its_place() -> None:
+def test_evidence_after_blanked_text_keeps_its_position() -> None:
     body = "<!-- a11y -->\nThe `Menu` has a focus trap"
     (found,) = {(one.text, one.place) for one in look(make_pull_request(title="", body=body, labels=()))}
     assert found == ("focus trap", body.index("focus trap"))
@@ -229,7 +229,7 @@ def test_every_match_is_kept() -> None:
 
 
 @pytest.mark.rule("evidence")
-def test_a_page_has_the_evidence_of_each_alone() -> None:
+def test_evidence_on_a_page_is_kept_apart() -> None:
     """No match spans two texts, and an issue that two pull requests share is evidence for both."""
     issue = Issue(number=5, title=" trap", body="aria label for", labels=("wcag", "bug", "a11y"))
     half = make_pull_request(title="focus ", body="focus ", labels=("focus-",))
@@ -262,7 +262,7 @@ def test_text_patterns_hold_for_titles_and_bodies(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["Bump malaria to 2.0", "variable names", "label printer", "contrast of opinions", "tabular"]
 )
-def test_words_that_only_look_alike(text: str) -> None:
+def test_similar_words_are_no_evidence(text: str) -> None:
     assert fields(title=text, body=text) == set()
 
 
@@ -275,7 +275,7 @@ def test_references_elsewhere_are_kept_apart() -> None:
 
 
 @pytest.mark.parametrize("text", ["#0", "#99999999999999", "#" + "9" * 5000])
-def test_numbers_that_no_issue_can_have(text: str) -> None:
+def test_impossible_issue_numbers_are_no_references(text: str) -> None:
     assert refer(text) == []
 
 
@@ -288,7 +288,7 @@ text = ['gh-(\\d+)']
 """
 
 
-def test_other_patterns_come_from_a_file(tmp_path: Path) -> None:
+def test_patterns_can_be_read_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "patterns.toml"
     path.write_text(GOOD, encoding="utf-8")
     patterns = load_patterns(path)
@@ -325,6 +325,6 @@ def test_a_bad_pattern_file_is_refused(tmp_path: Path, old: str, new: str, says:
         load_patterns(path)
 
 
-def test_a_pattern_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_pattern_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such file"):
         load_patterns(tmp_path / "patterns.toml")

@@ -27,7 +27,7 @@ def history(tmp_path: Path) -> History:
     return made
 
 
-def test_a_file_that_is_gone_is_written_anew(store: Store, history: History) -> None:
+def test_a_missing_file_is_written_again(store: Store, history: History) -> None:
     collect(store, REPO, history.folder)
     before = files(store)
     for name in before:
@@ -38,7 +38,7 @@ def test_a_file_that_is_gone_is_written_anew(store: Store, history: History) -> 
 
 
 @pytest.mark.rule("one-set-of-records")
-def test_a_database_that_is_gone_is_made_anew(store: Store, history: History) -> None:
+def test_a_missing_database_is_rebuilt(store: Store, history: History) -> None:
     """JSON Lines files and database contain the same: either can be rebuilt from the other."""
     collect(store, REPO, history.folder)
     before, rows = files(store), tables(store)
@@ -48,7 +48,7 @@ def test_a_database_that_is_gone_is_made_anew(store: Store, history: History) ->
     assert (files(store), tables(store)) == (before, rows)
 
 
-def test_what_was_changed_by_hand_counts(store: Store, history: History) -> None:
+def test_manual_edits_of_files_are_kept(store: Store, history: History) -> None:
     """People delete and correct lines; a run for single pull requests leaves these edits as they are."""
     collect(store, REPO, history.folder)
     path = store.raw(REPO) / "candidates.jsonl"
@@ -92,7 +92,7 @@ def test_the_viewers_file_joins_by_instance(store: Store, history: History) -> N
     ]
 
 
-def test_lines_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_lines_are_written_completely_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("before\n")
 

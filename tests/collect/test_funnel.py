@@ -89,7 +89,7 @@ def test_every_rejection_has_its_reason(
 
 
 @pytest.mark.invariant(7)
-def test_content_that_the_clone_lacks_is_a_reason(history: History) -> None:
+def test_content_missing_in_the_clone_is_a_rejection_reason(history: History) -> None:
     """A clone may lack single files or a commit; one broken pull request never stops a batch."""
     history.commit("Aria (#1)", SOURCE | TEST)
     history.lose("HEAD~1", "src/Menu.tsx")
@@ -100,7 +100,7 @@ def test_content_that_the_clone_lacks_is_a_reason(history: History) -> None:
 
 
 @pytest.mark.invariant(7)
-def test_a_base_that_the_clone_lacks_is_a_reason(history: History) -> None:
+def test_a_base_missing_in_the_clone_is_a_rejection_reason(history: History) -> None:
     history.commit("Aria (#1)", SOURCE | TEST)
     pull = newest(history).pull
     gone = pull.model_copy(update={"base": pull.base.model_copy(update={"sha": "0" * 40})})
@@ -110,7 +110,7 @@ def test_a_base_that_the_clone_lacks_is_a_reason(history: History) -> None:
 
 
 @pytest.mark.rule("chosen-by-hand")
-def test_what_is_chosen_by_hand_keeps_what_the_filters_say(history: History) -> None:
+def test_a_pull_request_chosen_by_hand_records_the_filters_decision(history: History) -> None:
     """`--pr N` takes it whatever the filters decide, and records their decision, so that tables can leave it out."""
     found = last(history, "Rename (#1)", SOURCE, chosen=True)
     assert isinstance(found, Candidate)
@@ -120,7 +120,7 @@ def test_what_is_chosen_by_hand_keeps_what_the_filters_say(history: History) -> 
 
 
 @pytest.mark.rule("statement-source")
-def test_the_statement_comes_from_the_issue_where_it_is_known(history: History) -> None:
+def test_the_statement_is_the_issue_if_its_text_is_known(history: History) -> None:
     """A number without a text is no issue: the pull request's own text is used, and marked as such."""
     linked = last(history, "Aria (#1)\n\nFixes #10", SOURCE | TEST)
     assert isinstance(linked, Candidate)
@@ -159,7 +159,7 @@ def test_counts_add_up() -> None:
     assert (row.a11y, row.sample, row.issues) == (2, 2, 3)
 
 
-def test_nothing_counts_as_nothing() -> None:
+def test_counts_of_an_empty_collection_are_zero() -> None:
     assert set(counts("acme/ui", []).model_dump(exclude={"repo"}).values()) == {0}
 
 
@@ -171,7 +171,7 @@ class NoNetwork(CloneSource):
 
 
 @pytest.mark.rule("funnel")
-def test_no_issue_is_asked_for_without_tests(history: History) -> None:
+def test_issues_are_not_requested_without_tests(history: History) -> None:
     """The thesis's order: paths come with the pull request, issues cost requests."""
     history.commit("Aria (#1)\n\nFixes #10", SOURCE)
     source = NoNetwork(REPO, history.folder)
@@ -180,7 +180,7 @@ def test_no_issue_is_asked_for_without_tests(history: History) -> None:
 
 
 @pytest.mark.rule("linked-issues")
-def test_every_reference_is_kept_with_what_came_of_it(history: History) -> None:
+def test_every_reference_is_kept_with_its_state(history: History) -> None:
     """GitHub's own links are listed beside those in texts; references that lead nowhere are dropped with a reason."""
     history.commit("Aria (#1)\n\nFixes #10, #11 and other/lib#12. See other/lib#13", SOURCE | TEST)
     found = decide(history, closing=(10,), closing_elsewhere=("other/app#3",))
@@ -210,7 +210,7 @@ def test_every_reference_is_kept_with_what_came_of_it(history: History) -> None:
         ("Similar to #11", ("other/app#3",), []),
     ],
 )
-def test_the_statement_is_made_of_what_is_closed(
+def test_the_statement_consists_of_closed_issues(
     history: History, body: str, closing_elsewhere: tuple[str, ...], expected: list[int]
 ) -> None:
     """A merely mentioned issue is no task, even if the closed one is unknown or in another repository."""

@@ -132,7 +132,9 @@ def test_the_author_of_a_branch_that_the_clone_lacks(history: History) -> None:
         ("", None),
     ],
 )
-def test_what_a_pull_request_is(history: History, message: str, expected: tuple[int, str] | None) -> None:
+def test_merge_messages_of_every_host_are_recognized(
+    history: History, message: str, expected: tuple[int, str] | None
+) -> None:
     """Merges by GitHub, Bitbucket, Gitea, Azure, GitLab and bors; other commits of such a history are no pull
     requests."""
     history.commit("Other (#99)")
@@ -141,7 +143,7 @@ def test_what_a_pull_request_is(history: History, message: str, expected: tuple[
     assert (newest.pull.number, newest.pull.title) == (expected or (99, "Other"))
 
 
-def test_what_a_host_adds_to_a_message_is_no_text(history: History) -> None:
+def test_lines_that_a_host_adds_are_removed_from_the_body(history: History) -> None:
     history.commit("Merge branch 't' into 'main'\n\nFix it\n\nCloses #5\n\nSee merge request acme/ui!12")
     assert read(history)[0].pull.body == "Closes #5"
 
@@ -164,7 +166,7 @@ def test_a_history_without_numbers_goes_by_commit(history: History, capsys: pyte
     assert "names a pull request, so each commit counts as one. Looked for: " in said and "; Title (#12); " in said
 
 
-def test_a_clone_in_which_nothing_is_found_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_clone_without_merged_changes_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     history = History(tmp_path / "clone")
     history.commit("Everything", {"a.ts": "1\n"})
     assert list(CloneSource(REPO, history.folder).pages("")) == []
@@ -172,7 +174,7 @@ def test_a_clone_in_which_nothing_is_found_says_so(tmp_path: Path, capsys: pytes
 
 
 @pytest.mark.trap("half-a-rebase")
-def test_commits_of_one_number_that_follow_each_other_are_one(history: History) -> None:
+def test_consecutive_commits_of_one_number_are_joined(history: History) -> None:
     """If a branch was rebased onto main, the last commit is only its last part."""
     base = history.commit("Before (#1)", {"a.ts": "0\n"})
     history.commit("Name the menu (#2)\n\nCloses #5", {"src/Menu.tsx": "two\n", "gone.ts": "1\n"})
@@ -185,7 +187,7 @@ def test_commits_of_one_number_that_follow_each_other_are_one(history: History) 
 
 
 @pytest.mark.trap("newest-skipped")
-def test_the_newest_pull_request_is_there(history: History) -> None:
+def test_the_newest_pull_request_is_found(history: History) -> None:
     """A fresh run of Multi-SWE-bench always skips it."""
     for number in (3, 1, 2):
         history.commit(f"Change (#{number})")
@@ -193,7 +195,7 @@ def test_the_newest_pull_request_is_there(history: History) -> None:
 
 
 @pytest.mark.trap("unmerged-kept")
-def test_what_was_not_merged_is_not_there(history: History) -> None:
+def test_unmerged_branches_are_not_read(history: History) -> None:
     """Only the first-parent history of HEAD is read, so unmerged branches do not appear."""
     history.commit("Merged (#1)")
     history.git("checkout", "-q", "-b", "open")
@@ -202,7 +204,7 @@ def test_what_was_not_merged_is_not_there(history: History) -> None:
     assert numbers(history) == [1]
 
 
-def test_a_commit_inside_a_merged_branch_is_not_one(history: History) -> None:
+def test_a_commit_inside_a_merged_branch_is_not_a_pull_request(history: History) -> None:
     """Commits of a branch may mention other pull requests' numbers."""
     history.git("checkout", "-q", "-b", "topic")
     history.commit("Picked (#3)")
@@ -219,13 +221,13 @@ def test_a_number_counts_once(history: History) -> None:
     assert [(one.pull.number, one.pull.merge_sha) for one in read(history) if one.pull.number == 1] == [(1, last)]
 
 
-def test_the_first_commit_has_no_base(tmp_path: Path) -> None:
+def test_the_first_commit_is_left_out_since_it_has_no_base(tmp_path: Path) -> None:
     history = History(tmp_path / "clone")
     history.commit("Everything (#1)", {"a.ts": "1\n"})
     assert read(history) == []
 
 
-def test_files_are_named_as_they_are(history: History) -> None:
+def test_file_names_are_not_escaped(history: History) -> None:
     """Spaces, quotes and letters of any script; a rename has both names."""
     names = {"src/ü b.ts": "1\n", 'src/"q".ts': "2\n", "src/tab\t.ts": "3\n"}
     history.commit("Names (#1)", names)
@@ -241,7 +243,7 @@ def test_a_pull_request_without_files(history: History) -> None:
     assert [one.files for one in read(history)] == [("a.ts",), ()]
 
 
-def test_long_and_odd_messages_are_read_whole(history: History) -> None:
+def test_long_and_odd_messages_are_read_completely(history: History) -> None:
     """Git's output comes in blocks; a character or a message at a border is read like any other."""
     long = "é☃" * 300_000
     (history.folder.parent / "message").write_text(f"Long (#1)\n\n{long}\n", encoding="utf-8")

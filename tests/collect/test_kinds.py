@@ -85,7 +85,7 @@ NOTHING = ""
         ("Support WCAG 2.1", NOTHING),
     ],
 )
-def test_by_the_title(title: str, kind: str) -> None:
+def test_kinds_by_title(title: str, kind: str) -> None:
     pull = make_pull_request(title=title, body="")
     assert [name for name, told in KINDS.items() if told(pull)] == ([kind] if kind else [])
 
@@ -108,11 +108,11 @@ def test_by_the_title(title: str, kind: str) -> None:
         ("", False),
     ],
 )
-def test_by_the_author(author: str, expected: bool) -> None:
+def test_kinds_by_author(author: str, expected: bool) -> None:
     assert KINDS["bot"](make_pull_request(author=author)) is expected
 
 
-def test_a_revert_by_its_body() -> None:
+def test_a_revert_is_recognized_by_its_body() -> None:
     """With a title of its own above git's line; that line may also be in a branch's list of commits, which does not
     count."""
     line = "This reverts commit 0123456789abcdef."
@@ -122,7 +122,7 @@ def test_a_revert_by_its_body() -> None:
 
 
 @pytest.mark.rule("no-persons-work")
-def test_a_title_that_can_be_a_fix_is_a_revert_by_its_body() -> None:
+def test_a_title_like_a_fix_is_a_revert_by_its_body() -> None:
     """The title "Revert focus to the trigger" describes a dialog's behavior, but people name reverts like this as
     well."""
     title = "Revert focus to the trigger"

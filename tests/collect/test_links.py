@@ -28,7 +28,7 @@ def tasks(given: Merged, answers: dict[int, Issue | str]) -> list[int]:
     return [found.number for found in linked(given, links, answers)]
 
 
-def test_each_reference_keeps_how_it_was_made() -> None:
+def test_each_reference_keeps_its_origin() -> None:
     given = merged(
         "Closes #1, see #2, fixes other/lib#3, like other/lib#4", closing=(2, 5), closing_elsewhere=("a/b#6",)
     )
@@ -52,14 +52,14 @@ def test_a_number_is_looked_up_once() -> None:
         (None, "unknown"),
     ],
 )
-def test_a_reference_says_what_became_of_it(answer: Issue | str | None, state: str) -> None:
+def test_a_reference_has_the_state_of_its_answer(answer: Issue | str | None, state: str) -> None:
     """A number about which the source gives no answer is unknown, not missing."""
     answers = {} if answer is None else {1: answer}
     assert list(resolve(Unresolved(((1, "text"),), ()), answers)) == [Link("#1", 1, "text", state)]
     assert state in STATES
 
 
-def test_a_reference_to_another_repository_is_never_this_ones() -> None:
+def test_a_reference_to_another_repository_is_never_a_local_issue() -> None:
     """`other/lib#1` was once taken for this repository's issue 1."""
     (link,) = resolve(Unresolved((), (("other/lib#1", "keyword"),)), {1: issue(1)})
     assert link == Link("other/lib#1", 0, "keyword", "elsewhere")
@@ -107,6 +107,6 @@ def test_issues_of_the_source_come_first_and_count_once() -> None:
     assert tasks(given, {1: issue(1), 2: own}) == [2, 1]
 
 
-def test_what_closes_is_a_closed_list() -> None:
+def test_origins_of_references_are_a_closed_list() -> None:
     origins = {origin for _, origin in unresolved(merged("Closes #1, see #2", closing=(3,)), shipped()).here}
     assert origins == {*CLOSING, "text"}

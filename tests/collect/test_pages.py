@@ -32,7 +32,7 @@ def append(pages: Pages, *numbers: int, **state: str) -> Place:
     return pages.append([seen(number).line() for number in numbers], state)
 
 
-def test_pages_come_back_as_they_were(pages: Pages) -> None:
+def test_pages_are_read_back_unchanged(pages: Pages) -> None:
     first = pages.append([seen(1).line(), seen(2, rejected=True).line()], {"cursor": "a"})
     second = append(pages, cursor="b")
     one, other = pages.read()
@@ -42,13 +42,13 @@ def test_pages_come_back_as_they_were(pages: Pages) -> None:
     assert [page.state for page in pages.read(first.end)] == [{"cursor": "b"}]
 
 
-def test_a_page_names_no_version_of_the_schema() -> None:
+def test_a_page_has_no_schema_version() -> None:
     """So that another version of the records can read it."""
     assert "schema_version" not in seen(1).line()
 
 
 @pytest.mark.rule("resume")
-def test_half_a_page_is_cut_off_wherever_it_ends(pages: Pages) -> None:
+def test_an_incomplete_page_is_cut_off_at_any_length(pages: Pages) -> None:
     """At every length that a killed process can have written."""
     whole = append(pages, 1, cursor="a")
     content = pages.path.read_bytes()
@@ -61,7 +61,7 @@ def test_half_a_page_is_cut_off_wherever_it_ends(pages: Pages) -> None:
         assert pages.path.read_bytes() == content
 
 
-def test_another_file_is_told_by_its_place(pages: Pages, tmp_path: Path) -> None:
+def test_another_file_is_recognized_by_its_place(pages: Pages, tmp_path: Path) -> None:
     place = append(pages, 1)
     assert pages.holds(place) and pages.holds(Place())
     append(pages, 2)
@@ -73,7 +73,7 @@ def test_another_file_is_told_by_its_place(pages: Pages, tmp_path: Path) -> None
 
 
 @pytest.mark.rule("bad-input")
-def test_a_damaged_file_is_refused_with_what_to_do(pages: Pages) -> None:
+def test_a_damaged_file_is_refused(pages: Pages) -> None:
     append(pages, 1)
     content = bytearray(pages.path.read_bytes())
     content[20:40] = b"\xff" * 20

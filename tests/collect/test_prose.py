@@ -56,7 +56,7 @@ KEPT = {
 
 @pytest.mark.rule("prose")
 @pytest.mark.parametrize("text", HIDDEN.values(), ids=HIDDEN)
-def test_what_is_no_prose(text: str) -> None:
+def test_code_comments_and_quotations_are_blanked_out(text: str) -> None:
     found = prose(text)
     assert len(found) == len(text)
     assert "no" not in found
@@ -75,13 +75,13 @@ def test_what_is_no_prose(text: str) -> None:
         "<!-- Paste logs between\n```\nhere -->\n\nyes\n\n```\nno\n```\n",
     ],
 )
-def test_a_lone_backtick_or_fence_takes_nothing_with_it(text: str) -> None:
+def test_an_unclosed_backtick_or_fence_hides_no_other_text(text: str) -> None:
     """A fence in a template's comment hid the rest of the text, including the closed issue."""
     assert "yes" in prose(text) and "no" not in prose(text)
 
 
 @pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
-def test_what_is_prose(text: str) -> None:
+def test_prose_is_kept_unchanged(text: str) -> None:
     assert prose(text) == filled(text) == text
 
 
@@ -103,7 +103,7 @@ def test_what_is_prose(text: str) -> None:
         ("## Accessibility\r\n\r\n## Tests\r\nA lot\r\n", ["Tests", "A lot"]),
     ],
 )
-def test_headings_that_nothing_follows(text: str, kept: list[str]) -> None:
+def test_empty_headings_are_blanked_out(text: str, kept: list[str]) -> None:
     """Headings of a template are not the words of the person who left them empty."""
     found = filled(text)
     assert len(found) == len(text)
@@ -111,7 +111,7 @@ def test_headings_that_nothing_follows(text: str, kept: list[str]) -> None:
     assert ("Accessibility" in found) is any("Accessibility" in part for part in kept)
 
 
-def test_quotations_in_a_line_are_others_words() -> None:
+def test_quotations_in_a_line_are_blanked_out() -> None:
     assert unquoted('Revert "Fix it (#4)", “no” and "open').split() == ["Revert", ",", "and", '"open']
 
 
@@ -119,13 +119,13 @@ def test_quotations_in_a_line_are_others_words() -> None:
 @pytest.mark.parametrize(
     "text", ["**" + "<pre>" * 20_000, "**" + "\n" * 100_000, "\n" + "~" * 100_000, "\n## A\n" + "-" * 100_000 + "x"]
 )
-def test_a_text_that_repeats_itself_costs_no_time(text: str) -> None:
+def test_a_repetitive_text_takes_little_time(text: str) -> None:
     """Each of these texts, as in a tool's report, took more than 20 seconds."""
     assert "yes" in unquoted("yes " + text) and "yes" in filled("yes " + text)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_no_text_is_too_strange(seed: int) -> None:
+def test_any_text_keeps_its_length_and_lines(seed: int) -> None:
     """For any characters: the same length, the same lines, and nothing new."""
     chance = random.Random(seed)
     pieces = [

@@ -154,7 +154,7 @@ def test_a_squash_of_several_commits_is_one_commit(
 
 
 @pytest.mark.parametrize("with_clone", [True, False], ids=["clone", "REST"])
-def test_a_change_that_is_nowhere_whole_is_a_reason(
+def test_a_change_found_in_no_range_of_commits_is_rejected_as_spread(
     store: Store, source: Any, world: World, tmp_path: Path, with_clone: bool
 ) -> None:
     """GitHub names a path that occurs in no range of commits up to the merge commit."""

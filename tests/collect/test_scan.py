@@ -36,7 +36,7 @@ def found(scanner: Scanner, *texts: str) -> Matches:
 
 @pytest.mark.rule("exact-scan")
 @pytest.mark.parametrize("seed", range(20))
-def test_the_scan_finds_what_a_loop_finds(seed: int) -> None:
+def test_the_scan_finds_the_same_as_a_naive_loop(seed: int) -> None:
     """The fast scan filters for the slow one: it may let too much through, but never too little."""
     chance = random.Random(seed)
     for _ in range(100):
@@ -51,7 +51,7 @@ def test_the_scan_finds_what_a_loop_finds(seed: int) -> None:
 
 @pytest.mark.rule("exact-scan")
 @pytest.mark.parametrize("seed", range(20))
-def test_matches_that_cross_overlap_or_touch_hide_nothing(seed: int) -> None:
+def test_crossing_overlapping_and_adjacent_matches_are_all_found(seed: int) -> None:
     """Many texts are searched as one: short words from a small alphabet meet in every way, especially at boundaries."""
     chance = random.Random(seed)
     pieces = ["a", "b+", "i", "s?", ".", r"\s+", r"\w*?", r"\b", r"\W", r"[\sa]{2}", "^", "(b|ab)", r"(?:a|\s+b)"]
@@ -62,14 +62,14 @@ def test_matches_that_cross_overlap_or_touch_hide_nothing(seed: int) -> None:
 
 
 @pytest.mark.rule("exact-scan")
-def test_a_huge_text_among_small_ones() -> None:
+def test_a_huge_text_among_small_ones_is_scanned() -> None:
     texts = ["", "focus", "x" * 10**5 + " aria é " + "y" * 10**5, " trap", "focus trap", ""]
     for scanner in shipped()[:4]:
         assert found(scanner, *texts) == naive(scanner, *texts)
 
 
 @pytest.mark.rule("exact-scan")
-def test_every_letter_that_python_takes_for_another_is_found() -> None:
+def test_every_letter_that_python_equates_with_another_is_found() -> None:
     """Ignoring case, Python equates four non-ASCII letters with ASCII ones, and no other in all of Unicode."""
     scanner = Scanner([r"[a-z0-9_]"])
     alike = [letter for letter in map(chr, range(0x80, 0x110000)) if re.match("[a-z0-9_]", letter, re.IGNORECASE)]
@@ -102,7 +102,7 @@ def test_every_blank_and_digit_of_unicode_is_found() -> None:
     ],
     ids=repr,
 )
-def test_what_the_filter_can_not_express_is_searched_for_all_the_same(pattern: str) -> None:
+def test_patterns_that_the_filter_cannot_express_are_searched_one_by_one(pattern: str) -> None:
     scanner = Scanner(["nothing", pattern, "aria"])
     texts = ["aria", "xaria", "aa", "cb", "the end\n", "É", "abb", "look", "", "]b", "\x85b"]
     assert scanner.unfiltered == {1}
@@ -124,12 +124,12 @@ def test_patterns_become_wider(pattern: str, wider: str) -> None:
     assert widen(pattern) == wider
 
 
-def test_no_shipped_pattern_goes_the_slow_way() -> None:
+def test_every_shipped_pattern_can_be_filtered() -> None:
     """A pattern that the filter cannot handle would be searched for in every text, and the scan would silently be
     slow."""
     rows = [*patterns()["a11y"]["text"], *patterns()["a11y"]["label"], *patterns()["issue_ref"]["text"]]
     assert [row for row in rows if Scanner([row]).unfiltered] == []
 
 
-def test_nothing_to_look_for_finds_nothing() -> None:
+def test_no_patterns_or_no_text_give_no_matches() -> None:
     assert found(Scanner([]), "text") == found(Scanner(["a"]), "") == found(Scanner(["a"])) == []

@@ -49,7 +49,7 @@ def test_each_criterion(rest: Rest, world: World, facts: dict, web: str, reasons
     assert (row.stars, row.last_commit) == (facts["stars"], facts["pushed_at"][:10])
 
 
-def test_what_moved_or_is_gone_is_a_row_too(rest: Rest, world: World) -> None:
+def test_moved_and_missing_repositories_have_rows(rest: Rest, world: World) -> None:
     world.repository("acme/design", stars=900, pushed_at=RECENT, language="CSS")
     world.rename("acme/design", "acme/ui")
     gone, moved = select(rest, [Listed(name="acme/gone"), Listed(name="acme/design")], NOW)
@@ -57,7 +57,7 @@ def test_what_moved_or_is_gone_is_a_row_too(rest: Rest, world: World) -> None:
     assert (moved.repo, moved.reasons) == ("acme/design (now acme/ui)", ())
 
 
-def test_facts_are_asked_for_again(rest: Rest, world: World, github: GitHubDouble) -> None:
+def test_facts_are_requested_again_after_a_refusal(rest: Rest, world: World, github: GitHubDouble) -> None:
     world.repository("acme/ui", stars=900, pushed_at=RECENT, language="CSS")
     github.fault(faults.secondary_limit(retry_after=0), on="rest", times=2)
     (row,) = select(rest, [Listed(name="acme/ui")], NOW)
@@ -65,7 +65,7 @@ def test_facts_are_asked_for_again(rest: Rest, world: World, github: GitHubDoubl
 
 
 @pytest.mark.rule("selection")
-def test_the_shipped_list_is_the_seeds() -> None:
+def test_the_shipped_list_has_the_repositories_of_the_thesis() -> None:
     """Appendix 9.2 of the thesis names 29 repositories, including the twenty of table 4.1."""
     listed = load_list()
     assert len({one.name for one in listed}) == len(listed) == 29

@@ -48,11 +48,11 @@ def test_a_rejection_can_be_excluded_and_keeps_its_issues() -> None:
     assert isinstance(found, Rejection) and (found.reason, found.issues) == ("excluded", (7, 8))
 
 
-def test_what_nobody_collected_can_not_be_excluded() -> None:
+def test_a_pull_request_that_was_not_collected_cannot_be_excluded() -> None:
     assert settle(None, FILES, Standing(place=decision("exclude", reason="no"))) is None
 
 
-def test_a_record_of_a_decision_takes_the_place_of_the_sources() -> None:
+def test_the_record_of_a_decision_replaces_the_sources_record() -> None:
     """People edit candidates.jsonl: a line that they add or move is a decision with its own record."""
     own = collected(title="Mine").model_dump(mode="json")
     for record in (collected(), refused(), None):
@@ -64,7 +64,7 @@ def test_a_record_of_a_decision_takes_the_place_of_the_sources() -> None:
 
 
 @pytest.mark.rule("chosen-by-hand")
-def test_a_candidate_that_is_chosen_is_marked_and_keeps_what_the_filters_said() -> None:
+def test_a_chosen_candidate_is_marked_and_keeps_the_filters_decision() -> None:
     filters = {"no_test_changes": True, "no_a11y_evidence": False}
     found = settle(collected(filters=filters), FILES, Standing(chosen=True))
     assert isinstance(found, Candidate) and found.chosen_by_hand and found.filters == filters
@@ -77,7 +77,7 @@ def test_a_candidate_that_is_chosen_is_marked_and_keeps_what_the_filters_said() 
         ({"no_test_changes": True, "no_a11y_evidence": False}, "no_a11y_evidence", (101,)),
     ],
 )
-def test_what_is_no_longer_chosen_gets_what_the_filters_said(
+def test_a_pull_request_that_is_no_longer_chosen_gets_the_filters_decision(
     filters: dict[str, bool], reason: str, issues: tuple[int, ...]
 ) -> None:
     """The first failed filter gives the reason; issues were linked only if there was evidence."""
@@ -86,7 +86,7 @@ def test_what_is_no_longer_chosen_gets_what_the_filters_said(
     assert (found.reason, found.issues, found.detail) == (reason, issues, "; ".join(FILES))
 
 
-def test_what_passes_all_filters_stays_a_candidate_if_it_is_no_longer_chosen() -> None:
+def test_a_deselected_pull_request_that_passes_all_filters_stays_a_candidate() -> None:
     found = settle(collected(filters={"no_test_changes": True}, chosen_by_hand=True), FILES, Standing())
     assert isinstance(found, Candidate) and not found.chosen_by_hand
 
@@ -146,15 +146,15 @@ def test_a_record_that_is_neither_is_refused() -> None:
     ],
     ids=["unchanged", "the source agrees by now", "changed", "another kind of record"],
 )
-def test_a_change_below_a_decision_is_said(standing: Standing, said: list[str]) -> None:
+def test_a_change_of_the_source_under_a_decision_is_reported(standing: Standing, said: list[str]) -> None:
     found = list(conflicts(collected(), standing))
     assert len(found) == len(said) and all(map(str.startswith, found, said))
 
 
-def test_a_field_of_what_is_gone_is_said() -> None:
+def test_a_decision_about_a_missing_record_is_reported() -> None:
     (said,) = conflicts(None, setting("title", "Mine", before="Before"))
     assert "no longer has the field title" in said
 
 
-def test_what_identifies_a_record_is_a_field_of_both_kinds_or_of_one() -> None:
+def test_identifying_fields_exist_in_candidates_or_rejections() -> None:
     assert set(Candidate.model_fields) | set(Rejection.model_fields) >= IDENTITY

@@ -40,7 +40,7 @@ def test_everything_is_kept_with_its_funnel(store: Store, history: History) -> N
 
 
 @pytest.mark.rule("collecting-adds")
-def test_collecting_adds_to_what_is_there(store: Store, history: History) -> None:
+def test_collecting_adds_to_existing_records(store: Store, history: History) -> None:
     """Single pull requests are added one by one, and a later full run removes none of them."""
     collect(store, REPO, history.folder, numbers=[2])
     assert reasons(store) == {2: "by hand"}
@@ -51,13 +51,13 @@ def test_collecting_adds_to_what_is_there(store: Store, history: History) -> Non
 
 
 @pytest.mark.rule("chosen-by-hand")
-def test_a_rejected_one_can_still_be_chosen(store: Store, history: History) -> None:
+def test_a_rejected_pull_request_can_still_be_chosen(store: Store, history: History) -> None:
     collect(store, REPO, history.folder)
     collect(store, REPO, history.folder, numbers=[3])
     assert reasons(store) == ALL | {3: "by hand"}
 
 
-def test_new_pull_requests_come_in_with_a_new_state_of_the_clone(store: Store, history: History) -> None:
+def test_new_commits_of_the_clone_add_pull_requests(store: Store, history: History) -> None:
     collect(store, REPO, history.folder)
     history.commit("Aria (#4)", {"src/Menu.tsx": "4\n", "src/Menu.test.tsx": "4\n"})
     collect(store, REPO, history.folder)

@@ -66,12 +66,12 @@ def test_the_first_change_that_fits_ends_the_search() -> None:
     assert base_of(merged(), history) == "three" and history.asked == [1, 3]
 
 
-def test_where_the_branch_had_changed_the_nearest_change_counts() -> None:
+def test_on_a_changed_branch_the_nearest_range_counts() -> None:
     history = History(span("one", 9, 9), span("two", 4, 1), span("three", 7, 1), commits=3)
     assert base_of(merged(), history) == "two"
 
 
-def test_a_change_without_all_paths_is_none() -> None:
+def test_a_range_without_all_paths_is_no_change() -> None:
     """The numbers may match by chance."""
     history = History(span("one", 3, 1, PATHS[0]), span("two", 9, 9), commits=2)
     assert base_of(merged(), history) == "two"
@@ -83,7 +83,7 @@ def test_without_numbers_of_a_host_the_paths_decide(added: int | None, removed: 
     assert base_of(merged(added, removed), history) == "one" and history.counted == 0
 
 
-def test_beginnings_are_tried_up_to_a_limit() -> None:
+def test_starting_commits_are_tried_up_to_a_limit() -> None:
     history = History(span("one", 9, 9), commits=1000)
     assert base_of(merged(), history) == "one"
     assert len(history.asked) <= 13 and history.asked[1] == 1000

@@ -16,7 +16,7 @@ JUDGE = Judgement(model="scripted", settings="s", score=2, agreement=1, ratings=
 SAID = {"equivalent": False, "snapshot": None, "axe": None, "stories": [4, 0, 1], "judge": 2}
 
 
-def test_what_differs_is_named(tmp_path: Path) -> None:
+def test_every_different_assessment_is_named(tmp_path: Path) -> None:
     store = Store(tmp_path / "data")
     verdict = factories.make_verdict(factories.make_prediction(1))
     who = verdict.model_dump(include={"instance_id", "agent", "model", "run", "patch_digest", "image"})

@@ -87,14 +87,14 @@ def test_history_is_in_the_order_of_numbers_and_dates() -> None:
     assert [commits["base"] for commits in COMMITS["pulls"].values()] == heads[:-1]
 
 
-def test_linked_issues_exist_and_one_candidate_has_none() -> None:
+def test_linked_issues_exist_and_one_candidate_has_no_issue() -> None:
     assert {issue for pull in PULLS.values() for issue in pull["issues"]} == set(ISSUES)
     assert not set(ISSUES) & set(PULLS)
     assert [number for number in CANDIDATES if not PULLS[number]["issues"]] == [27]
 
 
 @pytest.mark.parametrize("number", PULLS)
-def test_linked_issues_stand_in_the_text(number: int) -> None:
+def test_linked_issues_are_mentioned_in_the_text(number: int) -> None:
     """A local clone knows only links that title and body contain."""
     pull = PULLS[number]
     assert all(re.search(rf"(?:#|/issues/){issue}\b", pull["body"]) for issue in pull["issues"])
@@ -113,14 +113,14 @@ def test_collecting_ends_as_expected(number: int) -> None:
     assert any(reasons.values()) != (number in CANDIDATES)
 
 
-def test_the_one_that_is_no_accessibility_fix_says_nothing_of_it_anywhere() -> None:
+def test_the_pull_request_without_accessibility_fix_has_no_evidence() -> None:
     pull = PULLS[14]
     texts = [pull, *(ISSUES[number] for number in pull["issues"])]
     assert not any(has_evidence(text) for text in texts)
     assert not any(matches("a11y", "label", label) for text in texts for label in text["labels"])
 
 
-def test_shapes_of_the_special_ones() -> None:
+def test_files_of_the_special_pull_requests() -> None:
     assert len(changed(22)[0]) == 3
     assert [Path(path).suffix for path in changed(19)[1]] == [".snap"]
     assert [Path(path).suffix for path in changed(27)[0]] == [".css"]

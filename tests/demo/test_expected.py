@@ -62,7 +62,7 @@ def changed(*path: str, to: Any) -> dict[str, Any]:
     return expected
 
 
-def test_what_is_as_expected_has_no_differences(compare: Compare) -> None:
+def test_expected_results_have_no_differences(compare: Compare) -> None:
     assert compare(EXPECTED) == []
 
 

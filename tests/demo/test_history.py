@@ -27,7 +27,7 @@ def log(repository: Path, pretty: str) -> list[str]:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\0")
 
 
-def test_makes_the_commits_that_are_listed(tmp_path: Path) -> None:
+def test_the_listed_commits_are_made(tmp_path: Path) -> None:
     assert build_history(DEMO, tmp_path / "repository") == COMMITS
     merges = [pull["merge"] for pull in COMMITS["pulls"].values()]
     assert log(tmp_path / "repository", "%H") == [COMMITS["base"], *merges]
@@ -39,7 +39,7 @@ def test_each_pull_request_is_one_squash_commit(tmp_path: Path) -> None:
     assert messages == [f"{pull.title} (#{pull.number})\n\n{pull.body.strip()}" for pull in read_pulls(DEMO)]
 
 
-def test_the_host_has_no_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_of_the_host_change_no_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The host's signing, line endings, identities and surrounding repository would change the commits."""
     config = tmp_path / ".gitconfig"
     config.write_text("[commit]\ngpgSign = true\n[core]\nautocrlf = true\n[user]\nname = Host\n")
@@ -67,7 +67,7 @@ def test_a_stale_history_is_replaced(tmp_path: Path) -> None:
     assert len(log(target, "%H")) == 1 + len(COMMITS["pulls"])
 
 
-def test_what_it_did_not_make_is_left_alone(tmp_path: Path) -> None:
+def test_a_foreign_repository_is_refused_and_left_alone(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "--quiet", "--bare", str(tmp_path / "mine")], check=True)
     with pytest.raises(UserError, match="not a history made by the demo"):
         build_history(DEMO, tmp_path / "mine")

@@ -35,14 +35,14 @@ def test_an_answer_belongs_to_a_step_and_a_title() -> None:
     assert "Toggle.css" in model.reply("Step: files\n\nTitle of 19").text
 
 
-def test_the_title_of_a_pull_request_with_an_issue_is_no_marker() -> None:
+def test_the_title_of_a_pull_request_with_an_issue_gets_no_answer() -> None:
     """An agent that is told the pull request's own title would have seen what it must not see."""
     with pytest.raises(Refusal, match="no scripted answer"):
         scripted_model(DEMO, candidates()).reply("Step: repair\n\nTitle of 12")
 
 
 @pytest.mark.parametrize("engine", ["none", pytest.param("ready", marks=pytest.mark.engine)])
-def test_the_demo_needs_no_engine_and_takes_none_that_happens_to_answer(
+def test_the_demo_uses_the_local_sandbox_even_if_an_engine_answers(
     engine: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It used an engine that answered, made the base image, downloaded every tool, and needed 13 minutes instead of

@@ -34,7 +34,7 @@ def test_second_build_keeps_the_image(image: str) -> None:
     assert re.fullmatch(rf"{re.escape(image)} sha256:[0-9a-f]{{64}} \d+MB\n", again.stdout)
 
 
-def test_image_says_what_it_is(image: str) -> None:
+def test_image_has_its_label_folder_and_variables(image: str) -> None:
     template = '{{index .Config.Labels "a11y-bench.layer"}} {{.Config.WorkingDir}} {{.Config.Env}}'
     shown = run("docker", "image", "inspect", "--format", template, image).stdout
     assert shown.startswith("base /workspace [LANG=C.UTF-8 PATH=")
@@ -47,7 +47,7 @@ def test_image_has_the_tools_the_user_and_the_workspace(image: str) -> None:
 
 
 @pytest.mark.invariant(6)
-def test_image_holds_no_certificate_beyond_debians_own(image: str) -> None:
+def test_image_trusts_only_debians_own_certificates(image: str) -> None:
     """A host behind a TLS-inspecting proxy trusts an authority that a published image must not trust."""
     debians = CERTIFICATE.findall(
         in_image(image, "dpkg -L ca-certificates | grep '^/usr/share/ca-certificates/.*\\.crt$' | xargs cat")

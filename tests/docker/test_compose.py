@@ -25,12 +25,12 @@ def services(name: str) -> dict[str, dict[str, Any]]:
 SERVICES = [pytest.param(service, id=name) for file in FILES for name, service in services(file).items()]
 
 
-def test_there_are_three() -> None:
+def test_every_compose_file_is_listed() -> None:
     assert list(FILES) == ["ollama", "proxy", "vllm"]
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_it_is_a_compose_file(name: str) -> None:
+def test_every_file_follows_the_compose_schema(name: str) -> None:
     """By the schema of the Compose specification that check-jsonschema contains."""
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", FILES[name]]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -43,13 +43,13 @@ def test_images_are_pinned(service: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_nothing_is_open_to_the_network(service: dict[str, Any]) -> None:
+def test_ports_are_open_on_the_loopback_only(service: dict[str, Any]) -> None:
     """Anybody could use a model server that is open to the network."""
     assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_what_serves_says_when_it_is_ready(service: dict[str, Any]) -> None:
+def test_every_permanent_service_has_a_health_check(service: dict[str, Any]) -> None:
     assert ("healthcheck" in service) == (service["restart"] == "unless-stopped")
 
 
@@ -77,7 +77,7 @@ def test_the_proxy_finds_the_servers(server: str, service: str) -> None:
     assert len({yaml.safe_load(path.read_text())["name"] for path in FILES.values()}) == 1
 
 
-def test_the_servers_serve_what_the_list_names() -> None:
+def test_the_servers_serve_models_of_the_list() -> None:
     asked = {
         model.entry["litellm_params"]["model"].removeprefix("openai/") for model in load_models(SHIPPED).models.values()
     }
@@ -87,7 +87,7 @@ def test_the_servers_serve_what_the_list_names() -> None:
 
 
 @pytest.mark.parametrize("service", services("vllm").values(), ids=services("vllm"))
-def test_vllm_is_told_its_model_as_its_command_wants_it(service: dict[str, Any]) -> None:
+def test_vllm_gets_its_model_as_an_argument(service: dict[str, Any]) -> None:
     """`vllm serve` takes the name as an argument and refuses --model; the module in some images ignores it."""
     assert service["entrypoint"] == ["vllm", "serve"]
     assert "--model" not in service["command"] and "--task" not in service["command"]

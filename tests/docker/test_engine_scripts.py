@@ -64,7 +64,7 @@ def test_an_engine_on_a_disk_of_its_own_keeps_its_data(own_engine: dict[str, str
         assert list(root.iterdir()) == [] and not root.is_mount()
 
 
-def test_a_disk_hides_no_data_that_are_there(own_engine: dict[str, str]) -> None:
+def test_a_disk_is_not_mounted_over_existing_data(own_engine: dict[str, str]) -> None:
     need("dockerd", root=True)
     folder = Path(own_engine["A11Y_BENCH_DOCKER_ROOT"])
     folder.mkdir()

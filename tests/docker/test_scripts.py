@@ -24,7 +24,7 @@ def test_shellcheck_finds_nothing() -> None:
 
 
 @pytest.mark.parametrize("script", PROGRAMS, ids=lambda path: path.name)
-def test_program_teaches(script: Path) -> None:
+def test_help_names_the_usage_and_every_variable(script: Path) -> None:
     assert os.access(script, os.X_OK)
     shown = run(script, "--help")
     assert shown.returncode == 0
@@ -67,7 +67,7 @@ def test_stop_leaves_a_process_alone_that_took_the_id_of_the_engine(tmp_path: Pa
         bystander.wait()
 
 
-def test_build_lists_the_ways_when_it_is_given_another() -> None:
+def test_build_with_an_unknown_way_lists_the_ways() -> None:
     refused = run(BUILD, A11Y_BENCH_BASE_FROM="thin-air")
     assert refused.returncode == 1
     assert all(way in refused.stderr for way in ("thin-air", "auto", "registry", "debootstrap"))

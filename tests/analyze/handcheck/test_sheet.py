@@ -47,7 +47,7 @@ def test_every_rating_is_explained():
     assert set(RATINGS) == set(get_args(Rating))
 
 
-def test_equal_patches_of_several_models_are_one_check_and_empty_ones_are_none(store):
+def test_equal_patches_of_several_models_are_one_check_and_empty_patches_are_omitted(store):
     checks = sheet.sample(analyze.load(store), 30, 1)
     assert {(check.instance_id, check.patch) for check in checks} == {
         ("acme__ui-1", FIX_PATCH),
@@ -71,7 +71,7 @@ def test_references_are_not_sampled(store):
 
 
 @pytest.mark.rule("blinded")
-def test_a_sheet_does_not_say_whose_a_patch_is(exported):
+def test_a_sheet_does_not_name_the_models(exported):
     """RULES, Analysis: a rater who knows the model rates the model."""
     text = exported.read_text(encoding="utf-8") + exported.with_name("sheet.html").read_text(encoding="utf-8")
     assert not [word for word in ("model-a", "model-b", "magentless", "resolved on") if word in text]
@@ -97,7 +97,7 @@ def test_a_later_rating_of_the_same_person_counts_and_the_earlier_stays(store):
     assert [one.rating for one in read_records(store.handchecks, HandCheck)] == ["no", "fixes"]
 
 
-def test_a_word_that_is_no_rating_is_refused_with_its_line(store, exported):
+def test_an_unknown_rating_is_refused_with_its_line(store, exported):
     fill(exported, {FIRST: "great"})
     error = refusal(store, exported)
     assert (error.path, error.field, error.hint) == (exported, "rating", "it is one of: fixes, partly, no, harms")
@@ -112,32 +112,32 @@ def test_a_sheet_with_other_separators_is_refused(store, exported):
     assert (error.line, error.field) == (1, "check") and "commas" in error.hint
 
 
-def test_a_patch_that_is_no_prediction_any_more_is_refused(store, exported):
+def test_a_patch_that_was_removed_from_the_predictions_is_refused(store, exported):
     fill(exported, {FIRST: "no"})
     for path in store.root.glob("03_predictions/repair/*/acme__ui/*/*/predictions.jsonl"):
         write_records(path, [])
     assert refusal(store, exported).field == "check"
 
 
-def test_a_check_that_stands_there_twice_is_refused(store, exported):
+def test_a_check_that_occurs_twice_is_refused(store, exported):
     with exported.open("a", encoding="utf-8") as lines:
         lines.write(f"{FIRST},acme__ui-1,no,\n{FIRST},acme__ui-1,fixes,\n")
     assert "occurs twice" in refusal(store, exported).message
 
 
-def test_a_sheet_that_was_begun_is_not_overwritten(store, exported):
+def test_a_sheet_with_ratings_is_not_overwritten(store, exported):
     with pytest.raises(UserError, match="already exists"):
         sheet.export(sheet.sample(analyze.load(store), 30, 1), exported.parent)
 
 
-def test_without_any_patch_there_is_nothing_to_check(store):
+def test_a_sample_without_patches_is_refused(store):
     for path in store.root.glob("03_predictions/**/predictions.jsonl"):
         path.unlink()
     with pytest.raises(UserError, match="no patch to check"):
         sheet.sample(analyze.load(store), 30, 1)
 
 
-def test_export_and_import_as_a_person_calls_them(store, tmp_path):
+def test_export_and_import_on_the_command_line(store, tmp_path):
     arguments = ["export", str(tmp_path / "sheet"), "--size", "2", "--data", str(store.root)]
     done = CliRunner().invoke(command, arguments, catch_exceptions=False)
     path = tmp_path / "sheet" / "sheet.csv"

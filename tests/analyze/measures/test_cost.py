@@ -21,7 +21,7 @@ def test_costs_add_up_exactly(tables):
     assert all(isinstance(cost, Decimal) for cost in tables["costs"]["cost_usd"])
 
 
-def test_what_a_patch_and_a_resolved_instance_cost(tables):
+def test_cost_per_patch_and_per_resolved_instance(tables):
     columns = ("predicted", "cost per instance USD", "non empty", "non empty %", "resolved", "cost per resolved USD")
     assert rows(tables, "costs", *columns) == [
         "3 0.037 2 66.7 1 0.110",

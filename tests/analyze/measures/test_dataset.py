@@ -22,7 +22,7 @@ def test_funnel_counts_totals_and_the_median_share(tables):
     ]
 
 
-def test_qualification_says_what_is_kept_and_pending(tables):
+def test_qualification_counts_kept_and_pending_candidates(tables):
     """Candidates 1 and 2 are rated super, 4 bad, 3 and 5 not at all; nobody rated forms."""
     columns = ("repository", "candidates", "kept", "qualified", "rejected", "pending", "qualified %")
     assert rows(tables, "qualification", *columns) == [
@@ -32,7 +32,7 @@ def test_qualification_says_what_is_kept_and_pending(tables):
     ]
 
 
-def test_an_instance_that_is_no_candidate_makes_nothing_pending(frames):
+def test_an_instance_without_candidate_does_not_change_the_pending_count(frames):
     """A dataset can come from elsewhere; pending candidates are counted by name, so their number is never negative."""
     elsewhere = frames.candidates[frames.candidates["number"] == 5]
     table = dataset.qualification(replace(frames, candidates=elsewhere))
@@ -43,7 +43,7 @@ def test_rejections_by_reason(tables):
     assert rows(tables, "rejections") == ["collect no_test_changes acme/ui 2", "build regression acme/ui 1"]
 
 
-def test_what_instances_are_made_of(tables):
+def test_composition_of_the_dataset(tables):
     columns = (
         "repository",
         "instances",

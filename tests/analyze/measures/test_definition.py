@@ -21,7 +21,7 @@ def test_a_table_is_made_of_metrics_or_by_a_function_of_its_name():
     assert set(METRICS) <= names, "a metric that no table shows"
 
 
-def test_every_table_stands_in_a_chapter():
+def test_every_chapter_has_a_table_and_every_table_a_chapter():
     assert {table.chapter for table in definitions()} == set(CHAPTERS)
 
 

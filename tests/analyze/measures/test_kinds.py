@@ -21,13 +21,13 @@ def group(costs: list[dict[str, Any]] | None = None, **columns: list[Any]) -> An
     return SimpleNamespace(rows=rows.convert_dtypes(), costs=pd.DataFrame(costs or []))
 
 
-def test_what_is_true_is_counted_and_the_unknown_is_not() -> None:
+def test_count_takes_true_values_and_known_takes_all_known_values() -> None:
     rows = group(resolved=[True, False, None, True])
     assert kinds.count("resolved")(rows) == 2
     assert kinds.known("resolved")(rows) == 3
 
 
-def test_a_value_is_counted_where_it_is_known() -> None:
+def test_missing_values_count_for_no_category() -> None:
     rows = group(localisation=["perfect", "miss", None, "perfect"])
     assert [kinds.among("localisation", kind)(rows) for kind in ("perfect", "partial", "miss")] == [2, 0, 1]
 
@@ -36,7 +36,7 @@ def test_a_value_is_counted_where_it_is_known() -> None:
     ("values", "total", "mean", "median"),
     [([1, 2, 6], 9, 3.0, 2.0), ([1, None, 4], 5, 2.5, 2.5), ([None, None], None, None, None), ([0], 0, 0.0, 0.0)],
 )
-def test_of_unknown_numbers_nothing_is_known(
+def test_sum_mean_and_median_leave_out_unknown_numbers(
     values: list[int | None], total: int | None, mean: float | None, median: float | None
 ) -> None:
     rows = group(tokens=values)
@@ -65,14 +65,14 @@ def test_repositories_weigh_the_same_in_a_macro_average() -> None:
     assert kinds.macro("resolved")(rows) == pytest.approx(100 * (1 / 3 + 1) / 2)
 
 
-def test_a_repository_about_which_nothing_is_known_has_no_share() -> None:
+def test_a_repository_without_known_values_is_left_out_of_the_macro_average() -> None:
     rows = group(repo=["a/b", "c/d"], resolved=[True, None])
     assert kinds.macro("resolved")(rows) == 100
     assert kinds.macro("resolved")(group(resolved=[None, None])) is None
 
 
 @pytest.mark.parametrize(("part", "whole", "expected"), [(1, 4, 25.0), (0, 4, 0.0), (1, 0, None), (None, 4, None)])
-def test_a_ratio_of_nothing_is_unknown(part: int | None, whole: int, expected: float | None) -> None:
+def test_a_ratio_with_a_zero_or_unknown_part_is_unknown(part: int | None, whole: int, expected: float | None) -> None:
     assert kinds.ratio(lambda _: part, lambda _: whole)(group(files=[1])) == expected
 
 
@@ -85,7 +85,7 @@ def test_money_is_added_exactly() -> None:
 @pytest.mark.parametrize(
     ("cost", "whole", "expected"), [(Decimal("0.3"), 3, 0.1), (Decimal(1), 0, None), (None, 3, None)]
 )
-def test_a_cost_by_nothing_is_unknown(cost: Decimal | None, whole: int, expected: float | None) -> None:
+def test_a_cost_per_zero_items_is_unknown(cost: Decimal | None, whole: int, expected: float | None) -> None:
     assert kinds.per(lambda _: cost, lambda _: whole)(group(files=[1])) == expected
 
 
@@ -111,13 +111,13 @@ def test_the_balance_of_violations_needs_both_numbers(
     assert metrics.axe_delta(group(axe_fixed=fixed, axe_introduced=introduced)) == delta
 
 
-def test_a_judge_that_can_not_tell_rates_nothing() -> None:
+def test_an_undecided_judge_is_left_out_of_the_mean() -> None:
     assert metrics.judge_mean(group(judge=[3, -1, 2])) == 2.5
     assert metrics.judge_mean(group(judge=[-1, -1])) is None
     assert metrics.judge_mean(group(judge=[None])) is None
 
 
-def test_the_agreement_of_people_is_over_what_they_checked() -> None:
+def test_human_agreement_is_over_the_patches_that_were_checked() -> None:
     rows = group(hand_fixes=[True, True, False, None], resolved=[True, False, False, True])
     assert metrics.hand_agree(rows) == pytest.approx(200 / 3)
     assert metrics.hand_kappa(rows) == pytest.approx(0.4)
@@ -131,7 +131,7 @@ def test_jaccard_over_all_counts_a_missing_patch_as_zero() -> None:
     assert metrics.jaccard_of_all(group(jaccard=[None], predicted=[False])) is None
 
 
-def test_what_an_agent_saw_is_counted_where_it_says_so() -> None:
+def test_gold_files_that_an_agent_saw_are_counted_where_it_reports_them() -> None:
     rows = group(gold_located=[2, None, 1], gold_files=[2, 5, 3], gold_edited=[1, 4, None])
     assert [metrics.of_seen(name)(rows) for name in ("gold_files", "gold_located", "gold_edited")] == [5, 3, 1]
 
@@ -143,7 +143,7 @@ def test_the_share_of_the_models_cost() -> None:
     assert metrics.llm_share(group([{"shown_llm_usd": Decimal(0), "shown_emb_usd": Decimal(0)}])) is None
 
 
-def test_the_interval_holds_the_share() -> None:
+def test_the_interval_contains_the_share() -> None:
     rows = group(resolved=[True] * 3 + [False] * 4)
     low, high = metrics.wilson("low")(rows), metrics.wilson("high")(rows)
     assert low is not None and high is not None and low < 300 / 7 < high
@@ -166,11 +166,11 @@ def test_shares_of_columns() -> None:
     ("values", "expected"),
     [([Decimal("0.1"), None, Decimal("0.2")], Decimal("0.3")), ([None], None), ([], None)],
 )
-def test_the_total_of_what_is_known(values: list[Decimal | None], expected: Decimal | None) -> None:
+def test_a_known_total_skips_unknown_amounts(values: list[Decimal | None], expected: Decimal | None) -> None:
     assert known_total(pd.Series(values, dtype="object")) == expected
 
 
-def test_a_row_of_totals_is_under_more_than_one_row() -> None:
+def test_a_single_row_gets_no_row_of_totals() -> None:
     table = pd.DataFrame({"repo": ["a/b", "c/d"], "total": [1, 2], "usd": [Decimal("0.1"), Decimal("0.2")]})
     table = table.astype({"repo": "string", "usd": "object"})
     last = with_total(table, "repo").iloc[-1]

@@ -51,7 +51,7 @@ def test_a_subset_of_the_instances_is_marked_and_last(store):
 
 @pytest.mark.invariant(4)
 @pytest.mark.rule("incomplete-is-marked")
-def test_what_is_not_evaluated_is_no_failure_and_marks_the_run_incomplete(tables):
+def test_unevaluated_instances_are_no_failures_and_mark_the_run_incomplete(tables):
     """Invariant 4: an infrastructure fault is recorded as "not evaluated", and is no model's failure."""
     assert rows(tables, "resolution", "model", "resolved of evaluated %", "incomplete") == [
         "lab/model-b 100.0 yes",
@@ -59,7 +59,7 @@ def test_what_is_not_evaluated_is_no_failure_and_marks_the_run_incomplete(tables
     ]
 
 
-def test_nothing_evaluated_is_an_unknown_rate_and_not_zero(store):
+def test_a_run_without_evaluations_has_an_unknown_rate_instead_of_zero(store):
     prediction = make_prediction(1, agent="other")
     add_run(store, UI, [prediction])
     add_verdicts(store, UI, [make_verdict(prediction, Outcome.NOT_EVALUATED, cause="engine")])
@@ -69,7 +69,7 @@ def test_nothing_evaluated_is_an_unknown_rate_and_not_zero(store):
 
 
 @pytest.mark.rule("references")
-def test_references_are_marked_and_stand_in_no_comparison(store):
+def test_references_are_marked_and_left_out_of_comparisons(store):
     """RULES, Running: oracle and nop need no model; they check the dataset."""
     prediction = make_prediction(1, agent="oracle", model_name_or_path="oracle")
     add_run(store, UI, [prediction])
@@ -90,12 +90,12 @@ def test_outcomes_add_up_to_the_dataset(tables):
     assert tables["outcomes"][[*counts, "empty_patch"]].sum(axis="columns").tolist() == [4, 4]
 
 
-def test_pairs_are_compared_on_what_both_were_evaluated_on(tables):
+def test_pairs_are_compared_on_instances_that_both_were_evaluated_on(tables):
     """Only the first instance of acme/ui was evaluated for both, and both resolved it."""
     assert rows(tables, "comparison") == ["lab/model-b model-a 1 1 0 0 0 1.000 1.000"]
 
 
-def test_mcnemar_counts_what_only_one_of_two_resolved():
+def test_mcnemar_counts_instances_that_only_one_of_two_models_resolved():
     """The last instance was evaluated for only one of them."""
     names = [f"acme__ui-{number}" for number in range(9)]
     first = pd.array([True, True, True, True, True, True, False, False, True], "boolean")
@@ -167,7 +167,7 @@ def test_the_funnel_of_an_agent_goes_on_into_the_evaluation(store):
     ]
 
 
-def test_how_far_the_right_files_came(store):
+def test_shares_of_gold_files_located_shown_and_edited(store):
     add_metadata(store, "acme__ui-1", sets=[{"located": ["src/Menu.tsx"], "shown": ["src/Menu.tsx"]}])
     add_metadata(store, "acme__ui-2", sets=[{"located": ["src/Menu.tsx"], "shown": ["a.css"]}])
     tables = analyze.tables(analyze.load(store) if add_metadata(store, "acme__ui-3", funnel={"located": 1}) else None)
@@ -176,7 +176,7 @@ def test_how_far_the_right_files_came(store):
     )
 
 
-def test_where_instances_ended(tables):
+def test_counts_of_instances_by_how_they_ended(tables):
     assert rows(tables, "causes", "model", "ended", "outcome", "cause", "instances") == [
         "lab/model-b patch resolved – 2",
         "lab/model-b no answer not_evaluated – 1",
@@ -238,7 +238,7 @@ def test_patches_checked_by_hand(store):
     assert rows(tables, "hands", *columns) == ["lab/model-b 2 1 50.0 100.0", "model-a 1 1 100.0 100.0"]
 
 
-def test_what_other_stages_will_give_has_its_tables(frames):
+def test_assessment_columns_have_tables_once_they_are_filled(frames):
     """Their columns are empty until stage 04 fills them; they are counted over the models' predictions."""
     given = {"equivalent": True, "axe_fixed": 2, "axe_remaining": 1, "axe_introduced": 0, "judge": -1, "score": 0.5}
     model_a = frames.predictions["model"] == "model-a"
@@ -249,7 +249,7 @@ def test_what_other_stages_will_give_has_its_tables(frames):
     assert rows(tables, "leaderboard", "model", "equivalent %") == ["lab/model-b –", "model-a 100.0"]
 
 
-def test_every_table_of_models_says_how_often_each_was_asked(store, tmp_path):
+def test_every_table_of_models_counts_the_attempts(store, tmp_path):
     again = Store(tmp_path / "again")
     add_verdicts(again, UI, [make_verdict(make_prediction(n, run="again"), Outcome.EMPTY) for n in (1, 2, 3)])
     made = analyze.tables(analyze.load(store, "acme/ui", samples=[again.root]))

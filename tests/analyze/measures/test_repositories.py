@@ -19,12 +19,12 @@ def test_resolution_by_repository_and_model(tables):
     ]
 
 
-def test_what_models_resolve_together(tables):
+def test_instances_that_any_or_all_models_resolve(tables):
     """Both resolve the first of acme/ui; forms is resolved by one of them, and two instances by neither."""
     assert rows(tables, "together") == ["acme/forms 1 2 1 100.0 0 0", "acme/ui 3 2 1 33.3 1 2", "all 4 2 2 50.0 1 2"]
 
 
-def test_what_one_model_was_not_given_is_not_resolved_by_all(tmp_path):
+def test_an_instance_that_one_model_was_not_asked_about_is_not_resolved_by_all(tmp_path):
     store = Store(tmp_path)
     each_with_instances_of_its_own(store)
     assert rows(analyze.tables(analyze.load(store)), "together", "by any", "by all") == ["1 0"]

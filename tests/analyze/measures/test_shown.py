@@ -58,7 +58,7 @@ def test_a_number_has_as_many_decimals_as_its_unit(value: float, unit: str, text
         (Decimal("1E+3"), "1,000"),
     ],
 )
-def test_an_amount_is_exact_as_long_as_it_is_short(value: Decimal, text: str) -> None:
+def test_short_amounts_are_exact_and_long_amounts_are_rounded(value: Decimal, text: str) -> None:
     assert shown(value, "decimal", "USD") == text
 
 
@@ -81,7 +81,7 @@ def test_an_empty_column_is_not_shown() -> None:
     assert list(as_text(table, [column("a", "Int64"), column("b")])) == ["a"]
 
 
-def test_both_ends_of_an_interval_are_one_column() -> None:
+def test_an_interval_is_shown_in_one_column() -> None:
     table = pd.DataFrame({"resolved_low": [9.9, None], "resolved_high": [81.6, None]})
     text = as_text(table, [column("resolved_low", "Float64", "%"), column("resolved_high", "Float64", "%")])
     assert text.to_dict("list") == {"resolved interval": ["9.9–81.6", NOTHING]}
@@ -103,7 +103,7 @@ def test_a_column_is_named_for_people(name: str, label: str) -> None:
     assert heading.name == label and heading.numeric
 
 
-def test_no_table_has_two_columns_that_people_read_alike() -> None:
+def test_no_table_has_two_columns_with_the_same_heading() -> None:
     """Otherwise the second one would get the first one's cells."""
     for definition in definitions():
         table = pd.DataFrame({item.name: [1] for item in definition.dictionary})

@@ -50,7 +50,7 @@ def test_an_instance_is_in_its_own_dataset(instance: Instance, repo: Repo) -> No
     checks.belongs(make_instance(1), REPO, PATH)
 
 
-def test_nothing_is_kept_and_rejected_at_once() -> None:
+def test_an_instance_that_is_kept_and_rejected_is_refused() -> None:
     error = refused(checks.not_kept, make_rejection(1), {"acme__ui-1"}, PATH, Path("data/kept.jsonl"))
     assert "data/kept.jsonl" in str(error) and error.hint == "run that stage again"
     checks.not_kept(make_rejection(1), {"acme__ui-2"}, PATH, PATH)
@@ -94,7 +94,7 @@ def test_a_record_lies_in_the_folder_of_its_agent_and_model(model: str) -> None:
         (Outcome.TIMEOUT, "diff", True),
     ],
 )
-def test_a_verdict_says_empty_exactly_if_the_patch_is(outcome: Outcome, patch: str, agrees: bool) -> None:
+def test_a_verdict_is_empty_exactly_when_the_patch_is(outcome: Outcome, patch: str, agrees: bool) -> None:
     answer = make_prediction(model_patch=patch)
     arguments = (make_verdict(answer, outcome), answer, lambda: Path("data/verdicts"), PATH)
     if agrees:
@@ -121,7 +121,7 @@ def test_an_assessment_never_changes_the_verdict(outcome: Outcome) -> None:
 
 
 @pytest.mark.parametrize("field", ["unfixed", "broken"])
-def test_what_is_resolved_broke_nothing(field: str) -> None:
+def test_a_resolved_verdict_with_failed_tests_is_refused(field: str) -> None:
     verdict = make_verdict(make_prediction(), Outcome.RESOLVED, **{field: {"a": "FAILED"}})
     error = refused(checks.consistent, verdict, PATH)
     assert error.field == "outcome"

@@ -40,7 +40,7 @@ def store(tmp_path: Path) -> Store:
         ('{"agent": "magentless", "model": "model-a", "shaped_by": "by hand"}', "field 'shaped_by'"),
     ],
 )
-def test_what_cannot_be_read_is_said_and_the_run_counts(store: Store, text: str, place: str) -> None:
+def test_an_unreadable_run_description_is_noted_and_the_run_counts(store: Store, text: str, place: str) -> None:
     """One such file ended the analysis of all models. The run still covers the same instances."""
     (path,) = store.root.rglob("run.json")
     path.write_text(text, encoding="utf-8")
@@ -55,7 +55,7 @@ def test_what_cannot_be_read_is_said_and_the_run_counts(store: Store, text: str,
     assert shown[1][4] == "provider_500"
 
 
-def test_a_run_whose_owner_nothing_says_is_left_out(store: Store) -> None:
+def test_a_run_without_known_agent_and_model_is_left_out(store: Store) -> None:
     (path,) = store.root.rglob("run.json")
     path.write_text("", encoding="utf-8")
     write_records(path.with_name("predictions.jsonl"), [])

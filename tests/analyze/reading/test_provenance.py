@@ -31,7 +31,7 @@ def store(tmp_path) -> Store:
     return make_data(tmp_path / "data")
 
 
-def test_a_run_says_what_made_it(store):
+def test_a_run_has_the_versions_settings_and_prices_that_produced_it(store):
     (path,) = [one for one in store.root.rglob("predictions.jsonl") if "model-a" in str(one) and UI.slug in str(one)]
     write_json(path.with_name("run.json"), ABOUT)
     row = analyze.load(store).runs.query("model == 'model-a' and repo == 'acme/ui'").iloc[0]
@@ -44,13 +44,13 @@ def test_a_run_says_what_made_it(store):
     assert (row["served_by"], row["input_usd"], row["output_usd"]) == ("glm-4.6-0930 fp_1", 0.5, 2.0)
 
 
-def test_a_run_that_says_nothing_is_there_all_the_same(store):
+def test_a_run_without_description_is_listed_without_versions(store):
     """Predictions of other harnesses, and of older versions."""
     runs = analyze.load(store).runs
     assert len(runs) and runs["tool"].isna().all()
 
 
-def test_the_report_ends_with_what_made_it(store):
+def test_provenance_tables_have_a_digest_of_the_instances(store):
     frames = analyze.load(store)
     made = analyze.tables(frames)
     assert {"provenance", "data"} <= made.keys()
@@ -59,7 +59,7 @@ def test_the_report_ends_with_what_made_it(store):
     assert before["acme/ui"] != fewer["acme/ui"] and before["acme/forms"] == fewer["acme/forms"]
 
 
-def test_a_table_by_classes_with_one_class_is_left_out(store):
+def test_a_table_by_class_with_a_single_class_is_left_out(store):
     made = analyze.tables(analyze.load(store))
     for name in ("repositories", "by_size"):
         table, about = made[name], definition(name)
@@ -69,7 +69,7 @@ def test_a_table_by_classes_with_one_class_is_left_out(store):
     assert is_informative(definition("leaderboard"), made["leaderboard"])
 
 
-def test_pass_at_k_is_left_out_where_nobody_tried_twice(store):
+def test_pass_at_k_is_left_out_without_second_attempts(store):
     about, table = definition("pass_at_k"), analyze.tables(analyze.load(store))["pass_at_k"]
     once, twice = (table.head(1).assign(k=k) for k in (1, 2))
     assert not is_informative(about, once) and is_informative(about, twice)

@@ -29,7 +29,7 @@ def refusal(store: Store) -> UserError:
 
 
 @pytest.mark.rule("missing-is-said")
-def test_missing_stages_are_said_and_left_out(tmp_path):
+def test_missing_stages_are_noted_and_left_out(tmp_path):
     """RULES, Analysis: a missing value is not zero."""
     store = Store(tmp_path)
     collect(store)
@@ -43,7 +43,7 @@ def test_missing_stages_are_said_and_left_out(tmp_path):
 
 
 @pytest.mark.trap("dataset-shrinks")
-def test_an_instance_that_would_be_decided_anew_is_said(store):
+def test_a_stale_instance_is_noted(store):
     path = store.dataset(UI)
     first, *others = read_records(path, Instance)
     write_records(path, [first.model_copy(update={"stale": "the law of running tests changed"}), *others])
@@ -54,7 +54,7 @@ def test_an_instance_that_would_be_decided_anew_is_said(store):
 @pytest.mark.rule("law")
 @pytest.mark.rule("identity")
 @pytest.mark.rule("lower-assurance")
-def test_what_keeps_verdicts_from_being_comparable_is_said(store):
+def test_reasons_that_verdicts_are_not_comparable_are_noted(store):
     predictions = [make_prediction(number, model_name_or_path="model-c") for number in (1, 2)]
     add_run(store, UI, predictions)
     more = {"law": "another", "differs": ("node: 20 in place of 18",), "lacks": ("negative_control",)}
@@ -67,14 +67,14 @@ def test_what_keeps_verdicts_from_being_comparable_is_said(store):
     assert "04 evaluate: verdicts on acme/ui have lower assurance, since these are missing: negative_control." in notes
 
 
-def test_a_prediction_without_evaluation_is_said_and_left_out(store):
+def test_a_prediction_without_evaluation_is_noted_and_left_out(store):
     add_run(store, UI, [make_prediction(1, agent="other")])
     frames = analyze.load(store)
     assert "04 evaluate: nothing yet for other, model-a on acme/ui." in frames.notes
     assert "other" not in set(analyze.tables(frames)["resolution"]["agent"])
 
 
-def test_the_newest_run_counts_and_verdicts_on_an_older_one_do_not(store):
+def test_the_newest_run_counts_and_verdicts_on_older_runs_do_not(store):
     add_run(store, UI, [make_prediction(1, run="n" * 32)], time="20250101T000000Z")
     frames = analyze.load(store, "acme/ui")
     newest = frames.predictions[frames.predictions["model"] == "model-a"]
@@ -85,7 +85,7 @@ def test_the_newest_run_counts_and_verdicts_on_an_older_one_do_not(store):
 
 
 @pytest.mark.trap("verdict-of-another-patch")
-def test_a_patch_that_was_written_anew_is_not_evaluated(store):
+def test_a_changed_patch_counts_as_not_evaluated(store):
     """TRAPS: results cached by instance would give a changed patch the old one's verdict."""
     anew = [make_prediction(1, model_patch="another"), make_prediction(2, model_patch="")]
     add_run(store, UI, anew)
@@ -93,13 +93,13 @@ def test_a_patch_that_was_written_anew_is_not_evaluated(store):
     assert outcomes.loc["model-a", ["resolved", "empty_patch", "not_evaluated"]].tolist() == [0, 1, 2]
 
 
-def test_one_repository_alone(store):
+def test_a_single_repository_can_be_selected(store):
     frames = analyze.load(store, "acme__forms")
     assert frames.instances["instance_id"].tolist() == ["acme__forms-1"]
     assert frames.costs["repo"].tolist() == ["acme/forms"]
 
 
-def test_an_unknown_repository_lists_what_there_is(store):
+def test_an_unknown_repository_lists_the_available_ones(store):
     with pytest.raises(UserError, match="available: acme/forms, acme/ui"):
         analyze.load(store, "acme/nothing")
 
@@ -165,7 +165,7 @@ def test_a_resolved_verdict_with_broken_tests_is_refused(store):
 @pytest.mark.parametrize(
     ("patch", "outcome", "said"), [("", Outcome.RESOLVED, "resolved"), ("diff", Outcome.EMPTY, "empty")]
 )
-def test_an_outcome_that_the_patch_belies_is_refused_with_both_files(store, patch, outcome, said):
+def test_an_outcome_that_contradicts_the_patch_is_refused_with_both_files(store, patch, outcome, said):
     prediction = make_prediction(1, agent="other", model_patch=patch)
     answers = add_run(store, UI, [prediction])
     path = add_verdicts(store, UI, [make_verdict(prediction, outcome, fixed=())])
@@ -224,14 +224,14 @@ def test_a_broken_ledger_is_refused(store):
     assert refusal(store).path == store.ledger
 
 
-def test_costs_that_disagree_with_the_ledger_are_said(store):
+def test_costs_that_disagree_with_the_ledger_are_noted(store):
     fill_ledger(store)
     notes = analyze.load(store).notes
     assert "Costs: costs.csv has 0.33 USD and the ledger 0.11; the next prediction rewrites it." in notes
 
 
 @pytest.mark.rule("tracks")
-def test_another_tracks_money_is_not_counted(store):
+def test_costs_of_another_track_are_not_counted(store):
     """For pages, `repo` is the case set, which may have a repository's name by chance."""
     before = analyze.load(store)
     lines = store.costs.read_text().splitlines()
@@ -248,14 +248,14 @@ def test_another_tracks_money_is_not_counted(store):
 
 
 @pytest.mark.rule("tracks")
-def test_costs_from_before_there_were_tracks_are_repair(store):
+def test_costs_without_a_track_count_as_repair(store):
     before = analyze.load(store).costs
     text = store.costs.read_text().replace("track,", "").replace("repair,", "")
     write_bytes(store.costs, text.encode())
     assert analyze.load(store).costs.equals(before)
 
 
-def test_a_verdict_in_another_image_is_of_another_dataset(store):
+def test_a_verdict_from_another_image_is_left_out(store):
     write_records(store.dataset(FORMS), [make_instance(1, FORMS, image="j" * 32)])
     frames = analyze.load(store)
     assert not frames.predictions.query("instance_id == 'acme__forms-1'")["judged"].any()
@@ -266,21 +266,21 @@ def test_a_verdict_in_another_image_is_of_another_dataset(store):
 
 
 @pytest.mark.rule("swe-bench-predictions")
-def test_predictions_that_name_no_agent_are_of_their_folders(store):
+def test_predictions_without_an_agent_get_it_from_their_folder(store):
     """RULES, Names and records: predictions in SWE-bench's format are read, too."""
     path = add_run(store, UI, [make_prediction(1, agent="other")])
     write_records(path, [make_prediction(1, agent="")])
     assert "other" in set(analyze.load(store).predictions["agent"])
 
 
-def test_why_an_answer_is_missing(store):
+def test_the_cause_of_a_missing_answer(store):
     path = add_run(store, UI, [make_prediction(1)])
     write_json(path.with_name("metadata.json"), {"unanswered": {"acme__ui-2": "rate_limited"}})
     rows = analyze.load(store).predictions.query("model == 'model-a'").set_index("instance_id")
     assert rows.loc["acme__ui-2", ["predicted", "ended"]].tolist() == [False, "rate_limited"]
 
 
-def test_a_run_without_any_answer_is_told_by_its_description(store):
+def test_a_run_without_answers_is_known_from_its_description(store):
     path = add_run(store, UI, [make_prediction(1, agent="silent")])
     write_records(path, [])
     rows = analyze.load(store).predictions.query("agent == 'silent'")
@@ -288,7 +288,7 @@ def test_a_run_without_any_answer_is_told_by_its_description(store):
 
 
 @pytest.mark.rule("money-adds-up")
-def test_an_instance_has_what_it_spent(store):
+def test_each_instance_has_its_requests_tokens_and_cost(store):
     """RULES, Money: per instance, for any agent; shared costs belong to no instance."""
     fill_ledger(store)
     rows = analyze.load(store).predictions.dropna(subset="cost_usd")
@@ -296,7 +296,7 @@ def test_an_instance_has_what_it_spent(store):
     assert spent.to_numpy().tolist() == [["model-a", "acme__ui-1", 2, 220, Decimal("0.10"), 1.0]]
 
 
-def test_what_the_agent_saw_of_the_right_files(store):
+def test_counts_of_gold_files_that_the_agent_located_saw_and_edited(store):
     add_metadata(store, "acme__ui-1", sets=[{"located": ["src/Menu.tsx", "a.css"], "shown": []}])
     rows = analyze.load(store).predictions.dropna(subset="gold_located")
     assert rows[["gold_files", "gold_located", "gold_shown", "gold_edited"]].to_numpy().tolist() == [[1, 1, 0, 1]]
@@ -344,13 +344,13 @@ def of_other(store: Store) -> Any:
 
 
 @pytest.mark.rule("assessment-beside-the-verdict")
-def test_what_the_assessment_says_stands_beside_the_verdict(store, unresolved):
+def test_an_assessment_is_shown_beside_the_verdict(store, unresolved):
     assess(store, unresolved)
     row = of_other(store)
     assert (row.resolved, row.equivalent, row.snapshot) == (False, True, "cosmetic")
 
 
-def test_what_the_assessment_says_of_another_patch_is_left_out(store, unresolved):
+def test_an_assessment_of_another_patch_is_left_out(store, unresolved):
     assess(store, unresolved, patch_digest="0" * 32)
     assert pandas.isna(of_other(store).equivalent)
 
@@ -366,7 +366,7 @@ def test_violations_are_counted(store, unresolved):
 
 
 @pytest.mark.rule("bad-input")
-def test_an_assessment_that_belies_its_verdict_is_refused(store, unresolved):
+def test_an_assessment_that_contradicts_its_verdict_is_refused(store, unresolved):
     path = assess(store, unresolved, resolved=True)
     error = refusal(store)
     assert (error.path, error.field) == (path, "resolved")
@@ -384,7 +384,7 @@ def ask_for(store: Store, number: int, answer: str, cost: str, **more: Any) -> N
 
 
 @pytest.mark.trap("money-of-all-runs")
-def test_costs_are_of_the_answers_that_are_shown(tmp_path: Path) -> None:
+def test_only_costs_of_the_shown_answers_count(tmp_path: Path) -> None:
     """Our first version divided the costs of all runs by the newest answers."""
     store = Store(tmp_path)
     write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
@@ -404,7 +404,7 @@ def test_costs_are_of_the_answers_that_are_shown(tmp_path: Path) -> None:
     assert frames.predictions["cost_usd"].tolist() == [Decimal("0.12"), Decimal("0.20")]
 
 
-def test_a_run_is_about_its_own_instances(tmp_path: Path) -> None:
+def test_a_run_covers_only_its_own_instances(tmp_path: Path) -> None:
     store = Store(tmp_path)
     write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
     path = add_run(store, UI, [make_prediction(2)])
@@ -413,7 +413,7 @@ def test_a_run_is_about_its_own_instances(tmp_path: Path) -> None:
     assert analyze.load(store).predictions["instance_id"].tolist() == [UI.instance_id(2)]
 
 
-def test_named_settings_are_rows_of_one_table(tmp_path: Path) -> None:
+def test_named_settings_are_separate_rows_of_one_table(tmp_path: Path) -> None:
     store = Store(tmp_path)
     write_records(store.dataset(UI), [make_instance(1)])
     for agent, outcome in (("magentless", Outcome.UNRESOLVED), ("magentless@greedy", Outcome.RESOLVED)):
@@ -440,7 +440,7 @@ def test_further_attempts_give_pass_at_k(tmp_path: Path) -> None:
     assert made["resolution"]["resolved"].tolist() == [0]
 
 
-def test_that_some_instances_have_fewer_attempts_is_said(tmp_path: Path) -> None:
+def test_instances_with_fewer_attempts_are_noted(tmp_path: Path) -> None:
     """A single instance with only one attempt rules out pass@k."""
     store = Store(tmp_path)
     write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
@@ -462,7 +462,7 @@ def kept_answer(store: Store, finished: str, run: str) -> None:
 
 
 @pytest.mark.trap("attempt-counted-twice")
-def test_a_copy_is_no_further_attempt(store: Store, tmp_path: Path) -> None:
+def test_a_copied_attempt_counts_once(store: Store, tmp_path: Path) -> None:
     copies = [Path(shutil.copytree(store.root, tmp_path / name)) for name in ("copy", "second")]
     again, once = analyze.load(store, samples=[*copies, copies[0]]), analyze.load(store)
     assert len(again.samples) == len(once.samples)
@@ -480,7 +480,9 @@ def test_a_copy_is_no_further_attempt(store: Store, tmp_path: Path) -> None:
         ("2024-05-07T00:00:00Z", "another run", 2),
     ],
 )
-def test_an_equal_patch_may_be_another_attempt(tmp_path: Path, finished: str, run: str, attempts: int) -> None:
+def test_equal_answers_of_different_times_are_different_attempts(
+    tmp_path: Path, finished: str, run: str, attempts: int
+) -> None:
     """An answer has the same name in every data directory, since it follows from the question; its time is its own."""
     first, second = Store(tmp_path / "first"), Store(tmp_path / "second")
     write_records(first.dataset(UI), [make_instance(1)])
@@ -489,7 +491,7 @@ def test_an_equal_patch_may_be_another_attempt(tmp_path: Path, finished: str, ru
     assert len(analyze.load(first, samples=[second.root]).samples) == attempts
 
 
-def test_every_attempt_has_its_row_its_outcome_and_its_cost(tmp_path: Path) -> None:
+def test_every_attempt_has_a_row_with_outcome_and_cost(tmp_path: Path) -> None:
     """Tables used to count the attempts, but had neither outcome nor cost of the later ones."""
     store = Store(tmp_path)
     write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
@@ -524,7 +526,7 @@ def test_every_attempt_has_its_row_its_outcome_and_its_cost(tmp_path: Path) -> N
     ]
 
 
-def test_one_attempt_has_no_table_of_attempts(store) -> None:
+def test_a_single_attempt_makes_no_table_of_attempts(store) -> None:
     made = analyze.tables(analyze.load(store))
     assert "attempts" not in made and "instance_attempts" not in made
     assert made["leaderboard"]["pass_at_all_pct"].isna().all()

@@ -26,7 +26,7 @@ def said(*samples: list[dict[str, Any]]) -> dict[str, Any]:
     return {"funnel": FUNNEL, "samples": records}
 
 
-def test_a_reply_came_as_far_as_its_stage() -> None:
+def test_a_reply_passed_the_stages_up_to_the_one_it_reached() -> None:
     samples = [
         [reply("shown", "CUT_ANSWER"), reply("parses", None, "exact", "new file")],
         [reply("edited", "SEARCH_MISMATCH", "exact")],
@@ -40,14 +40,14 @@ def test_a_reply_came_as_far_as_its_stage() -> None:
     ]
 
 
-def test_a_record_of_an_older_agent_tells_of_one_reply_of_each_sample() -> None:
+def test_a_record_of_an_older_agent_has_one_reply_for_each_sample() -> None:
     older = said([reply("shown", "NO_EDITS")])
     del older["samples"][0]["replies"]
     assert list(replies(older, PLACE)) == [(0, 1, False, False, False, False, None, "NO_EDITS")]
 
 
 @pytest.mark.parametrize("metadata", [{}, {"funnel": {"planned": 1}, "samples": [{}]}, {"funnel": FUNNEL}])
-def test_an_agent_that_tells_of_no_replies_has_none(metadata: dict[str, Any]) -> None:
+def test_metadata_without_replies_has_none(metadata: dict[str, Any]) -> None:
     assert list(replies(metadata, PLACE)) == []
 
 
@@ -63,7 +63,7 @@ def test_an_agent_that_tells_of_no_replies_has_none(metadata: dict[str, Any]) ->
         3,
     ],
 )
-def test_samples_that_say_nothing_are_refused(samples: Any) -> None:
+def test_samples_of_another_form_are_refused(samples: Any) -> None:
     with pytest.raises(UserError) as caught:
         list(replies({"funnel": FUNNEL, "samples": samples}, PLACE))
     assert (caught.value.path, caught.value.field) == (PLACE, "samples")

@@ -44,7 +44,7 @@ def said(frames: Frames, path: Path) -> str:
         ('{"funnel": {"edited": 1, "matched": 1, "applied": 1, "parses": 1}, "samples": [{}]}', "field 'samples'"),
     ],
 )
-def test_what_cannot_be_read_is_said_and_left_out(store: Store, text: str, place: str) -> None:
+def test_unreadable_metadata_is_noted_and_left_out(store: Store, text: str, place: str) -> None:
     """One file with a mistake ended the whole analysis. Its answer, and the other files, still count."""
     before = analyze.load(store)
     add_metadata(store, "acme__ui-2", funnel=FUNNEL)
@@ -57,7 +57,7 @@ def test_what_cannot_be_read_is_said_and_left_out(store: Store, text: str, place
     assert frames.predictions["gold_located"].isna().all()
 
 
-def test_a_folder_in_place_of_the_file_is_said(store: Store) -> None:
+def test_a_folder_in_place_of_the_file_is_noted(store: Store) -> None:
     path = add_metadata(store, "acme__ui-1")
     path.unlink()
     path.mkdir()
@@ -73,7 +73,7 @@ def test_a_folder_in_place_of_the_file_is_said(store: Store) -> None:
         ({"unanswered": {"a": 3}}, "field 'unanswered'"),
     ],
 )
-def test_why_answers_are_missing_is_unknown_if_it_cannot_be_read(store: Store, content: Any, place: str) -> None:
+def test_unreadable_causes_of_missing_answers_are_noted_and_unknown(store: Store, content: Any, place: str) -> None:
     path = add_run(store, UI, [make_prediction(1)]).with_name("metadata.json")
     write_json(path, content)
     frames = analyze.load(store)

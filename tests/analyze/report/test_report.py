@@ -110,13 +110,13 @@ def test_figures_have_a_text_alternative(page):
 
 
 # -- what must not happen ----------------------------------------------------------------------------------------------
-def test_one_file_without_network(page):
+def test_the_report_is_one_file_and_loads_nothing(page):
     assert not page.find_all(["link", "iframe"]) and not page.select("script[src]")
     assert all(image["src"].startswith("data:") for image in page.find_all("img"))
 
 
 @pytest.mark.invariant(5)
-def test_the_reports_own_script_and_style_are_all_that_may_run(page):
+def test_only_the_reports_own_script_and_style_may_run(page):
     """Invariant 5: the policy names two digests, so a browser refuses anything else that a text might contain."""
     policy = page.find("meta", attrs={"http-equiv": True})["content"]
     assert policy.startswith("default-src 'none'; img-src data:; ") and "unsafe" not in policy
@@ -163,7 +163,7 @@ def test_an_attempt_shows_its_funnel_tests_and_cost(page):
     assert said.endswith("The answer is the gold patch, as above.") and not attempt.find("pre")
 
 
-def test_a_patch_that_is_not_golds_is_shown(page):
+def test_the_patch_of_a_model_is_shown_if_it_differs_from_gold(page):
     attempts = page.find("article", id="acme__ui-3").find_all("details")
     assert "+export const Menu" in attempts[-1].find("ins").get_text()
     assert (
@@ -172,7 +172,7 @@ def test_a_patch_that_is_not_golds_is_shown(page):
     )
 
 
-def test_the_list_says_how_every_model_ended(page):
+def test_the_list_shows_the_outcome_of_every_model(page):
     rows = {
         words(row.th.a): [f"{cell['data-mark']} {words(cell)}" for cell in row.find_all("td")[5:]]
         for row in page.select("#list tbody tr")
@@ -185,7 +185,7 @@ def test_the_list_says_how_every_model_ended(page):
     }
 
 
-def test_an_outcome_stands_under_its_own_model(tmp_path):
+def test_an_outcome_is_in_the_column_of_its_model(tmp_path):
     """Rows were as long as the list of models that were asked about the instance, so one model showed another's
     outcome."""
     store = Store(tmp_path / "data")
@@ -218,7 +218,7 @@ def test_a_dataset_is_valid_when_oracle_resolves_all_and_nop_none(oracle, nop, i
 
 
 @pytest.mark.parametrize(("number", "noun", "said"), [(1, "file", "1 file"), (0, "file", "0 files")])
-def test_nouns_go_with_their_numbers(number, noun, said):
+def test_nouns_agree_with_their_numbers(number, noun, said):
     assert counted(number, noun) == said
     assert counted(2, "repository") == "2 repositories"
 
@@ -237,7 +237,7 @@ def test_the_contents_lead_to_every_table(page):
     ]
 
 
-def test_what_is_missing_stands_in_the_report(tmp_path):
+def test_the_report_lists_what_is_missing(tmp_path):
     store = Store(tmp_path)
     collect(store)
     page = parsed(analyze.write(analyze.load(store), store))

@@ -38,18 +38,18 @@ def place(*path: str | int) -> tuple[str | int, ...]:
         ([{"files": {"nodes": [None]}}, {}], [(None, place(0, "files", "nodes", 0))], set()),
     ],
 )
-def test_what_is_incomplete(nodes: Any, errors: Any, expected: set[int]) -> None:
+def test_objects_that_github_failed_to_return_are_incomplete(nodes: Any, errors: Any, expected: set[int]) -> None:
     """Not incomplete: objects that GitHub does not know or does not show, and files, which REST provides."""
     assert incomplete(answer(nodes, *errors), *NODES) == expected
 
 
 @pytest.mark.parametrize("path", [("repository",), ("repository", "pullRequests"), place(), ()])
-def test_an_error_of_the_whole_is_raised(path: tuple[str | int, ...]) -> None:
+def test_an_error_of_the_whole_answer_is_raised(path: tuple[str | int, ...]) -> None:
     with pytest.raises(InfrastructureError, match="Something went wrong"):
         incomplete(answer([{}], (None, path)), *NODES)
 
 
-def test_a_part_that_is_missing_is_raised() -> None:
+def test_a_missing_part_is_raised() -> None:
     with pytest.raises(InfrastructureError, match="GitHub's answer is incomplete"):
         part(answer(None), *NODES)
     assert part(answer([1]), *NODES) == [1]

@@ -43,7 +43,7 @@ def undisturbed(world: World, source: Any, tmp_path_factory: pytest.TempPathFact
     [(on, fault) for on in ("graphql", "rest") for fault in FAULTS.values() if (on, fault.name) != ("rest", "broken")],
     ids=lambda value: getattr(value, "name", value),
 )
-def test_a_fault_changes_nothing_in_the_end(
+def test_a_temporary_fault_does_not_change_the_result(
     store: Store, source: Any, github: GitHubDouble, undisturbed: Store, fault: Any, on: str
 ) -> None:
     """A broken answer is requested again, and nothing incomplete is kept."""
@@ -56,7 +56,7 @@ def test_a_fault_changes_nothing_in_the_end(
 
 @pytest.mark.rule("limits")
 @pytest.mark.parametrize("times", [2, 4])
-def test_an_answer_in_part_is_asked_for_again(
+def test_a_partial_answer_is_requested_again(
     store: Store, source: Any, github: GitHubDouble, undisturbed: Store, times: int
 ) -> None:
     """GitHub returns `data` and `errors` together if one node fails; without a second request, that node would be
@@ -83,7 +83,7 @@ def three(github: GitHubDouble) -> GitHubDouble:
     [("pullRequests", "nodes", 1), ("pullRequests", "nodes", 1, "labels"), ("i10",), ("i10", "labels")],
     ids=lambda path: ".".join(map(str, path)),
 )
-def test_what_stays_missing_is_fetched_singly(
+def test_objects_that_stay_missing_are_fetched_one_by_one(
     store: Store, source: Any, three: GitHubDouble, path: tuple[str | int, ...]
 ) -> None:
     """A pull request that GitHub omitted was lost, since the cursor moved on; an omitted issue was taken for
@@ -106,7 +106,7 @@ def test_what_stays_missing_is_fetched_singly(
     ],
     ids=["its number", "the pull request", "its labels", "the issue"],
 )
-def test_what_cannot_be_fetched_singly_ends_the_run(
+def test_an_object_that_cannot_be_fetched_alone_ends_the_run(
     store: Store, source: Any, three: GitHubDouble, places: list[tuple[str | int, ...]]
 ) -> None:
     """Nothing of the page is stored, so the next run gets everything."""
@@ -121,21 +121,21 @@ def test_what_cannot_be_fetched_singly_ends_the_run(
 
 
 @pytest.mark.rule("limits")
-def test_a_pull_request_chosen_by_hand_is_fetched_singly(store: Store, source: Any, three: GitHubDouble) -> None:
+def test_a_pull_request_chosen_by_hand_is_fetched_alone(store: Store, source: Any, three: GitHubDouble) -> None:
     """If GitHub omitted it, it was said not to exist."""
     three.fault(faults.partial("repository", "p2"), after=1, times=4)
     collect_from(store, REPO, source(), numbers=[1, 2])
     assert reasons(store) == {1: "by hand", 2: "by hand"}
 
 
-def test_paths_that_graphql_does_not_give_come_from_rest(store: Store, source: Any, github: GitHubDouble) -> None:
+def test_paths_missing_in_graphql_come_from_rest(store: Store, source: Any, github: GitHubDouble) -> None:
     github.world.repository(str(REPO)).pull(1, title="Aria", files=FILES)
     github.fault(faults.partial("repository", "pullRequests", "nodes", 0, "files"), after=1, times=4)
     collect_from(store, REPO, source())
     assert reasons(store) == {1: "candidate"}
 
 
-def test_a_page_that_is_too_much_for_github_comes_in_smaller_ones(
+def test_a_page_that_is_too_large_for_github_is_split(
     store: Store, source: Any, github: GitHubDouble, undisturbed: Store
 ) -> None:
     asked = len(github.requests)
@@ -197,7 +197,7 @@ def test_a_revoked_token_is_left_out(
 
 
 @pytest.mark.rule("bad-input")
-def test_a_token_that_is_revoked_meanwhile_loses_nothing(
+def test_a_token_revoked_during_the_run_loses_nothing(
     store: Store, source: Any, github: GitHubDouble, undisturbed: Store
 ) -> None:
     opened = source(tokens=(OTHER,))
@@ -209,7 +209,7 @@ def test_a_token_that_is_revoked_meanwhile_loses_nothing(
 
 
 @pytest.mark.rule("incremental")
-def test_a_cursor_that_expired_means_from_the_start(
+def test_an_expired_cursor_restarts_from_the_beginning(
     store: Store, source: Any, github: GitHubDouble, capsys: pytest.CaptureFixture[str]
 ) -> None:
     github.world.generate(str(REPO), pulls=150, seed=8)
@@ -223,7 +223,7 @@ def test_a_cursor_that_expired_means_from_the_start(
 
 @pytest.mark.trap("token-in-log")
 @pytest.mark.invariant(6)
-def test_a_token_is_nowhere(
+def test_a_token_is_in_no_file_or_output(
     store: Store, source: Any, github: GitHubDouble, capfd: pytest.CaptureFixture[str], caplog: Any
 ) -> None:
     """Whatever goes wrong: not in a file, on the terminal, in a library's log, or in an error."""

@@ -50,7 +50,9 @@ def refuse(status: int, message: str = "", attempt: int = 0, **headers: str) -> 
         (406, "too large", {}, None),
     ],
 )
-def test_what_a_refusal_means(status: int, message: str, headers: dict[str, str], seconds: int | None) -> None:
+def test_a_refusal_gives_the_time_to_wait(
+    status: int, message: str, headers: dict[str, str], seconds: int | None
+) -> None:
     """Retry-After may be a date; whatever a proxy writes there must not end a night's collection."""
     waited = refuse(status, message, **headers)
     assert waited == (pytest.approx(seconds, rel=0.3) if seconds and seconds > 60 else seconds)
@@ -61,7 +63,7 @@ def test_waits_grow_to_a_limit() -> None:
     assert refuse(403, "secondary", attempt=6) == 300
 
 
-def test_there_is_an_end_to_patience() -> None:
+def test_the_last_attempt_raises() -> None:
     with pytest.raises(InfrastructureError, match="GitHub keeps failing"):
         refuse(502, attempt=7)
 
@@ -85,7 +87,7 @@ def test_a_token_does_not_show_its_value() -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_the_last_token_is_the_end() -> None:
+def test_a_revoked_last_token_ends_the_run() -> None:
     tokens = Tokens(["a"])
     token, _ = tokens.next()
     assert tokens.refused(token, Refusal(401, "Bad credentials"), 0)

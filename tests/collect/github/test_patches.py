@@ -63,7 +63,7 @@ def test_a_commit_is_divided_into_source_and_tests() -> None:
     assert changes(Answers(ONE, diff=SOURCE + TEST)) == Patches("base", SOURCE, TEST)
 
 
-def test_the_whole_of_a_picture_is_in_the_mail() -> None:
+def test_an_image_is_read_from_the_mail() -> None:
     """GitHub's diff says only that the image differs; the mail's signature is not part of it."""
     rest = Answers(ONE, diff=SOURCE + SHOWN, patch=mail(SOURCE + WHOLE))
     assert changes(rest) == Patches("base", SOURCE + WHOLE, "")
@@ -78,21 +78,21 @@ def test_the_whole_of_a_picture_is_in_the_mail() -> None:
         "nothing of a mail",
     ],
 )
-def test_a_picture_that_no_single_mail_has_is_not_available(patch: str) -> None:
+def test_an_image_without_exactly_one_mail_is_not_available(patch: str) -> None:
     assert reason(Answers(ONE, diff=SOURCE + SHOWN, patch=patch)) == "binary"
 
 
-def test_a_text_that_speaks_of_binary_files_is_a_text() -> None:
+def test_a_text_that_mentions_binary_files_is_a_text() -> None:
     text = SOURCE.replace("+b", "+Binary files a and b differ")
     assert changes(Answers(ONE, diff=text)).fix == text
 
 
 @pytest.mark.parametrize(("status", "expected"), [(404, "base_missing"), (422, "base_missing"), (406, "too_large")])
-def test_what_github_refuses_has_a_reason(status: int, expected: str) -> None:
+def test_a_refusal_by_github_becomes_a_rejection_reason(status: int, expected: str) -> None:
     assert reason(Answers(ONE, diff=GithubException(status, {"message": "no"}, {}))) == expected
 
 
-def test_what_github_fails_at_is_no_reason() -> None:
+def test_a_server_error_is_raised() -> None:
     with pytest.raises(GithubException):
         changes(Answers(ONE, diff=GithubException(500, {"message": "no"}, {})))
 

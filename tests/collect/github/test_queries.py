@@ -28,7 +28,7 @@ def test_every_variable_is_declared_and_used(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_query_says_what_it_costs(name: str) -> None:
+def test_every_query_requests_its_cost(name: str) -> None:
     assert queries.LIMIT in ALL[name]
 
 
@@ -37,7 +37,7 @@ def test_a_fragment_that_is_used_is_sent_along(name: str) -> None:
     assert "...Pull" in ALL[name] and ALL[name].count("fragment Pull on PullRequest") == 1
 
 
-def test_pages_begin_with_what_changed_longest_ago() -> None:
+def test_pages_begin_with_the_least_recently_changed() -> None:
     """Pull requests that change while pages are read move to the end, so none is missed."""
     for name in ("PAGE", "NUMBERS"):
         assert "orderBy: {field: UPDATED_AT, direction: ASC}" in FIXED[name] and "states: MERGED" in FIXED[name]

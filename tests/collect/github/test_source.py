@@ -39,7 +39,7 @@ def test_a_pull_request_has_everything(source: Any, world: World) -> None:
 
 
 @pytest.mark.rule("no-persons-work")
-def test_a_bot_is_told_by_its_kind(source: Any, world: World, store: Store) -> None:
+def test_a_bot_is_recognized_by_its_type(source: Any, world: World, store: Store) -> None:
     """GraphQL omits the `[bot]` of a bot's name, so a name alone identifies no bot."""
     repo = world.repository(str(REPO))
     for number, author in ((1, "helper[bot]"), (2, "helper"), (3, None)):
@@ -60,7 +60,7 @@ def test_every_merged_pull_request_is_there(source: Any, world: World, number: i
 
 
 @pytest.mark.trap("unmerged-kept")
-def test_only_what_was_merged_is_there(source: Any, world: World) -> None:
+def test_only_merged_pull_requests_are_collected(source: Any, world: World) -> None:
     """An open or closed pull request has no merge commit: nothing shows that its patch is right."""
     repo = world.repository(str(REPO))
     for number, state in ((1, "MERGED"), (2, "CLOSED"), (3, "OPEN")):
@@ -69,7 +69,7 @@ def test_only_what_was_merged_is_there(source: Any, world: World) -> None:
     assert [one.pull.number for one in source().named([1, 2, 3])] == [1]
 
 
-def test_what_an_issue_number_leads_to(source: Any, world: World) -> None:
+def test_a_number_is_an_issue_a_pull_request_or_not_found(source: Any, world: World) -> None:
     repo = world.repository(str(REPO))
     repo.issue(10, title="Menu", body="why", labels=["a11y"])
     repo.pull(11, title="Change", files=FILES)
@@ -82,7 +82,7 @@ def test_what_an_issue_number_leads_to(source: Any, world: World) -> None:
 
 
 @pytest.mark.rule("funnel")
-def test_the_funnel_finds_what_the_recipes_say(store: Store, source: Any, world: World) -> None:
+def test_the_funnel_agrees_with_the_recipes(store: Store, source: Any, world: World) -> None:
     """Every generated pull request ends as its recipe says, and the counts add up."""
     repo = world.generate(str(REPO), pulls=400, seed=3, evidence=0.3)
     funnel = collect_from(store, REPO, source())
@@ -110,7 +110,7 @@ def test_a_hundred_pull_requests_cost_five_points_at_most(store: Store, source: 
 
 
 @pytest.mark.rule("funnel")
-def test_issues_are_asked_for_in_batches_and_after_the_paths(store: Store, source: Any, github: GitHubDouble) -> None:
+def test_issues_are_requested_in_batches_after_the_paths(store: Store, source: Any, github: GitHubDouble) -> None:
     repo = github.world.repository(str(REPO))
     repo.pull(1, title="No tests", body="Fixes #900", files=["src/Menu.tsx"])
     for number in range(2, 60):
@@ -123,7 +123,7 @@ def test_issues_are_asked_for_in_batches_and_after_the_paths(store: Store, sourc
 
 
 @pytest.mark.rule("incremental")
-def test_a_second_run_asks_for_what_is_new_alone(store: Store, source: Any, github: GitHubDouble) -> None:
+def test_a_second_run_requests_only_what_is_new(store: Store, source: Any, github: GitHubDouble) -> None:
     repo = github.world.generate(str(REPO), pulls=300, seed=5)
     first = collect_from(store, REPO, source())
     asked = len(github.requests)
@@ -136,7 +136,7 @@ def test_a_second_run_asks_for_what_is_new_alone(store: Store, source: Any, gith
 
 
 @pytest.mark.rule("incremental")
-def test_what_changed_is_decided_anew(store: Store, source: Any, world: World) -> None:
+def test_changed_pull_requests_are_decided_again(store: Store, source: Any, world: World) -> None:
     repo = world.repository(str(REPO))
     repo.issue(10, title="Menu has no name")
     repo.pull(11, title="Name it", files=FILES)
@@ -205,7 +205,7 @@ def test_single_pull_requests_are_taken_whatever_the_filters_say(store: Store, s
 
 
 @pytest.mark.rule("bad-input")
-def test_a_number_that_github_does_not_have(store: Store, source: Any, world: World) -> None:
+def test_a_number_that_is_not_on_github_is_refused(store: Store, source: Any, world: World) -> None:
     world.repository(str(REPO)).issue(7, title="An issue")
     with pytest.raises(UserError, match="no merged pull request #7, #8 of acme/ui"):
         collect_from(store, REPO, source(), numbers=[7, 8])

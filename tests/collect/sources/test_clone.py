@@ -32,7 +32,7 @@ def test_a_shallow_clone_is_refused(store: Store, tmp_path: Path) -> None:
 
 
 @pytest.mark.invariant(7)
-def test_a_missing_file_elsewhere_is_no_obstacle(store: Store, tmp_path: Path) -> None:
+def test_a_missing_file_rejects_only_pull_requests_that_touch_it(store: Store, tmp_path: Path) -> None:
     """A clone may lack a large video: only a pull request that touches it is rejected, for that reason."""
     history = History(tmp_path / "clone")
     history.commit("first", {"public/video.mp4": b"\0video", "src/Menu.tsx": "0\n"})
@@ -44,7 +44,7 @@ def test_a_missing_file_elsewhere_is_no_obstacle(store: Store, tmp_path: Path) -
     assert reasons(store) == {1: "candidate", 2: "base_missing"}
 
 
-def test_pages_hold_everything_once(tmp_path: Path) -> None:
+def test_pages_contain_everything_once(tmp_path: Path) -> None:
     history = History(tmp_path / "clone")
     history.commit("first")
     for number in range(1, 6):
@@ -53,7 +53,7 @@ def test_pages_hold_everything_once(tmp_path: Path) -> None:
     assert [one.pull.number for page in source.pages("") for one in page.pulls] == [5, 4, 3, 2, 1]
 
 
-def test_what_is_missing_is_said() -> None:
+def test_missing_or_wrong_options_are_refused() -> None:
     with pytest.raises(UserError, match="no clone is given"):
         open_source("git", REPO, Options())
     with pytest.raises(UserError, match="unknown source 'svn'\n  available: dataset, git, github"):

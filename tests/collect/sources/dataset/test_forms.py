@@ -44,7 +44,7 @@ def swe(**overrides: Any) -> SweBench:
     return SweBench.model_validate(SWE | overrides)
 
 
-def test_a_form_is_known_by_a_field_of_its_own() -> None:
+def test_a_form_is_recognized_by_its_field() -> None:
     assert {name: form for name, form in FORMS.items() if name in MULTI} == {"fix_patch": MultiSweBench}
     assert {name: form for name, form in FORMS.items() if name in SWE} == {"problem_statement": SweBench}
 
@@ -64,7 +64,7 @@ def test_an_open_pull_request_is_not_merged(state: str, merged: bool) -> None:
     assert multi(state=state).is_merged is merged
 
 
-def test_what_multi_swe_bench_expects() -> None:
+def test_expected_tests_of_multi_swe_bench() -> None:
     tests = {"a": {"run": "NONE", "test": "FAILED", "fix": "PASSED"}}
     assert multi(fixed_tests=tests, p2p_tests={"b": {}}).expected == ({"a"}, {"b"})
     assert multi().expected == (frozenset(), frozenset())
@@ -163,7 +163,7 @@ def test_a_task_folder_names_pictures_by_place_and_address() -> None:
 @pytest.mark.parametrize(
     "value", [None, "", "{}", {}, {"problem_statement": None}, {"patch": ["https://a.example/a.png"]}]
 )
-def test_without_pictures_of_the_statement_there_are_none(value: Any) -> None:
+def test_only_pictures_of_the_statement_are_read(value: Any) -> None:
     """Images in the patch or the tests would show the solution."""
     assert swe(image_assets=value).merged().pull.pictures == ()
 

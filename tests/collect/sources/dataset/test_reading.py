@@ -74,7 +74,7 @@ def test_a_folder_of_tasks(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("foreign-benchmarks")
-def test_one_task_alone_and_one_without_hints(tmp_path: Path) -> None:
+def test_a_single_task_without_hints(tmp_path: Path) -> None:
     folder = tasks(tmp_path, bare={"hints.md": None, "tests.json": None, "problem_assets/0-menu-1.png": None})
     ((record,), _) = rows(folder / "tasks" / "bare")
     assert (record.merged().pull.hints, record.expected) == ("", (set(), set()))
@@ -109,7 +109,7 @@ def test_a_bare_clone_that_lacks_some_contents(tmp_path: Path) -> None:
         ({"tests.json": '{"FAIL_TO_PASS": 3}'}, r"task.yaml: field 'FAIL_TO_PASS'"),
     ],
 )
-def test_a_broken_task_hides_no_other(tmp_path: Path, broken: dict[str, Any], says: str) -> None:
+def test_a_broken_task_does_not_hide_others(tmp_path: Path, broken: dict[str, Any], says: str) -> None:
     (good, problems) = rows(tasks(tmp_path, broken=broken))
     assert [one.number for one in good] == [8]
     assert len(problems) == 1 and says in problems[0]
@@ -215,7 +215,7 @@ def test_a_broken_task_is_named_and_the_others_are_read(tmp_path: Path, files: d
 
 
 @pytest.mark.parametrize("text", [DEEP, "{", "[]", "null", ""])
-def test_tests_that_can_not_be_read_expect_nothing(tmp_path: Path, text: str) -> None:
+def test_unreadable_expected_tests_are_empty(tmp_path: Path, text: str) -> None:
     """They decide nothing here: qualification finds out which tests the gold patch fixes."""
     found, problems = rows(tasks(tmp_path, odd={"tests.json": text}))
     assert problems == [] and [len(one.expected.fixed) for one in found] == [1, 0]
@@ -234,7 +234,7 @@ def test_the_transitions_of_multi_swe_bench(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_nothing_of_a_known_form(tmp_path: Path) -> None:
+def test_an_unknown_form_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no folder here has a task.yaml"):
         list(read(tmp_path, REPO))
     with pytest.raises(UserError, match="no such file"):
@@ -253,7 +253,7 @@ def test_pictures_and_hints_reach_the_task(store: Store, tmp_path: Path) -> None
 
 
 @pytest.mark.rule("foreign-benchmarks")
-def test_a_link_out_of_a_folder_is_none_of_its_files(tmp_path: Path) -> None:
+def test_a_link_out_of_the_folder_is_not_read(tmp_path: Path) -> None:
     """If the statement is a link to somebody's key, the key would be sent to a provider."""
     folder = tasks(
         tmp_path / "folder", odd={"problem_statement.md": None, "hints.md": None, "problem_assets/0-menu-1.png": None}
@@ -269,7 +269,7 @@ def test_a_link_out_of_a_folder_is_none_of_its_files(tmp_path: Path) -> None:
     assert ([one.hints_text for one in found], problems) == (["It is a nav.", "It is a nav."], [])
 
 
-def test_a_folder_that_only_looks_like_a_clone(tmp_path: Path) -> None:
+def test_a_folder_that_only_looks_like_a_clone_is_refused(tmp_path: Path) -> None:
     (tmp_path / "objects").mkdir()
     (tmp_path / "HEAD").write_text("nothing")
     with pytest.raises(UserError, match="not a git clone"):

@@ -74,7 +74,7 @@ def test_both_forms_become_candidates(store: Store, tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("foreign-benchmarks")
-def test_its_makers_chose_it(store: Store, tmp_path: Path) -> None:
+def test_a_record_of_a_dataset_is_taken_whatever_the_filters_decide(store: Store, tmp_path: Path) -> None:
     """It is taken whatever the filters decide, and records their decision; without tests, it is rejected as usual."""
     quiet = MULTI["resolved_issues"][0] | {"title": "Menu is slow"}
     path = write(tmp_path, MULTI | {"resolved_issues": [quiet]}, MULTI | {"number": 9, "test_patch": ""})
@@ -85,14 +85,14 @@ def test_its_makers_chose_it(store: Store, tmp_path: Path) -> None:
     assert (one.origin, one.filters["no_a11y_evidence"], one.chosen_by_hand) == ("dataset.jsonl", False, False)
 
 
-def test_the_funnel_is_the_same_where_it_is_asked_for(store: Store, tmp_path: Path) -> None:
+def test_the_filters_apply_on_request(store: Store, tmp_path: Path) -> None:
     quiet = MULTI["resolved_issues"][0] | {"title": "Menu is slow"}
     collect(store, write(tmp_path, MULTI | {"resolved_issues": [quiet]}, MULTI | {"number": 9}), filtered=True)
     assert reasons(store) == {7: "no_a11y_evidence", 9: "candidate"}
 
 
 @pytest.mark.rule("foreign-benchmarks")
-def test_which_part_is_a_test_is_its_makers_matter(store: Store, tmp_path: Path) -> None:
+def test_the_records_own_split_of_tests_is_kept(store: Store, tmp_path: Path) -> None:
     """If the record says so, files that our patterns do not recognize as tests are tests."""
     patch = TEST_PATCH.replace("src/Menu.test.tsx", "src/checks/menu-check.js")
     collect(store, write(tmp_path, SWE | {"test_patch": patch}))
@@ -111,7 +111,7 @@ def history(tmp_path: Path) -> History:
 
 
 @pytest.mark.rule("foreign-benchmarks")
-def test_the_clone_gives_what_the_record_lacks(store: Store, tmp_path: Path, history: History) -> None:
+def test_the_clone_supplies_fields_that_the_record_lacks(store: Store, tmp_path: Path, history: History) -> None:
     """Base and patches are the record's; the pull request's text and merge commit come from the history."""
     base = history.git("rev-parse", "HEAD~2")
     collect(store, write(tmp_path, SWE | {"base_commit": base}), clone=history.folder)
@@ -154,7 +154,7 @@ def test_one_broken_record_does_not_refuse_the_others(store: Store, tmp_path: Pa
     assert "field 'base_commit'" in problems[1]
 
 
-def test_a_number_is_there_once(store: Store, tmp_path: Path) -> None:
+def test_a_repeated_number_counts_once(store: Store, tmp_path: Path) -> None:
     collect(store, write(tmp_path, MULTI, MULTI | {"title": "again"}))
     one = outcomes(store)[7]
     assert isinstance(one, Candidate) and one.title == "Name the menu"
@@ -167,7 +167,7 @@ def test_an_open_pull_request_is_left_out(store: Store, tmp_path: Path) -> None:
     assert sorted(reasons(store)) == [7]
 
 
-def test_issues_without_a_number_do_not_run_into_each_other(store: Store, tmp_path: Path) -> None:
+def test_issues_without_a_number_stay_separate(store: Store, tmp_path: Path) -> None:
     other = SWE | {"instance_id": "acme__ui-9", "problem_statement": "Dialog: focus trap"}
     collect(store, write(tmp_path, SWE, other))
     titles = [one.resolved_issues[0].title for one in outcomes(store).values() if isinstance(one, Candidate)]
@@ -203,7 +203,7 @@ def test_a_file_that_is_not_there(path: Path | None) -> None:
 
 
 @pytest.mark.rule("test-files")
-def test_a_dataset_says_itself_which_files_are_tests(store: Store, tmp_path: Path) -> None:
+def test_the_datasets_own_test_files_are_kept(store: Store, tmp_path: Path) -> None:
     """Whatever their names: the authors' split is kept, and a rebase is complete."""
     odd = TEST_PATCH.replace("src/Menu.test.tsx", "checks/menu.js")
     collect(store, write(tmp_path, MULTI | {"test_patch": odd}, SWE | {"test_patch": ""}))
