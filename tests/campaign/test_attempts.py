@@ -19,7 +19,7 @@ def said(command: object, bench: Bench, *words: str) -> str:
     return result.output
 
 
-def test_every_command_says_which_attempt_it_is_about(tiny: Bench, tmp_path: Path) -> None:
+def test_every_command_names_the_attempt(tiny: Bench, tmp_path: Path) -> None:
     bench = tiny.copy(tmp_path)
     table = said(predict, bench, "--limit", "2", "--attempts", "2")
     cells = [[cell.strip() for cell in line.split("│")[1:3]] for line in table.splitlines() if "│ acme__ui-" in line]

@@ -42,7 +42,7 @@ def load(folder: Path, text: str) -> Campaign:
     return load_campaign(path)
 
 
-def test_what_a_file_says(tmp_path: Path) -> None:
+def test_a_file_is_read(tmp_path: Path) -> None:
     campaign = load(tmp_path, GOOD)
     assert (campaign.name, campaign.budget, campaign.attempts) == ("friday", Decimal("12.5"), 1)
     said = [(one.name, one.models, one.attempts) for one in campaign.agents]
@@ -79,7 +79,7 @@ def test_what_a_file_says(tmp_path: Path) -> None:
         ('"2024-01-01"', "2024-01-01T00:00:00Z", 8, "datasets[0].filter.merged_from", "a valid string"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(
+def test_a_mistake_is_refused_with_its_place(
     tmp_path: Path, old: str, new: str, line: int, field: str | None, said: str
 ) -> None:
     assert old in GOOD
@@ -110,7 +110,7 @@ def test_a_hint_is_about_the_file(tmp_path: Path, old: str, new: str, hint: str)
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("text", ["", 'models = ["m"]\n[[agents]]\n'])
-def test_a_file_that_asks_for_nothing_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_file_without_work_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(UserError):
         load(tmp_path, text)
 
@@ -150,7 +150,7 @@ def test_any_number_of_instances_may_be_named(tmp_path: Path, form: str) -> None
     ("further", "numbers"),
     [("", [1, 3]), ("limit = 1", [1]), ('instances = ["acme/ui#2", "acme/ui#3"]', [3]), ("pr = [1, 2]", [1])],
 )
-def test_a_list_limits_what_is_asked(tmp_path: Path, further: str, numbers: list[int]) -> None:
+def test_a_list_limits_the_selected_instances(tmp_path: Path, further: str, numbers: list[int]) -> None:
     """A repository may have been built with more pull requests than its list has."""
     built = [make_instance(number) for number in (1, 2, 3, 4)]
     write_records(tmp_path / "ui.jsonl", [lock(instance) for instance in built[::2]])
@@ -168,7 +168,7 @@ def test_a_selection_outside_the_list_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_a_folder_is_no_list(tmp_path: Path) -> None:
+def test_a_folder_in_place_of_a_list_is_refused(tmp_path: Path) -> None:
     (dataset,) = load(tmp_path, 'models = ["m"]\n[[datasets]]\nlock = "."\n').datasets
     with pytest.raises(UserError, match="cannot be read: Is a directory") as error:
         repo_of(dataset)
@@ -176,7 +176,7 @@ def test_a_folder_is_no_list(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_a_list_is_called_a_list(tmp_path: Path) -> None:
+def test_an_error_in_a_list_mentions_the_list(tmp_path: Path) -> None:
     """A file has no tuples, even though Python makes one of the list."""
     (tmp_path / "c.toml").write_text("models = 3\n")
     with pytest.raises(UserError, match="field 'models': Input should be a list"):

@@ -46,12 +46,12 @@ def outcome(tiny: Bench, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 
 @pytest.mark.trap("grown-dataset-pays-twice")
 @pytest.mark.rule("money-adds-up")
-def test_a_killed_campaign_ends_as_one_that_was_left_alone(outcome: Outcome) -> None:
+def test_a_killed_campaign_has_the_results_of_an_undisturbed_one(outcome: Outcome) -> None:
     assert outcome.differs == []
     assert [one.differs for one in outcome.kills] == [()] * KILLS
 
 
-def test_it_was_killed_in_the_middle_of_its_work(outcome: Outcome) -> None:
+def test_every_kill_happens_in_the_middle_of_the_work(outcome: Outcome) -> None:
     """Every interruption must find something done and leave something to do; otherwise nothing is proved."""
     units = [one.after for one in outcome.kills]
     assert units == sorted(set(units)) and units[0] > 0 and len(units) == KILLS
@@ -62,11 +62,11 @@ def test_it_was_killed_in_the_middle_of_its_work(outcome: Outcome) -> None:
     assert named["spent"] > 0
 
 
-def test_nothing_is_asked_a_second_time(outcome: Outcome) -> None:
+def test_no_request_is_sent_twice(outcome: Outcome) -> None:
     assert outcome.again == 0
 
 
-def test_a_difference_is_seen(outcome: Outcome) -> None:
+def test_the_comparison_detects_a_difference(outcome: Outcome) -> None:
     """The comparison itself must be able to fail."""
     both = outcome.calm, outcome.killed
     assert unlike(*both, lambda store: {"place": str(store.root)}) == ["place"]

@@ -74,7 +74,7 @@ def planned(store: Store, text: str, *words: str) -> Any:
     return CliRunner().invoke(command, words, env=GIVEN, catch_exceptions=False)
 
 
-def test_a_plan_says_which_pages_are_there_and_what_the_others_will_cost(store: Store) -> None:
+def test_a_plan_counts_existing_pages_and_estimates_the_cost_of_the_others(store: Store) -> None:
     (step,) = json.loads(planned(store, HARBOUR + "budget = 3\n", "--json").stdout)
     assert (step["track"], step["label"], step["wanted"], step["existing"], step["asked"]) == ("pages", "page", 4, 0, 4)
     assert (step["likely"], step["seconds"], step["worst"]) == (None, None, "3")
@@ -87,7 +87,7 @@ def test_a_plan_says_which_pages_are_there_and_what_the_others_will_cost(store: 
     assert "harbour-" in shown and "0.7500" in shown and "no limit" in shown
 
 
-def test_nothing_is_asked_and_no_gateway_opened_where_all_pages_are_there(store: Store) -> None:
+def test_no_gateway_is_opened_if_all_pages_exist(store: Store) -> None:
     keep(generation(store, HARBOUR), *((case, "one", sample) for case in ("pier", "quay") for sample in (0, 1)))
     conduct = conducted(store, HARBOUR)
     (step,) = conduct.plan()
@@ -122,7 +122,7 @@ def test_two_sets_cannot_be_one_run(store: Store) -> None:
         ("temperature = -5.0", "temperature", "'-5.0' is not a temperature"),
     ],
 )
-def test_a_set_that_no_run_can_be_is_refused_with_its_place(store: Store, line: str, field: str, said: str) -> None:
+def test_an_impossible_set_is_refused_with_its_place(store: Store, line: str, field: str, said: str) -> None:
     """Before anything is asked: the campaign's repair tasks come first, and are paid for."""
     with pytest.raises(UserError, match=re.escape(said)) as error:
         conducted(store, f"{HARBOUR}{line}\n")
@@ -145,7 +145,7 @@ def test_the_campaigns_budget_does_not_limit_pages() -> None:
     assert sums([answers, pages._replace(limit=None)], Decimal(3)).worst is None
 
 
-def test_the_disk_that_pages_take_is_that_of_earlier_pages(store: Store) -> None:
+def test_the_disk_space_of_pages_is_estimated_from_earlier_pages(store: Store) -> None:
     steps = conducted(store, HARBOUR).plan()
     assert disk(store).needed(steps) is None
     keep(generation(store, HARBOUR), ("pier", "one", 0))

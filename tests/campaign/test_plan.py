@@ -28,7 +28,7 @@ model_list:
 """
 
 
-def test_another_models_answers_are_priced_with_all_their_tokens(tmp_path: Path) -> None:
+def test_answers_of_another_model_are_priced_with_all_their_tokens(tmp_path: Path) -> None:
     """Reasoning tokens can have a price of their own."""
     (tmp_path / "models.yaml").write_text(MODEL)
     store, earlier = Store(tmp_path / "data"), Experiment(str(REPO), "other", "magentless")
@@ -55,7 +55,7 @@ def test_requests_that_are_sent_at_once_take_the_time_of_the_longest(tmp_path: P
     assert seconds and 600 <= seconds < 700
 
 
-def test_the_time_of_tests_is_that_of_the_repositorys_earlier_runs(tmp_path: Path) -> None:
+def test_the_time_of_tests_is_estimated_from_earlier_runs(tmp_path: Path) -> None:
     """Including counter-runs. For a patch that did not apply, no tests were run."""
     store = Store(tmp_path)
     assert History(store).testing(REPO) is None
@@ -65,7 +65,7 @@ def test_the_time_of_tests_is_that_of_the_repositorys_earlier_runs(tmp_path: Pat
     assert History(store).testing(REPO) == 7.0
 
 
-def test_the_time_of_all_tests_is_unknown_if_one_is() -> None:
+def test_the_total_time_of_tests_is_unknown_if_one_is_unknown() -> None:
     known = Step(str(REPO), "magentless", "one", 4, 0, Decimal(0), None, None, None, testing=60.0)
     pages = known._replace(track="pages", testing=None)
     answered = known._replace(existing=4, testing=None)

@@ -24,7 +24,7 @@ def call(tiny: Bench, store: Store, model: str, *words: str) -> Result:
 
 
 @pytest.mark.invariant(2)
-def test_all_stages_of_one_repository_with_the_references_first(tiny: Bench, tmp_path: Path) -> None:
+def test_all_stages_run_and_references_are_evaluated_first(tiny: Bench, tmp_path: Path) -> None:
     """If oracle or nop fails an instance, the dataset is at fault: both are evaluated before any model is asked."""
     store = Store(tmp_path / "data")
     numbers = [word for name in ("menu", "badge") for word in ("--pr", str(NUMBERS[name]))]
@@ -52,7 +52,7 @@ def test_an_unknown_name_is_refused_before_anything_is_written(
     assert not (tmp_path / "data").exists()
 
 
-def test_the_model_alone_gets_the_limits_of_its_money(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_budget_and_cap_apply_to_the_model_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Oracle and nop cost nothing, so no limit applies to them."""
     monkeypatch.setenv("DEEPINFRA_API_KEY", "none")
     limits = {"budget": Decimal(5), "cap": Decimal("0.25")}

@@ -65,7 +65,7 @@ def experiment(bench: Bench, folder: Path) -> Experiment:
     return next(conduct.predictors())[0].experiment
 
 
-def test_the_plan_says_what_is_there_and_what_will_be_asked(bench: Bench, tmp_path: Path) -> None:
+def test_the_plan_counts_existing_and_missing_answers(bench: Bench, tmp_path: Path) -> None:
     before = sorted(bench.store.root.rglob("*"))
     (step,) = json.loads(plan(bench, tmp_path, "--json").stdout)
     assert (step["wanted"], step["existing"], step["asked"]) == (4, 0, 4)
@@ -83,7 +83,7 @@ def test_the_plan_says_what_is_there_and_what_will_be_asked(bench: Bench, tmp_pa
 
 
 @pytest.mark.parametrize("fresh", [False, True])
-def test_the_plan_looks_at_the_run_that_goes_on(bench: Bench, tmp_path: Path, fresh: bool) -> None:
+def test_the_plan_uses_the_run_that_will_be_continued(bench: Bench, tmp_path: Path, fresh: bool) -> None:
     """If the newest run is fresh, only its own answers count, and no other run's."""
     asked = experiment(bench, tmp_path)
     old = open_run(bench.store, asked)
@@ -94,7 +94,7 @@ def test_the_plan_looks_at_the_run_that_goes_on(bench: Bench, tmp_path: Path, fr
     assert (step["wanted"], step["existing"]) == (4, 1 if fresh else 2)
 
 
-def test_what_a_run_shows_besides_is_not_missing(bench: Bench, tmp_path: Path) -> None:
+def test_other_instances_of_a_run_are_not_missing(bench: Bench, tmp_path: Path) -> None:
     """A stopped run shows all instances; the campaign selects two of them."""
     asked = experiment(bench, tmp_path)
     run = open_run(bench.store, asked, Wanted(attempts=3))
@@ -146,7 +146,7 @@ def test_a_plan_looks_at_each_experiment_a_fixed_number_of_times(
     assert len(looked) == 2 * count
 
 
-def test_a_plan_needs_no_key_and_says_which_to_set(bench: Bench, tmp_path: Path) -> None:
+def test_a_plan_needs_no_key_and_names_the_missing_ones(bench: Bench, tmp_path: Path) -> None:
     """Whoever wants to know the costs has no key yet. Without --plan, a missing key is still an error."""
     words = [str(tmp_path / "campaign.toml"), "--data", str(bench.store.root)]
     bare = dict.fromkeys(GIVEN)
@@ -157,13 +157,13 @@ def test_a_plan_needs_no_key_and_says_which_to_set(bench: Bench, tmp_path: Path)
     assert "needs the environment variable A11Y_BENCH_SCRIPTED_" in str(refused.exception)
 
 
-def test_a_plan_without_agents_says_so(bench: Bench, tmp_path: Path) -> None:
+def test_a_plan_without_agents_is_reported(bench: Bench, tmp_path: Path) -> None:
     """It used to print nothing at all."""
     (tmp_path / "campaign.toml").write_text(FILE.partition("[[agents]]")[0])
     assert "there are no agents in the file: only oracle and nop are evaluated" in plan(bench, tmp_path).output
 
 
-def test_nothing_is_opened_where_all_answers_are_there(bench: Bench, tmp_path: Path) -> None:
+def test_no_gateway_is_opened_if_all_answers_exist(bench: Bench, tmp_path: Path) -> None:
     """The dataset's check comes first; a gateway would need the model, which does not exist here."""
     run = view(bench.store, experiment(bench, tmp_path), Wanted(attempts=2))
     for one in run.instances:
@@ -223,7 +223,7 @@ def test_a_failed_reference_does_not_stop_the_others(
         ("attempts = 2", 'models = ["gpt-0"]', r"13: field 'agents\[0\].models': unknown model 'gpt-0'"),
     ],
 )
-def test_what_can_not_be_asked_is_refused_before_anything_is_written(
+def test_an_impossible_campaign_is_refused_before_anything_is_written(
     bench: Bench, tmp_path: Path, old: str, new: str, said: str
 ) -> None:
     path = tmp_path / "campaign.toml"
@@ -239,7 +239,9 @@ def test_what_can_not_be_asked_is_refused_before_anything_is_written(
     [("", 2), ("limit = 1", 1), ("pr = [9]", 1), ('instances = ["acme/web#1", "acme/web#9"]', 2)]
     + [('filter = {statement_source = ["pull_request"]}', 1), ('filter = {lang = ["vue"]}', 2)],
 )
-def test_what_a_list_has_not_given_yet_is_in_the_plan(bench: Bench, tmp_path: Path, selected: str, count: int) -> None:
+def test_instances_of_a_list_that_is_not_rebuilt_yet_are_planned(
+    bench: Bench, tmp_path: Path, selected: str, count: int
+) -> None:
     """Whoever starts from published lists wants to know the cost before anything is built. Nothing exists yet."""
     facts = [
         {**_lock(bench), "instance_id": "acme__web-1", "statement_source": "issue"},
@@ -257,7 +259,7 @@ def test_what_a_list_has_not_given_yet_is_in_the_plan(bench: Bench, tmp_path: Pa
     assert (Decimal(web["worst"]), web["likely"]) == (Decimal("0.5") * count, None)
 
 
-def test_what_a_list_has_not_given_yet_is_said_and_planned_later(bench: Bench, tmp_path: Path) -> None:
+def test_an_unbuilt_list_is_reported_and_does_not_stop_the_plan(bench: Bench, tmp_path: Path) -> None:
     """A dataset that must be rebuilt first does not prevent the others from being planned."""
     listed = Lock.model_validate({**_lock(bench), "instance_id": "acme__web-1"})
     (tmp_path / "web.jsonl").write_text(listed.model_dump_json() + "\n")
@@ -272,7 +274,7 @@ def test_what_a_list_has_not_given_yet_is_said_and_planned_later(bench: Bench, t
     assert [str(step.repo) for step in Conduct(bench.store, path, environ=GIVEN).plan()] == ["acme/ui"]
 
 
-def test_nothing_is_asked_of_a_repository_that_differs_from_its_list(bench: Bench, tmp_path: Path) -> None:
+def test_a_repository_that_differs_from_its_list_is_not_asked_about(bench: Bench, tmp_path: Path) -> None:
     """Each run reports it, not only the one that rebuilt the dataset."""
     listed = [lock(bench.instance(name)) for name in ("menu", "badge")]
     listed[1] = listed[1].model_copy(update={"fix_patch": "0" * 64})
@@ -287,7 +289,7 @@ def test_nothing_is_asked_of_a_repository_that_differs_from_its_list(bench: Benc
         assert conduct.plan() == [] and not (bench.store.root / "03_predictions").exists()
 
 
-def test_a_list_whose_environments_are_inferred_otherwise_is_asked(bench: Bench, tmp_path: Path) -> None:
+def test_a_list_that_differs_only_in_its_environments_is_planned(bench: Bench, tmp_path: Path) -> None:
     """Its tests end as listed, so its results are comparable. Every list is older than some change of the inference."""
     listed = lock(bench.instance("menu")).model_copy(update={"environment": "0" * 32, "image": "1" * 32})
     (tmp_path / "ui.jsonl").write_text(f"{listed.model_dump_json()}\n")
@@ -301,7 +303,7 @@ def _lock(bench: Bench) -> dict[str, object]:
     return lock(bench.instance("menu")).model_dump(mode="json")
 
 
-def test_all_together_cost_no_more_than_the_campaigns_budget() -> None:
+def test_the_total_cost_is_limited_by_the_campaigns_budget() -> None:
     """Each experiment may spend the whole budget, but together they cannot spend more; the plan used to add it up."""
     steps = [Step(str(REPO), "magentless", name, 4, 0, Decimal(1), Decimal(4), None, None) for name in ("one", "other")]
     assert sums(steps).worst == 6

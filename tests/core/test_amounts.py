@@ -21,7 +21,7 @@ def test_an_amount_is_exact(value: object) -> None:
 
 @pytest.mark.trap("amount-overflows")
 @pytest.mark.parametrize("value", NO_AMOUNTS, ids=lambda value: str(value)[:10] if not isinstance(value, int) else "")
-def test_what_is_no_amount_is_refused(value: object) -> None:
+def test_an_invalid_amount_is_refused(value: object) -> None:
     """A sum of huge amounts would end in a traceback, and every budget would cover a negative one."""
     with pytest.raises(ValueError, match=r"is not an amount|integer string conversion"):
         amount(value)

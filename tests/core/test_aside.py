@@ -12,7 +12,7 @@ import pytest
 from pipeline.core.aside import Aside
 
 
-def test_work_is_done_in_order_and_its_result_is_the_futures() -> None:
+def test_work_is_done_in_order_and_returns_futures() -> None:
     done = []
     with Aside() as aside:
         futures = [aside.submit(done.append, number) for number in range(100)]
@@ -21,7 +21,7 @@ def test_work_is_done_in_order_and_its_result_is_the_futures() -> None:
     assert isinstance(failed.exception(), ValueError)
 
 
-def test_what_was_given_is_awaited_also_when_the_block_fails() -> None:
+def test_submitted_work_is_awaited_even_if_the_block_fails() -> None:
     done = []
 
     def work() -> None:
@@ -34,7 +34,7 @@ def test_what_was_given_is_awaited_also_when_the_block_fails() -> None:
     assert done == [1]
 
 
-def test_who_is_asked_to_end_does_not_wait() -> None:
+def test_an_interrupt_does_not_wait_for_submitted_work() -> None:
     never = threading.Event()
     with pytest.raises(KeyboardInterrupt), Aside() as aside:
         aside.submit(never.wait, 60)
@@ -52,7 +52,7 @@ Aside().submit(threading.Event().wait)
 """
 
 
-def test_the_end_of_a_process_is_not_held_up_and_may_give_more_work() -> None:
+def test_work_may_be_submitted_while_the_process_exits() -> None:
     """The standard library's pools wait for their threads and say `cannot schedule new futures after shutdown`."""
     done = subprocess.run([sys.executable, "-c", AT_THE_END], capture_output=True, text=True, timeout=20)
     assert (done.returncode, done.stdout, done.stderr) == (0, "7\n", "")

@@ -38,7 +38,7 @@ def audit(*variants: Variant, gold: Outcome | None = RESOLVED, number: int = 1) 
         (None, None, None, None),
     ],
 )
-def test_who_calls_a_variant_resolved(
+def test_strict_and_checked_verdicts_of_a_variant(
     outcome: Outcome | None, checked: bool | None, strict: bool | None, with_checker: bool | None
 ) -> None:
     """A run that the machine lost gives no verdict; without an assessment, the tests decide."""
@@ -64,17 +64,17 @@ def test_which_verdicts_are_wrong(kind: Kind, outcome: Outcome, wrong: int) -> N
 
 @pytest.mark.parametrize("kind", ["same", "harmful", "hunk"])
 @pytest.mark.parametrize("outcome", [None, LOST])
-def test_what_was_not_run_is_not_counted(kind: Kind, outcome: Outcome | None) -> None:
+def test_variants_that_were_not_evaluated_are_not_counted(kind: Kind, outcome: Outcome | None) -> None:
     assert tally([audit(variant(kind, outcome))], kind, "strict") == Tally(0, 0)
 
 
 @pytest.mark.parametrize("gold", [UNRESOLVED, LOST, None])
-def test_without_gold_its_variants_prove_nothing(gold: Outcome | None) -> None:
+def test_variants_do_not_count_unless_gold_resolves(gold: Outcome | None) -> None:
     unsound = audit(variant("same", UNRESOLVED), variant("harmful", RESOLVED), gold=gold)
     assert [tally([unsound], kind, "strict").of for kind in ("same", "harmful")] == [0, 0]
 
 
-def test_the_checker_is_counted_only_where_it_was_asked() -> None:
+def test_the_checker_is_counted_only_for_instances_it_assessed() -> None:
     """An instance without an assessment would add the tests' verdicts to the checker's."""
     without, assessed = audit(variant("same", UNRESOLVED)), audit(variant("same", UNRESOLVED, checked=True), number=2)
     assert not without.is_checked and assessed.is_checked
@@ -82,7 +82,7 @@ def test_the_checker_is_counted_only_where_it_was_asked() -> None:
     assert tally([without, assessed], "same", "checked") == Tally(0, 1)
 
 
-def test_a_note_says_that_the_checker_was_asked() -> None:
+def test_a_note_counts_as_an_assessment() -> None:
     noted = audit(variant("same", UNRESOLVED, note="no elements"))
     assert noted.is_checked and tally([noted], "same", "checked") == Tally(1, 1)
 

@@ -19,13 +19,13 @@ def task(hints: str = "") -> Task:
 
 @pytest.mark.trap("first-issue-only")
 @pytest.mark.trap("null-body")
-def test_every_issue_is_told() -> None:
+def test_the_statement_contains_every_issue() -> None:
     """MagentLess shows only the first one, and fails if an issue has no text."""
     assert statement(task()) == "# No name\n\nLabels: a11y, bug\n\nThe button\nhas none.\n\n# No role\n"
     assert statement(task("See the menu.")).endswith("# No role\n\nSee the menu.\n")
 
 
-def test_a_prompt_is_the_statement_between_the_agents_own_words() -> None:
+def test_a_prompt_inserts_the_statement_into_the_agents_template() -> None:
     """The text of an issue is never treated as a template."""
     assert prompt("Solve this:\nSTATEMENT", task("{out} STATEMENT")).startswith("Solve this:\n# No name")
     assert prompt("STATEMENT", task("{out}")).endswith("{out}\n")

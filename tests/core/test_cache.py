@@ -33,7 +33,7 @@ def test_a_folder_is_made_once(cache: Path) -> None:
     assert (cache / "tool" / "1" / "file").read_text() == "whole"
 
 
-def test_a_failure_leaves_nothing_that_looks_whole(cache: Path) -> None:
+def test_a_failure_leaves_no_incomplete_folder(cache: Path) -> None:
     def fail(folder: Path) -> None:
         (folder / "half").write_text("")
         raise OSError("disk full")

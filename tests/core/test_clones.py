@@ -48,7 +48,7 @@ def place(store: Store) -> Path:
 
 
 @pytest.mark.rule("no-clone-path")
-def test_data_hold_no_place_of_the_clone(store: Store, history: History) -> None:
+def test_data_contain_no_path_of_the_clone(store: Store, history: History) -> None:
     """Only this machine's list has it."""
     about = read_json(store.raw(REPO) / "source.json")
     assert about == {"kind": "git", "commit": history.git("rev-parse", "HEAD")}
@@ -89,7 +89,7 @@ def test_another_clone_is_accepted_when_it_holds_the_commit(store: Store, histor
 
 
 @pytest.mark.rule("bad-input")
-def test_the_error_says_where_it_looked_and_what_to_do(
+def test_the_error_lists_the_places_and_a_hint(
     store: Store, history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.rmtree(history.folder)
@@ -109,7 +109,7 @@ def test_the_error_says_where_it_looked_and_what_to_do(
 
 @pytest.mark.rule("no-clone-path")
 @pytest.mark.parametrize("by_migration", [True, False])
-def test_a_place_in_old_data_moves_to_the_machines_list(
+def test_a_clone_path_in_old_data_moves_to_the_machines_list(
     store: Store, history: History, machine: Path, by_migration: bool
 ) -> None:
     machine.unlink()
@@ -124,13 +124,13 @@ def test_a_place_in_old_data_moves_to_the_machines_list(
     assert place(store) == Path(clone)
 
 
-def test_old_data_whose_clone_is_gone_are_adopted_too(store: Store, history: History, machine: Path) -> None:
+def test_old_data_without_their_clone_are_adopted(store: Store, history: History, machine: Path) -> None:
     write_json(store.raw(REPO) / "source.json", {"kind": "dataset", "file": "/somewhere/set.jsonl", "path": "/gone"})
     adopt_clone_paths(store)
     assert read_json(store.raw(REPO) / "source.json") == {"kind": "dataset", "file": "set.jsonl"}
 
 
-def test_places_that_are_gone_leave_the_list(machine: Path, tmp_path: Path) -> None:
+def test_missing_clones_are_removed_from_the_list(machine: Path, tmp_path: Path) -> None:
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
         remember(REPO, tmp_path / name)
@@ -159,18 +159,18 @@ def test_places_that_are_gone_leave_the_list(machine: Path, tmp_path: Path) -> N
         ("ext::sh -c ghp_secret", ""),
     ],
 )
-def test_a_remote_has_no_credentials_and_is_no_place(url: str, said: str) -> None:
+def test_a_remote_is_stored_without_credentials(url: str, said: str) -> None:
     assert public_url(url) == said
 
 
-def test_the_remote_is_noted(store: Store, history: History) -> None:
+def test_the_remote_is_recorded(store: Store, history: History) -> None:
     history.git("remote", "add", "origin", "https://ann:ghp_secret@github.com/acme/ui")
     collect(store, REPO, history.folder)
     assert read_json(store.raw(REPO) / "source.json")["remote"] == "https://github.com/acme/ui"
 
 
 @pytest.mark.rule("no-clone-path")
-def test_a_built_and_evaluated_data_directory_holds_no_place_of_the_clone(tiny, tmp_path: Path, machine: Path) -> None:
+def test_built_and_evaluated_data_contain_no_path_of_the_clone(tiny, tmp_path: Path, machine: Path) -> None:
     """Logs contain paths; records, manifests and recipes of images do not."""
     bench = tiny.copy(tmp_path)
     remember(REPO, bench.library)

@@ -55,7 +55,7 @@ def beginnings(folder: Path) -> Counter[int]:
 
 
 @pytest.mark.parametrize("affinity", ["", "same"])
-def test_workers_and_threads_give_the_same(dask: Dask, affinity: str) -> None:
+def test_workers_and_threads_give_equal_results(dask: Dask, affinity: str) -> None:
     requests = [Square(number, affinity) for number in range(20)]
     heard: list[Event] = []
     assert performed(requests, hear=heard.append) == dict(each(requests, jobs=2))
@@ -63,9 +63,7 @@ def test_workers_and_threads_give_the_same(dask: Dask, affinity: str) -> None:
     assert os.getpid() not in {event.data for event in heard}
 
 
-def test_what_is_told_and_logged_arrives_while_a_unit_is_under_way(
-    dask: Dask, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_events_and_logs_arrive_while_a_unit_runs(dask: Dask, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     heard: list[float] = []
     with caplog.at_level("DEBUG", logger="pipeline"):
         performed([Slow(1, str(tmp_path), seconds=1), Square(3)], hear=lambda event: heard.append(time.monotonic()))
@@ -115,7 +113,7 @@ def test_a_unit_that_kills_workers_is_not_evaluated_and_its_neighbours_are(dask:
     assert beginnings(tmp_path)[0] == cluster.TRIES
 
 
-def test_nothing_that_came_is_lost_with_the_scheduler(dask: Dask, tmp_path: Path) -> None:
+def test_results_survive_a_restart_of_the_scheduler(dask: Dask, tmp_path: Path) -> None:
     """The scheduler is killed and restarted during a batch; workers and coordinator reconnect."""
     requests = [Slow(number, str(tmp_path), seconds=0.5) for number in range(8)]
     found: dict[int, int] = {}
@@ -138,7 +136,7 @@ def test_a_worker_that_joins_later_is_given_work(dask: Dask, tmp_path: Path) -> 
     assert len({path.read_text() for path in tmp_path.iterdir()}) == 3
 
 
-def test_a_worker_that_is_there_is_not_taken_for_gone(dask: Dask, tmp_path: Path) -> None:
+def test_a_connected_worker_is_not_taken_for_lost(dask: Dask, tmp_path: Path) -> None:
     """The client also asks about workers, sometimes about none, at any time."""
     import dask.config as settings
 
@@ -165,7 +163,7 @@ def test_units_go_where_their_environment_is(dask: Dask, tmp_path: Path) -> None
         far.end()
 
 
-def test_the_end_at_once_ends_what_runs_on_workers(dask: Dask, tmp_path: Path) -> None:
+def test_an_immediate_stop_ends_units_on_workers(dask: Dask, tmp_path: Path) -> None:
     requests = [Square(number, ways="hangs", folder=str(tmp_path)) for number in range(2)]
 
     def begun() -> None:
@@ -179,7 +177,7 @@ def test_the_end_at_once_ends_what_runs_on_workers(dask: Dask, tmp_path: Path) -
     assert performed([Square(5), Square(6)]) == {Square(5): 25, Square(6): 36}, "the slots are free again"
 
 
-def test_a_clone_that_a_worker_lacks_comes_by_content(
+def test_a_clone_missing_on_a_worker_is_sent_by_content(
     dask: Dask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also a clone that only a nested request names, such as the runs that evidence is about."""
@@ -195,7 +193,7 @@ def test_a_clone_that_a_worker_lacks_comes_by_content(
     assert all("/objects/" in read[2] for read in found.values())
 
 
-def test_a_batch_without_a_scheduler_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_without_a_scheduler_is_refused_with_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(cluster.ADDRESS, raising=False)
     with pytest.raises(UserError, match="no scheduler is named"):
         performed([Square(1)])
@@ -210,20 +208,20 @@ def test_a_batch_without_a_scheduler_says_what_to_do(monkeypatch: pytest.MonkeyP
         ("tcp://127.0.0.1:1", "no scheduler answers at tcp://127.0.0.1:1: .*refused"),
     ],
 )
-def test_an_address_without_a_scheduler_is_said(monkeypatch: pytest.MonkeyPatch, address: str, said: str) -> None:
+def test_an_address_without_a_scheduler_is_refused(monkeypatch: pytest.MonkeyPatch, address: str, said: str) -> None:
     monkeypatch.setenv(cluster.ADDRESS, address)
     with pytest.raises(UserError, match=said) as error:
         performed([Square(1)])
     assert "tcp://HOST:8786" in (error.value.hint or "")
 
 
-def test_another_version_of_the_program_gets_nothing(dask: Dask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_of_another_version_get_no_work(dask: Dask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slot, "code", lambda: "another")
     with pytest.raises(UserError, match="all workers run another version"):
         performed([Square(1)])
 
 
-def test_places_of_the_coordinator_become_those_of_the_worker(dask: Dask, tmp_path: Path) -> None:
+def test_paths_of_the_coordinator_become_those_of_the_worker(dask: Dask, tmp_path: Path) -> None:
     """There, the cache and the project have other paths."""
     own = slot.places()
     moves = {"/theirs/cache": own[0], "/theirs/project": own[1]}
@@ -243,7 +241,7 @@ def test_a_large_result_arrives(dask: Dask, tmp_path: Path) -> None:
 
 
 @pytest.mark.invariant(4)
-def test_a_unit_whose_workers_do_not_reach_the_gateway_says_what_to_do(
+def test_an_unreachable_gateway_is_reported_with_a_hint(
     dask: Dask, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An embedded gateway listens only on the coordinator's loopback."""

@@ -60,7 +60,7 @@ def remains(data: bytes) -> list[str]:
 @pytest.mark.invariant(6)
 @pytest.mark.trap("token-in-log")
 @pytest.mark.parametrize("way", WAYS)
-def test_a_key_is_found_however_it_is_written(way: str) -> None:
+def test_a_key_is_concealed_in_every_notation(way: str) -> None:
     written = WAYS[way](KEY)
     told = conceal_text(f"before {written} after", [KEY])
     assert told.startswith("before ") and told.endswith(" after")
@@ -72,25 +72,25 @@ def test_a_key_is_found_however_it_is_written(way: str) -> None:
 
 
 @pytest.mark.invariant(6)
-def test_a_key_in_two_bytes_a_letter() -> None:
+def test_a_key_in_utf_16_is_concealed() -> None:
     for name in ("utf-16-le", "utf-16-be"):
         assert b"***" in conceal(KEY.encode(name), [KEY])
 
 
-def test_lines_stay_lines() -> None:
+def test_line_ends_are_kept() -> None:
     """A patch remains a patch: the number of lines stays, and each keeps its marker."""
     patch = f"@@ -1 +1,3 @@\n-a\n+x {KEY[:9]}\n+{KEY[9:30]}\n+{KEY[30:]} y\n"
     assert conceal_text(patch, [KEY]) == "@@ -1 +1,3 @@\n-a\n+x ***\n+***\n+*** y\n"
 
 
-def test_nothing_else_is_changed() -> None:
+def test_text_without_a_key_is_unchanged() -> None:
     text = "sk-abc Zq3_x9 'a' + 'b'\n+base64 c2stWnEz\n" * 100
     assert conceal_text(text, [KEY, ""]) == text
     assert conceal(bytes(range(256)) * 9, [KEY]) == bytes(range(256)) * 9
     assert conceal_text("a key of abc", ["abc"]) == "a key of ***"
 
 
-def test_a_large_log_takes_a_moment() -> None:
+def test_a_large_log_takes_little_time() -> None:
     key = f"sk-{secrets.token_urlsafe(32)}"
     log = (b"sk-" + secrets.token_hex(500).encode() + b"\n+sss  kkk\n") * 2000 + key.encode()
     began = time.perf_counter()

@@ -12,7 +12,7 @@ from pipeline.core.console import clock, counted, log_file, say, table, visible
 from pipeline.core.progress import Progress
 
 
-def test_progress_is_told_in_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_printed_in_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
     with Progress("building", 2) as progress:
         progress.step("a-1", "installing")
         progress.finish("a-1", "qualified")
@@ -76,7 +76,7 @@ def test_control_characters_are_shown_and_not_sent(capsys: pytest.CaptureFixture
         (360_000, "100:00:00"),
     ],
 )
-def test_a_duration_as_people_read_it(seconds: float, text: str) -> None:
+def test_a_duration_is_shown_for_people(seconds: float, text: str) -> None:
     assert clock(seconds) == text
 
 
@@ -90,5 +90,5 @@ def test_a_duration_as_people_read_it(seconds: float, text: str) -> None:
         (1_234_567, "row", "1,234,567 rows"),
     ],
 )
-def test_what_is_counted_agrees_with_its_number(number: int, noun: str, text: str) -> None:
+def test_nouns_agree_with_their_number(number: int, noun: str, text: str) -> None:
     assert counted(number, noun) == text

@@ -42,7 +42,7 @@ def test_a_change_without_a_pull_request_has_a_name() -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_a_file_holds_records_of_its_own_repository(tmp_path: Path) -> None:
+def test_a_record_of_another_repository_is_refused(tmp_path: Path) -> None:
     store = Store(tmp_path)
     write_records(store.dataset(REPO), [make_instance(1), make_instance(2, OTHER)])
     write_records(store.raw(REPO) / "candidates.jsonl", [make_candidate(1, OTHER)])
@@ -53,7 +53,7 @@ def test_a_file_holds_records_of_its_own_repository(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_a_candidate_that_is_there_twice_is_said(tmp_path: Path) -> None:
+def test_a_candidate_that_occurs_twice_is_refused(tmp_path: Path) -> None:
     """It used to be built twice."""
     store = Store(tmp_path)
     write_records(store.raw(REPO) / "candidates.jsonl", [make_candidate(1), make_candidate(1)])

@@ -42,7 +42,7 @@ def test_decisions_are_appended(store: Store) -> None:
     assert one.id != other.id and one.time.endswith("Z")
 
 
-def test_the_author_is_the_user_or_who_the_variable_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_author_is_the_user_unless_the_variable_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("A11Y_BENCH_AUTHOR", raising=False)
     monkeypatch.setenv("LOGNAME", "bob")
     assert author() == "bob"
@@ -59,7 +59,7 @@ def test_several_processes_append_at_once(tmp_path: Path) -> None:
     assert {text: found.count(text) for text in set(found)} == {letter * 5000: 50 for letter in "abc"}
 
 
-def test_half_a_line_of_a_killed_writer_is_no_record(tmp_path: Path) -> None:
+def test_an_incomplete_last_line_is_ignored(tmp_path: Path) -> None:
     path, one, other = tmp_path / "decisions.jsonl", make(NAME, "choose"), make(NAME, "undo")
     path.write_text(one.model_dump_json() + "\n" + other.model_dump_json()[:40])
     assert journal.read(path, Decision) == [one]
@@ -85,7 +85,7 @@ def test_a_broken_decision_names_file_line_and_field(store: Store) -> None:
         decided(store, REPO)
 
 
-def test_the_last_word_counts() -> None:
+def test_the_last_decision_counts() -> None:
     made = [
         make(NAME, "choose"),
         make(NAME, "set", field="title", value="One"),
@@ -107,6 +107,6 @@ def test_an_undo_can_be_undone() -> None:
     assert in_force([one, undo, redo]) == [one]
 
 
-def test_a_whole_record_takes_the_place_of_earlier_fields() -> None:
+def test_a_whole_record_replaces_earlier_fields() -> None:
     earlier, whole = make(NAME, "set", field="title", value="One"), make(NAME, "include", record={"number": 1})
     assert fold([earlier, whole])[NAME].fields == {}

@@ -22,7 +22,7 @@ from pipeline.core.errors import A11yBenchError, InfrastructureError, UserError,
         ({"path": "a", "hint": "mend it"}, "a: it is wrong\n  mend it"),
     ],
 )
-def test_an_error_says_where_and_what_to_do(where: dict[str, object], text: str) -> None:
+def test_an_error_shows_its_place_and_hint(where: dict[str, object], text: str) -> None:
     assert str(UserError("it is wrong", **where)) == text
 
 
@@ -40,12 +40,12 @@ def test_the_parts_of_an_error_can_be_read() -> None:
 @pytest.mark.parametrize(
     ("choices", "hint"), [(["b", "a"], "available: a, b"), ([], "available: none yet"), (["one"], "available: one")]
 )
-def test_an_unknown_name_lists_those_that_there_are(choices: list[str], hint: str) -> None:
+def test_an_unknown_name_lists_the_available_ones(choices: list[str], hint: str) -> None:
     error = unknown("agent", "nobody", choices)
     assert error.message == "unknown agent 'nobody'" and error.hint == hint
 
 
-def test_bad_input_is_told_from_a_broken_machine() -> None:
+def test_bad_input_and_faults_of_the_machine_have_different_types() -> None:
     for error in (UserError("x"), InfrastructureError("x", cause="disk")):
         assert isinstance(error, A11yBenchError)
     assert InfrastructureError("full", cause="disk").cause == "disk"
@@ -75,7 +75,7 @@ class Written(BaseModel):
         ({"amount": "much"}, "Input should be a valid integer, unable to parse string as an integer"),
     ],
 )
-def test_people_read_of_lists_where_python_has_tuples(fields: dict[str, object], words: str) -> None:
+def test_messages_speak_of_lists_instead_of_tuples(fields: dict[str, object], words: str) -> None:
     """The author of a campaign once read "Input should be a valid tuple"."""
     with pytest.raises(ValidationError) as error:
         Written.model_validate(fields)

@@ -52,7 +52,7 @@ def failed(stderr: bytes | str | None) -> subprocess.CalledProcessError:
     ],
     ids=repr,
 )
-def test_a_full_disk_is_known(error: Exception, full: bool) -> None:
+def test_a_full_disk_is_recognized(error: Exception, full: bool) -> None:
     """Only errors of the system, of our own programs and of sandboxes count, never a candidate's output."""
     assert is_full(error) is full
 
@@ -77,7 +77,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.engine("git", "root")
 @pytest.mark.parametrize("engine", ["threads", "processes"])
-def test_a_unit_says_that_this_disk_is_full(small: Path, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_unit_reports_a_full_disk(small: Path, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A11Y_BENCH_CACHE", str(small))
     found = dict(each([Keep(1, UNIT), Keep(2, 2 * SIZE), Keep(3, UNIT)], jobs=1, engine=engine))
     assert found.pop(Keep(1, UNIT)) == 1
@@ -120,7 +120,7 @@ def cluster_is_there(workers: int) -> None:
 
 
 @pytest.mark.engine("git", "root")
-def test_a_clone_that_does_not_fit_on_a_worker_is_said(
+def test_a_clone_that_does_not_fit_on_a_worker_is_reported(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     history = History(tmp_path / "clone")

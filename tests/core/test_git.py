@@ -84,12 +84,12 @@ def test_two_patches_make_exactly_the_merged_tree(history: History, tmp_path: Pa
     assert tree_after(history, base, (test, fix), tmp_path / "work") == history.tree(head)
 
 
-def test_no_paths_is_no_patch(history: History) -> None:
+def test_a_diff_of_no_paths_is_empty(history: History) -> None:
     base, head = history.commit("base", FILES), history.commit("head", CHANGES["text"])
     assert diff(open_clone(history.folder), base, head, []) == ""
 
 
-def test_a_path_is_no_pattern(history: History) -> None:
+def test_a_path_is_not_read_as_a_pattern(history: History) -> None:
     """`[id].ts` and `*` are file names in real repositories."""
     base = history.commit("base")
     head = history.commit("head", {"src/[id].ts": "1\n", "src/i.ts": "2\n"})
@@ -97,7 +97,7 @@ def test_a_path_is_no_pattern(history: History) -> None:
     assert "src/[id].ts" in patch and "src/i.ts" not in patch
 
 
-def test_text_that_is_not_utf8_is_said(history: History) -> None:
+def test_text_that_is_not_utf8_raises(history: History) -> None:
     base, head = history.commit("base"), history.commit("head", {"src/a.ts": "caf\xe9\n".encode("latin-1")})
     with pytest.raises(UnicodeDecodeError):
         diff(open_clone(history.folder), base, head, ["src/a.ts"])
@@ -138,7 +138,7 @@ def test_settings_of_the_host_change_no_patch(
 
 
 @pytest.mark.invariant(3)
-def test_what_is_checked_out_changes_no_patch(history: History, tmp_path: Path) -> None:
+def test_the_checked_out_files_change_no_patch(history: History, tmp_path: Path) -> None:
     """A bare clone has no attributes at hand; another clone has those of whatever is checked out."""
     base = history.commit("base", FILES | {".gitattributes": "*.tsx -diff\n"})
     head = history.commit("head", CHANGES["text"])
@@ -162,7 +162,7 @@ def test_lines_of_a_file_with_a_line_separator_in_its_name_count(history: Histor
     assert line_counts(open_clone(history.folder), base, head) == (2, 1)
 
 
-def test_a_commit_that_is_not_there(history: History) -> None:
+def test_a_missing_commit_is_refused(history: History) -> None:
     history.commit("base", FILES)
     with pytest.raises(UserError, match="no commit 0000") as error:
         require_commit(open_clone(history.folder), "0" * 40)
@@ -170,7 +170,7 @@ def test_a_commit_that_is_not_there(history: History) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_what_can_not_be_mined_is_refused(history: History, tmp_path: Path) -> None:
+def test_an_unusable_clone_is_refused(history: History, tmp_path: Path) -> None:
     """No clone, a clone without history, or one without a commit: each error says what to do."""
     for path in (tmp_path, tmp_path / "none"):
         with pytest.raises(UserError, match="not a git clone"):

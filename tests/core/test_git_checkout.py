@@ -44,7 +44,7 @@ def base_of(history: History) -> str:
 
 @pytest.mark.invariant(1)
 @pytest.mark.trap("history-in-image")
-def test_a_checkout_is_one_commit_without_a_way_out(history: History, tmp_path: Path) -> None:
+def test_a_checkout_is_one_commit_without_history(history: History, tmp_path: Path) -> None:
     """The full history contains the fix: 21 % of one model's runs took it from there."""
     target = tmp_path / "checkout"
     checkout(open_clone(history.folder), base_of(history), target)
@@ -60,7 +60,7 @@ def test_a_checkout_is_one_commit_without_a_way_out(history: History, tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["origin/main", "origin/master", "origin/develop", "master"])
-def test_nothing_has_changed_since_the_default_branch(history: History, tmp_path: Path, name: str) -> None:
+def test_a_checkout_has_default_branches_without_changes(history: History, tmp_path: Path, name: str) -> None:
     """A runner's configuration asked git which packages had changed, and failed without such a branch."""
     target = tmp_path / "checkout"
     checkout(open_clone(history.folder), base_of(history), target)
@@ -81,7 +81,9 @@ def test_the_tree_is_that_of_the_commit(history: History, tmp_path: Path) -> Non
 
 
 @pytest.mark.invariant(3)
-def test_the_host_has_no_say(history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_of_the_host_change_no_commit(
+    history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Line endings, identities, ignore rules, hooks and a surrounding git command would each change the commit."""
     clone = open_clone(history.folder)
     checkout(clone, base_of(history), tmp_path / "one")
@@ -104,7 +106,7 @@ def test_the_host_has_no_say(history: History, tmp_path: Path, monkeypatch: pyte
     assert git(tmp_path / "one", "rev-parse", "HEAD") == git(tmp_path / "two", "rev-parse", "HEAD")
 
 
-def test_content_that_the_clone_lacks_is_left_out_and_said(history: History, tmp_path: Path) -> None:
+def test_content_missing_in_the_clone_is_left_out_and_listed(history: History, tmp_path: Path) -> None:
     """Clones of real repositories lack their largest files; everything else can still be tested."""
     history.lose("HEAD", "src/logo.png")
     clone = open_clone(history.folder)
@@ -114,7 +116,7 @@ def test_content_that_the_clone_lacks_is_left_out_and_said(history: History, tmp
     assert set(there) == {*FILES, "link", "src/base.ts"} - {"src/logo.png"}
 
 
-def test_submodules_are_left_out_in_silence(history: History, tmp_path: Path) -> None:
+def test_submodules_are_left_out(history: History, tmp_path: Path) -> None:
     """A clone never contains them, so nothing is missing."""
     history.git("update-index", "--add", "--cacheinfo", f"160000,{base_of(history)},vendor/sub")
     history.git("commit", "-q", "-m", "submodule")
@@ -133,13 +135,13 @@ def test_a_bare_clone_serves_as_well_and_is_not_changed(history: History, tmp_pa
     assert sorted((path, path.stat().st_mtime_ns) for path in bare.rglob("*")) == before
 
 
-def test_a_commit_that_is_not_there_leaves_nothing(history: History, tmp_path: Path) -> None:
+def test_a_missing_commit_leaves_no_folder(history: History, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no commit"):
         checkout(open_clone(history.folder), "0" * 40, tmp_path / "checkout")
     assert not (tmp_path / "checkout").exists()
 
 
-def test_a_folder_becomes_the_same_commit_everywhere(tmp_path: Path) -> None:
+def test_a_folder_becomes_the_same_commit_wherever_it_is(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name / "src").mkdir(parents=True)
         (tmp_path / name / "src" / "a.ts").write_text("a\n")
@@ -176,14 +178,14 @@ def test_a_copy_is_not_read_again(copied: Path) -> None:
 
 
 @pytest.mark.parametrize("copies", [False, True])
-def test_a_write_in_the_second_of_the_checkout_is_seen(copied: Path, tmp_path: Path, copies: bool) -> None:
+def test_a_write_in_the_second_of_the_checkout_is_detected(copied: Path, tmp_path: Path, copies: bool) -> None:
     """A file of the same size, on a system that stores whole seconds only."""
     folder = copied if copies else tmp_path / "checkout"
     (folder / "src" / "base.ts").write_text("esab\n")
     assert changed(folder) == ["src/base.ts"]
 
 
-def test_files_of_one_content_have_one_time_and_others_another(history: History, tmp_path: Path) -> None:
+def test_file_times_depend_on_the_content(history: History, tmp_path: Path) -> None:
     """If all times were the same, a runner's cache that relies on them would take another instance's files for
     these."""
     clone, head = open_clone(history.folder), history.commit("more", {"src/base.ts": "esab\n"})

@@ -36,7 +36,7 @@ def issues(*titles: str) -> list[Issue]:
 
 @FAST
 @given(st.lists(st.lists(TEXTS, max_size=3), max_size=4))
-def test_what_is_appended_is_read_back_in_order(tmp_path: Path, batches: list[list[str]]) -> None:
+def test_appended_records_are_read_back_in_order(tmp_path: Path, batches: list[list[str]]) -> None:
     """Whatever line endings and control characters the texts contain."""
     path = tmp_path / "journal.jsonl"
     path.unlink(missing_ok=True)
@@ -47,7 +47,7 @@ def test_what_is_appended_is_read_back_in_order(tmp_path: Path, batches: list[li
 
 @FAST
 @given(st.integers(min_value=0))
-def test_a_writer_that_is_killed_at_any_byte_costs_its_own_record_only(tmp_path: Path, at: int) -> None:
+def test_a_killed_writer_loses_only_its_own_record(tmp_path: Path, at: int) -> None:
     path, first, second, third = tmp_path / "journal.jsonl", *issues("one", "two", "three")
     path.unlink(missing_ok=True)
     journal.append(path, [first])
@@ -81,7 +81,7 @@ def test_a_broken_line_in_the_middle_is_refused(tmp_path: Path) -> None:
     assert caught.value.line == 1
 
 
-def test_nothing_is_written_for_no_records(tmp_path: Path) -> None:
+def test_appending_no_records_writes_no_file(tmp_path: Path) -> None:
     journal.append(tmp_path / "journal.jsonl", [])
     assert list(tmp_path.iterdir()) == [] and journal.read(tmp_path / "journal.jsonl", Issue) == []
 

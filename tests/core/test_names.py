@@ -49,7 +49,7 @@ def test_uncommon_repositories(text: str, repo: Repo) -> None:
 @pytest.mark.parametrize(
     "text", ["", "grommet", "a/b/c", "../b", "a/..", "a/", "/b", "a b/c", "a/b#1", "https://github.com/a/b"]
 )
-def test_what_is_no_repository(text: str) -> None:
+def test_an_invalid_repository_is_refused(text: str) -> None:
     with pytest.raises(UserError, match="is not a repository") as error:
         parse_repo(text)
     assert "org/repo" in str(error.value)
@@ -97,7 +97,7 @@ def test_numbers_in_a_repositorys_name(text: str, expected: tuple[Repo, int]) ->
     ["", "a/b", "a__b", "a__b-x", "b-1", "../b-1", "a/../b-1", "a/b#-1", "a/b#1.5", "a/b#1 x", "a/..#1", "a__..-1"]
     + ["a/b#" + "9" * 17, "a__b-" + "9" * 5000, "a/b#\u0663"],
 )
-def test_what_is_no_instance(text: str) -> None:
+def test_an_invalid_instance_name_is_refused(text: str) -> None:
     with pytest.raises(UserError, match="is not an instance"):
         parse_instance_id(text)
 
@@ -105,7 +105,7 @@ def test_what_is_no_instance(text: str) -> None:
 @pytest.mark.parametrize(
     "repo", [Repo("a__b", "c"), Repo("a_", "b"), Repo("_a", "b"), Repo("..", "b"), Repo("a", "..")]
 )
-def test_a_repository_that_could_share_a_folder_has_none(repo: Repo) -> None:
+def test_a_repository_with_an_ambiguous_folder_is_refused(repo: Repo) -> None:
     """`a__b/c` and `a/b__c` shared a folder; a name of dots left the data directory; `a/b.jsonl` is the dataset of
     `a/b`."""
     with pytest.raises(UserError, match="cannot name a folder"):
@@ -125,7 +125,7 @@ def test_no_two_repositories_share_a_folder() -> None:
 
 
 @pytest.mark.parametrize("name", ["locks", "__b", "a__", "a__..", "a__b.jsonl", "~x__b"])
-def test_folders_that_are_no_repositorys(name: str) -> None:
+def test_other_folders_belong_to_no_repository(name: str) -> None:
     assert Repo.of_slug(name) is None
 
 
@@ -143,7 +143,7 @@ def test_a_plain_name_is_its_own_folder(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", OTHER)
-def test_any_other_name_is_told_by_a_digest(text: str) -> None:
+def test_an_unusual_name_gets_a_digest_in_its_folder(text: str) -> None:
     """Names in any script work, and none leads elsewhere. Only the records say what such a folder belongs to."""
     name = folder_name(text)
     assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*~[0-9a-f]{16}", name) and len(name) <= 100
@@ -160,13 +160,13 @@ def test_no_two_names_share_a_folder() -> None:
     assert len({folder_name(name) for name in names}) == len(names)
 
 
-def test_an_empty_name_names_no_folder() -> None:
+def test_an_empty_name_is_refused() -> None:
     with pytest.raises(UserError, match="must not be empty"):
         folder_name("")
 
 
 @pytest.mark.parametrize("sha", ["0" * 40, "f" * 40, "0123456789abcdef" * 2 + "0" * 8])
-def test_a_commit_has_a_number_that_no_issue_has(sha: str) -> None:
+def test_the_number_of_a_commit_is_never_that_of_an_issue(sha: str) -> None:
     """It identifies the commit, JSON holds it exactly, and an instance's name can contain it."""
     number = commit_number(sha)
     assert f"{number:x}" == f"1{sha[:13]}"

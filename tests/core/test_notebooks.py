@@ -18,7 +18,7 @@ def _nothing_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("needed", [RESULTS, PAGES])
-def test_the_demos_data_are_shown_where_there_are_no_others(
+def test_the_demos_data_are_shown_if_there_are_no_others(
     tmp_path: Path, needed: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert data_folder(needed, tmp_path) == tmp_path, "without a demo, the analysis says what to do"
@@ -31,7 +31,7 @@ def test_the_demos_data_are_shown_where_there_are_no_others(
     assert capsys.readouterr().err == ""
 
 
-def test_a_directory_that_is_named_is_taken_whatever_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_named_directory_is_used_whatever_it_contains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_bytes(tmp_path / "demo/out" / FILES[RESULTS], b"{}")
     monkeypatch.setenv("A11Y_BENCH_DATA", "elsewhere")
     assert data_folder(RESULTS, tmp_path) == Path("elsewhere")

@@ -35,7 +35,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.trap("clone-configuration-runs")
-def test_reading_a_clone_starts_nothing_of_it(history: History, tmp_path: Path) -> None:
+def test_reading_a_clone_runs_none_of_its_programs(history: History, tmp_path: Path) -> None:
     """Each of these commands used to run in the clone itself, with the clone's settings."""
     sign(history.folder)
     base, head = history.git("rev-parse", "HEAD~1"), history.git("rev-parse", "HEAD")
@@ -65,7 +65,7 @@ READERS: dict[str, Callable[[Clone, str, Path], object]] = {
     ("name", "mode", "content"),
     [("..", "100644", "evil"), (".GIT", "100644", "evil"), ("link", "120000", "../../../etc/passwd")],
 )
-def test_no_reader_takes_such_a_tree(
+def test_every_reader_refuses_an_unsafe_tree(
     history: History, tmp_path: Path, reader: str, name: str, mode: str, content: str
 ) -> None:
     commit = graft(history.folder, name, mode, content)
@@ -84,7 +84,7 @@ def contents(folder: Path) -> dict[str, str]:
     }
 
 
-def test_a_clone_is_not_changed_and_followed(history: History, tmp_path: Path) -> None:
+def test_a_clone_is_followed_without_being_changed(history: History, tmp_path: Path) -> None:
     """Each clone gets one repository of ours that follows the clone's current HEAD; the clone itself is not changed."""
     before = contents(history.folder)
     first = open_clone(history.folder)
@@ -99,7 +99,7 @@ def test_a_clone_is_not_changed_and_followed(history: History, tmp_path: Path) -
 @pytest.mark.parametrize(
     "form", ["bare", "packed", "li\u2028ne", "detached", "work tree", "sha256", 'na"me \\ ü', "borrowed"]
 )
-def test_every_form_of_a_clone(history: History, tmp_path: Path, form: str) -> None:
+def test_every_form_of_clone_can_be_read(history: History, tmp_path: Path, form: str) -> None:
     folder, head = history.folder, history.git("rev-parse", "HEAD")
     if form == "bare":
         folder = tmp_path / "bare.git"
@@ -131,7 +131,7 @@ def test_every_form_of_a_clone(history: History, tmp_path: Path, form: str) -> N
     assert list_files(clone, head) == git(folder, "ls-tree", "-r", "--name-only", head).splitlines()
 
 
-def test_ours_of_a_clone_that_is_gone_is_removed(history: History, tmp_path: Path) -> None:
+def test_the_cached_repository_of_a_missing_clone_is_removed(history: History, tmp_path: Path) -> None:
     shutil.copytree(history.folder, tmp_path / "other")
     gone = Path(open_clone(tmp_path / "other").git_dir)
     shutil.rmtree(tmp_path / "other")
@@ -139,20 +139,20 @@ def test_ours_of_a_clone_that_is_gone_is_removed(history: History, tmp_path: Pat
     assert (gone.exists(), kept.exists()) == (False, True)
 
 
-def test_references_that_are_not_read_are_said(history: History) -> None:
+def test_unsupported_references_are_reported(history: History) -> None:
     (history.folder / ".git" / "reftable").mkdir()
     (history.folder / ".git" / "HEAD").write_text("ref: refs/heads/.invalid\n")
     with pytest.raises(UserError, match="no commit HEAD(?s:.)*reftable"):
         open_clone(history.folder)
 
 
-def test_a_head_that_goes_in_a_circle_names_nothing(history: History) -> None:
+def test_a_circular_head_names_no_commit(history: History) -> None:
     (history.folder / ".git" / "refs" / "heads" / "main").write_text("ref: refs/heads/main\n")
     with pytest.raises(UserError, match="no commit HEAD"):
         open_clone(history.folder)
 
 
-def test_opening_takes_one_process(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opening_a_clone_takes_one_process(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if ours exists already: `collect` opens clones again and again."""
     open_clone(history.folder)
     started, popen = list[object](), subprocess.Popen.__init__

@@ -46,7 +46,7 @@ def test_bad_input_ends_before_the_command(tmp_path: Path) -> None:
 
 @pytest.mark.rule("references")
 @pytest.mark.parametrize(("model", "agent"), [("oracle", "oracle"), ("nop", "nop"), ("GLM-4.6", "magentless")])
-def test_the_references_are_agents_of_their_own(model: str, agent: str) -> None:
+def test_oracle_and_nop_are_their_own_agents(model: str, agent: str) -> None:
     """`agt-run REPO oracle` needs no `--agent`, and its results never appear under another agent's name."""
     assert agent_of("magentless", model) == agent
 
@@ -60,7 +60,7 @@ def choose(repo: Repo, model: str, subset: Subset) -> None:
     click.echo(f"{model} {subset}")
 
 
-def test_the_three_words_of_the_thesis_are_understood() -> None:
+def test_the_three_arguments_of_the_thesis_are_understood() -> None:
     """The thesis's own form was `agt-run mui__material-ui ts gpt-4o`."""
     result = CliRunner().invoke(choose, ["mui__material-ui", "ts", "gpt-4o"])
     assert result.output.splitlines()[-1].startswith("gpt-4o ") and "'ts' is ignored" in result.output
@@ -69,7 +69,7 @@ def test_the_three_words_of_the_thesis_are_understood() -> None:
     assert refused.exit_code == 2 and "one MODEL is expected, not 2: gpt-4o gpt-5" in refused.output
 
 
-def test_instances_are_chosen_alike_by_every_command() -> None:
+def test_every_command_selects_instances_in_the_same_way() -> None:
     words = ["--pr", "1", "--pr", "2", "--instances", "a/b#3,a__b-4", "--limit", "3"]
     said = CliRunner().invoke(choose, ["a/b", "m", *words])
     assert said.output.strip() == f"m {Subset((1, 2), ('a__b-3', 'a__b-4'), 3)}"

@@ -28,7 +28,7 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path / "copies" / "one.git"
 
 
-def test_commits_are_found_by_their_names_and_other_objects_are_not(history: History) -> None:
+def test_only_commits_are_found_by_name(history: History) -> None:
     commit, blob = commits(history)[2], history.git("rev-parse", "HEAD:a/same.txt")
     data = f"base {commit} index {blob}..{'0' * 40} and {commit}0".encode()
     assert packs.commits_named(history.folder / ".git", data) == (commit,)
@@ -45,14 +45,14 @@ def test_a_copy_reads_as_the_clone_does(history: History, copy: Path) -> None:
     assert packs.held(copy) == (commit,)
 
 
-def test_later_history_stays_where_it_is(history: History, copy: Path) -> None:
+def test_a_copy_has_no_later_history(history: History, copy: Path) -> None:
     """A copy for a unit contains the gold patch's commit only if the unit names it."""
     clone, (before, last) = history.folder / ".git", commits(history)[-2:]
     packs.add(copy, packs.pack(clone, [before]), [before])
     assert last not in open_clone(copy).git.cat_file("--batch-all-objects", "--batch-check")
 
 
-def test_a_second_pack_holds_what_is_new(history: History, copy: Path) -> None:
+def test_a_second_pack_contains_only_new_objects(history: History, copy: Path) -> None:
     clone, known = history.folder / ".git", commits(history)
     packs.add(copy, packs.pack(clone, [known[3]]), [known[3]])
     further = packs.pack(clone, [known[4]], [known[3]])
@@ -62,7 +62,7 @@ def test_a_second_pack_holds_what_is_new(history: History, copy: Path) -> None:
     assert packs.held(copy) == tuple(sorted(known[3:]))
 
 
-def test_what_the_clone_lacks_the_copy_lacks(history: History, copy: Path) -> None:
+def test_objects_missing_in_the_clone_are_missing_in_the_copy(history: History, copy: Path) -> None:
     """Clones of some repositories come without their largest files."""
     clone, commit = history.folder / ".git", commits(history)[4]
     blob = history.git("rev-parse", "HEAD:file4.txt")

@@ -79,7 +79,7 @@ def change(tmp_path_factory: pytest.TempPathFactory) -> tuple[History, str, str,
         ("cypress/login.ts", True),
     ],
 )
-def test_what_a_test_file_is(path: str, expected: bool) -> None:
+def test_files_are_recognized_by_path_segments(path: str, expected: bool) -> None:
     """In Multi-SWE-bench, the substring `test` decides: `latest.js` is a test, `menu.spec.ts` is not. Here, path
     segments decide."""
     assert is_test_file(path) is expected
@@ -160,7 +160,7 @@ def test_names_that_runners_call_tests(path: str, expected: bool) -> None:
         ("src/Menu/Menu.js", False),
     ],
 )
-def test_what_a_runner_runs(path: str, expected: bool) -> None:
+def test_helpers_in_test_folders_are_not_runnable(path: str, expected: bool) -> None:
     """A helper in a test folder is protected but is no test: a runner that is given its name would run it."""
     assert is_runnable(path) is expected
 
@@ -194,7 +194,7 @@ def test_what_a_runner_runs(path: str, expected: bool) -> None:
         (".eslintrc", False),
     ],
 )
-def test_what_configuration_is(path: str, expected: bool) -> None:
+def test_configuration_files_are_protected(path: str, expected: bool) -> None:
     """A candidate must not decide how it is tested."""
     assert is_configuration(path) is expected
     assert is_protected(path) is (expected or is_test_file(path))
@@ -228,7 +228,7 @@ def test_a_file_that_moved_has_its_new_name(change: tuple[History, str, str, str
 
 
 @pytest.mark.parametrize("options", [["--src-prefix=i/", "--dst-prefix=w/"], ["--no-prefix"]])
-def test_other_prefixes_are_no_part_of_a_name(change: tuple[History, str, str, str], options: list[str]) -> None:
+def test_other_prefixes_are_removed_from_names(change: tuple[History, str, str, str], options: list[str]) -> None:
     """With `diff.mnemonicPrefix`, git writes i/ and w/; `git apply` ignores these, too."""
     history, base, head, _ = change
     patch = history.git("diff", "--no-renames", *options, base, head)

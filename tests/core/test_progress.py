@@ -19,7 +19,7 @@ def shown(progress: Progress, width: int = 100) -> list[str]:
     return [line.rstrip() for line in text.getvalue().splitlines()]
 
 
-def test_the_view_counts_and_names_what_is_under_way() -> None:
+def test_the_view_counts_results_and_names_running_units() -> None:
     progress = Progress("qualifying", 4, ["qualified"])
     progress.step("acme__ui-1", "building")
     progress.hear(Event("acme__ui-2", "waiting"))
@@ -49,7 +49,7 @@ def test_a_long_line_is_cut_and_not_broken() -> None:
     assert len(shown(progress, 60)) == 2 and shown(progress, 60)[1].endswith("…")
 
 
-def test_what_is_left_is_not_shown_any_more() -> None:
+def test_an_abandoned_step_is_no_longer_shown() -> None:
     progress = Progress("building", 2)
     progress.step("base image", "pulling")
     progress.leave("base image")
@@ -57,12 +57,12 @@ def test_what_is_left_is_not_shown_any_more() -> None:
     assert progress.lines() == {} and "pulling" not in "".join(shown(progress))
 
 
-def test_nothing_to_do_is_shown_without_a_division() -> None:
+def test_progress_of_no_units_is_shown() -> None:
     progress = Progress("rating", 0)
     assert "0 of 0" in shown(progress)[0] and progress.seconds_to_go == 0
 
 
-def test_who_stops_is_told_what_is_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_stopping_names_the_units_that_are_still_running(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress("rating", 2)
     progress.stopping()
     progress.step("acme__ui-1", "asking")

@@ -28,7 +28,7 @@ WHOLE = GOOD | {
         ("test_quality", ["Good Tests", "Not UNIT", "Bad Test"]),
     ],
 )
-def test_every_value_of_the_seed_is_taken(field: str, values: list[str]) -> None:
+def test_every_value_of_the_thesis_is_accepted(field: str, values: list[str]) -> None:
     assert [getattr(make_review(**{field: value}), field) for value in values] == values
 
 
@@ -36,13 +36,13 @@ def test_every_value_of_the_seed_is_taken(field: str, values: list[str]) -> None
     ("old", "new"),
     [({"status": "ok"}, "accepted"), ({"status": "bad"}, "rejected"), ({"difficulty": "hard"}, "difficult")],
 )
-def test_words_of_older_ratings_are_read_as_todays(old: dict[str, str], new: str) -> None:
+def test_values_of_older_ratings_are_translated(old: dict[str, str], new: str) -> None:
     (field,) = old
     assert getattr(make_review(**old), field) == new
 
 
 @pytest.mark.rule("bad-input")
-def test_a_criterion_that_wcag_lacks_is_refused() -> None:
+def test_a_criterion_that_is_not_in_wcag_is_refused() -> None:
     with pytest.raises(ValidationError, match=r"1\.9\.99 is not a success criterion"):
         make_review(success_criteria=("1.9.99",))
 
@@ -70,13 +70,13 @@ WRONG = [
 
 @pytest.mark.rule("ratings-agree-with-themselves")
 @pytest.mark.parametrize(("fields", "words"), WRONG, ids=[words for _, words in WRONG])
-def test_what_contradicts_itself_is_refused(fields: dict[str, object], words: str) -> None:
+def test_a_contradictory_rating_is_refused(fields: dict[str, object], words: str) -> None:
     """Both people's and models' ratings; the same rating without the contradiction is accepted."""
     with pytest.raises(ValidationError, match=words):
         make_review(**fields)
 
 
-def test_a_whole_rating_lacks_nothing_and_an_old_one_says_what_it_lacks() -> None:
+def test_missing_fields_of_a_rating_are_listed() -> None:
     assert lacking(make_review(**WHOLE)) == []
     missing = lacking(make_review())
     assert {*FLAGS, *CONDITIONS, "difficulty", "statement"} <= set(missing)

@@ -28,7 +28,7 @@ def history(tmp_path: Path) -> History:
     return made
 
 
-def test_a_tree_is_what_git_lists(history: History) -> None:
+def test_a_tree_has_the_entries_that_git_lists(history: History) -> None:
     told = history.git("ls-tree", "-r", "-z", "HEAD").split("\0")
     wanted = [(path, *about.split()) for about, _, path in (row.partition("\t") for row in told if row)]
     clone = open_clone(history.folder)
@@ -61,7 +61,7 @@ def test_hundreds_of_files_take_one_process(history: History, monkeypatch: pytes
     assert len(started) <= 2  # the links of the tree are one more
 
 
-def test_threads_and_forks_read_the_same(history: History) -> None:
+def test_threads_and_forks_read_independently(history: History) -> None:
     """If two readers shared a pipe, neither would get its own answers."""
     head, clone, wrong = history.git("rev-parse", "HEAD"), open_clone(history.folder), list[str]()
 
@@ -83,7 +83,7 @@ def test_threads_and_forks_read_the_same(history: History) -> None:
     assert os.waitpid(child, 0)[1] == 0 and wrong == []
 
 
-def test_a_broken_object_is_not_there_and_spoils_no_other(history: History) -> None:
+def test_a_broken_object_is_missing_and_affects_no_other(history: History) -> None:
     blob = history.git("rev-parse", "HEAD:src/a/x.ts")
     path = history.folder / ".git" / "objects" / blob[:2] / blob[2:]
     path.chmod(0o644)
@@ -93,7 +93,7 @@ def test_a_broken_object_is_not_there_and_spoils_no_other(history: History) -> N
     assert reader.read("HEAD:src/b/x.ts").data == b"bx\n"
 
 
-def test_a_reader_that_is_gone_leaves_no_process(history: History) -> None:
+def test_a_deleted_reader_leaves_no_process(history: History) -> None:
     reader = Reader(str(history.folder / ".git"), dict(os.environ))
     assert list(reader.files("HEAD^{tree}"))
     process = reader._local.process._popen

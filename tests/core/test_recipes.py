@@ -60,7 +60,7 @@ def test_every_recipe_of_a_message_has_a_command(wheel: Path) -> None:
     assert called <= COMMANDS.keys()
 
 
-def test_what_is_printed_is_runnable(wheel: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_printed_recipes_become_commands_in_a_wheel(wheel: Path, capsys: pytest.CaptureFixture[str]) -> None:
     console.say("do it: just collect-run acme/ui")
     console.table("Parts", ("part", "what to do"), [("base image", "just doctor")])
     printed = capsys.readouterr()

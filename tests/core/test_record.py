@@ -30,7 +30,7 @@ class Stored(Versioned):
 
 
 @pytest.mark.parametrize("fields", [{"x": 1, "z": 2}, {"x": "one"}, {}, {"x": None}])
-def test_a_record_refuses_what_it_does_not_know(fields: dict[str, Any]) -> None:
+def test_a_record_refuses_unknown_and_wrong_fields(fields: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Point.model_validate(fields)
 
@@ -40,14 +40,14 @@ def test_a_record_never_changes() -> None:
         Point(x=1).x = 2
 
 
-def test_a_copy_computes_anew_what_the_original_had_computed() -> None:
+def test_a_copy_recomputes_cached_values() -> None:
     point = Point(x=3)
     assert point.length == 3
     assert point.model_copy(update={"y": 4}).length == 7
     assert point.length == 3
 
 
-def test_a_stored_record_says_which_program_wrote_it() -> None:
+def test_a_stored_record_has_schema_and_program_version() -> None:
     stored = Stored(name="a")
     assert (stored.schema_version, stored.tool) == (SCHEMA_VERSION, __version__)
     with pytest.raises(ValidationError):
@@ -73,7 +73,7 @@ def test_the_name_of_an_instance(name: str) -> None:
         "acme__ui-01",
     ],
 )
-def test_what_is_no_name_of_an_instance(name: str) -> None:
+def test_an_invalid_instance_name_is_refused(name: str) -> None:
     """Folders have the same name: it must not lead elsewhere, and each instance has one name only."""
     with pytest.raises(ValidationError, match="not the name of an instance"):
         TypeAdapter(InstanceId).validate_python(name)
@@ -85,7 +85,7 @@ def test_an_amount_is_exact(value: Any, amount: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["-1", "NaN", "Infinity", "1E+31", "1E-31", "much"])
-def test_what_is_no_amount(value: str) -> None:
+def test_an_invalid_amount_is_refused(value: str) -> None:
     with pytest.raises(ValidationError):
         TypeAdapter(Usd).validate_python(value)
 
@@ -109,7 +109,7 @@ def test_a_digest_leaves_out_defaults_and_the_programs_version() -> None:
     ],
     ids=repr,
 )
-def test_what_differs_has_another_digest(first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
+def test_different_values_have_different_digests(first: tuple[Any, ...], second: tuple[Any, ...]) -> None:
     assert digest(*first) != digest(*second)
 
 
@@ -120,6 +120,6 @@ def test_the_order_of_keys_does_not_matter() -> None:
 
 
 @given(st.lists(st.one_of(st.text(), st.binary(), st.integers(), st.dictionaries(st.text(), st.integers()))))
-def test_a_digest_is_a_name(parts: list[Any]) -> None:
+def test_a_digest_can_be_a_file_name(parts: list[Any]) -> None:
     name = digest(*parts)
     assert len(name) == 32 and set(name) <= set("0123456789abcdef") and name == digest(*parts)

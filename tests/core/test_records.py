@@ -102,7 +102,7 @@ def test_records_do_not_change() -> None:
 
 
 @pytest.mark.invariant(1)
-def test_a_task_holds_nothing_that_gives_the_solution_away() -> None:
+def test_a_task_contains_nothing_of_the_solution() -> None:
     """A task is a record of its own, so no field of the gold side reaches an agent by accident."""
     instance = factories.make_instance(merge_sha="d" * 40)
     text = instance.task().model_dump_json()
@@ -112,7 +112,7 @@ def test_a_task_holds_nothing_that_gives_the_solution_away() -> None:
 
 
 @pytest.mark.rule("statement-source")
-def test_the_statement_is_the_issue_where_there_is_one() -> None:
+def test_the_statement_is_the_issue_if_there_is_one() -> None:
     """A pull request's own text can give the solution away, so it is used only if there is no issue."""
     instance = factories.make_instance(7, statement_source="issue")
     assert [issue.title for issue in instance.task().statement] == ["Menu has no name"]
@@ -120,7 +120,7 @@ def test_the_statement_is_the_issue_where_there_is_one() -> None:
     assert [(issue.number, issue.title) for issue in own] == [(7, "Add aria-label to Menu")]
 
 
-def test_what_is_expected_is_all_that_must_pass() -> None:
+def test_expected_tests_are_all_that_must_pass() -> None:
     tests = {"a": "PPP", "b": "PFP", "c": "NSP", "d": "NNP", "e": "FFF", "f": "PNN"}
     instance = factories.make_instance(tests=tests)
     assert instance.expected == {"a", "b", "c", "d"}
@@ -128,7 +128,7 @@ def test_what_is_expected_is_all_that_must_pass() -> None:
     assert Instance.model_validate_json(instance.model_dump_json()).expected == instance.expected
 
 
-def test_a_name_stands_once() -> None:
+def test_each_test_name_is_stored_once() -> None:
     """A test's name is long; it used to be in up to six lists of an instance and twice in a verdict."""
     instance = factories.make_instance(tests={"a": "PPP", "b": "PFP snapshot", "c": "FFF"})
     verdict = factories.make_verdict(
@@ -139,7 +139,7 @@ def test_a_name_stands_once() -> None:
         assert [text.count(json.dumps(name)) for name in names] == [1] * len(names)
 
 
-def test_what_is_derived_of_an_instance_follows_its_tests() -> None:
+def test_derived_values_follow_the_tests_of_an_instance() -> None:
     """Also in a copy with other tests, and after pickling, which copies derived values."""
     tests = {"a": "PPP", "b": "PFP snapshot", "c": "FFF", "d": "NSP"}
     one = factories.make_instance(tests=tests)
@@ -152,7 +152,7 @@ def test_what_is_derived_of_an_instance_follows_its_tests() -> None:
 
 
 @pytest.mark.parametrize("letters", ["PF", "PFX", "pfp", "PFP snap", "PFPP"])
-def test_what_is_no_transition_is_refused(letters: str) -> None:
+def test_an_invalid_transition_is_refused(letters: str) -> None:
     with pytest.raises(ValidationError, match="pattern"):
         factories.make_instance(tests={"a": letters})
 
@@ -191,20 +191,20 @@ def test_a_new_field_makes_nothing_stale() -> None:
 
 @pytest.mark.rule("digests")
 @pytest.mark.parametrize("change", [{"hints": "look"}, {"lang": "js"}, {"statement": ()}])
-def test_what_is_said_otherwise_has_another_digest(change: dict) -> None:
+def test_a_changed_task_has_another_digest(change: dict) -> None:
     task = factories.make_instance().task()
     assert digest(task.model_copy(update=change)) != digest(task)
 
 
 @pytest.mark.rule("digests")
 @pytest.mark.parametrize("kind", [*PUBLISHED, Assessment, Lock, VerdictAudit])
-def test_no_default_is_made_by_a_factory(kind: type[BaseModel]) -> None:
+def test_no_published_field_has_a_default_factory(kind: type[BaseModel]) -> None:
     """The digest would include such a default."""
     assert not [name for name, field in kind.model_fields.items() if field.default_factory]
 
 
 @pytest.mark.rule("schema-version")
-def test_records_tell_which_version_made_them() -> None:
+def test_records_have_the_version_that_made_them() -> None:
     assert factories.make_instance().tool == pipeline.__version__
     with pytest.raises(ValidationError):
         factories.make_prediction(schema_version=1)
@@ -221,7 +221,7 @@ def test_the_columns_of_costs() -> None:
     )
 
 
-def test_the_table_is_asked_once_for_a_kind_of_transition(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_is_looked_up_once_per_kind_of_transition(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looking up each of thousands of tests eight times took most of the time of a report."""
     asked, table = list[int](), verdict.table
     monkeypatch.setattr(verdict, "table", lambda: asked.append(1) or table())

@@ -31,13 +31,13 @@ def broken(cause: str) -> InfrastructureError:
 
 @pytest.mark.rule("not-evaluated-is-retried")
 @pytest.mark.parametrize("cause", PASSING)
-def test_what_may_pass_is_tried_again_and_said(cause: str) -> None:
+def test_a_temporary_fault_is_retried_and_reported(cause: str) -> None:
     said: list[str] = []
     assert patiently(Work(broken(cause), broken(cause)), said.append, QUICK) == "done"
     assert said == [f"trying again in 0 s: {cause}: it broke"] * 2
 
 
-def test_it_is_bounded_and_the_last_error_is_the_answer() -> None:
+def test_retries_are_limited_and_the_last_error_is_raised() -> None:
     work = Work(*[broken("engine")] * 9)
     with pytest.raises(InfrastructureError, match="it broke"):
         patiently(work, print, QUICK)
@@ -45,7 +45,7 @@ def test_it_is_bounded_and_the_last_error_is_the_answer() -> None:
 
 
 @pytest.mark.parametrize("error", [broken("memory"), broken("provider"), UserError("no"), ValueError("no")])
-def test_what_would_only_fail_again_is_not_tried_again(error: Exception) -> None:
+def test_a_permanent_fault_is_not_retried(error: Exception) -> None:
     """An install that runs out of memory would do so again."""
     work = Work(error)
     with pytest.raises(type(error)):

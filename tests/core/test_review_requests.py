@@ -27,7 +27,7 @@ def store(tmp_path) -> Store:
     return Store(tmp_path)
 
 
-def test_asking_again_is_no_second_request(store):
+def test_a_repeated_request_is_stored_once(store):
     assert ask(store, [request(1), request(2), request(1)]) == [request(1), request(2)]
     again = request(1, asked_by="pages", time=LATER)
     assert ask(store, [again, request(3)]) == [request(3)]
@@ -42,7 +42,7 @@ def test_another_version_reason_or_kind_is_another_request(store, other):
     assert queue(store) == [request(**other)]
 
 
-def test_a_queue_is_everybodys_or_one_reviewers(store):
+def test_a_queue_is_for_everybody_or_for_one_reviewer(store):
     one, two = request(1), request(2)
     ask(store, [one, two])
     answer(store, [answered(one)])
@@ -52,7 +52,7 @@ def test_a_queue_is_everybodys_or_one_reviewers(store):
 
 
 @pytest.mark.rule("nothing-overwritten")
-def test_what_was_said_stays_also_when_several_write_at_once(store):
+def test_concurrent_answers_are_all_kept(store):
     ask(store, [request()])
     before = store.review_requests.read_bytes()
     names = [f"reviewer {number}" for number in range(20)]
@@ -64,7 +64,7 @@ def test_what_was_said_stays_also_when_several_write_at_once(store):
 
 
 @pytest.mark.rule("bad-input")
-def test_a_broken_request_is_told_with_file_line_and_field(store):
+def test_a_broken_request_is_refused_with_file_line_and_field(store):
     ask(store, [request()])
     text = store.review_requests.read_text().replace('"candidate"', '"thing"')
     store.review_requests.write_text(text)

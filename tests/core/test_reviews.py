@@ -33,7 +33,7 @@ def test_unanimous_ratings_count_and_divided_ones_do_not() -> None:
     assert divided.disagreements == ("status",) and divided.value("difficulty") == "easy"
 
 
-def test_what_was_decided_counts_before_all_ratings(store: Store) -> None:
+def test_a_final_decision_overrides_ratings(store: Store) -> None:
     rate(store, make_review(time="2025-01-01T00:00:00Z"), make_review(rater="bob", status="rejected"))
     assert standings(store, REPO)["acme__ui-1"].status is None
     decide_finally(store, REPO, [make_review(rater="cleo", status="accepted", time="2025-01-02T00:00:00Z")])
@@ -43,14 +43,14 @@ def test_what_was_decided_counts_before_all_ratings(store: Store) -> None:
 
 
 @pytest.mark.rule("reviews-append-only")
-def test_what_is_withdrawn_does_not_count_and_still_stands_there(store: Store) -> None:
+def test_a_withdrawn_rating_does_not_count_and_stays_in_the_file(store: Store) -> None:
     rate(store, make_review(time="2025-01-01T00:00:00Z"), make_review(withdrawn=True, time="2025-01-02T00:00:00Z"))
     decide_finally(store, REPO, [make_review(), make_review(withdrawn=True, time="2025-01-02T00:00:00Z")])
     assert newest_reviews(store, REPO) == [] and finals(store, REPO) == {} and standings(store, REPO) == {}
     assert len(store.reviews(REPO).read_text().splitlines()) == len(store.finals(REPO).read_text().splitlines()) == 2
 
 
-def test_criteria_in_another_order_are_no_disagreement() -> None:
+def test_the_order_of_criteria_does_not_matter() -> None:
     one, other = (make_review(success_criteria=order) for order in (("1.1.1", "4.1.2"), ("4.1.2", "1.1.1")))
     assert Standing((one, other)).disagreements == ()
 
@@ -63,7 +63,7 @@ def test_a_criterion_that_is_named_twice_counts_once() -> None:
     assert Standing((once, twice)).disagreements == ()
 
 
-def test_a_reworked_statement_is_what_the_agent_sees() -> None:
+def test_the_agent_sees_the_reworked_statement() -> None:
     """The pull request's own text, which can give the solution away, is not shown."""
     standing = Standing((make_review(status="reworked", statement=NEW),))
     candidate = restated(make_candidate(resolved_issues=(), statement_source="pull_request"), standing)
@@ -75,7 +75,7 @@ def test_a_reworked_statement_is_what_the_agent_sees() -> None:
     assert [(one.title, one.body) for one in linked] == [("Menu has no name", NEW)]
 
 
-def test_a_statement_of_which_nobody_decided_changes_nothing() -> None:
+def test_an_undecided_statement_has_no_effect() -> None:
     candidate = make_candidate()
     texts = [make_review(rater=name, status="reworked", statement=name) for name in ("ann", "bob")]
     assert restated(candidate, Standing(tuple(texts))) == candidate and not Standing(tuple(texts)).is_built

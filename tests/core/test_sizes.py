@@ -24,7 +24,7 @@ def test_a_size_is_read(text: str, size: int) -> None:
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("text", ["", "much", "-1GB", "60 PB", "GB", "9" * 400, "1e3", "1,5GB", "\u0663GB", "nan"])
-def test_what_is_no_size_is_refused(text: str) -> None:
+def test_an_invalid_size_is_refused(text: str) -> None:
     with pytest.raises(UserError, match="60GB"):
         parse_size(text)
 

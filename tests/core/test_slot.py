@@ -62,20 +62,18 @@ def test_paths_of_the_coordinator_become_those_of_the_worker(value: Any, moved: 
     assert found == moved and type(found) is type(moved)
 
 
-def test_where_the_places_are_the_same_nothing_is_copied() -> None:
+def test_equal_paths_are_not_rewritten() -> None:
     value = Task("/a", Path("/b"))
     assert slot._moved(value, {"/a": "/a", "/c": "/c"}) is value
 
 
-def test_the_order_of_the_places_is_the_same_on_every_machine() -> None:
+def test_the_order_of_paths_is_the_same_on_every_machine() -> None:
     cache, project = slot.places()
     assert Path(project, "pipeline", "core", "slot.py").is_file()
     assert PurePosixPath(cache).is_absolute() and cache != project
 
 
-def test_the_program_has_one_digest_and_compiled_files_do_not_count(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_digest_of_the_program_ignores_compiled_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def digest() -> str:
         slot.code.cache_clear()
         return slot.code()
@@ -96,7 +94,7 @@ def test_the_program_has_one_digest_and_compiled_files_do_not_count(
 
 
 @pytest.mark.parametrize("path", ["", "/chat/completions?a=b"])
-def test_a_gateway_is_reached_or_not(path: str) -> None:
+def test_the_reachability_of_a_gateway_is_checked(path: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         assert slot._reaches(f"http://127.0.0.1:{port}{path}")
@@ -107,13 +105,13 @@ def order(clone: str, commits: tuple[str, ...] | None = None) -> Order:
     return Order("unit", "topic", b"", "code", (), clone, "0" * 16, commits)
 
 
-def test_a_clone_that_is_here_is_used(tmp_path: Path) -> None:
+def test_an_existing_clone_is_used(tmp_path: Path) -> None:
     assert slot._clone(order(str(tmp_path)), None) == str(tmp_path)
     assert slot._clone(order(""), None) == ""
 
 
 @pytest.mark.parametrize("commits", [None, (), ("a" * 40,)])
-def test_objects_that_are_missing_are_asked_for(
+def test_missing_objects_are_requested(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commits: tuple[str, ...] | None
 ) -> None:
     """None means that the worker first says which commits it has; the coordinator then sends the rest."""
@@ -129,7 +127,7 @@ def slots() -> Iterator[Slots]:
         process.end()
 
 
-def test_a_process_performs_one_unit_after_the_other_and_tells_of_them(slots: Slots) -> None:
+def test_a_process_performs_units_in_turn_and_sends_events(slots: Slots) -> None:
     told = list[tuple[str, Any]]()
     results = [slots.perform(f"{n}", Square(n), lambda *what: told.append(what)) for n in (3, 4)]
     assert [(kind, pickle.loads(value)) for kind, value in results] == [("result", 9), ("result", 16)]
@@ -138,12 +136,12 @@ def test_a_process_performs_one_unit_after_the_other_and_tells_of_them(slots: Sl
     assert events[0].data == events[1].data != os.getpid()
 
 
-def test_a_unit_that_fails_gives_the_result_that_it_has_for_that(slots: Slots) -> None:
+def test_a_failed_unit_gives_its_failure_result(slots: Slots) -> None:
     kind, value = slots.perform("a", Square(1, ways="raises"), lambda *_: None)
     assert (kind, pickle.loads(value)) == ("result", "ValueError: no number")
 
 
-def test_a_unit_that_ends_its_process_ends_nothing_else(slots: Slots) -> None:
+def test_a_unit_that_ends_its_process_affects_no_other(slots: Slots) -> None:
     assert slots.perform("a", Square(1, ways="dies"), lambda *_: None) == (
         "died",
         "the process that worked on it ended with 7",
@@ -152,7 +150,7 @@ def test_a_unit_that_ends_its_process_ends_nothing_else(slots: Slots) -> None:
     assert slots._busy == {}
 
 
-def test_what_no_unit_performs_can_be_stopped() -> None:
+def test_stopping_an_ended_unit_does_nothing() -> None:
     """When a coordinator stops, it stops all its units, even those that have just ended."""
     slots = Slots()
     slots.stop("gone")

@@ -70,13 +70,13 @@ def test_a_failing_writer_leaves_the_old_file(tmp_path: Path) -> None:
     assert [one.name for one in path.parent.iterdir()] == ["records.jsonl"]
 
 
-def test_a_written_file_is_readable_by_others(tmp_path: Path) -> None:
+def test_a_written_file_is_readable_by_other_users(tmp_path: Path) -> None:
     write_json(tmp_path / "a.json", {"ä": 1})
     assert (tmp_path / "a.json").stat().st_mode & 0o777 == 0o644
     assert (tmp_path / "a.json").read_text(encoding="utf-8") == '{\n  "ä": 1\n}\n'
 
 
-def test_records_come_back_in_order(tmp_path: Path) -> None:
+def test_records_are_read_back_in_order(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     records = [factories.make_rejection(number, detail="a\nb\u2028c") for number in (3, 1, 2)]
     write_records(path, records)
@@ -87,7 +87,7 @@ def test_records_come_back_in_order(tmp_path: Path) -> None:
 @pytest.mark.trap("link-that-leads-nowhere")
 @pytest.mark.parametrize("target", ["nowhere", "records.jsonl"], ids=["dangling", "circular"])
 @pytest.mark.parametrize("read", [read_records, journal.read])
-def test_a_link_that_leads_nowhere_is_not_an_empty_file(tmp_path: Path, target: str, read: Callable[..., Any]) -> None:
+def test_a_broken_link_is_not_an_empty_file(tmp_path: Path, target: str, read: Callable[..., Any]) -> None:
     """Data on a disk that was not mounted looked like data that never existed."""
     path = tmp_path / "records.jsonl"
     path.symlink_to(target)
@@ -97,7 +97,7 @@ def test_a_link_that_leads_nowhere_is_not_an_empty_file(tmp_path: Path, target: 
 
 
 @pytest.mark.trap("link-that-leads-nowhere")
-def test_so_is_a_stage_whose_folder_is_such_a_link(store: Store) -> None:
+def test_a_stage_folder_that_is_a_broken_link_is_refused(store: Store) -> None:
     store.begin()
     (store.root / "02_dataset").symlink_to("nowhere")
     with pytest.raises(UserError, match="the link leads nowhere"):
@@ -112,7 +112,7 @@ def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path, read: Callab
     assert error.value.path == tmp_path
 
 
-def test_a_missing_file_is_no_records(tmp_path: Path) -> None:
+def test_a_missing_file_has_no_records(tmp_path: Path) -> None:
     assert read_records(tmp_path / "none.jsonl", Issue) == []
 
 
@@ -185,7 +185,7 @@ def test_repositories_of_a_stage(store: Store) -> None:
     assert store.repositories("01_raw") == []
 
 
-def test_places_of_agents_and_models_are_apart(store: Store) -> None:
+def test_agents_and_models_have_separate_folders(store: Store) -> None:
     places = {
         place(REPO, agent, model)
         for place in (store.predictions, store.evaluation)
@@ -197,7 +197,7 @@ def test_places_of_agents_and_models_are_apart(store: Store) -> None:
 
 
 @pytest.mark.rule("nothing-overwritten")
-def test_what_is_displaced_moves_to_the_archive(store: Store) -> None:
+def test_a_displaced_folder_moves_to_the_archive(store: Store) -> None:
     """A result that somebody may have published is never lost."""
     path = line(store.root / "04_evaluation" / "x" / "verdicts.jsonl", "old")
     moved = store.displace(path.parent)
@@ -208,7 +208,7 @@ def test_what_is_displaced_moves_to_the_archive(store: Store) -> None:
 
 
 @pytest.mark.rule("nothing-overwritten")
-def test_what_is_archived_stays_until_its_successor_is_there(store: Store) -> None:
+def test_an_archived_file_stays_until_it_is_replaced(store: Store) -> None:
     """If a run stopped between archiving and writing, the old result was gone and the new one not there."""
     path = line(store.root / "02_dataset" / "x" / "file", "old")
     for one in (path, path.parent):
@@ -223,7 +223,7 @@ class Killed(BaseException):
 
 
 @pytest.mark.rule("nothing-overwritten")
-def test_a_stop_between_archive_and_write_leaves_the_old(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stop_between_archive_and_write_leaves_the_old_file(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     def killed(*_: object) -> None:
         raise Killed
 
@@ -238,7 +238,7 @@ def test_a_stop_between_archive_and_write_leaves_the_old(store: Store, monkeypat
     assert read_records(path, Rejection) == [factories.make_rejection(2)]
 
 
-def test_what_another_version_of_the_program_wrote_stays(store: Store) -> None:
+def test_equal_records_of_another_version_stay(store: Store) -> None:
     """A record means the same whichever version wrote it: there is no new result, and nothing to archive."""
     path = store.dataset(REPO)
     store.replace_records(path, [factories.make_rejection(1, tool="0.0.9")])
@@ -284,7 +284,7 @@ def test_a_unit_is_done_with_its_manifest_and_its_inputs(tmp_path: Path) -> None
 
 
 @pytest.mark.rule("manifest-last")
-def test_a_kept_unit_is_whole(tmp_path: Path) -> None:
+def test_a_kept_unit_replaces_the_old_one_completely(tmp_path: Path) -> None:
     """A unit replaces the one with other inputs completely: files that only the old one had are removed."""
     unit = Unit(tmp_path / "runs" / "unit")
     unit.keep({"log": b"old", "more/old": b""}, 1, patch="a")
@@ -298,7 +298,7 @@ def test_a_kept_unit_is_whole(tmp_path: Path) -> None:
 
 @pytest.mark.rule("manifest-last")
 @pytest.mark.parametrize("step", ["write_bytes", "write_json"])
-def test_a_unit_that_is_not_saved_to_its_end_leaves_the_old(
+def test_an_incompletely_saved_unit_leaves_the_old_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     def killed(*_: object) -> None:
@@ -364,7 +364,7 @@ def test_times_are_utc_to_the_second() -> None:
 # -- JSON files of another form --------------------------------------------------------------------------------------
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("value", [[], "text", 3, None, True], ids=repr)
-def test_a_file_that_is_no_object_is_refused(tmp_path: Path, value: object) -> None:
+def test_a_file_without_a_json_object_is_refused(tmp_path: Path, value: object) -> None:
     write_json(tmp_path / "run.json", value)
     with pytest.raises(UserError, match="not a JSON object") as caught:
         read_object(tmp_path / "run.json")
@@ -443,7 +443,9 @@ def run_of(store: Store, about: dict[str, Any] | None, agent: str = "", model: s
         (None, "", "a/b", RUN.replace("/m/", f"/{folder_name('a/b')}/")),
     ],
 )
-def test_whose_a_run_is(tmp_path: Path, about: dict[str, Any] | None, agent: str, model: str, folder: str) -> None:
+def test_the_agent_and_model_of_a_run(
+    tmp_path: Path, about: dict[str, Any] | None, agent: str, model: str, folder: str
+) -> None:
     """Its records say it; SWE-bench's format names no agent, so there the folder does."""
     store = Store(tmp_path / "data")
     owner = whose_run(run_of(store, about, agent, model, folder))
@@ -469,7 +471,7 @@ def test_whose_a_run_is(tmp_path: Path, about: dict[str, Any] | None, agent: str
         (None, "", "m", RUN.replace("magentless", folder_name("a/b")), "the run does not state its agent and model"),
     ],
 )
-def test_a_run_in_anothers_folder_is_refused(
+def test_a_run_in_the_folder_of_another_model_is_refused(
     tmp_path: Path, about: dict[str, Any] | None, agent: str, model: str, folder: str, says: str
 ) -> None:
     store = Store(tmp_path / "data")

@@ -26,7 +26,7 @@ DATASET = [make_instance(number) for number in (1, 2, 3)]
         (Subset(numbers=(2, 3), limit=1), [2]),
     ],
 )
-def test_the_dataset_gives_the_order(subset: Subset, numbers: list[int]) -> None:
+def test_the_selection_has_the_order_of_the_dataset(subset: Subset, numbers: list[int]) -> None:
     assert [one.number for one in subset.of(DATASET)] == numbers
 
 
@@ -38,7 +38,7 @@ def test_the_dataset_gives_the_order(subset: Subset, numbers: list[int]) -> None
         (Subset(names=("acme__web-9",)), "no instance of acme/ui is selected"),
     ],
 )
-def test_what_is_not_there_is_refused(subset: Subset, said: str) -> None:
+def test_an_unknown_selection_is_refused(subset: Subset, said: str) -> None:
     with pytest.raises(UserError, match=said):
         subset.of(DATASET)
 
@@ -51,12 +51,12 @@ def test_names_are_read_in_every_form(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_a_list_may_be_longer_than_the_name_of_a_file() -> None:
+def test_a_list_may_be_longer_than_a_file_name() -> None:
     names = tuple(WEB.instance_id(number) for number in range(1000, 1400))
     assert read_names(",".join(names)) == names
 
 
-def test_a_repository_with_a_dot_in_its_name_is_no_file() -> None:
+def test_a_repository_with_a_dot_in_its_name_is_not_taken_for_a_file() -> None:
     assert read_names("vercel__next.js-12") == ("vercel__next.js-12",)
 
 
@@ -69,7 +69,7 @@ def test_records_with_a_line_separator_name_their_instances(tmp_path: Path) -> N
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("line", ["acme", '{"instance": "x"}', "{"])
-def test_a_line_that_names_nothing_is_said(tmp_path: Path, line: str) -> None:
+def test_a_line_without_an_instance_is_refused(tmp_path: Path, line: str) -> None:
     path = tmp_path / "lite.txt"
     path.write_text(f"acme__ui-1\n{line}\n")
     with pytest.raises(UserError) as error:
@@ -78,6 +78,6 @@ def test_a_line_that_names_nothing_is_said(tmp_path: Path, line: str) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such file"):
         read_names(str(tmp_path / "lite.txt"))

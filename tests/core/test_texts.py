@@ -63,7 +63,7 @@ def test_a_cell_that_is_too_long_for_the_reader_is_refused_with_its_line(tmp_pat
     ],
     ids=["quotation", "quotation in the head", "after a quotation", "cells", "columns"],
 )
-def test_no_part_of_a_table_is_left_out(tmp_path: Path, text: str, line: int, says: str) -> None:
+def test_a_malformed_table_is_refused(tmp_path: Path, text: str, line: int, says: str) -> None:
     """A quotation mark turned all further ratings into a note, and a comma cut a note off, both silently."""
     with pytest.raises(UserError, match=says) as caught:
         read_table(written(tmp_path, text))
@@ -75,7 +75,7 @@ def test_quotation_marks_within_a_cell_are_text(tmp_path: Path) -> None:
     assert [row["note"] for _, row in read_table(path)] == ['says "b"', 'says "d", twice']
 
 
-def test_a_mark_of_the_byte_order_is_no_part_of_the_first_column(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_removed_from_the_first_column(tmp_path: Path) -> None:
     path = written(tmp_path, b"\xef\xbb\xbfname,note\na,b\n")
     assert read_table(path, ["name"], "utf-8-sig")[0][1] == {"name": "a", "note": "b"}
 
@@ -96,7 +96,7 @@ def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("text", ["a = ", "a = 1\na = 2", "day = 2024-13-45", f"a = {'[' * 5000}"])
-def test_toml_that_no_parser_takes_is_refused(tmp_path: Path, text: str) -> None:
+def test_invalid_toml_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(UserError, match="invalid TOML"):
         read_toml(written(tmp_path, text))
 
@@ -111,7 +111,7 @@ def test_a_text_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFacto
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"a": ' * 100_000, "9" * 5000])
-def test_json_that_no_parser_takes_is_a_wrong_value(text: str) -> None:
+def test_invalid_json_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError):
         parse_json(text)
 
@@ -129,15 +129,13 @@ def test_json_that_no_parser_takes_is_a_wrong_value(text: str) -> None:
         ("tests:\n- prompt: a\n  name: b\n  prompt: c", 4, "'prompt' is also in line 2"),
     ],
 )
-def test_yaml_that_no_parser_takes_or_that_says_a_thing_twice_is_refused(
-    text: str, line: int | None, says: str
-) -> None:
+def test_invalid_yaml_and_duplicate_keys_are_refused(text: str, line: int | None, says: str) -> None:
     with pytest.raises(UserError, match=says) as caught:
         parse_yaml(text, Path("file.yaml"))
     assert (caught.value.path, caught.value.line) == (Path("file.yaml"), line)
 
 
-def test_values_of_yaml_are_texts_except_for_the_types_that_are_asked_for() -> None:
+def test_only_requested_types_of_yaml_are_converted() -> None:
     text = "{a: 1.50, b: 007, c: yes, d: ~, e: 2026-01-01}"
     assert parse_yaml(text, Path("file"), plain=("null",)).value == {
         "a": "1.50",
@@ -150,7 +148,7 @@ def test_values_of_yaml_are_texts_except_for_the_types_that_are_asked_for() -> N
     assert parse_yaml("{a: 1.5, b: yes}", Path("file")).value == {"a": 1.5, "b": True}
 
 
-def test_yaml_keeps_its_nodes_and_an_anchor_may_be_shared() -> None:
+def test_yaml_has_nodes_with_lines_and_shared_anchors() -> None:
     value, root = parse_yaml("a: &x {b: 1}\nc:\n  <<: *x\n  d: *x", Path("file"))
     assert value == {"a": {"b": 1}, "c": {"b": 1, "d": {"b": 1}}}
     assert [key.start_mark.line for key, _ in root.value] == [0, 1]

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pipeline.core.timing import KINDS, Clock, timed
 
 
-def test_a_clock_hears_of_what_its_thread_does_and_of_nothing_else() -> None:
+def test_a_clock_measures_only_its_own_thread() -> None:
     elsewhere = threading.Thread(target=lambda: spend("tests"))
     with Clock() as clock:
         elsewhere.start()

@@ -39,7 +39,7 @@ ZERO_WIDTH = "\u200c"
         ("a\x7f", "control"),
     ],
 )
-def test_a_path_that_leaves_its_folder(path: str, why: str) -> None:
+def test_a_path_out_of_its_folder_is_unsafe(path: str, why: str) -> None:
     assert why in problem(path)
     with pytest.raises(UnsafeTree) as error:
         check_tree("c0ffee", ["src/a.ts", path], {})
@@ -53,13 +53,13 @@ def test_a_path_that_leaves_its_folder(path: str, why: str) -> None:
         "src/ü b.ts", "src/🎉.snap", "a:b", "git~2", "x.git/config", "src/~tmp", "docs/C++/'q'.md", 'a"b', "a\\b",
     ],
 )  # fmt: skip
-def test_what_real_repositories_have(path: str) -> None:
+def test_paths_of_real_repositories_are_safe(path: str) -> None:
     assert problem(path) == ""
     check_tree("c0ffee", ["src/a.ts", path], {})
 
 
 @pytest.mark.trap("dot-dot-in-a-tree")
-def test_two_entries_of_one_path() -> None:
+def test_a_duplicate_path_is_unsafe() -> None:
     with pytest.raises(UnsafeTree, match="twice"):
         check_tree("c0ffee", ["src/a.ts", "src/a.ts"], {})
     with pytest.raises(UnsafeTree, match="a file and a folder"):
@@ -86,7 +86,7 @@ def test_two_entries_of_one_path() -> None:
         ({"lost": None}, False),
     ],
 )
-def test_a_link_that_points_out(links: dict[str, str | None], leads_out: bool) -> None:
+def test_a_link_out_of_the_tree_is_unsafe(links: dict[str, str | None], leads_out: bool) -> None:
     held = {path: None if target is None else target.encode() for path, target in links.items()}
     if not leads_out:
         check_tree("c0ffee", list(links), held)
@@ -95,7 +95,7 @@ def test_a_link_that_points_out(links: dict[str, str | None], leads_out: bool) -
         check_tree("c0ffee", list(links), held)
 
 
-def test_a_large_tree_takes_no_time() -> None:
+def test_a_large_tree_is_checked_quickly() -> None:
     paths = [f"packages/p{number % 300}/src/components/Name{number}/index.tsx" for number in range(50_000)]
     began = time.perf_counter()
     check_tree("c0ffee", paths, {})

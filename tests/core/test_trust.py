@@ -18,7 +18,7 @@ def test_the_demos_commits_are_known() -> None:
 @pytest.mark.invariant(5)
 @pytest.mark.rule("local-sandbox")
 @pytest.mark.parametrize("commits", [["0" * 40], [DEMO[0], "0" * 40]])
-def test_foreign_code_needs_a_word_of_the_user(commits: list[str]) -> None:
+def test_foreign_code_needs_the_users_consent(commits: list[str]) -> None:
     """A repository that merely calls itself the demo would run with the user's rights: commits are known by their
     SHAs."""
     with pytest.raises(UserError, match="code that is not the demo's") as error:
@@ -30,7 +30,7 @@ def test_foreign_code_needs_a_word_of_the_user(commits: list[str]) -> None:
 
 @pytest.mark.invariant(5)
 @pytest.mark.rule("local-sandbox")
-def test_what_a_model_wrote_is_never_trusted_by_itself() -> None:
+def test_a_models_patch_is_never_trusted_without_consent() -> None:
     """Its patch on the demo's commits is still untrusted code."""
     require_trust("local", False, *DEMO)
     with pytest.raises(UserError, match="a model's patch"):

@@ -63,7 +63,7 @@ def test_an_environment_is_made_once(uv: Uv) -> None:
     assert len(said) == 1 and f"environment of {NAME}" in said[0]
 
 
-def test_it_is_installed_by_hash_and_by_nothing_else(uv: Uv) -> None:
+def test_an_environment_is_installed_by_hash_only(uv: Uv) -> None:
     vendors.vendor_python(NAME, silent)
     assert "--require-hashes" in uv.asked[1] and uv.asked[1].endswith(str(uv.requirements))
 
@@ -75,7 +75,7 @@ def test_other_requirements_are_another_environment(uv: Uv) -> None:
     assert vendors.vendor_python(NAME, silent) != first
 
 
-def test_an_environment_that_fails_is_said_and_made_again(uv: Uv) -> None:
+def test_a_failed_environment_is_reported_and_made_again(uv: Uv) -> None:
     uv.becomes("#!/bin/sh\necho 'no such version: tool==1.0' >&2\nexit 1\n")
     with pytest.raises(InfrastructureError, match=r"uv venv failed:\nno such version: tool==1\.0") as error:
         vendors.vendor_python(NAME, silent)
@@ -84,14 +84,14 @@ def test_an_environment_that_fails_is_said_and_made_again(uv: Uv) -> None:
     assert vendors.vendor_python(NAME, silent).is_file()
 
 
-def test_a_long_message_is_cut_at_its_beginning(uv: Uv) -> None:
+def test_a_long_message_keeps_its_end(uv: Uv) -> None:
     uv.becomes("#!/bin/sh\nyes 'a line of a log' | head -5000 >&2\necho 'the end' >&2\nexit 1\n")
     with pytest.raises(InfrastructureError) as error:
         vendors.vendor_python(NAME, silent)
     assert str(error.value).endswith("the end") and len(str(error.value)) < 2100
 
 
-def test_without_uv_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_uv_is_reported_with_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> str:
         raise FileNotFoundError("uv")
 
@@ -102,7 +102,7 @@ def test_without_uv_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPat
     assert "uv sync" in str(error.value.hint)
 
 
-def test_a_uv_on_the_path_will_do(monkeypatch: pytest.MonkeyPatch, uv: Uv) -> None:
+def test_a_uv_on_the_path_is_used(monkeypatch: pytest.MonkeyPatch, uv: Uv) -> None:
     def missing() -> str:
         raise FileNotFoundError("uv")
 

@@ -65,7 +65,7 @@ def test_every_rejection_has_a_reason_of_the_closed_list() -> None:
 
 
 @pytest.mark.rule("qualification")
-def test_one_fix_and_nothing_lost_qualifies() -> None:
+def test_one_fix_without_regression_qualifies() -> None:
     """At least one `fixes`, no `rejects`: the published rule."""
     assert qualify(a="PFP", b="PPP", c="FFF") == verdict.Qualification("", ("a",))
     assert qualify(a="NFP").reason == qualify(a="SFP").reason == ""
@@ -100,13 +100,13 @@ def test_the_gravest_reason_names_its_tests() -> None:
     assert found == verdict.Qualification("regression", ("b", "c"))
 
 
-def test_missing_tests_are_none() -> None:
+def test_a_missing_test_has_the_status_none() -> None:
     found = verdict.transitions(results(a="P"), results(a="F"), results(a="P", b="P"))
     assert found == {"a": triple("PFP"), "b": triple("NNP")}
 
 
 @pytest.mark.rule("expectation")
-def test_kinds_split_what_must_pass() -> None:
+def test_kinds_partition_the_expected_tests() -> None:
     """f2p, p2p, s2p and n2p together are the expected tests, without duplicates."""
     triples = {"".join(letters): triple("".join(letters)) for letters in ALL}
     kinds = [verdict.by_kind(triples, kind) for kind in ("p2p", "f2p", "s2p", "n2p")]
@@ -127,7 +127,7 @@ def test_every_fixed_test_has_its_class(letters: str) -> None:
 
 
 @pytest.mark.rule("quarantine")
-def test_repeats_that_disagree_are_counted_and_decide_nothing() -> None:
+def test_disagreeing_repeats_are_counted_and_put_in_quarantine() -> None:
     """A flaky test would occasionally make a correct patch unresolved; NONE counts as a disagreement, too."""
     agreed, unstable = verdict.agree([results(a="P", b="P"), results(a="P", b="F"), results(a="P", b="P", c="P")])
     assert agreed == results(a="P")
@@ -160,7 +160,7 @@ def test_quarantine_is_kept_by_test() -> None:
         ({}, False),
     ],
 )
-def test_only_what_passes_resolves(run: dict[str, str], resolved: bool) -> None:
+def test_a_patch_resolves_only_if_every_expected_test_passes(run: dict[str, str], resolved: bool) -> None:
     """Every expected test passes; a missing or a skipped one does not."""
     assert verdict.resolve(["f"], ["f", "p"], results(**run)).resolved is resolved
 

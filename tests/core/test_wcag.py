@@ -18,12 +18,12 @@ def test_the_table_is_wcag_2_2() -> None:
     assert len({one.guideline for one in CRITERIA.values()}) == 13
 
 
-def test_criteria_stand_in_their_order() -> None:
+def test_criteria_are_sorted_by_number() -> None:
     assert list(CRITERIA) == sorted(CRITERIA, key=lambda name: [int(part) for part in name.split(".")])
 
 
 @pytest.mark.parametrize("number", ["1.9.99", "4.1.1", "4.1", "contrast", ""])
-def test_what_is_none_is_refused(number: str) -> None:
+def test_an_unknown_criterion_is_refused(number: str) -> None:
     with pytest.raises(ValueError, match="not a success criterion of WCAG 2.2"):
         criterion(number)
     assert criterion("2.5.8") == "2.5.8"

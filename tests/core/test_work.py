@@ -59,7 +59,7 @@ def test_every_item_is_worked_on_once(jobs: int) -> None:
     assert list(done([], lambda item: item, jobs=jobs)) == []
 
 
-def test_a_result_is_handed_over_before_the_others_are_done() -> None:
+def test_a_result_is_returned_before_the_others_are_done() -> None:
     """The caller writes it at once, so an interrupted batch loses only the units under way."""
     written = threading.Event()
 
@@ -82,7 +82,7 @@ def test_jobs_run_side_by_side() -> None:
 @pytest.mark.parametrize(
     ("error", "traces"), [(InfrastructureError("no engine", cause="engine"), False), (ValueError("no value"), True)]
 )
-def test_only_what_nobody_foresaw_shows_where_it_happened(
+def test_only_unexpected_errors_have_a_traceback(
     error: Exception, traces: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     """An expected failure is explained by the unit's outcome."""
@@ -102,7 +102,7 @@ def test_one_broken_unit_never_stops_a_batch() -> None:
     assert sorted(map(str, results)) == ["3", "6", "integer division or modulo by zero"]
 
 
-def test_what_is_settled_is_not_performed() -> None:
+def test_a_settled_request_is_not_performed() -> None:
     begun = []
     requests = [Do(number, lambda number, _: begun.append(number)) for number in range(4)]
     given = each(requests, jobs=2, admit=lambda one: Settled("known") if one.item % 2 else one)
@@ -110,7 +110,7 @@ def test_what_is_settled_is_not_performed() -> None:
     assert sorted(begun) == [0, 2]
 
 
-def test_what_a_unit_tells_is_heard() -> None:
+def test_events_of_a_unit_are_passed_on() -> None:
     heard = []
     list(in_groups([["a"]], lambda _, prepared: prepared(), jobs=1))
     list(each([Do("a", lambda _, prepared: prepared())], jobs=1, hear=heard.append))
@@ -122,7 +122,7 @@ def wait(event: threading.Event) -> None:
     assert event.wait(30)
 
 
-def test_the_others_of_a_group_wait_until_it_is_prepared_and_no_thread_does() -> None:
+def test_a_group_waits_for_its_first_unit_without_blocking_a_thread() -> None:
     """An install takes minutes; meanwhile instances of other environments are worked on."""
     ended, order = threading.Event(), []
 
@@ -141,7 +141,7 @@ def test_the_others_of_a_group_wait_until_it_is_prepared_and_no_thread_does() ->
     assert order == ["first", "other", "elsewhere", "prepared", "second"]
 
 
-def test_a_group_whose_first_does_not_say_so_is_prepared_at_its_end() -> None:
+def test_a_group_counts_as_prepared_when_its_first_unit_ends() -> None:
     assert list(in_groups([[1, 2, 3]], lambda number, _: number, jobs=2)) == [1, 2, 3]
 
 
@@ -150,7 +150,7 @@ def test_groups_are_prepared_side_by_side() -> None:
     assert len(list(in_groups([["a"], ["b"]], lambda *_: meeting.wait(), jobs=2))) == 2
 
 
-def test_one_more_thread_prepares_ahead_and_works_no_more_at_a_time() -> None:
+def test_an_extra_thread_prepares_ahead_but_no_more_units_work_at_a_time() -> None:
     """With one job, the next environment is made while the current one's tests run; its own tests follow them."""
     ahead, working = threading.Event(), []
 
@@ -169,7 +169,7 @@ def test_one_more_thread_prepares_ahead_and_works_no_more_at_a_time() -> None:
     assert list(in_groups([["this"], ["next", "last"]], work, jobs=1, ahead=1)) == [1, 1, 1]
 
 
-def test_no_more_groups_are_prepared_than_there_is_use_for() -> None:
+def test_groups_are_not_prepared_long_before_they_are_needed() -> None:
     """An environment made long before its instances takes disk space, and may be removed before they run."""
     made = []
 
@@ -211,7 +211,7 @@ class OneSlot:
         """Nothing is ended."""
 
 
-def test_a_unit_in_the_last_slot_waits_for_none_that_need_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_unit_in_the_last_slot_does_not_wait_for_queued_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """If a host loses power, its slots are gone, and there are more jobs than slots."""
     worker = OneSlot()
     monkeypatch.setitem(ENGINES, "one slot", lambda: worker)
@@ -235,7 +235,7 @@ def interrupted(work: Callable[[int], int], ended: list[int], interrupts: Interr
             ended.append(one)
 
 
-def test_the_first_interrupt_stops_new_work_and_keeps_what_is_under_way() -> None:
+def test_the_first_interrupt_stops_new_work_and_finishes_running_units() -> None:
     said, begun, done = threading.Event(), [], []
 
     def work(number: int) -> int:
@@ -283,7 +283,7 @@ def test_a_request_to_end_stops_at_once() -> None:
 
 
 @pytest.mark.parametrize("engine", ["threads", "processes"])
-def test_what_the_coordinator_fails_at_is_no_units_fault(engine: str) -> None:
+def test_a_failure_of_the_coordinator_is_raised(engine: str) -> None:
     """If the disk is full where events are recorded, no result blames the unit, and no further unit starts."""
 
     def hear(event: Event) -> None:
@@ -303,12 +303,12 @@ def squares(engine: str, *requests: Square, **how: Any) -> dict[int, Any]:
 
 
 @pytest.mark.parametrize("affinity", ["", "same"])
-def test_threads_and_processes_give_the_same(affinity: str) -> None:
+def test_threads_and_processes_give_equal_results(affinity: str) -> None:
     requests = [Square(number, affinity) for number in range(6)]
     assert squares("threads", *requests) == squares("processes", *requests) == {n: n * n for n in range(6)}
 
 
-def test_requests_are_performed_in_other_processes_and_tell_here(caplog: pytest.LogCaptureFixture) -> None:
+def test_requests_run_in_other_processes_and_send_events(caplog: pytest.LogCaptureFixture) -> None:
     heard = []
     with caplog.at_level("DEBUG", logger="pipeline"):
         squares("processes", Square(2), Square(3), hear=heard.append)
@@ -318,7 +318,7 @@ def test_requests_are_performed_in_other_processes_and_tell_here(caplog: pytest.
 
 
 @pytest.mark.invariant(7)
-def test_a_dead_process_costs_its_own_unit() -> None:
+def test_a_dead_process_fails_only_its_own_unit() -> None:
     found = squares("processes", Square(1), Square(2, ways="dies"), Square(3, ways="raises"), *map(Square, (4, 5)))
     assert found == {
         1: 1,
@@ -329,7 +329,7 @@ def test_a_dead_process_costs_its_own_unit() -> None:
     }
 
 
-def test_the_end_at_once_ends_processes(tmp_path: Path) -> None:
+def test_an_immediate_stop_ends_processes(tmp_path: Path) -> None:
     """A unit that takes minutes must not outlive a command that was told to stop."""
     requests = [Square(number, ways="hangs", folder=str(tmp_path)) for number in range(2)]
 

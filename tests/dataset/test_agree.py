@@ -66,7 +66,7 @@ def compared(store: Store, fixed: Any = (), kept: Any = (), **instance: Any) -> 
 
 
 @pytest.mark.rule("foreign-benchmarks")
-def test_the_same(store: Store) -> None:
+def test_equal_lists_agree(store: Store) -> None:
     one = compared(store, ["Menu.has a name", "Bar closes"], ["Menu opens"])
     assert (one.word, one.listed, one.same, one.differences) == ("agrees", 3, 3, ())
 
@@ -95,7 +95,7 @@ def test_every_difference_has_a_class(store: Store, fixed: list[str], kept: list
 
 
 @pytest.mark.rule("foreign-benchmarks")
-def test_whoever_grades_files(store: Store) -> None:
+def test_a_list_of_files_is_compared_by_file(store: Store) -> None:
     """A file counts as failed if one of its tests fails, and all its tests are listed."""
     fine = {name: letters for name, letters in TESTS.items() if letters in ("PFP", "PPP")}
     assert compared(store, ["src/Menu.test.tsx"], tests=fine).word == "agrees"
@@ -104,14 +104,14 @@ def test_whoever_grades_files(store: Store) -> None:
 
 
 @pytest.mark.rule("foreign-benchmarks")
-def test_what_is_not_run_here_is_counted_apart(store: Store) -> None:
+def test_tests_that_are_not_run_here_are_counted_apart(store: Store) -> None:
     """Their list has the whole suite; tests of untouched files are not run here."""
     one = compared(store, ["Menu.has a name", "Bar.closes"], ["src/Tabs.test.tsx", "turns to the next", "Menu.opens"])
     assert (one.word, one.same, one.not_run) == ("agrees", 3, 2)
 
 
 @pytest.mark.rule("foreign-benchmarks")
-def test_what_is_not_built(store: Store) -> None:
+def test_an_instance_that_was_not_built_has_its_reason(store: Store) -> None:
     """The result says why; nothing of it counts as agreed or explained."""
     folder = store.qualification(REPO)
     write_records(store.raw(REPO) / "candidates.jsonl", [make_candidate(1)])

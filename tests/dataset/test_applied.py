@@ -39,7 +39,7 @@ def test_both_patches_make_the_tree(history: History) -> None:
     assert (history.git("count-objects", "-v"), history.git("status", "--porcelain")) == (before, "")
 
 
-def test_an_empty_patch_is_nothing(history: History) -> None:
+def test_an_empty_patch_changes_nothing(history: History) -> None:
     assert apply(open_clone(history.folder), "HEAD", {"fix": "", "test": "\n"}).tree == history.tree("HEAD")
 
 

@@ -89,13 +89,13 @@ def spoil(bench: Bench, change: Change) -> None:
 
 
 @pytest.mark.rule("dataset-check")
-def test_nothing_is_wrong_with_what_was_built(tiny: Bench) -> None:
+def test_a_built_dataset_has_no_findings(tiny: Bench) -> None:
     assert examine(tiny.store, REPO) == []
 
 
 @pytest.mark.rule("dataset-check")
 @pytest.mark.parametrize("how", SPOILED)
-def test_what_is_spoiled_is_found(bench: Bench, how: str) -> None:
+def test_each_corruption_is_found_by_its_check(bench: Bench, how: str) -> None:
     change, name, said = SPOILED[how]
     spoil(bench, change)
     found = examine(bench.store, REPO)
@@ -103,13 +103,13 @@ def test_what_is_spoiled_is_found(bench: Bench, how: str) -> None:
     assert {one.check for one in found} == {name}
 
 
-def test_every_check_is_reached() -> None:
+def test_every_check_has_a_test() -> None:
     assert {check for _, check, _ in SPOILED.values()} == {"schema", *(check.name for check in CHECKS)}
     assert list(MEANINGS) == ["schema", *(check.name for check in CHECKS), *REQUIRED]
 
 
 @pytest.mark.invariant(7)
-def test_what_breaks_a_check_is_a_finding(tiny: Bench) -> None:
+def test_an_error_in_a_check_is_a_finding(tiny: Bench) -> None:
     """One broken instance never stops a check of hundreds."""
     checked = Checked(tiny.instance("menu").model_copy(update={"base": None}), None)
     found = {one.check: one.detail.partition(":")[0] for one in check(checked)}
@@ -126,7 +126,7 @@ def test_a_broken_line_is_a_finding(bench: Bench) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_no_dataset_is_no_finding(tmp_path: Path) -> None:
+def test_a_missing_dataset_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="acme/ui has no dataset"):
         examine(Store(tmp_path), REPO)
 
@@ -150,7 +150,7 @@ def test_a_reference_that_was_not_evaluated_is_wrong(bench: Bench) -> None:
     assert found == Finding(instance_id("menu"), "oracle", f"{Outcome.NOT_EVALUATED} engine: the engine is gone")
 
 
-def test_what_is_wrong_already_is_not_run(bench: Bench) -> None:
+def test_an_instance_with_findings_is_not_run(bench: Bench) -> None:
     spoil(bench, SPOILED["no base"][0])
     assert {
         one.check for one in examine(bench.store, REPO, RunOptions(bench.sandbox, trust_local=True, patience=IMPATIENT))

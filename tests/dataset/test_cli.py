@@ -37,7 +37,7 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.mark.rule("dataset-check")
-def test_check_says_what_is_wrong_by_its_exit_code(tiny: Bench, tmp_path: Path) -> None:
+def test_check_exits_with_1_if_there_are_findings(tiny: Bench, tmp_path: Path) -> None:
     bench = tiny.copy(tmp_path)
     local = ("--sandbox", "local", "--trust-local", "--json")
     right = call(bench.store, "check", "acme/ui", *local, cache=tiny.cache)
@@ -59,7 +59,7 @@ def test_check_says_what_is_wrong_by_its_exit_code(tiny: Bench, tmp_path: Path) 
     "words",
     [("export", "--format", "swe-bench", "--output"), ("lock", "--unchecked", "acme/ui", "--output")],
 )
-def test_nothing_is_overwritten_unless_told(store: Store, tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_files_are_overwritten_only_with_force(store: Store, tmp_path: Path, words: tuple[str, ...]) -> None:
     """Writing the same bytes is allowed; others are refused."""
     name = tmp_path / "out"
     path = name if words[0] == "export" else name / "acme__ui.jsonl"
@@ -74,7 +74,7 @@ def test_nothing_is_overwritten_unless_told(store: Store, tmp_path: Path, words:
     assert path.read_bytes() == written
 
 
-def test_without_a_name_all_that_are_built_are_meant(store: Store, tmp_path: Path) -> None:
+def test_without_a_name_all_built_repositories_are_selected(store: Store, tmp_path: Path) -> None:
     write_records(store.dataset(Repo("acme", "empty")), [])
     call(store, "export", "--format", "multi-swe-bench", "--output", str(tmp_path / "all"))
     ids = [json.loads(line)["instance_id"] for line in (tmp_path / "all").read_text().splitlines()]
@@ -95,7 +95,7 @@ def test_statistics_in_three_forms(store: Store) -> None:
 
 
 @pytest.mark.rule("rebuild")
-def test_rebuild_says_where_it_differs_by_its_exit_code(tiny: Bench, tmp_path: Path) -> None:
+def test_rebuild_exits_with_1_if_there_are_differences(tiny: Bench, tmp_path: Path) -> None:
     first, path, fresh = Store(tmp_path / "first"), tmp_path / "acme__ui.jsonl", Store(tmp_path / "rebuilt")
     write_records(first.dataset(REPO), [tiny.instance(name) for name in ("menu", "badge")])
     call(first, "lock", "--unchecked", "--output", str(tmp_path))
@@ -112,7 +112,7 @@ def test_rebuild_says_where_it_differs_by_its_exit_code(tiny: Bench, tmp_path: P
 
 
 @pytest.mark.rule("rebuild")
-def test_instances_that_differ_only_in_their_environment_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+def test_differences_in_the_environment_alone_are_counted_apart(capsys: pytest.CaptureFixture[str]) -> None:
     found = [
         Difference("acme__ui-1", "environment", "a", "b"),
         Difference("acme__ui-1", "image", "c", "d"),
@@ -141,7 +141,7 @@ def test_instances_that_differ_only_in_their_environment_are_told_apart(capsys: 
         (("--serve", "--token-file", "empty", "--address", "127.0.0.1:0"), "empty: the file is empty, and anybody"),
     ],
 )  # fmt: skip
-def test_what_can_not_be_graded_is_no_verdict(
+def test_a_wrong_call_of_grade_gives_no_verdict(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], says: str
 ) -> None:
     """Exit code 1 means "not resolved", which a traceback has as well; and with an empty token, everybody was

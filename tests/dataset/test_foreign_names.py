@@ -34,12 +34,12 @@ TESTS = [
         ("Tabs", []),
     ],
 )
-def test_a_name_leaves_out_files_outer_suites_and_marks(name: str, meant: list[int]) -> None:
+def test_foreign_names_lack_files_outer_suites_and_marks(name: str, meant: list[int]) -> None:
     """A file means all its tests; only the front of a name may be left out."""
     assert Names(TESTS).of(name) == [TESTS[place] for place in meant]
 
 
-def test_what_of_a_name_stands_in_its_source() -> None:
+def test_fragments_of_a_name_that_occur_in_its_source() -> None:
     assert fragments("COMBINED: All grammars.have 7605 total regex") == [
         "COMBINED", "All grammars", "have", "total regex",
     ]  # fmt: skip

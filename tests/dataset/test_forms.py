@@ -40,7 +40,7 @@ def what_counts(one: Instance | Candidate) -> dict[str, Any]:
 
 
 @pytest.mark.rule("export")
-def test_multi_swe_bench_has_its_words_and_our_fields() -> None:
+def test_multi_swe_bench_export_has_its_own_fields_and_ours() -> None:
     (row,) = export("multi-swe-bench", make_instance(tests=TESTS))
     assert (row["state"], row["number"], row["base"]["sha"]) == ("closed", 1, "b" * 40)
     assert row["f2p_tests"] == {"a": {"run": "PASS", "test": "FAIL", "fix": "PASS"}}
@@ -53,7 +53,7 @@ def test_multi_swe_bench_has_its_words_and_our_fields() -> None:
 @pytest.mark.rule("export")
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\x1e", "\x0c", "\r"])
-def test_an_instance_is_one_line_whoever_divides_lines(form: str, mark: str) -> None:
+def test_an_instance_is_one_line_for_every_reader(form: str, mark: str) -> None:
     """SWE-bench reads a file with `str.splitlines`, which also splits at characters other than line endings."""
     instance = make_instance(title=f"Menu{mark}mute", fix_patch=make_instance().fix_patch + f"+a{mark}b\n")
     (line,) = lines(form, [instance]).decode().splitlines()
@@ -83,13 +83,13 @@ def test_multi_swe_bench_is_read_back_without_loss(tiny: Bench, tmp_path: Path) 
 
 
 @pytest.mark.rule("export")
-def test_the_issues_of_multi_swe_bench_come_back(tmp_path: Path) -> None:
+def test_issues_of_multi_swe_bench_are_read_back(tmp_path: Path) -> None:
     (candidate,) = again("multi-swe-bench", tmp_path, make_instance(7))
     assert what_counts(candidate) == what_counts(make_instance(7))
 
 
 @pytest.mark.rule("export")
-def test_swe_bench_is_read_back_as_far_as_it_says(tmp_path: Path) -> None:
+def test_swe_bench_is_read_back_with_the_fields_it_has(tmp_path: Path) -> None:
     instance = make_instance(7)
     (candidate,) = again("swe-bench", tmp_path, instance)
     same = ("number", "fix_patch", "test_patch", "merged_at")
@@ -100,6 +100,6 @@ def test_swe_bench_is_read_back_as_far_as_it_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_an_unknown_format_lists_what_there_is() -> None:
+def test_an_unknown_format_lists_the_available_ones() -> None:
     with pytest.raises(UserError, match=f"available: {', '.join(sorted(FORMATS))}"):
         lines("parquet", [])

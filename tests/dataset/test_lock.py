@@ -24,7 +24,7 @@ TESTS = {"a.test.ts": "NFP", "a.test.ts > opens": "NNP", "a.test.ts > g > h": "P
 
 
 @pytest.mark.rule("lists-not-datasets")
-def test_an_entry_holds_facts() -> None:
+def test_an_entry_contains_facts_and_digests() -> None:
     one = lock(make_instance(tests=TESTS | {"a.test.ts > g > h": "PFP snapshot"}))
     assert (one.base, one.merge, one.statement_source) == ("b" * 40, "c" * 40, "issue")
     assert one.fix_patch == hashlib.sha256(FIX_PATCH.encode()).hexdigest()
@@ -49,7 +49,7 @@ def test_an_entry_holds_facts() -> None:
         max_size=6,
     )
 )
-def test_every_expected_test_is_in_it_under_its_own_name(tests: dict[str, str]) -> None:
+def test_an_entry_lists_every_expected_test_by_name(tests: dict[str, str]) -> None:
     """A test without a title used to be listed as its file; tests that fail only by their snapshot are marked."""
     instance = make_instance(tests=tests)
     listed = transitions(lock(instance).tests)
@@ -67,7 +67,7 @@ def test_a_reworked_statement_is_a_digest() -> None:
 
 
 @pytest.mark.rule("lists-not-datasets")
-def test_no_text_of_other_people_is_in_it(tiny: Bench) -> None:
+def test_an_entry_contains_no_text_of_other_people(tiny: Bench) -> None:
     """Datasets contain other people's code, so the project publishes lists."""
     instances = [tiny.instance(name) for name in QUALIFIED]
     text = lines(instances).decode()
@@ -101,7 +101,7 @@ def test_every_field_is_a_fact() -> None:
 
 
 @pytest.mark.rule("lists-not-datasets")
-def test_what_the_project_publishes_are_lists() -> None:
+def test_published_files_are_lists_without_patches() -> None:
     """One repository each, in order, and nothing that looks like a patch."""
     for path in PUBLISHED:
         ids = [parse_instance_id(entry.instance_id) for entry in read_records(path, Lock)]

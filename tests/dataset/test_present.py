@@ -83,7 +83,7 @@ def test_flips_are_summed_by_level(printed: Printed) -> None:
     assert "What flipped" in text and "Menu > opens" in text
 
 
-def test_without_flips_nothing_is_to_blame(printed: Printed) -> None:
+def test_stress_without_flips_has_no_table_of_causes(printed: Printed) -> None:
     present.stressed([Stress(NAME, 1, 10, 0, 0, {})], as_json=False)
     assert "What flipped" not in printed.text
     present.stressed([Stress(NAME, 1, 10, 0, 0, {})], as_json=True)
@@ -98,7 +98,7 @@ def test_a_list_that_was_rebuilt_exactly(printed: Printed) -> None:
     assert printed.text == "3 of 3 instances match the list"
 
 
-def test_digests_alone_are_told_from_facts(printed: Printed) -> None:
+def test_differences_in_digests_alone_are_counted_apart(printed: Printed) -> None:
     """The digest of an environment changes whenever the inference does; results do not."""
     digest = next(iter(DIGESTS))
     found = [
@@ -136,7 +136,7 @@ def disagreement(kind: str) -> Disagreement:
         (("not_built", "unexplained"), "not built"),
     ],
 )
-def test_an_instance_in_a_word(printed: Printed, kinds: tuple[str, ...], word: str) -> None:
+def test_the_agreement_of_an_instance_is_one_word(printed: Printed, kinds: tuple[str, ...], word: str) -> None:
     compared = [Agreement(NAME, "qualified", 9, 8, 1, tuple(map(disagreement, kinds)))]
     present.agreement(compared, [], as_json=True)
     (row,) = printed.json["instances"]
@@ -174,7 +174,7 @@ def test_statistics_as_a_table_have_a_column_for_each_repository(printed: Printe
     assert "acme/ui" in text and "acme/forms" in text and "instances" in text
 
 
-def test_with_one_repository_the_total_is_the_same(printed: Printed) -> None:
+def test_with_one_repository_only_the_total_is_shown(printed: Printed) -> None:
     present.numbers({name: NUMBERS[name] for name in (TOTAL, "acme/forms")}, "table")
     assert "acme/forms" not in printed.text
 

@@ -28,7 +28,7 @@ def instance() -> Instance:
     return make_instance(tests=TESTS, resolved_issues=(issue,), counter_runs=runs, hints="Look at the label.")
 
 
-def test_every_field_that_says_something_is_in_one_file(instance: Instance, tmp_path: Path) -> None:
+def test_every_field_with_a_value_is_in_one_file(instance: Instance, tmp_path: Path) -> None:
     """So that no new field is silently left out."""
     write(instance, tmp_path, replace=False)
     facts = tomllib.loads((tmp_path / FACTS).read_text())
@@ -44,7 +44,7 @@ def test_every_field_that_says_something_is_in_one_file(instance: Instance, tmp_
     assert environment["runner"] == instance.environment.runner
 
 
-def test_texts_and_tests_are_as_they_are(instance: Instance, tmp_path: Path) -> None:
+def test_texts_and_tests_are_written_unchanged(instance: Instance, tmp_path: Path) -> None:
     write(instance, tmp_path, replace=False)
     assert (tmp_path / "gold.patch").read_text() == instance.fix_patch
     statement = (tmp_path / "statement.md").read_text()
@@ -59,7 +59,7 @@ def test_the_same_instance_gives_the_same_bytes(instance: Instance) -> None:
     assert files_of(instance) == files_of(again)
 
 
-def test_another_instance_takes_its_place_only_by_force(instance: Instance, tmp_path: Path) -> None:
+def test_another_instance_is_replaced_only_with_force(instance: Instance, tmp_path: Path) -> None:
     write(instance, tmp_path, replace=False)
     other = instance.model_copy(update={"counter_runs": CounterRuns()})
     with pytest.raises(UserError, match=r"falsified\.patch: a file of another instance"):

@@ -54,7 +54,7 @@ def test_a_dataset_is_made_again(tiny: Bench, bench: Bench) -> None:
 
 
 @pytest.mark.rule("rebuild")
-def test_what_is_no_instance_any_more_is_a_difference(tiny: Bench, bench: Bench) -> None:
+def test_a_lost_instance_is_a_difference(tiny: Bench, bench: Bench) -> None:
     """Whether stage 01 or 02 rejects it."""
     entries = locks(tiny, "menu")
     renamed = [entries[0].model_copy(update={"instance_id": instance_id(name)}) for name in ("dialog", "hint")]
@@ -66,7 +66,7 @@ def test_what_is_no_instance_any_more_is_a_difference(tiny: Bench, bench: Bench)
 
 
 @pytest.mark.rule("rebuild")
-def test_it_goes_on_where_it_was(tiny: Bench, bench: Bench) -> None:
+def test_a_second_rebuild_runs_nothing_again(tiny: Bench, bench: Bench) -> None:
     assert again(bench, locks(tiny, "menu")) == []
     opened = len(bench.sandbox.opened)
     assert again(bench, locks(tiny, "menu")) == []
@@ -74,7 +74,7 @@ def test_it_goes_on_where_it_was(tiny: Bench, bench: Bench) -> None:
 
 
 @pytest.mark.rule("rebuild")
-def test_a_reworked_statement_comes_back_from_the_ratings(
+def test_a_reworked_statement_is_restored_from_the_ratings(
     tiny: Bench, bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A list has only its digest: without the ratings two facts differ, with the viewer's export none."""
@@ -134,7 +134,7 @@ def test_a_list_of_a_foreign_benchmarks_records(tiny: Bench, bench: Bench, tmp_p
 
 
 @pytest.mark.rule("rebuild")
-def test_the_scope_is_the_lists(tiny: Bench, bench: Bench) -> None:
+def test_the_scope_of_the_list_is_used(tiny: Bench, bench: Bench) -> None:
     """This library's runner takes the files that it is given: without any, it runs no test."""
     entry = locks(tiny, "menu")[0].model_copy(update={"scope": "full"})
     assert again(bench, [entry]) == [Difference(entry.instance_id, "outcome", "qualified", "rejected: no_tests_run")]
@@ -155,7 +155,7 @@ def test_a_test_that_the_list_calls_flaky_stays_in_quarantine(tiny: Bench, bench
 
 
 @pytest.mark.rule("rebuild")
-def test_the_memory_of_a_run_is_the_lists(tiny: Bench, bench: Bench) -> None:
+def test_the_memory_limit_of_the_list_is_used(tiny: Bench, bench: Bench) -> None:
     """And of that list only: an instance with more memory was qualified with more."""
     plain, large = locks(tiny, "menu", "badge")
     large = large.model_copy(update={"memory": 6 * 2**30})
@@ -183,7 +183,7 @@ def test_every_fact_that_differs_is_named() -> None:
     ]
 
 
-def test_the_same_has_no_difference_and_a_rejection_one() -> None:
+def test_an_equal_instance_has_no_difference_and_a_rejection_has_one() -> None:
     instance = make_instance(tests=TESTS)
     assert list(differences(lock(instance), instance)) == []
     (found,) = differences(lock(instance), make_rejection())
@@ -200,7 +200,7 @@ def test_the_same_has_no_difference_and_a_rejection_one() -> None:
         (lines([make_instance(), make_instance(2, REPO._replace(org="other"))]), "the list has 2 repositories"),
     ],
 )
-def test_a_list_that_can_not_be_used(tmp_path: Path, text: bytes, says: str) -> None:
+def test_an_unusable_list_is_refused(tmp_path: Path, text: bytes, says: str) -> None:
     write_bytes(tmp_path / "list.jsonl", text)
     with pytest.raises(UserError, match=says):
         read_list(tmp_path / "list.jsonl")
@@ -208,7 +208,7 @@ def test_a_list_that_can_not_be_used(tmp_path: Path, text: bytes, says: str) -> 
 
 # -- GitHub ----------------------------------------------------------------------------------------------------------
 @pytest.mark.rule("rebuild")
-def test_from_github_with_a_clone_of_its_own(
+def test_rebuilding_from_github_makes_a_clone(
     tiny: Bench, bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Issues from the API, sources from a clone that is made once; neither contains the token."""
@@ -238,7 +238,7 @@ def _pulls(world: World, tiny: Bench) -> None:
         repo.pull(one.number, files=files, **about)
 
 
-def test_a_clone_that_can_not_be_made(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clone_that_cannot_be_made_is_reported(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next call tries again: an incomplete clone is not used."""
     monkeypatch.setenv("GITHUB_SERVER_URL", f"file://{os.devnull}")
     for _ in range(2):

@@ -36,7 +36,7 @@ def store(checked: Bench, tmp_path: Path) -> Store:
     return checked.copy(tmp_path).store
 
 
-def test_a_process_that_only_publishes_knows_the_whole_law() -> None:
+def test_a_process_that_only_publishes_registers_the_whole_law() -> None:
     """`dataset lock` imports no grading code, so each verdict was "outdated", and no dataset could be published."""
     code = "import pipeline.dataset.references; from pipeline.core.law import law; law('running', 'reading', 'grading')"
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -65,14 +65,14 @@ def called(store: Store, *words: str) -> tuple[BaseException | None, str]:
 
 
 @pytest.mark.invariant(2)
-def test_a_dataset_whose_references_hold_is_published(store: Store, tmp_path: Path) -> None:
+def test_a_dataset_with_passing_references_is_published(store: Store, tmp_path: Path) -> None:
     assert doubts(store, REPO, instances(store)) == {}
     assert called(store, "lock") == (None, f"acme/ui: {store.published(REPO)}\n")
     assert called(store, "export", "--format", "swe-bench", "--output", str(tmp_path / "out"))[0] is None
 
 
 @pytest.mark.invariant(2)
-def test_without_the_references_nothing_is_published(tiny: Bench, tmp_path: Path) -> None:
+def test_without_verdicts_on_the_references_nothing_is_published(tiny: Bench, tmp_path: Path) -> None:
     """An export contains other people's code and is not to be published, so it only warns."""
     bench = tiny.copy(tmp_path)
     error, _ = called(bench.store, "lock")
@@ -101,7 +101,7 @@ def test_without_the_references_nothing_is_published(tiny: Bench, tmp_path: Path
         (lambda store: rewrite(store, "oracle", fixed=["another test"]), "oracle: an outdated verdict"),
     ],
 )
-def test_a_verdict_that_says_otherwise_or_is_outdated_does_not_count(
+def test_a_wrong_or_outdated_verdict_on_a_reference_does_not_count(
     store: Store, spoil: Callable[[Store], None], reason: str
 ) -> None:
     spoil(store)
@@ -125,7 +125,7 @@ def test_a_verdict_on_an_earlier_instance_does_not_count(
 
 
 @pytest.mark.invariant(2)
-def test_only_what_is_published_counts_and_a_stale_instance_is_built_again(store: Store) -> None:
+def test_only_published_instances_count_and_stale_ones_must_be_rebuilt(store: Store) -> None:
     write_records(store.dataset(REPO), with_menu(store, stale="its commits changed"))
     require(store, REPO, instances(store)[1:])
     with pytest.raises(UserError, match="run: just build-run acme/ui, then just agt-run acme/ui oracle"):

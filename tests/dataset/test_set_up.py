@@ -56,7 +56,7 @@ def again(bench: Bench, entry: Lock) -> list[Difference]:
 
 
 @pytest.mark.rule("rebuild")
-def test_what_a_model_set_up_is_rebuilt_from_its_list(tiny: Bench, entry: Lock, tmp_path: Path) -> None:
+def test_an_environment_set_up_by_a_model_is_rebuilt_from_its_list(tiny: Bench, entry: Lock, tmp_path: Path) -> None:
     fresh = Bench(tmp_path, tiny.library, tiny.cache)
     assert again(fresh, entry) == []
     instance = fresh.instance("chip")
@@ -67,7 +67,7 @@ def test_what_a_model_set_up_is_rebuilt_from_its_list(tiny: Bench, entry: Lock, 
 
 
 @pytest.mark.rule("rebuild")
-def test_without_the_proposal_it_is_no_instance(tiny: Bench, entry: Lock, tmp_path: Path) -> None:
+def test_without_the_proposal_the_instance_is_rejected(tiny: Bench, entry: Lock, tmp_path: Path) -> None:
     fresh = Bench(tmp_path, tiny.library, tiny.cache)
     (found,) = again(fresh, entry.model_copy(update={"proposed": ""}))
     assert (found.fact, found.rebuilt) == ("outcome", "rejected: environment_failed")
@@ -91,7 +91,7 @@ def test_a_proposal_that_was_replaced_is_added(built: Bench, entry: Lock, tmp_pa
 
 
 @pytest.mark.invariant(5)
-def test_a_list_sets_nothing_that_no_model_may_set(tiny: Bench, entry: Lock, tmp_path: Path) -> None:
+def test_a_list_cannot_set_what_a_model_may_not_set(tiny: Bench, entry: Lock, tmp_path: Path) -> None:
     fresh = Bench(tmp_path, tiny.library, tiny.cache)
     forged = '[[override]]\nset.install = ["sh", "-c", "forge"]\n'
     with pytest.raises(UserError, match="install calls 'sh'"):

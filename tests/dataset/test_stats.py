@@ -38,7 +38,7 @@ def test_tests_and_their_classes() -> None:
 
 
 @pytest.mark.rule("dataset-stats")
-def test_instances_that_stand_apart() -> None:
+def test_special_instances_are_counted() -> None:
     snapshots = {name: f"{letters} snapshot" for name, letters in TESTS.items() if name in "acde"}
     some, all_of_them = ({**TESTS, **snapshots, "a": TESTS["a"]}, TESTS | snapshots)
     found = group("instances", of(), of(all_of_them), of(some))
@@ -55,7 +55,7 @@ def test_the_sizes_of_gold_patches() -> None:
 
 
 @pytest.mark.rule("test-strength")
-def test_the_strength_of_tests_where_it_was_measured() -> None:
+def test_strength_is_summarized_where_it_was_measured() -> None:
     rated = [of()._replace(strength=strength) for strength in (50.0, 100.0, None)]
     assert group("test strength, %", *rated) == {"min": 50, "median": 75, "mean": 75, "max": 100}
     assert group("test strength, %", of()) == {}
@@ -76,7 +76,7 @@ def test_a_criterion_counts_once_for_an_instance_and_brings_its_principle() -> N
 
 
 @pytest.mark.rule("dataset-stats")
-def test_eras_and_years() -> None:
+def test_instances_by_era_and_year() -> None:
     old = make_environment(node="8", manager="yarn", manager_version="1.22.22", runner_version="^19.0.2")
     rated = (of(), of(environment=old, merged_at="2018-01-02T00:00:00Z"), of(merged_at=""))
     assert group("era", *rated) == {"node 20, npm 10, jest 29": 2, "node 8, yarn 1, jest 19": 1}

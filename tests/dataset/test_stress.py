@@ -54,6 +54,6 @@ def test_a_small_instance_does_not_flip(tiny: Bench, tmp_path: Path) -> None:
     assert rows == [{"jobs": 1, "repeats": 1, "flips": 0}, {"jobs": 8, "repeats": 1, "flips": 0}]
 
 
-def test_it_is_one_or_the_other(tmp_path: Path) -> None:
+def test_quick_and_stress_exclude_each_other(tmp_path: Path) -> None:
     found = CliRunner().invoke(command, ["check", "--quick", "--stress", "2", "--data", str(tmp_path)])
     assert found.exit_code == 2

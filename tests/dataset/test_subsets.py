@@ -46,13 +46,13 @@ def test_lite_has_every_small_repository_if_the_size_allows(store: Store) -> Non
     assert len(make(store, "lite", [REPO, *small], Sampling(5)).names) == 5
 
 
-def test_a_larger_sample_holds_the_smaller_one(store: Store) -> None:
+def test_a_larger_sample_contains_the_smaller_one(store: Store) -> None:
     """So answers for the smaller one are not asked again for the larger one."""
     few, more = (set(make(store, "lite", [REPO], Sampling(size)).names) for size in (5, 9))
     assert few < more
 
 
-def test_other_instances_are_another_version_and_the_old_one_stays(store: Store) -> None:
+def test_other_instances_make_a_new_version_and_keep_the_old_one(store: Store) -> None:
     first = make(store, "lite", [REPO], Sampling(5))
     second = make(store, "lite", [REPO], Sampling(6))
     assert (first.version, second.version) == (1, 2)
@@ -62,7 +62,7 @@ def test_other_instances_are_another_version_and_the_old_one_stays(store: Store)
     assert "# lite, version 1: 5 instances" in store.subset("lite").read_text()
 
 
-def test_reviewed_is_what_raters_let_stand(store: Store) -> None:
+def test_reviewed_has_the_instances_that_raters_accepted(store: Store) -> None:
     store.reviews(REPO).parent.mkdir(parents=True, exist_ok=True)
     kept, dropped = make_review(1), make_review(2, status="rejected")
     write_records(store.reviews(REPO), [kept, dropped])
@@ -70,7 +70,7 @@ def test_reviewed_is_what_raters_let_stand(store: Store) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_what_can_not_be_made_is_said(store: Store) -> None:
+def test_an_impossible_subset_is_refused(store: Store) -> None:
     with pytest.raises(UserError, match="has no instance"):
         make(store, "reviewed", [REPO])
     with pytest.raises(UserError, match="subset"):

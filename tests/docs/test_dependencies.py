@@ -42,7 +42,7 @@ def test_every_dependency_has_its_reason(chapter: str) -> None:
 
 
 @pytest.mark.parametrize(("package", "door"), DOORS.items())
-def test_a_package_of_one_author_is_imported_in_one_module(package: str, door: str) -> None:
+def test_a_package_with_a_single_author_is_imported_in_one_module(package: str, door: str) -> None:
     """So that it can be replaced there if it is abandoned."""
     paths = [path for folder in ("pipeline", "vendors") for path in (ROOT / folder).rglob("*.py")]
     wanted = re.compile(rf"^\s*(?:import|from) {package}\b", re.MULTILINE)
@@ -97,7 +97,7 @@ def test_an_unknown_license_is_reported(audit: Any) -> None:
     assert audit.unknown_licenses(rows) == ["b: unknown license: Proprietary", "c: unknown license: "]
 
 
-def test_everything_that_is_installed_may_be_used_and_passed_on(audit: Any) -> None:
+def test_every_installed_package_has_a_permissible_license(audit: Any) -> None:
     """Advisories need the network; licenses do not, so every test run checks them."""
     rows = audit.output_of(*audit.LICENSES)
     assert len(rows) > 100 and audit.unknown_licenses(rows) == []

@@ -63,7 +63,7 @@ def test_every_recipe_can_be_shown(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_every_recipe_calls_what_there_is(name: str) -> None:
+def test_every_recipe_calls_existing_commands_and_scripts(name: str) -> None:
     """A sub-command, an extra, or a script: recipes are short, and name these."""
     body = RECIPES[name].replace("bench ", "uv run a11y-bench ", name in ("demo", "doctor", "bench-run", "campaign"))
     extras = tomllib.loads(text(ROOT / "pyproject.toml"))["project"]["optional-dependencies"]
@@ -83,7 +83,7 @@ def test_every_command_is_documented() -> None:
 
 
 @pytest.mark.parametrize("path", [README, *DOCS], ids=lambda path: path.name)
-def test_what_is_named_exists(path: Path) -> None:
+def test_recipes_and_commands_named_in_the_docs_exist(path: Path) -> None:
     """Recipes (`just a b` are two, unless the first one takes arguments) and sub-commands."""
     called = re.findall(r"\bjust ([a-z][a-z-]*)", code(path))
     none("recipes that do not exist", set(called) - set(RECIPES))
@@ -98,7 +98,7 @@ def test_hints_name_recipes_that_exist() -> None:
 
 
 @pytest.mark.parametrize("path", [README, *DOCS, ROOT / ".ci/run"], ids=lambda path: path.name)
-def test_a_recipe_that_takes_arguments_is_not_followed_by_another(path: Path) -> None:
+def test_no_recipe_is_passed_to_another_as_an_argument(path: Path) -> None:
     """It would take the name as an argument: `just base-build browser-install` builds with the argument
     browser-install."""
     calls = [re.findall(r"[a-z][a-z-]*", call) for call in re.findall(r"\bjust ([a-z][a-z -]*)", text(path))]
@@ -112,13 +112,13 @@ def test_a_recipe_that_takes_arguments_is_not_followed_by_another(path: Path) ->
 
 
 @pytest.mark.parametrize("path", [README, *DOCS], ids=lambda path: path.name)
-def test_links_lead_somewhere(path: Path) -> None:
+def test_links_have_a_target(path: Path) -> None:
     links = re.findall(r"\]\((?!https?://|#)([^)#]+)", text(path))
     none("links that lead nowhere", {link for link in links if not (path.parent / link).exists()})
 
 
 @pytest.mark.parametrize("path", [README, *DOCS], ids=lambda path: path.name)
-def test_places_in_the_project_exist(path: Path) -> None:
+def test_paths_of_the_project_exist(path: Path) -> None:
     named = re.findall(r"`((?:docker|docs|pipeline|tests|vendors)/[\w./-]+)`", text(path))
     none("places that do not exist", {place for place in named if not (ROOT / place).exists()})
 

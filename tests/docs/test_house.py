@@ -91,7 +91,7 @@ def test_a_face_maps_every_module_of_its_floor(floor: Path) -> None:
 
 
 @pytest.mark.parametrize("floor", FLOORS, ids=lambda path: path.name)
-def test_a_face_maps_nothing_that_is_not_there(floor: Path) -> None:
+def test_a_face_maps_only_existing_modules(floor: Path) -> None:
     """The first column of a map: names, then two spaces or more."""
     rows = re.findall(r"(?m)^ {0,4}([a-z]\w*/?(?:, \w+/?)*) {2,}\S", face(floor))
     named = {name.strip("/") for row in rows for name in row.split(", ")}
@@ -99,7 +99,7 @@ def test_a_face_maps_nothing_that_is_not_there(floor: Path) -> None:
     assert named <= modules(floor)
 
 
-def test_the_map_of_the_house_names_every_floor() -> None:
+def test_the_map_names_every_floor() -> None:
     words = set(re.findall(r"\w+", face(PIPELINE)))
     assert modules(PIPELINE) - words == set()
     page = (ROOT / "docs/design.md").read_text(encoding="utf-8")
@@ -107,7 +107,7 @@ def test_the_map_of_the_house_names_every_floor() -> None:
     assert modules(PIPELINE) - set(re.findall(r"\w+", table)) == set()
 
 
-def test_no_import_goes_in_a_circle() -> None:
+def test_there_are_no_circular_imports() -> None:
     """Layers separate packages; within a package, modules are ordered as well. Raises CycleError with the modules."""
     graph = grimp.build_graph("pipeline", cache_dir=None)
     order = TopologicalSorter({one: graph.find_modules_directly_imported_by(one) for one in graph.modules})
@@ -115,16 +115,16 @@ def test_no_import_goes_in_a_circle() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_what_a_page_names_of_the_pipeline_exists(page: Path) -> None:
+def test_modules_named_in_the_docs_exist(page: Path) -> None:
     assert sorted(dead(page.read_text(encoding="utf-8"))) == []
 
 
-def test_what_docstrings_name_of_the_pipeline_exists() -> None:
+def test_modules_named_in_docstrings_exist() -> None:
     found = {f"{path.relative_to(ROOT)}: {one}" for path in PIPELINE.rglob("*.py") for one in dead(remarks(path))}
     assert sorted(found) == []
 
 
-def test_the_checks_see_what_is_dead() -> None:
+def test_the_checks_find_dead_names() -> None:
     """A check that cannot fail checks nothing."""
     text = (
         "see core.control, pipeline/core/oracle.py and pipeline.core.nothing.more; core.law and report.html are there"
@@ -132,7 +132,7 @@ def test_the_checks_see_what_is_dead() -> None:
     assert sorted(dead(text)) == ["core.control", "core.nothing.more", "pipeline/core/oracle.py"]
 
 
-def test_the_ways_of_the_design_exist() -> None:
+def test_modules_in_the_table_of_the_design_exist() -> None:
     """Each name like `collect/stage` in the table about one candidate is a module or a package."""
     page = (ROOT / "docs/design.md").read_text(encoding="utf-8")
     table = page[page.index("## One candidate, from clone to report") : page.index("## A verdict, step by step")]

@@ -39,7 +39,7 @@ def test_the_version_is_the_same_everywhere() -> None:
         ("vendor.github-issue-config", ".github/ISSUE_TEMPLATE/config.yml"),
     ],
 )
-def test_what_github_reads_follows_its_schema(schema: str, pattern: str) -> None:
+def test_files_for_github_follow_their_schemas(schema: str, pattern: str) -> None:
     files = [str(path) for path in ROOT.glob(pattern)]
     assert files
     done = subprocess.run([CHECK, "--builtin-schema", schema, *files], capture_output=True, text=True)

@@ -36,7 +36,7 @@ def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md"])
-def test_what_stands_outside_leads_to_headings_that_there_are(site: Path, name: str) -> None:
+def test_links_from_outside_the_site_lead_to_existing_headings(site: Path, name: str) -> None:
     """mkdocs checks only the links between its own pages."""
     links = re.findall(r"\]\(docs/([\w-]+)\.md#([^)]+)\)", (ROOT / name).read_text(encoding="utf-8"))
     assert links
@@ -56,7 +56,7 @@ def test_no_list_is_swallowed_by_the_paragraph_before_it() -> None:
 
 
 @pytest.mark.parametrize("path", sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")}), ids=lambda path: path.name)
-def test_a_page_that_speaks_of_the_thesis_says_where_it_is(path: Path) -> None:
+def test_a_page_that_mentions_the_thesis_links_to_it(path: Path) -> None:
     """A new reader does not know it; option values and file names may call it `seed`, sentences do not."""
     text = path.read_text(encoding="utf-8")
     assert path.name == "thesis.md" or not re.search(r"\bthesis\b", text) or "thesis.md" in text

@@ -42,7 +42,7 @@ def ask(github: GitHubDouble, selection: str, **variables: object) -> Reply:
         ("pullRequest(number: 9) { title", "Syntax Error"),
     ],
 )
-def test_what_github_refuses_is_refused(github: GitHubDouble, selection: str, said: str) -> None:
+def test_invalid_queries_are_refused(github: GitHubDouble, selection: str, said: str) -> None:
     reply = ask(github, selection)
     assert reply.status == 200
     assert any(said in error["message"] for error in reply.data["errors"])
@@ -56,7 +56,7 @@ def test_a_variable_of_the_wrong_type_is_refused(github: GitHubDouble) -> None:
     assert "Int cannot represent non-integer value" in error["message"]
 
 
-def test_half_a_million_nodes_are_the_most(github: GitHubDouble) -> None:
+def test_more_than_half_a_million_nodes_are_refused(github: GitHubDouble) -> None:
     """100 + 100 × 100 + 100 × 100 × 49 is below it, with 50 it is above."""
     issues = "closingIssuesReferences(first: %d) { nodes { labels(first: 100) { totalCount } } }"
     nested = f"pullRequests(first: 100) {{ nodes {{ {issues} }} }}"
@@ -178,7 +178,7 @@ def test_the_fast_execution_agrees_with_graphql_core(world: World, authors: bool
     assert [(e["message"], e["path"]) for e in ours["errors"]] == [(e.message, e.path) for e in theirs.errors]
 
 
-def test_what_is_not_there_is_null_with_its_place(github: GitHubDouble) -> None:
+def test_a_missing_object_is_null_with_its_path(github: GitHubDouble) -> None:
     reply = ask(github, "name gone: issue(number: 999999) { title }")
     assert reply.data["data"] == {"repository": {"name": "ui", "gone": None}}
     [error] = reply.data["errors"]
@@ -192,7 +192,7 @@ def test_an_unknown_repository(github: GitHubDouble) -> None:
     assert "Could not resolve to a Repository with the name 'no/where'." in reply.body.decode()
 
 
-def test_closing_references_may_lead_elsewhere() -> None:
+def test_closing_references_may_lead_to_other_repositories() -> None:
     world = World()
     repository = world.repository("acme/ui")
     repository.issue(1, title="Here")
@@ -213,7 +213,7 @@ def test_a_field_that_the_double_lacks_is_named(github: GitHubDouble) -> None:
     assert post(github, 'mutation { deleteIssue(input: {issueId: "x"}) { clientMutationId } }').status == 501
 
 
-def test_the_record_knows_everything_but_the_token(github: GitHubDouble) -> None:
+def test_recorded_requests_lack_only_the_token(github: GitHubDouble) -> None:
     query = f"query Title($n: Int!) {{ {REPOSITORY} {{ issueOrPullRequest(number: $n) {{ __typename }} }} }}"
     post(github, query, n=1)
     post(github, "{ viewer { login } }", token="other")
@@ -235,6 +235,6 @@ def test_requests_without_token_or_user_agent_are_refused(github: GitHubDouble) 
     assert send(Request(f"{github.url}/graphql", b"{", HEADERS)).status == 400
 
 
-def test_another_package_than_the_pinned_one_is_refused(tmp_path: Path) -> None:
+def test_a_package_with_another_digest_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InfrastructureError, match=f"{PACKAGE.name} has the digest sha512-"):
         PACKAGE._replace(integrity="sha512-another").fetch(tmp_path)

@@ -96,7 +96,7 @@ def test_a_diff_of_too_many_files_is_refused(github: GitHubDouble) -> None:
         "/repos/acme/ui/compare/ba...c0",
     ],
 )
-def test_what_is_not_there(github: GitHubDouble, path: str) -> None:
+def test_a_missing_object_is_404(github: GitHubDouble, path: str) -> None:
     assert get(github, path).status == 404
 
 

@@ -39,7 +39,7 @@ def test_a_generated_repository_grows_by_newer_ones() -> None:
     assert [one for one in before if repository.get(one.number) != one] == []
 
 
-def test_a_recipe_is_what_is_in_the_pull_request(world: World) -> None:
+def test_a_recipe_describes_its_pull_request(world: World) -> None:
     """The project's patterns match exactly where evidence was put, and its test files are those that were put there."""
     repository = world.find("acme/ui")
     for number in repository.numbers("pull"):
@@ -82,7 +82,7 @@ def test_pages_give_everything_once_and_in_order(github: GitHubDouble, direction
     assert numbers == (updated if direction == "ASC" else updated[::-1])
 
 
-def test_what_changes_meanwhile_comes_last() -> None:
+def test_pull_requests_changed_between_pages_come_last() -> None:
     world = World()
     repository = world.generate("acme/ui", pulls=30)
     with GitHubDouble(world) as github:

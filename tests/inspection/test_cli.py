@@ -23,7 +23,7 @@ def said(command: object, store: Store, *words: str) -> str:
     return CliRunner().invoke(command, [*words, "--data", str(store.root)], catch_exceptions=False).output
 
 
-def test_runs_are_listed_with_what_they_cost(store: Store) -> None:
+def test_runs_are_listed_with_their_cost(store: Store) -> None:
     ledger = Ledger(store.ledger)
     key = Key("a", "magentless", str(REPO), "model-a", "magentless", "s", "x", None, "repair", "answer-magentless")
     ledger.issue("k", key)
@@ -36,7 +36,7 @@ def test_runs_are_listed_with_what_they_cost(store: Store) -> None:
     ]
 
 
-def test_a_run_that_cannot_be_read_hides_no_other(store: Store) -> None:
+def test_an_unreadable_run_does_not_hide_others(store: Store) -> None:
     path = store.predictions(REPO, "magentless", "model-a") / TIME / "run.json"
     path.write_text("{")
     done = CliRunner().invoke(cli.command, ["list", "--json", "--data", str(store.root)], catch_exceptions=False)
@@ -52,7 +52,7 @@ def test_predictions_made_elsewhere_have_no_cost(store: Store) -> None:
     assert [row["USD"] for row in rows if row["agent"] == "theirs"] == ["-"]
 
 
-def test_a_run_says_what_shaped_it(store: Store) -> None:
+def test_a_run_is_shown_with_its_settings(store: Store) -> None:
     shown = said(cli.command, store, "show", "magentless@greedy")
     assert "top = 1" in shown and "resolved" in shown
 
@@ -79,7 +79,7 @@ def test_every_attempt_that_both_runs_have_is_compared(store: Store) -> None:
     assert "2 attempts with different outcomes, 0 with the same" in text and "attempt 2" in text
 
 
-def test_two_runs_of_one_agent_and_model_are_compared_by_what_both_have(store: Store) -> None:
+def test_two_runs_of_one_agent_and_model_are_compared_on_common_verdicts(store: Store) -> None:
     """The older run has no verdicts any more, so every instance seemed to differ."""
     later = make_prediction(1, agent="magentless", run="20250506T070809Z")
     folder = store.predictions(REPO, "magentless", "model-a") / later.run
@@ -92,7 +92,7 @@ def test_two_runs_of_one_agent_and_model_are_compared_by_what_both_have(store: S
 
 
 @pytest.mark.parametrize("lock", [("predict", "magentless"), ("evaluate", "magentless@greedy")])
-def test_a_run_is_not_removed_under_who_works_on_it(store: Store, lock: tuple[str, str]) -> None:
+def test_a_locked_run_is_not_removed(store: Store, lock: tuple[str, str]) -> None:
     """All named settings of an agent and model share one lock for predicting, since they share answers."""
     stage, agent = lock
     with store.lock(stage, REPO, agent, "model-a"), pytest.raises(UserError):
@@ -100,7 +100,7 @@ def test_a_run_is_not_removed_under_who_works_on_it(store: Store, lock: tuple[st
 
 
 @pytest.mark.rule("nothing-overwritten")
-def test_what_is_removed_is_archived_with_its_verdicts(store: Store) -> None:
+def test_a_removed_run_is_archived_with_its_verdicts(store: Store) -> None:
     said(cli.command, store, "remove", "magentless@greedy")
     assert len(json.loads(said(cli.command, store, "list", "--json"))) == 1
     archived = [path.name for path in store.archive_root.rglob("*.jsonl")]
@@ -108,7 +108,7 @@ def test_what_is_removed_is_archived_with_its_verdicts(store: Store) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_a_run_that_is_not_there_or_not_alone_is_said(store: Store) -> None:
+def test_an_unknown_or_ambiguous_run_is_refused(store: Store) -> None:
     with pytest.raises(UserError, match="unknown run 'nobody'"):
         said(cli.command, store, "show", "nobody")
     with pytest.raises(UserError, match="names several runs"):
@@ -129,7 +129,7 @@ def test_gold_and_answers_side_by_side(store: Store) -> None:
 
 
 @pytest.mark.invariant(5)
-def test_a_terminal_obeys_nothing_of_what_models_and_issues_say(assessed: Store) -> None:
+def test_control_sequences_of_models_and_issues_are_escaped(assessed: Store) -> None:
     """Such sequences can write to the clipboard, or change earlier output."""
     evil = "\x1b]52;c;AA\x07\x9b2J"
     (issue,) = make_instance(1).resolved_issues
@@ -146,7 +146,7 @@ def test_a_terminal_obeys_nothing_of_what_models_and_issues_say(assessed: Store)
     assert "\\x1b]52;c;AA\\x07\\x9b2J" in said(instance.command, assessed, *words[:4])
 
 
-def test_an_answer_that_is_not_there_is_said_with_those_that_are(store: Store) -> None:
+def test_a_missing_answer_is_refused_with_the_available_ones(store: Store) -> None:
     """A second attempt that does not exist was shown as "no answer yet"."""
     available = "available: magentless with model-a (attempt 1), magentless@greedy with model-a (attempt 1)"
     for words in (("--agent", "nobody"), ("--attempt", "2")):
@@ -161,14 +161,14 @@ def test_references_are_shown_if_they_are_named(store: Store) -> None:
     assert "oracle/acme__ui/oracle" in said(instance.command, store, "acme/ui#1", "--agent", "oracle")
 
 
-def test_the_report_is_opened_where_there_is_one(store: Store) -> None:
+def test_a_missing_report_is_refused_and_an_existing_one_is_named(store: Store) -> None:
     with pytest.raises(UserError, match="there is no report"):
         said(report.command, store, "--print")
     write_bytes(store.analysis / "report.html", b"<html>")
     assert said(report.command, store, "--print").strip() == str(store.analysis / "report.html")
 
 
-def test_what_a_screen_reader_says_is_shown(assessed: Store) -> None:
+def test_screen_reader_output_is_shown(assessed: Store) -> None:
     """For base, gold and answer, if the run was assessed."""
     shown = said(instance.command, assessed, str(make_instance(1).instance_id), "--agent", "magentless")
     assert "shows [x]" in shown and all(phrase in shown for phrase in (*SPOKEN.base, *SPOKEN.gold, *SPOKEN.patch))

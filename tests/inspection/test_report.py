@@ -33,13 +33,13 @@ def test_the_report_is_opened_and_named(tmp_path: Path, opened: list[str]) -> No
     assert result.output.strip() == str(path) and opened == [path.as_uri()]
 
 
-def test_with_print_nothing_is_opened(tmp_path: Path, opened: list[str]) -> None:
+def test_print_only_names_the_report(tmp_path: Path, opened: list[str]) -> None:
     path = report(tmp_path)
     result = CliRunner().invoke(command, ["--print", "--data", str(tmp_path)], catch_exceptions=False)
     assert result.output.strip() == str(path) and opened == []
 
 
-def test_without_a_report_the_message_says_how_to_make_one(tmp_path: Path, opened: list[str]) -> None:
+def test_a_missing_report_is_refused_with_a_hint(tmp_path: Path, opened: list[str]) -> None:
     (tmp_path / "01_raw").mkdir()
     with pytest.raises(UserError, match="there is no report") as error:
         CliRunner().invoke(command, ["--data", str(tmp_path)], catch_exceptions=False)

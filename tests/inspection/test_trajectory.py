@@ -55,30 +55,30 @@ def test_one_document_is_one_entry(tmp_path: Path) -> None:
     ],
     ids=json.dumps,
 )
-def test_what_is_no_conversation_has_no_messages(tmp_path: Path, entry: Any) -> None:
+def test_entries_without_a_conversation_have_no_messages(tmp_path: Path, entry: Any) -> None:
     """`show --trajectory` ended in a traceback, and all other answers were not shown either."""
     assert messages(tmp_path, entry, {"messages": [ASKED]}) == [Message("user", "where?")]
 
 
-def test_a_content_in_parts_is_shown_as_it_is_stored(tmp_path: Path) -> None:
+def test_content_in_parts_is_shown_as_stored(tmp_path: Path) -> None:
     parts = [{"type": "text", "text": "é"}]
     assert messages(tmp_path, {"messages": [{"role": "user", "content": parts}]}) == [
         Message("user", '[{"type": "text", "text": "é"}]')
     ]
 
 
-def test_blank_lines_between_entries_are_no_fault(tmp_path: Path) -> None:
+def test_blank_lines_between_entries_are_skipped(tmp_path: Path) -> None:
     (tmp_path / "trajectory.jsonl").write_text(f"\n{json.dumps({'messages': [ASKED]})}\r\n\n", encoding="utf-8")
     assert [shown for _, shown in trajectories(tmp_path)] == [[Message("user", "where?")]]
 
 
 @pytest.mark.parametrize("data", [b"no json", b"\xff\xfe", b"[" * 100_000, b""], ids=["text", "bytes", "deep", "empty"])
-def test_what_cannot_be_parsed_has_no_messages(tmp_path: Path, data: bytes) -> None:
+def test_an_unreadable_trajectory_has_no_messages(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "trajectory.json").write_bytes(data)
     assert [shown for _, shown in trajectories(tmp_path)] == [[]]
 
 
-def test_a_folder_with_such_a_name_is_none(tmp_path: Path) -> None:
+def test_a_folder_named_like_a_trajectory_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "trajectories").mkdir()
     assert trajectories(tmp_path) == []
 

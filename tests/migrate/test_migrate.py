@@ -125,7 +125,7 @@ def test_the_analysis_of_migrated_data_gives_the_same_tables(store: Store) -> No
 
 
 @pytest.mark.rule("migration")
-def test_records_say_what_they_said(store: Store) -> None:
+def test_migrated_records_have_the_same_content(store: Store) -> None:
     old = [json.loads(line) for line in (OLD / "02_dataset" / f"{REPO.slug}.jsonl").read_text().splitlines()]
     found = read_records(store.dataset(REPO), Instance)
     for before, now in zip(old, found, strict=True):
@@ -152,7 +152,7 @@ def _old_verdicts(agent: str, model: str) -> list[dict]:
 
 
 @pytest.mark.rule("migration")
-def test_what_was_paid_for_is_not_asked_again(store: Store) -> None:
+def test_paid_answers_are_not_requested_again(store: Store) -> None:
     """Answers are shown, evaluated and analyzed as they are; costs stay with their experiment."""
     for agent, model in WHO:
         (folder,) = store.predictions(REPO, agent, model).iterdir()
@@ -180,7 +180,7 @@ def test_a_run_of_another_dataset_keeps_its_name(old: Path) -> None:
     assert read_json(_run(Store(old)) / "run.json") == before
 
 
-def test_verdicts_can_be_given_anew(store: Store) -> None:
+def test_verdicts_can_be_regraded(store: Store) -> None:
     """Runs from before there was a law are no evidence under it: they are run again, and nothing breaks until then."""
     verdicts = regrade(store, Subject(REPO, "magentless", "scripted"))
     assert {str(one.outcome) for one in verdicts} == {"not_evaluated", "empty"}
@@ -194,21 +194,21 @@ def test_outcomes_of_candidates_are_read(store: Store) -> None:
             assert Instance.model_validate(unit.result()) in read_records(store.dataset(REPO), Instance)
 
 
-def test_where_a_clone_lies_leaves_the_data(store: Store) -> None:
+def test_paths_of_clones_are_removed_from_the_data(store: Store) -> None:
     assert read_json(store.raw(REPO) / "source.json") == {"kind": "git"}
     assert read_json(next(store.archive_root.glob("*/01_raw/*/source.json")))["path"] == "/data/harbor-ui.git"
 
 
 # -- what is in the way ----------------------------------------------------------------------------------------------
 @pytest.mark.rule("schema-version")
-def test_every_other_command_says_to_migrate(old: Path) -> None:
+def test_every_other_command_refuses_old_data_with_a_hint(old: Path) -> None:
     with pytest.raises(UserError, match="data of version 1; this program reads version 2") as error:
         Store(old)
     assert f"run: a11y-bench migrate --data {old}" in str(error.value)
 
 
 @pytest.mark.rule("migration")
-def test_what_is_replaced_is_archived(old: Path) -> None:
+def test_replaced_files_are_archived(old: Path) -> None:
     before = content(old)
     stage.migrate(old)
     after, (archived,) = content(old), (old / "archive").iterdir()
@@ -220,7 +220,7 @@ def test_what_is_replaced_is_archived(old: Path) -> None:
 
 
 @pytest.mark.rule("migration")
-def test_a_second_time_changes_nothing(store: Store) -> None:
+def test_a_second_migration_changes_nothing(store: Store) -> None:
     before = content(store.root)
     shown = CliRunner().invoke(command, ["--data", str(store.root)], catch_exceptions=False)
     assert "nothing to do, its version is 2" in shown.output + shown.stderr
@@ -268,7 +268,7 @@ def test_expectations_that_contradict_the_results_are_named(old: Path) -> None:
 
 
 @pytest.mark.rule("locks")
-def test_a_stage_that_is_under_way_is_waited_for(old: Path) -> None:
+def test_a_running_stage_blocks_the_migration(old: Path) -> None:
     store = Store(old, schema=1)
     with store.lock("build", REPO), pytest.raises(UserError, match="is under way"):
         stage.migrate(old)
@@ -290,7 +290,7 @@ def bare(tmp_path: Path) -> Path:
 
 
 @pytest.mark.trap("folder-collision")
-def test_models_that_shared_a_folder_are_told_apart(bare: Path) -> None:
+def test_models_that_shared_a_folder_are_separated(bare: Path) -> None:
     """Their runs say whose they are; a run without `run.json` is identified by its predictions."""
     repo, folder = Repo("acme", "ui"), bare / "03_predictions" / "magentless" / "acme__ui" / "org_m"
     for number, model in enumerate(("org/m", "org:m", "org_m")):
@@ -304,7 +304,7 @@ def test_models_that_shared_a_folder_are_told_apart(bare: Path) -> None:
     assert store.predicted(repo) == [("magentless", name) for name in ("org/m", "org:m", "org_m")]
 
 
-def test_ratings_are_found_again_and_evidence_is_no_agent(bare: Path) -> None:
+def test_ratings_are_kept_and_evidence_is_separated_from_agents(bare: Path) -> None:
     """`04_evaluation/oracle` contained both the gold patches' verdicts and the evidence about patches."""
     repo, task = Repo("acme", "ui"), make_instance(1).task()
     run = bare / "03_predictions" / "a" / repo.slug / "m" / "1"
@@ -323,7 +323,7 @@ def test_ratings_are_found_again_and_evidence_is_no_agent(bare: Path) -> None:
     assert {path.name for path in places.iterdir()} == {"ratings", "evidence", "repair"}
 
 
-def test_databases_of_what_was_collected_hold_records(bare: Path) -> None:
+def test_databases_of_collected_records_are_migrated(bare: Path) -> None:
     path, one = bare / "01_raw" / "acme__ui" / "collect.sqlite", make_candidate(1)
     older(bare / "record", one)
     text = (bare / "record").read_text().strip()

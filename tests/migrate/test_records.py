@@ -74,7 +74,7 @@ def test_classes_that_contradict_the_runs_are_refused() -> None:
     assert error.value.field == "classes"
 
 
-def test_a_verdict_keeps_the_statuses_of_what_did_not_pass() -> None:
+def test_a_verdict_keeps_the_statuses_of_tests_that_did_not_pass() -> None:
     verdict = make_verdict(make_prediction(), Outcome.UNRESOLVED)
     old = {name: value for name, value in plain(verdict).items() if name != "tool"} | {"schema_version": 1}
     old |= {"tests": {"a": "FAILED", "b": "PASSED"}, "unfixed": ["a", "gone"], "broken": []}
@@ -84,7 +84,7 @@ def test_a_verdict_keeps_the_statuses_of_what_did_not_pass() -> None:
 
 
 @pytest.mark.parametrize(("old", "new"), [("super", "super"), ("rejected", "rejected")])
-def test_names_of_ratings_that_stayed_stay(old: str, new: str) -> None:
+def test_unchanged_names_of_ratings_are_kept(old: str, new: str) -> None:
     record = plain(make_review(status=old)) | {"schema_version": 1}
     assert converted(Review, record)["status"] == new
 
@@ -96,7 +96,7 @@ def test_a_record_without_a_change_keeps_its_fields() -> None:
 
 
 @pytest.mark.parametrize("kind", list(CHANGES), ids=lambda kind: kind.__name__)
-def test_a_record_of_schema_2_is_returned_as_it_is(kind: type[Versioned]) -> None:
+def test_a_record_of_schema_2_is_returned_unchanged(kind: type[Versioned]) -> None:
     for record in ({"schema_version": SCHEMA_VERSION, "any": "field"}, {"any": "field"}):
         assert converted(kind, record) is record
 

@@ -24,7 +24,7 @@ def test_kappa_is_as_by_hand() -> None:
     assert found.fleiss == pytest.approx((0.75 - 34 / 64) / (1 - 34 / 64)) and found.raters == 2
 
 
-def test_one_rater_agrees_with_nobody() -> None:
+def test_a_single_rater_has_no_agreement() -> None:
     assert agreement_by_field([standing(1, ann="super")]) == []
 
 

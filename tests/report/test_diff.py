@@ -21,9 +21,9 @@ def test_every_run_of_lines_has_its_element():
     ]
 
 
-def test_text_of_a_patch_is_no_markup():
+def test_text_of_a_patch_is_escaped():
     assert kinds("+<ins>&amp;") == [("ins", "+<ins>&amp;")]
 
 
-def test_a_patch_that_nobody_could_read_is_cut_and_says_so():
+def test_a_very_long_patch_is_cut_with_a_note():
     assert kinds("+" * (MOST + 5))[-1] == ("span", "… 5 characters more")

@@ -41,7 +41,7 @@ def table() -> Table:
     return Table("t", "A table", "What it says.", headings, rows, totals, [plot], "tables/t.csv").cut()
 
 
-def test_the_policy_allows_the_pages_own_style_and_script_and_nothing_else(table):
+def test_the_policy_allows_only_the_pages_own_style_and_script(table):
     page = shown(table)
     policy = page.find("meta", attrs={"http-equiv": "Content-Security-Policy"})["content"]
     for kind, tag in (("style-src", page.style), ("script-src", page.script)):
@@ -51,7 +51,7 @@ def test_the_policy_allows_the_pages_own_style_and_script_and_nothing_else(table
 
 
 @pytest.mark.invariant(5)
-def test_nothing_foreign_is_markup(table):
+def test_foreign_text_is_escaped(table):
     rows = [Row((HOSTILE, HOSTILE))]
     page = shown(table._replace(title=HOSTILE, rows=rows), title=HOSTILE, patch=f"+{HOSTILE}")
     assert len(page.find_all("script")) == 1
@@ -68,7 +68,7 @@ def test_a_table_has_a_name_meanings_totals_and_a_region_to_scroll(table):
     assert page.tfoot.tr["class"] == ["reference"] and not page.tfoot.svg
 
 
-def test_a_long_table_is_cut_and_says_where_the_rest_is(table):
+def test_a_long_table_is_cut_with_a_link_to_the_rest(table):
     page = shown(table)
     assert len(page.tbody.find_all("tr")) == len(page.tbody.find_all("svg")) == MOST_ROWS
     assert "2 more are in tables/t.csv" in page.get_text()
@@ -80,12 +80,12 @@ def test_a_figure_has_its_text_alternative_and_loads_nothing(table):
     assert image["src"].startswith("data:image/svg+xml,")
 
 
-def test_a_name_that_is_not_there_is_an_error(table):
+def test_an_undefined_name_is_an_error(table):
     with pytest.raises(UndefinedError, match="'title' is undefined"):
         environment(OURS).from_string(PAGE).render(table=table, patch="", style="", script="", policy="")
 
 
-def test_words_of_people():
+def test_identifiers_and_numbers_are_shown_for_people():
     assert [words(text) for text in ("not_applied", "acme__ui-1", "acme/my_ui")] == [
         "not applied",
         "acme__ui-1",

@@ -23,7 +23,7 @@ def test_wilson_interval(hits, of, low, high):
     assert statistics.wilson(hits, of) == pytest.approx((low, high), abs=5e-5)
 
 
-def test_an_interval_of_nothing_is_not_known():
+def test_an_interval_of_no_values_is_unknown():
     assert statistics.wilson(0, 0) is None
     assert statistics.macro_bootstrap([]) is None
 
@@ -37,7 +37,7 @@ def test_bootstrap_of_a_mean_of_means():
     assert statistics.macro_bootstrap([[0], [0, 0]]) == (0, 0), "a resample can not show what the sample lacks"
 
 
-def test_the_bootstrap_takes_groups_alike_whatever_their_size():
+def test_the_bootstrap_weighs_groups_equally():
     low, high = statistics.macro_bootstrap([[1] * 100, [0]])
     assert (low, high) == (0.5, 0.5)
 
@@ -120,7 +120,7 @@ def test_the_mean_of_pass_at_k_over_subjects_with_its_interval():
 # -- properties ------------------------------------------------------------------------------------------------------
 @FAST
 @given(st.integers(1, 400), st.data())
-def test_an_interval_holds_its_share_and_narrows_with_more_of_the_same(of: int, data: st.DataObject) -> None:
+def test_an_interval_contains_its_share_and_narrows_with_more_data(of: int, data: st.DataObject) -> None:
     hits = data.draw(st.integers(0, of))
     low, high = statistics.wilson(hits, of)
     assert 0 <= low <= hits / of <= high <= 1
@@ -141,7 +141,7 @@ def test_pass_at_k_is_what_counting_all_choices_gives(samples: int, data: st.Dat
 
 @FAST
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1, max_size=12))
-def test_kappa_does_not_depend_on_who_is_first_or_on_names(pairs: list[tuple[str, str]]) -> None:
+def test_kappa_does_not_depend_on_order_or_names(pairs: list[tuple[str, str]]) -> None:
     first, second = zip(*pairs, strict=True)
     found, other = statistics.kappa(first, second), statistics.kappa(second, first)
     assert (found is None) == (other is None)
@@ -156,7 +156,7 @@ def test_kappa_does_not_depend_on_who_is_first_or_on_names(pairs: list[tuple[str
 
 @FAST
 @given(st.integers(0, 60), st.integers(0, 60))
-def test_mcnemar_is_a_probability_that_does_not_depend_on_who_is_first(one: int, other: int) -> None:
+def test_mcnemar_is_a_symmetric_probability(one: int, other: int) -> None:
     assert statistics.mcnemar(one, other) == pytest.approx(statistics.mcnemar(other, one))
     assert 0 < statistics.mcnemar(one, other) <= 1
     assert statistics.mcnemar(one, one) == pytest.approx(1), "an even split is no evidence"

@@ -32,7 +32,7 @@ def renamed(text: str, lines: set[int] | None = None, path: str = "src/a.tsx") -
         ("class A { m(a) { return a; } }", ["class A { m(aValue) { return aValue; } }"]),
     ],
 )
-def test_a_local_name_is_renamed_wherever_it_is_used(text: str, results: list[str]) -> None:
+def test_a_local_name_is_renamed_everywhere(text: str, results: list[str]) -> None:
     assert renamed(text) == results
 
 
@@ -65,7 +65,7 @@ def test_a_local_name_is_renamed_wherever_it_is_used(text: str, results: list[st
         "of a loop",
     ],
 )
-def test_a_name_that_others_may_see_is_left_alone(text: str) -> None:
+def test_a_visible_name_is_left_alone(text: str) -> None:
     assert [result for result in renamed(text) if "bValue" not in result] == []
 
 
@@ -73,7 +73,7 @@ def test_a_property_of_the_same_name_is_left_alone() -> None:
     assert renamed("function f(a) { return b.a + a; }") == ["function f(aValue) { return b.a + aValue; }"]
 
 
-def test_a_new_name_is_one_that_the_file_does_not_have() -> None:
+def test_a_new_name_is_unused_in_the_file() -> None:
     assert renamed("function f(a) { return a; }\nlet aValue;") == [
         "function f(aValue2) { return aValue2; }\nlet aValue;"
     ]

@@ -35,12 +35,12 @@ def first(found: Code, *types: str):
 
 
 @pytest.mark.parametrize("path", ["a.js", "a.JSX", "a.tsx", "a.mts", "a.cts", "a.vue", "x/a.svelte", "a.htm", "a.html"])
-def test_there_is_a_grammar(path: str) -> None:
+def test_supported_languages_have_a_grammar(path: str) -> None:
     assert is_code(path)
 
 
 @pytest.mark.parametrize("path", ["a.css", "a.d.ts", "a.json", "a", "js", "a.js.snap", "types/a.d.ts", ".ts/README"])
-def test_there_is_no_grammar(path: str) -> None:
+def test_other_files_have_no_grammar(path: str) -> None:
     assert not is_code(path)
 
 
@@ -83,7 +83,7 @@ def test_positions_in_a_script_are_those_of_the_page() -> None:
         ("a.ts", "let a: = 1", 1),
     ],
 )
-def test_faults(path: str, text: str, faults: int) -> None:
+def test_syntax_faults_are_counted(path: str, text: str, faults: int) -> None:
     """The grammar accepts an element whose tags have different names."""
     assert bool(code(text, path).faults) is bool(faults)
 
@@ -104,7 +104,7 @@ def test_faults(path: str, text: str, faults: int) -> None:
         ("f( a )\n\n", "f(a)"),
     ],
 )
-def test_what_has_no_effect_does_not_count(one: str, other: str) -> None:
+def test_code_without_effect_does_not_count(one: str, other: str) -> None:
     assert code(one).effective == code(other).effective
 
 
@@ -120,7 +120,7 @@ def test_what_has_no_effect_does_not_count(one: str, other: str) -> None:
         ("<a role='x'/>", "<a/>"),
     ],
 )
-def test_what_has_an_effect_counts(one: str, other: str) -> None:
+def test_code_with_an_effect_counts(one: str, other: str) -> None:
     assert code(one).effective != code(other).effective
 
 
@@ -132,7 +132,7 @@ def test_nodes_on_lines_that_gold_changed() -> None:
     assert list(code(text, lines=set()).touched("call_expression")) == []
 
 
-def test_what_gold_only_moved_is_not_added() -> None:
+def test_moved_code_is_not_added() -> None:
     moved = code("if (a) {\n  focus( b );\n}", base="focus( b );\n")
     assert not moved.adds(first(moved, "call_expression"))
     assert moved.adds(first(moved, "if_statement"))
@@ -142,7 +142,7 @@ def test_what_gold_only_moved_is_not_added() -> None:
     ("around", "lines"),
     [(FUNCTIONS, {1, 2, 3, 4}), (TAGS, {2, 3}), (("class_declaration",), {3})],
 )
-def test_lines_are_widened_to_what_is_around_them(around: tuple[str, ...], lines: set[int]) -> None:
+def test_lines_are_widened_to_the_surrounding_node(around: tuple[str, ...], lines: set[int]) -> None:
     text = "function F() {\n  return <a\n    id='b' />;\n}\nother();"
     assert code(text, lines={3}).widened(around).lines == lines
 
@@ -155,7 +155,7 @@ def test_an_edit_that_adds_faults_is_refused() -> None:
     assert renamed is not None and renamed.text == b"f(<c>b</c>);"
 
 
-def test_a_file_with_faults_can_be_edited_if_there_are_no_more_of_them() -> None:
+def test_a_file_with_faults_can_be_edited_without_adding_any() -> None:
     found = code("f(<a></b>, c);")
     edited = found.edited(Edit(((11, 12, b"d"),)))
     assert found.faults and edited is not None and edited.text == b"f(<a></b>, d);"
@@ -177,13 +177,13 @@ def test_parts_of_an_edit_are_applied_from_the_end() -> None:
         ((3, 4), (1, 2), False),
     ],
 )
-def test_edits_overlap(one: tuple[int, int], other: tuple[int, int], overlaps: bool) -> None:
+def test_overlapping_edits_are_detected(one: tuple[int, int], other: tuple[int, int], overlaps: bool) -> None:
     """Two insertions at one place overlap: the result would depend on their order."""
     edits = [Edit(((*place, b""),)) for place in (one, other)]
     assert edits[0].overlaps(edits[1]) is overlaps is edits[1].overlaps(edits[0])
 
 
-def test_a_removed_node_takes_the_blanks_before_it() -> None:
+def test_a_removed_node_includes_the_white_space_before_it() -> None:
     found = code("f();\n\n  g();\nh();")
     statement = found.roots[0].children[1]
     assert removed(statement, found.text).on(found.text) == b"f();\nh();"
@@ -208,11 +208,11 @@ def test_the_content_of_a_plain_string(text: str, content: bytes | None) -> None
     assert plain(node) == content
 
 
-def test_nothing_has_no_text() -> None:
+def test_a_missing_node_has_no_text() -> None:
     assert (text_of(None), plain(None)) == (b"", None)
 
 
-def test_the_nearest_node_around_one() -> None:
+def test_the_nearest_enclosing_node_is_found() -> None:
     found = code("function f() { return () => g(); }")
     call = first(found, "call_expression")
     near = above(call, lambda node: node.type in FUNCTIONS)

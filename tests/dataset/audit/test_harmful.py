@@ -75,7 +75,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("rule", CASES)
-def test_what_a_rule_makes(rule: str) -> None:
+def test_each_rule_makes_its_variants(rule: str) -> None:
     before, after = CASES[rule]
     assert made(rule, before) == after
 
@@ -97,11 +97,11 @@ def test_every_rule_has_its_case() -> None:
         ("statements", '"use client";'),
     ],
 )
-def test_what_a_rule_leaves_alone(rule: str, text: str) -> None:
+def test_each_rule_leaves_other_code_alone(rule: str, text: str) -> None:
     assert made(rule, text) == []
 
 
-def test_what_gold_only_moved_is_no_addition() -> None:
+def test_moved_code_is_no_addition() -> None:
     assert made("additions", "<A\n  open={b}\n/>;", base="<A open={b} />;") == []
 
 

@@ -28,7 +28,7 @@ def test_each_hunk_is_left_out_in_turn() -> None:
     "added",
     ["// a remark\n", "\n", "interface A { b: string }\n", "A.propTypes = { b: PropTypes.string };\n"],
 )
-def test_what_has_no_effect_is_no_hunk(added: str) -> None:
+def test_changes_without_effect_are_no_hunks(added: str) -> None:
     base = "A.propTypes = {};\n" if "propTypes" in added else "f();\n"
     gold = added if "propTypes" in added else f"f();\n{added}"
     assert without(base, gold, "x.tsx") == []
@@ -41,19 +41,19 @@ def test_what_has_no_effect_is_no_hunk(added: str) -> None:
         ('import { g, old } from "x";\ng(1);\n', 'import { g } from "x";\ng(1);\n'),
     ],
 )
-def test_what_gold_removed_and_nothing_mentions_is_no_hunk(base: str, gold: str) -> None:
+def test_removed_unused_code_is_no_hunk(base: str, gold: str) -> None:
     """Without such a hunk, gold still has code that nobody calls."""
     assert without(base, gold) == []
     assert without(f"{base}old();\n", f"{gold}g(2);\n") != []
 
 
-def test_two_ends_of_an_element_go_together() -> None:
+def test_opening_and_closing_tags_are_one_hunk() -> None:
     """Without one of them nothing would parse, and every test would notice."""
     base, gold = "const a = (\n  <p>b</p>\n);\n", "const a = (\n  <ul>\n  <p>b</p>\n  </ul>\n);\n"
     assert without(base, gold) == [(2, base)]
 
 
-def test_two_ends_that_get_another_name_go_together() -> None:
+def test_renamed_opening_and_closing_tags_are_one_hunk() -> None:
     """The grammar would accept one without the other, but no program would."""
     base, gold = "const a = (\n  <p>\n    b\n  </p>\n);\n", "const a = (\n  <ul>\n    b\n  </ul>\n);\n"
     assert without(base, gold) == [(2, base)]

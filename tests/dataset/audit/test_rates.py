@@ -91,6 +91,6 @@ def test_people_see_every_wrong_verdict(
     assert "src/Menu.tsx:7" in printed and "src/Menu.tsx:8" in printed and "1 of 2" in printed
 
 
-def test_where_no_verdict_is_wrong_there_is_no_such_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_of_wrong_verdicts_is_omitted_if_empty(capsys: pytest.CaptureFixture[str]) -> None:
     present([VerdictAudit(instance_id="acme__ui-1", image="i", seed=0, wanted=2, variants=(GOLD,))], as_json=False)
     assert "Wrong verdicts" not in capsys.readouterr().out

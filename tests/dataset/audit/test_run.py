@@ -63,13 +63,11 @@ def test_the_error_of_verdicts_is_measured(built: Bench, found: VerdictAudit) ->
 
 
 @pytest.mark.rule("test-strength")
-def test_each_hunk_that_is_left_out_must_be_noticed(found: VerdictAudit) -> None:
+def test_each_left_out_hunk_is_noticed_by_the_tests(found: VerdictAudit) -> None:
     assert found.hunks == (1, 1)
 
 
-def test_what_was_run_is_not_run_again_and_a_larger_sample_adds(
-    built: Bench, found: VerdictAudit, tmp_path: Path
-) -> None:
+def test_a_larger_sample_runs_only_new_variants(built: Bench, found: VerdictAudit, tmp_path: Path) -> None:
     bench = built.copy(tmp_path)
     first = audited(bench, limit=4, variants=4)
     assert sum(one.outcome is not None for one in first.variants) == 5  # and gold
@@ -80,7 +78,7 @@ def test_what_was_run_is_not_run_again_and_a_larger_sample_adds(
     assert bench.sandbox.opened == []
 
 
-def test_the_checker_is_asked_where_it_can_change_what_the_tests_say(built: Bench, tmp_path: Path) -> None:
+def test_the_checker_is_asked_only_where_it_can_change_the_verdict(built: Bench, tmp_path: Path) -> None:
     """Without anything to check it says so, and the tests' verdict stands."""
     told = audited(built.copy(tmp_path), checker=True)
     assert told.is_checked
@@ -92,7 +90,7 @@ def test_the_checker_is_asked_where_it_can_change_what_the_tests_say(built: Benc
     assert all(one.checked is (one.outcome is Outcome.RESOLVED) for one in told.variants if one.note)
 
 
-def test_what_was_stopped_is_a_sample(
+def test_a_stopped_audit_keeps_its_finished_part(
     built: Bench, found: VerdictAudit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A long audit may be stopped and looked at; the record says how much of it is done."""
@@ -110,7 +108,7 @@ def test_what_was_stopped_is_a_sample(
     assert [one for one in stopped.variants if one.outcome] == ran
 
 
-def test_a_number_that_is_not_there_is_refused(built: Bench) -> None:
+def test_an_unknown_number_is_refused(built: Bench) -> None:
     with pytest.raises(UserError, match="no instance of these numbers: 77"):
         audited(built, numbers=(77,))
 
@@ -134,7 +132,7 @@ def record(*variants: Variant, gold: Outcome = Outcome.RESOLVED) -> VerdictAudit
     )
 
 
-def test_what_counts() -> None:
+def test_only_evaluated_variants_of_sound_instances_count() -> None:
     """Variants that were not run or not evaluated are in no denominator, nor are instances that gold does not resolve;
     the checker's verdict counts if there is one."""
     one = record(

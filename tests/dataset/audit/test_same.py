@@ -60,7 +60,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("rule", CASES)
-def test_what_a_rule_makes(rule: str) -> None:
+def test_each_rule_makes_its_variants(rule: str) -> None:
     before, after = CASES[rule]
     assert made(rule, before) == after
 
@@ -99,7 +99,7 @@ def test_every_rule_has_its_case() -> None:
         ("semicolons", "const a = 1;\n[2].map(b);"),
     ],
 )
-def test_what_a_rule_leaves_alone(rule: str, text: str) -> None:
+def test_each_rule_leaves_other_code_alone(rule: str, text: str) -> None:
     assert made(rule, text) == []
 
 
@@ -143,7 +143,7 @@ told
 """
 
 
-def test_programs_do_the_same(tmp_path: Path) -> None:
+def test_variants_of_a_program_behave_the_same(tmp_path: Path) -> None:
     """This should follow from the rules, and is tested as well: every variant of a program, in one process."""
     found = code(PROGRAM, "a.js")
     variants = [(name, found.edited(edit)) for name, edit in edits(same.RULES, found)]

@@ -82,7 +82,7 @@ def test_each_is_another_patch_that_applies(drawn: tuple[History, Instance, Draw
         assert not {gold, history.tree(one.base.sha)} & set(trees)
 
 
-def test_a_seed_draws_the_same_and_another_seed_others(tmp_path: Path) -> None:
+def test_equal_seeds_draw_equal_variants(tmp_path: Path) -> None:
     history, one = instance(tmp_path)
     clone = open_clone(history.folder)
     first, again, other = (draw(one, clone, 5, seed) for seed in (1, 1, 2))
@@ -90,14 +90,14 @@ def test_a_seed_draws_the_same_and_another_seed_others(tmp_path: Path) -> None:
     assert first.left_out == again.left_out
 
 
-def test_what_is_drawn_says_where_it_is_and_what_it_does(drawn: tuple[History, Instance, Drawn]) -> None:
+def test_a_variant_has_its_place_and_its_change(drawn: tuple[History, Instance, Drawn]) -> None:
     role = next(one for one in drawn[2].variants if one.rule == "role inverted")
     assert (role.path, role.line) == ("src/Menu.jsx", 8)
     assert (role.before, role.after) == ('"navigation"', '"presentation"')
 
 
 @pytest.mark.parametrize(("test", "markup"), [("getByRole('navigation');\n", True), ("toMatchSnapshot();\n", False)])
-def test_markup_changes_only_where_no_test_looks_at_it(tmp_path: Path, test: str, markup: bool) -> None:
+def test_markup_changes_only_if_no_test_compares_it(tmp_path: Path, test: str, markup: bool) -> None:
     history, one = instance(tmp_path, test)
     found = draw(one, open_clone(history.folder), 40, 0)
     assert any(each.rule == "other markup" for each in found.variants) is markup

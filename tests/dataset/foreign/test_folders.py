@@ -57,7 +57,7 @@ def written(form: str, folder: Path) -> Path:
 
 @pytest.mark.rule("export")
 @pytest.mark.parametrize("form", FOLDERS)
-def test_a_folder_says_what_it_is_and_keeps_its_token(tmp_path: Path, form: str) -> None:
+def test_a_folder_has_a_readme_and_keeps_its_token(tmp_path: Path, form: str) -> None:
     folder = written(form, tmp_path)
     token = (folder / TOKEN).read_text()
     assert "do not publish it" in (folder / "README.md").read_text()
@@ -68,7 +68,7 @@ def test_a_folder_says_what_it_is_and_keeps_its_token(tmp_path: Path, form: str)
 
 
 @pytest.mark.rule("export")
-def test_nothing_is_written_over_another_folder(tmp_path: Path) -> None:
+def test_another_folder_is_not_overwritten(tmp_path: Path) -> None:
     written("harbor", tmp_path)
     with pytest.raises(UserError, match="the folder is not empty"):
         written("harbor", tmp_path)
@@ -77,7 +77,7 @@ def test_nothing_is_written_over_another_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.invariant(1)
-def test_what_an_agent_of_harbors_works_in_has_neither_solution_nor_token(tmp_path: Path) -> None:
+def test_the_environment_of_a_harbor_task_has_neither_solution_nor_token(tmp_path: Path) -> None:
     """The folder of tests and the solution are added later, or never."""
     folder = written("harbor", tmp_path)
     token, instance = (folder / TOKEN).read_text().strip(), make_instance(7)
@@ -91,7 +91,7 @@ def test_what_an_agent_of_harbors_works_in_has_neither_solution_nor_token(tmp_pa
     assert os.access(folder / NAME / "tests" / "test.sh", os.X_OK)
 
 
-def test_one_test_of_swe_bench_is_the_verdict(tmp_path: Path) -> None:
+def test_a_swe_bench_task_has_one_test_which_is_the_verdict(tmp_path: Path) -> None:
     """Its own parser reads the grader's result, and nothing that the tests print."""
     task = written("swe-bench-5", tmp_path) / "tasks" / NAME
     assert json.loads((task / "tests.json").read_text()) == {"FAIL_TO_PASS": ["a11y-bench-verdict"], "PASS_TO_PASS": []}
@@ -115,7 +115,7 @@ def test_a_record_is_one_line_for_every_reader(tmp_path: Path) -> None:
 if OTHERS:
 
     @pytest.mark.parametrize("form", FOLDERS)
-    def test_the_program_that_it_is_for_reads_it(tmp_path: Path, form: str) -> None:
+    def test_each_format_is_read_by_its_own_program(tmp_path: Path, form: str) -> None:
         """Harbor, Inspect, SWE-bench 5 and datasets, in an environment of their own."""
         folder = written(form, tmp_path)
         code = f"F, N = {str(folder)!r}, {NAME!r}\n{LOADERS[form]}"
@@ -127,7 +127,7 @@ if OTHERS:
 
 
 @pytest.mark.parametrize("form", [form for form in FOLDERS if form != "hugging-face"])
-def test_a_smaller_selection_leaves_no_older_tasks(tmp_path: Path, form: str) -> None:
+def test_a_smaller_selection_removes_older_tasks(tmp_path: Path, form: str) -> None:
     """The program ran these, too, with outdated images and patches. Files that people added stay."""
     write_folder(form, [make_instance(7), make_instance(8)], tmp_path, replace=False)
     (tmp_path / "notes.txt").write_text("mine")

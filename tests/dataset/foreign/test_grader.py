@@ -41,14 +41,14 @@ def post(address: str, name: str, patch: str, token: str = "secret") -> httpx.Re
     return httpx.post(f"{address}/grade/{name}", content=patch, headers=headers, timeout=120)
 
 
-def test_gold_is_resolved_and_nothing_is_empty(bench: Bench, address: str) -> None:
+def test_gold_is_resolved_and_a_blank_patch_is_empty(bench: Bench, address: str) -> None:
     one = bench.instance("menu")
     assert post(address, one.instance_id, one.fix_patch).json()["resolved"] is True
     found = post(address, one.instance_id, "\n")
     assert (found.status_code, found.json()["outcome"], found.json()["resolved"]) == (200, "empty", False)
 
 
-def test_an_instance_may_be_named_as_people_see_it(bench: Bench) -> None:
+def test_an_instance_may_be_named_in_every_form(bench: Bench) -> None:
     grader = Grader(bench.store, How(bench.sandbox, LIMITS, IMPATIENT), trust_local=True)
     names = [form.format(bench.instance("menu").number) for form in ("acme/ui#{}", "acme/ui-#{}", "acme/ui:{}")]
     verdicts = [grader.grade(name, "") for name in names]
@@ -73,12 +73,12 @@ def test_a_patch_is_run_once(bench: Bench, address: str, monkeypatch: pytest.Mon
         ("acme__ui-1", b"\xff\xfe", "secret", 400),
     ],
 )
-def test_what_is_no_request_gets_no_verdict(address: str, name: str, patch: str, token: str, status: int) -> None:
+def test_a_bad_request_gets_no_verdict(address: str, name: str, patch: str, token: str, status: int) -> None:
     assert post(address, name, patch, token).status_code == status
 
 
 @pytest.mark.invariant(4)
-def test_what_is_not_evaluated_is_no_verdict(bench: Bench, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_evaluation_gives_no_verdict(bench: Bench, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def breaks(*_: object) -> None:
         raise OSError("no space")
 
@@ -95,7 +95,7 @@ def test_code_that_is_not_trusted_is_refused_in_the_local_sandbox(bench: Bench) 
 
 
 @pytest.mark.parametrize(("way", "said"), [("swe-bench", "PASSED a11y-bench-verdict"), ("harbor", "1")])
-def test_the_script_of_a_container_sends_what_the_checkout_differs_in(
+def test_the_containers_script_sends_the_diff_of_the_checkout(
     bench: Bench, address: str, tmp_path: Path, way: str, said: str
 ) -> None:
     """Committed or not, and including new files; here, the checkout and the logs are folders of the test."""
@@ -122,7 +122,7 @@ def test_the_script_of_a_container_sends_what_the_checkout_differs_in(
     assert lost.returncode == 1 and "PASSED" not in lost.stdout and "FAILED" not in lost.stdout
 
 
-def test_a_verdict_is_said_in_plain_words(bench: Bench) -> None:
+def test_a_verdict_is_described(bench: Bench) -> None:
     grader = Grader(bench.store, How(bench.sandbox, LIMITS, IMPATIENT), trust_local=True)
     one = bench.instance("menu")
     found = described(grader.grade(one.instance_id, "diff --git a/x b/x\n"))

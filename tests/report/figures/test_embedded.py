@@ -35,21 +35,21 @@ def drawn(svg: str | bytes) -> list[tuple[str, str]]:
     return [(tag, node.get("style", "")) for tag, node in found if tag in ("path", "use", "rect", "image")]
 
 
-def test_it_is_the_same_picture_and_smaller(svg: bytes) -> None:
+def test_an_embedded_picture_is_equal_and_smaller(svg: bytes) -> None:
     uri = data_uri(svg)
     text = unquote(uri.removeprefix(PREFIX))
     assert [(tag, style) for tag, style in drawn(text)] == [(tag, style.replace('"', "'")) for tag, style in drawn(svg)]
     assert len(uri) < 0.85 * len(svg)
 
 
-def test_all_that_it_refers_to_is_there(svg: bytes) -> None:
+def test_every_reference_in_a_picture_has_its_target(svg: bytes) -> None:
     tree = ElementTree.fromstring(unquote(data_uri(svg).removeprefix(PREFIX)))
     names = {node.get("id") for node in tree.iter()}
     uses = {node.get("{http://www.w3.org/1999/xlink}href", "")[1:] for node in tree.iter() if node.tag.endswith("use")}
     assert uses and uses <= names
 
 
-def test_it_ends_no_attribute_and_is_not_escaped_twice(svg: bytes) -> None:
+def test_a_data_uri_needs_no_escaping(svg: bytes) -> None:
     uri = data_uri(svg)
     page = Environment(autoescape=True).from_string('<img src="{{ uri }}">').render(uri=uri)
     assert page == f'<img src="{uri}">'

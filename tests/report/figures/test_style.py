@@ -20,7 +20,7 @@ def test_both_formats_have_the_layout_that_was_computed_once(monkeypatch: pytest
     assert layouts == [figure]
 
 
-def test_a_name_is_no_formula() -> None:
+def test_names_are_not_read_as_formulas() -> None:
     """Names of models and of agents' stages are not ours, and an invalid formula stops the drawing."""
     with styled():
         figure = canvas(1)
