@@ -44,7 +44,7 @@ def test_the_analysis_has_frames_tables_and_the_report(ran: dict[str, Any]) -> N
     assert len(analysis.frames.instances) == len(ran["instances"]) and "<html" in ran["report"]
 
 
-def test_what_is_documented_is_what_there_is() -> None:
+def test_the_documented_methods_and_parameters_are_complete() -> None:
     """Every public method is in the table, with its parameters and their defaults."""
     rows = dict(re.findall(r"^\| `(\w+)\((.*?)\)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
     methods = {name: one for name, one in vars(api.Bench).items() if inspect.isfunction(one) and name[0] != "_"}
@@ -61,7 +61,7 @@ def test_what_is_documented_is_what_there_is() -> None:
         assert [ast.literal_eval(one) for one in documented] == defaults
 
 
-def test_bad_input_is_the_callers(tmp_path: Path) -> None:
+def test_bad_input_raises_a_user_error(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not a repository"):
         api.Bench(tmp_path).instances("nothing")
     with pytest.raises(UserError, match="git clone"):

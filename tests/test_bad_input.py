@@ -49,7 +49,7 @@ def data(tmp_path: Path) -> Path:
     ],
     ids=" ".join,
 )
-def test_a_data_directory_that_is_not_there_is_refused(run: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_a_missing_data_directory_is_refused(run: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
     """An empty table for a folder that does not exist would look like a result."""
     code, said = run(*words, "--data", tmp_path / "none")
     assert code == 2 and "no such data directory" in said and not (tmp_path / "none").exists()
@@ -78,7 +78,7 @@ def test_a_new_data_directory_is_not_made_by_a_command_that_fails(run: Run, tmp_
     ],
     ids=["agent", "agent of verdicts", "settings"],
 )
-def test_what_a_reference_does_not_read_must_be_there_too(
+def test_agents_and_files_are_checked_for_references_too(
     run: Run, data: Path, words: tuple[str, ...], says: str
 ) -> None:
     """`oracle` used to accept any name of an agent and of a file."""
@@ -89,7 +89,7 @@ def test_what_a_reference_does_not_read_must_be_there_too(
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("option", ["--budget", "--cap"])
 @pytest.mark.parametrize("amount", ["", "much", "-1", "nan", "inf", "1E+99", "1,5", "$5", "1 USD"])
-def test_what_is_no_amount_is_no_limit(run: Run, data: Path, option: str, amount: str) -> None:
+def test_an_invalid_amount_is_refused_as_a_limit(run: Run, data: Path, option: str, amount: str) -> None:
     """A budget that nothing exceeds is no budget."""
     code, said = run("predict", "a/b", "m", option, amount, "--data", data)
     assert (code, f"Invalid value for '{option}': '{amount}' is not an amount in USD" in said) == (2, True), said
@@ -112,7 +112,7 @@ def test_what_is_no_amount_is_no_limit(run: Run, data: Path, option: str, amount
     ],
     ids=lambda one: " ".join(one) if isinstance(one, tuple) else "",
 )
-def test_what_a_command_can_not_use_is_said(run: Run, data: Path, words: tuple[str, ...], says: str) -> None:
+def test_invalid_arguments_are_refused(run: Run, data: Path, words: tuple[str, ...], says: str) -> None:
     options = () if words[0] in ("schema", "submission") else ("--data", data)
     code, said = run(*words, *options)
     assert (code, says in said) == (2, True), said
@@ -163,7 +163,7 @@ def test_an_engine_that_does_not_answer_is_named(
     assert code == 2 and "the Docker engine failed: " in said and f"(at {address})" in said and "('" not in said
 
 
-def test_a_place_that_the_system_refuses_is_bad_input(run: Run, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_that_the_system_refuses_is_bad_input(run: Run, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk is no bad input: the same command continues once there is room."""
     for number, code in ((13, 2), (30, 2), (28, 1)):
         monkeypatch.setattr(cli.program, "main", _failing(OSError(number, "no", str(data))))

@@ -87,7 +87,7 @@ def dataset(folder: Path) -> Path:
 
 @pytest.mark.rule("instant-help")
 @pytest.mark.parametrize("command", [[], *ALL], ids=" ".join)
-def test_help_is_there_and_light(command: list[str]) -> None:
+def test_help_imports_no_heavy_modules(command: list[str]) -> None:
     """Help is instant if nothing heavy is imported for it; unlike times, imports can be tested."""
     done = process(*command, "--help")
     assert done.returncode == 0
@@ -155,7 +155,7 @@ def test_the_installed_program_is_this_one() -> None:
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else "",
 )
-def test_what_is_unknown_lists_what_there_is(run: Run, tmp_path: Path, arguments: list[str], says: str) -> None:
+def test_unknown_names_list_the_available_ones(run: Run, tmp_path: Path, arguments: list[str], says: str) -> None:
     """Exit code 2, what to do, and nothing written."""
     if arguments[0] not in ("schema", "frobnicate"):
         arguments = [*arguments, "--data", str(tmp_path)]

@@ -29,12 +29,12 @@ def ask(instruction: str, **given: str) -> str:
     ],
     ids=["command", "sub-command", "option", "choice"],
 )
-def test_a_shell_is_told_what_there_is(words: str, last: int, offered: set[str]) -> None:
+def test_a_shell_gets_the_available_names(words: str, last: int, offered: set[str]) -> None:
     lines = ask("bash_complete", COMP_WORDS=words, COMP_CWORD=str(last)).splitlines()
     assert {line.partition(",")[2] for line in lines} == offered
 
 
-def test_the_names_of_commands_come_without_their_modules() -> None:
+def test_names_of_commands_are_completed_without_importing_them() -> None:
     """A shell waits for them at every press of a key."""
     code = (
         "import sys\nfrom pipeline.cli import COMMANDS, program\n"
@@ -47,7 +47,7 @@ def test_the_names_of_commands_come_without_their_modules() -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_of_every_shell_that_is_documented_is_there(shell: str) -> None:
+def test_every_documented_shell_has_a_completion_script(shell: str) -> None:
     assert re.search(rf"_A11Y_BENCH_COMPLETE={shell}_source", PAGE.read_text(encoding="utf-8"))
     if shell != "bash":  # which is asked for its version, where there is one
         assert "a11y-bench" in ask(f"{shell}_source")

@@ -22,25 +22,25 @@ CHECK = Check("part", "for something", True, lambda: None, "install it")
         (True, Low("1.1"), "low", "install it"),
     ],
 )
-def test_a_finding_says_what_to_do(needed: bool, found: str | None, state: str, remedy: str) -> None:
+def test_a_finding_has_a_remedy(needed: bool, found: str | None, state: str, remedy: str) -> None:
     (finding,) = examine((CHECK._replace(needed=needed, find=lambda: found),))
     assert (finding.name, finding.state, finding.found, finding.remedy) == ("part", state, found or "", remedy)
 
 
-def test_a_program_that_is_not_there_or_fails_is_missing() -> None:
+def test_a_missing_or_failing_program_is_missing() -> None:
     assert _version("no-such-program-at-all")() is None
     assert _version("git", "no-such-command")() is None
     assert _version("git", "--version")().startswith("git version")
 
 
-def test_everything_that_the_issue_asks_for_is_looked_at() -> None:
+def test_every_required_part_is_examined() -> None:
     names = {check.name for check in CHECKS}
     assert {"git", "node", "npm", "disk", "container engine", "base image", "browser", "GitHub token"} <= names
     assert all(check.remedy for check in CHECKS)
 
 
 @pytest.mark.engine
-def test_it_says_what_the_engine_lets_containers_have() -> None:
+def test_limits_of_the_engine_are_shown() -> None:
     """The limits that can end a run are shown before the night, and not only in its log."""
     found = {one.name: one for one in examine()}
     rows = [found[f"engine: {part}"] for part in ("disk", "storage driver", "open files", "builder")]
@@ -50,7 +50,7 @@ def test_it_says_what_the_engine_lets_containers_have() -> None:
 
 
 @pytest.mark.invariant(6)
-def test_it_names_variables_and_never_what_is_in_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_variables_are_named_without_their_values(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """People paste its output into issues."""
     monkeypatch.setenv("GITHUB_TOKEN", "canary-of-a-token")
     monkeypatch.setenv("OPENAI_API_KEY", "canary-of-a-key")

@@ -24,7 +24,7 @@ from pipeline.predict.stage import Predictor
 
 @pytest.mark.trap("clone-configuration-runs")
 @pytest.mark.invariant(5)
-def test_no_command_starts_anything_of_a_clone(tiny: Bench, tmp_path: Path) -> None:
+def test_no_command_runs_programs_of_a_clone(tiny: Bench, tmp_path: Path) -> None:
     """Collect, build, predict, evaluate and rebuild, on a malicious clone."""
     library = tmp_path / "library"
     shutil.copytree(tiny.library, library)
@@ -44,7 +44,7 @@ def test_no_command_starts_anything_of_a_clone(tiny: Bench, tmp_path: Path) -> N
 
 @pytest.mark.trap("dot-dot-in-a-tree")
 @pytest.mark.parametrize(("name", "mode", "content"), [("..", "100644", "x"), ("link", "120000", "/etc/passwd")])
-def test_a_candidate_on_such_a_tree_is_rejected(
+def test_a_candidate_on_an_unsafe_tree_is_rejected(
     tiny: Bench, tmp_path: Path, name: str, mode: str, content: str
 ) -> None:
     """By its name, before anything is written; the rest of the batch continues."""
@@ -69,7 +69,7 @@ def _rebased(text: str, before: str, base: str) -> str:
 
 
 @pytest.mark.trap("dot-dot-in-a-tree")
-def test_a_pull_request_that_changes_such_a_file_is_rejected(tmp_path: Path) -> None:
+def test_a_pull_request_that_changes_an_unsafe_file_is_rejected(tmp_path: Path) -> None:
     history = History(tmp_path / "clone")
     history.commit("first", {"src/Menu.tsx": "1\n"})
     graft(history.folder, "..", "100644", "x")

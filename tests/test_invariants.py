@@ -58,7 +58,7 @@ def _is_shell_string(node: ast.List | ast.Tuple) -> bool:
 
 @pytest.mark.invariant(5)
 @pytest.mark.trap("eval-on-path")
-def test_no_text_becomes_code() -> None:
+def test_no_text_is_executed_as_code() -> None:
     """MagentLess evaluates a path that the model wrote, and puts paths into shell strings."""
     assert len(SOURCES) > 80
     trees = {str(path.relative_to(ROOT)): ast.parse(path.read_bytes()) for path in SOURCES}
@@ -72,7 +72,7 @@ def test_no_text_becomes_code() -> None:
     "code",
     ["eval(path)", "exec(a)", "subprocess.run(a, shell=True)", "os.system(a)", "run(['sh', '-c', f'cat {path}'])"],
 )
-def test_the_check_sees_what_it_is_for(code: str) -> None:
+def test_the_check_finds_executed_text(code: str) -> None:
     assert list(faults(ast.parse(code)))
 
 
@@ -85,12 +85,12 @@ def test_the_check_sees_what_it_is_for(code: str) -> None:
         "re.compile(text)",
     ],
 )
-def test_the_check_leaves_the_rest_alone(code: str) -> None:
+def test_the_check_accepts_other_code(code: str) -> None:
     assert not list(faults(ast.parse(code)))
 
 
 @pytest.mark.rule("stages-know-only-the-floor")
-def test_stages_import_the_floor_and_never_each_other() -> None:
+def test_stages_never_import_each_other() -> None:
     """They communicate through files in data/ only, so a stage can be replaced, or run elsewhere."""
     program = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run([program, "--no-cache"], cwd=ROOT, capture_output=True, text=True)

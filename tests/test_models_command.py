@@ -16,7 +16,7 @@ def rows(*words: str) -> dict[str, dict]:
 
 
 @pytest.mark.invariant(6)
-def test_it_says_which_variables_are_missing_and_never_what_is_in_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_variables_are_named_without_values(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DEEPINFRA_API_KEY", "canary-of-a-key")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     found = rows()
@@ -29,7 +29,7 @@ def test_prices_are_digits_and_contexts_tokens() -> None:
     assert (glm["price"], glm["context"], glm["limit"]) == (["0.0000005", "0.000002", "0.0000001"], 202752, 32)
 
 
-def test_a_person_sees_prices_per_million(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_shows_prices_per_million(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GEMINI_API_KEY", raising=False)
     shown = CliRunner().invoke(command, catch_exceptions=False).output
     (line,) = [line for line in shown.splitlines() if "gemini-2.5-flash" in line]

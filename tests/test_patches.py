@@ -75,14 +75,14 @@ def change(tmp_path_factory: pytest.TempPathFactory) -> Change:
     return Change(before, after, history, (base, history.commit("head", changed)))
 
 
-def test_its_files_are_gits(change: Change) -> None:
+def test_files_of_a_patch_agree_with_git(change: Change) -> None:
     patch = change.patch()
     assert set(paths(patch)) == changed_files(patch) == {one.name for one in files(patch)} == change.touched
     assert "".join(part for _, part in sections(patch)) == patch
     assert select(patch, lambda _: True) == patch and select(patch, lambda _: False) == ""
 
 
-def test_its_lines_are_gits(change: Change) -> None:
+def test_lines_of_a_patch_agree_with_git(change: Change) -> None:
     rows = [
         row.split("\t")[:2]
         for row in change.history.git("diff", "--numstat", "--no-renames", *change.commits).splitlines()
@@ -95,13 +95,13 @@ def test_its_lines_are_gits(change: Change) -> None:
     assert structure(patch).files == _sizes(patch)["files"] == len(change.touched)
 
 
-def test_its_blocks_are_gits(change: Change) -> None:
+def test_blocks_of_a_patch_agree_with_git(change: Change) -> None:
     """Without context, each block of changed lines is a hunk of its own."""
     blocks = sum(line.startswith("@@ -") for line in change.patch("-U0").split("\n"))
     assert structure(change.patch()).hunks == blocks
 
 
-def test_both_sides_are_the_files(change: Change) -> None:
+def test_both_sides_of_a_patch_agree_with_the_files(change: Change) -> None:
     """With full context, each side is the whole file, line by line with its numbers."""
     for one in files(change.patch("-U999")):
         for side, number, content in (("old", "old_number", change.before), ("new", "number", change.after)):
@@ -113,7 +113,7 @@ def test_both_sides_are_the_files(change: Change) -> None:
 
 
 @pytest.mark.parametrize("options", [(), ("--no-prefix",), ("--src-prefix=i/", "--dst-prefix=w/"), ("-U0",)])
-def test_a_patch_of_another_harness_becomes_gits(change: Change, options: tuple[str, ...]) -> None:
+def test_a_patch_of_another_harness_is_normalized(change: Change, options: tuple[str, ...]) -> None:
     """Without prefixes, a new file in a folder `b` looks like one with a prefix."""
     patch, wanted = change.patch(*options), change.patch(*(option for option in options if option == "-U0"))
     patch, wanted = (select(text, lambda name: not name.startswith("b/")) for text in (patch, wanted))

@@ -82,7 +82,7 @@ def run_wheel(wheel: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environment, cwd=wheel.parent / "built", capture_output=True, text=True)
 
 
-def test_a_wheel_has_what_is_no_python(wheel: Path) -> None:
+def test_a_wheel_contains_data_files(wheel: Path) -> None:
     said = run_wheel(wheel, "models")
     assert said.returncode == 0 and str(wheel) in said.stdout.replace("\n", "")
     assert run_wheel(wheel, "doctor").returncode in (0, 1)
@@ -104,7 +104,7 @@ def test_the_demo_ends_well_both_times(demo: Demo) -> None:
     assert differences(demo.store, REPO, DEMO) == []
 
 
-def test_it_ends_with_a_table_and_a_report(demo: Demo) -> None:
+def test_the_demo_ends_with_a_table_and_a_report(demo: Demo) -> None:
     assert all(name in demo.first.stdout for name in ("oracle", "nop", "magentless"))
     report = Path(re.findall(r"\S+\.html", demo.first.stdout)[-1])
     assert report.is_relative_to(demo.store.analysis)
@@ -124,7 +124,7 @@ def test_progress_is_visible(demo: Demo) -> None:
 
 
 @pytest.mark.invariant(2)
-def test_the_references_are_as_they_must_be(demo: Demo) -> None:
+def test_oracle_resolves_every_instance_and_nop_none(demo: Demo) -> None:
     """Oracle resolves every qualified instance, nop none: the benchmark's own check."""
     by_model = {path.parts[-2]: path.read_text().splitlines() for path in demo.verdicts}
     outcomes = {model: [json.loads(line)["outcome"] for line in lines] for model, lines in by_model.items()}
@@ -148,13 +148,13 @@ def test_multi_swe_bench_agrees(demo: Demo) -> None:
 
 
 @pytest.mark.rule("snapshot-only")
-def test_what_only_snapshots_show_is_marked(demo: Demo) -> None:
+def test_instances_fixed_only_in_snapshots_are_marked(demo: Demo) -> None:
     marked = {one.number: set(one.snapshot_only) for one in demo.instances if one.snapshot_only}
     assert marked == {19: set(EXPECTED["pulls"]["19"]["fixes"])}
 
 
 @pytest.mark.invariant(7)
-def test_what_can_not_be_built_is_data(demo: Demo) -> None:
+def test_unbuildable_candidates_are_rejected_with_a_reason(demo: Demo) -> None:
     rejected = read_records(demo.store.qualification(REPO) / "rejections.jsonl", Rejection)
     assert {one.instance_id: one.reason for one in rejected} == {
         REPO.instance_id(29): "no_fix_transition",
@@ -207,7 +207,7 @@ def asked(demo: Demo, instance: Instance) -> list[str]:
 
 
 @pytest.mark.invariant(1)
-def test_nothing_of_the_solution_reached_the_model(demo: Demo) -> None:
+def test_no_prompt_contains_the_solution(demo: Demo) -> None:
     """In another benchmark, the images contain gold patch and test patch; 21 % of one model's runs used the history."""
     for instance in demo.instances:
         lines, prompts = canaries(demo, instance), asked(demo, instance)
@@ -217,7 +217,7 @@ def test_nothing_of_the_solution_reached_the_model(demo: Demo) -> None:
 
 @pytest.mark.invariant(1)
 @pytest.mark.rule("statement-source")
-def test_tasks_hold_the_issue_and_nothing_of_the_pull_request(demo: Demo) -> None:
+def test_tasks_contain_the_issue_and_no_text_of_the_pull_request(demo: Demo) -> None:
     """A pull request's own text often gives the solution away: it is the statement only if there is no issue."""
     (path,) = demo.store.root.glob("03_predictions/repair/magentless/*/*/*/tasks.jsonl")
     tasks = dict(zip((one.instance_id for one in demo.instances), path.read_text().splitlines(), strict=True))

@@ -211,7 +211,7 @@ def _place(folder: Path, reader: Reader) -> Path:
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
-def test_what_people_write_is_read_or_refused(reader: Reader, tmp_path: Path) -> None:
+def test_any_content_is_read_or_refused(reader: Reader, tmp_path: Path) -> None:
     """A traceback names neither file nor line, and ends a command halfway."""
     path = _place(tmp_path, reader)
 
@@ -250,7 +250,7 @@ EXCESSIVE = {
 
 
 @pytest.mark.parametrize("reader", [one for one in READERS if one.read != _override], ids=lambda reader: reader.name)
-def test_what_is_nested_too_deeply_or_too_long_is_read_or_refused(reader: Reader, tmp_path: Path) -> None:
+def test_deeply_nested_and_long_content_is_read_or_refused(reader: Reader, tmp_path: Path) -> None:
     """Parsers raise other errors for such files than for invalid ones: these used to end commands in a traceback."""
     path = _place(tmp_path, reader)
     for text in EXCESSIVE.get(path.suffix, EXCESSIVE[".json"]):
@@ -262,7 +262,7 @@ def test_what_is_nested_too_deeply_or_too_long_is_read_or_refused(reader: Reader
 
 
 @pytest.mark.parametrize("reader", [one for one in READERS if one.like], ids=lambda reader: reader.name)
-def test_editors_of_windows_begin_files_with_a_mark(reader: Reader, tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_accepted(reader: Reader, tmp_path: Path) -> None:
     """A byte order mark is invisible: a file that is refused because of it looks right to its author."""
     path = _place(tmp_path, reader)
     text = reader.like.read_text() if isinstance(reader.like, Path) else reader.like

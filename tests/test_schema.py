@@ -34,13 +34,13 @@ def test_without_a_name_all_records_are_listed() -> None:
 
 
 @pytest.mark.parametrize("name", names())
-def test_every_record_has_a_schema_that_says_what_it_is(name: str) -> None:
+def test_every_record_has_a_schema_with_title_and_properties(name: str) -> None:
     schema = json.loads(printed(name).output)
     assert schema["title"] == name and schema["type"] == "object" and schema["properties"]
 
 
 @pytest.mark.parametrize("name", names())
-def test_a_schema_refuses_fields_that_it_does_not_know(name: str) -> None:
+def test_a_schema_refuses_unknown_fields(name: str) -> None:
     """A typo is never accepted as data."""
     assert json.loads(printed(name).output)["additionalProperties"] is False
 
@@ -52,7 +52,7 @@ def test_a_record_has_the_fields_of_its_schema(name: str) -> None:
     assert set(fields) == set(schema["properties"]) and set(schema.get("required", ())) <= set(fields)
 
 
-def test_an_unknown_record_lists_those_that_there_are() -> None:
+def test_an_unknown_record_lists_the_available_ones() -> None:
     with pytest.raises(UserError, match="unknown record 'Nobody'") as error:
         printed("Nobody")
     assert "Instance" in str(error.value.hint)

@@ -22,7 +22,7 @@ def run_tests(*words: str, **given: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.rule("skipped-loudly-never-in-ci")
 @pytest.mark.parametrize("test", ["build/test_engine.py", "docker/test_base_image.py"])
-def test_what_a_machine_lacks_is_skipped_loudly(test: str) -> None:
+def test_tests_without_their_requirements_are_skipped_with_a_reason(test: str) -> None:
     done = run_tests("-m", "engine", str(TESTS / test), **NO_ENGINE)
     assert done.returncode == 0, done.stdout
     assert "this machine has no container engine: just engine-start" in done.stdout
@@ -30,7 +30,7 @@ def test_what_a_machine_lacks_is_skipped_loudly(test: str) -> None:
 
 
 @pytest.mark.rule("skipped-loudly-never-in-ci")
-def test_no_test_decides_on_its_own_to_be_skipped() -> None:
+def test_only_one_module_skips_tests() -> None:
     """Only one place in the code skips tests, and it knows about CI."""
     apart = {TESTS / "lacking.py", Path(__file__)}
     words = ("pytest.skip(", "mark.skip", "importorskip")
@@ -39,7 +39,7 @@ def test_no_test_decides_on_its_own_to_be_skipped() -> None:
 
 
 @pytest.mark.rule("skipped-loudly-never-in-ci")
-def test_in_ci_it_fails() -> None:
+def test_in_ci_a_missing_requirement_fails() -> None:
     """Otherwise a silently skipped tier proves nothing for months."""
     done = run_tests("-m", "engine", str(TESTS / "build" / "test_engine.py"), **NO_ENGINE, CI="true")
     assert done.returncode == 1

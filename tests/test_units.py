@@ -107,7 +107,7 @@ def test_a_request_names_its_clone(tiny: Bench, tmp_path: Path, make: Callable[[
     assert made.clone == str(open_clone(tiny.library).place)
 
 
-def test_so_do_the_samples_of_a_question(tmp_path: Path) -> None:
+def test_samples_of_a_question_survive_cloudpickle(tmp_path: Path) -> None:
     with convened(tmp_path) as court:
         here = court(3, 2, "no rating")
         survives(here.panel().request(here.gateway, question("patch")))
@@ -123,7 +123,7 @@ def survives(made: Request[Any]) -> None:
     )
 
 
-def test_no_key_is_shown_where_a_request_is(tiny: Bench, tmp_path: Path) -> None:
+def test_keys_are_not_in_the_repr_of_requests(tiny: Bench, tmp_path: Path) -> None:
     assert "a key" not in repr(ask(tiny.copy(tmp_path), tmp_path))
     with convened(tmp_path) as court:
         here = court(3)

@@ -60,7 +60,7 @@ def test_an_answer_is_plain_data(say: Say) -> None:
     assert speaker.requests[0].body["temperature"] == 0.1
 
 
-def test_an_answer_that_can_not_be_read_is_asked_for_once_more_with_what_was_wrong(say: Say) -> None:
+def test_an_unreadable_answer_is_requested_again_with_the_reason(say: Say) -> None:
     speaker, request = say("no idea", '{"grade": 3}')
     assert ask(request) == Answer({"grade": 3, "why": ""})
     *before, said, again = speaker.requests[1].body["messages"]
@@ -68,7 +68,7 @@ def test_an_answer_that_can_not_be_read_is_asked_for_once_more_with_what_was_wro
     assert again == {"role": "user", "content": "Wrong: there is no JSON object with a grade."}
 
 
-def test_after_the_second_it_is_missing_with_its_cause(say: Say) -> None:
+def test_after_two_unreadable_answers_it_is_missing_with_its_cause(say: Say) -> None:
     speaker, request = say("no idea", '{"grade": "high"}', '{"grade": 3}')
     found = ask(request)
     assert found.value is None and found.missing.startswith("bad answer: grade: Input should be a valid integer")
@@ -76,7 +76,7 @@ def test_after_the_second_it_is_missing_with_its_cause(say: Say) -> None:
 
 
 @pytest.mark.invariant(4)
-def test_what_a_provider_owes_is_told_apart(say: Say) -> None:
+def test_a_providers_failure_is_kept_apart_from_a_missing_answer(say: Say) -> None:
     speaker, request = say('{"grade": 3}')
     speaker.fail(Fault(status=503))
     assert ask(request) == Answer(failure="provider_503")
@@ -84,7 +84,7 @@ def test_what_a_provider_owes_is_told_apart(say: Say) -> None:
     assert ask(replace(request, base_url="http://127.0.0.1:9/v1")).failure == "gateway"
 
 
-def test_a_read_function_of_ones_own_may_refuse(say: Say) -> None:
+def test_a_custom_read_function_may_refuse(say: Say) -> None:
     def even(text: str) -> Grade:
         if int(text) % 2:
             raise BadAnswer(f"{text} is odd")
@@ -95,11 +95,11 @@ def test_a_read_function_of_ones_own_may_refuse(say: Say) -> None:
 
 
 @pytest.mark.invariant(6)
-def test_no_key_is_shown() -> None:
+def test_the_key_is_not_in_the_repr() -> None:
     assert "secret" not in repr(Request("http://gateway/v1", "secret", "m", MESSAGES, len, ""))
 
 
-def test_a_request_is_answered_alike_in_another_process(say: Say) -> None:
+def test_a_request_can_be_sent_from_another_process(say: Say) -> None:
     """A request and its answer travel there and back as plain data."""
     _, request = say('{"grade": 3}')
     assert cloudpickle.loads(cloudpickle.dumps(ask))(cloudpickle.loads(cloudpickle.dumps(request))) == ask(request)
@@ -112,7 +112,7 @@ def _grade(text: str) -> Grade:
 
 
 @pytest.mark.parametrize("cause", ["context", "refused"])
-def test_what_would_end_alike_is_not_owed(say: Say, cause: str) -> None:
+def test_a_permanent_refusal_is_a_missing_answer(say: Say, cause: str) -> None:
     """A question that cannot be answered is kept as missing; otherwise it would be asked again for ever."""
     speaker, request = say("unheard")
     speaker.fail(Fault(400))

@@ -46,7 +46,7 @@ def test_a_request_has_the_key_and_the_parameters() -> None:
     assert asked(gateway, temperature=0.5) == Completion("yes", "", None)
 
 
-def test_a_request_is_sent_again_if_the_gateway_says_so() -> None:
+def test_a_request_is_retried_if_the_gateway_allows_it() -> None:
     """It waited in vain for money that other requests had reserved, and may fit now."""
     again = httpx.Response(429, headers={"x-should-retry": "true", "retry-after": "0"})
     replies = iter([again, again, httpx.Response(200, json={"choices": [{"message": {"content": "yes"}}]})])
@@ -110,7 +110,7 @@ def test_the_usage_of_an_answer(details: dict[str, Any], usage: Usage) -> None:
     assert answered("yes", COUNTED | details).usage == usage
 
 
-def test_an_answer_that_says_nothing_may_have_no_tokens() -> None:
+def test_an_empty_answer_may_have_no_tokens() -> None:
     assert answered("", {"prompt_tokens": 9}) == Completion("", "stop", Usage(9))
     assert answered("", None, finish_reason=None) == Completion("", "", None)
 
@@ -131,7 +131,7 @@ def test_an_answer_that_says_nothing_may_have_no_tokens() -> None:
         "[" * 5000,
     ],
 )
-def test_what_is_no_completion_is_the_gateways_fault(body: str) -> None:
+def test_an_answer_of_another_form_is_a_fault_of_the_gateway(body: str) -> None:
     assert refused(200, body) == "gateway"
 
 
@@ -149,13 +149,13 @@ def test_what_is_no_completion_is_the_gateways_fault(body: str) -> None:
         (302, "", {"location": "http://elsewhere"}, "provider_302"),
     ],
 )
-def test_why_there_is_no_answer(status: int, text: str, headers: dict[str, str], cause: str) -> None:
+def test_the_cause_of_a_failed_request(status: int, text: str, headers: dict[str, str], cause: str) -> None:
     assert refused(status, text, **headers) == cause
 
 
 @pytest.mark.invariant(4)
 @pytest.mark.parametrize("error", [httpx.ConnectError, httpx.ReadTimeout, httpx.RemoteProtocolError])
-def test_a_gateway_that_is_gone_is_no_answer(error: type[httpx.TransportError]) -> None:
+def test_an_unreachable_gateway_is_a_fault_without_the_key(error: type[httpx.TransportError]) -> None:
     def gone(request: httpx.Request) -> httpx.Response:
         raise error("sk-secret", request=request)
 

@@ -22,7 +22,7 @@ GIVEN = {
 
 
 @pytest.mark.invariant(6)
-def test_only_what_the_list_names_is_handed_on() -> None:
+def test_only_variables_of_the_list_are_passed_on() -> None:
     """A proxy that does not see a token cannot print it; a stray DATABASE_URL would switch LiteLLM's mode."""
     given = environment(load_models(DEMO), Path("/l"), Path("/h"), "sk-master", GIVEN)
     assert {name for name in GIVEN if name in given} == {"PATH", "HTTPS_PROXY", "A11Y_BENCH_SCRIPTED_KEY"}
@@ -38,7 +38,7 @@ def test_no_key_is_in_the_configuration() -> None:
     assert "sk-" not in written
 
 
-def test_prices_reach_the_hooks_as_digits() -> None:
+def test_prices_are_passed_to_the_hooks_as_digits() -> None:
     given = environment(load_models(DEMO), Path("/l"), Path("/h"), "sk-master", GIVEN)
     listed = json.loads(given["A11Y_BENCH_GATEWAY"])["models"]["scripted"]
     assert listed["kind"] == "llm"
@@ -46,7 +46,7 @@ def test_prices_reach_the_hooks_as_digits() -> None:
     assert listed["price"] == {**amounts, "reasoning": None, "tiers": []}
 
 
-def test_both_deployments_try_again_alike() -> None:
+def test_both_deployments_have_the_same_retries() -> None:
     """The embedded proxy reads its retries and time-outs from the deployed one's file."""
     settings = yaml.safe_load(SETTINGS.read_text(encoding="utf-8"))
     embedded = configuration(load_models(DEMO))
@@ -56,7 +56,7 @@ def test_both_deployments_try_again_alike() -> None:
     assert {name: given[name] for name in BACK_OFF} == BACK_OFF
 
 
-def test_nothing_is_cached_without_a_place_for_it(tmp_path: Path) -> None:
+def test_nothing_is_cached_without_a_folder(tmp_path: Path) -> None:
     assert configuration(load_models(DEMO))["litellm_settings"]["cache"] is False
     cached = configuration(load_models(DEMO), tmp_path)["litellm_settings"]["cache_params"]
     assert (cached["mode"], cached["disk_cache_dir"]) == ("default_on", str(tmp_path))

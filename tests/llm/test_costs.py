@@ -55,7 +55,7 @@ def test_one_row_per_repository_model_and_agent(store: Store) -> None:
 
 
 @pytest.mark.rule("costs-columns")
-def test_a_track_has_rows_of_its_own(store: Store) -> None:
+def test_a_track_has_its_own_rows(store: Store) -> None:
     """A case set of pages may have the name of a repository."""
     ledger = Ledger(store.ledger)
     ledger.issue("p", Key("alias", "x", "o/a", "m", "agent", "s1", "p-1", track="pages"))
@@ -69,7 +69,7 @@ def test_a_track_has_rows_of_its_own(store: Store) -> None:
 
 
 @pytest.mark.rule("money-adds-up")
-def test_three_sums_are_one(store: Store) -> None:
+def test_ledger_holders_and_costs_file_have_the_same_sum(store: Store) -> None:
     """Ledger, holders and costs.csv must agree to the last digit, or no cost can be trusted."""
     write_costs(store)
     ledger = Ledger(store.ledger)

@@ -33,7 +33,9 @@ def asked(setting: Setting, path: str, **parameters: str) -> dict:
 
 
 @deployed
-def test_a_key_is_one_of_the_proxys_own(setting: Setting, bench: Bench, experiment: Experiment) -> None:
+def test_a_key_belongs_to_the_experiments_team_on_the_proxy(
+    setting: Setting, bench: Bench, experiment: Experiment
+) -> None:
     """LiteLLM's pages show who owns it; the budget belongs to the team, which is the experiment."""
     key = bench.key(experiment, "o__r-7", budget_usd=Decimal("1.5"))
     info = asked(setting, "/key/info", key=key)["info"]
@@ -45,7 +47,7 @@ def test_a_key_is_one_of_the_proxys_own(setting: Setting, bench: Bench, experime
 
 @deployed
 @pytest.mark.rule("budget")
-def test_a_cap_is_told_from_a_budget(bench: Bench, experiment: Experiment) -> None:
+def test_a_reached_cap_is_distinguished_from_the_budget(bench: Bench, experiment: Experiment) -> None:
     """LiteLLM has one error for both: a reached cap ended the whole experiment, without anybody's fault."""
     key = bench.key(experiment, answer="capped", cap_usd=2 * THOUSAND, budget_usd=Decimal(1))
     assert bench.chat(key, max_tokens=1000).status_code == 200
@@ -79,7 +81,7 @@ def test_keys_are_worthless_after_the_command(setting: Setting, experiment: Expe
 
 @deployed
 @pytest.mark.rule("money-adds-up")
-def test_what_a_killed_run_spent_is_read_back(setting: Setting, experiment: Experiment) -> None:
+def test_costs_of_a_killed_run_are_read_back(setting: Setting, experiment: Experiment) -> None:
     """Its last requests are only in the proxy's log; the next run of the experiment adds them to its ledger."""
     ledger = Ledger(setting.folder / "killed" / "ledger.sqlite")
     admin = Admin(setting.given[PROXY_URL], setting.given[PROXY_KEY])
@@ -98,7 +100,7 @@ def test_what_a_killed_run_spent_is_read_back(setting: Setting, experiment: Expe
 
 
 @deployed
-def test_an_id_that_is_there_twice_is_said(setting: Setting, experiment: Experiment) -> None:
+def test_a_duplicate_answer_id_is_reported(setting: Setting, experiment: Experiment) -> None:
     """LiteLLM's log keeps one row per answer id, so money would be missing from the ledger."""
     with (
         pytest.raises(InfrastructureError, match="two answers of one id"),
@@ -113,7 +115,7 @@ def test_an_id_that_is_there_twice_is_said(setting: Setting, experiment: Experim
 
 
 @deployed
-def test_a_proxy_of_other_prices_is_refused(setting: Setting, experiment: Experiment) -> None:
+def test_a_proxy_with_other_prices_is_refused(setting: Setting, experiment: Experiment) -> None:
     """The ledger would contain wrong costs."""
     models, name = setting.folder / "models.yaml", "other-prices.yaml"
     (setting.folder / name).write_text(models.read_text().replace("0.0000011", "0.0000012"), encoding="utf-8")
@@ -127,7 +129,7 @@ def test_a_proxy_of_other_prices_is_refused(setting: Setting, experiment: Experi
 
 
 @deployed
-def test_a_wrong_master_key_is_the_users(setting: Setting) -> None:
+def test_a_wrong_master_key_is_bad_input(setting: Setting) -> None:
     with pytest.raises(UserError, match="401") as caught, opened(setting, "wrong", **{PROXY_KEY: "sk-canary-wrong"}):
         pass
     assert PROXY_KEY in caught.value.hint and "canary" not in str(caught.value)
@@ -140,7 +142,7 @@ def test_a_wrong_master_key_is_the_users(setting: Setting) -> None:
         ({PROXY_URL: "http://127.0.0.1:9", PROXY_KEY: "sk-x"}, InfrastructureError, "no LiteLLM proxy at"),
     ],
 )
-def test_a_proxy_that_is_not_there(tmp_path: Path, given: dict, error: type[Exception], said: str) -> None:
+def test_a_missing_proxy_is_reported(tmp_path: Path, given: dict, error: type[Exception], said: str) -> None:
     with (
         pytest.raises(error, match=said),
         open_gateway(SHIPPED, tmp_path / "l", say=print, log=tmp_path / "log", environ=given),
@@ -150,7 +152,7 @@ def test_a_proxy_that_is_not_there(tmp_path: Path, given: dict, error: type[Exce
 
 @deployed
 @pytest.mark.rule("provider-limit")
-def test_what_is_too_much_for_a_minute_waits_here_too(bench: Bench) -> None:
+def test_requests_beyond_the_limit_per_minute_wait(bench: Bench) -> None:
     """LiteLLM has no queue, so a model with these limits could not be used through this proxy."""
     key = bench.key(Experiment("o/r", "paced", "agent", "minutes"))
     begun = time.monotonic()
@@ -163,7 +165,7 @@ def test_what_is_too_much_for_a_minute_waits_here_too(bench: Bench) -> None:
 @deployed
 @pytest.mark.rule("provider-limit")
 @pytest.mark.parametrize(("limits", "other"), [("rpm: 3", "rpm"), ("rpm: 2, tpm: 900", "tpm"), ("timeout: 9", "rpm")])
-def test_a_proxy_of_other_limits_is_refused(setting: Setting, tmp_path: Path, limits: str, other: str) -> None:
+def test_a_proxy_with_other_limits_is_refused(setting: Setting, tmp_path: Path, limits: str, other: str) -> None:
     """It applies its own limits, and not those of the list."""
     models = tmp_path / "models.yaml"
     models.write_text(MODELS.replace("rpm: 2", limits), encoding="utf-8")

@@ -33,29 +33,29 @@ from pipeline.llm.provider import FINGERPRINT, Fault, embed
 pytestmark = pytest.mark.parametrize("setting", [EMBEDDED], indirect=True, scope="session")
 
 
-def test_a_model_without_its_key_is_the_users(bench: Bench) -> None:
+def test_a_model_without_its_key_is_bad_input(bench: Bench) -> None:
     with pytest.raises(UserError, match="'keyless' needs the environment variable NO_SUCH_KEY"):
         bench.gateway.issue_key(Experiment("o/r", "keyless", "agent", ""), "o__r-1")
 
 
-def test_a_refusal_says_what_there_is(bench: Bench, experiment: Experiment) -> None:
+def test_an_unknown_model_lists_the_available_ones(bench: Bench, experiment: Experiment) -> None:
     answer = bench.chat(bench.key(experiment), model="unheard-of")
     assert "available: scripted," in answer.json()["error"]["message"]
 
 
-def test_a_forged_row_changes_nothing(bench: Bench, experiment: Experiment) -> None:
+def test_forged_metadata_have_no_effect(bench: Bench, experiment: Experiment) -> None:
     bench.chat(bench.key(experiment), metadata={"a11y_bench_request": {"id": "forged", "model": "other"}})
     assert [row.cost_usd for row in booked(bench, experiment)] == [COST]
 
 
-def test_a_request_names_no_other_model_to_fall_back_on(bench: Bench, experiment: Experiment) -> None:
+def test_a_request_cannot_name_a_fallback_model(bench: Bench, experiment: Experiment) -> None:
     bench.upstream.fail(*[Fault(500)] * TRIES)
     assert bench.chat(bench.key(experiment), fallbacks=["other"]).status_code == 500
 
 
 # -- the client -----------------------------------------------------------------------------------------------------
 @pytest.mark.rule("retries")
-def test_the_client_does_not_try_again_what_was_tried_here(bench: Bench, experiment: Experiment) -> None:
+def test_the_client_does_not_repeat_the_gateways_retries(bench: Bench, experiment: Experiment) -> None:
     """OpenAI's own client obeys; otherwise retries would multiply."""
     client = openai.OpenAI(base_url=bench.gateway.base_url, api_key=bench.key(experiment), max_retries=5)
     before = len(bench.upstream.requests)
@@ -82,9 +82,7 @@ def test_retry_after_reaches_the_client(bench: Bench, experiment: Experiment) ->
     ],
     ids=lambda one: one if isinstance(one, str) else "",
 )
-def test_the_client_is_told_why_there_is_no_answer(
-    bench: Bench, experiment: Experiment, fault: Fault, cause: str
-) -> None:
+def test_the_client_gets_the_cause_of_a_failure(bench: Bench, experiment: Experiment, fault: Fault, cause: str) -> None:
     """One place knows every provider's errors, and all clients repeat its message."""
     bench.upstream.fail(*[fault] * (TRIES if fault.status >= 500 else 1))
     answer = bench.chat(bench.key(experiment))
@@ -102,7 +100,7 @@ def test_a_stream_that_breaks_off_is_a_failure(bench: Bench, experiment: Experim
 
 
 @pytest.mark.trap("usage-missing-is-free")
-def test_a_stream_whose_client_goes_away_counts_at_its_worst(bench: Bench) -> None:
+def test_a_stream_whose_client_disconnects_counts_at_its_worst(bench: Bench) -> None:
     """Before the first part, LiteLLM would record nothing and the reservation would stay for ever; later, it guesses. A
     complete answer is recorded, even if nobody waits for it."""
     asked = Experiment("o/r", "scripted", "agent", "cut")
@@ -121,7 +119,7 @@ def test_a_stream_whose_client_goes_away_counts_at_its_worst(bench: Bench) -> No
     assert [(row.status, row.cost_usd) for row in booked(bench, other)] == [("ok", COST)]
 
 
-def test_a_client_that_leaves_at_the_last_event_had_the_whole_stream(bench: Bench, experiment: Experiment) -> None:
+def test_a_client_that_disconnects_after_the_last_event_pays_as_usual(bench: Bench, experiment: Experiment) -> None:
     """OpenAI's own client does this."""
     client = openai.OpenAI(base_url=bench.gateway.base_url, api_key=bench.key(experiment), max_retries=0)
     messages = [{"role": "user", "content": "hello"}]
@@ -131,7 +129,7 @@ def test_a_client_that_leaves_at_the_last_event_had_the_whole_stream(bench: Benc
 
 
 @pytest.mark.trap("usage-missing-is-free")
-def test_what_took_too_long_counts_each_time(bench: Bench) -> None:
+def test_each_request_that_timed_out_counts_at_its_worst(bench: Bench) -> None:
     experiment = Experiment("o/r", "hasty", "agent", "unpaid")
     bench.upstream.fail(*[Fault(delay=1)] * 2)
     assert bench.chat(bench.key(experiment), model="hasty", max_tokens=1000).status_code == 408
@@ -140,7 +138,7 @@ def test_what_took_too_long_counts_each_time(bench: Bench) -> None:
 
 
 @pytest.mark.trap("bought-fault")
-def test_a_prompt_that_is_refused_for_its_content_is_its_agents(bench: Bench, experiment: Experiment) -> None:
+def test_a_prompt_refused_for_its_content_is_no_providers_failure(bench: Bench, experiment: Experiment) -> None:
     """Some providers answer 403, which otherwise means a wrong key."""
     bench.upstream.fail(*[Fault(403, "your input was flagged")] * TRIES)
     key = bench.key(experiment)
@@ -151,7 +149,7 @@ def test_a_prompt_that_is_refused_for_its_content_is_its_agents(bench: Bench, ex
 
 # -- turns ----------------------------------------------------------------------------------------------------------
 @pytest.mark.rule("provider-limit")
-def test_a_provider_is_asked_no_more_at_once_than_the_list_says(bench: Bench) -> None:
+def test_requests_beyond_the_parallel_limit_wait(bench: Bench) -> None:
     """Further requests wait without being refused, and the provider is never idle meanwhile."""
     key = bench.key(Experiment("o/r", "narrow", "agent", "turns"))
     bench.upstream.fail(*[Fault(delay=0.5)] * 6)
@@ -240,7 +238,9 @@ def test_equal_embeddings_at_the_same_time_are_paid_for_once(bench: Bench, exper
     [{"max_tokens": 9}, {"seed": 2}, {"stop": ["x"]}, {"tools": []}, {"top_k": 3}, {"text": "hello there"}],
     ids=lambda changed: next(iter(changed)),
 )
-def test_all_that_matters_is_in_its_key(bench: Bench, experiment: Experiment, changed: dict[str, object]) -> None:
+def test_the_cache_key_contains_every_parameter(
+    bench: Bench, experiment: Experiment, changed: dict[str, object]
+) -> None:
     """A parameter that only one provider knows (top_k) changes the answer as well."""
     plain = {"text": f"hello from {experiment.id}"}
     before = len(bench.upstream.requests)
@@ -251,7 +251,7 @@ def test_all_that_matters_is_in_its_key(bench: Bench, experiment: Experiment, ch
 
 @pytest.mark.rule("response-cache")
 @pytest.mark.parametrize("sampled", [{}, {"temperature": 0.8}])
-def test_samples_are_never_from_the_cache(bench: Bench, experiment: Experiment, sampled: dict[str, float]) -> None:
+def test_samples_are_never_cached(bench: Bench, experiment: Experiment, sampled: dict[str, float]) -> None:
     """Ten samples of one prompt are ten answers."""
     before = len(bench.upstream.requests)
     for _ in range(2):
@@ -344,7 +344,7 @@ def test_a_request_waits_for_money_for_less_time_than_its_client(bench: Bench, e
 
 
 @pytest.mark.rule("budget")
-def test_a_client_that_has_gone_away_spends_nothing(bench: Bench, experiment: Experiment) -> None:
+def test_a_disconnected_client_spends_nothing(bench: Bench, experiment: Experiment) -> None:
     key, before = bench.key(experiment, budget_usd=2 * THOUSAND), len(bench.upstream.requests)
     with ThreadPoolExecutor(1) as threads, held(bench, key, threads, 1.5), pytest.raises(httpx.ReadTimeout):
         bench.chat(key, max_tokens=1000, waits=0.3)
@@ -354,9 +354,7 @@ def test_a_client_that_has_gone_away_spends_nothing(bench: Bench, experiment: Ex
 
 
 @pytest.mark.rule("response-cache")
-def test_a_client_that_has_gone_away_keeps_no_place_among_equal_embeddings(
-    bench: Bench, experiment: Experiment
-) -> None:
+def test_a_disconnected_client_does_not_block_equal_embeddings(bench: Bench, experiment: Experiment) -> None:
     """The provider refuses the first request, and the next one whose client is still waiting asks."""
     key, before = bench.key(experiment), len(bench.upstream.requests)
     asked = {"model": "embedder", "input": [f"one page for {experiment.settings}"]}
@@ -381,7 +379,7 @@ def ask(bench: Bench, experiment: Experiment, holder: str = "o__r-1", **more: ob
 @pytest.mark.trap("usage-missing-is-free")
 @pytest.mark.parametrize("fault", [Fault(uncounted=True), Fault(half_counted=True)])
 @pytest.mark.parametrize("stream", [False, True])
-def test_an_answer_without_a_count_ends_a_budget(
+def test_an_answer_without_usage_uses_up_the_budget(
     bench: Bench, experiment: Experiment, fault: Fault, stream: bool
 ) -> None:
     """It was recorded as `ok` with no cost, or with the prompt's only, and the budget never ended."""
@@ -394,7 +392,7 @@ def test_an_answer_without_a_count_ends_a_budget(
 
 
 @pytest.mark.rule("keys-end")
-def test_a_key_of_another_gateway_opens_nothing(bench: Bench, experiment: Experiment) -> None:
+def test_a_key_of_another_gateway_is_refused(bench: Bench, experiment: Experiment) -> None:
     """A killed gateway could not revoke its keys, and whoever had one could spend on its experiment for ever."""
     killed = EmbeddedGateway(bench.gateway.models, bench.gateway.ledger, bench.gateway.environ)
     key = killed.issue_key(experiment, "o__r-1")
@@ -404,7 +402,7 @@ def test_a_key_of_another_gateway_opens_nothing(bench: Bench, experiment: Experi
 
 
 # -- models as they are -----------------------------------------------------------------------------------------------
-def test_two_attempts_share_no_response(bench: Bench, experiment: Experiment) -> None:
+def test_attempts_share_no_cached_response(bench: Bench, experiment: Experiment) -> None:
     """A greedy request of a second attempt is a new question; a repetition within the same attempt is not."""
     before = len(bench.upstream.requests)
     for answer in ("first", "second", "first"):
@@ -413,7 +411,7 @@ def test_two_attempts_share_no_response(bench: Bench, experiment: Experiment) ->
     assert len(bench.upstream.requests) - before == 2
 
 
-def test_what_a_model_refuses_is_left_out_and_its_own_is_added(bench: Bench, experiment: Experiment) -> None:
+def test_refused_parameters_are_dropped_and_listed_ones_are_added(bench: Bench, experiment: Experiment) -> None:
     """As the list says: GPT-5 refuses every temperature, and all requests of a run failed."""
     own = replace(experiment, model="stubborn")
     assert bench.chat(bench.key(own), model="stubborn", temperature=0.8, seed=1).status_code == 200
@@ -421,7 +419,7 @@ def test_what_a_model_refuses_is_left_out_and_its_own_is_added(bench: Bench, exp
     assert "temperature" not in sent and (sent["seed"], sent["top_p"]) == (1, 0.5)
 
 
-def test_a_long_request_is_booked_at_its_tier(bench: Bench, experiment: Experiment) -> None:
+def test_a_long_request_is_booked_at_the_price_of_its_tier(bench: Bench, experiment: Experiment) -> None:
     own = replace(experiment, model="tiered")
     for text in ("hello", f"hello {'x' * 5000}"):
         assert bench.chat(bench.key(own), text, model="tiered").status_code == 200
@@ -430,7 +428,7 @@ def test_a_long_request_is_booked_at_its_tier(bench: Bench, experiment: Experime
     assert (short.cost_usd, long.cost_usd) == (short.tokens_in * 1, long.tokens_in * 2)
 
 
-def test_who_answered_is_kept(bench: Bench, experiment: Experiment) -> None:
+def test_the_serving_model_is_recorded(bench: Bench, experiment: Experiment) -> None:
     """A name in the list may mean another model tomorrow."""
     ask(bench, experiment)
     bench.gateway.settle(experiment)
@@ -465,7 +463,7 @@ def test_an_answer_costs_no_more_than_its_cap(bench: Bench, experiment: Experime
         ("scripted", {}, None),
     ],
 )
-def test_what_is_reserved_is_what_the_limit_that_is_sent_allows(
+def test_the_reservation_matches_the_limit_that_is_sent(
     bench: Bench, experiment: Experiment, model: str, asked: dict[str, int], sent: dict[str, int] | None
 ) -> None:
     """The limit named as in the Responses API was dropped, the list's own limit was ignored, and a dropped one was
@@ -483,7 +481,7 @@ def test_what_is_reserved_is_what_the_limit_that_is_sent_allows(
     ("model", "route", "limit"),
     [("remembering", "/messages", "max_tokens"), ("responding", "/responses", "max_output_tokens")],
 )
-def test_a_provider_gets_the_limit_under_the_name_that_it_knows(
+def test_the_limit_is_sent_under_the_providers_name(
     bench: Bench, experiment: Experiment, model: str, route: str, limit: str, name: str
 ) -> None:
     """Anthropic's messages, and OpenAI's Responses API, which LiteLLM uses for some reasoning models with tools. (Our
@@ -496,7 +494,7 @@ def test_a_provider_gets_the_limit_under_the_name_that_it_knows(
 
 
 @pytest.mark.rule("budget")
-def test_requests_that_do_not_fit_together_follow_each_other(bench: Bench, experiment: Experiment) -> None:
+def test_requests_that_do_not_fit_the_budget_together_are_sent_in_turn(bench: Bench, experiment: Experiment) -> None:
     """They would exceed the budget if each cost its maximum; to refuse the second would end a run too early."""
     key = bench.key(experiment, budget_usd=2 * THOUSAND)
     bench.upstream.fail(Fault(delay=0.5), Fault(delay=0.5))
@@ -508,7 +506,7 @@ def test_requests_that_do_not_fit_together_follow_each_other(bench: Bench, exper
     assert all(row.latency_ms < 1000 for row in booked(bench, experiment)), "waiting is no part of an answer's time"
 
 
-def test_a_prompt_is_marked_for_a_cache_that_must_be_asked_for(bench: Bench, experiment: Experiment) -> None:
+def test_a_prompt_is_marked_for_the_providers_cache(bench: Bench, experiment: Experiment) -> None:
     """Samples and turns repeat it, at a tenth of the price. (Our provider does not answer this form.)"""
     experiment, before = replace(experiment, model="remembering"), len(bench.upstream.requests)
     bench.chat(bench.key(experiment), model="remembering")
@@ -532,7 +530,7 @@ def test_several_answers_to_one_request_pay_for_its_prompt_once(bench: Bench, ex
 
 @pytest.mark.trap("field-of-the-proxy")
 @pytest.mark.parametrize(("model", "several"), [("several", 5), ("scripted", 2)])
-def test_more_answers_than_the_list_says_are_refused(
+def test_more_answers_than_the_list_allows_are_refused(
     bench: Bench, experiment: Experiment, model: str, several: int
 ) -> None:
     experiment, before = replace(experiment, model=model), len(bench.upstream.requests)
@@ -562,7 +560,7 @@ def test_a_budget_counts_every_answer_that_a_request_may_have(bench: Bench, expe
     ],
     ids=["taken", "refused", "ignored"],
 )
-def test_an_agents_samples_are_few_requests_where_the_provider_takes_it(
+def test_samples_are_joined_into_few_requests_if_the_provider_supports_it(
     bench: Bench, experiment: Experiment, fault: Fault, requests: list[int]
 ) -> None:
     """And as single requests from then on, if it does not."""
@@ -585,7 +583,7 @@ def test_an_agents_samples_are_few_requests_where_the_provider_takes_it(
     )
 
 
-def test_a_sample_is_paid_for_once_however_often_its_answer_is_begun(bench: Bench, experiment: Experiment) -> None:
+def test_a_sample_is_paid_for_once_even_if_its_answer_is_restarted(bench: Bench, experiment: Experiment) -> None:
     """An agent that was killed asks for the same samples again. Two samples of one answer share nothing."""
     before = len(bench.upstream.requests)
     for answer, sample in (("one", "1"), ("one", "2"), ("one", "1"), ("other", "1"), ("one", "2"), ("one", "")):

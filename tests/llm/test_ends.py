@@ -61,7 +61,7 @@ def test_an_answer_is_cut_unless_its_end_was_sent(
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_a_request_is_over_once_however_it_ends(fails: bool) -> None:
+def test_a_request_ends_exactly_once(fails: bool) -> None:
     acts: list[None] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -80,7 +80,7 @@ def test_a_request_is_over_once_however_it_ends(fails: bool) -> None:
 
 
 @pytest.mark.parametrize(("seconds", "expected"), [(0, "money"), (60, "gone")])
-def test_what_a_request_waits_for_ends_when_its_client_goes_away(seconds: float, expected: str) -> None:
+def test_waiting_ends_when_the_client_disconnects(seconds: float, expected: str) -> None:
     """Nobody waits for it any more: it gives up its place, and nothing is sent."""
     found: list[str] = []
     ended: list[None] = []

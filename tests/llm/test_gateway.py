@@ -56,7 +56,7 @@ def test_a_stream_is_booked_with_the_providers_own_count(
     assert [(row.tokens_in, row.tokens_out, row.cost_usd) for row in booked(bench, experiment)] == [(2, 21, COST)]
 
 
-def test_an_embedding_is_of_its_own_kind(bench: Bench, experiment: Experiment) -> None:
+def test_an_embedding_is_booked_as_its_own_kind(bench: Bench, experiment: Experiment) -> None:
     answer = bench.post(bench.key(experiment, SHARED), "/embeddings", model="embedder", input=["hello", "you there"])
     assert len(answer.json()["data"]) == 2
     (row,) = booked(bench, experiment)
@@ -64,7 +64,7 @@ def test_an_embedding_is_of_its_own_kind(bench: Bench, experiment: Experiment) -
     assert row.cost_usd == Decimal("0.0000001")
 
 
-def test_a_tool_call_comes_through(bench: Bench, experiment: Experiment) -> None:
+def test_a_tool_call_is_passed_on(bench: Bench, experiment: Experiment) -> None:
     """Agents with tools get the call as the provider made it, complete or as a stream."""
     key, tools = bench.key(experiment), [{"type": "function", "function": {"name": "look_up", "parameters": {}}}]
     choice = bench.chat(key, "the weather", tools=tools).json()["choices"][0]
@@ -78,7 +78,7 @@ def test_a_tool_call_comes_through(bench: Bench, experiment: Experiment) -> None
     assert [row.tokens_out for row in booked(bench, experiment)] == [6, 6]
 
 
-def test_tokens_that_the_provider_had_cost_what_they_cost(bench: Bench, experiment: Experiment) -> None:
+def test_cached_tokens_have_their_own_price(bench: Bench, experiment: Experiment) -> None:
     bench.upstream.fail(Fault(cached=1))
     bench.chat(bench.key(experiment))
     (row,) = booked(bench, experiment)
@@ -88,7 +88,7 @@ def test_tokens_that_the_provider_had_cost_what_they_cost(bench: Bench, experime
 
 # -- failures -------------------------------------------------------------------------------------------------------
 @pytest.mark.rule("retries")
-def test_what_failed_is_tried_again_and_booked_once(bench: Bench, experiment: Experiment) -> None:
+def test_a_failed_request_is_retried_and_booked_once(bench: Bench, experiment: Experiment) -> None:
     """Not before the provider allows it; the cost is recorded once, however many tries there were."""
     key, before = bench.key(experiment), len(bench.upstream.requests)
     bench.upstream.fail(Fault(500), Fault(429, retry_after=1), Fault(503))
@@ -102,7 +102,9 @@ def test_what_failed_is_tried_again_and_booked_once(bench: Bench, experiment: Ex
 @pytest.mark.parametrize(
     ("fault", "tries"), [(Fault(500), TRIES), (Fault(429), TRIES), (Fault(401), 1), (Fault(404), 1)]
 )
-def test_what_keeps_failing_is_given_up(bench: Bench, experiment: Experiment, fault: Fault, tries: int) -> None:
+def test_a_request_that_keeps_failing_is_given_up(
+    bench: Bench, experiment: Experiment, fault: Fault, tries: int
+) -> None:
     """One row, no cost, and an error for the client instead of an empty answer. An error that cannot go away is not
     retried."""
     key, before = bench.key(experiment), len(bench.upstream.requests)
@@ -115,7 +117,7 @@ def test_what_keeps_failing_is_given_up(bench: Bench, experiment: Experiment, fa
 
 
 @pytest.mark.rule("retries")
-def test_what_takes_too_long_is_tried_once_more(bench: Bench) -> None:
+def test_a_request_that_times_out_is_retried_once(bench: Bench) -> None:
     experiment = Experiment("o/r", "hasty", "agent", "time-out")
     key, before = bench.key(experiment), len(bench.upstream.requests)
     bench.upstream.fail(*[Fault(delay=1)] * 2)
@@ -124,13 +126,13 @@ def test_what_takes_too_long_is_tried_once_more(bench: Bench) -> None:
     assert [(row.status, row.cost_usd) for row in booked(bench, experiment)] == [("408", 0)]
 
 
-def test_a_prompt_that_the_provider_refuses(bench: Bench, experiment: Experiment) -> None:
+def test_a_prompt_refused_by_the_provider_costs_nothing(bench: Bench, experiment: Experiment) -> None:
     answer = bench.chat(bench.key(experiment), "unforeseen")
     assert answer.status_code == 400
     assert "begins: unforeseen" in answer.json()["error"]["message"]
 
 
-def test_empty_and_truncated_answers_come_through(bench: Bench, experiment: Experiment) -> None:
+def test_empty_and_truncated_answers_are_passed_on(bench: Bench, experiment: Experiment) -> None:
     key = bench.key(experiment)
     bench.upstream.fail(Fault(empty=True), Fault(truncated=True))
     empty, truncated = (bench.chat(key).json()["choices"][0] for _ in range(2))
@@ -140,7 +142,7 @@ def test_empty_and_truncated_answers_come_through(bench: Bench, experiment: Expe
 
 
 @pytest.mark.parametrize("key", ["sk-canary-stranger", ""])
-def test_a_stranger_is_refused(bench: Bench, key: str) -> None:
+def test_an_unknown_key_is_refused(bench: Bench, key: str) -> None:
     before = len(bench.upstream.requests)
     assert bench.chat(key or "none").status_code == 401
     assert len(bench.upstream.requests) == before
@@ -168,7 +170,7 @@ def test_a_request_that_may_cost_more_than_is_left_is_refused(bench: Bench, expe
 
 
 @pytest.mark.rule("budget")
-def test_who_is_done_when_the_budget_is_reached_has_its_answer(bench: Bench, experiment: Experiment) -> None:
+def test_an_answer_that_is_done_when_the_budget_is_reached_counts(bench: Bench, experiment: Experiment) -> None:
     """It is not paid for twice: what matters is whether a request was refused."""
     key = bench.key(experiment, budget_usd=2 * THOUSAND)
     assert bench.chat(key, max_tokens=1000).status_code == 200
@@ -190,19 +192,19 @@ def test_a_key_opens_its_experiments_model_only(bench: Bench, experiment: Experi
 
 
 @pytest.mark.parametrize("path", ["/messages", "/responses", "/../key/generate", "/../openai/v1/chat/completions"])
-def test_there_is_no_way_past_the_ledger(bench: Bench, experiment: Experiment, path: str) -> None:
+def test_other_routes_of_the_proxy_are_refused(bench: Bench, experiment: Experiment, path: str) -> None:
     key, before = bench.key(experiment), len(bench.upstream.requests)
     assert bench.post(key, path, model="scripted", messages=[{"role": "user", "content": "hello"}]).status_code == 403
     assert len(bench.upstream.requests) == before
 
 
-def test_a_model_that_is_not_there_has_no_key(bench: Bench) -> None:
+def test_an_unknown_model_gets_no_key(bench: Bench) -> None:
     with pytest.raises(UserError, match="unknown model 'gpt-0'"):
         bench.key(Experiment("o/r", "gpt-0", "agent", "none"))
 
 
 @pytest.mark.rule("money-adds-up")
-def test_spend_is_the_holders(bench: Bench, experiment: Experiment) -> None:
+def test_costs_are_booked_by_holder(bench: Bench, experiment: Experiment) -> None:
     """With any agent and any number of jobs, the key gives the cost per instance, and all sums agree."""
     holders = {"o__r-1": 6, "o__r-2": 3, SHARED: 1}
     calls = [key for holder, count in holders.items() for key in [bench.key(experiment, holder)] * count]
@@ -247,7 +249,7 @@ def test_the_provider_sees_its_own_key_only(bench: Bench, experiment: Experiment
         (Fault(400), 1, "provider_400"),
     ],
 )
-def test_it_knows_whether_the_provider_gave_a_key_up(
+def test_the_last_failure_of_a_key_is_known(
     bench: Bench, experiment: Experiment, fault: Fault, tries: int, why: str
 ) -> None:
     """An agent may end well all the same. If a model has never answered, an agent is not at fault for a parameter that
@@ -262,7 +264,7 @@ def test_it_knows_whether_the_provider_gave_a_key_up(
 
 
 @pytest.mark.trap("bought-fault")
-def test_a_request_that_is_refused_after_an_answer_is_its_agents(bench: Bench, experiment: Experiment) -> None:
+def test_a_refusal_after_an_answer_is_the_agents_fault(bench: Bench, experiment: Experiment) -> None:
     """An agent could send an odd request instead of its answer to a hard task."""
     assert bench.chat(bench.key(experiment, "o__r-1")).status_code == 200
     key = bench.key(experiment, "o__r-2")
@@ -289,9 +291,7 @@ FOREIGN = {
 
 @pytest.mark.trap("field-of-the-proxy")
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_field_that_only_the_proxy_understands_changes_nothing(
-    bench: Bench, experiment: Experiment, stream: bool
-) -> None:
+def test_a_field_for_the_proxy_has_no_effect(bench: Bench, experiment: Experiment, stream: bool) -> None:
     """`no-log` made priced requests free; another key, address or price would have been accepted, too. LiteLLM itself
     refuses some of them if nothing stands before it."""
     key, before = bench.key(experiment), len(bench.upstream.requests)
@@ -306,7 +306,7 @@ def test_a_field_that_only_the_proxy_understands_changes_nothing(
 
 
 @pytest.mark.trap("field-of-the-proxy")
-def test_nor_does_a_header_or_the_query(bench: Bench, experiment: Experiment) -> None:
+def test_a_header_or_query_for_the_proxy_has_no_effect(bench: Bench, experiment: Experiment) -> None:
     key = bench.key(experiment)
     names = ("x-litellm-timeout", "x-litellm-num-retries", "x-litellm-tags", "x-litellm-no-log", "x-litellm-call-id")
     headers = {"Authorization": f"Bearer {key}", **dict.fromkeys(names, "0.001")}
@@ -340,7 +340,7 @@ def test_nor_does_a_header_or_the_query(bench: Bench, experiment: Experiment) ->
     ],
     ids=str,
 )
-def test_an_odd_request_is_refused_and_no_failure_of_the_provider(
+def test_an_odd_request_is_refused_without_blaming_the_provider(
     bench: Bench, experiment: Experiment, changes: dict[str, Any]
 ) -> None:
     """A last request that made the proxy fail was taken for the provider's failure, so its task was to be asked
@@ -354,7 +354,7 @@ def test_an_odd_request_is_refused_and_no_failure_of_the_provider(
     assert bench.gateway.given_up(experiment, key) == "" and booked(bench, experiment) == []
 
 
-def test_a_nested_field_is_left_out_too(bench: Bench, experiment: Experiment) -> None:
+def test_a_nested_unknown_field_is_removed(bench: Bench, experiment: Experiment) -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}, "of_nobody": 1}
     messages = [
         {"role": "user", "content": [{"type": "text", "text": "hello", "cache_control": {"type": "ephemeral"}}]},

@@ -68,7 +68,7 @@ def test_no_key_is_in_the_file(ledger: Ledger, tmp_path: Path) -> None:
     assert all(b"sk-i-1" not in path.read_bytes() for path in tmp_path.iterdir())
 
 
-def test_a_request_is_there_before_it_is_booked(ledger: Ledger) -> None:
+def test_a_request_is_recorded_before_it_is_booked(ledger: Ledger) -> None:
     hashed = issue(ledger, "i-1")
     request = ledger.open(hashed, "m", "llm")
     assert ledger.open_count([hashed]) == 1
@@ -86,7 +86,7 @@ def test_a_request_is_booked_once(ledger: Ledger) -> None:
     assert [(row.status, row.cost_usd) for row in ledger.rows()] == [(OK, 2)]
 
 
-def test_what_another_log_tells_of_is_recorded_once(ledger: Ledger) -> None:
+def test_requests_of_another_log_are_recorded_once(ledger: Ledger) -> None:
     """A log is read back many times, and may contain other experiments' requests."""
     sent = Sent("id-1", "2026-01-01T00:00:00+00:00", issue(ledger, "i-1"), "m", "embedding")
     for _ in range(2):
@@ -97,12 +97,12 @@ def test_what_another_log_tells_of_is_recorded_once(ledger: Ledger) -> None:
     assert ledger.spend() == 2
 
 
-def test_what_nobody_opened_is_not_booked(ledger: Ledger) -> None:
+def test_an_unknown_request_is_not_booked(ledger: Ledger) -> None:
     ledger.book("invented", Booking(OK, cost_usd=Decimal(1)))
     assert ledger.rows() == []
 
 
-def test_what_stays_open_is_lost(ledger: Ledger) -> None:
+def test_requests_that_stay_open_are_lost(ledger: Ledger) -> None:
     """Unless its gateway recorded the answer after all."""
     mine, other = issue(ledger, "i-1"), issue(ledger, "i-2", experiment="other")
     late, _, _ = ledger.open(mine, "m", "llm"), ledger.open(mine, "m", "llm"), ledger.open(other, "m", "llm")
@@ -141,7 +141,7 @@ def test_the_price_of_cached_and_stored_tokens() -> None:
         {"completion_tokens_details": {"reasoning_tokens": 5}},
     ],
 )
-def test_usage_that_contradicts_itself_is_none(nonsense: dict[str, Any]) -> None:
+def test_contradictory_usage_is_ignored(nonsense: dict[str, Any]) -> None:
     """With more cached tokens than the prompt has, the rest of it would have a negative cost."""
     assert usage_of({"prompt_tokens": 9, "completion_tokens": 4, **nonsense}) == Usage()
 
@@ -153,14 +153,14 @@ def test_usage_is_read_from_an_answer() -> None:
     assert usage_of(None) == Usage()
 
 
-def test_threads_and_processes_share_it(ledger: Ledger, tmp_path: Path) -> None:
+def test_threads_and_processes_share_a_ledger(ledger: Ledger, tmp_path: Path) -> None:
     hashed, second = issue(ledger, "i-1"), Ledger(tmp_path / "ledger.sqlite")
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda number: spend((ledger, second)[number % 2], hashed, Usage(1)), range(200)))
     assert len(ledger.rows()) == 200
 
 
-def test_a_ledger_from_before_there_were_tracks_is_all_repair(tmp_path: Path) -> None:
+def test_a_ledger_without_tracks_counts_as_repair(tmp_path: Path) -> None:
     """Its keys work, its rows are read, and new rows are added, whoever opens it first."""
     path = tmp_path / "ledger.sqlite"
     hashed = issue(Ledger(path), "i-1")
@@ -177,7 +177,7 @@ def test_a_ledger_from_before_there_were_tracks_is_all_repair(tmp_path: Path) ->
 
 
 @pytest.mark.rule("keys-end")
-def test_a_key_is_of_one_gateway_until_that_ends(ledger: Ledger) -> None:
+def test_a_key_belongs_to_one_gateway_until_it_ends(ledger: Ledger) -> None:
     hashed, other = issue(ledger, "i-1"), issue(ledger, "i-2")
     ledger.admit(hashed, "one")
     ledger.admit(other, "two")
@@ -189,7 +189,7 @@ def test_a_key_is_of_one_gateway_until_that_ends(ledger: Ledger) -> None:
 
 @pytest.mark.rule("budget")
 @pytest.mark.trap("usage-missing-is-free")
-def test_what_is_of_unknown_cost_counts_at_its_worst(ledger: Ledger) -> None:
+def test_unknown_costs_count_at_their_worst(ledger: Ledger) -> None:
     """After a killed gateway, or an answer without usage; recorded costs count as they are."""
     hashed = issue(ledger, "i-1", Decimal(1))
     booked, lost, uncounted = (reserved(ledger, hashed, Decimal(worst)) for worst in ("0.5", "0.25", "0.125"))
@@ -220,7 +220,7 @@ def test_a_request_is_opened_if_its_worst_fits(ledger: Ledger) -> None:
 
 
 @pytest.mark.rule("budget")
-def test_a_cap_is_one_answers(ledger: Ledger) -> None:
+def test_a_cap_applies_to_all_keys_of_one_answer(ledger: Ledger) -> None:
     """Over all keys of the answer; the last refusal of a key tells why it got no answer."""
     described = Key("alias", "exp", "o/r", "m", "agent", "settings", "i-1", Decimal(2), "repair", "answer", Decimal(1))
     for key in ("first", "second", "other"):
@@ -235,7 +235,7 @@ def test_a_cap_is_one_answers(ledger: Ledger) -> None:
 
 
 @pytest.mark.invariant(4)
-def test_a_cap_that_lost_requests_fill_is_not_its_agents(ledger: Ledger) -> None:
+def test_a_cap_filled_by_lost_requests_is_not_the_agents_fault(ledger: Ledger) -> None:
     """A killed run left requests at their worst case; an agent that is refused because of them has not failed."""
     described = Key("alias", "exp", "o/r", "m", "agent", "settings", "i-1", None, "repair", "answer", Decimal(1))
     ledger.issue("killed", described)
@@ -249,7 +249,7 @@ def test_a_cap_that_lost_requests_fill_is_not_its_agents(ledger: Ledger) -> None
 
 
 @pytest.mark.rule("budget")
-def test_a_budget_is_at_its_end_where_it_refused_a_request(ledger: Ledger) -> None:
+def test_a_budget_is_exhausted_when_it_refuses_a_request(ledger: Ledger) -> None:
     """Only refusals of this gateway count: a higher budget, or the next gateway, tries again."""
     hashed = issue(ledger, "i-1", Decimal("1.50"))
     ledger.admit(hashed, "gateway")
@@ -294,7 +294,7 @@ def test_whether_a_model_ever_answered_an_experiment(ledger: Ledger, kind: str, 
 
 
 @pytest.mark.rule("budget")
-def test_what_may_be_paid_without_an_answer_counts_at_its_worst(ledger: Ledger) -> None:
+def test_a_timed_out_request_counts_at_its_worst_for_each_try(ledger: Ledger) -> None:
     """A slow provider is paid for each try: once this was recorded as free, and a budget never ended."""
     hashed = issue(ledger, "i-1", Decimal(10))
     late, failed = (reserved(ledger, hashed, Decimal("0.75")) for _ in range(2))
@@ -304,7 +304,7 @@ def test_what_may_be_paid_without_an_answer_counts_at_its_worst(ledger: Ledger) 
 
 
 @pytest.mark.rule("budget")
-def test_the_unknown_costs_of_another_ledger_come_along(ledger: Ledger, tmp_path: Path) -> None:
+def test_unknown_costs_of_another_ledger_are_merged(ledger: Ledger, tmp_path: Path) -> None:
     """After a pull or push, a budget includes the requests that were lost there, except those recorded by now."""
     other = Ledger(tmp_path / "other.sqlite")
     hashed = issue(other, "i-1", Decimal(10))
@@ -357,7 +357,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.mark.rule("budget")
 @pytest.mark.rule("money-exact")
 @pytest.mark.parametrize("order", list(permutations(range(4))), ids=lambda order: "".join(map(str, order)))
-def test_ledgers_come_together_in_any_order(tmp_path: Path, story: list[Path], order: tuple[int, ...]) -> None:
+def test_ledgers_can_be_merged_in_any_order(tmp_path: Path, story: list[Path], order: tuple[int, ...]) -> None:
     """If an old copy was merged after a new one, a recorded request became one of unknown cost again, and one that may
     have been paid for three times counted once."""
     path = tmp_path / "ledger.sqlite"
@@ -369,7 +369,7 @@ def test_ledgers_come_together_in_any_order(tmp_path: Path, story: list[Path], o
     assert told(path)[1] == Decimal("0.75") + 3 * 2 + 4 + 8 + 16
 
 
-def test_ledgers_that_contradict_each_other_are_told_apart(tmp_path: Path, story: list[Path]) -> None:
+def test_contradictory_ledgers_are_detected(tmp_path: Path, story: list[Path]) -> None:
     """One request with two costs, and one key of two experiments: nothing decides which is right."""
     with closing(sqlite3.connect(story[-1])) as source, closing(sqlite3.connect(tmp_path / "other.sqlite")) as target:
         source.backup(target)
@@ -485,7 +485,7 @@ BROKEN: dict[str, Callable[[Path], object]] = {
 @pytest.mark.trap("ledger-unreadable")
 @pytest.mark.parametrize("ask", [requests, lambda path: spent_by(path, ["exp"]), lambda path: Ledger(path).rows()])
 @pytest.mark.parametrize("name", BROKEN)
-def test_what_is_no_ledger_is_refused(tmp_path: Path, name: str, ask: Callable[[Path], object]) -> None:
+def test_an_invalid_ledger_is_refused(tmp_path: Path, name: str, ask: Callable[[Path], object]) -> None:
     """Without a traceback, and without the claim that nothing was spent."""
     path = tmp_path / "ledger.sqlite"
     BROKEN[name](path)

@@ -42,7 +42,7 @@ def test_a_list_is_read(tmp_path: Path) -> None:
     assert model.price[:4] == (Decimal("4E-7"), Decimal("0.0000016"), Decimal("4E-7"), Decimal("4E-7"))
 
 
-def test_an_unknown_model_lists_what_there_is(tmp_path: Path) -> None:
+def test_an_unknown_model_lists_the_available_ones(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="unknown model 'large'\n.*available: small"):
         load_models(write(tmp_path, GOOD)).get("large")
 
@@ -91,7 +91,7 @@ def test_bad_entries_are_refused_by_field(tmp_path: Path, old: str, new: str, fi
     assert "sk-canary" not in str(caught.value)
 
 
-def test_a_name_is_there_once(tmp_path: Path) -> None:
+def test_a_duplicate_name_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="'small' is listed twice") as caught:
         load_models(write(tmp_path, GOOD + GOOD.partition("\n")[2]))
     assert caught.value.line == 10
@@ -106,14 +106,14 @@ def test_a_name_is_there_once(tmp_path: Path) -> None:
         ("model_list: []\n", "model_list", "is also in line 1"),
     ],
 )
-def test_a_field_is_written_once(tmp_path: Path, line: str, field: str, says: str) -> None:
+def test_a_duplicate_field_is_refused(tmp_path: Path, line: str, field: str, says: str) -> None:
     """YAML silently takes the last one: nobody knows which of two prices was meant."""
     with pytest.raises(UserError, match=says) as caught:
         load_models(write(tmp_path, GOOD + line))
     assert (caught.value.line, caught.value.field) == (10, field)
 
 
-def test_models_may_share_what_they_have_in_common(tmp_path: Path) -> None:
+def test_models_may_share_fields_by_an_anchor(tmp_path: Path) -> None:
     """An anchor is one place with two names; a field next to `<<` counts."""
     shared = GOOD.replace("model_info:", "model_info: &info") + (
         "  - model_name: twin\n    litellm_params: {model: openai/twin, api_key: none}\n"
@@ -123,13 +123,13 @@ def test_models_may_share_what_they_have_in_common(tmp_path: Path) -> None:
     assert [models.get(name).price.output for name in ("small", "twin")] == [Decimal("0.0000016"), 3]
 
 
-def test_broken_yaml_says_the_line(tmp_path: Path) -> None:
+def test_broken_yaml_is_refused_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(UserError) as caught:
         load_models(write(tmp_path, "model_list:\n  - [\n"))
     assert caught.value.line == 3
 
 
-def test_a_missing_file_is_the_users(tmp_path: Path) -> None:
+def test_a_missing_file_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such file"):
         load_models(tmp_path / "none.yaml")
 
@@ -210,7 +210,7 @@ model_list:
 
 
 @pytest.mark.rule("prices-known")
-def test_a_long_prompt_costs_what_its_tier_says(tmp_path: Path) -> None:
+def test_a_long_prompt_has_the_price_of_its_tier(tmp_path: Path) -> None:
     """Above the tier's mark, the whole request costs more; its recorded cost was too low."""
     price = load_models(write(tmp_path, TIERED)).get("long").price
     assert price.cost(Usage(200_000, 1)) == 200_010
@@ -222,14 +222,14 @@ def test_a_long_prompt_costs_what_its_tier_says(tmp_path: Path) -> None:
 
 @pytest.mark.rule("prices-known")
 @pytest.mark.parametrize("name", ["input_cost_per_image", "input_cost_per_token_above_x_tokens", "cost_per_query"])
-def test_a_price_that_is_not_reckoned_with_is_refused(tmp_path: Path, name: str) -> None:
+def test_an_unsupported_price_is_refused(tmp_path: Path, name: str) -> None:
     text = TIERED.replace("output_cost_per_reasoning_token", name)
     with pytest.raises(UserError, match="a price that is not used") as error:
         load_models(write(tmp_path, text))
     assert error.value.field == f"model_list[0].model_info.{name}"
 
 
-def test_limits_and_prices_shape_no_answer(tmp_path: Path) -> None:
+def test_limits_and_prices_do_not_affect_answers(tmp_path: Path) -> None:
     """A new price asks nothing again; a new parameter does."""
     one = load_models(write(tmp_path, TIERED)).get("long").shaping
     dearer = TIERED.replace('"10"', '"11"').replace("api_key: none", "api_key: os.environ/K, max_parallel_requests: 3")

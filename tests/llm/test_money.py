@@ -40,13 +40,13 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
         ({"x-stainless-timeout": "inf"}, PATIENCE),
     ],
 )
-def test_a_request_waits_for_less_time_than_its_client(headers: dict[str, str], seconds: float) -> None:
+def test_a_request_waits_less_long_than_its_client(headers: dict[str, str], seconds: float) -> None:
     assert patience(headers) == seconds
 
 
 @pytest.mark.rule("budget")
 @pytest.mark.parametrize(("key", "status"), [("b", "budget_busy"), ("c", "cap_busy")])
-def test_a_request_that_waits_in_vain_says_so_and_may_come_again(ledger: Ledger, key: str, status: str) -> None:
+def test_a_request_that_waits_in_vain_is_reported_and_may_be_retried(ledger: Ledger, key: str, status: str) -> None:
     under_way, row = reserved(ledger, key, ONE), ledger.open(key, "m", "llm")
     with pytest.raises(Busy, match="ask again"):
         asyncio.run(reserve(ledger, row, ONE, 0.01))
@@ -65,7 +65,7 @@ def test_a_request_that_never_fits_is_refused_at_once(ledger: Ledger) -> None:
     assert [request.status for request in ledger.rows()] == [OPEN]
 
 
-def test_a_request_whose_wait_is_cancelled_has_reserved_nothing(ledger: Ledger) -> None:
+def test_a_request_that_is_cancelled_while_waiting_reserves_nothing(ledger: Ledger) -> None:
     under_way, row = reserved(ledger, "b", ONE), ledger.open("b", "m", "llm")
 
     async def cancelled() -> None:

@@ -45,7 +45,7 @@ def test_a_request_costs_each_token_once(price: Price, usage: Usage) -> None:
 
 @FAST
 @given(PRICES, usages(), st.integers(0, 500), st.integers(0, 500))
-def test_no_request_costs_more_than_the_worst(price: Price, usage: Usage, more_in: int, more_out: int) -> None:
+def test_no_request_costs_more_than_its_worst_case(price: Price, usage: Usage, more_in: int, more_out: int) -> None:
     """A budget admits a request if its worst case fits: no recorded cost may exceed it."""
     context, limit = usage.tokens_in + more_in, usage.tokens_out + more_out
     if context and limit:
@@ -56,7 +56,7 @@ def test_no_request_costs_more_than_the_worst(price: Price, usage: Usage, more_i
 
 @FAST
 @given(st.text(max_size=200), st.integers(1, 50), st.integers(1, 4))
-def test_the_worst_grows_with_the_request(text: str, limit: int, answers: int) -> None:
+def test_the_worst_case_grows_with_the_request(text: str, limit: int, answers: int) -> None:
     """With the text, with the length of the answer, and with the number of answers."""
     price = Price(Decimal(1), Decimal(2), Decimal("0.5"), Decimal("1.25"))
     body = {"model": "m", "messages": [{"role": "user", "content": text}], "max_tokens": limit, "n": answers}
@@ -73,7 +73,7 @@ def with_picture(text: str, address: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens", "max_output_tokens"])
-def test_a_limit_counts_under_each_of_its_names(name: str) -> None:
+def test_a_limit_is_known_by_each_of_its_names(name: str) -> None:
     body = {"model": "m", "messages": []}
     price = Price(Decimal(0), Decimal(1), Decimal(0), Decimal(0))
     assert (price.worst(body | {name: 3}, 0, 50), price.worst(body, 0, 50)) == (3, 50)
@@ -89,7 +89,7 @@ def test_a_picture_costs_no_token_for_each_of_its_bytes() -> None:
 
 @FAST
 @given(PRICES)
-def test_a_price_is_handed_on_as_it_is(price: Price) -> None:
+def test_a_price_is_passed_on_exactly(price: Price) -> None:
     """The hooks get it as JSON with the same digits, and compute the same cost for any usage."""
     assert Price.read(json.loads(json.dumps(price.described()))) == price
 

@@ -59,7 +59,7 @@ def test_a_proxy_that_never_answers_is_given_up(tmp_path: Path) -> None:
         pass
 
 
-def test_nothing_of_it_stays(tmp_path: Path) -> None:
+def test_all_processes_of_the_proxy_end(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     python = program(tmp_path, STUBBORN)

@@ -10,7 +10,7 @@ from pipeline.llm.asking import Answer
 from pipeline.llm.samples import Samples, agreement, combined
 
 
-def test_samples_are_kept_by_what_decides_them_and_more_cost_their_difference(tmp_path):
+def test_samples_are_kept_by_their_inputs_and_only_missing_ones_are_asked(tmp_path):
     three, other = Samples(tmp_path, {"patch": "a"}, 3), Samples(tmp_path, {"patch": "b"}, 3)
     for number, answer in zip(three.missing(), (Answer({"score": 1}), Answer(missing="why")), strict=False):
         three.keep(number, answer)
@@ -33,7 +33,7 @@ def test_samples_are_kept_by_what_decides_them_and_more_cost_their_difference(tm
         ([-1], -1),
     ],
 )
-def test_several_ratings_come_to_one(scores, one):
+def test_several_ratings_are_combined_by_the_median(scores, one):
     """The median of those that gave a rating; none if at least half did not."""
     assert combined(scores, -1) == one
 

@@ -41,7 +41,7 @@ def test_usage_is_counted(model: ScriptedModel) -> None:
     assert answer["choices"][0]["finish_reason"] == "stop"
 
 
-def test_a_prompt_that_nobody_foresaw_is_refused(model: ScriptedModel) -> None:
+def test_an_unforeseen_prompt_is_refused(model: ScriptedModel) -> None:
     answer = chat(model, "unforeseen " * 100)
     assert answer.status_code == 400
     assert answer.json()["error"]["message"].endswith(("unforeseen " * 100)[:200])
@@ -55,7 +55,7 @@ def test_a_stream_carries_the_reply_and_its_usage(model: ScriptedModel) -> None:
     assert events[-1]["usage"]["completion_tokens"] == 15
 
 
-def test_faults_come_once_and_in_order(model: ScriptedModel) -> None:
+def test_faults_occur_once_and_in_order(model: ScriptedModel) -> None:
     model.fail(Fault(429, retry_after=3), Fault(500), Fault(empty=True), Fault(truncated=True))
     limited, broken, empty, truncated, whole = (chat(model, "eight ch") for _ in range(5))
     assert (limited.status_code, limited.headers["Retry-After"], broken.status_code) == (429, "3", 500)
@@ -79,21 +79,21 @@ def test_a_stream_can_break_off(model: ScriptedModel) -> None:
         chat(model, "eight ch", stream=True)
 
 
-def test_answers_have_ids_of_their_own(model: ScriptedModel) -> None:
+def test_answers_have_different_ids(model: ScriptedModel) -> None:
     assert chat(model, "button").json()["id"] != chat(model, "button").json()["id"]
 
 
-def test_tokens_can_be_the_caches(model: ScriptedModel) -> None:
+def test_tokens_can_be_cached(model: ScriptedModel) -> None:
     model.fail(Fault(cached=1))
     assert chat(model, "eight ch").json()["usage"]["prompt_tokens_details"] == {"cached_tokens": 1}
 
 
-def test_a_delay_is_a_delay(model: ScriptedModel) -> None:
+def test_an_answer_can_be_delayed(model: ScriptedModel) -> None:
     model.fail(Fault(delay=0.3))
     assert chat(model, "button").elapsed.total_seconds() >= 0.3
 
 
-def test_embeddings_of_like_texts_are_near(model: ScriptedModel) -> None:
+def test_embeddings_of_similar_texts_are_near(model: ScriptedModel) -> None:
     texts = ["toggle button label", "label of the toggle button", "database schema"]
     answer = httpx.post(f"{model.url}/embeddings", json={"model": "m", "input": texts}).json()
     first, near, far = (row["embedding"] for row in answer["data"])
@@ -106,18 +106,18 @@ def _dot(one: list[float], other: list[float]) -> float:
     return sum(a * b for a, b in zip(one, other, strict=True))
 
 
-def test_it_keeps_what_reached_it(model: ScriptedModel) -> None:
+def test_requests_are_recorded(model: ScriptedModel) -> None:
     chat(model, "button")
     assert [(request.path, request.body["model"]) for request in model.requests] == [("/v1/chat/completions", "m")]
 
 
-def test_answers_come_from_a_file(tmp_path: Path) -> None:
+def test_answers_are_read_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "model.toml"
     path.write_text('[[answer]]\ninstance = "o__r-1"\nstep = "repair"\nreply = "diff"\n', encoding="utf-8")
     assert load_answers(path, lambda *marks: marks) == [Answer(("o__r-1", "repair"), "diff")]
 
 
-def test_a_tool_comes_from_a_file(tmp_path: Path) -> None:
+def test_a_tool_is_read_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "model.toml"
     text = '[[answer]]\ninstance = "i"\nstep = "s"\nreply = ""\ntool = {name = "run", arguments = {command = "ls"}}\n'
     path.write_text(text, encoding="utf-8")
@@ -128,7 +128,7 @@ def test_a_tool_comes_from_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "field"), [("[[answer]]\ninstance = 'x'\n", "answer[0].step"), ("answer = [", None)])
-def test_a_broken_file_is_the_users(tmp_path: Path, text: str, field: str | None) -> None:
+def test_a_broken_file_is_bad_input(tmp_path: Path, text: str, field: str | None) -> None:
     path = tmp_path / "model.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UserError) as caught:

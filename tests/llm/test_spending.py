@@ -56,7 +56,7 @@ def test_an_experiment_has_its_holders(store: Store) -> None:
 
 
 @pytest.mark.rule("money-adds-up")
-def test_the_command_agrees_or_fails(store: Store) -> None:
+def test_the_command_fails_if_sums_disagree(store: Store) -> None:
     """Whoever pays must not be the first to find a difference."""
     shown = CliRunner().invoke(command, ["--json", "--data", str(store.root)], catch_exceptions=False)
     assert [one["cost_usd"] for one in json.loads(shown.output)] == ["0.30000000002", "3"]
@@ -71,7 +71,7 @@ def test_amounts_are_digits_in_the_table(store: Store) -> None:
     assert "0.00000000002" in shown and "E-" not in shown
 
 
-def test_nothing_was_spent_yet(tmp_path: Path) -> None:
+def test_without_a_ledger_nothing_was_spent(tmp_path: Path) -> None:
     shown = CliRunner().invoke(command, ["--json", "--data", str(tmp_path)], catch_exceptions=False)
     assert (shown.exit_code, json.loads(shown.output)) == (0, [])
     assert list(tmp_path.iterdir()) == []

@@ -52,7 +52,7 @@ def sends(request: dict[str, Any]) -> Any:
         ({"rpm": 3, "tpm": 10_000, "max_parallel_requests": 1}, {}, [0, 0, 0, 1]),
     ],
 )
-def test_what_is_too_much_for_a_minute_waits(limits: dict[str, int], request_: Any, waves: list[int]) -> None:
+def test_requests_beyond_the_limit_per_minute_wait(limits: dict[str, int], request_: Any, waves: list[int]) -> None:
     """No request is refused, and none overtakes another; one with more than a minute's tokens is sent alone."""
     found = seconds(limits, *[request_] * len(waves))
     assert [int((one + 0.02) / MINUTE) for one in found] == waves
@@ -74,12 +74,12 @@ def test_what_is_too_much_for_a_minute_waits(limits: dict[str, int], request_: A
         (b"3", ("", 0)),
     ],
 )
-def test_what_a_request_takes(body: bytes, expected: tuple[str, int]) -> None:
+def test_tokens_of_a_request_are_estimated(body: bytes, expected: tuple[str, int]) -> None:
     """Never a negative number, which would make room for others: agents write these values."""
     assert requested(body) == expected
 
 
-def test_a_request_whose_client_goes_away_in_the_queue_is_not_sent() -> None:
+def test_a_queued_request_of_a_disconnected_client_is_not_sent() -> None:
     """Its client asks again after a time-out: both requests were sent and paid for."""
     sent: list[str] = []
 
@@ -114,7 +114,7 @@ def test_a_request_whose_client_goes_away_in_the_queue_is_not_sent() -> None:
     assert sent == ["first", "third"]
 
 
-def test_a_picture_takes_the_same_whatever_its_size() -> None:
+def test_every_picture_counts_the_same_whatever_its_size() -> None:
     """A screenshot as base64 text has more tokens than a minute allows: such requests were sent alone, one per
     minute."""
 
@@ -131,7 +131,7 @@ def entry(name: str, **parameters: object) -> dict[str, Any]:
 
 
 @pytest.mark.rule("provider-limit")
-def test_models_of_one_provider_share_the_queue_of_the_smallest_numbers() -> None:
+def test_models_of_one_provider_share_a_queue_with_the_lowest_limits() -> None:
     """The proxy with a database has its model list in LiteLLM's form only; free servers are told apart by address."""
     entries = [
         entry("a", api_key="k", rpm=5),

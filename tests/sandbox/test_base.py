@@ -40,13 +40,13 @@ from pipeline.sandbox.base import (
         (-9, -9),
     ],
 )
-def test_death_by_a_signal_has_one_form(reported: int, code: int) -> None:
+def test_exit_codes_of_signals_are_normalized(reported: int, code: int) -> None:
     """A shell and an engine add 128, Python negates: a verdict must not depend on who reports it."""
     assert exit_code(reported) == code
 
 
 @pytest.mark.parametrize("ability", ABILITIES)
-def test_what_a_sandbox_lacks_is_refused_with_another_way(ability: Any) -> None:
+def test_a_missing_ability_is_refused_with_an_alternative(ability: Any) -> None:
     error = refused("local", ability)
     assert ABILITIES[ability] in str(error) and "--sandbox docker" in str(error.hint)
 
@@ -58,7 +58,7 @@ def test_a_failed_install_carries_the_end_of_its_log() -> None:
 
 
 @pytest.mark.parametrize(("error", "cause"), [(workspace_gone(), "workspace_gone"), (stopped(), "stopped")])
-def test_a_workspace_that_ended_is_no_fault_of_the_patch(error: InfrastructureError, cause: str) -> None:
+def test_a_lost_workspace_has_a_cause_of_the_machine(error: InfrastructureError, cause: str) -> None:
     assert error.cause == cause
 
 
@@ -94,7 +94,7 @@ def sandbox(answer: Completed | Exception) -> Any:
     ],
     ids=["as it should", "success of `false`", "not started", "full", "killed", "no engine"],
 )
-def test_whether_commands_run_at_all(answer: Completed | Exception, serves_it: bool) -> None:
+def test_commands_that_can_run_are_recognized(answer: Completed | Exception, serves_it: bool) -> None:
     """This decides whether a patch or the machine is to blame, so `false` must fail, and for no other reason."""
     assert serves(sandbox(answer), "image", DEFAULT) is serves_it
 

@@ -53,7 +53,7 @@ FORGE = 'cd "$0" && touch -r package.json "$1/time" && tr a-z A-Z < package.json
 FORGE += ' && cat "$1/new" > package.json && touch -r "$1/time" package.json && git diff --name-only HEAD'
 
 
-def test_git_reads_no_file_of_a_fresh_workspace_again(bench: Bench) -> None:
+def test_git_does_not_reread_files_of_a_fresh_workspace(bench: Bench) -> None:
     """A fresh workspace is a copy with other inodes and change times; reading all files of a large repository took a
     second and a half. Other content at the same time shows whether a file was read."""
     with bench.sandbox.open(bench.instance) as workspace:
@@ -74,14 +74,14 @@ OURS = pytest.mark.parametrize("ours", [False, True], ids=["the-repository's", "
 
 @OURS
 @pytest.mark.parametrize(("script", "code"), [("exit 0", 0), ("exit 7", 7), ("kill -9 $$", -9)])
-def test_exit_code_comes_back(bench: Bench, script: str, code: int, ours: bool) -> None:
+def test_exit_code_is_returned(bench: Bench, script: str, code: int, ours: bool) -> None:
     with bench.sandbox.open(bench.instance) as workspace:
         done = shell(workspace, script, ours=ours)
     assert (done.code, done.output, done.limit) == (code, b"", None)
 
 
 @OURS
-def test_program_that_is_not_there_is_a_failed_command(bench: Bench, ours: bool) -> None:
+def test_missing_program_is_a_failed_command(bench: Bench, ours: bool) -> None:
     with bench.sandbox.open(bench.instance) as workspace:
         done = workspace.run(["no-such-program"], ours=ours)
     assert done.code in (126, 127)
@@ -112,7 +112,7 @@ def test_arguments_are_passed_as_they_are(bench: Bench, hostile: str, ours: bool
         assert workspace.run(["ls"], ours=ours).output.split() == [b"node_modules", b"package.json"]
 
 
-def test_our_commands_see_what_others_do_and_the_other_way_round(bench: Bench) -> None:
+def test_our_commands_and_others_share_files_and_variables(bench: Bench) -> None:
     with bench.sandbox.open(bench.instance) as workspace:
         ours = [shell(workspace, f"echo {n} >> mark; cat mark; env | sort", ours=True).output for n in range(2)]
         other = shell(workspace, "cat mark; env | sort").output
@@ -129,7 +129,7 @@ def _named(output: bytes) -> list[bytes]:
     ]
 
 
-def test_variables_of_a_command_are_seen(bench: Bench) -> None:
+def test_variables_of_a_command_are_set(bench: Bench) -> None:
     with bench.sandbox.open(bench.instance) as workspace:
         done = shell(workspace, "echo $CI $TZ $LANG $MINE", env={"MINE": "yes"})
     assert done.output.decode().split() == ["1", "UTC", "C.UTF-8", "yes"]
@@ -176,7 +176,7 @@ def test_a_limit_ends_the_workspace_but_its_files_stay(bench: Bench) -> None:
     assert caught.value.cause == "workspace_gone"
 
 
-def test_command_ends_though_a_child_holds_its_output(bench: Bench) -> None:
+def test_command_ends_even_if_a_child_keeps_its_output_open(bench: Bench) -> None:
     with bench.sandbox.open(bench.instance) as workspace:
         done = shell(workspace, "sleep 60 & echo hi", seconds=30)
     assert (done.code, done.output, done.limit) == (0, b"hi\n", None)
@@ -192,7 +192,7 @@ def test_written_file_is_read_back(any_bench: Bench) -> None:
                 assert workspace.read(path) == data
 
 
-def test_missing_file_reads_as_none(any_bench: Bench) -> None:
+def test_missing_file_is_read_as_none(any_bench: Bench) -> None:
     with any_bench.sandbox.open(any_bench.instance) as workspace:
         assert workspace.read(f"{workspace.root}/no/such/file") is None
 
@@ -227,7 +227,7 @@ def test_writing_replaces_a_link(bench: Bench) -> None:
 
 
 # -- isolation -------------------------------------------------------------------------------------------------------
-def test_fresh_workspace_does_not_see_an_earlier_one(bench: Bench) -> None:
+def test_fresh_workspace_has_no_traces_of_an_earlier_one(bench: Bench) -> None:
     traces = "cat $HOME/trace /workspace/scratch/trace trace $TMPDIR/trace"
     with bench.sandbox.open(bench.instance) as workspace:
         shell(workspace, f"echo x | tee $HOME/trace trace {workspace.scratch}/trace; rm package.json")
@@ -257,7 +257,7 @@ def test_secrets_of_the_host_are_not_visible(bench: Bench, monkeypatch: pytest.M
 
 # -- layers ----------------------------------------------------------------------------------------------------------
 @pytest.mark.invariant(1)
-def test_repository_has_one_commit_and_a_clean_tree(bench: Bench) -> None:
+def test_repository_has_one_commit_and_a_clean_working_tree(bench: Bench) -> None:
     """Later history would contain the fix."""
     with bench.sandbox.open(bench.instance) as workspace:
         assert workspace.run(["git", "rev-list", "--all", "--count"]).output == b"1\n"
@@ -265,7 +265,7 @@ def test_repository_has_one_commit_and_a_clean_tree(bench: Bench) -> None:
     assert (status.code, status.output) == (0, b"")
 
 
-def test_dependencies_are_there(bench: Bench) -> None:
+def test_dependencies_are_installed(bench: Bench) -> None:
     with bench.sandbox.open(bench.instance) as workspace:
         done = workspace.run(["node", "-e", "console.log(require('is-number')(5), process.versions.node)"])
     assert done.output.startswith(b"true 20.")
@@ -293,7 +293,7 @@ def kept(bench: Bench) -> dict[str, Kept]:
     return {one.kind: one for one in bench.sandbox.images.kept() if one.digest in mine and one.kind != "cache"}
 
 
-def test_layers_are_listed_without_what_they_stand_on(any_bench: Bench) -> None:
+def test_layers_are_listed_without_the_layers_below(any_bench: Bench) -> None:
     """Engines report an image's size with all layers below it, so ten instances would count their environment ten
     times."""
     found = kept(any_bench)
@@ -303,7 +303,7 @@ def test_layers_are_listed_without_what_they_stand_on(any_bench: Bench) -> None:
     assert not environment.busy and not instance.busy
 
 
-def test_what_is_open_is_not_removed(any_bench: Bench) -> None:
+def test_open_layer_is_not_removed(any_bench: Bench) -> None:
     with any_bench.sandbox.open(any_bench.instance):
         listed = kept(any_bench)["instance"]
         assert listed.busy
@@ -311,7 +311,7 @@ def test_what_is_open_is_not_removed(any_bench: Bench) -> None:
     assert any_bench.sandbox.images.has(any_bench.instance)
 
 
-def test_what_is_removed_is_made_again(any_bench: Bench) -> None:
+def test_removed_layer_is_made_again(any_bench: Bench) -> None:
     for kind in ("instance", "environment"):
         assert any_bench.sandbox.images.remove(kept(any_bench)[kind])
     assert not any_bench.sandbox.images.has(any_bench.instance) and kept(any_bench) == {}
@@ -319,11 +319,11 @@ def test_what_is_removed_is_made_again(any_bench: Bench) -> None:
     assert set(kept(any_bench)) == {"environment", "instance"}
 
 
-def test_the_machine_has_something_to_share(any_bench: Bench) -> None:
+def test_the_machine_reports_its_cpus_and_memory(any_bench: Bench) -> None:
     assert all(amount > 0 for amount in any_bench.sandbox.images.machine())
 
 
-def test_abort_ends_what_runs_and_begins_nothing(bench: Bench) -> None:
+def test_abort_ends_running_commands_and_starts_none(bench: Bench) -> None:
     """A second Ctrl-C must leave no test run behind that continues for half an hour, or that is tried again."""
     sandbox = open_sandbox(bench.sandbox.name, bench.sandbox.cache)
     threading.Timer(1, sandbox.abort).start()
@@ -337,7 +337,7 @@ def test_abort_ends_what_runs_and_begins_nothing(bench: Bench) -> None:
 
 
 @pytest.mark.trap("install-failure-hidden")
-def test_failed_install_is_said_with_its_log(bench: Bench, tmp_path: Path) -> None:
+def test_failed_install_is_reported_with_its_log(bench: Bench, tmp_path: Path) -> None:
     """`yarn install || true` hides the failure, and the tests then fail because modules are missing."""
     (tmp_path / "package.json").write_text('{"dependencies": {"is-number": "99.99.99"}}')
     with pytest.raises(InstallFailed) as caught:
@@ -346,7 +346,7 @@ def test_failed_install_is_said_with_its_log(bench: Bench, tmp_path: Path) -> No
     assert "npm install" in str(caught.value)
 
 
-def test_failed_install_leaves_nothing_that_counts_as_made(bench: Bench, tmp_path: Path) -> None:
+def test_failed_install_does_not_count_as_made(bench: Bench, tmp_path: Path) -> None:
     digest = uuid.uuid4().hex
     broken = bench.spec.model_copy(update={"install": ("sh", "-c", "echo no; exit 3")})
     for _ in range(2):
@@ -410,7 +410,7 @@ GET = "fetch(process.argv[1]).then(r => r.text()).then(console.log, () => consol
 
 
 @pytest.mark.rule("agent-container")
-def test_an_agent_reaches_one_address_and_nothing_else(any_bench: Bench, address: str) -> None:
+def test_an_agent_reaches_only_one_address(any_bench: Bench, address: str) -> None:
     """A registry has the release with the fix. A sandbox that cannot isolate refuses."""
     sandbox = any_bench.sandbox
     if "reach" not in sandbox.can:
@@ -445,7 +445,7 @@ def test_tools_are_made_once_and_can_be_read_and_not_changed(any_bench: Bench, k
         assert seen.output.decode().splitlines()[:3] == ["works", "installed", "0"] and b"not mine" in seen.output
 
 
-def test_tests_find_a_browser_or_none_is_promised(any_bench: Bench) -> None:
+def test_a_sandbox_without_browsers_refuses_before_the_install(any_bench: Bench) -> None:
     """A sandbox without browsers refuses before an install; otherwise tests would fail one by one."""
     spec = installation(any_bench.spec.model_copy(update={"browser": "chromium"}))
     if "browse" in any_bench.sandbox.can:
@@ -454,7 +454,7 @@ def test_tests_find_a_browser_or_none_is_promised(any_bench: Bench) -> None:
         any_bench.sandbox.images.environment(spec, "no-such-digest", any_bench.manifests, print)
 
 
-def test_install_of_tools_that_fails_is_said(bench: Bench, kit: Kit) -> None:
+def test_failed_install_of_tools_is_reported(bench: Bench, kit: Kit) -> None:
     with pytest.raises(UserError):
         bench.sandbox.images.tools(kit._replace(script="echo the reason; exit 3"), print)
 
@@ -474,14 +474,14 @@ def test_a_folder_is_fetched_without_links(bench: Bench, tmp_path: Path) -> None
 
 
 # -- what it says of itself ------------------------------------------------------------------------------------------
-def test_it_says_what_really_runs(any_bench: Bench) -> None:
+def test_identity_describes_the_actual_sandbox(any_bench: Bench) -> None:
     found = any_bench.sandbox.images.identity()
     assert found.sandbox == any_bench.sandbox.name and found.architecture in ("amd64", "arm64")
     assert found == any_bench.sandbox.images.identity()
     assert found.base_image.startswith("sha256:") or found.sandbox != "docker"
 
 
-def test_it_knows_the_data_directories_that_it_serves(any_bench: Bench, tmp_path: Path) -> None:
+def test_data_directories_that_use_a_sandbox_are_recorded(any_bench: Bench, tmp_path: Path) -> None:
     images, mine, theirs = any_bench.sandbox.images, Directory.here(tmp_path), Directory("elsewhere", "/data of ümlaut")
     for _ in range(2):
         images.serve(mine)
@@ -495,7 +495,7 @@ def test_it_knows_the_data_directories_that_it_serves(any_bench: Bench, tmp_path
 
 
 # -- the table -------------------------------------------------------------------------------------------------------
-def test_unknown_sandbox_lists_what_there_is(tmp_path: Path) -> None:
+def test_unknown_sandbox_lists_the_available_ones(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="docker, local"):
         open_sandbox("vm", tmp_path)
 

@@ -63,7 +63,7 @@ def signed_again(folder: Path, **changes: object) -> None:
     (folder / bundle.ABOUT).write_text(said.model_dump_json())
 
 
-def test_a_bundle_holds_and_its_verdicts_come_again(bench: Bench, packed: Path) -> None:
+def test_a_bundle_is_verified_and_regraded(bench: Bench, packed: Path) -> None:
     said = bundle.load(packed)
     assert (said.resolved, len(said.instances), said.is_complete) == (len(QUALIFIED), len(QUALIFIED), True)
     assert bundle.verify(packed) == []
@@ -73,7 +73,7 @@ def test_a_bundle_holds_and_its_verdicts_come_again(bench: Bench, packed: Path) 
 
 
 @pytest.mark.rule("money-adds-up")
-def test_its_cost_is_what_tables_say(bench: Bench, tmp_path: Path) -> None:
+def test_the_cost_of_a_bundle_agrees_with_the_tables(bench: Bench, tmp_path: Path) -> None:
     """Including shared work, but not the highest possible cost of a lost request."""
     made = bench.copy(tmp_path / "paid")
     (run,) = made.store.predictions(REPO, "oracle", "oracle").glob("*/run.json")
@@ -102,7 +102,7 @@ def test_its_cost_is_what_tables_say(bench: Bench, tmp_path: Path) -> None:
     ],
     ids=["missing", "changed", "more"],
 )
-def test_what_is_changed_is_found(copy: Path, change: object, found: str) -> None:
+def test_a_changed_file_is_found(copy: Path, change: object, found: str) -> None:
     change(next(copy.rglob("verdicts.jsonl")))
     assert [line for line in bundle.verify(copy) if found in line]
 
@@ -125,7 +125,7 @@ def test_a_claim_without_its_digest_is_found(copy: Path) -> None:
         ("run.json", {"settings": "another"}, {}, "differ from what it claims: settings"),
     ],
 )
-def test_a_claim_that_its_own_records_contradict_is_found(
+def test_a_claim_contradicted_by_its_records_is_found(
     copy: Path, file: str, changes: dict[str, object], claims: dict[str, object], found: str
 ) -> None:
     rewrite(next(copy.rglob(file)), **changes)
@@ -133,7 +133,7 @@ def test_a_claim_that_its_own_records_contradict_is_found(
     assert any(found in line for line in bundle.verify(copy))
 
 
-def test_a_verdict_that_the_stored_run_does_not_give_is_found(bench: Bench, copy: Path) -> None:
+def test_a_verdict_contradicted_by_the_stored_run_is_found(bench: Bench, copy: Path) -> None:
     """Consistent records may still be false: the runs are read again."""
     rewrite(next(copy.rglob("verdicts.jsonl")), outcome="unresolved")
     signed_again(copy, outcomes={"resolved": len(QUALIFIED) - 1, "unresolved": 1})
@@ -143,7 +143,7 @@ def test_a_verdict_that_the_stored_run_does_not_give_is_found(bench: Bench, copy
 
 
 @pytest.mark.rule("bad-input")
-def test_links_of_a_foreign_bundle_lead_nowhere(bench: Bench, copy: Path, tmp_path: Path) -> None:
+def test_links_of_a_foreign_bundle_are_not_followed(bench: Bench, copy: Path, tmp_path: Path) -> None:
     """Data are copied before judging: a link to `/` gave access to this whole machine."""
     outside = tmp_path / "outside"
     (outside / "secret").mkdir(parents=True)
@@ -168,7 +168,7 @@ def test_a_run_outside_the_bundle_is_refused(copy: Path, run: str) -> None:
 
 @pytest.mark.trap("amount-overflows")
 @pytest.mark.parametrize("cost", ["-1", "1E+999999"])
-def test_a_cost_that_is_no_amount_is_refused(copy: Path, cost: str) -> None:
+def test_an_invalid_cost_is_refused(copy: Path, cost: str) -> None:
     """A leaderboard would show it as it is."""
     rewrite(copy / bundle.ABOUT, cost_usd=cost)
     with pytest.raises(UserError, match="field 'cost_usd': .* is not an amount"):
@@ -187,7 +187,7 @@ def test_answers_that_were_not_evaluated_since_are_not_packed(bench: Bench, tmp_
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("name", ["../../..", "", 5])
-def test_a_kept_run_is_no_path(bench: Bench, tmp_path: Path, name: object) -> None:
+def test_a_path_in_place_of_a_kept_run_is_refused(bench: Bench, tmp_path: Path, name: object) -> None:
     """Its folder is copied into the bundle."""
     store, subject = bench.copy(tmp_path).store, Subject(REPO, "oracle", "oracle")
     write_json(subject.folder(store) / "runs.json", {instance_id("menu"): name})
@@ -195,7 +195,7 @@ def test_a_kept_run_is_no_path(bench: Bench, tmp_path: Path, name: object) -> No
         bundle.pack(store, subject, tmp_path / "bundle")
 
 
-def test_what_can_not_be_packed_or_judged_is_said(bench: Bench, packed: Path, tmp_path: Path) -> None:
+def test_an_impossible_bundle_is_refused(bench: Bench, packed: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="not empty"):
         bundle.pack(bench.store, Subject(REPO, "oracle", "oracle"), packed)
     with pytest.raises(UserError, match="no predictions of"):
@@ -204,7 +204,7 @@ def test_what_can_not_be_packed_or_judged_is_said(bench: Bench, packed: Path, tm
         bundle.regrade(packed, tmp_path)
 
 
-def test_the_leaderboard_lists_what_holds(bench: Bench, packed: Path, copy: Path, tmp_path: Path) -> None:
+def test_the_leaderboard_lists_only_valid_bundles(bench: Bench, packed: Path, copy: Path, tmp_path: Path) -> None:
     other = tmp_path / "nop"
     bundle.pack(bench.store, Subject(REPO, "nop", "nop"), other)
     rewrite(copy / bundle.ABOUT, model="forged")
@@ -238,7 +238,7 @@ def test_an_incomplete_run_is_refused_before_anything_is_written(incomplete: Ben
 
 
 @pytest.mark.rule("incomplete-is-marked")
-def test_a_draft_says_so_and_is_verified_and_judged_again(incomplete: Bench, tmp_path: Path) -> None:
+def test_a_draft_is_marked_verified_and_regraded(incomplete: Bench, tmp_path: Path) -> None:
     words = ["pack", "acme/ui", "oracle", "--output", str(tmp_path / "bundle"), "--data", str(incomplete.store.root)]
     assert isinstance(CliRunner().invoke(command, words).exception, UserError)
     done = CliRunner().invoke(command, [*words, "--draft"])
@@ -251,14 +251,14 @@ def test_a_draft_says_so_and_is_verified_and_judged_again(incomplete: Bench, tmp
     assert bundle.verify(tmp_path / "bundle") == [f"{bundle.ABOUT}: its digest does not match its content"]
 
 
-def test_a_bundle_from_before_drafts_holds(copy: Path) -> None:
+def test_a_bundle_without_the_field_draft_is_valid(copy: Path) -> None:
     fields = json.loads((copy / bundle.ABOUT).read_text())
     assert fields.pop("draft") is False
     (copy / bundle.ABOUT).write_text(json.dumps(fields))
     assert bundle.verify(copy) == []
 
 
-def test_the_commands_say_how_it_went(bench: Bench, packed: Path, copy: Path) -> None:
+def test_the_commands_report_their_result(bench: Bench, packed: Path, copy: Path) -> None:
     fine = CliRunner().invoke(command, ["regrade", str(packed), "--data", str(bench.store.root)])
     assert (fine.exit_code, "1 bundle: the stored test runs give the same verdicts" in fine.output) == (0, True)
     whole = CliRunner().invoke(command, ["verify", str(packed)])

@@ -48,14 +48,14 @@ def test_incomplete_submissions_and_drafts_have_no_rank_and_no_rate() -> None:
     assert render([late]).count('class="bar"') == 0
 
 
-def test_a_reference_is_in_no_ranking() -> None:
+def test_a_reference_is_not_ranked() -> None:
     """The gold patches were ranked as the best model."""
     found = rows(render([submission("oracle", {"resolved": 2}, agent="oracle"), submission("weak", {"unresolved": 2})]))
     assert list(found) == ["weak", "oracle"]
     assert " reference " in found["oracle"] and "%" not in found["oracle"]
 
 
-def test_other_instances_have_a_table_of_their_own() -> None:
+def test_other_instances_have_their_own_table() -> None:
     fewer = submission("few", {"resolved": 1}, instances=NAMES[:1])
     assert render([submission("all", {"resolved": 2}), fewer]).count("<table") == 2
 

@@ -81,14 +81,14 @@ def over(job: Job) -> Job:
     raise AssertionError(f"{job.name} is {job.state} still")
 
 
-def test_the_cost_is_said_before_anything_is_asked(client: Any, asks: Asks) -> None:
+def test_the_cost_is_estimated_before_any_request(client: Any, asks: Asks) -> None:
     shown = body(client.get("/ask", query_string=FORM))
     cells = re.findall(r'<td class="number">([\d.,]+)</td>', shown.partition("Estimated cost")[2])
     assert cells[0] == "2" and 0 < float(cells[2]) < float(cells[3]) and float(cells[4]) == 0
     assert 'name="budget" inputmode="decimal" size="8" value="" required' in shown and asks.jobs() == []
 
 
-def test_models_are_asked_and_the_cost_is_said_after(client: Any, post: Any, asks: Asks, held: Held) -> None:
+def test_models_are_asked_and_the_cost_is_shown(client: Any, post: Any, asks: Asks, held: Held) -> None:
     assert post("/ask", **FORM, budget="0.50").status_code == 303
     (job,) = asks.jobs()
     assert 'data-busy="' not in body(client.get("/ask")) and " data-busy" in body(client.get("/ask/state"))
@@ -122,26 +122,26 @@ def test_models_are_asked_and_the_cost_is_said_after(client: Any, post: Any, ask
         ({"repo": "acme"}, "acme"),
     ],
 )
-def test_what_can_not_be_asked_comes_back(post: Any, asks: Asks, changes: dict[str, str], words: str) -> None:
+def test_an_invalid_form_is_shown_again(post: Any, asks: Asks, changes: dict[str, str], words: str) -> None:
     answer = post("/ask", **{**FORM, "budget": "1", **changes})
     assert answer.status_code == 422 and words in body(answer) and asks.jobs() == []
     assert 'name="repo"' in body(answer)
 
 
-def test_a_model_whose_key_is_not_there_can_not_be_chosen(store: Store, asks: Asks) -> None:
+def test_a_model_without_its_key_cannot_be_chosen(store: Store, asks: Asks) -> None:
     client = make_app(store, asker=Asker(asks, DEMO, {})).test_client()
     shown = body(client.get("/ask"))
     assert 'value="scripted" disabled' in shown and "no, without <code>A11Y_BENCH_SCRIPTED_URL</code>" in shown
     assert "needs the environment variable" in body(client.get("/ask", query_string=FORM))
 
 
-def test_the_same_is_not_asked_twice_at_once(post: Any, asks: Asks, held: Held) -> None:
+def test_a_running_job_is_not_started_twice(post: Any, asks: Asks, held: Held) -> None:
     post("/ask", **FORM, budget="1")
     answer = post("/ask", **FORM, budget="1")
     assert answer.status_code == 422 and "already" in body(answer) and len(asks.jobs()) == 1
 
 
-def test_what_fails_is_said_and_the_next_job_runs(post: Any, client: Any, asks: Asks, held: Held) -> None:
+def test_a_failure_is_shown_and_the_next_job_runs(post: Any, client: Any, asks: Asks, held: Held) -> None:
     held.fails = InfrastructureError("the proxy did not start", cause="proxy")
     held.go.set()
     post("/ask", **FORM, budget="1")
@@ -151,7 +151,7 @@ def test_what_fails_is_said_and_the_next_job_runs(post: Any, client: Any, asks: 
     assert over(asks.jobs()[0]).state == "done"
 
 
-def test_another_site_can_not_spend(post: Any, asks: Asks) -> None:
+def test_another_site_cannot_start_a_job(post: Any, asks: Asks) -> None:
     assert post("/ask", {"Origin": "http://evil.example"}, **FORM, budget="1").status_code == 403
     assert asks.jobs() == []
 

@@ -62,7 +62,7 @@ def test_the_newest_are_first(catalog: Catalog) -> None:
         ("", [2, 1, 3]),
     ],
 )
-def test_words_are_found_by_their_beginnings(catalog: Catalog, words: str, numbers: list[int]) -> None:
+def test_words_are_found_by_their_prefix(catalog: Catalog, words: str, numbers: list[int]) -> None:
     """A person's text is never a query of the index: quotes, operators and control characters are words."""
     assert found(catalog, words) == numbers
 
@@ -96,7 +96,7 @@ def test_ratings_are_filters(catalog: Catalog, store: Store) -> None:
     assert found(catalog, principle="robust", status="super") == [1]
 
 
-def test_a_final_decision_takes_the_place_of_the_ratings(catalog: Catalog, store: Store) -> None:
+def test_a_final_decision_replaces_the_ratings(catalog: Catalog, store: Store) -> None:
     rate(store, 1, rater="ann", status="super")
     rate(store, 1, rater="bob", status="rejected", success_criteria=(), principles=())
     append(store.finals(REPO), make_review(1, rater="eve", success_criteria=("1.1.1",), principles=("perceivable",)))
@@ -104,7 +104,7 @@ def test_a_final_decision_takes_the_place_of_the_ratings(catalog: Catalog, store
     assert found(catalog, criterion="4.1.2") == [] and found(catalog, criterion="1.1.1") == [1]
 
 
-def test_what_stage_02_made_of_them_is_a_filter(catalog: Catalog, store: Store) -> None:
+def test_the_outcome_of_stage_02_is_a_filter(catalog: Catalog, store: Store) -> None:
     write_records(store.dataset(REPO), [make_instance(1)])
     write_records(store.qualification(REPO) / "rejections.jsonl", [make_rejection(2, reason="no_fix_transition")])
     assert found(catalog, build="qualified") == [1]
@@ -139,7 +139,7 @@ def test_a_new_candidate_is_found_by_its_words(catalog: Catalog, store: Store) -
     assert found(catalog, "wizard") == [4] and found(catalog)[0] == 4
 
 
-def test_what_is_gone_is_no_longer_found(catalog: Catalog, store: Store) -> None:
+def test_a_removed_candidate_is_no_longer_found(catalog: Catalog, store: Store) -> None:
     write_records(store.raw(OTHER) / "candidates.jsonl", [make_candidate(7, OTHER, title="Name the wizard")])
     assert found(catalog, "wizard") == [7]
     (store.raw(OTHER) / "candidates.jsonl").unlink()
@@ -147,7 +147,7 @@ def test_what_is_gone_is_no_longer_found(catalog: Catalog, store: Store) -> None
     assert found(catalog, repo="acme/forms") == [] and found(catalog) == [2, 1, 3]
 
 
-def test_a_rating_makes_one_new_entry(catalog: Catalog, store: Store) -> None:
+def test_a_rating_renews_only_its_own_entry(catalog: Catalog, store: Store) -> None:
     catalog.refresh()
     before = dict(catalog.shelves()[0].entries)
     rate(store, 1, status="super")
@@ -155,13 +155,13 @@ def test_a_rating_makes_one_new_entry(catalog: Catalog, store: Store) -> None:
     assert [name for name, entry in after.items() if entry is not before[name]] == ["acme__ui-1"]
 
 
-def test_a_candidate_is_read_from_its_line(catalog: Catalog) -> None:
+def test_a_candidate_is_read_from_its_own_line(catalog: Catalog) -> None:
     shelf, listed = catalog.get("acme/ui#2")
     assert shelf.candidate(listed.row).title == "Dialog traps the keyboard"
     assert (listed.row.files, listed.row.added, listed.row.removed) == (2, 2, 2)
 
 
-def test_an_unknown_candidate_lists_what_there_is(catalog: Catalog) -> None:
+def test_an_unknown_candidate_lists_the_available_ones(catalog: Catalog) -> None:
     with pytest.raises(UserError) as error:
         catalog.get("acme/ui#9")
     assert "acme__ui-1" in str(error.value.hint)
@@ -171,7 +171,7 @@ def test_an_unknown_candidate_lists_what_there_is(catalog: Catalog) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_a_line_that_is_no_candidate_is_named(catalog: Catalog, store: Store) -> None:
+def test_an_invalid_line_is_refused_with_its_number(catalog: Catalog, store: Store) -> None:
     path = store.raw(REPO) / "candidates.jsonl"
     path.write_text(path.read_text() + '\n{"title": "no candidate"}\n')
     with pytest.raises(UserError) as error:
@@ -179,7 +179,7 @@ def test_a_line_that_is_no_candidate_is_named(catalog: Catalog, store: Store) ->
     assert error.value.path == path and error.value.line == 5
 
 
-def test_the_history_is_newest_first_and_says_what_was_final(catalog: Catalog, store: Store) -> None:
+def test_the_history_is_newest_first_and_marks_final_decisions(catalog: Catalog, store: Store) -> None:
     rate(store, 1, rater="ann", time="2026-01-01T00:00:00Z")
     rate(store, 1, rater="bob", time="2026-01-03T00:00:00Z")
     rate(store, 2, rater="bob", time="2026-01-04T00:00:00Z")
@@ -215,7 +215,7 @@ def test_a_file_is_read_from_where_the_last_read_ended(tmp_path: Path) -> None:
     assert tail.read() and raters(tail) == ["ann", "bob", "eve"]
 
 
-def test_a_line_that_is_being_written_waits(tmp_path: Path) -> None:
+def test_an_incomplete_line_is_read_later(tmp_path: Path) -> None:
     path, line = tmp_path / "reviews.jsonl", make_review(rater="ann").model_dump_json()
     path.write_text(line[:20])
     tail = Tail(path, Review)

@@ -53,7 +53,7 @@ def test_an_unknown_candidate_is_bad_input(store: Store) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_a_criterion_that_is_none_is_refused(store: Store) -> None:
+def test_an_unknown_criterion_is_refused(store: Store) -> None:
     """Otherwise every later analysis would refuse it, far from where it was written."""
     result = call(store, "rate", "acme__ui-1", "accepted", "--by", "ann", "--criterion", "contrast")
     assert isinstance(result.exception, UserError) and result.exception.field == "--criterion"

@@ -48,7 +48,7 @@ def imported(tmp_path: Path, store: Store, text: str, rater: str = "") -> list[A
 
 
 @pytest.mark.parametrize("form", ["list", "object", "lines"])
-def test_the_seeds_export_is_imported(store: Store, tmp_path: Path, form: str) -> None:
+def test_the_export_of_the_thesis_is_imported(store: Store, tmp_path: Path, form: str) -> None:
     """A criterion that WCAG 2.2 removed is left out."""
     bare = {name: value for name, value in SEED.items() if name != "instance_id"}
     texts = {
@@ -81,7 +81,7 @@ def test_the_seeds_export_is_imported(store: Store, tmp_path: Path, form: str) -
         ({"labels": None}, (), ()),
     ],
 )
-def test_a_list_may_be_a_text(
+def test_a_list_may_be_a_comma_separated_text(
     store: Store, tmp_path: Path, fields: dict[str, Any], criteria: tuple[str, ...], labels: tuple[str, ...]
 ) -> None:
     """The label `MTC` was read as M, T and C, which are unknown."""
@@ -91,7 +91,7 @@ def test_a_list_may_be_a_text(
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", " [ ]\n"])
-def test_an_export_of_nothing_is_nothing(store: Store, tmp_path: Path, text: str) -> None:
+def test_an_empty_export_has_no_ratings(store: Store, tmp_path: Path, text: str) -> None:
     assert imported(tmp_path, store, text) == []
 
 
@@ -125,13 +125,15 @@ def test_an_export_of_nothing_is_nothing(store: Store, tmp_path: Path, text: str
         ('{"instance_id": "acme__ui-1", "rater": "a", "status": "fine"}', ":1: field 'status'", "Input should be"),
     ],
 )
-def test_a_file_of_another_form_says_where(store: Store, tmp_path: Path, text: str, place: str, says: str) -> None:
+def test_a_file_of_another_form_is_refused_with_its_place(
+    store: Store, tmp_path: Path, text: str, place: str, says: str
+) -> None:
     with pytest.raises(UserError, match=says) as error:
         imported(tmp_path, store, text)
     assert f"metadata.json{place}: " in str(error.value) and not store.reviews(REPO).exists()
 
 
-def test_a_word_for_no_is_no(store: Store, tmp_path: Path) -> None:
+def test_a_text_that_means_no_is_false(store: Store, tmp_path: Path) -> None:
     """In Python, a non-empty text is true, so a candidate could not be built."""
     entry = {"instance_id": "acme__ui-1", "review_status": "accepted", "build_error": "false"}
     (review,) = imported(tmp_path, store, json.dumps([entry]))
@@ -166,7 +168,7 @@ def test_annotations_are_imported(
         ({"difficulty": "?"}, "difficulty"),
     ],
 )
-def test_what_can_not_stand_is_named_and_nothing_is_written(
+def test_an_invalid_rating_is_refused_and_no_rating_is_written(
     store: Store, tmp_path: Path, change: dict[str, Any], field: str | None
 ) -> None:
     with pytest.raises(UserError) as error:
@@ -198,7 +200,7 @@ def test_identifiers_are_exported_in_every_form(rated: Store) -> None:
     assert called(rated, "--repo", "acme/other") == "INSTANCES = []\n"
 
 
-def test_what_stage_02_could_not_build_is_marked(rated: Store) -> None:
+def test_candidates_that_could_not_be_built_are_marked(rated: Store) -> None:
     write_records(rated.qualification(REPO) / "rejections.jsonl", [factories.make_rejection(1)])
     assert called(rated, "--format", "json") == "[]\n"
     found = json.loads(called(rated, "--format", "metadata", "--with-errors"))
@@ -208,7 +210,7 @@ def test_what_stage_02_could_not_build_is_marked(rated: Store) -> None:
     ]
 
 
-def test_metadata_go_out_and_come_in_again(rated: Store, tmp_path: Path) -> None:
+def test_exported_metadata_can_be_imported_again(rated: Store, tmp_path: Path) -> None:
     decide_finally(rated, REPO, [factories.make_review(1, rater="cleo", status="accepted", note="decided")])
     (one,) = json.loads(called(rated, "--format", "metadata", "--status", "accepted", "--repo", "acme/ui"))[:1]
     assert (one["decided_by"], one["review_status"], one["notes"]) == ("cleo", "accepted", "decided")

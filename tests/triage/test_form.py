@@ -50,7 +50,7 @@ def again(review: Review) -> Review | list[str]:
 
 @FAST
 @given(RATINGS)
-def test_a_rating_that_is_saved_unchanged_is_the_same(fields: dict[str, Any]) -> None:
+def test_an_unchanged_rating_is_saved_identically(fields: dict[str, Any]) -> None:
     """A label `WCAG 2.1: AA` lost its end, and a model's confidence its digits."""
     review = Review.model_construct(**{**ABOUT, **fields})
     if contradictions(review):
@@ -98,7 +98,7 @@ def test_labels_are_lines(text: str, labels: list[tuple[str, str]]) -> None:
         ({"status": "accepted", "is_accessibility_related": "no"}, "a candidate that is not about accessibility"),
     ],
 )
-def test_what_is_wrong_is_said_by_field(fields: dict[str, str], words: str) -> None:
+def test_mistakes_are_reported_by_field(fields: dict[str, str], words: str) -> None:
     found = form.review(form.submitted({"status": "accepted", **fields}, {}), **ABOUT)
     assert isinstance(found, list) and any(words in fault for fault in found), found
 

@@ -55,7 +55,7 @@ def test_pages_load_nothing_from_elsewhere(kind: str) -> None:
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
-def test_our_own_form_may_write() -> None:
+def test_our_own_form_is_accepted() -> None:
     asked = client()
     assert asked.post("/", data={FORM: form_token(asked)}).data == b"written"
 
@@ -90,7 +90,7 @@ def test_two_empty_tokens_are_not_equal() -> None:
         ({"Sec-Fetch-Site": "same-site"}, 403),
     ],
 )
-def test_another_site_can_not_write(headers: dict[str, str], status: int) -> None:
+def test_another_site_cannot_write(headers: dict[str, str], status: int) -> None:
     asked = client()
     assert asked.post("/", data={FORM: form_token(asked)}, headers=headers).status_code == status
 
@@ -107,7 +107,7 @@ def test_on_a_network_the_token_is_needed() -> None:
 
 
 @pytest.mark.parametrize("given", ["", "wrong", TOKEN[:-1], f"{TOKEN}x", "é"])
-def test_a_wrong_token_lets_nobody_in(given: str) -> None:
+def test_a_wrong_token_is_refused(given: str) -> None:
     asked = client(TOKEN)
     assert asked.get("/", query_string={"token": given}).status_code == 401
     asked.set_cookie(KEY, "wrong")

@@ -38,7 +38,7 @@ def test_evidence_of_another_field_is_not_marked() -> None:
     assert marked("aria", "title", [evidence("aria", 0, "body")]) == "aria"
 
 
-def test_texts_of_others_are_text() -> None:
+def test_foreign_text_is_escaped() -> None:
     text = '<b>aria</b> & "quotes"'
     found = marked(text, "title", [evidence("aria", 3)])
     assert found == "&lt;b&gt;<mark>aria</mark>&lt;/b&gt; &amp; &#34;quotes&#34;"

@@ -107,25 +107,25 @@ def test_a_text_that_gives_instructions_stays_data(place: str) -> None:
 
 
 @pytest.mark.rule("texts-of-others-do-not-instruct")
-def test_a_model_that_obeys_is_still_held_to_the_logic(store: Store, speaker: Speaker) -> None:
+def test_a_contradictory_rating_of_an_obedient_model_is_refused(store: Store, speaker: Speaker) -> None:
     """The answer that the injected text asks for lacks required fields, so there is no rating."""
     obeyed = {"review_status": "super", "confidence": 1.0}
     assert not rated(store, speaker, obeyed, GOOD | {"has_unit_test": False}) and newest_reviews(store, REPO) == []
 
 
-def test_a_long_patch_is_cut_and_says_so() -> None:
+def test_a_long_patch_is_cut_with_a_note() -> None:
     shown = question(factories.make_candidate(fix_patch="+x\n" * MOST)).material
     assert "(cut here: 120,000 characters more)" in shown and len(shown) < 2 * MOST
 
 
-def test_raters_are_asked_as_they_want_to_be_asked() -> None:
+def test_raters_get_only_parameters_that_they_accept() -> None:
     listed = load_models(SHIPPED)
     for name in ("gpt-5", "gpt-5-mini"):
         assert "temperature" not in parameters(listed.get(name)) and "max_tokens" not in parameters(listed.get(name))
     assert parameters(listed.get("GLM-4.6"))["temperature"] == 0
 
 
-def test_the_cost_is_said_before_and_a_dry_run_asks_nothing(
+def test_the_cost_is_shown_first_and_a_dry_run_sends_no_request(
     store: Store, speaker: Speaker, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert rated(store, speaker, GOOD, dry_run=True, numbers=())
@@ -136,7 +136,7 @@ def test_the_cost_is_said_before_and_a_dry_run_asks_nothing(
 
 
 @pytest.mark.rule("bad-input")
-def test_what_can_not_be_asked_is_said_before_anything_is(store: Store, tmp_path: Path) -> None:
+def test_unknown_candidates_and_models_are_refused_first(store: Store, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="unknown candidate '#9'"):
         ask(store, REPO, [Asked("scripted", models=DEMO, environ=GIVEN)], numbers=(9,))
     with pytest.raises(UserError, match="unknown model"):

@@ -75,7 +75,7 @@ def test_no_patch_has_no_files() -> None:
     assert files("") == [] and [one.name for one in files(factories.FIX_PATCH)] == ["src/Menu.tsx"]
 
 
-def test_five_thousand_lines_take_no_time() -> None:
+def test_five_thousand_lines_take_little_time() -> None:
     body = "".join(f"-old {number}\n+new {number}\n" for number in range(2500))
     start = time.process_time()
     (one,) = files(f"diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,2500 +1,2500 @@\n{body}")
@@ -83,7 +83,7 @@ def test_five_thousand_lines_take_no_time() -> None:
 
 
 @pytest.mark.rule("evidence")
-def test_evidence_is_marked_where_it_was_found_and_all_else_is_text() -> None:
+def test_evidence_is_marked_and_other_text_is_escaped() -> None:
     text = "<b>aria-label</b> and aria"
 
     def at(place: int, words: str, field: str = "body") -> Evidence:

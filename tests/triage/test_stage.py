@@ -60,7 +60,7 @@ def test_an_older_rating_that_is_imported_later_does_not_count(store: Store, tmp
     assert old in read_records(store.reviews(REPO), Review)
 
 
-def test_the_same_words_once_more_add_nothing(store: Store) -> None:
+def test_an_identical_rating_adds_nothing(store: Store) -> None:
     add(store, REPO, [factories.make_review(1)])
     before = store.reviews(REPO).read_bytes()
     add(store, REPO, [factories.make_review(1)])
@@ -81,14 +81,14 @@ def test_a_file_that_is_imported_again_adds_nothing(store: Store, tmp_path: Path
     assert kept(store) == [("acme__ui-1", "ann", "accepted")]
 
 
-def test_what_was_said_before_may_be_said_again(store: Store) -> None:
+def test_an_earlier_rating_may_be_repeated(store: Store) -> None:
     """Even within one second: the last one counts."""
     for status in ("super", "rejected", "super"):
         add(store, REPO, [factories.make_review(1, status=status)])
     assert kept(store) == [("acme__ui-1", "ann", "super")]
 
 
-def test_an_undoing_without_what_it_undoes_ends_nothing(store: Store, tmp_path: Path) -> None:
+def test_an_undo_without_its_rating_has_no_effect(store: Store, tmp_path: Path) -> None:
     """In a part of somebody's file: undoing once more ended the viewer's page in a traceback."""
     write_records(tmp_path / "part.jsonl", [factories.make_review(1, undo=True, time="2025-01-01T00:00:00Z")])
     import_file(store, REPO, tmp_path / "part.jsonl")
@@ -98,14 +98,14 @@ def test_an_undoing_without_what_it_undoes_ends_nothing(store: Store, tmp_path: 
 
 
 @pytest.mark.rule("bad-input")
-def test_an_unknown_candidate_lists_what_there_is_and_writes_nothing(store: Store) -> None:
+def test_an_unknown_candidate_is_refused_with_the_available_ones(store: Store) -> None:
     with pytest.raises(UserError, match="unknown candidate 'acme__ui-9'") as error:
         add(store, REPO, [factories.make_review(1), factories.make_review(9)])
     assert "available: acme__ui-1, acme__ui-2" in str(error.value)
     assert kept(store) == []
 
 
-def test_ratings_come_from_a_file(store: Store, tmp_path: Path) -> None:
+def test_ratings_are_imported_from_a_file(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "ratings.jsonl"
     write_records(path, [factories.make_review(1), factories.make_review(2, rater="model-a")])
     found = import_file(store, REPO, path)

@@ -49,7 +49,7 @@ def test_the_list_is_newest_first_and_finds_by_words_and_filters(client: Any, st
     assert "not rated (2)" in body(client.get("/"))
 
 
-def test_what_changes_on_disk_is_seen(client: Any, store: Store) -> None:
+def test_changes_on_disk_are_shown(client: Any, store: Store) -> None:
     assert len(numbers(client.get("/"))) == 3
     write_records(store.raw(REPO) / "candidates.jsonl", [factories.make_candidate(9)])
     assert numbers(client.get("/")) == [9] and numbers(client.get("/?q=keyboard")) == []
@@ -68,7 +68,7 @@ def test_a_detail_shows_evidence_and_both_sides(client: Any) -> None:
     assert len(re.findall(r'name="success_criteria"', page)) == 86
 
 
-def test_what_has_no_number_is_no_link(client: Any, store: Store) -> None:
+def test_an_issue_without_a_number_is_not_linked(client: Any, store: Store) -> None:
     """A foreign benchmark's records contain only the statement."""
     issue = Issue(number=0, title="A menu is silent", body="")
     candidate = factories.make_candidate(9, resolved_issues=(issue,), merge_sha="")
@@ -77,17 +77,17 @@ def test_what_has_no_number_is_no_link(client: Any, store: Store) -> None:
     assert "Issue: A menu is silent" in page and "/issues/" not in page and "/commit/" not in page
 
 
-def test_texts_of_others_are_text(client: Any) -> None:
+def test_foreign_text_is_escaped(client: Any) -> None:
     page = body(client.get("/candidate/acme__ui-3")) + body(client.get("/"))
     assert "<script>document" not in page and "&lt;script&gt;document" in page
 
 
-def test_an_unknown_candidate_says_what_there_is(client: Any) -> None:
+def test_an_unknown_candidate_lists_the_available_ones(client: Any) -> None:
     answer = client.get("/candidate/acme__ui-77")
     assert answer.status_code == 404 and "acme__ui-1" in body(answer)
 
 
-def test_a_broken_line_is_said_on_the_page(client: Any, store: Store) -> None:
+def test_a_broken_line_is_reported_on_the_page(client: Any, store: Store) -> None:
     store.reviews(REPO).parent.mkdir(parents=True)
     store.reviews(REPO).write_text('{"instance_id": 1}\n')
     page = body(client.get("/"))
@@ -121,14 +121,16 @@ def test_a_rating_is_appended_with_author_and_time(post: Any, store: Store) -> N
         ({}, "Status: choose one"),
     ],
 )
-def test_what_can_not_stand_comes_back_as_it_was(post: Any, store: Store, fields: dict[str, str], words: str) -> None:
+def test_an_invalid_rating_is_shown_again_with_its_text(
+    post: Any, store: Store, fields: dict[str, str], words: str
+) -> None:
     answer = post(ONE, act="rate", seen="", note="what I wrote", **fields)
     page = body(answer)
     assert answer.status_code == 422 and words in page and "what I wrote</textarea>" in page
     assert not store.reviews(REPO).exists()
 
 
-def test_a_rating_that_was_changed_elsewhere_is_not_passed_over(post: Any, store: Store) -> None:
+def test_a_rating_that_was_changed_elsewhere_is_not_overwritten(post: Any, store: Store) -> None:
     """One reviewer has two pages open: the second one shows a message, keeps its input, and may save it then."""
     post("/reviewer", name="ann")
     post(ONE, act="rate", seen="", status="accepted")
@@ -171,7 +173,7 @@ def test_a_disagreement_is_in_the_queue_until_somebody_decides(post: Any, client
     assert standings(store, REPO)["acme__ui-1"].status is None
 
 
-def test_nobody_decides_what_nobody_rated(post: Any) -> None:
+def test_an_unrated_candidate_cannot_be_decided(post: Any) -> None:
     assert post(ONE, act="decide", seen="", status="accepted").status_code == 404
 
 
@@ -184,7 +186,7 @@ def rate(app: Any, number: int) -> int:
     return client.post(ONE, data={"form_token": token, "seen": "", "status": "accepted"}).status_code
 
 
-def test_two_reviewers_at_once_lose_nothing(store: Store) -> None:
+def test_concurrent_ratings_are_all_kept(store: Store) -> None:
     app = make_app(store)
 
     with ThreadPoolExecutor(8) as pool:
@@ -192,7 +194,7 @@ def test_two_reviewers_at_once_lose_nothing(store: Store) -> None:
     assert {one.rater for one in all_reviews(store, REPO)} == {f"r{number}" for number in range(24)}
 
 
-def test_reviewers_and_a_build_at_once_lose_nothing(store: Store) -> None:
+def test_concurrent_ratings_and_a_build_lose_nothing(store: Store) -> None:
     """While people rate, a build repeatedly reads the ratings and writes its results: no line is lost or half read, and
     the viewer shows the last results."""
     app, done, built = make_app(store), threading.Event(), []
@@ -225,7 +227,7 @@ def test_requests_for_a_review_are_answered(post: Any, client: Any, store: Store
 
 
 # -- exporting ---------------------------------------------------------------------------------------------------------
-def test_the_export_is_super_only_and_shown_before_it_is_taken(client: Any, store: Store) -> None:
+def test_the_export_has_only_super_candidates_and_a_preview(client: Any, store: Store) -> None:
     ratings = [factories.make_review(1), factories.make_review(2, status="accepted"), factories.make_review(3)]
     journal.append(store.reviews(REPO), ratings)
     write_records(store.qualification(REPO) / "rejections.jsonl", [factories.make_rejection(3)])
@@ -243,7 +245,7 @@ def test_the_export_is_super_only_and_shown_before_it_is_taken(client: Any, stor
     assert client.get("/export/python?preview=").headers["X-Count"] == "1"
 
 
-def test_every_page_is_there(client: Any, store: Store) -> None:
+def test_every_page_can_be_opened(client: Any, store: Store) -> None:
     both = [factories.make_review(1), factories.make_review(1, rater="m", by="model", status="rejected")]
     journal.append(store.reviews(REPO), both)
     for path in ("/", "/statistics", "/queue", "/agreement", "/export", ONE, "/static/viewer.js", "/static/viewer.css"):
@@ -267,7 +269,7 @@ def test_a_repository_is_counted_by_every_filter(client: Any, store: Store) -> N
 
 # -- who is refused ----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "evil.example:8011", "10.0.0.1"])
-def test_a_foreign_name_does_not_lead_here(client: Any, host: str) -> None:
+def test_a_foreign_host_name_is_refused(client: Any, host: str) -> None:
     assert client.get("/", headers={"Host": host}).status_code == 403
     assert client.get("/", headers={"Host": "127.0.0.1:8011"}).status_code == 200
     assert client.get("/", headers={"Host": "[::1]:8011"}).status_code == 200
@@ -282,7 +284,7 @@ def test_a_foreign_name_does_not_lead_here(client: Any, host: str) -> None:
         {"Sec-Fetch-Site": "same-site"},
     ],
 )
-def test_another_site_can_not_write(post: Any, store: Store, headers: dict[str, str]) -> None:
+def test_another_site_cannot_write(post: Any, store: Store, headers: dict[str, str]) -> None:
     assert post(ONE, headers, act="rate", seen="", status="accepted").status_code == 403
     assert not store.reviews(REPO).exists()
     assert post(ONE, {"Origin": "http://localhost"}, act="rate", seen="", status="accepted").status_code == 303
@@ -315,6 +317,6 @@ def test_every_answer_has_a_strict_policy(client: Any) -> None:
     assert not re.search(r"<script>|\son\w+=|style=", body(client.get(ONE)))
 
 
-def test_no_address_leads_away(post: Any) -> None:
+def test_redirects_stay_on_the_site(post: Any) -> None:
     for back in ("//evil.example", "/\\evil.example", "https://evil.example"):
         assert post("/reviewer", name="ann", back=back).location == "/"

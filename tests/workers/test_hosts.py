@@ -44,7 +44,7 @@ def as_in_threads(site: Site, store: Store, stage: str) -> bool:
     return written(store, stage) == written(site.reference, stage) and not store.archive_root.exists()
 
 
-def test_the_units_of_a_host_without_power_are_performed_elsewhere(site: Site) -> None:
+def test_units_of_a_host_without_power_are_performed_elsewhere(site: Site) -> None:
     store, host = site.store("killed"), site.workers[0]
     with site.started(BUILD, store) as coordinator:
         site.until_at_work(host)
@@ -55,7 +55,7 @@ def test_the_units_of_a_host_without_power_are_performed_elsewhere(site: Site) -
     site.start_worker(host)
 
 
-def test_a_host_that_is_cut_off_and_comes_back_costs_nothing_but_time(site: Site) -> None:
+def test_a_host_that_is_cut_off_for_a_while_loses_no_result(site: Site) -> None:
     """The scheduler has given its unit to the other worker; the host's own result is discarded."""
     store, host = site.store("cut"), site.workers[1]
     before = joined(host)
@@ -82,7 +82,7 @@ def test_a_cable_that_is_loose_for_a_moment_is_not_noticed(site: Site) -> None:
     assert joined(host) == before
 
 
-def test_the_units_of_a_host_whose_disk_is_full_are_performed_elsewhere(site: Site) -> None:
+def test_units_of_a_host_with_a_full_disk_are_performed_elsewhere(site: Site) -> None:
     """It gets the first unit, since it has most of the free slots."""
     store, (host, other) = site.store("full"), site.workers
     until(lambda: joined(host) and joined(other))
@@ -115,7 +115,7 @@ def test_a_scheduler_that_is_started_again_goes_on_with_the_batch(site: Site) ->
     assert as_in_threads(site, store, VERDICTS)
 
 
-def test_the_command_goes_on_after_its_own_host_had_no_power(site: Site) -> None:
+def test_the_command_continues_after_a_power_cut_of_its_host(site: Site) -> None:
     """What was written is not made again."""
     store = site.store("center")
     with site.started(BUILD, store):

@@ -34,7 +34,7 @@ print(read[0], "/objects/" in read[2], len(large))
 
 
 @pytest.mark.engine("git")
-def test_a_coordinator_reaches_the_scheduler_alone(tmp_path: Path) -> None:
+def test_a_coordinator_needs_to_reach_only_the_scheduler(tmp_path: Path) -> None:
     if reason := lacking():
         lack(reason)
     history = History(tmp_path / "clone")

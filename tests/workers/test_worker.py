@@ -51,7 +51,7 @@ def test_an_address_of_another_machine_is_refused(words: list) -> None:
 
 @pytest.mark.engine("git")
 @pytest.mark.rule("bad-input")
-def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported(tmp_path: Path) -> None:
     with Dask(tmp_path, workers=0) as dask:
         result = CliRunner().invoke(scheduler.command, ["--port", str(dask.port)])
     assert isinstance(result.exception, UserError)
@@ -59,7 +59,7 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.engine("git")
-def test_who_is_asked_to_end_closes_down(tmp_path: Path) -> None:
+def test_a_termination_signal_ends_cleanly(tmp_path: Path) -> None:
     """Slurm and `remote-stop` send this signal; the output used to look like a fault."""
     with Dask(tmp_path, workers=1) as dask:
         log = tmp_path / "dask.log"

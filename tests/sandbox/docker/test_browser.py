@@ -62,12 +62,12 @@ def node(workspace: Workspace, script: str) -> Completed:
 
 
 @pytest.mark.parametrize("how", STARTS)
-def test_what_starts_a_browser_finds_it(workspace: Workspace, how: str) -> None:
+def test_every_launcher_finds_the_browser(workspace: Workspace, how: str) -> None:
     done = node(workspace, f"const browser = await {STARTS[how]}; {OPEN} {SAY}")
     assert b"it says Menu" in done.output, done.output.decode(errors="replace")[-2000:]
 
 
-def test_its_driver_is_of_its_version(workspace: Workspace, made: tuple[DockerSandbox, str, Installed]) -> None:
+def test_the_driver_matches_the_browser(workspace: Workspace, made: tuple[DockerSandbox, str, Installed]) -> None:
     browser = made[2].browser
     driver = workspace.run(["sh", "-c", "$CHROMEDRIVER_PATH --version"]).output.decode()
     assert browser.startswith("chromium@") and browser.removeprefix("chromium@") in driver

@@ -63,7 +63,7 @@ def is_there(container: Container) -> bool:
 
 # -- whose it is -----------------------------------------------------------------------------------------------------
 @pytest.mark.trap("inherited-label")
-def test_a_container_of_another_program_is_neither_swept_nor_listed(bench: Bench, heir: Container) -> None:
+def test_a_foreign_container_is_neither_removed_nor_listed(bench: Bench, heir: Container) -> None:
     """A container's labels are copied into an image made from it, and on to every container started from that."""
     bench.sandbox.check()
     assert is_there(heir)
@@ -71,7 +71,7 @@ def test_a_container_of_another_program_is_neither_swept_nor_listed(bench: Bench
 
 
 @pytest.mark.trap("inherited-label")
-def test_an_end_at_once_leaves_containers_of_others_alone(bench: Bench, heir: Container) -> None:
+def test_an_abort_leaves_containers_of_others_alone(bench: Bench, heir: Container) -> None:
     mine = docker.from_env().containers.create(
         base_image(), ["sleep", "60"], labels={OWNER: owner()}, name=f"somebody-{uuid.uuid4().hex}"
     )
@@ -86,7 +86,7 @@ def test_an_end_at_once_leaves_containers_of_others_alone(bench: Bench, heir: Co
 
 
 @pytest.mark.trap("inherited-label")
-def test_an_image_that_others_made_of_ours_is_theirs(bench: Bench, heir: Container) -> None:
+def test_an_image_that_others_made_from_ours_is_not_removed(bench: Bench, heir: Container) -> None:
     """With and without a name: we remove neither, and our own image is removed by the name that we gave it."""
     tagged, bare = heir.commit("somebody/image", bench.instance[:12]), heir.commit()
     ours = docker.from_env().images.get(instance_image(bench.instance))
@@ -102,12 +102,12 @@ def test_an_image_that_others_made_of_ours_is_theirs(bench: Bench, heir: Contain
 
 
 @pytest.mark.invariant(6)
-def test_an_image_does_not_say_who_made_it(bench: Bench) -> None:
+def test_an_image_does_not_name_its_host(bench: Bench) -> None:
     image = docker.from_env().images.get(instance_image(bench.instance))
     assert socket.gethostname() not in str(image.attrs["Config"])
 
 
-def test_leftovers_of_a_killed_process_are_swept(bench: Bench, dead: str) -> None:
+def test_leftovers_of_a_killed_process_are_removed(bench: Bench, dead: str) -> None:
     """A killed process removes nothing; the next one does, and leaves containers of running processes alone."""
     made = {}
     for name, who in {"dead": dead, "living": owner()}.items():
@@ -127,7 +127,7 @@ def made_by(process: int) -> set[str]:
     return {row["Id"] for row in docker.from_env().api.containers(all=True, filters={"label": who})}
 
 
-def test_after_an_end_at_once_nothing_is_left_and_nothing_comes() -> None:
+def test_after_an_abort_no_container_is_left_and_none_is_started() -> None:
     """Threads that continued would try again, and leave new containers behind."""
     engine, before, outcomes = Engine(), made_by(os.getpid()), []
     assert engine.open_files, "asked of a container, too, which the end would remove"
@@ -167,7 +167,7 @@ made.wait()
 """
 
 
-def test_a_process_that_ends_leaves_none_of_its_threads_containers() -> None:
+def test_an_ended_process_leaves_no_containers_of_its_threads() -> None:
     with subprocess.Popen([sys.executable, "-c", SCRIPT], stderr=subprocess.PIPE) as process:
         said = process.communicate(timeout=60)[1]
     assert (process.returncode, said) == (0, b"")
@@ -189,7 +189,7 @@ PROGRAM = "from pipeline import cli; cli.COMMANDS['hold'] = ('holding', ''); cli
 
 
 @pytest.mark.trap("stopped-runs-on")
-def test_a_request_to_end_is_heard_outside_a_batch_too(tmp_path: Path) -> None:
+def test_a_request_to_end_works_outside_a_batch(tmp_path: Path) -> None:
     """An agent's tools are installed before a batch begins: their container kept running after the process was gone."""
     (tmp_path / "holding.py").write_text(COMMAND)
     env = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{Path.cwd()}"}

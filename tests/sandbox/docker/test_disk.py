@@ -29,6 +29,6 @@ class Busy:
         return {"RootFS": {"Layers": LAYERS[name]}, "Size": 5}
 
 
-def test_an_image_that_goes_while_it_is_listed_is_left_out() -> None:
+def test_an_image_that_is_removed_while_listing_is_left_out() -> None:
     """Another build's budget, or a test, removed an image: measuring the disk failed, and the unit with it."""
     assert [one.name for one in Disk(Busy()).kept()] == ["a11y-bench/env"]

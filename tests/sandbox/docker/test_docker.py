@@ -35,7 +35,7 @@ def shell(bench: Bench, script: str, **limits: float) -> Completed:
         return workspace.run(["sh", "-c", script])
 
 
-def test_nothing_that_a_command_prints_at_once_is_lost(bench: Bench) -> None:
+def test_the_output_of_a_short_command_is_complete(bench: Bench) -> None:
     """On a busy machine, the SDK lost the output of every fifth short command."""
     with bench.sandbox.open(bench.instance) as workspace:
         assert {workspace.run(["echo", "here"]).output for _ in range(20)} == {b"here\n"}
@@ -54,7 +54,7 @@ def test_our_shell_has_ended_before_any_other_command(bench: Bench) -> None:
         assert workspace.run(["cat", f"{workspace.scratch}/file"]).output == b"two\n"
 
 
-def test_a_command_that_ends_our_shell_ends_nothing_else(bench: Bench) -> None:
+def test_killing_our_shell_affects_no_later_command(bench: Bench) -> None:
     with bench.sandbox.open(bench.instance) as workspace:
         assert workspace.run(["sh", "-c", "kill -9 $PPID"], ours=True).code == -9
         assert workspace.run(["echo", "here"], ours=True).output == b"here\n"
@@ -62,7 +62,7 @@ def test_a_command_that_ends_our_shell_ends_nothing_else(bench: Bench) -> None:
 
 
 @pytest.mark.invariant(4)
-def test_a_container_that_somebody_ends_is_no_result_of_our_commands(bench: Bench) -> None:
+def test_a_removed_container_is_an_infrastructure_fault_of_our_commands(bench: Bench) -> None:
     with pytest.raises(InfrastructureError) as caught, bench.sandbox.open(bench.instance) as workspace:
         name = workspace.run(["hostname"], ours=True).output.decode().strip()
         threading.Thread(target=kill_when, args=(docker.from_env().containers.get(name), "sleep 60")).start()
@@ -91,7 +91,7 @@ def test_commands_have_no_rights(bench: Bench) -> None:
 
 @pytest.mark.trap("no-limits-around-tests")
 @pytest.mark.parametrize("ours", [False, True])
-def test_memory_is_bounded_and_its_end_is_seen(bench: Bench, ours: bool) -> None:
+def test_the_memory_limit_is_enforced_and_reported(bench: Bench, ours: bool) -> None:
     """Other systems score a process that was killed for its memory as a model's failure."""
     hungry = "const all = []; for (;;) all.push(Buffer.alloc(2 ** 24, 1))"
     with bench.sandbox.open(bench.instance, limits=Limits(memory=256 * 2**20)) as workspace:
@@ -99,7 +99,7 @@ def test_memory_is_bounded_and_its_end_is_seen(bench: Bench, ours: bool) -> None
     assert (done.limit, done.code) == ("memory", -9)
 
 
-def test_memory_of_a_child_is_seen_too(bench: Bench) -> None:
+def test_the_memory_limit_is_reported_for_a_child_process(bench: Bench) -> None:
     """A test runner survives the death of its workers and exits with 1."""
     done = shell(bench, "head -c 1G /dev/zero | tail | wc -c; exit 1", memory=128 * 2**20)
     assert (done.code, done.limit) == (1, "memory")
@@ -116,13 +116,13 @@ def test_the_most_memory_is_the_kernels_count(bench: Bench) -> None:
         assert workspace.peak() == 0
 
 
-def test_failed_command_is_not_taken_for_want_of_memory(bench: Bench) -> None:
+def test_a_failed_command_is_not_blamed_on_memory(bench: Bench) -> None:
     assert shell(bench, "exit 1").limit is None
 
 
 @pytest.mark.trap("no-limits-around-tests")
 @pytest.mark.parametrize("ours", [False, True])
-def test_processes_are_bounded_and_their_end_is_seen(bench: Bench, ours: bool) -> None:
+def test_the_process_limit_is_enforced_and_reported(bench: Bench, ours: bool) -> None:
     with bench.sandbox.open(bench.instance, limits=Limits(processes=50)) as workspace:
         done = workspace.run(["sh", "-c", "for i in $(seq 200); do sleep 20 & done; wait"], ours=ours)
     assert b"fork" in done.output
@@ -130,7 +130,7 @@ def test_processes_are_bounded_and_their_end_is_seen(bench: Bench, ours: bool) -
 
 
 @pytest.mark.trap("no-limits-around-tests")
-def test_who_forks_without_end_is_ended(bench: Bench) -> None:
+def test_a_fork_bomb_is_killed(bench: Bench) -> None:
     """It does not use up the time limit, during which it would keep forking."""
     done = shell(bench, "bash -c 'while :; do sleep 60 & done' 2> /dev/null", processes=50, seconds=60)
     assert (done.code, done.limit) == (-9, "processes")
@@ -139,7 +139,7 @@ def test_who_forks_without_end_is_ended(bench: Bench) -> None:
 
 @pytest.mark.trap("no-limits-around-tests")
 @pytest.mark.parametrize("file", ["one", "file-$i"])
-def test_writing_is_bounded_and_its_end_is_seen(bench: Bench, file: str) -> None:
+def test_the_disk_limit_is_enforced_and_reported(bench: Bench, file: str) -> None:
     """A full disk stops every other instance. A single file hits its size limit; many files are noticed by measuring
     the layer."""
     script = f"i=0; while :; do i=$((i+1)); head -c 1M /dev/zero >> {file} || exit 1; done"
@@ -148,7 +148,7 @@ def test_writing_is_bounded_and_its_end_is_seen(bench: Bench, file: str) -> None
     assert done.seconds < 30
 
 
-def test_single_files_are_bounded_in_the_volume_of_the_cache_too(bench: Bench) -> None:
+def test_single_files_are_limited_in_the_cache_volume(bench: Bench) -> None:
     with bench.sandbox.open(bench.instance, cache="fill", limits=Limits(disk=2**20)) as workspace:
         done = workspace.run(["sh", "-c", f"exec head -c 2M /dev/zero > {workspace.cache}/large"])
         assert done.limit == "disk"
@@ -164,7 +164,7 @@ def test_browsers_get_shared_memory_and_files(bench: Bench) -> None:
     assert shared == 4 * 2**30
 
 
-def test_a_command_can_not_end_its_container(bench: Bench) -> None:
+def test_a_command_cannot_end_its_container(bench: Bench) -> None:
     """A patch that did would look like a fault of the machine, and never be evaluated."""
     with bench.sandbox.open(bench.instance) as workspace:
         for target in ("1", "-1"):
@@ -180,7 +180,7 @@ def kill_when(container: Container, command: str) -> None:
 
 
 @pytest.mark.invariant(4)
-def test_a_container_that_somebody_ends_is_no_result(bench: Bench) -> None:
+def test_a_removed_container_is_an_infrastructure_fault(bench: Bench) -> None:
     """A restarting engine ends its containers, and their commands then look as if they had been killed."""
     with pytest.raises(InfrastructureError) as caught, bench.sandbox.open(bench.instance) as workspace:
         name = workspace.run(["hostname"]).output.decode().strip()
@@ -200,7 +200,7 @@ def test_container_is_removed_whatever_happens(bench: Bench) -> None:
 
 # -- the layers ------------------------------------------------------------------------------------------------------
 @pytest.mark.invariant(6)
-def test_nothing_of_the_host_is_in_an_image(
+def test_settings_of_the_host_are_not_in_an_image(
     spec, manifests: Path, checkout: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The host's CA bundle and registry are for the install only: they are in no file of any layer, and not in the
@@ -234,7 +234,7 @@ def _contains(chunks: Iterable[bytes], mark: bytes) -> bool:
     return False
 
 
-def test_downloads_and_unasked_lock_files_are_not_kept(bench: Bench) -> None:
+def test_downloads_and_generated_lock_files_are_not_kept(bench: Bench) -> None:
     done = shell(bench, "ls -A /tmp ~/.npm /workspace/repo /workspace/scratch")
     listed = done.output.decode()
     assert "a11y-install" not in listed
@@ -247,7 +247,7 @@ def test_files_belong_to_the_user(bench: Bench) -> None:
     assert found.output == b""
 
 
-def test_labels_say_what_an_image_is(bench: Bench) -> None:
+def test_labels_describe_an_image(bench: Bench) -> None:
     images = docker.from_env().images
     environment, instance = (
         images.get(name).labels
@@ -301,7 +301,7 @@ def test_a_folder_with_a_lock_file_of_its_own_is_installed_as_well(
         assert workspace.run(["node", "-e", f"console.log({versions})"]).output == b"7.0.0 6.0.0\n"
 
 
-def test_release_that_is_not_there_is_replaced_and_said(spec, manifests: Path, checkout: Path, cache: Path) -> None:
+def test_a_missing_release_is_replaced_and_recorded(spec, manifests: Path, checkout: Path, cache: Path) -> None:
     old = spec.model_copy(update={"node": "20.0.99"})
     with prepared("docker", cache, old, manifests, checkout) as bench:
         first, second = bench.make(), bench.make()
@@ -311,7 +311,7 @@ def test_release_that_is_not_there_is_replaced_and_said(spec, manifests: Path, c
     assert first.base_image.startswith("sha256:")
 
 
-def test_node_that_nobody_has_is_the_repositorys_fault(spec, manifests: Path, cache: Path) -> None:
+def test_an_unknown_node_version_is_the_repositorys_fault(spec, manifests: Path, cache: Path) -> None:
     with pytest.raises(InstallFailed, match="999"):
         DockerSandbox(cache).images.environment(
             installation(spec.model_copy(update={"node": "999"})), "none", manifests, print
@@ -319,20 +319,20 @@ def test_node_that_nobody_has_is_the_repositorys_fault(spec, manifests: Path, ca
 
 
 # -- the engine ------------------------------------------------------------------------------------------------------
-def test_without_an_engine_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_engine_is_reported_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody.sock")
     with pytest.raises(UserError, match="just engine-start"):
         DockerSandbox(tmp_path).check()
 
 
-def test_without_the_base_image_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_base_image_is_reported_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A11Y_BENCH_BASE_IMAGE", "no/such:image")
     with pytest.raises(UserError, match="just base-build"):
         DockerSandbox(tmp_path).check()
 
 
 @pytest.mark.invariant(4)
-def test_fault_of_the_engine_is_not_a_result(tmp_path: Path, bench: Bench) -> None:
+def test_a_fault_of_the_engine_is_not_a_result(tmp_path: Path, bench: Bench) -> None:
     with pytest.raises(InfrastructureError) as caught, Engine().container("no/such:image", "build", Limits()):
         pass
     assert caught.value.cause == "engine"

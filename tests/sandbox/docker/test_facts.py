@@ -24,7 +24,7 @@ def engine(**properties: Any) -> Any:
     return SimpleNamespace(info=INFO | properties.pop("info", {}), **properties)
 
 
-def test_the_version_comes_with_the_size_of_the_machine() -> None:
+def test_the_version_is_shown_with_the_size_of_the_machine() -> None:
     assert facts.version(engine()) == Fact("engine 20.10.24: 2 CPUs, 8 GB of memory")
 
 

@@ -21,20 +21,20 @@ def wrapped() -> None:
         raise DockerException(f"Error while fetching server API version: {error}") from error
 
 
-def test_a_dead_engine_is_told_in_the_systems_words() -> None:
+def test_an_unreachable_engine_is_reported_with_the_systems_message() -> None:
     """It was once the text of a Python tuple."""
     with pytest.raises(InfrastructureError) as said, faults():
         wrapped()
     assert str(said.value) == "the Docker engine failed: No such file or directory"
 
 
-def test_what_the_engine_says_itself_is_told_as_it_is() -> None:
+def test_the_engines_own_message_is_passed_on() -> None:
     with pytest.raises(InfrastructureError, match="the Docker engine failed: no such image: a") as said, faults():
         raise DockerException("no such image: a")
     assert said.value.cause == "engine"
 
 
-def test_a_full_disk_is_told_apart() -> None:
+def test_a_full_disk_has_its_own_cause() -> None:
     with pytest.raises(InfrastructureError) as said, faults():
         raise DockerException("write /x: no space left on device")
     assert said.value.cause == "disk"

@@ -28,7 +28,7 @@ PUBLIC = ["registry.npmjs.org", "registry.yarnpkg.com"]
 
 
 @pytest.mark.rule("install-fence")
-def test_the_registry_and_no_more() -> None:
+def test_only_public_registries_are_reachable() -> None:
     found = routes(
         REGISTRY, {"package.json": b'{"homepage": "https://acme.org/", "dependencies": {"a": "^1.0.0"}}'}, ""
     )
@@ -37,13 +37,13 @@ def test_the_registry_and_no_more() -> None:
     assert len(set(found.hosts.values())) == 2 and all(one.startswith("127.") for one in found.hosts.values())
 
 
-def test_a_registry_of_ones_own_with_its_port() -> None:
+def test_a_private_registry_is_reachable_at_its_port() -> None:
     found = routes("http://npm.acme.org:4873/", {}, "nodejs.org cache.acme.org:8443")
     assert {*found.forwarded.values()} >= {("npm.acme.org", 4873), ("nodejs.org", 443), ("cache.acme.org", 8443)}
     assert found.chosen == {"npm.acme.org", "nodejs.org", "cache.acme.org", *PUBLIC}
 
 
-def test_a_host_that_is_not_reached_is_a_name_that_is_not_found() -> None:
+def test_an_unreachable_host_is_left_out() -> None:
     """A refused connection looks like a registry with a temporary problem, and managers retry it for minutes."""
     files = {"package.json": b'{"dependencies": {"b": "github:a/b", "c": "git+https://gitlab.com/a/c.git"}}'}
     found = routes("http://npm.acme.org:4873/", files, "", lambda host: host == "gitlab.com")
@@ -78,7 +78,7 @@ def test_a_registry_without_a_name_is_the_loopback() -> None:
         (".npmrc", "registry=https://npm.acme.org/", ["npm.acme.org"]),
     ],
 )
-def test_what_lock_files_name(path: str, text: str, hosts: list[str]) -> None:
+def test_hosts_of_lock_files_are_reachable(path: str, text: str, hosts: list[str]) -> None:
     assert list(routes(REGISTRY, {f"a/{path}": text.encode()}, "").hosts)[2:] == hosts
 
 
@@ -102,7 +102,7 @@ def test_a_host_that_a_repository_chose_is_public(monkeypatch: pytest.MonkeyPatc
     assert reached == [("93.184.215.14", 443), ("registry.npmjs.org", 443)]
 
 
-def test_no_more_hosts_than_there_are_addresses() -> None:
+def test_the_number_of_hosts_is_limited() -> None:
     text = "\n".join(f'resolved "https://host{number}.acme.org/a.tgz"' for number in range(1000))
     found = routes(REGISTRY, {"yarn.lock": text.encode()}, "")
     assert len(found.hosts) == fence.MOST == len(set(found.hosts.values()))
@@ -161,9 +161,7 @@ def listener() -> Iterator[int]:
 @pytest.mark.timeout(300)
 @pytest.mark.rule("install-fence")
 @pytest.mark.invariant(5)
-def test_an_install_reaches_the_registry_and_nothing_of_this_machine(
-    listener: int, tmp_path: Path, spec: Environment
-) -> None:
+def test_an_install_reaches_the_registry_but_not_this_machine(listener: int, tmp_path: Path, spec: Environment) -> None:
     """The install used to be in a network whose gateway is this machine, with everything that listens here."""
     (tmp_path / "try.js").write_text(TRY)
     (tmp_path / "package.json").write_text("{}")

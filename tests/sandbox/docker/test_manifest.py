@@ -50,11 +50,11 @@ def test_a_registry_that_gives_tokens_is_read(host: str) -> None:
     assert read(f"{host}/some/layers", "tag", plain=True) == Manifest(len(TEXT) + 100, (("sha256:a", 20),))
 
 
-def test_what_cannot_be_read_is_unknown(host: str) -> None:
+def test_an_unreadable_manifest_is_unknown(host: str) -> None:
     assert read(f"{host}/some/layers", "other", plain=True) is None
     assert read("127.0.0.1:1/some/layers", "tag", plain=True) is None
 
 
-def test_a_registry_without_tls_is_asked_only_where_the_engine_may(host: str) -> None:
+def test_a_registry_without_tls_is_used_only_if_the_engine_allows_it(host: str) -> None:
     """Otherwise a password would cross the network unencrypted."""
     assert read(f"{host}/some/layers", "tag", plain=False) is None

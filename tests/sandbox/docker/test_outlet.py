@@ -29,7 +29,7 @@ def write(workspace: Workspace, script: str) -> bytes | None:
 
 
 @pytest.mark.rule("report-leaves-at-once")
-def test_what_is_written_arrives(workspace: Workspace) -> None:
+def test_a_large_report_is_read_completely(workspace: Workspace) -> None:
     assert (
         write(workspace, 'head -c 400000 /dev/zero | tr "\\0" x > "$1"; echo end > "$1"') == b"x" * 400_000 + b"end\n"
     )
@@ -47,15 +47,15 @@ def test_what_is_written_arrives(workspace: Workspace) -> None:
         "pkill cat",
     ],
 )
-def test_what_was_written_stays(workspace: Workspace, script: str) -> None:
+def test_a_report_cannot_be_changed_afterwards(workspace: Workspace, script: str) -> None:
     """No command can find it any more, and no file replaces the pipe."""
     assert write(workspace, f'echo first > "$1"; {script}; echo second > "$1"') == b"first\nsecond\n"
 
 
-def test_nothing_is_written(workspace: Workspace) -> None:
+def test_an_unwritten_report_is_none(workspace: Workspace) -> None:
     assert write(workspace, "true") is None
 
 
-def test_what_is_too_much_is_nothing(workspace: Workspace) -> None:
+def test_a_report_that_is_too_large_is_none(workspace: Workspace) -> None:
     """Its writer is not blocked for ever."""
     assert write(workspace, 'head -c 700000 /dev/zero > "$1"') is None

@@ -111,7 +111,7 @@ def test_a_second_instance_of_an_environment_sends_only_its_sources(library: Lib
     assert gate.passed - before < OVERHEAD
 
 
-def test_what_is_pulled_is_what_was_pushed(library: Library, gate: Gate) -> None:
+def test_a_pulled_image_equals_the_pushed_one(library: Library, gate: Gate) -> None:
     """`gc` and `remove` use names, so no other name of an image may remain."""
     registry, environment = Registry(library.engine, gate.host), library.environment()
     instance = library.instance(environment)
@@ -128,7 +128,7 @@ def test_what_is_pulled_is_what_was_pushed(library: Library, gate: Gate) -> None
     assert registry.pull(*instance, pytest.fail) == Transfer(moved=False)
 
 
-def test_an_image_that_is_nowhere_is_no_error(library: Library, gate: Gate) -> None:
+def test_a_missing_image_is_no_error(library: Library, gate: Gate) -> None:
     registry = Registry(library.engine, gate.host)
     assert registry.push("instance", "0" * 32, pytest.fail) is None
     assert registry.pull("instance", "0" * 32, pytest.fail) is None
@@ -178,12 +178,12 @@ def test_an_environment_that_the_registry_does_not_give_is_made(
 
 
 @pytest.mark.parametrize("name", ["https://registry.example", "registry.example:port", "Registry/x", "a/b:tag", ""])
-def test_a_name_that_is_no_registry_is_refused(name: str) -> None:
+def test_an_invalid_registry_name_is_refused(name: str) -> None:
     with pytest.raises(UserError, match="is not a registry"):
         Registry(Engine(), name)
 
 
-def test_a_registry_that_does_not_answer_is_said(library: Library) -> None:
+def test_an_unreachable_registry_is_reported(library: Library) -> None:
     environment = library.environment()
     for transfer in (Registry(library.engine, "127.0.0.1:1").push, Registry(library.engine, "127.0.0.1:1").pull):
         library.remove() if transfer.__name__ == "pull" else None
@@ -191,7 +191,7 @@ def test_a_registry_that_does_not_answer_is_said(library: Library) -> None:
             transfer(*environment, print)
 
 
-def test_a_registry_that_asks_for_a_password_is_said(library: Library, tmp_path: Path) -> None:
+def test_a_registry_that_requires_a_login_is_reported(library: Library, tmp_path: Path) -> None:
     layer_registry.require()
     with (
         LayerRegistry(tmp_path, layer_registry.CLOSED) as server,
@@ -206,9 +206,7 @@ def test_a_registry_that_asks_for_a_password_is_said(library: Library, tmp_path:
      (layer_registry.CERTIFIED, r"does not trust the certificate(.|\n)*/etc/docker/certs\.d/HOST/ca\.crt")],
     ids=["without TLS", "unknown certificate"],
 )  # fmt: skip
-def test_a_registry_that_the_engine_does_not_trust_is_said(
-    library: Library, tmp_path: Path, settings: str, says: str
-) -> None:
+def test_an_untrusted_registry_is_reported(library: Library, tmp_path: Path, settings: str, says: str) -> None:
     """Engines trust any registry on loopback, so this one uses the address of the engine's own network."""
     layer_registry.require()
     network = library.engine.api.inspect_network("bridge")["IPAM"]["Config"][0]

@@ -70,7 +70,7 @@ def exchange(port: int, data: bytes) -> bytes:
         return got
 
 
-def test_what_is_sent_arrives_and_is_answered(port: int) -> None:
+def test_data_are_passed_on_in_both_directions(port: int) -> None:
     assert exchange(port, LONG) == LONG
 
 
@@ -80,26 +80,26 @@ def test_connections_are_kept_apart(port: int) -> None:
         assert list(pool.map(lambda text: exchange(port, text), texts)) == texts
 
 
-def test_the_servers_end_is_the_clients(port: int) -> None:
+def test_the_client_is_closed_when_the_server_closes(port: int) -> None:
     with socket.create_connection(("127.0.0.1", port)) as connection:
         connection.sendall(b"bye")
         assert connection.recv(1) == b""
 
 
-def test_where_nobody_listens_a_connection_ends_at_once() -> None:
+def test_a_connection_without_a_listener_ends_at_once() -> None:
     with opened(("127.0.0.1", free_port())) as port, socket.create_connection(("127.0.0.1", port)) as connection:
         connection.sendall(b"hello")
         assert connection.recv(1) == b""
 
 
 @pytest.mark.invariant(4)
-def test_an_end_that_does_not_greet_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_greeting_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relay, "PATIENCE", 0.01)
     with pytest.raises(InfrastructureError, match="did not open"):
         Relay(lambda _: None, iter(()), [("127.0.0.1", 1)]).open()
 
 
-def test_frames_may_be_cut_anywhere() -> None:
+def test_frames_may_be_split_anywhere() -> None:
     sent = [(0, b""), (1, b"one"), (2, LONG), (1, b"")]
     stream = b"".join(HEAD.pack(number, len(data)) + data for number, data in sent)
     for size in (1000, 7, len(stream)):

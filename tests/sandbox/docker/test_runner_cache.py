@@ -34,13 +34,13 @@ def run(bench: Bench, instance: str, script: str, cache: Cache, **limits: float)
         return done.output.decode().split()
 
 
-def test_what_an_instance_left_is_there_for_the_next_of_its_environment(bench: Bench) -> None:
+def test_instances_of_one_environment_share_a_cache(bench: Bench) -> None:
     """Runners transform mostly the same files: without this, the first run of every instance took twice as long."""
     run(bench, neighbor(bench), "mkdir a && echo same > a/entry", "fill")
     assert run(bench, bench.instance, "true", "fill") == ["./a/entry"]
 
 
-def test_later_runs_of_an_instance_begin_with_its_own(bench: Bench) -> None:
+def test_later_runs_of_an_instance_start_with_its_own_entries(bench: Bench) -> None:
     """A copy of the environment's cache grows with the number of instances, and few entries serve this one."""
     run(bench, neighbor(bench), "touch entry other", "fill")
     run(bench, bench.instance, "cat entry > mine", "fill")
@@ -48,20 +48,20 @@ def test_later_runs_of_an_instance_begin_with_its_own(bench: Bench) -> None:
 
 
 @pytest.mark.trap("fix-in-the-cache")
-def test_a_candidate_finds_what_its_own_instance_read_or_wrote(bench: Bench) -> None:
+def test_a_candidate_gets_only_entries_that_its_own_instance_used(bench: Bench) -> None:
     """The transformed sources of another instance can contain the fix, since its commit may be later."""
     run(bench, neighbor(bench), "mkdir a && echo same > a/entry && echo fixed > a/later", "fill")
     run(bench, bench.instance, "sort a/entry > a/mine", "fill")
     assert run(bench, bench.instance, "true", "use") == ["./a/entry", "./a/mine"]
 
 
-def test_entries_that_are_written_again_are_the_new_ones(bench: Bench) -> None:
+def test_rewritten_entries_replace_old_ones(bench: Bench) -> None:
     run(bench, neighbor(bench), "echo old > map", "fill")
     run(bench, neighbor(bench), "sleep 0.01; echo new > map", "fill")
     with bench.sandbox.open(bench.instance, cache="fill") as workspace:
         assert workspace.read(f"{workspace.cache}/map") == b"new\n"
 
 
-def test_a_run_that_a_limit_ended_leaves_nothing(bench: Bench) -> None:
+def test_a_run_that_exceeds_a_limit_leaves_no_entries(bench: Bench) -> None:
     run(bench, bench.instance, "echo half > entry; sleep 60", "fill", seconds=1)
     assert run(bench, bench.instance, "true", "fill") == []

@@ -33,7 +33,7 @@ def test_regular_files_are_kept_below_the_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.trap("write-through-a-link")
-def test_nothing_else_leaves_the_archive(tmp_path: Path) -> None:
+def test_links_pipes_and_outside_paths_are_not_extracted(tmp_path: Path) -> None:
     """A link left by an agent would make later readers and writers use files of the host."""
     target = tmp_path / "target"
     kinds = {"soft": tarfile.SYMTYPE, "hard": tarfile.LNKTYPE, "pipe": tarfile.FIFOTYPE, ".._.._up": tarfile.REGTYPE}
@@ -41,7 +41,7 @@ def test_nothing_else_leaves_the_archive(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["target"]
 
 
-def test_what_breaks_off_is_kept_as_far_as_it_goes(tmp_path: Path) -> None:
+def test_a_truncated_archive_is_extracted_as_far_as_it_goes(tmp_path: Path) -> None:
     data = archive(one=tarfile.REGTYPE, two=tarfile.REGTYPE)
     assert extracted(data[:1100], tmp_path) == {"one": b"abc"}
     assert extracted(b"no archive", tmp_path / "none") == {}

@@ -39,7 +39,7 @@ def any_container() -> Any:
     return object()
 
 
-def test_a_look_that_takes_long_is_rare(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_measurements_are_rare(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every two seconds, the engine was busy for two to four with the size of a large install."""
     made, looks, pass_time = watch(monkeypatch, took=3, size=1)
     for _ in range(60):
@@ -49,7 +49,7 @@ def test_a_look_that_takes_long_is_rare(monkeypatch: pytest.MonkeyPatch) -> None
     assert all(later - earlier <= limits.LONGEST + 6 for earlier, later in zip(looks, looks[1:], strict=False))
 
 
-def test_a_look_that_takes_no_time_is_taken_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fast_measurements_are_made_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
     made, looks, pass_time = watch(monkeypatch, took=0.01, size=1)
     for _ in range(10):
         assert made._reached() is None
@@ -57,7 +57,7 @@ def test_a_look_that_takes_no_time_is_taken_each_time(monkeypatch: pytest.Monkey
     assert len(looks) == 10
 
 
-def test_a_full_disk_is_seen_at_the_next_look(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_noticed_at_the_next_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
     made, _, _ = watch(monkeypatch, took=3, size=200)
     assert made._reached() == "disk"
 

@@ -56,13 +56,13 @@ def place(said: list[str], words: str) -> int:
 
 
 @pytest.mark.parametrize("path", ["/", "/queue", "/agreement", "/export", "/ask?repo=acme/ui&model=scripted"])
-def test_every_page_is_told_by_name(chromium_page: Any, server: Server, path: str) -> None:
+def test_every_page_is_announced_by_name(chromium_page: Any, server: Server, path: str) -> None:
     said = spoken(chromium_page(server), path)
     assert said[-1] == "end of document" and nameless(said) == []
     assert place(said, "Skip to the content") < place(said, "navigation, Pages") < place(said, "heading,")
 
 
-def test_a_candidate_is_told_from_what_it_is_to_what_is_said_of_it(chromium_page: Any, server: Server) -> None:
+def test_a_candidate_is_read_aloud_in_order(chromium_page: Any, server: Server) -> None:
     """Evidence is spoken as marks, raters with their ratings, and each field of the form by its label."""
     said = spoken(chromium_page(server), "/candidate/acme__ui-2")
     assert said[-1] == "end of document" and nameless(said) == []

@@ -62,7 +62,7 @@ def tabbed_to(page: Any, selector: str) -> None:
     raise AssertionError(f"the tab key does not lead to {selector}")
 
 
-def test_no_view_has_a_violation(chromium: Any, server: Server) -> None:
+def test_axe_finds_nothing_in_any_view(chromium: Any, server: Server) -> None:
     """All axe-core rules, light and dark; and nothing is wider than the page."""
     found, wide = [], []
     views = [("light", name) for name in WIDTHS] + [("dark", "desk")]
@@ -144,7 +144,7 @@ def test_a_draft_outlives_a_reload_and_the_server(page: Any, server: Server) -> 
     assert [one.note for one in all_reviews(server.store, REPO) if one.rater == "kim"] == ["half a thought"]
 
 
-def test_a_draft_that_is_discarded_is_gone(page: Any) -> None:
+def test_a_discarded_draft_is_removed(page: Any) -> None:
     page.goto(ONE)
     page.locator("#w-note").fill("half a thought")
     page.reload()
@@ -154,7 +154,7 @@ def test_a_draft_that_is_discarded_is_gone(page: Any) -> None:
     expect(page.locator(".draft")).to_be_hidden()
 
 
-def test_a_refused_rating_is_told_and_kept(page: Any) -> None:
+def test_a_refused_rating_is_explained_and_kept_in_the_form(page: Any) -> None:
     page.goto(ONE)
     page.locator("#s-super").check()
     page.locator("#v-S7").select_option("no")
@@ -187,7 +187,7 @@ def test_from_a_disagreement_to_the_export(page: Any, server: Server) -> None:
     assert re.match(r"instances\.json", taken.value.suggested_filename)
 
 
-def test_another_page_can_neither_write_nor_frame(chromium: Any, server: Server) -> None:
+def test_another_origin_can_neither_write_nor_frame(chromium: Any, server: Server) -> None:
     """A page of another origin that submits a form, and one that shows ours in a frame."""
     context = chromium.new_context()
     foreign = context.new_page()
