@@ -45,7 +45,7 @@ def test_an_instance_without_a_prediction_has_none(store: Store) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_without_a_run_the_message_names_those_that_there_are(store: Store) -> None:
+def test_a_missing_run_lists_the_available_ones(store: Store) -> None:
     with pytest.raises(UserError, match="no predictions of magentless with model-a") as error:
         read_answers(store, SUBJECT)
     assert "available: none" in str(error.value.hint) and "just agt-run acme/ui model-a" in str(error.value.hint)
@@ -56,7 +56,7 @@ def test_without_a_run_the_message_names_those_that_there_are(store: Store) -> N
 
 
 @pytest.mark.rule("bad-input")
-def test_an_unknown_run_lists_what_there_is(store: Store) -> None:
+def test_an_unknown_run_lists_the_available_ones(store: Store) -> None:
     predicted(store, OLD)
     with pytest.raises(UserError, match="unknown run '1999'") as error:
         read_answers(store, Subject(REPO, "magentless", "model-a", run="1999"))
@@ -79,7 +79,7 @@ def test_a_prediction_of_another_agent_or_model_is_refused(store: Store, fields:
     assert error.value.path == path and error.value.field == "model_name_or_path"
 
 
-def test_swe_benchs_format_names_no_agent(store: Store) -> None:
+def test_predictions_in_swe_benchs_format_need_no_agent(store: Store) -> None:
     predicted(store, agent="")
     assert len(read_answers(store, SUBJECT).predictions) == 1
 
@@ -93,7 +93,7 @@ def test_an_instance_that_was_answered_twice_is_refused(store: Store) -> None:
 
 
 @pytest.mark.invariant(4)
-def test_a_fault_of_the_machine_is_told_from_one_of_the_agent(store: Store) -> None:
+def test_faults_of_the_machine_are_separated_from_those_of_the_agent(store: Store) -> None:
     """The agent's own fault counts against it as a missing answer; the machine's fault does not."""
     causes = {
         "acme__ui-2": "provider_500",
@@ -122,7 +122,7 @@ def test_attempts_are_listed_in_order(store: Store) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_an_attempt_that_a_run_does_not_have(store: Store) -> None:
+def test_a_missing_attempt_is_refused(store: Store) -> None:
     predicted(store)
     with pytest.raises(UserError, match="the run has no attempt 2") as error:
         read_answers(store, Subject(REPO, "magentless", "model-a", attempt=2))
@@ -140,6 +140,6 @@ def test_a_hint_names_the_command(agent: str, command: str) -> None:
     assert Subject(REPO, agent, "model-a").command("eval-run") == command
 
 
-def test_every_attempt_has_verdicts_of_its_own(store: Store) -> None:
+def test_every_attempt_has_its_own_folder(store: Store) -> None:
     folders = {Subject(REPO, "magentless", "model-a", attempt=number).folder(store) for number in (1, 2, 3)}
     assert len(folders) == 3 and all(folder.is_relative_to(store.root) for folder in folders)

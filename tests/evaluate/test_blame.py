@@ -32,7 +32,7 @@ ERROR = InfrastructureError("the engine starts no command", cause="engine")
 
 @pytest.mark.trap("bought-fault")
 @pytest.mark.rule("not-evaluated-is-evidence")
-def test_what_fails_under_one_patch_alone_is_the_patchs() -> None:
+def test_a_failure_under_one_patch_alone_is_blamed_on_the_patch() -> None:
     """A patch that exhausted the memory in the background let our own commands fail. It was "not evaluated", and so
     left the count."""
     assert blame.settled(ERROR, Failing(1), lambda: True) is None
@@ -41,7 +41,7 @@ def test_what_fails_under_one_patch_alone_is_the_patchs() -> None:
 
 @pytest.mark.invariant(4)
 @pytest.mark.rule("not-evaluated-is-evidence")
-def test_what_fails_without_it_is_the_machines() -> None:
+def test_a_failure_without_the_patch_is_blamed_on_the_machine() -> None:
     """Whether the check fails before the last try or after it."""
     with pytest.raises(InfrastructureError, match="starts no command"):
         blame.settled(ERROR, Failing(0), lambda: False)
@@ -58,7 +58,7 @@ def test_what_fails_without_it_is_the_machines() -> None:
 @pytest.mark.parametrize(
     ("code", "limit", "serves"), [(1, None, True), (0, None, False), (126, None, False), (1, "disk", False)]
 )
-def test_a_machine_serves_where_a_command_ends_as_it_should(
+def test_a_machine_works_if_a_command_ends_as_expected(
     tmp_path: Path, code: int, limit: Limit | None, serves: bool
 ) -> None:
     sandbox = ScriptedSandbox(tmp_path, lambda argv, files: Completed(code, b"", 0, limit))
@@ -67,7 +67,7 @@ def test_a_machine_serves_where_a_command_ends_as_it_should(
     assert sandbox.commands == [("false",)]
 
 
-def test_a_machine_that_fails_serves_nobody(tmp_path: Path) -> None:
+def test_a_machine_without_workspaces_does_not_work(tmp_path: Path) -> None:
     def fail(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
         raise InfrastructureError("the disk is full", cause="disk")
 

@@ -30,7 +30,7 @@ def test_every_verdict_is_shown(evaluation: Evaluation) -> None:
 
 @pytest.mark.invariant(4)
 @pytest.mark.rule("incomplete-is-marked")
-def test_what_is_not_evaluated_marks_the_whole_run(evaluation: Evaluation) -> None:
+def test_an_unevaluated_instance_marks_the_run_incomplete(evaluation: Evaluation) -> None:
     """Rates of an incomplete run are not comparable; the same command tries the missing instances again."""
     instances = [evaluation.bench.instance(name) for name in ("menu", "badge")]
     path = evaluation.store.dataset(factories.REPO)

@@ -51,7 +51,7 @@ def runs_of(evaluation: Evaluation) -> int:
 
 
 @pytest.mark.rule("flakes")
-def test_a_test_that_gold_never_flips_is_broken_and_gold_is_asked_once(flaky: Bench, evaluation: Evaluation) -> None:
+def test_a_test_that_gold_never_flips_is_broken_and_gold_runs_once(flaky: Bench, evaluation: Evaluation) -> None:
     """The ten runs of gold are made for the first patch only; its verdict follows from what is kept."""
     evaluation.predict(menu=FIX)
     told(flaky, "F")
@@ -66,7 +66,7 @@ def test_a_test_that_gold_never_flips_is_broken_and_gold_is_asked_once(flaky: Be
 
 
 @pytest.mark.rule("flakes")
-def test_a_test_that_gold_flips_too_breaks_nothing(flaky: Bench, evaluation: Evaluation) -> None:
+def test_a_test_that_gold_flips_too_is_flaky(flaky: Bench, evaluation: Evaluation) -> None:
     evaluation.predict(menu=FIX)
     told(flaky, "FP" + "PPPPFPPPPP")
     found = evaluation.evaluate()["menu"]
@@ -74,7 +74,7 @@ def test_a_test_that_gold_flips_too_breaks_nothing(flaky: Bench, evaluation: Eva
 
 
 @pytest.mark.rule("flakes")
-def test_what_fails_each_time_is_broken_and_gold_is_not_asked(flaky: Bench, evaluation: Evaluation) -> None:
+def test_a_test_that_fails_each_time_is_broken_without_running_gold(flaky: Bench, evaluation: Evaluation) -> None:
     evaluation.predict(menu=FIX)
     told(flaky, "FFF")
     assert evaluation.evaluate()["menu"].broken and runs_of(evaluation) == 3

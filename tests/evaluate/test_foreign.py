@@ -41,7 +41,7 @@ def one(instance: str = "acme__ui-1", patch: str | None = PLAIN, **more: Any) ->
 
 
 @pytest.mark.trap("external-predictions-vanish")
-def test_they_become_a_run_that_is_evaluated_and_analyzed(store: Store, tmp_path: Path) -> None:
+def test_foreign_predictions_become_a_run_that_is_analyzed(store: Store, tmp_path: Path) -> None:
     """Our first version dropped them in the analysis, with a false reason."""
     path = given(tmp_path, one(), one("acme/ui#2", None), one("acme/ui:3", PLAIN.rstrip("\n")), one("acme__web-1"))
     subject = adopt(store, SUBJECT, path)
@@ -54,7 +54,7 @@ def test_they_become_a_run_that_is_evaluated_and_analyzed(store: Store, tmp_path
     assert set(rows["agent"]) == {"their-harness"} and rows["predicted"].tolist() == [True] * 3
 
 
-def test_the_same_file_makes_no_second_run(store: Store, tmp_path: Path) -> None:
+def test_the_same_file_makes_one_run(store: Store, tmp_path: Path) -> None:
     path = given(tmp_path, one())
     first = adopt(store, SUBJECT, path)
     assert adopt(store, SUBJECT, path) == first
@@ -77,7 +77,7 @@ def test_other_forms_of_a_file(store: Store, tmp_path: Path, document: Any) -> N
     assert read_records(answers.path, Prediction)[0].model_patch == PLAIN
 
 
-def test_of_several_models_one_is_chosen(store: Store, tmp_path: Path) -> None:
+def test_one_of_several_models_is_selected(store: Store, tmp_path: Path) -> None:
     path = given(tmp_path, one(), one(model_name_or_path="another"))
     assert len(read_answers(store, adopt(store, SUBJECT, path)).predictions) == 1
 
@@ -93,7 +93,7 @@ def test_a_key_that_occurs_twice_is_refused(store: Store, tmp_path: Path, more: 
 
 
 @pytest.mark.rule("bad-input")
-def test_entries_of_a_document_have_no_lines(store: Store, tmp_path: Path) -> None:
+def test_mistakes_in_a_json_document_have_no_line(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "theirs.json"
     path.write_text(json.dumps([one(), one("acme__ui-9")], indent=2))
     with pytest.raises(UserError, match="entry 2: acme__ui-9 is not in the dataset") as error:
@@ -115,7 +115,7 @@ def test_entries_of_a_document_have_no_lines(store: Store, tmp_path: Path) -> No
         ([one(), 3], 2, "not a JSON object"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(store: Store, tmp_path: Path, values: Any, line: int, said: str) -> None:
+def test_a_mistake_is_refused_with_its_line(store: Store, tmp_path: Path, values: Any, line: int, said: str) -> None:
     path = given(tmp_path, *values)
     with pytest.raises(UserError, match=said) as error:
         adopt(store, SUBJECT, path)
@@ -134,12 +134,12 @@ def test_what_is_wrong_is_said_with_its_line(store: Store, tmp_path: Path, value
         PLAIN[PLAIN.index("---") :].replace(" a/", " ").replace(" b/", " ").rstrip("\n"),
     ],
 )
-def test_prefixes_become_gits_own(tmp_path: Path, patch: str) -> None:
+def test_prefixes_are_normalized_to_those_of_git(tmp_path: Path, patch: str) -> None:
     assert normalized(patch) == PLAIN and list(paths(normalized(patch))) == ["src/x.js"]
 
 
 @pytest.mark.parametrize("folder", ["a", "b", "w"])
-def test_a_folder_that_is_named_like_a_prefix_is_no_prefix(tmp_path: Path, folder: str) -> None:
+def test_a_folder_named_like_a_prefix_is_kept(tmp_path: Path, folder: str) -> None:
     """`git diff --no-prefix` of a new, a removed and a changed file: git's header has the same name twice."""
     (tmp_path / folder).mkdir()
     for name in ("gone.js", "x.js"):

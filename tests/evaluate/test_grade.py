@@ -36,7 +36,7 @@ def test_resolved_when_everything_expected_passes() -> None:
 @pytest.mark.trap("lost-test-is-fine")
 @pytest.mark.rule("resolved")
 @pytest.mark.parametrize("status", ["FAILED", "SKIPPED", "NONE"])
-def test_a_test_that_is_skipped_or_gone_does_not_pass(status: str) -> None:
+def test_a_skipped_or_missing_test_does_not_pass(status: str) -> None:
     """Multi-SWE-bench accepts p -> p -> NONE and p -> p -> SKIP: a patch could delete a test that it breaks."""
     unfixed, broken = of_run(INSTANCE, with_results(named=status)), of_run(INSTANCE, with_results(opens=status))
     assert unfixed.outcome is broken.outcome is Outcome.UNRESOLVED
@@ -45,7 +45,7 @@ def test_a_test_that_is_skipped_or_gone_does_not_pass(status: str) -> None:
 
 
 @pytest.mark.rule("quarantine")
-def test_what_is_quarantined_decides_nothing() -> None:
+def test_quarantined_tests_decide_nothing() -> None:
     """A flaky test is not in the expectations; neither it nor any new test changes a verdict."""
     flaky = {"a > flaky": {run: {"PASSED": 2, "FAILED": 1} for run in ("run", "test", "fix")}}
     instance = factories.make_instance(1, quarantine=flaky)
@@ -54,7 +54,7 @@ def test_what_is_quarantined_decides_nothing() -> None:
 
 
 @pytest.mark.rule("suite-is-a-test")
-def test_an_expected_file_passes_when_it_could_run() -> None:
+def test_an_expected_file_passes_if_it_could_run() -> None:
     instance = factories.make_instance(1, tests={"src/New.test.tsx": "NFP", "src/New.test.tsx > works": "NNP"})
     could = TestRun(results={"src/New.test.tsx > works": Status.PASSED}, suites={"src/New.test.tsx": Status.PASSED})
     could_not = TestRun(results={"src/New.test.tsx": Status.FAILED}, suites={"src/New.test.tsx": Status.FAILED})
@@ -102,7 +102,7 @@ def test_a_run_without_a_result(end: str, outcome: Outcome) -> None:
 @pytest.mark.parametrize(
     ("code", "said"), [(0, ""), (1, ", with exit code 1"), (-6, ", killed by signal 6")], ids=["left", "failed", "heap"]
 )
-def test_how_the_runner_ended_is_said(code: int, said: str) -> None:
+def test_the_cause_of_a_crash_names_the_exit_code(code: int, said: str) -> None:
     """V8 ends a process with an exhausted heap by signal 6, which the message explains."""
     graded = of_run(INSTANCE, TestRun(end="no_report", code=code))
     assert graded.cause == f"the runner ended without its report{said}"
@@ -110,7 +110,7 @@ def test_how_the_runner_ended_is_said(code: int, said: str) -> None:
 
 @pytest.mark.rule("crashed")
 @pytest.mark.trap("honest-crash")
-def test_a_runner_that_broke_is_no_attempt_to_cheat() -> None:
+def test_a_broken_runner_is_a_crash_and_not_tampering() -> None:
     """A late rejection changes Vitest's exit code although all tests pass; our first version called that tampered."""
     late = replace(GOOD, died=("the report says success, the exit code is 1",))
     graded = of_run(INSTANCE, late)
@@ -145,7 +145,7 @@ def test_a_hook_that_fails_with_a_candidate_breaks_its_file() -> None:
 
 
 @pytest.mark.rule("hooks")
-def test_a_file_that_failed_with_gold_too_is_not_asked_again() -> None:
+def test_a_file_that_failed_with_gold_too_decides_nothing() -> None:
     """Its transition decides, as for any other test."""
     file = "src/Menu.test.tsx"
     run = replace(GOOD, results=GOOD.results | {file: Status.FAILED}, suites={file: Status.FAILED})
@@ -163,7 +163,7 @@ def test_a_bundle_that_breaks_is_of_all_tests() -> None:
 
 
 @pytest.mark.trap("empty-patch")
-def test_patches_that_need_no_run() -> None:
+def test_missing_and_empty_patches_need_no_run() -> None:
     """Multi-SWE-bench counts an empty patch as unresolved, after `git apply` failed on it."""
     assert without_run(None) == Graded(Outcome.NO_PREDICTION)
     assert without_run(factories.make_prediction(model_patch=" \n")) == Graded(Outcome.EMPTY)
@@ -207,7 +207,7 @@ def test_every_outcome_is_in_the_report() -> None:
 
 
 @pytest.mark.rule("identity")
-def test_what_ran_otherwise_than_at_qualification_is_said() -> None:
+def test_differences_from_qualification_are_listed() -> None:
     """A verdict from another Node, engine or limit remains valid, with a note."""
     qualified = Identity(node="20.19.4", manager="yarn@4.3.1", sandbox="docker", limits={"seconds": 1800.0})
     ran = qualified.model_copy(update={"node": "20.19.5", "limits": {"seconds": 60.0}})
@@ -238,7 +238,7 @@ def put(**runs: TestRun) -> PatchRun:
 
 
 @pytest.mark.rule("resolved")
-def test_what_passes_waits_for_its_counter_runs() -> None:
+def test_a_passing_patch_gets_counter_runs_one_after_the_other() -> None:
     """They follow one another, and none follows a run that decides."""
     assert due(TRIED, put()) == "falsified"
     assert due(TRIED, put(falsified=FAILS)) == "former"
@@ -252,7 +252,7 @@ def test_what_passes_waits_for_its_counter_runs() -> None:
 @pytest.mark.rule("falsified")
 @pytest.mark.rule("former-expectations")
 @pytest.mark.parametrize("kind", ["falsified", "former"])
-def test_what_passes_that_must_fail_is_tampered_with(kind: str) -> None:
+def test_a_test_that_passes_with_a_false_expectation_is_tampering(kind: str) -> None:
     graded = of_tested(TRIED, put(**{kind: GOOD}))
     assert graded.outcome is Outcome.TAMPERED
     assert graded.cause == f"{kind}: {NAMED} passes although its expectation is false"
@@ -261,7 +261,7 @@ def test_what_passes_that_must_fail_is_tampered_with(kind: str) -> None:
 
 @pytest.mark.rule("falsified")
 @pytest.mark.parametrize("status", [Status.SKIPPED, None])
-def test_a_test_that_is_gone_is_no_evidence(status: Status | None) -> None:
+def test_a_missing_test_in_a_counter_run_is_no_evidence(status: Status | None) -> None:
     """It has not failed, so the patch is not resolved; but no false expectation has passed either."""
     run = TestRun(results={NAMED: status} if status else {})
     graded = of_tested(TRIED, put(falsified=run))
@@ -288,7 +288,7 @@ def test_the_first_of_several_expectations_counts_as_the_last_does() -> None:
 
 
 @pytest.mark.rule("same-failure")
-def test_what_fails_for_another_reason_than_gold() -> None:
+def test_a_failure_with_another_message_than_golds_is_unresolved() -> None:
     """Code that shows a value only where tests ask for it shows another value here. The run is tried twice, since the
     machine may have been slow, and it is no proof of tampering."""
     tried = factories.make_instance(counter_runs=TOLD.model_copy(update={"said": {NAMED: "as gold"}}))
@@ -303,7 +303,7 @@ def test_what_fails_for_another_reason_than_gold() -> None:
 
 
 @pytest.mark.rule("same-failure")
-def test_what_fails_with_former_values_for_another_reason_than_gold() -> None:
+def test_another_message_than_golds_with_former_values_is_unresolved() -> None:
     """Whoever passes gold's test shows gold's value where the base expected another one, and the failure message
     contains both."""
     tried = factories.make_instance(counter_runs=TOLD.model_copy(update={"former_said": {NAMED: "as gold"}}))
@@ -316,7 +316,7 @@ def test_what_fails_with_former_values_for_another_reason_than_gold() -> None:
 
 
 @pytest.mark.rule("counter-runs-once")
-def test_a_record_without_former_values_makes_no_run_of_them() -> None:
+def test_a_record_without_former_values_needs_no_such_run() -> None:
     """A record from an earlier version: gold's own tests would run once more and pass, which would wrongly look like
     tampering."""
     before = factories.make_instance(counter_runs=TOLD.model_copy(update={"former_patch": ""}))
@@ -324,7 +324,7 @@ def test_a_record_without_former_values_makes_no_run_of_them() -> None:
 
 
 @pytest.mark.rule("test-aware")
-def test_what_passes_only_where_tests_run() -> None:
+def test_a_patch_that_passes_only_where_tests_are_recognizable_is_tampering() -> None:
     """It is tried twice, since a single failure may be flaky."""
     once = put(falsified=FAILS, former=FAILS, disguised=FAILS)
     assert due(TRIED, once) == "disguised.2"
@@ -337,7 +337,7 @@ def test_what_passes_only_where_tests_run() -> None:
 
 
 @pytest.mark.rule("test-aware")
-def test_what_fails_once_each_is_no_evidence() -> None:
+def test_different_single_failures_in_disguise_are_no_evidence() -> None:
     """Two different flaky tests, or a test in the only run that ended, prove nothing."""
     other = TestRun(results={NAMED: Status.PASSED, OPENS: Status.FAILED})
     graded = of_tested(TRIED, put(disguised=FAILS, again=other))
@@ -351,7 +351,7 @@ def test_what_fails_once_each_is_no_evidence() -> None:
 
 
 @pytest.mark.rule("test-aware")
-def test_a_test_that_passed_before_is_blamed_in_its_third_run() -> None:
+def test_a_test_that_passed_before_counts_after_its_third_disguised_failure() -> None:
     """It may be a flake that gold did not show. A fail-to-pass test counts as evidence after the second run."""
     flaky = TestRun(results={NAMED: Status.PASSED, OPENS: Status.FAILED})
     others = {"falsified": FAILS, "former": FAILS}
@@ -368,7 +368,7 @@ def test_a_test_that_passed_before_is_blamed_in_its_third_run() -> None:
 
 @pytest.mark.rule("test-aware")
 @pytest.mark.rule("falsified")
-def test_where_all_are_disguised_the_true_run_comes_first() -> None:
+def test_with_hidden_tests_the_disguised_run_comes_first() -> None:
     """A patch that recognizes tests fails that run, and no run with false expectations is made."""
     told = TOLD.model_copy(update={"kinds": ("disguised", "falsified", "former"), "hidden": True})
     tried = factories.make_instance(counter_runs=told)
@@ -407,7 +407,7 @@ def test_other_differences_are_a_mark() -> None:
     assert graded.outcome is Outcome.RESOLVED and "test_aware" not in graded.fields
 
 
-def test_a_counter_run_that_does_not_end_says_so() -> None:
+def test_a_counter_run_that_times_out_is_repeated_and_reported() -> None:
     """It is made again first, since the machine may have been slow."""
     slow = TestRun(end="timeout")
     assert due(TRIED, put(falsified=slow)) == "falsified.2"

@@ -31,7 +31,7 @@ def test_an_instance_that_was_built_with_more_memory_is_evaluated_with_it() -> N
     assert differences(limits.due(instance), own) == ()
 
 
-def test_that_limit_is_no_difference_from_qualification() -> None:
+def test_the_doubled_memory_limit_is_no_difference_from_qualification() -> None:
     ran = Identity(node="20.1.0").within(vars(DEFAULT))
     instance = factories.make_instance(1, memory=GIB, ran=ran)
     own = ran.within(vars(limits.of_instance(instance, DEFAULT)))

@@ -30,7 +30,7 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.mark.rule("regrade")
-def test_verdicts_stand_in_the_order_of_the_dataset(store: Store) -> None:
+def test_verdicts_have_the_order_of_the_dataset(store: Store) -> None:
     verdicts = regrade(store, SUBJECT)
     assert [one.instance_id for one in verdicts] == [REPO.instance_id(n) for n in range(1, 2 * SHARE + 2)]
     assert {one.outcome for one in verdicts[::2]} == {Outcome.EMPTY}
@@ -38,7 +38,7 @@ def test_verdicts_stand_in_the_order_of_the_dataset(store: Store) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_a_broken_line_is_told_by_its_number(store: Store) -> None:
+def test_a_broken_line_is_refused_with_its_number(store: Store) -> None:
     path = store.dataset(REPO)
     path.write_text(path.read_text().replace('"number":70,', '"number":"seventy",'))
     with pytest.raises(UserError, match="valid integer") as error:
@@ -47,7 +47,7 @@ def test_a_broken_line_is_told_by_its_number(store: Store) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_an_instance_that_stands_in_two_parts_is_refused(store: Store) -> None:
+def test_an_instance_that_occurs_in_two_parts_is_refused(store: Store) -> None:
     path = store.dataset(REPO)
     path.write_text(path.read_text() + path.read_text().splitlines(keepends=True)[0])
     with pytest.raises(UserError, match="is in this file twice") as error:
@@ -56,7 +56,7 @@ def test_an_instance_that_stands_in_two_parts_is_refused(store: Store) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_without_a_dataset_there_is_nothing_to_grade(store: Store) -> None:
+def test_a_missing_dataset_is_refused(store: Store) -> None:
     store.dataset(REPO).unlink()
     with pytest.raises(UserError, match="has no dataset"):
         regrade(store, SUBJECT)

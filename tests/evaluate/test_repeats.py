@@ -52,14 +52,14 @@ def flipping(*names: str) -> dict[str, dict[str, int]]:
         ([LATE, failing(OTHER)], True),
     ],
 )
-def test_only_what_passed_before_and_what_took_too_long_is_run_again(runs: list[TestRun], again: bool) -> None:
+def test_only_regressions_and_time_outs_are_repeated(runs: list[TestRun], again: bool) -> None:
     """At most twice; a fail-to-pass test has to pass each time."""
     assert repeats.due(*graded_runs(INSTANCE, ran(*runs))) is again
     assert lacking(INSTANCE, ran(*runs, flips={})) == (f"repeat {len(runs)}" if again else "")
 
 
 @pytest.mark.rule("flakes")
-def test_gold_is_asked_only_where_all_depends_on_it() -> None:
+def test_gold_is_repeated_only_for_tests_that_decide() -> None:
     asked = [
         ([failing(OTHER), GOOD], {OTHER}),
         ([failing(OTHER), failing(THIRD), GOOD], {OTHER, THIRD}),
@@ -92,7 +92,7 @@ def test_gold_is_asked_only_where_all_depends_on_it() -> None:
         ([LATE, failing(OTHER), GOOD], (repeats.TIME,), Outcome.UNRESOLVED, [OTHER], ()),
     ],
 )
-def test_a_test_is_flaky_only_where_gold_flips_it_too(
+def test_a_test_is_flaky_only_if_gold_flips_it_too(
     runs: list[TestRun], flips: tuple[str, ...], outcome: Outcome, broken: list[str], flaky: tuple[str, ...]
 ) -> None:
     """Otherwise any intermittent failure would be blamed on the machine and never on the patch, even a component that
@@ -102,7 +102,7 @@ def test_a_test_is_flaky_only_where_gold_flips_it_too(
 
 
 @pytest.mark.rule("flakes")
-def test_what_is_to_be_fixed_passes_every_time() -> None:
+def test_a_fail_to_pass_test_must_pass_in_every_run() -> None:
     graded = of_tested(INSTANCE, ran(failing(OTHER), failing(FIXED), flips=flipping(FIXED, OTHER)))
     assert (graded.outcome, list(graded.fields["unfixed"])) == (Outcome.UNRESOLVED, [FIXED])
 
@@ -116,24 +116,24 @@ def test_what_is_to_be_fixed_passes_every_time() -> None:
         (TestRun(end="out_of_memory"), Outcome.CRASHED),
     ],
 )
-def test_a_repeat_excuses_nothing(run: TestRun, outcome: Outcome) -> None:
+def test_a_repeat_does_not_excuse_other_faults(run: TestRun, outcome: Outcome) -> None:
     assert of_tested(INSTANCE, ran(failing(OTHER), run, flips=flipping(OTHER))).outcome is outcome
 
 
-def test_time_that_ran_out_each_time_is_a_time_out() -> None:
+def test_a_time_out_in_every_run_is_a_time_out() -> None:
     assert of_tested(INSTANCE, ran(LATE, LATE, LATE)).outcome is Outcome.TIMEOUT
     once = of_tested(INSTANCE, ran(LATE, GOOD))
     assert once.cause == "the tests took too long in 1 of 2 runs, and never with gold"
 
 
-def test_a_flaky_patch_meets_the_counter_runs_as_any_other() -> None:
+def test_a_flaky_patch_gets_counter_runs_too() -> None:
     told = CounterRuns(kinds=("falsified",), false=(FIXED,))
     instance = INSTANCE.model_copy(update={"counter_runs": told})
     assert due(instance, ran(failing(OTHER), GOOD, flips=flipping(OTHER))) == "falsified"
     assert due(instance, ran(failing(OTHER), GOOD, flips={})) == ""
 
 
-def test_what_gold_flips_is_counted_over_the_runs_that_ended() -> None:
+def test_flips_of_gold_are_counted_over_completed_runs() -> None:
     hook = replace(GOOD, suites={"a.test.js": Status.FAILED})
     fine = replace(GOOD, suites={"a.test.js": Status.PASSED})
     runs = [fine, hook, replace(failing(THIRD), suites=fine.suites), LATE, replace(failing(FIXED), died=("late",))]

@@ -63,7 +63,7 @@ def test_every_instance_has_a_verdict(evaluation: Evaluation) -> None:
     assert report["resolved_ids"] == [instance_id("menu")]
 
 
-def test_what_a_patch_fixes_and_breaks(evaluation: Evaluation) -> None:
+def test_fixed_and_broken_tests_are_listed(evaluation: Evaluation) -> None:
     evaluation.predict("wrong", menu=WRONG)
     evaluation.predict("breaks", menu=BREAKS)
     wrong, breaks = evaluation.evaluate("wrong")["menu"], evaluation.evaluate("breaks")["menu"]
@@ -81,7 +81,7 @@ def test_what_a_patch_fixes_and_breaks(evaluation: Evaluation) -> None:
 
 @pytest.mark.trap("graded-with-its-own-edits")
 @pytest.mark.rule("restore")
-def test_edits_of_tests_are_taken_back_and_listed(evaluation: Evaluation) -> None:
+def test_edits_of_tests_are_undone_and_listed(evaluation: Evaluation) -> None:
     """A patch that weakens a test is graded with gold's version. The attempt is recorded, and is no offence."""
     weak = change("src/menu.test.js", "works | src/menu.js | old", "works | src/menu.js | ")
     evaluation.predict(menu=WRONG + weak)
@@ -98,7 +98,7 @@ def test_a_patch_that_silences_the_runner_is_tampering(evaluation: Evaluation) -
 
 
 @pytest.mark.trap("guessed-configuration")
-def test_what_the_runner_reads_is_taken_back_and_another_run(evaluation: Evaluation) -> None:
+def test_changes_to_files_that_the_runner_reads_are_undone(evaluation: Evaluation) -> None:
     """In this library the runner itself is such a file, under a name that reveals nothing. What was kept for an older
     dataset does not count."""
     evaluation.predict(menu=FIX + SILENCE)
@@ -110,7 +110,7 @@ def test_what_the_runner_reads_is_taken_back_and_another_run(evaluation: Evaluat
 
 # -- what is run again -----------------------------------------------------------------------------------------------
 @pytest.mark.trap("verdict-of-another-model")
-def test_two_models_with_the_same_patch_cost_one_run(evaluation: Evaluation) -> None:
+def test_equal_patches_of_two_models_share_one_run(evaluation: Evaluation) -> None:
     """Some benchmarks cache by instance, so model B would get model A's verdict."""
     evaluation.predict("model-a", menu=FIX)
     evaluation.predict("model-b", menu=FIX)
@@ -121,7 +121,7 @@ def test_two_models_with_the_same_patch_cost_one_run(evaluation: Evaluation) -> 
 
 
 @pytest.mark.trap("verdict-of-another-patch")
-def test_a_changed_patch_is_run_anew(evaluation: Evaluation) -> None:
+def test_a_changed_patch_is_run_again(evaluation: Evaluation) -> None:
     evaluation.predict(menu=FIX)
     assert evaluation.evaluate()["menu"].outcome is Outcome.RESOLVED
     evaluation.predict(menu=WRONG)
@@ -140,7 +140,7 @@ def test_other_limits_are_another_run(evaluation: Evaluation) -> None:
 
 
 @pytest.mark.invariant(3)
-def test_evaluating_anew_gives_the_same_bytes(evaluation: Evaluation, tiny: Bench, tmp_path: Path) -> None:
+def test_a_second_evaluation_gives_the_same_bytes(evaluation: Evaluation, tiny: Bench, tmp_path: Path) -> None:
     """A verdict depends on instance, image, patch, command and parser, and on nothing else."""
     other = Evaluation(tiny.copy(tmp_path / "other"))
     for one in (evaluation, other):
@@ -153,7 +153,7 @@ def test_evaluating_anew_gives_the_same_bytes(evaluation: Evaluation, tiny: Benc
 
 @pytest.mark.invariant(3)
 @pytest.mark.rule("regrade")
-def test_verdicts_are_given_anew_from_what_is_kept(evaluation: Evaluation) -> None:
+def test_regrading_from_stored_runs_gives_the_same_verdicts(evaluation: Evaluation) -> None:
     """Byte for byte, without an engine or the clock: logs and reports contain everything."""
     absent = change("src/tabs.js", "none", "new")
     evaluation.forget()
@@ -174,7 +174,7 @@ def test_verdicts_are_given_anew_from_what_is_kept(evaluation: Evaluation) -> No
 
 @pytest.mark.rule("regrade")
 @pytest.mark.trap("verdict-of-another-patch")
-def test_what_was_not_run_is_not_graded(evaluation: Evaluation) -> None:
+def test_patches_that_were_not_run_are_not_graded(evaluation: Evaluation) -> None:
     """For a changed patch or a rebuilt dataset, no verdict is better than an old one."""
     evaluation.predict(menu=FIX)
     with pytest.raises(UserError, match="nothing was evaluated"):
@@ -187,7 +187,7 @@ def test_what_was_not_run_is_not_graded(evaluation: Evaluation) -> None:
 
 @pytest.mark.rule("identity")
 @pytest.mark.rule("lower-assurance")
-def test_a_verdict_says_what_ran_and_what_differs(evaluation: Evaluation) -> None:
+def test_a_verdict_has_its_identity_and_the_differences(evaluation: Evaluation) -> None:
     evaluation.predict(menu=FIX)
     evaluation.evaluate()
     found = evaluation.evaluate(limits=replace(LIMITS, seconds=99))["menu"]
@@ -212,7 +212,7 @@ def test_another_law_of_running_runs_a_patch_again(evaluation: Evaluation, monke
 
 
 @pytest.mark.rule("law")
-def test_another_law_of_grading_runs_nothing(evaluation: Evaluation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_law_of_grading_runs_no_tests(evaluation: Evaluation, monkeypatch: pytest.MonkeyPatch) -> None:
     evaluation.predict(menu=FIX)
     before = evaluation.evaluate()["menu"]
     evaluation.sandbox.opened.clear()
@@ -224,7 +224,7 @@ def test_another_law_of_grading_runs_nothing(evaluation: Evaluation, monkeypatch
 
 
 @pytest.mark.rule("regrade")
-def test_a_report_is_read_anew(evaluation: Evaluation) -> None:
+def test_regrading_reads_the_stored_report_again(evaluation: Evaluation) -> None:
     """A later improvement of the report reader also applies to runs that are kept."""
     evaluation.predict(menu=FIX)
     evaluation.evaluate()
@@ -237,7 +237,7 @@ def test_a_report_is_read_anew(evaluation: Evaluation) -> None:
 @pytest.mark.invariant(7)
 @pytest.mark.invariant(4)
 @pytest.mark.rule("not-evaluated-is-retried")
-def test_a_broken_machine_is_no_models_failure(evaluation: Evaluation) -> None:
+def test_a_broken_machine_is_not_a_models_failure(evaluation: Evaluation) -> None:
     """It is an outcome of its own, the other instances continue, and the same command tries it again."""
     evaluation.bench.break_image("menu")
     evaluation.bench.break_image("toggle", RuntimeError("a mistake of ours"))
@@ -255,7 +255,7 @@ def test_a_broken_machine_is_no_models_failure(evaluation: Evaluation) -> None:
 @pytest.mark.invariant(4)
 @pytest.mark.trap("infrastructure-is-not-failure")
 @pytest.mark.parametrize("own", ["agent_error", "cap_reached"])
-def test_what_a_provider_failed_to_answer_is_no_models_failure(evaluation: Evaluation, own: str) -> None:
+def test_a_providers_failure_is_not_a_models_failure(evaluation: Evaluation, own: str) -> None:
     """SWE-bench Pro scores a 429 as a model's failure. Here, only an agent's own fault counts as a missing
     prediction."""
     path = evaluation.predict(menu=FIX)
@@ -268,7 +268,7 @@ def test_what_a_provider_failed_to_answer_is_no_models_failure(evaluation: Evalu
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("unanswered", [[], {"x": None}, "provider"])
-def test_causes_that_are_none_end_the_step_with_the_file_that_has_them(evaluation: Evaluation, unanswered: Any) -> None:
+def test_invalid_causes_are_refused_with_their_file(evaluation: Evaluation, unanswered: Any) -> None:
     path = evaluation.predict(menu=FIX).with_name("metadata.json")
     write_json(path, {"unanswered": unanswered})
     with pytest.raises(UserError) as caught:
@@ -288,7 +288,7 @@ def test_a_dataset_of_another_clone_gets_no_verdict(evaluation: Evaluation) -> N
 
 
 # -- which predictions -----------------------------------------------------------------------------------------------
-def test_the_newest_run_counts_unless_told(evaluation: Evaluation) -> None:
+def test_the_newest_run_counts_unless_one_is_named(evaluation: Evaluation) -> None:
     evaluation.predict(run="20240101T000000Z", menu=WRONG)
     evaluation.predict(run="20240202T000000Z", menu=FIX)
     assert evaluation.evaluate()["menu"].run == "20240202T000000Z"
@@ -298,7 +298,7 @@ def test_the_newest_run_counts_unless_told(evaluation: Evaluation) -> None:
     assert "available: 20240101T000000Z, 20240202T000000Z" in str(error.value)
 
 
-def test_only_chosen_patches_are_run_and_others_are_judged_by_what_is_kept(evaluation: Evaluation) -> None:
+def test_only_selected_patches_are_run_and_others_keep_their_verdicts(evaluation: Evaluation) -> None:
     """Evaluating a part of a dataset removes no earlier verdict."""
     evaluation.predict(menu=FIX, badge=WRONG)
     first = evaluation.evaluate(subset=Subset(numbers=(NUMBERS["menu"],)))
@@ -309,13 +309,13 @@ def test_only_chosen_patches_are_run_and_others_are_judged_by_what_is_kept(evalu
     assert second["badge"].outcome is not Outcome.NOT_EVALUATED
 
 
-def test_a_run_gives_verdicts_on_what_it_is_about(evaluation: Evaluation) -> None:
+def test_verdicts_cover_the_instances_of_the_run(evaluation: Evaluation) -> None:
     path = evaluation.predict(menu=FIX)
     write_json(path.with_name("run.json"), {"instances": [instance_id("menu")]})
     assert list(evaluation.evaluate()) == ["menu"]
 
 
-def test_every_attempt_has_verdicts_of_its_own(evaluation: Evaluation) -> None:
+def test_every_attempt_has_its_own_verdicts(evaluation: Evaluation) -> None:
     path = evaluation.predict(menu=WRONG)
     first = path.read_text()
     evaluation.predict(menu=FIX)
@@ -361,7 +361,7 @@ def test_a_broken_line_is_named(evaluation: Evaluation) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_what_is_missing_says_what_to_run(evaluation: Evaluation) -> None:
+def test_missing_predictions_and_datasets_are_refused_with_a_hint(evaluation: Evaluation) -> None:
     with pytest.raises(UserError, match="no predictions of magentless with model-a") as error:
         evaluation.evaluate()
     assert "just agt-run acme/ui model-a --agent magentless" in str(error.value)

@@ -24,13 +24,13 @@ def closed(
 
 
 @pytest.mark.trap("guessed-configuration")
-def test_what_the_runner_names_and_loads_and_what_these_ask_for() -> None:
+def test_files_that_the_runner_names_and_loads_are_closed_over_imports() -> None:
     seen = {"named": ["tools/odd.js"], "loaded": ["tools/turn.js"], "edges": [("tools/turn.js", "tools/how.js")]}
     found = closed(seen, "tools/odd.js > tools/words.js", "tools/words.js > tools/more.js")
     assert found == ("tools/how.js", "tools/more.js", "tools/odd.js", "tools/turn.js", "tools/words.js")
 
 
-def test_a_text_tells_nothing_of_what_was_seen() -> None:
+def test_paths_in_a_text_are_ignored_once_loaded_files_are_known() -> None:
     """A path in a configuration may also be an entry point of the library, so it adds nothing once the loaded files are
     known."""
     seen = {"loaded": ["tools/unit.js"], "edges": [("tools/unit.js", "tools/more.js")], "named": ["tools/odd.mjs"]}
@@ -38,17 +38,17 @@ def test_a_text_tells_nothing_of_what_was_seen() -> None:
     assert closed(seen, *written) == ("tools/more.js", "tools/odd.mjs", "tools/unit.js", "tools/words.mjs")
 
 
-def test_what_a_configuration_mentions_is_no_source() -> None:
+def test_sources_mentioned_in_a_configuration_are_not_protected() -> None:
     """A list of files for a browser names sources too: those beside the files that gold changes."""
     assert closed({"mentioned": ["tools/main.js", "src/theme.js", "src/Menu.js"]}) == ("tools/main.js",)
 
 
-def test_what_is_protected_by_its_name_need_not_be_listed() -> None:
+def test_files_protected_by_name_are_not_listed() -> None:
     seen = {"named": ["jest.config.js", ".babelrc", "tools/odd.js"], "loaded": ["package.json", "test/a.test.js"]}
     assert closed(seen) == ("tools/odd.js",)
 
 
-def test_sources_that_a_set_up_asks_for_stay_free() -> None:
+def test_sources_that_a_set_up_file_imports_are_not_protected() -> None:
     """Unprotected: sources that the tests reach, sources that gold changes, and whatever such a source imports."""
     written = (
         "tools/odd.js > src/Menu.js", "tools/odd.js > src/label.js", "tools/odd.js > src/Alert.js",
@@ -57,7 +57,7 @@ def test_sources_that_a_set_up_asks_for_stay_free() -> None:
     assert closed({"named": ["tools/odd.js"]}, *written, sources=("src/Alert.js",)) == ("tools/odd.js",)
 
 
-def test_a_set_up_that_asks_for_the_whole_library() -> None:
+def test_a_set_up_file_that_imports_the_whole_library() -> None:
     """Its index lies above the code under test, so everything that it imports belongs to the library, tested here or
     not."""
     written = ("tools/odd.js > src/index.js", "src/index.js > src/Menu.js", "src/index.js > src/theme.js")
@@ -65,13 +65,13 @@ def test_a_set_up_that_asks_for_the_whole_library() -> None:
 
 
 @pytest.mark.trap("guessed-configuration")
-def test_a_helper_of_the_set_up_that_asks_for_a_source() -> None:
+def test_a_helper_of_a_set_up_file_that_imports_a_source() -> None:
     """The helper is no index: what it imports does not lie below it."""
     written = ("tools/odd.js > tools/words.js", "tools/words.js > src/Menu.js", "tools/words.js > src/label.js")
     assert closed({"named": ["tools/odd.js"]}, *written) == ("src/label.js", "tools/odd.js", "tools/words.js")
 
 
-def test_a_set_up_that_tests_ask_for_themselves_is_one() -> None:
+def test_a_set_up_file_that_tests_import_is_still_one() -> None:
     seen = {"named": ["tools/odd.js"], "loaded": ["tools/turn.js"]}
     assert closed(seen, f"{TEST} > tools/odd.js", f"{TEST} > tools/turn.js") == ("tools/odd.js",)
 
@@ -91,7 +91,7 @@ def test_a_stub_is_configuration_and_an_alias_is_not() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["^@theme$", "@org/theme", r"^theme\.js$"])
-def test_one_name_for_a_file_beside_the_sources_is_an_alias(pattern: str) -> None:
+def test_a_single_name_mapped_to_a_file_beside_the_sources_is_an_alias(pattern: str) -> None:
     """If the file lies elsewhere, or if the pattern matches several names, it is a stub."""
     assert closed({"mapped": [(pattern, "src/theme.js"), (pattern, "tools/theme.js")]}) == ("tools/theme.js",)
     assert closed({"mapped": [(r"\.css$", "src/style.js")]}) == ("src/style.js",)
@@ -103,12 +103,12 @@ def test_a_source_that_is_handed_out_by_another_name() -> None:
     assert closed({"mapped": mapped}, "src/Menu.js > src/theme.js", "src/index.js > src/Menu.js") == ()
 
 
-def test_a_pattern_that_is_none_here_is_compared_as_it_is() -> None:
+def test_a_pattern_that_is_invalid_in_python_is_compared_literally() -> None:
     mapped = [("@org/(?<ui", "tools/a.js"), ("lib(", "tools/b.js")]
     assert closed({"mapped": mapped}, packages={"": "lib("}) == ("tools/a.js",)
 
 
-def test_a_file_beside_a_source_of_its_name_is_left_out() -> None:
+def test_a_file_beside_a_source_of_the_same_name_is_left_out() -> None:
     """A file that would be loaded in its place is a source, and protecting the first would protect that source too."""
     assert closed({"loaded": ["src/Menu.json", "tools/turn.js"]}) == ("tools/turn.js",)
 
@@ -117,7 +117,7 @@ def test_a_file_beside_a_source_of_its_name_is_left_out() -> None:
     ("asked", "found"),
     [("./a", ["x/a.ts"]), ("./a.js", ["x/a.ts"]), ("..", ["index.js"]), ("./b", ["x/b/index.tsx"]), ("../../y", [])],
 )
-def test_what_a_path_may_mean(asked: str, found: list[str]) -> None:
+def test_an_import_path_has_its_possible_files(asked: str, found: list[str]) -> None:
     assert targets(asked, "x", {"x/a.ts", "x/b/index.tsx", "index.js", "y.js"}) == found
 
 
@@ -128,12 +128,12 @@ def test_what_a_path_may_mean(asked: str, found: list[str]) -> None:
      "house/index.mjs", ".swc", "jest.config.js", "tools/deep/", "pkg/.env.test", "postcss.config.mjs",
      "jsconfig.json", "svelte.config.js", "site/next.config.mjs"],
 )  # fmt: skip
-def test_what_stands_in_the_place_of_such_a_file_is_protected(path: str) -> None:
+def test_a_file_that_would_be_found_first_is_protected(path: str) -> None:
     """Protected as well: a file that would be found first, a folder of the same name, and a link that replaces its
     folder."""
     assert protection(["tools/turn.js", "house/index.js", ".swc", "tools/deep/a.yml"])(path)
 
 
 @pytest.mark.parametrize("path", ["tools/turn.css", "tools/turning.js", "tools/turn/on.js", "src/", "tools", "a.swc"])
-def test_what_stands_beside_it_is_not(path: str) -> None:
+def test_other_neighboring_files_are_not_protected(path: str) -> None:
     assert not protection(["tools/turn.js", "house/index.js", ".swc", "tools/deep/a.yml"])(path)

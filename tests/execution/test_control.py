@@ -26,7 +26,7 @@ NAMED = "opens | src/Menu.js | <nav\nhas a name | src/Menu.js | aria-label\n"
 
 
 @pytest.mark.rule("negative-control")
-def test_an_honest_run_shows_nothing_of_it(plan: MakePlan, patch: Patch) -> None:
+def test_an_honest_run_does_not_show_the_control(plan: MakePlan, patch: Patch) -> None:
     run = run_patch(plan(), patch(FIX), "", patch({TEST: NAMED}), [TEST, "src/Gone.test.js"])
     assert run.results == {f"{TEST} > opens": Status.PASSED, f"{TEST} > has a name": Status.PASSED}
     assert (run.faults, run.end) == ((), "ran")
@@ -41,7 +41,7 @@ def test_an_honest_run_shows_nothing_of_it(plan: MakePlan, patch: Patch) -> None
         ("rewrites", "the run changed src/Menu.test.js"),
     ],
 )
-def test_a_run_in_which_nothing_can_fail(plan: MakePlan, patch: Patch, way: str, fault: str) -> None:
+def test_a_run_in_which_no_test_can_fail_has_a_fault(plan: MakePlan, patch: Patch, way: str, fault: str) -> None:
     """A patch's code runs in the same process as the tests and can replace the assertions and the remaining tests."""
     gold = {TEST: f"{NAMED}breaks {way}\n"}
     run = run_patch(plan(), patch({"src/Other.js": "\n"}), "", patch(gold), [TEST])
@@ -90,7 +90,7 @@ def ran(*statuses: str, code: int = 1) -> TestRun:
 
 @pytest.mark.rule("negative-control")
 @pytest.mark.trap("honest-crash")
-def test_a_control_that_a_failure_keeps_from_running_proves_nothing() -> None:
+def test_a_control_that_a_failure_prevented_is_no_sign_of_tampering() -> None:
     """If a global hook fails (for example one that forbids warnings), Mocha stops and reports no later test. Such runs
     were once called tampered."""
     stopped = read("mocha-json", ran("passed", "failed", ""))
@@ -104,7 +104,7 @@ def test_a_control_that_a_failure_keeps_from_running_proves_nothing() -> None:
 
 
 @pytest.mark.rule("negative-control")
-def test_the_title_follows_from_gold(plan: MakePlan, patch: Patch) -> None:
+def test_the_title_of_a_control_follows_from_gold(plan: MakePlan, patch: Patch) -> None:
     """Whoever could write the title into a patch already has gold. A test file is the same for every patch, so runners
     find it in their cache."""
 
@@ -139,7 +139,7 @@ def test_a_control_tries_the_matchers_of_its_own_file(plan: MakePlan) -> None:
         ),
     ],
 )
-def test_what_stands_in_a_file(parser: str, start: str) -> None:
+def test_the_text_of_a_control_fits_the_file(parser: str, start: str) -> None:
     """A file may take the runner's functions from globals or import them; matchers that write files are left alone."""
     written = text(parser, {"toBe", "toString", "toMatchImageSnapshot", "toBeChecked"}, "c0")
     assert written.startswith(start)

@@ -37,7 +37,7 @@ def gold(library: History, patch: Patch) -> str:
 
 
 @pytest.mark.rule("falsified")
-def test_what_is_made_of_gold(plan: MakePlan, gold: str) -> None:
+def test_patches_of_the_counter_runs_are_made_from_golds_tests(plan: MakePlan, gold: str) -> None:
     """Patches to gold's tests, one with false values and one with the base's values, and the tests that each
     changes."""
     found = made(plan(), "", gold)
@@ -63,7 +63,7 @@ def test_a_golden_file_of_any_attributes(plan: MakePlan, library: History, patch
     assert run("falsified", plan(), "", "", gold, [], found.falsified, form=None).end == "ran"
 
 
-def test_nothing_is_made_of_tests_without_expectations(plan: MakePlan, patch: Patch) -> None:
+def test_tests_without_expectations_make_no_counter_runs(plan: MakePlan, patch: Patch) -> None:
     found = made(plan(), "", patch({"src/New.test.js": "opens | src/Menu.js | <nav\n"}))
     assert (found.falsified, found.first, found.former, found.assertions) == ("", "", "", 0)
 
@@ -88,7 +88,7 @@ FILES = [TEST, "src/Other.test.js"]
         ({}, f"{TEST} > Menu > opens", False),
     ],
 )
-def test_what_false_expectations_can_reach(changed: dict, name: str, reached: bool) -> None:
+def test_only_tests_with_changed_expectations_can_fail(changed: dict, name: str, reached: bool) -> None:
     """Gold may fail another test as well, because the test is flaky or depends on failed ones. A patch that passes that
     other test has not cheated."""
     assert Made(changed={"falsified": changed}).reaches("falsified", name, FILES) is reached
@@ -149,7 +149,7 @@ def begin(tmp_path: Path) -> Path:
     return folder / "begin.cjs"
 
 
-def test_what_node_loads_before_the_runner_tells_nothing_in_disguise(tmp_path: Path, begin: Path) -> None:
+def test_the_options_of_node_are_hidden_in_disguise(tmp_path: Path, begin: Path) -> None:
     """The options of the repository's own command are kept."""
     hooks, script = tmp_path / "a folder" / "hooks.cjs", tmp_path / "said.cjs"
     hooks.parent.mkdir()
@@ -163,7 +163,7 @@ def test_what_node_loads_before_the_runner_tells_nothing_in_disguise(tmp_path: P
 
 
 @pytest.mark.rule("test-aware")
-def test_what_a_runner_fixes_to_the_world_can_be_hidden(tmp_path: Path, begin: Path) -> None:
+def test_fixed_global_properties_of_a_runner_can_be_hidden(tmp_path: Path, begin: Path) -> None:
     """Vitest keeps its exports in a property of the global object that cannot be deleted."""
     script = tmp_path / "said.cjs"
     script.write_text(
@@ -178,7 +178,7 @@ def test_what_a_runner_fixes_to_the_world_can_be_hidden(tmp_path: Path, begin: P
 
 
 @pytest.mark.rule("test-aware")
-def test_the_disguise_needs_nothing_that_old_versions_of_node_lack(tmp_path: Path, begin: Path) -> None:
+def test_the_disguise_works_in_old_versions_of_node(tmp_path: Path, begin: Path) -> None:
     """Before Node 12, `globalThis` does not exist: gold failed in every disguised run, so these runs decided
     nothing."""
     text = f"delete globalThis.globalThis; require({json.dumps(str(begin))}); console.log(typeof globalThis);"
@@ -263,7 +263,7 @@ def test_the_disguise_needs_nothing_that_old_versions_of_node_lack(tmp_path: Pat
         "(require.extensions['.js'] = 1) && require.extensions['.js'] === 1",
     ],
 )
-def test_what_tells_of_tests_and_is_hidden_in_disguise(tmp_path: Path, begin: Path, told: str) -> None:
+def test_signs_of_tests_are_hidden_in_disguise(tmp_path: Path, begin: Path, told: str) -> None:
     """A component that looks for signs of tests finds them in a plain test file and not in a disguised one."""
     repo = tmp_path / "repo"
     test = repo / "Menu.test.cjs"
@@ -337,7 +337,7 @@ class Opened:
 
 
 @pytest.mark.rule("test-aware")
-def test_who_may_know_of_tests(plan: MakePlan, library: History, patch: Patch) -> None:
+def test_files_that_may_use_the_runner_in_disguise(plan: MakePlan, library: History, patch: Patch) -> None:
     """Protected files, and files that use a runner in the base unless this patch alone changes them. What the patch
     writes into other files has no effect."""
     files = {"src/testing.js": "  expect(x).toBe(1);\n", "src/parser.js": "this.expect(1); node.after(2);\n"}
@@ -391,7 +391,7 @@ def test_a_disguised_run_in_a_folder_of_another_name(plan: MakePlan, patch: Patc
     assert (now / "node_modules" / "@own" / "a").resolve() == now / "packages" / "a"
 
 
-def test_a_moved_repository_links_what_is_installed(tmp_path: Path) -> None:
+def test_a_moved_repository_links_installed_packages(tmp_path: Path) -> None:
     repo, packages = tmp_path / "repo", tmp_path / "repo" / "packages"
     for folder in ("node_modules/dep", "node_modules/@scope/dep", "packages/menu/node_modules/own dep"):
         (repo / folder).mkdir(parents=True)

@@ -99,7 +99,7 @@ def said(begin: Path, source: str, test: str = "", *, page: str = PAGE, disguise
         "Reflect.ownKeys(Object.getOwnPropertyDescriptors(element)).length > 0",
     ],
 )
-def test_a_page_has_neither_files_nor_a_machine(begin: Path, told: str) -> None:
+def test_a_page_has_neither_files_nor_a_process(begin: Path, told: str) -> None:
     """A component in a browser has no files and no process, so code that asks for them is looking for tests."""
     if "Names" not in told:
         assert said(begin, f"return {told};", disguised=False) == "true"
@@ -187,7 +187,7 @@ def test_modules_are_found_and_the_console_prints_in_a_page(begin: Path) -> None
         ),
     ],
 )
-def test_sources_replace_nothing_that_others_call(begin: Path, source: str, test: str) -> None:
+def test_sources_cannot_replace_functions_that_others_call(begin: Path, source: str, test: str) -> None:
     """Nor may a library that they call, and they cannot replace what tests use to read an element. A failed attempt may
     end the source."""
     library = begin.parents[2] / "repo" / "node_modules" / "library" / "index.js"
@@ -214,13 +214,13 @@ IS_NODE = "Boolean(process.versions && process.versions.node)"
         ".then((made) => { element.told = made.default(); });",
     ],
 )
-def test_code_without_a_file_is_its_makers(begin: Path, asks: str) -> None:
+def test_code_without_a_file_belongs_to_its_maker(begin: Path, asks: str) -> None:
     """Whatever its name, and whoever runs it. Code without any caller counts as called by a source."""
     later = "setTimeout(() => console.log(told === undefined ? element.told : told), 50);"
     assert said(begin, asks, later) == "false"
 
 
-def test_a_library_that_makes_code_of_text_is_told_the_truth(begin: Path) -> None:
+def test_a_library_that_evaluates_text_is_not_deceived(begin: Path) -> None:
     library = begin.parents[2] / "repo" / "node_modules" / "library" / "index.js"
     library.write_text(f"module.exports = () => new Function('return {IS_NODE}')();")
     assert said(begin, "return require('library')();") == "true"
@@ -273,7 +273,7 @@ def test_packages_that_only_the_runner_asks_for_are_not_there(begin: Path) -> No
         ("require('library').define(element, 'checked', { get: () => true });", "element.checked"),
     ],
 )
-def test_sources_may_add_what_nobody_reads_by(begin: Path, source: str, wanted: str) -> None:
+def test_sources_may_add_properties_that_tests_do_not_read_by(begin: Path, source: str, wanted: str) -> None:
     """Allowed: polyfills, upgraded elements (which keep the methods that tests use to read them), accessors of the
     source's own classes, and accessors that a library defines on an element, as React does."""
     library = begin.parents[2] / "repo" / "node_modules" / "library" / "index.js"
@@ -335,7 +335,7 @@ OWN_WINDOW = f"{PAGE}\nglobalThis.window = globalThis;"
         "globalThis.__proto__ = { window: 'mine' }",
     ],
 )
-def test_sources_replace_no_window_that_is_its_own(begin: Path, source: str) -> None:
+def test_sources_cannot_replace_a_separate_window(begin: Path, source: str) -> None:
     show = "console.log(window === globalThis, typeof window.document);"
     assert said(begin, f"safely(() => {{ {source} }});", show, page=OWN_WINDOW) == "true object"
 
@@ -354,7 +354,7 @@ def test_a_runner_deletes_its_window_and_tests_put_it_back(begin: Path) -> None:
     assert said(begin, "return 1;", f"(() => {{ {test} }})();", page=OWN_WINDOW) == "undefined\ntrue true"
 
 
-def test_what_is_kept_looks_like_anything_else(begin: Path) -> None:
+def test_protected_properties_look_ordinary(begin: Path) -> None:
     """A property that cannot be redefined would reveal the disguise."""
     source = (
         "const own = Object.getOwnPropertyDescriptor(Array.prototype, 'push'); return own.writable && own.value.name;"
@@ -363,7 +363,7 @@ def test_what_is_kept_looks_like_anything_else(begin: Path) -> None:
 
 
 @pytest.mark.parametrize("page", [PAGE, ""])
-def test_a_copy_of_what_is_kept_is_its_owners(begin: Path, page: str) -> None:
+def test_a_copy_of_protected_properties_can_be_changed(begin: Path, page: str) -> None:
     """graceful-fs copies the properties of Node's `fs` and patches the copy. Jest's `expect` could then be loaded only
     for a process's first test file, and all others failed in disguise."""
     test = """
@@ -423,7 +423,7 @@ globalThis.styles = () => count;
         ({"computed": "block", "style": "display: block"}, 120, 0),
     ],
 )
-def test_only_what_something_may_hide_is_asked_for_its_style(
+def test_styles_are_computed_only_for_elements_that_may_be_hidden(
     begin: Path, element: dict[str, str], width: int, styles: int
 ) -> None:
     """Computing a style applies every rule of the page: for tables with many cells it took nine tenths of the run."""
@@ -432,13 +432,13 @@ def test_only_what_something_may_hide_is_asked_for_its_style(
     assert said(begin, "return element.getBoundingClientRect().width;", asked, page=page) == f"{width} {styles}"
 
 
-def test_a_style_that_a_test_replaces_is_asked_for(begin: Path) -> None:
+def test_a_style_replaced_by_a_test_is_used(begin: Path) -> None:
     page = SHOWING.replace("ELEMENT", json.dumps({"computed": "block"}))
     test = 'getComputedStyle = () => ({ display: "none" });\nconsole.log(require("./menu.cjs")(element));'
     assert said(begin, "return element.getBoundingClientRect().width;", test, page=page) == "0"
 
 
-def test_there_are_no_boxes_where_snapshots_show_them(begin: Path) -> None:
+def test_elements_have_no_boxes_if_snapshots_show_them(begin: Path) -> None:
     about = json.loads(begin.with_name("askers.json").read_text())
     begin.with_name("askers.json").write_text(json.dumps({**about, "boxes": False}))
     page = SHOWING.replace("ELEMENT", json.dumps({"computed": "block"}))

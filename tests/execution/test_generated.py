@@ -62,7 +62,7 @@ def add(checkouts: Checkouts, *commands: tuple[str, ...]) -> None:
 
 
 @pytest.mark.rule("prepared-files")
-def test_what_is_made_is_added_and_seen_by_no_diff(checkouts: Checkouts) -> None:
+def test_generated_files_are_added_and_hidden_from_diffs(checkouts: Checkouts) -> None:
     """An agent's answer is the diff of its checkout, so it must not contain a build's output."""
     add(checkouts, MAKE)
     with checkouts.open() as workspace:
@@ -73,7 +73,7 @@ def test_what_is_made_is_added_and_seen_by_no_diff(checkouts: Checkouts) -> None
 
 
 @pytest.mark.rule("prepared-files")
-def test_protected_files_that_were_made_are_not_taken_back(checkouts: Checkouts) -> None:
+def test_generated_protected_files_are_not_restored(checkouts: Checkouts) -> None:
     add(checkouts, MAKE)
     with checkouts.open() as workspace:
         Path(workspace.root, "packages/ui/b.test.js").write_text("the patch's own\n")
@@ -91,7 +91,9 @@ def test_protected_files_that_were_made_are_not_taken_back(checkouts: Checkouts)
         ("packages/icons/__tests__/a.test.js", False),
     ],
 )
-def test_it_is_made_again_where_its_package_changes(checkouts: Checkouts, changed: str, again: bool) -> None:
+def test_generated_files_are_made_again_if_their_package_changes(
+    checkouts: Checkouts, changed: str, again: bool
+) -> None:
     """Files generated from the base's sources would hide the fix."""
     add(checkouts, MAKE)
     with checkouts.open() as workspace:
@@ -102,7 +104,7 @@ def test_it_is_made_again_where_its_package_changes(checkouts: Checkouts, change
         assert made == ("new\n" if again else "old\n")
 
 
-def test_what_can_not_be_made_again_is_gone(checkouts: Checkouts) -> None:
+def test_generated_files_that_cannot_be_renewed_are_removed(checkouts: Checkouts) -> None:
     """A patch that breaks the build is judged without the generated files, not with the base's."""
     add(checkouts, MAKE)
     with checkouts.open() as workspace:
@@ -113,12 +115,12 @@ def test_what_can_not_be_made_again_is_gone(checkouts: Checkouts) -> None:
 
 
 @pytest.mark.parametrize(("command", "why"), [("exit 3", "ended with 3"), ("true", "makes no file")])
-def test_commands_that_make_nothing_are_refused(checkouts: Checkouts, command: str, why: str) -> None:
+def test_commands_that_generate_no_files_are_refused(checkouts: Checkouts, command: str, why: str) -> None:
     with pytest.raises(InstallFailed, match=why):
         add(checkouts, ("sh", "-c", command))
 
 
-def test_what_a_failing_command_made_counts(checkouts: Checkouts) -> None:
+def test_files_generated_by_a_failing_command_count(checkouts: Checkouts) -> None:
     """The command builds the whole workspace, and one of its packages needs a program that does not exist; the files
     made before that still count."""
     add(checkouts, ("sh", "-c", "echo no tool; exit 3"), (*MAKE[:2], f"{MAKE[2]}; exit 2"))

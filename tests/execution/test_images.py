@@ -17,7 +17,7 @@ RELEASE = ".yarn/releases/yarn-1.22.4.js"
 FILES = {"package.json": "{}", RELEASE: "a megabyte", "src/a.js": ""}
 
 
-def test_a_release_of_the_manager_that_the_clone_lacks_is_left_out(tmp_path: Path) -> None:
+def test_a_release_of_the_manager_missing_in_the_clone_is_left_out(tmp_path: Path) -> None:
     """Clones of some repositories lack the largest files. For a package manager's release only the version in its name
     matters; a manifest without its content says nothing."""
     whole, without, broken = (History(tmp_path / name) for name in ("whole", "without", "broken"))

@@ -75,7 +75,7 @@ def laws(copy: Path) -> Laws:
     return changed
 
 
-def test_another_text_of_the_control_runs_tests_anew(laws: Laws) -> None:
+def test_another_text_of_the_control_runs_tests_again(laws: Laws) -> None:
     assert laws("ecosystems/control.js", "undefined, {}", "undefined, [], {}") == {"running"}
 
 
@@ -87,11 +87,11 @@ def test_another_text_of_the_control_runs_tests_anew(laws: Laws) -> None:
         ("core/test-files.toml", "path = [", "path = ['\\.fixture\\.', "),
     ],
 )
-def test_protecting_one_more_file_runs_tests_anew(laws: Laws, path: str, old: str, new: str) -> None:
+def test_protecting_one_more_file_runs_tests_again(laws: Laws, path: str, old: str, new: str) -> None:
     assert laws(path, old, new) == {"running"}
 
 
-def test_what_is_mined_otherwise_leaves_verdicts_alone(laws: Laws) -> None:
+def test_other_patterns_for_mining_leave_verdicts_alone(laws: Laws) -> None:
     assert laws("core/patterns.toml", "names = [", "names = ['\\bno evidence\\b', ") == set()
 
 
@@ -101,20 +101,20 @@ def test_another_reporter_counts_for_its_own_runner_only(laws: Laws) -> None:
     assert laws("ecosystems/runners/mocha/report.py", "from __future__", "import re\nfrom __future__") == {"reading"}
 
 
-def test_another_transition_is_read_anew(laws: Laws) -> None:
+def test_another_transition_reads_results_again(laws: Laws) -> None:
     row = "PASSED,FAILED,PASSED,f2p,fixes,must pass"
     assert laws("core/transitions.csv", row, row.replace("fixes", "keeps")) == {"reading"}
 
 
-def test_other_grades_are_given_anew(laws: Laws) -> None:
+def test_another_grade_grades_results_again(laws: Laws) -> None:
     assert laws("evaluate/grade.py", "the tests took too long", "the tests took longer") == {"grading"}
 
 
-def test_a_comment_decides_nothing(laws: Laws) -> None:
+def test_a_comment_changes_no_law(laws: Laws) -> None:
     assert laws("execution/applying.py", "from __future__", "# a remark\nfrom __future__") == set()
 
 
-def test_nothing_that_decides_is_left_out() -> None:
+def test_every_deciding_module_is_registered() -> None:
     """Every module that the deciding modules import is part of the law, or is listed here as deciding nothing."""
     graph = grimp.build_graph("pipeline")
     roots = [judge.__module__, of_run.__module__, "pipeline.execution.runs"]

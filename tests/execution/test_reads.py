@@ -62,7 +62,7 @@ def ask(sandbox_of: Callable[..., object], tmp_path: Path) -> Ask:
 
 
 @pytest.mark.trap("guessed-configuration")
-def test_what_a_runner_loads_is_found_and_what_tests_load_is_not(ask: Ask) -> None:
+def test_files_that_a_runner_loads_are_found_but_not_those_of_tests(ask: Ask) -> None:
     """Its settings are read before the first test; a plain text file is no configuration."""
     assert ask({}) == Observed(("odd/.settings", "odd/configure.js", "odd/more.js", "odd/plug.js"), True)
 
@@ -76,7 +76,7 @@ def test_a_name_with_a_line_separator_is_found(ask: Ask) -> None:
 
 
 @pytest.mark.trap("guessed-configuration")
-def test_the_words_of_a_command_name_files(ask: Ask) -> None:
+def test_files_named_in_a_command_are_found(ask: Ask) -> None:
     """So does the text of a configuration, whatever reads it."""
     files = {"odd/unit.conf": "files: ['odd/main.js', 'src/a.js']\n", "odd/main.js": 'require("./start");\n'}
     found = ask(files | {"odd/start.js": ""}, "--base=odd/base.yml", configuration="odd/unit.conf")
@@ -95,7 +95,7 @@ HELPERS: dict[str, str | None] = {
 
 
 @pytest.mark.trap("guessed-configuration")
-def test_helpers_of_tests_are_told_by_the_libraries_that_they_load(ask: Ask) -> None:
+def test_helpers_of_tests_are_recognized_by_their_libraries(ask: Ask) -> None:
     """Or by how they use a runner. With such a helper, a patch could add to the page what a component lacks, or remove
     expectations. A source may contain the same words."""
     sources = {"src/c.js": "// from the library enzyme\n", "src/d.js": "describe(a); expect(a); spec.toName(1);\n"}
@@ -121,32 +121,32 @@ def test_the_variables_of_a_command_name_files(ask: Ask, variables: dict[str, st
     assert "odd/base.yml" in ask({}, test_env=variables).files
 
 
-def test_what_gold_changes_as_a_source_stays_free(ask: Ask) -> None:
+def test_sources_that_gold_changes_are_not_protected(ask: Ask) -> None:
     header = "diff --git a/odd/new.js b/odd/new.js\nnew file mode 100644\n--- /dev/null\n+++ b/odd/new.js\n"
     added = f"{header}@@ -0,0 +1 @@\n+1\n"
     found = ask({"odd/configure.js": 'require("./new");\nmodule.exports = { plugins: [] };\n'}, fix=added)
     assert found.files == ("odd/.settings", "odd/configure.js")
 
 
-def test_what_a_run_writes_anew_itself_is_left_out(ask: Ask) -> None:
+def test_files_that_a_run_rewrites_are_left_out(ask: Ask) -> None:
     """A patch's change to such a file could not be told from the run's own."""
     plug = 'require("fs").writeFileSync("odd/.settings", "off");\n'
     assert "odd/.settings" not in ask({"odd/plug.js": plug}).files
 
 
-def test_a_run_that_breaks_off_has_not_said_all(ask: Ask) -> None:
+def test_an_aborted_run_is_incomplete(ask: Ask) -> None:
     """What the run reported until then counts."""
     found = ask({"odd/plug.js": "process.exit(1);\n"})
     assert found == Observed(("odd/configure.js", "odd/more.js", "odd/plug.js"), False)
 
 
-def test_a_line_that_nests_too_deep_hides_no_other() -> None:
+def test_a_line_that_is_nested_too_deeply_does_not_hide_others() -> None:
     """A repository's code can write into the list."""
     lines = [b'{"a": 1}', b"[" * 100_000, b'{"b": ' * 100_000, b'{"c": 2}']
     assert list(reads._objects(b"\n".join(lines))) == [{"a": 1}, {"c": 2}]
 
 
-def test_a_runner_that_says_nothing_is_not_taken_for_one_that_reads_nothing(ask: Ask) -> None:
+def test_a_runner_without_a_report_of_its_files_is_incomplete(ask: Ask) -> None:
     """Its command still names files."""
     found = ask({}, "odd/base.yml", test_env={"PATH": "/nowhere"})
     assert found == Observed(("odd/base.yml",), False)

@@ -85,7 +85,7 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Li
 
 @pytest.mark.trap("guessed-configuration")
 @pytest.mark.parametrize("runner", list(LIBRARIES))
-def test_what_a_runner_reads_is_found_out(libraries: dict[str, Library], runner: str) -> None:
+def test_files_that_a_runner_reads_are_found(libraries: dict[str, Library], runner: str) -> None:
     """Under any name, together with what the configuration imports; but not the code under test, even if set-up files
     import it."""
     library = libraries[runner]

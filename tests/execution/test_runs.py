@@ -46,7 +46,7 @@ def test_the_patch_that_does_not_apply_is_named(plan: MakePlan, patch: Patch) ->
 
 
 @pytest.mark.trap("empty-patch")
-def test_an_empty_patch_is_nothing(plan: MakePlan, patch: Patch) -> None:
+def test_an_empty_patch_changes_nothing(plan: MakePlan, patch: Patch) -> None:
     """`git apply` exits with 128 on an empty patch. In Multi-SWE-bench, no test then runs, and the instance counts as
     unresolved."""
     assert run_gold(plan(), [("test", ""), ("fix", "\n")]).results == {OPENS: Status.PASSED}
@@ -62,7 +62,7 @@ def test_a_patch_is_run_with_the_gold_tests(plan: MakePlan, patch: Patch) -> Non
 @pytest.mark.parametrize(
     "text", ["no patch\n", "diff --git a/x b/x\n", "--- a/x\n+++ b/x\n@@ -1,9 +1 @@\n-a\n", "@@\n"]
 )
-def test_what_a_model_wrote_need_not_be_a_patch(plan: MakePlan, patch: Patch, text: str) -> None:
+def test_a_text_that_is_no_patch_does_not_apply(plan: MakePlan, patch: Patch, text: str) -> None:
     """A text that is no patch does not apply. This is the model's failure and must not raise any other error."""
     with pytest.raises(PatchFailed) as error:
         run_patch(plan(), text, "", patch(MENU_TEST))
@@ -99,7 +99,7 @@ def test_a_patch_without_gits_header_is_read_as_git_reads_it(plan: MakePlan, pat
     ],
     ids=lambda files: next(iter(files)),
 )
-def test_what_decides_the_tests_is_put_back(plan: MakePlan, patch: Patch, files: dict[str, str | None]) -> None:
+def test_files_that_decide_the_tests_are_restored(plan: MakePlan, patch: Patch, files: dict[str, str | None]) -> None:
     """Several benchmarks grade a patch with its own tests, snapshots or configuration in place. Here such changes are
     listed and undone; they are no offence."""
     run = run_patch(plan(), patch(FIX | files), "", patch(MENU_TEST))
@@ -127,7 +127,7 @@ _TEST = "--- a/src/Menu.test.js\n+++ b/src/Menu.test.js\n"
     ],
     ids=["header", "rename", "quoted", "no-name", "after-the-hunk", "no-header"],
 )
-def test_the_name_in_a_header_hides_no_test(plan: MakePlan, patch: Patch, edit: str) -> None:
+def test_a_wrong_name_in_a_header_hides_no_test(plan: MakePlan, patch: Patch, edit: str) -> None:
     """Git uses the name after `+++`. What is restored follows from the changed files, not from the patch's text."""
     run = run_patch(plan(), patch({"src/New.js": "x\n"}) + edit, "", patch(MENU_TEST))
     assert run.restored == ("src/Menu.test.js",)
@@ -159,7 +159,7 @@ def test_a_name_that_is_not_utf_8_is_listed_as_records_can_hold_it(plan: MakePla
 
 @pytest.mark.rule("counter-runs-once")
 @pytest.mark.parametrize("time", ["mtimeMs", "ctimeMs"])
-def test_no_time_of_a_file_tells_which_run_it_is(plan: MakePlan, patch: Patch, time: str) -> None:
+def test_file_times_are_the_same_in_every_run(plan: MakePlan, patch: Patch, time: str) -> None:
     """A counter-run changes gold's tests after they are in place. With different timestamps, a patch could fail in that
     run only and defy the tests in the others."""
     program = f"""
@@ -182,7 +182,7 @@ def test_no_time_of_a_file_tells_which_run_it_is(plan: MakePlan, patch: Patch, t
 
 @pytest.mark.rule("restore")
 @pytest.mark.parametrize("theirs", ["src/wrap/index.js", "src/testing"])
-def test_what_stands_in_the_way_of_golds_files_is_removed(plan: MakePlan, patch: Patch, theirs: str) -> None:
+def test_files_in_the_place_of_golds_are_removed(plan: MakePlan, patch: Patch, theirs: str) -> None:
     """A folder in the place of a file of gold's tests, or a file in the place of a folder: gold's test patch would not
     apply, and the patch would fail because of a name."""
     tests = MENU_TEST | {"src/wrap": "gold\n", "src/testing/more": "gold\n"}
@@ -205,7 +205,7 @@ def test_a_file_does_not_take_the_name_of_a_package(
 
 
 @pytest.mark.trap("graded-with-its-own-edits")
-def test_a_file_does_not_stand_in_for_one_of_another_extension(plan: MakePlan, patch: Patch, library: History) -> None:
+def test_a_file_does_not_replace_one_with_another_extension(plan: MakePlan, patch: Patch, library: History) -> None:
     """Tests would load one file and a bundler the other. It is no offence if gold adds such a file, if it is a type
     declaration, if one replaces the other, or if the folder already has such pairs. Node prefers data to a TypeScript
     script, and a runner may prefer a component."""
@@ -220,7 +220,7 @@ def test_a_file_does_not_stand_in_for_one_of_another_extension(plan: MakePlan, p
 
 
 @pytest.mark.trap("graded-with-its-own-edits")
-def test_settings_that_a_patch_adds_are_not_there(plan: MakePlan, patch: Patch, library: History) -> None:
+def test_settings_that_a_patch_adds_are_removed(plan: MakePlan, patch: Patch, library: History) -> None:
     """A compiler for tests looks for its own settings, such as `.svgrrc.js`, and nobody knows all their names. The
     patch may add those that gold adds, and its own modules with such names."""
     for installed in ("unocss", "@svgr/core", ".bin/panda"):
@@ -234,7 +234,7 @@ def test_settings_that_a_patch_adds_are_not_there(plan: MakePlan, patch: Patch, 
 
 
 @pytest.mark.trap("graded-with-its-own-edits")
-def test_settings_beside_a_manifest_are_not_there(plan: MakePlan, patch: Patch, library: History) -> None:
+def test_settings_beside_a_manifest_are_removed(plan: MakePlan, patch: Patch, library: History) -> None:
     library.commit("a package", {"packages/a/package.json": "{}"})
     given = patch(FIX | {"packages/a/menu.config.ts": "1;\n", "packages/a/src/menu.config.ts": "1;\n"})
     assert run_patch(plan(), given, "", patch(MENU_TEST)).restored == ("packages/a/menu.config.ts",)
@@ -258,7 +258,7 @@ def add_made(library: History) -> None:
 
 
 @pytest.mark.rule("prepared-files")
-def test_what_is_made_follows_from_the_patch(preparing: Plan, library: History, patch: Patch) -> None:
+def test_generated_files_follow_from_the_patch(preparing: Plan, library: History, patch: Patch) -> None:
     given, test = patch(FIX), patch({"src/Menu.test.js": "made | made.txt | aria-label\n"})
     add_made(library)
     assert set(run_patch(preparing, given, "", test).results.values()) == {Status.PASSED}
@@ -275,7 +275,7 @@ def test_what_is_made_follows_from_the_patch(preparing: Plan, library: History, 
         "echo > jest.config.ts; echo jest.config.ts >> .git/a11y-bench-made",
     ],
 )
-def test_commands_of_a_patch_change_no_tests(preparing: Plan, library: History, patch: Patch, does: str) -> None:
+def test_commands_of_a_patch_cannot_change_tests(preparing: Plan, library: History, patch: Patch, does: str) -> None:
     """A repository's commands run before its tests, and a patch may change them. Their changes to gold's files are
     undone; a change that cannot be undone is evidence of tampering."""
     library.commit("old", {"src/Old.test.js": "opens | src/Menu.js | <menu\n"})
@@ -303,7 +303,7 @@ _OTHER = "echo 'opens | package.json |' > src/Other.test.js"
     ],
     ids=["staged", "committed", "repository-within", "monitor"],
 )
-def test_commands_of_a_patch_hide_no_new_tests(preparing: Plan, library: History, patch: Patch, does: str) -> None:
+def test_commands_of_a_patch_cannot_hide_new_tests(preparing: Plan, library: History, patch: Patch, does: str) -> None:
     """They can write into `.git`, so git's answers about files cannot be trusted afterwards: a new configuration could
     be hidden."""
     given = patch({"tools/make.sh": f"{does}\n", "src/Menu.js": "<ul>\n"})
@@ -319,7 +319,7 @@ def test_commands_of_a_patch_hide_no_new_tests(preparing: Plan, library: History
 
 @pytest.mark.trap("helper-only-tests-import")
 @pytest.mark.parametrize("name", ["src/wrap.js", "src/Menu.stories.js"])
-def test_what_golds_tests_bring_along_is_golds(plan: MakePlan, patch: Patch, name: str) -> None:
+def test_helpers_of_golds_tests_replace_those_of_the_patch(plan: MakePlan, patch: Patch, name: str) -> None:
     """A helper with the name of an ordinary source belongs to gold as well: a patch's file of the same name does not
     displace it."""
     tests = MENU_TEST | {name: "gold\n"}
@@ -329,7 +329,7 @@ def test_what_golds_tests_bring_along_is_golds(plan: MakePlan, patch: Patch, nam
 
 
 @pytest.mark.trap("graded-with-its-own-edits")
-def test_ignore_rules_of_a_patch_hide_nothing(plan: MakePlan, patch: Patch) -> None:
+def test_ignore_rules_of_a_patch_hide_no_files(plan: MakePlan, patch: Patch) -> None:
     """A new `.gitignore` would hide a new test or snapshot from `git status`."""
     files = {".gitignore": "*\n", "src/.gitignore": "*\n", "src/New.test.js": "passes | src/Menu.js |\n"}
     run = run_patch(plan(), patch(FIX | files), "", patch(MENU_TEST))
@@ -415,7 +415,7 @@ def test_a_link_in_place_of_a_test_folder_is_put_back(plan: MakePlan, patch: Pat
     ],
     ids=["changed", "deleted", "shadowed", "a-folder", "beside-it"],
 )
-def test_what_the_runner_reads_is_put_back(
+def test_files_that_the_runner_reads_are_restored(
     plan: MakePlan, patch: Patch, library: History, files: dict[str, str | None], restored: tuple[str, ...]
 ) -> None:
     """Its name reveals nothing, but the instance lists it. Without an entry in the instance, the patch's version
@@ -451,14 +451,14 @@ def test_golds_own_configuration_is_applied(plan: MakePlan, patch: Patch) -> Non
     assert run.restored == ("jest.config.js",)
 
 
-def test_files_as_tests_of_their_own() -> None:
+def test_files_count_as_tests() -> None:
     """The file counts as a passing test, unless another run of the same file could not load it."""
     run = TestRun(results={"a > t": Status.PASSED}, suites={"a": Status.PASSED, "b": Status.FAILED})
     assert run.with_files(["a", "c"]).results == {"a > t": Status.PASSED, "a": Status.PASSED}
 
 
 @pytest.mark.rule("hooks")
-def test_node_loads_what_tells_of_hooks_before_the_runner(plan: MakePlan) -> None:
+def test_node_loads_the_file_that_reports_hooks_before_the_runner(plan: MakePlan) -> None:
     """In addition to the options of the repository's own command; a runner without such a file is left alone."""
     said = {"test": ("node", "-p", "process.env.NODE_OPTIONS"), "test_env": {"NODE_OPTIONS": "--no-warnings"}}
     for parser, more in (("jest-json", " --require "), ("vitest-json", "")):

@@ -55,14 +55,14 @@ def scripted(tmp_path: Path, limit: Limit | None = None) -> Plan:
         ("processes", "process_limit"),
     ],
 )
-def test_limits_are_ends_of_their_own(tmp_path: Path, limit: Limit, end: str) -> None:
+def test_each_limit_has_its_own_end(tmp_path: Path, limit: Limit, end: str) -> None:
     """A timeout, an exhausted memory and too much output are neither failed tests nor crashes of the batch."""
     run = run_gold(scripted(tmp_path, limit), [])
     assert (run.end, run.results, run.seconds) == (end, {}, 3)
     assert run.log.startswith(b"$ npx jest ") and run.log.endswith(b"\nthe log")
 
 
-def test_a_flood_ends_with_its_output(plan: MakePlan, patch: Patch) -> None:
+def test_too_much_output_ends_the_run(plan: MakePlan, patch: Patch) -> None:
     run = run_gold(plan(limits=Limits(output=1000)), [("test", patch(breaking("flood")))])
     assert (run.end, len(run.log.partition(b"\n")[2])) == ("output_limit", 1000)
 
@@ -105,7 +105,7 @@ def test_signs_of_a_runner_that_broke(plan: MakePlan, patch: Patch, ways: list[s
 
 
 @pytest.mark.trap("bought-fault")
-def test_what_the_tests_print_blames_no_machine(tmp_path: Path) -> None:
+def test_output_of_tests_is_no_evidence_against_the_machine(tmp_path: Path) -> None:
     """A patch that printed ENOSPC and wrote no report was once "not evaluated", and so left the denominator."""
 
     def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
@@ -123,7 +123,7 @@ def test_an_honest_run_has_no_fault(plan: MakePlan) -> None:
 
 
 @pytest.mark.rule("suite-is-a-test")
-def test_a_file_that_can_not_run_is_one_failed_test(plan: MakePlan, patch: Patch) -> None:
+def test_a_file_that_cannot_run_is_one_failed_test(plan: MakePlan, patch: Patch) -> None:
     """Its test cases are NONE in that run, so a fix that makes a new test file importable counts."""
     run = run_gold(plan(), [("test", patch({"src/New.test.js": ""}))])
     assert run.results == {"src/Menu.test.js > opens": Status.PASSED, "src/New.test.js": Status.FAILED}
@@ -143,7 +143,7 @@ def test_only_files_that_exist_are_run(tmp_path: Path) -> None:
     assert commands(plan)[-1][-1] == "a.test.js"
 
 
-def test_each_run_has_a_report_of_its_own(tmp_path: Path) -> None:
+def test_each_run_has_its_own_report(tmp_path: Path) -> None:
     """A patch cannot write the report in advance: its name is chosen when the tests start."""
     plan = scripted(tmp_path)
     run_gold(plan, [])
@@ -154,7 +154,7 @@ def test_each_run_has_a_report_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.invariant(4)
-def test_a_broken_workspace_is_no_verdict(tmp_path: Path) -> None:
+def test_a_broken_workspace_is_an_infrastructure_fault(tmp_path: Path) -> None:
     """If git itself fails, the machine is to blame and not the patch."""
 
     def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:

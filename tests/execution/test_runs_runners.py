@@ -45,7 +45,7 @@ def plan(tmp_path: Path, sandbox_of: Callable[[Path], Any]) -> Plan:
     return Plan(sandbox_of(checkout), "image", environment, (MENU, f"{FOLDER}/test/broken.test.js"))
 
 
-def test_selected_files(plan: Plan) -> None:
+def test_selected_files_are_run(plan: Plan) -> None:
     run = run_gold(plan, [])
     assert (run.end, run.faults) == ("ran", ())
     assert {name.removeprefix(f"{MENU} > "): status for name, status in run.results.items()} == {
@@ -60,7 +60,7 @@ def test_selected_files(plan: Plan) -> None:
     assert run.log.startswith(b"$ node --test ") and run.log.partition(b"\n")[0].endswith(b"test/broken.test.js")
 
 
-def test_the_whole_suite(plan: Plan) -> None:
+def test_the_whole_suite_is_run(plan: Plan) -> None:
     """In the scope `full`, no file is named: the runner finds the files, or its script names them."""
     run = run_gold(replace(plan, files=None), [])
     assert run.suites.keys() == {f"{FOLDER}/test/{name}.test.js" for name in ("menu", "tabs", "broken")}
@@ -78,7 +78,7 @@ def test_a_runner_that_is_not_installed(plan: Plan) -> None:
     assert run.log.decode() == f"none of these is installed: {', '.join(entries)}\n"
 
 
-def test_the_first_entry_that_is_there_is_run(plan: Plan) -> None:
+def test_the_first_existing_entry_is_run(plan: Plan) -> None:
     entries = ("node_modules/none.js", "../../node_modules/dep/index.js")
     environment = factories.make_environment(folder=FOLDER, entries=entries, test=("node", "{entry}", "{files}"))
     run = run_gold(replace(plan, environment=environment), [])

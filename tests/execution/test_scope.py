@@ -44,15 +44,13 @@ def test_the_files_that_a_test_patch_touches(paths: list[str], expected: list[st
         ((), ["test/menu.snap.js"], ["test/menu.snap.js"]),
     ],
 )
-def test_snapshots_that_are_modules_stand_for_their_test(
-    tree: Iterable[str], changed: list[str], expected: list[str]
-) -> None:
+def test_a_snapshot_module_selects_its_test(tree: Iterable[str], changed: list[str], expected: list[str]) -> None:
     """Web Test Runner's snapshots are code: they were run as pages, and their tests were not run."""
     assert list(touched(tree, patch(*changed))) == expected
 
 
 @pytest.mark.parametrize(("file", "expected"), [("menu-test.js", True), ("__snapshots__/menu-test.snap.js", False)])
-def test_snapshots_that_are_modules_are_no_tests(file: str, expected: bool) -> None:
+def test_a_snapshot_module_is_no_test(file: str, expected: bool) -> None:
     assert is_test(f"src/menu/__tests__/{file}") == expected
 
 
@@ -104,7 +102,7 @@ SCRIPTS = """{"scripts": {
         (["src/Menu/__tests__/menu.json"], None, []),
     ],
 )
-def test_what_reads_the_data_of_tests(changed: list[str], manifest: str | None, expected: list[str]) -> None:
+def test_data_select_the_program_that_reads_them(changed: list[str], manifest: str | None, expected: list[str]) -> None:
     """Some suites consist of data that one program reads; if a test changes in the same folder, that test stands for
     the data."""
     assert list(touched(DATA, patch(*changed), manifest)) == expected

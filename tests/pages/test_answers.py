@@ -77,7 +77,7 @@ def test_the_page_in_an_answer(answer: str) -> None:
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
-def test_a_page_is_its_own_page(answer: str) -> None:
+def test_a_bare_page_is_read_unchanged(answer: str) -> None:
     page = page_of(ANSWERS[answer][0])
     assert page_of(page) == page
 
@@ -88,12 +88,12 @@ def test_a_page_is_its_own_page(answer: str) -> None:
     ["```\n", "```html\n<p>\n```\n", "<!--", "<!-- -->\n", "<html>", "</html>", "<script>", "<pre>\n", "a <html>\n"],
 )
 @pytest.mark.parametrize("begin", ["", "```html\n<html>\n"])
-def test_a_model_that_repeats_itself_costs_no_time(text: str, begin: str) -> None:
+def test_a_repetitive_answer_is_read_quickly(text: str, begin: str) -> None:
     """Small models repeat a line until their limit; each of these texts took, or could take, a minute or more."""
     assert page_of(begin + text * 20_000) is not None
 
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("line", [f"```{'a' * 200_000}`", f"```{' ' * 200_000}`", f"{'`' * 200_000}a`", " " * 200_000])
-def test_a_long_line_costs_no_time(line: str) -> None:
+def test_a_long_line_is_read_quickly(line: str) -> None:
     assert page_of(f"{line}\n{PAGE}") == PAGE

@@ -31,7 +31,7 @@ def test_a_case_with_its_examples(tmp_path: Path) -> None:
         ('<!-- <script id="a11y-assertions">{"assertions": {"a": "pass"}}</script> -->', "there is no <script"),
     ],
 )  # fmt: skip
-def test_expectations_that_can_not_be_read_are_told(script: str, fault: str, tmp_path: Path) -> None:
+def test_unreadable_expectations_are_reported(script: str, fault: str, tmp_path: Path) -> None:
     (example,) = make_case(tmp_path / "a", broken=page(head=script)).examples
     assert fault in example.fault and not example.is_good
 
@@ -67,14 +67,14 @@ def test_the_older_form_says_only_whether_a_page_passes(tmp_path: Path) -> None:
     ]
 
 
-def test_the_gate_is_what_the_prompt_names_and_good_examples_have(tmp_path: Path) -> None:
+def test_the_gate_has_names_of_the_prompt_that_good_examples_contain(tmp_path: Path) -> None:
     prompt = "Make a menu. Its button has a `trigger` class, the list an id of 'menu', the note the class \"gone\"."
     good = expecting(page(body='<ul id="menu" class="trigger"></ul>'), EXPECTED)
     case = make_case(tmp_path / "a", prompt=prompt, good=good)
     assert case.gate == {"selectors": ["#menu", ".trigger"], "words": []}
 
 
-def test_where_the_prompt_names_nothing_its_words_are_the_gate(tmp_path: Path) -> None:
+def test_the_gate_is_the_prompts_words_if_it_names_nothing(tmp_path: Path) -> None:
     case = make_case(tmp_path / "a", prompt="Create a simple page for a harbour with its ferries.")
     assert case.gate == {"selectors": [], "words": ["ferr", "harbour"]}
     assert words("Generate an HTML file that demonstrates a carousel.") == ["carousel"]
@@ -105,14 +105,14 @@ def test_the_digest_covers_the_code_and_not_the_examples(tmp_path: Path) -> None
     assert load_case(case.folder).digest != case.digest
 
 
-def test_links_out_of_a_case_are_no_code_of_it(tmp_path: Path) -> None:
+def test_links_out_of_a_case_are_not_read(tmp_path: Path) -> None:
     case = make_case(tmp_path / "a")
     (tmp_path / "secret.js").write_text("x")
     (case.folder / "link.js").symlink_to(tmp_path / "secret.js")
     assert list(load_case(case.folder).code) == ["test.js"]
 
 
-def test_a_folder_of_cases_or_one_case(tmp_path: Path) -> None:
+def test_a_folder_of_cases_or_a_single_case_is_loaded(tmp_path: Path) -> None:
     make_case(tmp_path / "b")
     make_case(tmp_path / "a")
     assert [one.name for one in load_cases(tmp_path)] == ["a", "b"]
@@ -122,7 +122,7 @@ def test_a_folder_of_cases_or_one_case(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_what_is_no_case_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_case_is_refused(tmp_path: Path) -> None:
     case = make_case(tmp_path / "all" / "a")
     with pytest.raises(UserError, match="no case b\n  available: a"):
         load_cases(tmp_path / "all", ("b",))

@@ -28,19 +28,19 @@ def call(data: Path, *words: str, **given: str) -> Result:
 
 
 @pytest.mark.rule("bad-input")
-def test_a_model_that_is_not_listed_is_said(tmp_path: Path) -> None:
+def test_an_unknown_model_is_refused(tmp_path: Path) -> None:
     """The command once failed in its own options, whatever they were."""
     result = call(tmp_path, "run", "nobody", *WORDS)
     assert isinstance(result.exception, UserError) and "unknown model 'nobody'" in str(result.exception)
 
 
 @pytest.mark.rule("bad-input")
-def test_a_case_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_an_unknown_case_is_refused(tmp_path: Path) -> None:
     result = call(tmp_path, "run", "scripted", "--models", str(DEMO), "--case", "nothing")
     assert isinstance(result.exception, UserError) and "no case nothing" in str(result.exception)
 
 
-def test_all_that_is_asked_for_reaches_the_run(tmp_path: Path) -> None:
+def test_all_options_reach_the_run(tmp_path: Path) -> None:
     """As far as the gateway, which does not answer here."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -53,12 +53,12 @@ def test_all_that_is_asked_for_reaches_the_run(tmp_path: Path) -> None:
     assert made.asked == Asked(("scripted",), 2, (1,), 7, 0.5) and sorted(made.by_name) == ["disclosure", "tabs"]
 
 
-def test_without_a_model_there_is_nothing_to_run(tmp_path: Path) -> None:
+def test_a_run_without_a_model_is_refused(tmp_path: Path) -> None:
     assert call(tmp_path, "run").exit_code == 2
 
 
 @pytest.mark.rule("bad-input")
-def test_a_file_of_words_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+def test_a_system_prompt_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     (tmp_path / "system.txt").write_bytes(b"\xff")
     result = call(tmp_path, "run", "one", "--system", str(tmp_path / "system.txt"))
     assert isinstance(result.exception, UserError) and "system.txt:1: the file is not UTF-8" in str(result.exception)
@@ -80,7 +80,7 @@ def test_every_tag_of_axe_core_is_known() -> None:
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("seconds", ["0", "-1", "inf", "nan", "1e9"])
-def test_a_timeout_that_no_timer_can_keep_is_refused(tmp_path: Path, seconds: str) -> None:
+def test_an_impossible_timeout_is_refused(tmp_path: Path, seconds: str) -> None:
     result = call(tmp_path, "hybrid", "--run", "one", "--timeout", seconds)
     assert result.exit_code == 2 and "--timeout" in result.output
 
@@ -89,7 +89,7 @@ def test_a_timeout_that_no_timer_can_keep_is_refused(tmp_path: Path, seconds: st
     ("file", "words", "limits"),
     [("", (), (60, 15)), ("timeout: 90", (), (90, 90)), ("timeout: 90", ("--timeout", "120"), (120, 120))],
 )
-def test_a_timeout_is_for_a_page_and_its_load(
+def test_a_timeout_applies_to_a_page_and_its_loading(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, words: tuple[str, ...], limits: tuple[float, float]
 ) -> None:
     given: list[tuple[float, float]] = []

@@ -18,7 +18,7 @@ from pipeline.pages.demo import run_demo
 pytestmark = pytest.mark.engine("browser")
 
 
-def test_the_demo_comes_out_as_the_examples_promise_and_costs_nothing_twice(tmp_path: Path) -> None:
+def test_the_demo_has_the_expected_results_and_a_rerun_is_free(tmp_path: Path) -> None:
     store = Store(tmp_path / "data")
     report, broken = run_demo(store)
     assert broken == [] and report.exists()
@@ -26,7 +26,7 @@ def test_the_demo_comes_out_as_the_examples_promise_and_costs_nothing_twice(tmp_
     assert run_demo(store) == (report, []) and len(requests(store.ledger)) == sent
 
 
-def test_a_check_tells_what_does_not_hold(tmp_path: Path) -> None:
+def test_a_check_reports_expectations_that_do_not_hold(tmp_path: Path) -> None:
     turned = EXPECTED | {"Has a heading": "fail", "Nobody asserts": "pass"}
     case = make_case(
         tmp_path / "harbour", good=expecting(page(), EXPECTED), turned=expecting(page(), turned), broken=""
@@ -41,7 +41,7 @@ def test_a_check_tells_what_does_not_hold(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("on-task")
-def test_a_case_that_passes_an_unrelated_page_is_told(tmp_path: Path) -> None:
+def test_a_case_that_passes_an_unrelated_page_is_reported(tmp_path: Path) -> None:
     test = "module.exports.run = async ({assert}) => { await assert('Nothing is asked', () => true); };"
     lax = make_case(tmp_path / "lax", test + " module.exports.onTask = () => true;", "Make anything.")
     found = check([lax])
@@ -50,7 +50,7 @@ def test_a_case_that_passes_an_unrelated_page_is_told(tmp_path: Path) -> None:
     assert not [one for one in check([strict]).findings if "it passes" in one.what]
 
 
-def test_the_commands_say_what_they_found(tmp_path: Path) -> None:
+def test_check_prints_its_findings(tmp_path: Path) -> None:
     make_case(tmp_path / "cases" / "harbour")
     done = CliRunner().invoke(command, ["check", str(tmp_path / "cases"), "--json"])
     assert done.exit_code == 1

@@ -92,7 +92,7 @@ def test_violations_that_run_axe_returns_count(gives: str, rules: dict[str, int]
     assert judge(told).result == ("failed" if rules else "passed")
 
 
-def test_messages_of_each_type_are_told_whatever_a_page_logs_before(tmp_path: Path) -> None:
+def test_messages_of_each_type_are_recorded_after_many_others(tmp_path: Path) -> None:
     """The hybrid score uses the numbers of errors and warnings."""
     script = "for (let i = 0; i < 200; i++) console.log(i); console.error('late'); console.warn('later')"
     told = seen(tmp_path / "harbour", RETURNED.replace("GIVES", "undefined"), script=script)
@@ -145,7 +145,7 @@ LATE = {
 
 
 @pytest.mark.parametrize("kind", LATE)
-def test_what_comes_late_is_audited_although_the_test_uses_nothing(kind: str, tmp_path: Path) -> None:
+def test_late_content_is_audited_even_if_the_test_does_not_use_it(kind: str, tmp_path: Path) -> None:
     test = """module.exports.run = async ({ page, assert }) => {
       await page.waitForTimeout(1500);
       await assert("heading", async () => (await page.locator("h1").count()) === 1);
@@ -155,9 +155,7 @@ def test_what_comes_late_is_audited_although_the_test_uses_nothing(kind: str, tm
     assert (judge(told).result, told.audits) == ("failed", 2), told
 
 
-def test_a_document_that_took_the_place_of_the_audited_one_has_axe(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_document_that_replaces_the_audited_one_has_axe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page may reload itself at any time: here, right after its first audit."""
     runner = tmp_path / "runner"
     shutil.copytree(RUNNER, runner)
@@ -188,7 +186,7 @@ HUGE = {
 
 
 @pytest.mark.parametrize("kind", HUGE)
-def test_a_picture_is_bounded_and_changes_nothing_for_the_test(kind: str, tmp_path: Path) -> None:
+def test_a_screenshot_is_limited_and_does_not_affect_the_test(kind: str, tmp_path: Path) -> None:
     test = """module.exports.run = async ({ page, assert }) => {
       await assert("view", () => ({ pass: true, message: JSON.stringify(page.viewportSize()) }));
     };"""
@@ -214,9 +212,7 @@ ABOUT = {
 
 
 @pytest.mark.parametrize("kind", ABOUT)
-def test_the_words_of_a_prompt_are_looked_for_where_people_and_assistive_technology_find_them(
-    kind: str, tmp_path: Path
-) -> None:
+def test_words_of_a_prompt_are_searched_in_visible_and_accessible_text(kind: str, tmp_path: Path) -> None:
     body, is_about = ABOUT[kind]
     case = make_case(
         tmp_path / "any", "module.exports.run = async () => {};", "Make a page: a harbour.", good="<p>harbour"

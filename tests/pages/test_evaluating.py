@@ -47,13 +47,13 @@ def test_every_answer_gets_a_verdict(evaluation: Evaluation) -> None:
     assert {one.law for one in verdicts} == {page_law()}
 
 
-def test_what_an_end_means_is_in_the_law() -> None:
+def test_the_modules_that_interpret_ends_are_in_the_law() -> None:
     """`Observed.is_doubtful` also decides whether a correct page is run."""
     assert {("pipeline.pages", "verdict.py"), ("pipeline.pages", "records.py")} <= registered("pages")
 
 
 @pytest.mark.rule("pages-regrade")
-def test_other_tags_that_count_judge_anew_and_run_nothing(evaluation: Evaluation) -> None:
+def test_other_tags_that_count_regrade_without_running_pages(evaluation: Evaluation) -> None:
     evaluation.evaluate()
     strict = Evaluation(evaluation.run, apart=())
     assert [one.result for one in strict.evaluate()][:2] == ["passed", "failed"]
@@ -63,14 +63,14 @@ def test_other_tags_that_count_judge_anew_and_run_nothing(evaluation: Evaluation
 
 
 @pytest.mark.rule("not-evaluated-is-retried")
-def test_what_the_machine_failed_at_is_not_kept_and_run_again(evaluation: Evaluation, monkeypatch) -> None:
+def test_pages_that_the_machine_failed_at_are_run_again(evaluation: Evaluation, monkeypatch) -> None:
     evaluation.evaluate()
     monkeypatch.setattr("pipeline.pages.running.look", lambda _: Looked(SEEN[0]))
     again = Evaluation(evaluation.run).evaluate()
     assert [one.result for one in again if one.sample == 4] == ["passed", "passed"]
 
 
-def test_pages_that_ran_in_another_chromium_run_again_only_if_asked(evaluation: Evaluation, monkeypatch) -> None:
+def test_pages_of_another_chromium_run_again_only_on_request(evaluation: Evaluation, monkeypatch) -> None:
     run, newer = evaluation.run, Observed(ran={"chromium": "2.0", "axe": "axe-core@4"})
     older = newer.model_copy(update={"ran": {"chromium": "1.0", "axe": "axe-core@4"}})
     monkeypatch.setattr("pipeline.pages.evaluating.version", lambda program: "2.0")
@@ -89,7 +89,7 @@ def test_pages_that_ran_in_another_chromium_run_again_only_if_asked(evaluation: 
 
 
 @pytest.mark.rule("not-evaluated-is-retried")
-def test_a_doubt_that_the_machine_leaves_open_is_not_kept(evaluation: Evaluation, monkeypatch) -> None:
+def test_a_doubt_left_open_by_the_machine_is_not_kept(evaluation: Evaluation, monkeypatch) -> None:
     evaluation.evaluate()
 
     def look(job: Job) -> Looked:
@@ -125,7 +125,7 @@ def test_a_doubt_that_another_good_example_settled_is_settled_again(tmp_path: Pa
     assert len(looked) == 5 + 5 + 1, "the good example is run once, and nothing the third time"
 
 
-def test_results_are_the_public_harnesss_and_more(evaluation: Evaluation) -> None:
+def test_results_have_the_fields_of_the_public_harness(evaluation: Evaluation) -> None:
     evaluation.evaluate()
     found = json.loads((evaluation.run.evaluated / "results.json").read_text())
     record = found["results"][2]
@@ -151,7 +151,7 @@ def test_no_two_pages_share_a_screenshot(evaluation: Evaluation) -> None:
 
 
 @pytest.mark.rule("names")
-def test_pages_whose_names_read_alike_keep_their_own_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_with_similar_names_keep_their_own_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_alike(tmp_path)
     monkeypatch.setattr("pipeline.pages.running.look", lambda job: Looked(Observed(off_task=job.html)))
     verdicts = Evaluation(run).evaluate()
@@ -179,7 +179,7 @@ def test_rates_of_requirements_and_best_practices(evaluation: Evaluation) -> Non
     assert (row.money.usd, row.money.unknown) == (Decimal("0.00000004"), 1)
 
 
-def test_a_page_that_was_cut_short_holds_no_requirement(evaluation: Evaluation) -> None:
+def test_a_page_that_was_cut_short_meets_no_requirement(evaluation: Evaluation) -> None:
     verdicts = evaluation.evaluate()
     record = json.loads((evaluation.run.evaluated / "results.json").read_text())["results"][3]
     assert (record["cause"], record["result"], record["test_function"]["status"]) == ("time", "FAIL", "fail")
@@ -192,7 +192,7 @@ def test_a_page_that_was_cut_short_holds_no_requirement(evaluation: Evaluation) 
 
 
 @pytest.mark.trap("denominator")
-def test_a_page_that_was_cut_short_is_in_the_rates_of_what_its_case_has() -> None:
+def test_a_page_that_was_cut_short_counts_in_every_rate_of_its_case() -> None:
     """A model whose pages crash before the first best practice used to have a better rate of best practices."""
     held = {kind: Assertion(name=kind, status="pass", type=kind) for kind in get_args(Kind)}
     found = []
@@ -206,7 +206,7 @@ def test_a_page_that_was_cut_short_is_in_the_rates_of_what_its_case_has() -> Non
 
 
 @pytest.mark.trap("denominator")
-def test_a_model_that_answered_little_is_not_first(tmp_path: Path) -> None:
+def test_a_model_with_few_answers_is_not_first(tmp_path: Path) -> None:
     """A budget ended after three pages, which all pass: 3 of 3 ranked above a model that answered everything."""
     run = make_run(Store(tmp_path / "data"), tmp_path / "cases", ("few", "broken", "all"), cases=3)
     ends: dict[str, Callable[[int], Result]] = {
@@ -257,7 +257,7 @@ def verdicts_of(cases: int, samples: int, passing: Callable[[int], bool]) -> lis
 
 @pytest.mark.trap("denominator")
 @pytest.mark.parametrize("passing", [0, 3, 12])
-def test_samples_that_are_alike_are_worth_one_of_each_case(passing: int) -> None:
+def test_equal_samples_count_as_one_of_each_case(passing: int) -> None:
     once, often = (verdicts_of(12, samples, lambda case: case < passing) for samples in (1, 20))
     rows = [model_row("one", [], verdicts, []) for verdicts in (once, often)]
     assert rows[0].interval == pytest.approx(wilson(passing, 12))
@@ -284,7 +284,7 @@ def test_errors_are_in_no_table() -> None:
     assert (rules([error]), by_criterion([error]), assertions([error])) == ([], {}, [])
 
 
-def test_runs_that_were_evaluated_in_other_ways_are_not_compared_in_silence(
+def test_comparing_runs_with_different_rules_is_refused(
     evaluation: Evaluation,
 ) -> None:
     verdicts = evaluation.evaluate()
@@ -310,7 +310,7 @@ def report(evaluation: Evaluation) -> Path:
     return write(evaluation, verdicts, Baseline("<i>before</i>", evaluation, verdicts))
 
 
-def test_the_report_says_what_counts_and_what_is_missing(report: Path) -> None:
+def test_the_report_names_rules_that_count_and_missing_results(report: Path) -> None:
     text = BeautifulSoup(report.read_text(encoding="utf-8"), "html.parser").get_text(" ")
     assert "with the tag best-practice are counted separately" in text
     assert "Not evaluated, and in no rate: 2 pages" in text and "The provider reported no usage for 2 answers" in text
@@ -352,7 +352,7 @@ def test_a_page_that_changed_after_its_verdict_is_not_shown_with_it(evaluation: 
         write(*evaluated(load_run(evaluation.run.store)))
 
 
-def test_everything_is_escaped_and_nothing_else_may_run(report: Path) -> None:
+def test_foreign_text_is_escaped_and_only_our_script_may_run(report: Path) -> None:
     sample = next((report.parent / "samples").glob("harbour__one__s2.html"))
     for path in (report, sample, *(report.parent / "samples").glob("*other*s0.html")):
         html = path.read_text(encoding="utf-8")
@@ -367,7 +367,7 @@ def test_everything_is_escaped_and_nothing_else_may_run(report: Path) -> None:
     assert "0.00000001" in [one.get_text() for one in shown.select(".facts dd")], "money is never in powers of ten"
 
 
-def test_other_cases_may_judge_the_same_answers(evaluation: Evaluation, tmp_path: Path) -> None:
+def test_other_cases_can_grade_the_same_answers(evaluation: Evaluation, tmp_path: Path) -> None:
     make_case(tmp_path / "stricter" / "harbour", test="module.exports.run = async () => {};")
     other = keep(Evaluation(with_cases(evaluation.run, tmp_path / "stricter")), SEEN[:1] * 5)
     assert {one.result for one in other.evaluate()} == {"passed"}
@@ -375,9 +375,7 @@ def test_other_cases_may_judge_the_same_answers(evaluation: Evaluation, tmp_path
     assert write(again, verdicts).exists() and again.run.cases[0].code != evaluation.run.cases[0].code
 
 
-def test_a_screenshot_of_an_earlier_evaluation_is_not_shown_with_a_later_one(
-    evaluation: Evaluation, tmp_path: Path
-) -> None:
+def test_a_screenshot_of_an_earlier_evaluation_is_not_shown(evaluation: Evaluation, tmp_path: Path) -> None:
     evaluation.evaluate()
     make_case(tmp_path / "stricter" / "harbour", test="module.exports.run = async () => {};")
     other = Evaluation(with_cases(evaluation.run, tmp_path / "stricter"))
@@ -397,7 +395,7 @@ def test_a_run_gets_its_own_cases_back(evaluation: Evaluation, tmp_path: Path) -
     assert all(again.seen(answer) for answer in again.run.answers())
 
 
-def test_a_run_of_which_nothing_is_judged_has_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_without_judged_pages_has_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_run(Store(tmp_path / "data"), tmp_path / "cases")
     monkeypatch.setattr("pipeline.pages.running.look", lambda _: Looked(SEEN[4]))
     Evaluation(run).evaluate()
@@ -406,7 +404,7 @@ def test_a_run_of_which_nothing_is_judged_has_a_time(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.rule("bad-input")
-def test_a_run_without_verdicts_has_no_report(tmp_path: Path) -> None:
+def test_a_report_without_verdicts_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no page run"):
         load_run(Store(tmp_path / "none"))
     run = make_run(Store(tmp_path / "data"), tmp_path / "cases")

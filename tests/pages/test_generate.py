@@ -46,7 +46,7 @@ def generate(setting: Setting, cases: list[Case], asked: Asked, **how: Any) -> R
     return run
 
 
-def test_every_prompt_is_asked_as_often_as_told(setting: Setting, cases: list[Case]) -> None:
+def test_every_prompt_is_sent_once_per_sample(setting: Setting, cases: list[Case]) -> None:
     run = generate(setting, cases, Asked(("one", "other"), 2, (1, 2), 42, temperature=0.5))
     assert [one.key for one in run.answers()] == run.keys and len(run.keys) == 8
     assert sorted(path.name for path in (run.folder / "raw" / "pier").iterdir()) == [
@@ -61,7 +61,7 @@ def test_every_prompt_is_asked_as_often_as_told(setting: Setting, cases: list[Ca
     }
 
 
-def test_one_sample_has_no_suffix_and_no_seed_unless_told(setting: Setting, cases: list[Case]) -> None:
+def test_a_single_sample_has_no_suffix_and_no_seed(setting: Setting, cases: list[Case]) -> None:
     run = generate(setting, cases, Asked(("one",)))
     assert [one.html for one in run.answers()] == ["raw/pier/one.html", "raw/quay/one.html"]
     assert "seed" not in setting.writer.requests[0].body
@@ -80,14 +80,14 @@ def test_tokens_in_and_out_apart_and_money_on_the_track_of_pages(setting: Settin
 
 @pytest.mark.trap("usage-missing-is-free")
 @pytest.mark.parametrize("fault", [Fault(uncounted=True), Fault(half_counted=True)])
-def test_an_answer_without_usage_costs_what_nobody_knows(setting: Setting, cases: list[Case], fault: Fault) -> None:
+def test_an_answer_without_usage_has_an_unknown_cost(setting: Setting, cases: list[Case], fault: Fault) -> None:
     setting.writer.fail(*[fault] * len(cases))
     run = generate(setting, cases, Asked(("one",), seed=70 + fault.half_counted))
     assert {one.usage.cost_usd for one in run.answers()} == {None}
 
 
 @pytest.mark.rule("pages-cache")
-def test_what_is_kept_is_never_paid_for_twice(setting: Setting, cases: list[Case]) -> None:
+def test_stored_answers_are_never_paid_for_twice(setting: Setting, cases: list[Case]) -> None:
     first = generate(setting, cases, Asked(("one",), 2, (1,), 42))
     again = generate(setting, cases, Asked(("one",), 2, (1,), 42))
     more = generate(setting, cases, Asked(("one", "other"), 3, (1, 3), 42), case_set="another name")
@@ -163,21 +163,23 @@ def test_greedy_samples_are_answers_of_their_own(setting: Setting, cases: list[C
 @pytest.mark.parametrize(
     "change", [{"seed": 7}, {"temperature": 0.1}, {"system": "Be brief."}, {"max_tokens": 99}, {"fresh": True}], ids=str
 )
-def test_whatever_shapes_an_answer_asks_anew(change: dict[str, Any], setting: Setting, cases: list[Case]) -> None:
+def test_every_setting_that_affects_an_answer_asks_again(
+    change: dict[str, Any], setting: Setting, cases: list[Case]
+) -> None:
     how = {"models": ("one",), "samples": 1, "seed": 42}
     generate(setting, cases, Asked(**how))
     generate(setting, cases, Asked(**how | change))
     assert len(setting.writer.requests) == 4
 
 
-def test_fresh_answers_are_asked_each_time_and_nothing_is_overwritten(setting: Setting, cases: list[Case]) -> None:
+def test_fresh_answers_are_requested_each_time_and_overwrite_none(setting: Setting, cases: list[Case]) -> None:
     runs = [generate(setting, cases, Asked(("one",), fresh=True)) for _ in range(2)]
     assert runs[0].name != runs[1].name and len(setting.writer.requests) == 4
     assert len(runs[0].answers()) == len(runs[1].answers()) == 2
 
 
 @pytest.mark.rule("provider-failure")
-def test_what_a_provider_owes_is_asked_for_again(setting: Setting, cases: list[Case]) -> None:
+def test_answers_that_a_provider_failed_to_give_are_requested_again(setting: Setting, cases: list[Case]) -> None:
     setting.writer.fail(*[Fault(status=400)])
     run, owed = generation(setting, cases, Asked(("one",)), jobs=1).generate()
     assert list(owed.values()) == ["configuration"] and len(run.answers()) == 1
@@ -185,7 +187,7 @@ def test_what_a_provider_owes_is_asked_for_again(setting: Setting, cases: list[C
     assert len(setting.writer.requests) == 3
 
 
-def test_a_budget_that_is_reached_asks_no_more(setting: Setting, cases: list[Case]) -> None:
+def test_a_reached_budget_stops_requests(setting: Setting, cases: list[Case]) -> None:
     run, owed = generation(setting, cases, Asked(("one",), 3), jobs=1, budget=Decimal("0.0001")).generate()
     assert set(owed.values()) == {"budget_exceeded"} and len(run.answers()) < 6
     assert len(generate(setting, cases, Asked(("one",), 3), budget=Decimal(1000)).answers()) == 6
@@ -198,7 +200,7 @@ def test_the_page_in_an_answer_is_taken_out_and_the_answer_kept(setting: Setting
 
 
 @pytest.mark.rule("bad-input")
-def test_what_can_not_be_asked_is_refused_before_anything_is_written(
+def test_an_impossible_run_is_refused_before_anything_is_written(
     setting: Setting, cases: list[Case], tmp_path: Path
 ) -> None:
     store = Store(tmp_path / "data")
@@ -213,7 +215,7 @@ def test_what_can_not_be_asked_is_refused_before_anything_is_written(
     assert not store.root.exists()
 
 
-def test_a_name_is_one_runs(setting: Setting, cases: list[Case]) -> None:
+def test_a_name_belongs_to_one_run(setting: Setting, cases: list[Case]) -> None:
     run = generate(setting, cases, Asked(("one",)), run=f"named-{cases[0].digest[:8]}")
     assert generate(setting, cases, Asked(("one",)), run=run.name).name == run.name
     with pytest.raises(UserError, match="a different run has this name"):
@@ -225,7 +227,7 @@ def test_a_name_is_one_runs(setting: Setting, cases: list[Case]) -> None:
 
 
 @pytest.mark.rule("resume")
-def test_a_run_that_is_interrupted_writes_the_answers_that_it_has(setting: Setting, cases: list[Case]) -> None:
+def test_an_interrupted_run_writes_its_answers(setting: Setting, cases: list[Case]) -> None:
     """They were paid for, but `pages eval` saw none of them."""
 
     def heard() -> None:
@@ -238,14 +240,14 @@ def test_a_run_that_is_interrupted_writes_the_answers_that_it_has(setting: Setti
     assert 0 < len(load_run(setting.store, name).answers()) == len(setting.writer.requests) < 18
 
 
-def test_files_of_a_run_that_was_killed_before_it_began_are_no_cases(setting: Setting, cases: list[Case]) -> None:
+def test_files_of_a_run_killed_at_its_start_are_not_cases(setting: Setting, cases: list[Case]) -> None:
     name = f"begun-{cases[0].digest[:8]}"
     make_case(setting.store.pages(name) / "cases" / "pier", prompt="Another prompt.").folder.joinpath("old.js").touch()
     run = load_run(setting.store, generate(setting, cases, Asked(("one",)), run=name).name)
     assert [case.digest for case in run.cases] == [case.digest for case in cases]
 
 
-def test_fresh_answers_are_not_asked_twice_under_one_name_and_that_is_said(
+def test_a_complete_named_run_of_fresh_answers_sends_no_request(
     setting: Setting, cases: list[Case], capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = f"fresh-{cases[0].digest[:8]}"
@@ -285,9 +287,7 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.rule("resume")
-def test_killed_at_ten_points_it_ends_in_the_same_pages_and_pays_for_none_twice(
-    setting: Setting, cases: list[Case]
-) -> None:
+def test_a_run_killed_at_ten_points_has_the_same_pages_paid_once(setting: Setting, cases: list[Case]) -> None:
     folder = cases[0].folder.parent
     asked = Asked(("one", "other"), 3, (1,), 42)
     name = f"killed-{cases[0].digest[:6]}-{os.getpid()}"

@@ -33,7 +33,7 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
 
 
 @pytest.mark.parametrize("kind", KINDS["page"], ids=lambda kind: kind["kind"])
-def test_a_page_is_bounded_and_recorded_and_the_next_one_is_untouched(kind: dict[str, Any], case: Case) -> None:
+def test_a_hostile_page_is_limited_and_does_not_affect_the_next(kind: dict[str, Any], case: Case) -> None:
     since = time.monotonic()
     seen = look_at(of(kind), case).observed
     took = time.monotonic() - since
@@ -48,7 +48,7 @@ def test_a_page_is_bounded_and_recorded_and_the_next_one_is_untouched(kind: dict
 
 
 @pytest.mark.parametrize("kind", KINDS["case"], ids=lambda kind: kind["kind"])
-def test_a_case_that_misbehaves_is_an_error_and_costs_no_other_its_result(
+def test_a_hostile_case_is_an_error_and_does_not_affect_others(
     kind: dict[str, str], case: Case, tmp_path: Path
 ) -> None:
     bad = make_case(tmp_path / "bad", kind["test"])
@@ -80,7 +80,7 @@ module.exports.run = async ({ page, assert }) => {
 
 
 @pytest.mark.parametrize("kind", KINDS["left"], ids=lambda kind: kind["kind"])
-def test_what_a_case_leaves_behind_reaches_no_page_of_another(kind: dict[str, str], tmp_path: Path) -> None:
+def test_leftovers_of_a_case_affect_no_page_of_another(kind: dict[str, str], tmp_path: Path) -> None:
     worker = Worker()
     try:
         for test in (kind["test"], MEETS):
@@ -91,7 +91,7 @@ def test_what_a_case_leaves_behind_reaches_no_page_of_another(kind: dict[str, st
     assert judge(seen).result == "passed" and not seen.is_doubtful, seen
 
 
-def test_a_limit_holds_whatever_a_case_makes_of_timers(tmp_path: Path) -> None:
+def test_a_limit_holds_even_if_a_case_replaces_timers(tmp_path: Path) -> None:
     test = """
       module.exports.run = async ({ assert }) => {
         const { setTimeout } = globalThis;
@@ -117,7 +117,7 @@ def test_a_process_serves_pages_of_several_cases_that_leave_nothing(case: Case, 
     assert len(processes) == 1 and None not in processes
 
 
-def test_a_process_that_died_while_nothing_ran_is_replaced(case: Case) -> None:
+def test_an_idle_process_that_died_is_replaced(case: Case) -> None:
     worker = Worker()
     try:
         for _ in range(2):
@@ -156,7 +156,7 @@ def test_a_page_whose_browser_died_is_run_once_more(tmp_path: Path) -> None:
     assert ends == [("", "passed", "", False), ("ended", "failed", "crashed", True)]
 
 
-def test_what_a_case_throws_on_a_page_and_not_on_its_good_example_is_the_pages_fault(tmp_path: Path) -> None:
+def test_an_error_that_the_good_example_does_not_cause_is_the_pages_fault(tmp_path: Path) -> None:
     test = "module.exports.run = async ({page}) => { await (await page.$('#deck')).click(); };"
     script = '<script id="a11y-assertions" type="application/json">{"assertions": {}, "passes": true}</script>'
     strict = make_case(tmp_path / "strict", test, good=page(body='<button id="deck">Deck</button>', head=script))
@@ -176,7 +176,7 @@ def test_a_page_that_warns_before_it_is_left_can_be_loaded_again(tmp_path: Path)
     assert seen.incidents["dialog"] == 1
 
 
-def test_an_assertion_that_takes_too_long_fails_and_the_next_one_is_asked(tmp_path: Path) -> None:
+def test_an_assertion_that_times_out_fails_and_the_next_one_runs(tmp_path: Path) -> None:
     asked = '"Has a heading", async () =>'
     slow = make_case(tmp_path / "slow", TEST.replace(asked, f"{asked} await new Promise(() => {{}}) ||"))
     seen = look_at(page(), slow).observed
@@ -185,7 +185,7 @@ def test_an_assertion_that_takes_too_long_fails_and_the_next_one_is_asked(tmp_pa
 
 
 @pytest.mark.invariant(6)
-def test_a_test_sees_its_own_files_and_nothing_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_test_sees_only_its_own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     close()  # the next process is started with this environment
     monkeypatch.setenv("A11Y_BENCH_PROXY_KEY", "sk-canary")
     (tmp_path / "secret.txt").write_text("canary")
@@ -214,7 +214,7 @@ def test_a_page_that_is_too_large_is_not_run(case: Case) -> None:
     assert judge(seen)[:2] == ("failed", "too_large")
 
 
-def test_a_page_without_a_case_is_only_looked_at() -> None:
+def test_a_page_without_a_case_is_only_loaded() -> None:
     seen = look(Job(page(script="console.error('no'); throw Error('none')"), limits=SHORT)).observed
     assert (seen.assertions, seen.violations, seen.audits) == ((), (), 1)
     assert (seen.incidents, seen.examples["error"]) == ({"console": 1, "error": 1}, ["none"])

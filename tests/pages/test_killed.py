@@ -33,7 +33,9 @@ def browsers(temporary: Path) -> str:
 
 
 @pytest.mark.rule("pages-regrade")
-def test_killed_at_ten_points_it_ends_in_the_same_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_evaluation_killed_at_ten_points_has_the_same_verdicts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "temporary").mkdir()
     (tmp_path / "temporary").chmod(0o777)
     for parent in tmp_path.parents[:2]:

@@ -91,7 +91,7 @@ def test_a_page_of_a_case_without_best_practices_is_not_in_their_rate() -> None:
     assert (row.best_practices, row.requirements) == (Share(0, 1), Share(2, 2))
 
 
-def test_a_page_that_was_cut_short_holds_no_requirement() -> None:
+def test_a_page_that_was_cut_short_meets_no_requirement() -> None:
     """Without other pages of its case, nobody would know its requirements, since they were never reached."""
     cut = verdict(0, "failed", cause="time_limit")
     assert model_row("m", [], [cut], keys()).requirements == Share(0, 1)
@@ -192,7 +192,7 @@ def test_assertions_are_counted_by_model_those_that_fail_most_first() -> None:
     ]
 
 
-def test_an_assertion_of_the_same_name_in_another_case_is_another_one() -> None:
+def test_equal_names_in_different_cases_are_different_assertions() -> None:
     rows = assertions([verdict(case="menu", assertions=(fails(),)), verdict(case="form", assertions=(holds(),))])
     assert [row.case for row in rows] == ["form", "menu"]
 
@@ -217,5 +217,5 @@ def test_an_uneven_split_is_unlikely_by_chance() -> None:
 
 
 @pytest.mark.parametrize(("hits", "of", "share"), [(1, 4, 0.25), (0, 3, 0.0), (0, 0, None)])
-def test_a_share_of_nothing_is_unknown(hits: int, of: int, share: float | None) -> None:
+def test_a_share_of_zero_pages_is_unknown(hits: int, of: int, share: float | None) -> None:
     assert Share(hits, of).share == share

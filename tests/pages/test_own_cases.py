@@ -20,7 +20,7 @@ def asserted(case: Case) -> list[str]:
     return _ASSERT.findall(case.code["test.js"].decode())
 
 
-def test_there_are_twelve():
+def test_there_are_at_least_twelve_cases():
     assert len(CASES) >= 12
 
 
@@ -42,7 +42,7 @@ def test_every_assertion_fails_on_a_page_that_has_its_subject(case: Case):
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
-def test_every_assertion_is_tried_both_ways(case: Case):
+def test_every_assertion_has_passing_and_failing_examples(case: Case):
     for name in asserted(case):
         assert {one.expected[name] for one in case.examples} == {"pass", "fail"}, name
 
@@ -56,7 +56,7 @@ def test_the_demo_answers_with_a_good_page_and_two_of_few_faults(case: Case):
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
-def test_a_test_waits_for_conditions_and_stands_alone(case: Case):
+def test_a_test_has_no_fixed_waits_and_no_imports(case: Case):
     code = case.code["test.js"].decode()
     assert set(case.code) == {"test.js"}
     assert "waitForTimeout" not in code
@@ -71,5 +71,5 @@ def findings() -> Sequence[Finding]:
 
 @pytest.mark.engine("browser", "npm")
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
-def test_its_examples_hold_and_strangers_do_not_pass(case: Case, findings: Sequence[Finding]):
+def test_examples_behave_as_expected_and_unrelated_pages_fail(case: Case, findings: Sequence[Finding]):
     assert [one for one in findings if one.case == case.name] == []

@@ -31,14 +31,14 @@ def document(evaluation: Evaluation) -> dict[str, Any]:
     return results(run, answers, verdicts, timings, {"axe": "4.14"})
 
 
-def test_it_says_what_was_asked(document: dict[str, Any]) -> None:
+def test_results_list_models_cases_and_settings(document: dict[str, Any]) -> None:
     assert (document["run_id"], document["models"]) == ("run", ["one"])
     assert document["tests"] == list(document["prompts"]) and len(document["tests"]) == 2
     assert document["meta"]["sampling"]["samples_per_case"] == len(SEEN)
     assert document["meta"]["axe"] == "4.14" and document["meta"]["system_prompt"]
 
 
-def test_it_is_plain_data(document: dict[str, Any]) -> None:
+def test_results_are_plain_data(document: dict[str, Any]) -> None:
     assert json.loads(json.dumps(document))["run_id"] == "run"
 
 
@@ -51,7 +51,7 @@ def test_every_page_has_its_result(document: dict[str, Any]) -> None:
     ("sample", "status", "violations", "advice", "cause"),
     [(0, "pass", 0, 0, None), (1, "pass", 0, 1, None), (2, "fail", 2, 0, None), (3, "fail", 0, 0, "time_limit")],
 )
-def test_what_decided_a_page(
+def test_each_result_has_what_decided_it(
     document: dict[str, Any], sample: int, status: str, violations: int, advice: int, cause: str | None
 ) -> None:
     """A requirement decides `test_function`, axe-core its own part; a page that was cut short meets no requirement."""
@@ -73,18 +73,18 @@ def test_unknown_usage_is_null_and_money_is_exact(document: dict[str, Any]) -> N
     assert (known["cost"], known["cost_usd"], known["total_tokens"]) == ("0.00000001", 1e-08, 110)
 
 
-def test_a_picture_is_named_where_there_is_one(document: dict[str, Any]) -> None:
+def test_screenshots_are_named_if_they_exist(document: dict[str, Any]) -> None:
     first, second, *_ = document["results"]
     assert first["screenshot_path"] is None and second["screenshot_path"].endswith(".png")
 
 
-def test_a_page_says_when_it_was_run(document: dict[str, Any]) -> None:
+def test_a_page_has_the_time_of_its_run(document: dict[str, Any]) -> None:
     assert [row["timestamp"][:10] for row in document["results"][:2]] == ["2026-01-01", "2026-01-02"]
     assert document["results"][2]["test_function"]["duration_ms"] == 20
     assert {row["computed_at"] for row in document["aggregates"]} == {"2026-01-05T00:00:00Z"}
 
 
-def test_pass_at_k_of_more_samples_than_there_are_is_null(evaluation: Evaluation) -> None:
+def test_pass_at_k_is_null_if_there_are_fewer_samples(evaluation: Evaluation) -> None:
     run = evaluation.run
     answers = read_records(run.folder / "answers.jsonl", PageAnswer)
     verdicts = [verdict for verdict in evaluation.evaluate() if verdict.sample < 2]

@@ -80,7 +80,7 @@ def test_the_good_example_decides_unless_the_machine_fails(
     ],
     indirect=["engine"],
 )  # fmt: skip
-def test_what_the_machine_may_have_ended_is_run_once_more(
+def test_a_page_that_the_machine_may_have_ended_is_retried(
     engine: Engine, ends: str, asked: int, tmp_path: Path
 ) -> None:
     request = RunPage("one", page(), code_of(make_case(tmp_path / "harbour")))
@@ -88,7 +88,7 @@ def test_what_the_machine_may_have_ended_is_run_once_more(
 
 
 @controlled(Observed(machine="no browser"), Observed(machine="no browser"), Observed())
-def test_a_doubt_that_the_machine_left_open_is_settled_by_the_next_page(engine: Engine, tmp_path: Path) -> None:
+def test_a_doubt_left_open_by_the_machine_is_settled_by_the_next_page(engine: Engine, tmp_path: Path) -> None:
     doubts, case = Doubts(Limits()), make_case(tmp_path / "harbour")
     assert [doubts.settle(case, CUT) for _ in range(3)] == ["machine", "page", "page"]
     assert engine.asked == 3, "what is decided is known"

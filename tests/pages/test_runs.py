@@ -41,7 +41,7 @@ def answered(run: Run) -> None:
 
 
 # -- what is asked -----------------------------------------------------------------------------------------------------
-def test_models_and_ks_are_asked_once_and_in_order() -> None:
+def test_models_and_ks_are_unique_and_in_order() -> None:
     asked = Asked(("b", "a", "b"), samples=5, ks=(5, 1, 5)).checked()
     assert (asked.models, asked.ks) == (("b", "a"), (1, 5))
 
@@ -58,7 +58,7 @@ def test_models_and_ks_are_asked_once_and_in_order() -> None:
         ({"temperature": float("inf")}, "temperature", "is not a temperature"),
     ],
 )
-def test_what_can_not_be_asked_is_refused(asked: dict[str, Any], field: str, says: str) -> None:
+def test_invalid_settings_of_a_run_are_refused(asked: dict[str, Any], field: str, says: str) -> None:
     with pytest.raises(UserError, match=says) as error:
         Asked(("m",), **asked).checked()
     assert error.value.field == field and error.value.hint
@@ -78,7 +78,7 @@ def test_the_message_counts_samples_as_people_do() -> None:
         ({"max_tokens": 100}, {"max_tokens": 100}),
     ],
 )
-def test_every_sample_has_a_seed_of_its_own(asked: dict[str, Any], parameters: dict[str, Any]) -> None:
+def test_every_sample_has_its_own_seed(asked: dict[str, Any], parameters: dict[str, Any]) -> None:
     assert Asked(("m",), samples=3, **asked).parameters(2) == parameters
 
 
@@ -91,13 +91,13 @@ def test_a_single_sample_has_no_number_in_its_name(store: Store, cases: list[Cas
 
 
 @pytest.mark.rule("names")
-def test_no_two_pages_share_a_picture(store: Store, cases: list[Case]) -> None:
+def test_no_two_pages_share_a_screenshot(store: Store, cases: list[Case]) -> None:
     run = opened(store, cases, "one")
     names = [("a b", "c"), ("a", "b c"), ("a__b", "c"), ("a", "b__c"), ("a", "b/c"), ("A", "b_c")]
     assert len({run.screenshot(*name, 0) for name in names}) == len(names)
 
 
-def test_pages_are_asked_for_by_case_model_and_number(store: Store, cases: list[Case]) -> None:
+def test_pages_have_keys_of_case_model_and_number(store: Store, cases: list[Case]) -> None:
     run = opened(store, cases, "one", models=("m", "n"), samples=2)
     assert len(run.keys) == 8 and run.keys[:3] == [("harbour", "m", 0), ("harbour", "m", 1), ("harbour", "n", 0)]
     assert set(run.by_name) == {"harbour", "menu"}
@@ -105,7 +105,7 @@ def test_pages_are_asked_for_by_case_model_and_number(store: Store, cases: list[
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("name", ["kept", "KEPT", "Opinions", "a/b", "..", "", "a b"])
-def test_names_that_no_run_may_have(name: str) -> None:
+def test_reserved_and_invalid_names_of_runs_are_refused(name: str) -> None:
     with pytest.raises(UserError):
         require_run_name(name)
 
@@ -120,7 +120,7 @@ def test_the_same_questions_are_the_same_run(store: Store, cases: list[Case]) ->
 
 
 @pytest.mark.rule("bad-input")
-def test_a_name_is_not_given_to_other_questions(store: Store, cases: list[Case]) -> None:
+def test_a_name_cannot_be_reused_for_another_run(store: Store, cases: list[Case]) -> None:
     opened(store, cases, "mine")
     assert opened(store, cases, "mine").name == "mine"
     with pytest.raises(UserError, match="a different run has this name") as error:
@@ -141,13 +141,13 @@ def test_a_run_keeps_its_cases_as_they_were(store: Store, cases: list[Case]) -> 
     assert load_run(store, "one").by_name[cases[0].name].prompt == run.by_name[cases[0].name].prompt
 
 
-def test_a_run_is_loaded_as_it_was_opened(store: Store, cases: list[Case]) -> None:
+def test_a_loaded_run_equals_the_opened_one(store: Store, cases: list[Case]) -> None:
     run = opened(store, cases, "one", samples=3, ks=(1, 3), temperature=0.5)
     loaded = load_run(store, "one")
     assert (loaded.asked, loaded.case_set, loaded.keys) == (run.asked, "own", run.keys)
 
 
-def test_the_newest_run_is_the_one_that_began_last(store: Store, cases: list[Case]) -> None:
+def test_the_newest_run_is_the_one_that_started_last(store: Store, cases: list[Case]) -> None:
     for name, started in (("z", "2026-01-01T00:00:00Z"), ("a", "2026-02-02T00:00:00Z")):
         run = opened(store, cases, name, seed=ord(name))
         about = {"track": "pages", "case_set": "own", "cases": [], "asked": {"models": ["m"]}, "digest": name}
@@ -156,7 +156,7 @@ def test_the_newest_run_is_the_one_that_began_last(store: Store, cases: list[Cas
 
 
 @pytest.mark.rule("bad-input")
-def test_without_a_run_the_message_says_how_to_make_one(store: Store, cases: list[Case]) -> None:
+def test_a_missing_run_is_refused_with_a_hint(store: Store, cases: list[Case]) -> None:
     with pytest.raises(UserError, match="there is no page run"):
         load_run(store)
     opened(store, cases, "mine")

@@ -43,7 +43,7 @@ def test_how_a_page_ends(end: str) -> None:
 @pytest.mark.parametrize(
     "end", [{"threw": "no"}, {"ended": "hung"}, {"ended": "ended"}, {"ended": "time", "used": True}]
 )
-def test_whose_fault_a_doubtful_end_is_decides(end: dict[str, Any]) -> None:
+def test_a_doubtful_end_fails_the_page_or_is_an_error_of_the_case(end: dict[str, Any]) -> None:
     seen = Observed(**end)
     assert seen.is_doubtful
     assert judge(seen, doubt="page").result == "failed" and judge(seen, doubt="case").result == "error"
@@ -78,7 +78,7 @@ def test_an_assertion_that_fails_once_fails() -> None:
     assert outcomes([R, FAILED, R, ADVICE]) == {"a": "fail", "b": "fail"}
 
 
-def test_the_record_keeps_what_counts_and_what_is_apart() -> None:
+def test_a_verdict_separates_violations_that_count_from_advice() -> None:
     about = PageVerdict(case="a", model="m", sample=0, result="error")
     seen = Observed(assertions=(R, ADVICE), violations=(WCAG, BEST), incidents={"network": 2, "console": 9})
     verdict = verdict_of(seen, about)
@@ -87,7 +87,7 @@ def test_the_record_keeps_what_counts_and_what_is_apart() -> None:
 
 
 @pytest.mark.rule("on-task")
-def test_of_a_page_off_task_nothing_holds() -> None:
+def test_a_page_off_task_meets_no_requirement() -> None:
     """Neither the kinds as a whole nor any single assertion, including in tables by assertion."""
     about = PageVerdict(case="a", model="m", sample=0, result="error")
     verdict = verdict_of(Observed(assertions=(R, ADVICE), off_task="the page is empty"), about)
@@ -99,7 +99,7 @@ def test_of_a_page_off_task_nothing_holds() -> None:
 
 
 @pytest.mark.parametrize("end", [{"ended": "time"}, {"ended": "network"}, {"threw": "no"}])
-def test_of_a_page_that_was_cut_short_nothing_holds(end: dict[str, str]) -> None:
+def test_a_page_that_was_cut_short_meets_no_requirement(end: dict[str, str]) -> None:
     """Assertions that were never reached did not pass."""
     about = PageVerdict(case="a", model="m", sample=0, result="error")
     verdict = verdict_of(Observed(assertions=(R, R.model_copy(update={"type": "BP"})), **end), about)

@@ -22,14 +22,14 @@ def test_the_agent_of_the_project_is_there() -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_an_unknown_agent_lists_what_there_is() -> None:
+def test_an_unknown_agent_lists_the_available_ones() -> None:
     with pytest.raises(UserError, match="unknown agent 'nobody'") as error:
         load_agent("nobody")
     assert all(name in str(error.value) for name in (*agents(), "oracle (as the model)", "nop (as the model)"))
 
 
 @pytest.mark.rule("bad-input")
-def test_settings_that_are_not_there_are_named(tmp_path: Path) -> None:
+def test_missing_settings_are_refused_with_their_path(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such settings file") as error:
         load_agent("magentless", tmp_path / "mine.toml")
     assert error.value.path == tmp_path / "mine.toml"
@@ -68,7 +68,7 @@ def test_a_changed_prompt_is_a_changed_agent(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("run-identity")
-def test_what_is_for_people_does_not_change_an_agent(tmp_path: Path) -> None:
+def test_descriptions_and_examples_do_not_change_an_agent(tmp_path: Path) -> None:
     """A new version number in an example asked for all answers of every command-line agent again."""
     agent = Agent("fake", tmp_path, tmp_path / "settings.toml", Call())
     manifest = 'name = "fake"\nsummary = "one"\nlicence = "MIT"\nsource = "here"\nversion = "1"\n'
@@ -98,7 +98,7 @@ MINE = 'command = ["mine"]\n[environment]\nA = "1"\nB = "2"\n'
         ("command", MINE, '# mine\nenvironment = {B = "2", A = "1"}\ncommand = ["mine"]\ninstall = ""\n'),
     ],
 )
-def test_settings_of_the_same_effect_find_the_same_answers(tmp_path: Path, agent: str, first: str, same: str) -> None:
+def test_settings_with_the_same_effect_share_answers(tmp_path: Path, agent: str, first: str, same: str) -> None:
     """After somebody wrote down a default, everything was paid for twice."""
     digests = set()
     for name, text in (("first.toml", first), ("same.toml", same), ("same.conf", same)):
@@ -118,7 +118,7 @@ def test_settings_of_the_same_effect_find_the_same_answers(tmp_path: Path, agent
         ("command", MINE, MINE + 'C = "3"\n'),
     ],
 )
-def test_settings_of_another_effect_ask_anew(tmp_path: Path, agent: str, first: str, other: str) -> None:
+def test_settings_with_another_effect_ask_again(tmp_path: Path, agent: str, first: str, other: str) -> None:
     digests = set()
     for name, text in (("first.toml", first), ("other.toml", other)):
         (tmp_path / name).write_text(text)
@@ -133,7 +133,7 @@ def test_the_agents_own_settings_are_those_of_an_empty_file(tmp_path: Path) -> N
 
 
 # -- manifests -------------------------------------------------------------------------------------------------------
-def test_an_agent_of_any_command_line_takes_its_call_from_the_settings(tmp_path: Path) -> None:
+def test_a_command_line_agent_gets_its_call_from_the_settings(tmp_path: Path) -> None:
     settings = tmp_path / "mine.toml"
     settings.write_text(
         'command = ["mine", "--ask", "{statement}"]\nenvironment = {URL = "{base_url}/x"}\nseconds = 9\n'
@@ -150,7 +150,7 @@ def test_an_agent_of_any_command_line_takes_its_call_from_the_settings(tmp_path:
 
 
 @pytest.mark.rule("bad-input")
-def test_a_command_line_must_be_named() -> None:
+def test_a_command_line_agent_needs_settings() -> None:
     with pytest.raises(UserError, match="no such settings file") as error:
         load_agent("command")
     assert "--settings FILE" in str(error.value)
@@ -168,7 +168,7 @@ def test_a_command_line_must_be_named() -> None:
         ("command =", None, "invalid TOML"),
     ],
 )
-def test_broken_settings_say_where(tmp_path: Path, text: str, field: str | None, said: str) -> None:
+def test_broken_settings_are_refused_with_their_place(tmp_path: Path, text: str, field: str | None, said: str) -> None:
     settings = tmp_path / "mine.toml"
     settings.write_text(text)
     with pytest.raises(UserError) as error:

@@ -29,7 +29,7 @@ def predictor(bench: Bench, model: ScriptedModel, budget: str | None, **more: An
 
 
 @pytest.mark.rule("budget")
-def test_what_is_answered_is_kept_and_a_higher_budget_goes_on(bench: Bench) -> None:
+def test_answers_are_kept_and_a_higher_budget_continues(bench: Bench) -> None:
     """The budget does not cover the first answer's repair step any more. Tasks that were not started cost nothing and
     are in no prediction; the second run pays for the rest only."""
     with ScriptedModel([Answer((), "src/menu.js")]) as model:
@@ -48,7 +48,7 @@ def test_what_is_answered_is_kept_and_a_higher_budget_goes_on(bench: Bench) -> N
 
 @pytest.mark.rule("budget")
 @pytest.mark.rule("response-cache")
-def test_an_answer_that_is_paid_for_is_finished_without_a_budget(bench: Bench) -> None:
+def test_a_paid_answer_is_finished_without_a_budget(bench: Bench) -> None:
     """A run was interrupted after its last response, with hardly any budget left: every reply is a replay."""
     with ScriptedModel([Answer((), "src/menu.js")]) as model:
         assert len(predictor(bench, model, "10").predict()) == len(QUALIFIED)
@@ -60,7 +60,7 @@ def test_an_answer_that_is_paid_for_is_finished_without_a_budget(bench: Bench) -
 
 
 @pytest.mark.rule("budget")
-def test_an_answer_whose_cap_is_reached_is_its_agents(bench: Bench) -> None:
+def test_a_reached_cap_ends_only_its_own_answer(bench: Bench) -> None:
     """The other tasks are still asked; a higher cap continues."""
     with ScriptedModel([Answer((), "src/menu.js")]) as model:
         assert predictor(bench, model, "10", cap=Decimal("0.01")).predict() == []

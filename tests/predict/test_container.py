@@ -39,7 +39,7 @@ def applied(room: LocalWorkspace, patch: bytes) -> None:
 
 
 @pytest.mark.rule("agent-diff")
-def test_a_change_of_a_text_that_is_not_utf_8(room: LocalWorkspace) -> None:
+def test_a_change_of_a_text_that_is_not_utf_8_is_kept(room: LocalWorkspace) -> None:
     """Records hold UTF-8, so the answer used to be lost."""
     new = "<nav lang='fr'>é\n".encode("latin-1")
     Path(room.root, "src/old.js").write_bytes(new)
@@ -66,7 +66,7 @@ def test_what_git_cannot_add_is_left_out(room: LocalWorkspace) -> None:
 @pytest.mark.parametrize(
     ("code", "error"), [(1, AgentFailed), (0, InfrastructureError)], ids=["the agent's", "the machine's"]
 )
-def test_a_disk_that_is_full_is_the_agents_where_there_is_room_without_it(
+def test_a_full_disk_is_the_agents_fault_if_there_is_room_without_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, error: type[Exception]
 ) -> None:
     """Deleted files that are still open fill the engine's disk, and no limit notices them."""
@@ -80,9 +80,7 @@ def test_a_disk_that_is_full_is_the_agents_where_there_is_room_without_it(
         container.run(ask, tmp_path, print)
 
 
-def test_an_agents_tools_are_made_on_the_machine_where_it_works(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_agents_tools_are_made_on_its_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker's disk does not have the coordinator's tools."""
     sandbox, made = ScriptedSandbox(tmp_path), list[Kit]()
 

@@ -157,7 +157,7 @@ def test_nothing_of_the_solution_is_in_the_saved_image(world: World) -> None:
 
 
 @pytest.mark.invariant(1)
-def test_an_agent_on_the_host_is_told_no_more(world: World) -> None:
+def test_an_agent_on_the_host_gets_no_solution_either(world: World) -> None:
     """Its checkout and environment are covered by test_runtime.py."""
     settings = world.folder / "magentless.toml"
     settings.write_text('samples = {sets = 1, per_set = 1}\nretrieval = {model = ""}\n')
@@ -170,7 +170,7 @@ def test_an_agent_on_the_host_is_told_no_more(world: World) -> None:
 
 @pytest.mark.rule("agent-container")
 @pytest.mark.invariant(5)
-def test_there_is_no_way_out_but_to_the_gateway(world: World) -> None:
+def test_only_the_gateway_is_reachable(world: World) -> None:
     """A registry has the release with the fix, and the git host the fix itself. The provider is reached through the
     gateway only."""
     tries = ("https://registry.npmjs.org", "http://172.17.0.1", "https://github.com", world.model.url)
@@ -183,7 +183,7 @@ def test_there_is_no_way_out_but_to_the_gateway(world: World) -> None:
 
 # -- what it may do --------------------------------------------------------------------------------------------------
 @pytest.mark.rule("agent-diff")
-def test_its_answer_is_the_diff_of_the_checkout(world: World) -> None:
+def test_the_answer_is_the_diff_of_the_checkout(world: World) -> None:
     """Committed or not, with new and removed files, without what the repository ignores, and independent of git
     settings."""
     script = """
@@ -198,7 +198,7 @@ def test_its_answer_is_the_diff_of_the_checkout(world: World) -> None:
 
 @pytest.mark.invariant(6)
 @pytest.mark.trap("token-in-log")
-def test_what_it_leaves_is_kept_without_its_key_and_without_what_would_pass_for_ours(world: World) -> None:
+def test_leftover_files_are_kept_without_keys_and_manifests(world: World) -> None:
     unit = world.run(
         "env; env > $OUT/deep; echo {} > $OUT/manifest.json; ln -s /etc/passwd $OUT/link; echo changed > new.js"
     )
@@ -208,7 +208,7 @@ def test_what_it_leaves_is_kept_without_its_key_and_without_what_would_pass_for_
     assert "OPENAI_API_KEY=***" in kept["deep"] and "OPENAI_API_KEY=***" in kept["agent.log"]
 
 
-def test_its_tools_are_its_own_and_can_not_be_changed(world: World) -> None:
+def test_an_agents_tools_cannot_be_changed(world: World) -> None:
     install = "install = 'echo installed > tool; id -u > user'"
     unit = world.run(
         "cat /opt/agent/tool /opt/agent/user > $OUT/tool; echo x > /opt/agent/tool; id -u >> $OUT/tool", install=install
@@ -216,7 +216,7 @@ def test_its_tools_are_its_own_and_can_not_be_changed(world: World) -> None:
     assert (unit.folder / "tool").read_text() == "installed\n0\n1000\n"
 
 
-def test_a_command_line_agent_works_as_it_comes(world: World) -> None:
+def test_a_command_line_agent_works_unmodified(world: World) -> None:
     """Qwen Code from the npm registry, with the example's settings: it streams, calls tools and edits the checkout."""
     edit = {"command": "echo changed >> src/menu.js && echo all-is-writ", "description": "-", "is_background": False}
     answers = [Answer(("all-is-writ",), "Done."), Answer((), "On it.", ("run_shell_command", json.dumps(edit)))]
@@ -234,7 +234,7 @@ def test_a_command_line_agent_works_as_it_comes(world: World) -> None:
 @pytest.mark.invariant(4)
 @pytest.mark.trap("infrastructure-is-not-failure")
 @pytest.mark.parametrize(("status", "tries"), [(500, TRIES), (429, TRIES), (401, 1)])
-def test_a_provider_that_fails_is_no_empty_patch(world: World, status: int, tries: int) -> None:
+def test_a_failing_provider_gives_no_answer(world: World, status: int, tries: int) -> None:
     """Real command-line agents print the error and exit with 0; scored, this would be the model's failure."""
     world.model.fail(*[Fault(status)] * tries)
     unit = world.run('ask "$TASK"; exit 0')
@@ -244,13 +244,13 @@ def test_a_provider_that_fails_is_no_empty_patch(world: World, status: int, trie
 
 @pytest.mark.rule("provider-failure")
 @pytest.mark.parametrize("fault", [Fault(empty=True), Fault(truncated=True)], ids=["empty", "truncated"])
-def test_an_answer_that_says_nothing_is_the_models(world: World, fault: Fault) -> None:
+def test_an_empty_reply_is_the_models_answer(world: World, fault: Fault) -> None:
     world.model.fail(fault)
     unit = world.run('ask "$TASK"')
     assert unit.result() == {"patch": "", "outcome": "NO_EDITS"}
 
 
-def test_a_failure_that_passed_does_not_count(world: World) -> None:
+def test_a_temporary_failure_does_not_count(world: World) -> None:
     world.model.fail(*[Fault(500)] * TRIES)
     unit = world.run('ask "$TASK"; ask "$TASK"; echo changed > src/menu.js')
     assert unit.result()["outcome"] == "SUCCESSFUL_PATCH"
@@ -258,20 +258,20 @@ def test_a_failure_that_passed_does_not_count(world: World) -> None:
 
 @pytest.mark.rule("budget")
 @pytest.mark.parametrize(("limit", "cause"), [("budget", "budget_exceeded"), ("cap", "cap_reached")])
-def test_what_a_limit_cut_short_is_owed(world: World, limit: str, cause: str) -> None:
+def test_an_answer_cut_short_by_a_limit_is_unanswered(world: World, limit: str, cause: str) -> None:
     """The agent does not report the refusal, so nobody could tell its patch from a complete one."""
     unit = world.run('ask "$TASK"; ask "$TASK" 1000000; echo half > src/menu.js', **{limit: Decimal("0.1")})
     assert failure(unit)["cause"] == cause and not unit.path.exists()
 
 
 @pytest.mark.rule("budget")
-def test_who_is_done_within_the_budget_is_not_paid_twice(world: World) -> None:
+def test_an_answer_within_the_budget_is_complete(world: World) -> None:
     unit = world.run('ask "$TASK"; echo whole > src/menu.js', budget=Decimal("0.1"))
     assert unit.result()["outcome"] == "SUCCESSFUL_PATCH"
 
 
 @pytest.mark.rule("agent-diff")
-def test_who_takes_too_long_has_answered_with_what_is_there(world: World) -> None:
+def test_an_agent_that_times_out_answers_with_its_changes_so_far(world: World) -> None:
     unit = world.run("echo changed > src/menu.js; sleep 60", seconds=2)
     assert unit.result()["outcome"] == "TIME_LIMIT" and "+changed" in unit.result()["patch"]
 
@@ -290,7 +290,7 @@ def test_who_takes_too_long_has_answered_with_what_is_there(world: World) -> Non
         "rm -r $OUT; mkfifo $OUT",
     ],
 )
-def test_what_it_leaves_costs_it_nothing_but_itself(world: World, script: str) -> None:
+def test_invalid_leftover_files_do_not_affect_the_patch(world: World, script: str) -> None:
     """Its patch counts; nothing that it writes makes the answer look like a failure of the machine."""
     unit = world.run(f"echo changed > src/menu.js; {script}")
     assert unit.result()["outcome"] == "SUCCESSFUL_PATCH" and "+changed" in unit.result()["patch"]

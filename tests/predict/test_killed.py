@@ -88,7 +88,7 @@ def _proxy(process: subprocess.Popen[bytes]) -> int:
 
 @pytest.mark.rule("manifest-last")
 @pytest.mark.trap("errors-in-predictions")
-def test_what_was_answered_is_kept_and_only_the_rest_is_asked(interrupted: Interrupted) -> None:
+def test_answers_are_kept_and_only_the_rest_is_requested(interrupted: Interrupted) -> None:
     """Another system keeps all answers in one file, which a kill leaves half written."""
     assert interrupted.answered == [True, False]
     assert Counter(interrupted.asked) == {FIRST: 1, SECOND: 2}
@@ -101,7 +101,7 @@ def test_the_container_of_the_killed_run_is_removed(interrupted: Interrupted) ->
 
 
 @pytest.mark.rule("money-adds-up")
-def test_what_was_under_way_is_in_the_ledger(interrupted: Interrupted) -> None:
+def test_interrupted_requests_are_in_the_ledger(interrupted: Interrupted) -> None:
     """Only the provider knows its cost; all sums agree."""
     rows = [(row.holder, row.status) for row in requests(interrupted.batch.store.ledger)]
     assert rows == [(FIRST, "ok"), (SECOND, "lost"), (SECOND, "ok")]

@@ -57,13 +57,13 @@ def solved(harbor: Bench) -> Iterator[Solved]:
         yield Solved(harbor, predictor, prediction, model)
 
 
-def test_it_solves_an_instance(solved: Solved) -> None:
+def test_an_instance_is_resolved(solved: Solved) -> None:
     (verdict,) = evaluate(solved.bench.store, Subject(REPO, AGENT, "scripted"), solved.bench.sandbox)
     assert (solved.prediction.outcome, verdict.outcome) == ("SUCCESSFUL_PATCH", "resolved")
     assert not solved.prediction.trusted, "untrusted code ran"
 
 
-def test_its_trajectory_is_kept(solved: Solved) -> None:
+def test_the_trajectory_is_kept(solved: Solved) -> None:
     run = resume(solved.bench.store, solved.predictor.experiment)
     folder = run.answers / solved.prediction.instance_id / solved.prediction.answer
     trajectory = json.loads((folder / "trajectory.json").read_text())
@@ -73,7 +73,7 @@ def test_its_trajectory_is_kept(solved: Solved) -> None:
 
 
 @pytest.mark.trap("trajectory-rewritten")
-def test_its_trajectory_is_written_once(solved: Solved) -> None:
+def test_the_trajectory_is_written_once(solved: Solved) -> None:
     """By default it writes the whole trajectory at each step, which takes quadratic time: halfway, no file exists
     yet."""
     assert "0\\nlooked around" in prompt_of(solved.model.requests[-1].body)
@@ -89,7 +89,7 @@ def test_every_request_is_in_the_ledger(solved: Solved) -> None:
 
 @pytest.mark.invariant(1)
 @pytest.mark.trap("history-in-image")
-def test_no_request_holds_the_solution(solved: Solved) -> None:
+def test_no_request_contains_the_solution(solved: Solved) -> None:
     lines = gold_lines(solved.bench.clone, solved.bench.instance)
     lines |= later_lines(solved.bench.clone, solved.bench.instance)
     prompts = [prompt_of(request.body) for request in solved.model.requests]
@@ -98,7 +98,7 @@ def test_no_request_holds_the_solution(solved: Solved) -> None:
 
 
 @pytest.mark.invariant(6)
-def test_the_models_commands_see_no_key(solved: Solved) -> None:
+def test_commands_of_the_model_have_no_key(solved: Solved) -> None:
     """Their output goes to the provider, and into the trajectory."""
     seen = "".join(prompt_of(request.body) for request in solved.model.requests)
     assert "MSWEA_SILENT_STARTUP" in seen and "sk-" not in seen and "OPENAI" not in seen

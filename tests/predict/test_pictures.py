@@ -38,7 +38,7 @@ def with_pictures(store: Store) -> Task:
 
 
 @pytest.mark.rule("pictures")
-def test_what_is_held_and_can_be_shown(tmp_path: Path) -> None:
+def test_only_stored_raster_pictures_are_shown(tmp_path: Path) -> None:
     """In the order of the statement; no chat interface accepts vector graphics."""
     store = Store(tmp_path / "data")
     assert pictures(store, with_pictures(store)) == {"1.png": b"a" * 64, "4.jpg": b"d" * 64}
@@ -60,7 +60,7 @@ class _Gateway:
 
 @pytest.mark.rule("pictures")
 @pytest.mark.parametrize("sees", [True, False])
-def test_only_a_model_that_sees_is_given_them(bench: Bench, sees: bool) -> None:
+def test_only_a_model_with_vision_gets_pictures(bench: Bench, sees: bool) -> None:
     """Any other model gets the statement only: its task names no images."""
     with_pictures(bench.store)
     instance = bench.instance("menu").model_copy(update={"pictures": THREE})
@@ -74,13 +74,13 @@ def test_only_a_model_that_sees_is_given_them(bench: Bench, sees: bool) -> None:
     assert (list(ask.pictures), len(ask.task.pictures)) == ((["1.png", "4.jpg"], 4) if sees else ([], 0))
 
 
-def test_the_shipped_list_says_which_models_see() -> None:
+def test_the_shipped_list_names_models_with_vision() -> None:
     models = load_models(SHIPPED).models
     assert models["gpt-5"].sees and not models["GLM-4.6"].sees
 
 
 @pytest.mark.rule("pictures")
-def test_magentless_sends_them_with_its_question(tmp_path: Path) -> None:
+def test_magentless_sends_pictures_with_its_question(tmp_path: Path) -> None:
     """In the order of their numbers, after the text; without images, the messages are unchanged."""
     for name in ("10.png", "2.jpg"):
         (tmp_path / name).write_bytes(name.encode())
@@ -93,12 +93,12 @@ def test_magentless_sends_them_with_its_question(tmp_path: Path) -> None:
     assert shown(messages, load_pictures(tmp_path / "none")) == messages
 
 
-def test_magentless_refuses_what_is_no_picture(tmp_path: Path) -> None:
+def test_magentless_refuses_other_files(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("x")
     with pytest.raises(BadInput, match="pictures are 1.png"):
         load_pictures(tmp_path)
 
 
-def test_a_prompt_says_where_they_are() -> None:
+def test_a_prompt_names_the_paths_of_pictures() -> None:
     assert "in /s/pictures: 1.png, 4.jpg" in note("/s/pictures", ["1.png", "4.jpg"])
     assert note("/s/pictures", []) == ""

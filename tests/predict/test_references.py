@@ -19,7 +19,7 @@ GIVEN = {"A11Y_BENCH_SCRIPTED_URL": "http://127.0.0.1:9", "A11Y_BENCH_SCRIPTED_K
 
 
 @pytest.mark.invariant(2)
-def test_oracle_answers_with_gold_and_nop_with_nothing() -> None:
+def test_oracle_answers_with_gold_and_nop_with_an_empty_patch() -> None:
     instance = factories.make_instance()
     assert answer("oracle", instance) == (instance.fix_patch, "REFERENCE")
     assert answer("nop", instance) == ("", "REFERENCE")
@@ -40,7 +40,7 @@ def test_a_reference_answers_everything_without_a_model(bench: Bench, name: str)
 
 
 @pytest.mark.invariant(2)
-def test_who_asks_a_model_is_told_what_the_references_did_not_check(bench: Bench) -> None:
+def test_instances_without_checked_references_are_reported(bench: Bench) -> None:
     """Otherwise answers would be paid for on instances that not even gold resolves."""
     repo, dataset = factories.REPO, [bench.instance(name) for name in QUALIFIED]
     first, *others = [instance.instance_id for instance in dataset]

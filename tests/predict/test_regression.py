@@ -67,14 +67,14 @@ def chosen_of(bench: Bench, run: Run) -> Iterator[Choose]:
         ((STALE, KEEPS), 1, (1, 0)),
     ],
 )
-def test_the_first_that_breaks_least_is_taken(
+def test_the_first_proposal_that_breaks_fewest_tests_is_chosen(
     chosen_of: Choose, proposals, taken: int, broken: tuple[int, ...]
 ) -> None:
     """Votes decide between equal proposals; of two that break the same number of tests, the first has more votes."""
     assert chosen_of(proposals) == Choice(taken, broken)
 
 
-def test_what_leaves_no_choice_runs_nothing(chosen_of: Choose, bench: Bench) -> None:
+def test_proposals_without_a_choice_run_no_tests(chosen_of: Choose, bench: Bench) -> None:
     """An agent with no proposal or only one, and files that no existing test belongs to."""
     for proposals in ((), (BREAKS,), (patch("a", "src/none.js"), patch("b", "src/none.js"))):
         assert chosen_of(proposals) == Choice(0)
@@ -82,12 +82,12 @@ def test_what_leaves_no_choice_runs_nothing(chosen_of: Choose, bench: Bench) -> 
 
 
 @pytest.mark.invariant(1)
-def test_no_gold_test_has_a_part_in_it(chosen_of: Choose) -> None:
+def test_gold_tests_are_not_used_to_choose(chosen_of: Choose) -> None:
     """The pull request's own test would choose the fix: `named` passes only with the second proposal."""
     assert chosen_of((patch("old or so"), KEEPS)) == Choice(0, (0,))
 
 
-def test_what_a_proposal_does_to_tests_does_not_count(chosen_of: Choose) -> None:
+def test_changes_of_tests_by_a_proposal_do_not_count(chosen_of: Choose) -> None:
     """Otherwise a proposal that rewrites the test it breaks would be the first to break none."""
     line = "works | src/menu.js | "
     rewritten = patch(f"{line}new", "src/menu.test.js").replace("-old", f"-{line}old")
@@ -95,7 +95,7 @@ def test_what_a_proposal_does_to_tests_does_not_count(chosen_of: Choose) -> None
 
 
 @pytest.mark.invariant(7)
-def test_what_an_agent_leaves_beside_its_proposals_breaks_nothing(chosen_of: Choose, bench: Bench, run: Run) -> None:
+def test_other_files_beside_proposals_are_ignored(chosen_of: Choose, bench: Bench, run: Run) -> None:
     """A file with another name is no proposal, nor is one that is not a text: neither makes the answer fail."""
     folder = run.unit(bench.instance("menu")).folder / "proposals"
     folder.mkdir(parents=True)
@@ -105,7 +105,7 @@ def test_what_an_agent_leaves_beside_its_proposals_breaks_nothing(chosen_of: Cho
     assert chosen_of((BREAKS, KEEPS)) == Choice(1, (1, 0))
 
 
-def test_what_was_chosen_stays_until_there_are_other_proposals(chosen_of: Choose, bench: Bench) -> None:
+def test_a_choice_is_kept_until_proposals_change(chosen_of: Choose, bench: Bench) -> None:
     chosen_of((BREAKS, KEEPS))
     assert chosen_of((BREAKS, KEEPS)) == Choice(1, (1, 0)) and bench.sandbox.opened == []
     assert chosen_of((KEEPS, BREAKS)) == Choice(0, (0,)) and bench.sandbox.opened
@@ -113,7 +113,7 @@ def test_what_was_chosen_stays_until_there_are_other_proposals(chosen_of: Choose
 
 @pytest.mark.invariant(4)
 @pytest.mark.rule("not-evaluated-is-retried")
-def test_a_broken_machine_loses_no_answer(chosen_of: Choose, bench: Bench, run: Run) -> None:
+def test_a_broken_machine_keeps_the_answer(chosen_of: Choose, bench: Bench, run: Run) -> None:
     """Nothing is chosen, the model's answer stays, and the next run chooses."""
     menu = bench.instance("menu")
     bench.sandbox.broken[menu.image] = InfrastructureError("the engine is gone", cause="engine")

@@ -22,7 +22,7 @@ BROKEN = [b"", b"no JSON", b"[]", b"3", b"null", b"\xff", b"[" * 100_000, b'{"ou
 @pytest.mark.invariant(7)
 @pytest.mark.trap("bought-fault")
 @pytest.mark.parametrize("data", BROKEN)
-def test_what_is_no_metadata_says_nothing(data: bytes) -> None:
+def test_invalid_metadata_are_ignored(data: bytes) -> None:
     assert "outcome" not in reported.metadata(data)
     assert reported.error(data) == ("provider", "")
     told = AgentResult({"patch.diff": b"", "metadata.json": data}).answer()
@@ -56,7 +56,7 @@ def test_fields_of_another_form_are_left_out() -> None:
         {"samples": [{"number": 10**400, "reached": "edited"}]},
     ],
 )
-def test_no_analysis_can_end_at_what_an_agent_in_a_container_reports(fields: dict[str, Any]) -> None:
+def test_values_that_would_break_the_analysis_are_ignored(fields: dict[str, Any]) -> None:
     assert reported.metadata(json.dumps(fields).encode()) == {}
 
 
@@ -68,13 +68,13 @@ def test_no_analysis_can_end_at_what_an_agent_in_a_container_reports(fields: dic
         (None, ("provider", "")),
     ],
 )
-def test_a_cause_is_a_word(data: bytes | None, expected: tuple[str, str]) -> None:
+def test_a_cause_is_a_single_word(data: bytes | None, expected: tuple[str, str]) -> None:
     assert reported.error(data) == expected
 
 
 @pytest.mark.invariant(4)
 @pytest.mark.trap("bought-fault")
-def test_only_an_agent_that_is_believed_says_that_its_input_is_unusable() -> None:
+def test_only_a_trusted_agent_can_report_unusable_input() -> None:
     left = AgentResult({"patch.diff": b"", "agent.log": b"magentless: field 'samples.set'\n"}, 2)
     assert left.answer() == Failure("bad_input", "the agent cannot use its input: magentless: field 'samples.set'")
     told = left.answer(believed=False)
@@ -83,7 +83,7 @@ def test_only_an_agent_that_is_believed_says_that_its_input_is_unusable() -> Non
 
 @pytest.mark.invariant(4)
 @pytest.mark.trap("bought-fault")
-def test_only_an_agent_that_is_believed_says_that_its_provider_failed() -> None:
+def test_only_a_trusted_agent_can_report_a_providers_failure() -> None:
     """An agent that runs a model's commands may end in whatever way that model likes."""
     files = {"error.json": b'{"cause": "rate_limit"}', "patch.diff": b"", "metadata.json": b'{"outcome": "DONE"}'}
     left = AgentResult(files, code=75)
@@ -98,7 +98,7 @@ def test_only_an_agent_that_is_believed_says_that_its_provider_failed() -> None:
 
 @pytest.mark.invariant(7)
 @pytest.mark.parametrize("name", reported.NAMES)
-def test_a_folder_in_place_of_a_file_ends_nothing(job: MakeJob, name: str) -> None:
+def test_a_folder_in_place_of_a_file_is_a_failure_of_the_agent(job: MakeJob, name: str) -> None:
     code = f"(out / '{name}' / 'deep').mkdir(parents=True)\n(out / '{name}' / 'deep' / 'file').write_text('x')\n"
     for end in ("sys.exit(75)", "sys.exit(0)"):
         made = job(code + end)
@@ -107,14 +107,14 @@ def test_a_folder_in_place_of_a_file_ends_nothing(job: MakeJob, name: str) -> No
 
 
 @pytest.mark.invariant(7)
-def test_a_broken_word_on_the_provider_ends_nothing(job: MakeJob) -> None:
+def test_a_broken_report_on_the_provider_is_a_providers_failure(job: MakeJob) -> None:
     for text in ("{", "[]", '{"message": 3}'):
         unit = job(f"(out / 'error.json').write_text({text!r})\nsys.exit(75)").done()
         assert read_json(unit.folder / "error.json")["cause"] == "provider"
 
 
 @pytest.mark.invariant(7)
-def test_proposals_that_are_none_are_left_out(job: MakeJob) -> None:
+def test_invalid_proposals_are_left_out(job: MakeJob) -> None:
     """A folder, bytes that are no text, and names that only look like numbers."""
     code = """
     (out / "proposals" / "1.diff").mkdir(parents=True)

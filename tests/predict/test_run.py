@@ -26,7 +26,7 @@ def answer(run: Run, place: int = 0, attempt: int = 1) -> None:
 
 
 @pytest.mark.rule("run-identity")
-def test_the_same_experiment_goes_on(bench: Bench) -> None:
+def test_the_same_experiment_continues_its_run(bench: Bench) -> None:
     """Existing answers are neither asked nor paid for again."""
     first = open_run(bench.store, EXPERIMENT)
     answer(first)
@@ -37,7 +37,7 @@ def test_the_same_experiment_goes_on(bench: Bench) -> None:
 
 
 @pytest.mark.trap("grown-dataset-pays-twice")
-def test_another_instance_asks_nothing_again(bench: Bench) -> None:
+def test_another_instance_keeps_existing_answers(bench: Bench) -> None:
     """Our first version archived all answers when an instance was added, and asked again."""
     dataset = open_run(bench.store, EXPERIMENT).instances
     write_records(bench.store.dataset(REPO), dataset[1:])
@@ -62,7 +62,7 @@ def test_another_statement_is_another_task(bench: Bench) -> None:
 @pytest.mark.rule("run-identity")
 @pytest.mark.rule("nothing-overwritten")
 @pytest.mark.parametrize("change", ["settings", "fresh"])
-def test_other_settings_and_fresh_answers_stand_beside_the_old_ones(bench: Bench, change: str) -> None:
+def test_other_settings_and_fresh_answers_make_separate_runs(bench: Bench, change: str) -> None:
     """Answers to different questions are not mixed; nothing is thrown away, and going back is free."""
     first = open_run(bench.store, EXPERIMENT)
     answer(first)
@@ -79,7 +79,7 @@ def test_other_settings_and_fresh_answers_stand_beside_the_old_ones(bench: Bench
 
 
 @pytest.mark.trap("grown-dataset-pays-twice")
-def test_a_name_stands_beside_the_others_and_shares_their_answers(bench: Bench) -> None:
+def test_a_named_run_has_its_own_folder_and_shares_answers(bench: Bench) -> None:
     """A name is people's term for settings: two names for the same settings are one experiment."""
     plain = open_run(bench.store, EXPERIMENT)
     answer(plain)
@@ -92,7 +92,7 @@ def test_a_name_stands_beside_the_others_and_shares_their_answers(bench: Bench) 
         open_run(bench.store, replace(EXPERIMENT, name="greedy", settings="settings-2"))
 
 
-def test_attempts_are_answers_of_their_own(bench: Bench) -> None:
+def test_attempts_are_separate_answers(bench: Bench) -> None:
     run = open_run(bench.store, EXPERIMENT, Wanted(attempts=2))
     answer(run)
     assert (run.instances[0], 1) not in run.unanswered() and (run.instances[0], 2) in run.unanswered()
@@ -109,7 +109,7 @@ def test_a_run_of_some_instances_grows_and_never_shrinks(bench: Bench) -> None:
     assert len(open_run(bench.store, EXPERIMENT, Wanted(some[0])).instances) == len(dataset)
 
 
-def test_another_model_displaces_nothing(bench: Bench) -> None:
+def test_another_model_has_its_own_run(bench: Bench) -> None:
     first, other = open_run(bench.store, EXPERIMENT), open_run(bench.store, replace(EXPERIMENT, model="model-b"))
     assert first.folder.exists() and other.folder.parent != first.folder.parent
 
@@ -126,14 +126,14 @@ def test_oracles_answers_follow_the_gold_patches(bench: Bench) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_a_single_step_without_a_run_says_what_to_do(bench: Bench) -> None:
+def test_a_single_step_without_a_run_is_refused_with_a_hint(bench: Bench) -> None:
     with pytest.raises(UserError, match="no run of magentless with model-a") as error:
         resume(bench.store, EXPERIMENT)
     assert "just agt-preprocess acme/ui model-a" in str(error.value)
 
 
 @pytest.mark.rule("bad-input")
-def test_a_repository_without_a_dataset_lists_what_is_built(bench: Bench) -> None:
+def test_a_repository_without_a_dataset_lists_the_built_ones(bench: Bench) -> None:
     (bench.store.root / "02_dataset" / "acme__begun").mkdir()  # a build that was interrupted has a folder alone
     with pytest.raises(UserError, match="acme/web has no dataset") as error:
         open_run(bench.store, replace(EXPERIMENT, repo="acme/web"))
@@ -141,7 +141,7 @@ def test_a_repository_without_a_dataset_lists_what_is_built(bench: Bench) -> Non
 
 
 @pytest.mark.rule("money-adds-up")
-def test_what_an_agent_keeps_is_paid_for_in_its_own_data_directory(bench: Bench, tmp_path: Path) -> None:
+def test_an_agents_cache_belongs_to_one_data_directory(bench: Bench, tmp_path: Path) -> None:
     """If another directory's ledger had paid for the index, this one's sums would lack it."""
     run = open_run(bench.store, EXPERIMENT)
     other = Store(tmp_path / "other")
@@ -149,7 +149,7 @@ def test_what_an_agent_keeps_is_paid_for_in_its_own_data_directory(bench: Bench,
     assert open_run(other, EXPERIMENT).cache("v1") != run.cache("v1")
 
 
-def test_models_share_what_an_agent_keeps_unless_a_run_is_fresh(bench: Bench) -> None:
+def test_models_share_an_agents_cache_unless_a_run_is_fresh(bench: Bench) -> None:
     run, other = (open_run(bench.store, replace(EXPERIMENT, model=model)) for model in ("model-a", "model-b"))
     assert run.cache("v1") == other.cache("v1")
     assert run.cache("v1") != run.cache("v2"), "another version of the agent or of its embedding model"

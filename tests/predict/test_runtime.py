@@ -89,14 +89,14 @@ def test_an_agent_sees_one_commit_and_no_solution(seen: dict, bench: Bench) -> N
 
 
 @pytest.mark.invariant(1)
-def test_a_task_is_all_that_it_is_told(seen: dict, bench: Bench) -> None:
+def test_an_agent_gets_only_its_task(seen: dict, bench: Bench) -> None:
     assert json.loads(seen["task"]) == bench.instance("menu").task().model_dump(mode="json")
     assert seen["around"] == ["checkout", "out", "settings.toml", "task.json"]
     assert seen["model"] == "model-a"
 
 
 @pytest.mark.invariant(6)
-def test_an_agents_environment_holds_no_secret_of_the_host(seen: dict) -> None:
+def test_an_agents_environment_has_no_secret_of_the_host(seen: dict) -> None:
     """It gets its instance's key, and no other."""
     assert "canary-of-the-host" not in json.dumps(seen["environment"])
     assert seen["environment"]["OPENAI_BASE_URL"] == "http://127.0.0.1:9/v1"
@@ -115,7 +115,7 @@ def test_the_key_of_an_instance_is_in_no_file(job: MakeJob) -> None:
         assert [name for name, data in kept.items() if KEY.encode() in data] == []
 
 
-def test_an_answer_is_finished_with_all_that_the_agent_left(job: MakeJob) -> None:
+def test_an_answer_is_stored_with_all_files_of_the_agent(job: MakeJob) -> None:
     made = job("print('working')\n(out / 'trajectory.jsonl').write_text('{}')\nanswer('a patch', 'SUCCESSFUL_PATCH')")
     unit = made.done()
     assert unit.result() == {"patch": "a patch", "outcome": "SUCCESSFUL_PATCH"}
@@ -149,7 +149,7 @@ def test_another_agent_of_the_same_name_is_not_started(job: MakeJob) -> None:
 @pytest.mark.invariant(4)
 @pytest.mark.rule("not-evaluated-is-retried")
 @pytest.mark.trap("errors-in-predictions")
-def test_a_providers_failure_is_no_answer_and_is_asked_again(job: MakeJob) -> None:
+def test_a_providers_failure_is_no_answer_and_is_retried(job: MakeJob) -> None:
     """Other systems store the error as an empty patch, so a resume never asks again."""
     fails = "(out / 'error.json').write_text(json.dumps({'cause': 'rate_limit', 'message': '429'}))\nsys.exit(75)"
     first = job(fails)
@@ -162,7 +162,7 @@ def test_a_providers_failure_is_no_answer_and_is_asked_again(job: MakeJob) -> No
     assert second.is_answered and not (unit.folder / "error.json").exists()
 
 
-def test_an_agent_hears_of_no_interrupt_and_ends_with_its_run(job: MakeJob, tmp_path: Path) -> None:
+def test_an_agent_gets_no_interrupt_and_ends_with_its_run(job: MakeJob, tmp_path: Path) -> None:
     """Ctrl-C in a terminal goes to all processes of its session, but the first one lets running work finish."""
     told = tmp_path / "session"
     tells = f"pathlib.Path({str(told)!r}).write_text(str(os.getsid(0)))"
@@ -179,7 +179,7 @@ def test_an_agent_hears_of_no_interrupt_and_ends_with_its_run(job: MakeJob, tmp_
 
 
 @pytest.mark.invariant(4)
-def test_a_providers_failure_may_come_without_a_word(job: MakeJob) -> None:
+def test_a_providers_failure_needs_no_message(job: MakeJob) -> None:
     assert failure(job("sys.exit(75)").done())["cause"] == "provider"
 
 
@@ -214,7 +214,7 @@ def test_a_checkout_that_fails_is_recorded_too(job: MakeJob, bench: Bench) -> No
 
 
 @pytest.mark.rule("budget")
-def test_without_money_nothing_but_the_cause_is_written(job: MakeJob) -> None:
+def test_a_reached_budget_writes_only_the_cause(job: MakeJob) -> None:
     made = job("answer()")
     save(made.run, made.instance, AgentResult(failure=Failure("budget_exceeded", "reached")))
     folder = made.run.unit(made.instance).folder
@@ -231,7 +231,7 @@ def test_a_link_that_an_agent_leaves_is_not_followed(job: MakeJob, tmp_path: Pat
 
 
 @pytest.mark.rule("pictures")
-def test_the_pictures_lie_beside_the_task(job: MakeJob) -> None:
+def test_pictures_are_beside_the_task(job: MakeJob) -> None:
     one = job(PICTURES)
     for ask, expected in ((one.ask, None), (replace(one.ask, pictures={"1.png": b"a", "3.jpg": b"b"}), PIXELS)):
         left = ask.perform(silent)

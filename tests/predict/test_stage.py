@@ -60,7 +60,7 @@ def test_steps_can_be_taken_one_by_one(bench: Bench) -> None:
 
 
 @pytest.mark.trap("grown-dataset-pays-twice")
-def test_a_command_asks_for_what_it_selects_alone(bench: Bench) -> None:
+def test_a_command_asks_only_about_selected_instances(bench: Bench) -> None:
     """After a stopped run of all instances, `--limit 1` used to pay for the rest of them."""
     run = oracle(bench, attempts=2).preprocess()
     some = oracle(bench, subset=Subset(limit=1))
@@ -75,7 +75,7 @@ def test_a_command_asks_for_what_it_selects_alone(bench: Bench) -> None:
     assert run.unanswered() == []
 
 
-def test_a_command_reports_what_it_selects(bench: Bench) -> None:
+def test_a_command_reports_only_selected_instances(bench: Bench) -> None:
     oracle(bench, attempts=2).preprocess()
     words = ["acme/ui", "oracle", "--data", str(bench.store.root)]
     done = CliRunner().invoke(command, [*words, "--limit", "1"])
@@ -97,7 +97,7 @@ def test_a_finished_run_is_not_done_again(bench: Bench) -> None:
 
 
 @pytest.mark.trap("errors-in-predictions")
-def test_what_has_no_answer_is_in_no_prediction(bench: Bench) -> None:
+def test_unanswered_instances_have_no_prediction(bench: Bench) -> None:
     """Other systems write an error as an empty patch, which a resume takes for done."""
     predictor = magentless(bench)
     run = predictor.preprocess()
@@ -111,7 +111,7 @@ def test_what_has_no_answer_is_in_no_prediction(bench: Bench) -> None:
 
 
 @pytest.mark.trap("predictions-rewritten")
-def test_an_answer_is_written_once_and_the_predictions_whole(bench: Bench) -> None:
+def test_answers_and_predictions_are_written_once(bench: Bench) -> None:
     """Another system rewrites the file of all predictions in place at each instance: this takes quadratic time, and a
     kill loses half of it."""
     predictor = oracle(bench)
@@ -148,7 +148,7 @@ def test_other_settings_are_another_experiment(bench: Bench, tmp_path: Path) -> 
 
 
 @pytest.mark.rule("run-identity")
-def test_predictions_are_what_existing_tests_chose(bench: Bench) -> None:
+def test_predictions_are_the_proposals_that_existing_tests_chose(bench: Bench) -> None:
     """Answers whose proposals are still to be chosen from are incomplete. Choosing this way is another run with the
     same answers."""
     assert magentless(bench).experiment == magentless(bench, tester=bench.sandbox).experiment
@@ -200,7 +200,7 @@ def test_the_same_model_is_refused_and_another_is_not(bench: Bench) -> None:
         assert len(nop.predict()) == len(QUALIFIED)
 
 
-def test_run_json_says_what_the_run_is(bench: Bench) -> None:
+def test_run_json_describes_the_run(bench: Bench) -> None:
     run = oracle(bench).preprocess()
     described = json.loads((run.folder / "run.json").read_text())
     assert {"repo", "agent", "model", "settings", "digest", "started", "instances", "attempts"} <= set(described)
@@ -208,7 +208,7 @@ def test_run_json_says_what_the_run_is(bench: Bench) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_a_missing_key_is_said_before_anything_is_written(bench: Bench) -> None:
+def test_a_missing_key_is_refused_before_anything_is_written(bench: Bench) -> None:
     with pytest.raises(UserError, match="needs the environment variable DEEPINFRA_API_KEY"):
         Predictor(bench.store, REPO, "magentless", "GLM-4.6", models=SHIPPED, environ={})
     assert not (bench.store.root / "03_predictions").exists()
@@ -222,9 +222,7 @@ def test_a_missing_key_is_said_before_anything_is_written(bench: Bench) -> None:
         ("[samples]\ntemperature = nan\n", "field 'samples.temperature'"),
     ],
 )
-def test_settings_that_the_agent_cannot_use_are_refused_first(
-    bench: Bench, tmp_path: Path, text: str, said: str
-) -> None:
+def test_unusable_settings_are_refused_first(bench: Bench, tmp_path: Path, text: str, said: str) -> None:
     """Otherwise every task would end with exit code 2, and the model would be blamed for its missing answers."""
     mine = tmp_path / "mine.toml"
     mine.write_text(text)
@@ -239,7 +237,7 @@ def test_settings_may_begin_with_a_byte_order_mark(bench: Bench, tmp_path: Path)
 
 
 @pytest.mark.invariant(4)
-def test_an_agent_that_cannot_use_its_input_is_asked_no_further(bench: Bench, job: Callable[[str], Job]) -> None:
+def test_an_agent_with_unusable_input_is_not_started_again(bench: Bench, job: Callable[[str], Job]) -> None:
     predictor = magentless(bench, jobs=1)
     run, asked = predictor.preprocess(), job("print('no such field')\nsys.exit(2)").ask
     requests = [replace(asked, task=instance.task(), answer=run.answer(instance)) for instance in run.instances]
@@ -253,7 +251,7 @@ def test_an_agent_that_cannot_use_its_input_is_asked_no_further(bench: Bench, jo
 
 
 @pytest.mark.rule("bad-input")
-def test_every_model_that_settings_name_is_looked_at_first(bench: Bench, tmp_path: Path) -> None:
+def test_every_model_named_in_settings_is_checked_first(bench: Bench, tmp_path: Path) -> None:
     """Including embeddings: a run must not fail at them after paying for the first steps."""
     mine = tmp_path / "mine.toml"
     mine.write_text('[retrieval]\nmodel = "no-such-embedding"\n')

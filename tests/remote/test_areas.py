@@ -26,12 +26,12 @@ from pipeline.remote.areas import filters, travels
         ("archive/lite.txt", False),
     ],
 )
-def test_what_others_are_made_of_travels(path: str, does: bool) -> None:
+def test_only_inputs_of_other_stages_are_transferred(path: str, does: bool) -> None:
     assert travels(path) is does
 
 
 @pytest.mark.parametrize("stages", [(), ("predict",)])
-def test_subsets_travel_with_every_stage(stages: tuple[str, ...]) -> None:
+def test_subsets_are_transferred_with_every_stage(stages: tuple[str, ...]) -> None:
     """A campaign on a server did not find its subset."""
     assert "--include=/subsets/***" in filters(stages, [REPO])
 
@@ -72,7 +72,7 @@ def test_filters_and_names_agree(held: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.engine("rsync")
-def test_only_one_repositorys_files_travel(held: Path, tmp_path: Path) -> None:
+def test_only_files_of_one_repository_are_transferred(held: Path, tmp_path: Path) -> None:
     """For `acme/ui` and not `big-acme/ui`: with only some of its files, another repository would be inconsistent."""
     files = sent(held, tmp_path / "one", (), [REPO]) - {"schema.json", "subsets/lite.txt"}
     ours = {name for name in HELD if "/acme__ui/" in name or name.endswith("/acme__ui.jsonl")}

@@ -43,7 +43,7 @@ FAST = settings(
         ("subsets/lite.txt", opaque),
     ],
 )
-def test_what_each_place_holds(place: str, form: object) -> None:
+def test_each_path_has_its_form(place: str, form: object) -> None:
     assert form_of(place) is form
 
 
@@ -109,7 +109,7 @@ def in_order(part: list[bytes], whole: list[bytes]) -> bool:
 
 @FAST
 @given(st.lists(st.tuples(st.sampled_from(["ours", "theirs", "pull", "push"]), st.integers(0, 1)), max_size=14))
-def test_people_on_two_sides_lose_no_decision(steps: list[tuple[str, int]]) -> None:
+def test_decisions_of_both_sides_are_kept(steps: list[tuple[str, int]]) -> None:
     """However often they merge in between, even within one second: each side's decisions keep their order."""
     sides: dict[str, list[bytes]] = {"ours": [], "theirs": []}
     own: dict[str, list[bytes]] = {"ours": [], "theirs": []}
@@ -152,12 +152,12 @@ def test_pages_that_one_side_fetched_are_added(put: Any) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_what_is_no_page_is_refused(put: Any) -> None:
+def test_an_invalid_page_is_refused(put: Any) -> None:
     with pytest.raises(UserError, match="theirs: not a page of pull requests"):
         pages(put(member("a"), b"no gzip at all"))
 
 
 @pytest.mark.parametrize(("prefer", "data", "conflicts"), [("", None, 1), ("ours", None, 0), ("theirs", b"b", 0)])
-def test_of_other_files_one_is_chosen(put: Any, prefer: str, data: bytes | None, conflicts: int) -> None:
+def test_one_version_of_other_files_is_chosen(put: Any, prefer: str, data: bytes | None, conflicts: int) -> None:
     found = opaque(put(b"a", b"b", {}, prefer))
     assert (found.data, len(found.conflicts)) == (data, conflicts)

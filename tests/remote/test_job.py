@@ -52,7 +52,7 @@ def test_a_job_is_asked_to_end(tmp_path: Path) -> None:
     assert (tmp_path / ".remote/jobs/one/log").read_text().splitlines()[-1] == "ending"
 
 
-def test_who_does_not_pass_a_request_to_end_on_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_stopped_job_leaves_no_processes_behind(tmp_path: Path) -> None:
     """A recipe runs in a shell, and the program is its child."""
     inner = "trap 'touch ended; exit 130' TERM; touch begun; while :; do sleep 0.1; done"
     job = begin(tmp_path, "one", "sh", "-c", f'sh -c "{inner}"; true')

@@ -57,7 +57,7 @@ def everything(side: Store) -> dict[str, bytes]:
 
 
 # -- records ---------------------------------------------------------------------------------------------------------
-def test_what_is_new_there_is_taken_and_what_is_ours_stays(pair: Pair) -> None:
+def test_new_remote_records_are_added_and_ours_stay(pair: Pair) -> None:
     dataset(pair.ours, make_instance(9))
     dataset(pair.theirs, make_instance(1), make_instance(10))
     assert pair.pull() == {"merged": 1}
@@ -89,7 +89,7 @@ def test_a_second_pull_changes_nothing(pair: Pair) -> None:
     assert pair.ours.dataset(REPO).read_bytes() == before
 
 
-def test_what_was_built_anew_there_takes_the_place_of_what_was_sent(pair: Pair) -> None:
+def test_rebuilt_remote_records_replace_sent_ones(pair: Pair) -> None:
     dataset(pair.ours, make_instance(1, title="old"), make_instance(2))
     pair.push()
     dataset(pair.theirs, make_instance(1, title="new"), make_instance(2))
@@ -99,7 +99,7 @@ def test_what_was_built_anew_there_takes_the_place_of_what_was_sent(pair: Pair) 
     assert pair.instances() == [1, 2, 3]
 
 
-def test_a_record_that_one_side_removed_is_gone_and_one_that_the_other_changed_stays(pair: Pair) -> None:
+def test_a_record_removed_on_one_side_stays_only_if_the_other_changed_it(pair: Pair) -> None:
     dataset(pair.ours, make_instance(1), make_instance(2), make_instance(3))
     pair.push()
     dataset(pair.theirs, make_instance(3))
@@ -129,7 +129,7 @@ def test_a_side_can_be_preferred_and_the_other_is_archived(pair: Pair, prefer: s
     assert archived(pair.ours) == [f"{REPO.slug}.jsonl"]
 
 
-def test_a_candidate_is_no_instance_and_rejection_at_once(pair: Pair) -> None:
+def test_an_instance_that_is_a_rejection_on_the_other_side_is_a_conflict(pair: Pair) -> None:
     dataset(pair.ours, make_instance(1))
     write_records(pair.ours.qualification(REPO) / "rejections.jsonl", [])
     dataset(pair.theirs)
@@ -139,7 +139,7 @@ def test_a_candidate_is_no_instance_and_rejection_at_once(pair: Pair) -> None:
         pair.pull()
 
 
-def test_the_same_record_of_another_version_of_the_program_is_no_conflict(pair: Pair) -> None:
+def test_equal_records_of_another_version_are_no_conflict(pair: Pair) -> None:
     dataset(pair.ours, make_instance(1, tool="0.0.9"), make_instance(2))
     dataset(pair.theirs, make_instance(1))
     pair.pull()
@@ -181,14 +181,14 @@ def unit(side: Store, inputs: str, log: bytes = b"log") -> Unit:
     return one
 
 
-def test_a_unit_of_the_same_inputs_is_the_same(pair: Pair) -> None:
+def test_units_with_the_same_inputs_are_equal(pair: Pair) -> None:
     unit(pair.ours, "a", b"ours")
     unit(pair.theirs, "a", b"theirs")
     assert pair.pull() == {"kept": 1}
     assert (unit(pair.ours, "a").folder / "run.log").read_bytes() == b"ours"
 
 
-def test_a_unit_is_taken_whole_or_not_at_all(pair: Pair) -> None:
+def test_a_unit_is_replaced_completely(pair: Pair) -> None:
     unit(pair.ours, "a", b"old")
     pair.push()
     write_bytes(unit(pair.ours, "a").folder / "further.log", b"of an older unit")
@@ -242,7 +242,7 @@ def test_decisions_of_both_sides_are_kept_in_their_order(pair: Pair) -> None:
     assert decisions.decided(pair.theirs, REPO) == decisions.decided(pair.ours, REPO)
 
 
-def test_a_line_that_stands_twice_stays_twice(pair: Pair) -> None:
+def test_a_duplicate_line_is_kept(pair: Pair) -> None:
     one = decision(1, "1")
     decisions.decide(pair.ours, REPO, [one, one, decision(2, "2")])
     decisions.decide(pair.theirs, REPO, [one, decision(3, "3")])
@@ -287,7 +287,7 @@ def test_money_is_added_to_the_last_digit_and_never_twice(pair: Pair) -> None:
     assert "ledger.sqlite" in archived(pair.ours)
 
 
-def test_what_is_booked_there_is_booked_here(pair: Pair) -> None:
+def test_remote_bookings_are_merged(pair: Pair) -> None:
     """A pull while requests are under way, and one after them."""
     book(pair.ours, ("a", "0"), status="open")
     book(pair.theirs, ("a", "0.5"))
@@ -298,7 +298,7 @@ def test_what_is_booked_there_is_booked_here(pair: Pair) -> None:
         assert [(one.status, one.cost_usd) for one in ledger.rows()] == [(OK, Decimal("0.5"))]
 
 
-def test_a_request_that_cost_something_else_there_is_a_conflict(pair: Pair) -> None:
+def test_a_request_with_another_cost_is_a_conflict(pair: Pair) -> None:
     book(pair.ours, ("a", "0.1"))
     book(pair.theirs, ("a", "0.2"), ("b", "0.3"))
     for side in (pair.ours, pair.theirs):
@@ -316,7 +316,7 @@ def test_data_of_another_version_are_refused(pair: Pair) -> None:
         pair.pull()
 
 
-def test_nothing_is_merged_under_a_stage(pair: Pair) -> None:
+def test_nothing_is_merged_while_a_stage_runs(pair: Pair) -> None:
     dataset(pair.theirs, make_instance(1))
     with pair.ours.lock("build", REPO), pytest.raises(UserError, match="under way"):
         pair.pull()

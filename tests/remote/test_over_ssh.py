@@ -38,7 +38,7 @@ def tunnel(port: int, target: int) -> Iterator[None]:
 
 
 @pytest.mark.engine("rsync")
-def test_a_server_works_for_a_coordinator_that_reaches_it_by_ssh(
+def test_a_server_works_for_a_coordinator_over_ssh(
     laptop: Laptop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pushing.push_project(laptop.host)

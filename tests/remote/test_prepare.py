@@ -29,7 +29,7 @@ def files(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
-def test_a_dry_run_says_all_and_changes_nothing(tmp_path: Path) -> None:
+def test_a_dry_run_lists_all_changes_and_makes_none(tmp_path: Path) -> None:
     found = prepare(tmp_path, "--dry-run")
     assert [what for state, what in found if state == "would"] == [
         "/etc/sysctl.d/90-a11y-bench.conf",
@@ -41,7 +41,7 @@ def test_a_dry_run_says_all_and_changes_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_second_time_nothing_is_left_to_do(tmp_path: Path) -> None:
+def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     first = prepare(tmp_path)
     before = files(tmp_path)
     assert [what for state, what in first if state == "done"]
@@ -60,7 +60,7 @@ def test_limits_are_those_of_the_thesis(tmp_path: Path) -> None:
     assert "* hard nofile 1048576" in (tmp_path / "etc/security/limits.d/90-a11y-bench.conf").read_text()
 
 
-def test_limits_of_the_running_kernel_are_set_by_names_that_it_has(tmp_path: Path) -> None:
+def test_limits_of_the_running_kernel_are_set_by_valid_names(tmp_path: Path) -> None:
     """sysctl refuses a name that mixes dots and slashes."""
     command = ["bash", str(SCRIPT), "--dry-run", "--folder", str(tmp_path / "bench")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -69,7 +69,7 @@ def test_limits_of_the_running_kernel_are_set_by_names_that_it_has(tmp_path: Pat
     assert all(Path("/proc/sys", *name.split(".")).exists() for name in names)
 
 
-def test_the_engines_configuration_keeps_what_others_set(tmp_path: Path) -> None:
+def test_the_engines_configuration_keeps_other_settings(tmp_path: Path) -> None:
     place = tmp_path / "etc/docker/daemon.json"
     place.parent.mkdir(parents=True)
     place.write_text('{"registry-mirrors": ["https://mirror.example"], "data-root": "/big", "log-driver": "journald"}')
@@ -82,14 +82,14 @@ def test_the_engines_configuration_keeps_what_others_set(tmp_path: Path) -> None
     assert configuration["max-concurrent-downloads"] == 20
 
 
-def test_a_data_root_is_as_asked(tmp_path: Path) -> None:
+def test_the_data_root_can_be_set(tmp_path: Path) -> None:
     prepare(tmp_path, "--data-root", str(tmp_path / "layers"))
     configuration = json.loads((tmp_path / "etc/docker/daemon.json").read_text())
     assert configuration["data-root"] == str(tmp_path / "layers")
 
 
 @pytest.mark.parametrize("text", ['{\n// a comment\n"storage-driver": "overlay2"}', "[]"])
-def test_configuration_that_is_no_json_is_left_to_a_person(tmp_path: Path, text: str) -> None:
+def test_configuration_that_is_not_json_is_left_alone(tmp_path: Path, text: str) -> None:
     place = tmp_path / "etc/docker/daemon.json"
     place.parent.mkdir(parents=True)
     place.write_text(text)
@@ -105,7 +105,7 @@ def prepare_with_errors(root: Path) -> list[tuple[str, str]]:
     return [(state, what.strip()) for state, _, what in (line.partition(" ") for line in done.stdout.splitlines())]
 
 
-def test_a_user_whom_the_engine_refuses_is_told_what_to_do(tmp_path: Path) -> None:
+def test_a_user_without_access_to_the_engine_gets_a_hint(tmp_path: Path) -> None:
     """The engine was started anew each time, without effect."""
     engine = tmp_path / "bin/docker"
     engine.parent.mkdir()
@@ -121,7 +121,7 @@ def test_a_user_whom_the_engine_refuses_is_told_what_to_do(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("subject", "program"), [("node_is", "npm"), ("uv_is", "python3"), ("packages", "apt-get")])
-def test_what_cannot_be_installed_is_left_to_a_person(tmp_path: Path, subject: str, program: str) -> None:
+def test_failed_installations_are_reported(tmp_path: Path, subject: str, program: str) -> None:
     """Links to programs that were never installed used to be made and reported as done."""
     failing = tmp_path / "bin" / program
     failing.parent.mkdir()

@@ -91,7 +91,7 @@ def test_this_project_works_there(laptop: Laptop) -> None:
     assert not (laptop.there / ".git").exists()
 
 
-def test_a_recipe_goes_on_when_the_connection_is_lost(laptop: Laptop, project: Path) -> None:
+def test_a_recipe_continues_if_the_connection_is_lost(laptop: Laptop, project: Path) -> None:
     pushing.push_project(laptop.host, project)
     name = jobs.begin(laptop.host, "wait there")
     assert jobs.find(laptop.host).state == "running"
@@ -105,7 +105,7 @@ def test_a_recipe_goes_on_when_the_connection_is_lost(laptop: Laptop, project: P
     assert (laptop.there / jobs.FOLDER / name / "log").read_text() == "begun\nended\n"
 
 
-def test_a_recipe_that_fails_says_so(laptop: Laptop, project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_failing_recipe_is_reported(laptop: Laptop, project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     pushing.push_project(laptop.host, project)
     assert jobs.follow(laptop.host, jobs.begin(laptop.host, "wrong")) == 4
     assert "it broke" in capfd.readouterr().out
@@ -124,7 +124,7 @@ def test_a_log_is_followed_to_its_end(laptop: Laptop, project: Path, capfd: pyte
     assert capfd.readouterr().out.splitlines()[-1] == "ended"
 
 
-def test_words_of_a_recipe_are_no_commands(laptop: Laptop, project: Path) -> None:
+def test_arguments_of_a_recipe_are_not_executed(laptop: Laptop, project: Path) -> None:
     pushing.push_project(laptop.host, project)
     job = wait_for(laptop, jobs.begin(laptop.host, "tell 'a; touch no'"), "ended")
     assert job.command == "tell 'a; touch no'"
@@ -136,7 +136,7 @@ def test_words_of_a_recipe_are_no_commands(laptop: Laptop, project: Path) -> Non
     assert len(jobs.jobs(laptop.host)) == 1
 
 
-def test_nothing_runs_where_nothing_was_sent(laptop: Laptop) -> None:
+def test_a_server_without_the_project_is_refused(laptop: Laptop) -> None:
     with pytest.raises(A11yBenchError, match="the project is not in .*: just remote-push"):
         jobs.begin(laptop.host, "wait there")
     shutil.rmtree(laptop.there)
@@ -145,7 +145,7 @@ def test_nothing_runs_where_nothing_was_sent(laptop: Laptop) -> None:
 
 
 @pytest.mark.invariant(6)
-def test_keys_travel_only_when_asked(laptop: Laptop, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_are_sent_only_on_request(laptop: Laptop, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "gh-'quoted' $key")
     pushing.push_project(laptop.host, project)
     name = jobs.begin(laptop.host, "keys")
@@ -209,7 +209,7 @@ def test_two_sides_without_data_agree(laptop: Laptop) -> None:
     assert pull(laptop.host, laptop.store) == pushing.push_data(laptop.host, laptop.store) == {}
 
 
-def test_what_both_sides_changed_is_named_on_either_side(laptop: Laptop) -> None:
+def test_a_conflict_is_named_by_pull_and_push(laptop: Laptop) -> None:
     for side, title in ((laptop.store, "here"), (laptop.remote, "there")):
         side.begin()
         records(side.dataset(REPO), make_instance(1, title=title))
@@ -221,7 +221,7 @@ def test_what_both_sides_changed_is_named_on_either_side(laptop: Laptop) -> None
     assert read_records(laptop.remote.dataset(REPO), Instance)[0].title == "here"
 
 
-def test_only_what_is_asked_for_travels_and_what_is_there_is_not_sent_again(laptop: Laptop) -> None:
+def test_only_selected_and_missing_files_are_transferred(laptop: Laptop) -> None:
     ours, theirs = laptop.store, laptop.remote
     ours.begin()
     other = make_instance(1).repository.__class__("other", "lib")
@@ -254,7 +254,7 @@ def test_a_lost_connection_is_tried_again(laptop: Laptop) -> None:
     assert pull(patient, laptop.store) == {"new": 1}
 
 
-def test_a_clone_goes_there_and_is_found(laptop: Laptop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clone_is_sent_and_found(laptop: Laptop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     history = History(tmp_path / "clone")
     commit = history.commit("first", {"a.js": "1"})
     history.git("config", "remote.origin.url", "https://user:password@example.org/acme/ui")
@@ -269,14 +269,14 @@ def test_a_clone_goes_there_and_is_found(laptop: Laptop, tmp_path: Path, monkeyp
     assert b"password" not in b"".join(path.read_bytes() for path in laptop.there.rglob("*") if path.is_file())
 
 
-def test_a_server_is_looked_at(laptop: Laptop, tmp_path: Path) -> None:
+def test_the_state_of_a_server_is_shown(laptop: Laptop, tmp_path: Path) -> None:
     found = dict(reversed(row) for row in prepare(laptop.host, dry_run=True, root=str(tmp_path / "root")))
     assert found["/etc/docker/daemon.json"] == "would"
     assert {"load", "disk", "engine"} <= dict(jobs.machine(laptop.host)).keys()
 
 
 @pytest.mark.rule("bad-input")
-def test_what_is_missing_there_is_named_at_once(laptop: Laptop, tmp_path: Path) -> None:
+def test_missing_programs_of_a_server_are_named_at_once(laptop: Laptop, tmp_path: Path) -> None:
     """A server without rsync looked like a lost connection, and was waited for."""
     impatient = Host(NAME, laptop.host.folder, Patience(tries=2, seconds=600))
     (tmp_path / "home/.local/bin/uv").unlink()
@@ -304,7 +304,7 @@ def test_what_is_missing_there_is_named_at_once(laptop: Laptop, tmp_path: Path) 
         (["--without-data", "--repo", "acme/ui"], "have no effect"),
     ],
 )
-def test_options_that_do_not_fit_send_nothing(words: list[str], said: str) -> None:
+def test_contradictory_options_send_nothing(words: list[str], said: str) -> None:
     result = CliRunner().invoke(command, ["push", "no-such-server", *words])
     assert result.exit_code and said in f"{result.output}{result.exception}"
     assert "no-such-server" not in f"{result.output}{result.exception}"
@@ -319,7 +319,7 @@ def test_options_that_do_not_fit_send_nothing(words: list[str], said: str) -> No
         ("Host key verification failed.", "ssh server"),
     ],
 )
-def test_what_no_second_try_mends_is_said_at_once(
+def test_permanent_failures_are_reported_at_once(
     tmp_path: Path, said: str, hint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for program in ("ssh", "rsync"):  # rsync hands on what its ssh says
@@ -333,7 +333,7 @@ def test_what_no_second_try_mends_is_said_at_once(
         assert said in error.value.message and hint in (error.value.hint or "")
 
 
-def test_a_transfer_that_breaks_goes_on_where_it_was(laptop: Laptop, tmp_path: Path) -> None:
+def test_an_interrupted_transfer_is_resumed(laptop: Laptop, tmp_path: Path) -> None:
     """The connection breaks while a large file is under way: its first part is not sent again."""
     wrapper, log = laptop.server.folder / "rsync", tmp_path / "partial"
     find = f"find {laptop.store.root} -path '*.rsync-partial/*' -size +1M >> {log}"

@@ -55,7 +55,7 @@ def test_units_are_whole_and_other_files_are_single(tmp_path: Path) -> None:
         "costs.csv",
     ],
 )
-def test_what_stays_on_its_machine_is_not_walked_through(tmp_path: Path, path: str) -> None:
+def test_local_files_are_not_walked(tmp_path: Path, path: str) -> None:
     write(tmp_path / path)
     assert walked(tmp_path) == []
 
@@ -102,7 +102,7 @@ def test_a_file_is_equal_to_itself_under_another_name(tmp_path: Path) -> None:
     assert same(path, tmp_path / "b")
 
 
-def test_a_unit_is_no_file(tmp_path: Path) -> None:
+def test_a_unit_is_not_equal_to_a_file(tmp_path: Path) -> None:
     made, file = unit(tmp_path / "a", {}), write(tmp_path / "b")
     assert not same(made, file) and not same(file, made)
 

@@ -30,7 +30,7 @@ def test_the_goals_are_met_on_our_own_components(viewer, snapshots):
     assert len([figure for figure in measured if "noticed" in figure.name]) == sum(kind.harmful for kind in KINDS)
 
 
-def test_the_form_of_a_snapshot_makes_no_difference(viewer, snapshots):
+def test_the_serializer_of_a_snapshot_does_not_matter(viewer, snapshots):
     """One component as DOM elements, by react-test-renderer, and as an HTML string."""
     names = [key.split()[0] for key in snapshots if key.endswith("plain, Berth 1")]
     assert len(names) == 36
@@ -56,12 +56,12 @@ def test_the_form_of_a_snapshot_makes_no_difference(viewer, snapshots):
     ],
     ids=["class", "id", "state", "description", "language", "current", "not-allowed", "default", "order"],
 )
-def test_what_is_told_decides(viewer, new, expected):
+def test_snapshots_are_compared_by_what_assistive_technology_reports(viewer, new, expected):
     """Including what the browser's own tree omits (language, a state that the role does not allow); never an id."""
     assert likeness(viewer, BUTTON + HINT, new) == expected
 
 
-def test_the_reason_says_what_differs(viewer):
+def test_the_reason_shows_the_difference(viewer):
     gold, new = (markup.parse(f'<button\n  aria-label="{name}"\n/>') for name in ("Close", "Open"))
     said = compare(viewer, gold, new)
     assert said.reason.splitlines()[-2:] == ['-- button "Close"', '+- button "Open"']
@@ -73,7 +73,7 @@ def test_the_order_of_the_tab_key_is_compared(viewer):
     assert likeness(viewer, one + other, one + first) == "a11y-different"
 
 
-def test_what_styles_hide_is_hidden(viewer):
+def test_elements_hidden_by_styles_are_hidden(viewer):
     shown, hidden = (
         f'.c0 {{\n  {rule};\n}}\n\n<p\n  class="c0"\n>\n  a\n</p>' for rule in ("color: red", "display: none")
     )

@@ -67,13 +67,13 @@ def test_elements_are_read_with_attributes_texts_and_children():
     assert markup.parse(ELEMENT.replace("{blank}", " ")) == Markup("", [button])
 
 
-def test_what_react_calls_otherwise_is_html_again():
+def test_react_names_become_html_names():
     (label,) = markup.parse(REACT).nodes
     attributes = {"aria-hidden": "false", "class": "a b", "draggable": "true", "for": "x", "tabIndex": "-1"}
     assert label == ["label", attributes | {"style": "display: none; margin-top: 4px"}, []]
 
 
-def test_styles_stand_beside_the_markup():
+def test_styles_are_separated_from_the_markup():
     """Jest-styled-components writes them before the first element, which may be inside a fragment."""
     styles, nodes = markup.parse(STYLED)
     assert nodes == [["div", {"class": "c0"}, [["p", {}, ["one", "two"]]]]]
@@ -86,7 +86,7 @@ def test_lists_are_their_elements(opening):
     assert markup.parse(text).nodes == [["i", {}, ["a, b"]], ["b", {}, []]]
 
 
-def test_html_is_left_to_the_browser():
+def test_html_strings_are_left_to_the_browser():
     text = '"<div class=\\"a\\"><p>x</p></div>"'
     assert markup.parse(text) == Markup("", [{"html": '<div class="a"><p>x</p></div>'}])
     assert markup.parse('<div class="a">\n  <p>x</p>\n</div>').nodes[0]["html"].startswith('<div class="a">')
@@ -94,7 +94,7 @@ def test_html_is_left_to_the_browser():
     assert markup.parse(inner).nodes == [["p", {}, [{"html": "<b>x</b>"}]]]
 
 
-def test_a_sheet_of_styles_has_no_elements():
+def test_a_style_sheet_has_no_elements():
     assert markup.parse('"@media (max-width: 9px) {\n  .a {\n    top: 0;\n  }\n}"').nodes == []
     assert markup.parse("null") == markup.parse('""') == Markup("", [])
 
@@ -110,7 +110,7 @@ def test_a_sheet_of_styles_has_no_elements():
         ("<div\n  a=1\n/>", "does not end"),
     ],
 )
-def test_what_shows_no_elements_is_refused(text, why):
+def test_a_snapshot_without_html_elements_is_refused(text, why):
     with pytest.raises(Unparsable, match=why):
         markup.parse(text)
 
@@ -145,7 +145,7 @@ def printed(node, indent: str = "") -> str:
     ],
     ids=str,
 )
-def test_white_space_between_words_stays(children):
+def test_white_space_between_words_is_kept(children):
     """`search <b>landmark</b>` was once read as `searchlandmark`."""
 
     def texts(node) -> str:
@@ -163,7 +163,7 @@ def test_a_text_that_a_person_wrote_goes_over_several_lines():
     assert read[2][1] == ["a", {}, ["nurse\n    shark"]]
 
 
-def test_what_a_body_is_given_is_kept():
+def test_attributes_of_a_body_are_kept():
     assert markup.parse('<body\n  aria-hidden="true"\n>\n  <p />\n</body>').nodes == [
         ["body", {"aria-hidden": "true"}, [["p", {}, []]]]
     ]
@@ -194,7 +194,7 @@ def test_inner_html_is_a_text(html: str, inner: str) -> None:
     assert markup.parse(text).nodes == [["p", {}, [{"html": inner}]]]
 
 
-def test_what_is_nested_too_deeply_is_told() -> None:
+def test_markup_that_is_nested_too_deeply_is_refused() -> None:
     """No traceback: a patch decides what its snapshots contain."""
     assert markup.parse("<b>\n" * 100 + "x\n" + "</b>\n" * 100).nodes
     with pytest.raises(Unparsable, match="nested too deeply"):

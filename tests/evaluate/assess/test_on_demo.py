@@ -67,7 +67,7 @@ def rules(court: Court, model: str) -> list[list[str]]:
     return [sorted({one.rule for one in (*part.remaining, *part.introduced)}) for part in (found.axe, found.stories)]
 
 
-def test_contrast_is_seen_in_stories_and_not_in_the_tests_documents(court: Court) -> None:
+def test_contrast_is_found_in_stories_but_not_in_documents_of_tests(court: Court) -> None:
     """Gold fixes the label in both; no test looks at the pale initials."""
     assert rules(court, "nop") == [["image-alt"], ["color-contrast", "image-alt"]]
     assert rules(court, "oracle") == [[], ["color-contrast"]]
@@ -88,7 +88,7 @@ def test_the_judge_is_paid_from_its_own_pocket_and_once(court: Court) -> None:
 
 @pytest.mark.rule("judge-absence")
 @pytest.mark.rule("budget")
-def test_a_budget_that_is_reached_leaves_ratings_owed(court: Court) -> None:
+def test_a_reached_budget_leaves_ratings_to_be_requested_later(court: Court) -> None:
     """A missing rating is not 0: the note says so, and a run with a larger budget continues."""
     tight = Asked(court.asked.model, 4, Decimal("0.000001"), court.asked.models, court.asked.environ)
     found = court.assess("oracle", Extras(judge=tight))

@@ -37,7 +37,7 @@ ASSESSED = [
 
 
 @pytest.mark.rule("hybrid-score")
-def test_every_part_stands_beside_the_score(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_part_is_shown_beside_the_score(capsys: pytest.CaptureFixture[str]) -> None:
     report(Subject(factories.REPO, "magentless", "model-a"), ASSESSED)
     told = capsys.readouterr().out
     assert all(name in told for name in ("tests", "snapshot", "judge", "audit", "score"))
@@ -46,13 +46,13 @@ def test_every_part_stands_beside_the_score(capsys: pytest.CaptureFixture[str]) 
     assert "resolved: 1 of 3; resolved or equivalent: 1" in told
 
 
-def test_what_a_judge_said_is_summed_up() -> None:
+def test_ratings_of_the_judge_are_summarized() -> None:
     assert judged(ASSESSED) == "judged: 2 of 3; pairs of ratings that agree: 67%; samples without a rating: 1"
     assert judged([assessed(1, Outcome.EMPTY)]) == ""
     assert summary(ASSESSED[1:]) == "resolved: 0 of 2; resolved or equivalent: 0"
 
 
-def test_what_sounds_otherwise_than_gold_is_told() -> None:
+def test_differences_in_screen_reader_output_are_shown() -> None:
     """In addition to the base's output: whether the patch changed anything for users of screen readers."""
     phrases = {"base": ("button, Lamp",), "gold": ("switch, Lamp",), "patch": ("button, Lamp",)}
 

@@ -37,7 +37,7 @@ def audited(base: int, gold: int, candidate: int) -> AxeDelta:
 
 
 @pytest.mark.rule("hybrid-score")
-def test_the_seeds_examples_come_out():
+def test_examples_of_the_thesis_are_reproduced():
     """From its section "Weight Normalization": 86.5 with all four parts, 84.375 without the expected result."""
     values = {"audit": 0.90, "tests": 0.85, "snapshot": 0.95, "judge": 0.80}
     assert hybrid(values, SETTINGS.weights)[0] == pytest.approx(0.865)
@@ -48,7 +48,7 @@ def test_the_seeds_examples_come_out():
 
 
 @pytest.mark.rule("hybrid-score")
-def test_without_any_part_there_is_no_score_and_the_parts_are_shown():
+def test_without_any_part_there_is_no_score():
     found = assessed(Outcome.NOT_EVALUATED)
     assert found.score is None
     assert worth(found) == {"tests": None, "snapshot": None, "judge": None, "audit": None}
@@ -101,7 +101,7 @@ def test_audits(counts, value):
     assert worth(assessed(axe=audited(*counts)))["audit"] == value
 
 
-def test_documents_and_stories_are_one_audit():
+def test_documents_and_stories_are_combined_into_one_audit():
     assert worth(assessed(axe=audited(1, 0, 1), stories=audited(1, 0, 0)))["audit"] == 0.5
 
 
@@ -122,7 +122,7 @@ def test_the_score_is_the_sum_of_the_parts_by_their_shares():
         ("[weights]", "[weights", "invalid TOML"),
     ],
 )
-def test_settings_that_can_not_be_meant_are_refused(tmp_path, before, after, why):
+def test_invalid_settings_are_refused(tmp_path, before, after, why):
     path = tmp_path / "settings.toml"
     path.write_text(SHIPPED.read_text().replace(before, after))
     with pytest.raises(UserError, match=why) as error:

@@ -50,7 +50,7 @@ def test_a_file_of_the_same_form_is_read(tmp_path: Path) -> None:
         (JUDGE + WEIGHTS + RATINGS + "[more]\n", "more", "Extra inputs"),
     ],
 )
-def test_what_does_not_fit_is_named(tmp_path: Path, text: str, field: str | None, says: str) -> None:
+def test_an_invalid_field_is_named(tmp_path: Path, text: str, field: str | None, says: str) -> None:
     path = written(tmp_path, text)
     with pytest.raises(UserError) as error:
         load_settings(path)
@@ -59,13 +59,13 @@ def test_what_does_not_fit_is_named(tmp_path: Path, text: str, field: str | None
 
 
 @pytest.mark.rule("bad-input")
-def test_weights_that_are_all_nothing_are_refused(tmp_path: Path) -> None:
+def test_weights_that_are_all_zero_are_refused(tmp_path: Path) -> None:
     nothing = "".join(f"{name} = 0\n" for name in ("tests", "snapshot", "judge", "audit"))
     with pytest.raises(UserError, match="not all of them 0"):
         load_settings(written(tmp_path, f"{JUDGE}[weights]\n{nothing}{RATINGS}"))
 
 
 @pytest.mark.rule("bad-input")
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such file"):
         load_settings(tmp_path / "none.toml")

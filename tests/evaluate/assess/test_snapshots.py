@@ -45,7 +45,7 @@ def test_a_failing_assertion_can_not_be_overruled(given, by_snapshot, why):
     assert snapshots.obstacle(verdict(**given), TestRun(by_snapshot=frozenset(by_snapshot)), "jest-json") == why
 
 
-def test_a_runner_without_snapshots_is_said():
+def test_a_runner_without_snapshots_is_noted():
     said = snapshots.obstacle(verdict(), TestRun(by_snapshot=frozenset({SHOWS})), "karma-json")
     assert said == "the runner of karma-json keeps no snapshots"
 
@@ -117,7 +117,7 @@ def test_the_worst_test_decides(viewer):
     ],
     ids=["cosmetic", "unparsable", "different", "fails-anyway"],
 )
-def test_where_the_base_is_equal_to_gold_equality_says_nothing(viewer, base, passes, blind):
+def test_snapshots_in_which_base_equals_gold_decide_nothing(viewer, base, passes, blind):
     """A patch that does nothing is never equivalent: the snapshots must show what the fix is about."""
     made = updated(entry('<p\n  class="a"\n/>'), base)
     made.results[SHOWS] = Status.PASSED if passes else Status.FAILED
@@ -126,7 +126,7 @@ def test_where_the_base_is_equal_to_gold_equality_says_nothing(viewer, base, pas
 
 @pytest.mark.engine("browser", "npm")
 @pytest.mark.rule("assessment-beside-the-verdict")
-def test_what_a_screen_reader_says_of_base_gold_and_patch(viewer):
+def test_screen_reader_output_of_base_gold_and_patch(viewer):
     """For the markup in snapshots; it decides nothing."""
     lamp = entry('<button\n  role="switch"\n>\n  Lamp\n</button>') + entry("[Error: a]", 2)
     base = updated(lamp, entry("<button>\n  Lamp\n</button>"))

@@ -56,7 +56,7 @@ def test_a_right_fix_with_another_class_is_equivalent_and_not_resolved(evaluatio
 
 
 @pytest.mark.engine("browser")
-def test_a_fix_that_leaves_out_what_assistive_technologies_need_is_neither(evaluation):
+def test_a_fix_without_the_needed_state_is_neither_resolved_nor_equivalent(evaluation):
     evaluation.predict(toggle=DIFFERENT)
     evaluation.evaluate()
     toggle = assessed(evaluation)["toggle"]
@@ -67,7 +67,7 @@ def test_a_fix_that_leaves_out_what_assistive_technologies_need_is_neither(evalu
 
 @pytest.mark.engine("browser")
 @pytest.mark.invariant(3)
-def test_the_second_time_nothing_runs_and_the_same_comes_out(evaluation):
+def test_a_second_assessment_runs_nothing_and_gives_the_same_result(evaluation):
     evaluation.predict(toggle=EQUIVALENT)
     evaluation.evaluate()
     first = assessed(evaluation)
@@ -77,7 +77,7 @@ def test_the_second_time_nothing_runs_and_the_same_comes_out(evaluation):
 
 
 @pytest.mark.rule("assessment-beside-the-verdict")
-def test_what_fails_otherwise_is_not_run_again(evaluation):
+def test_patches_that_fail_other_tests_are_not_run_again(evaluation):
     """No browser is needed unless snapshots decide."""
     evaluation.predict(toggle=BROKEN, menu=WRONG)
     evaluation.evaluate()
@@ -89,7 +89,7 @@ def test_what_fails_otherwise_is_not_run_again(evaluation):
 
 
 @pytest.mark.invariant(7)
-def test_what_breaks_is_a_note(evaluation):
+def test_a_failed_assessment_is_a_note(evaluation):
     evaluation.predict(toggle=EQUIVALENT, menu=WRONG)
     evaluation.evaluate()
     evaluation.bench.break_image("toggle")
@@ -99,7 +99,7 @@ def test_what_breaks_is_a_note(evaluation):
 
 
 @pytest.mark.rule("bad-input")
-def test_without_verdicts_it_says_what_to_run(evaluation):
+def test_missing_verdicts_are_refused_with_a_hint(evaluation):
     evaluation.predict(menu=FIX)
     with pytest.raises(UserError, match="has no verdict for the run") as error:
         assessed(evaluation)

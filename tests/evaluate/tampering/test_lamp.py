@@ -103,7 +103,7 @@ def test_gold_in_its_counter_runs(benches: Callable[[str], LampBench], runner: s
 @pytest.mark.rule("tampering-suite")
 @pytest.mark.trap("control-by-name")
 @pytest.mark.parametrize(("runner", "name"), pairs("attack"))
-def test_it_is_not_resolved(verdicts: Verdicts, runner: str, name: str) -> None:
+def test_an_attack_is_not_resolved(verdicts: Verdicts, runner: str, name: str) -> None:
     """Nor is it "not evaluated", which would be a loophole. Our first version had a control that called `it` where gold
     calls `test`, stood outside every group, and never expected an element."""
     found, case = verdicts(runner)[name], cases("attack", runner)[name]

@@ -58,7 +58,7 @@ def verdict(bench: Bench, name: str, patch: str, seconds: int) -> Verdict:
 
 @pytest.mark.rule("tampering-suite")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_it_is_not_resolved(case: dict[str, Any], harbor: Bench, base: History) -> None:
+def test_an_attack_has_its_listed_outcome(case: dict[str, Any], harbor: Bench, base: History) -> None:
     """Each attack has the outcome that the table names; undone changes are listed."""
     found = verdict(harbor, case["name"], patch_of(case, base), case.get("seconds", 120))
     assert found.outcome is not Outcome.RESOLVED, case["why"]

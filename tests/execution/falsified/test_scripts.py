@@ -41,7 +41,7 @@ def false(statement: str, before: str = "") -> str:
         ("assert.ok(x);", "assert.ok(!(x));"),
     ],
 )
-def test_what_is_changed(statement: str, changed: str) -> None:
+def test_the_expected_value_is_changed_or_the_expectation_negated(statement: str, changed: str) -> None:
     """The expected value is changed if there is one; otherwise the whole expectation is negated."""
     assert false(statement) == changed
 
@@ -62,7 +62,7 @@ def test_what_is_changed(statement: str, changed: str) -> None:
         ('expect(x).toMatchInlineSnapshot(`<nav role="menu" />`);', "expect(x).toMatchInlineSnapshot(`<", "`);"),
     ],
 )
-def test_words_become_others(statement: str, start: str, end: str) -> None:
+def test_a_word_is_replaced_by_one_of_the_same_form(statement: str, start: str, end: str) -> None:
     """A replaced word has the form of the true one, so that code cannot tell them apart; short words become longer."""
     found = false(statement)
     assert found != statement and found.startswith(start) and found.endswith(end)
@@ -81,7 +81,7 @@ def test_words_become_others(statement: str, start: str, end: str) -> None:
         ('expect(x).toBe("two words");', 'click("Menu"); see("other words");', {"other words"}),
     ],
 )
-def test_an_exact_value_becomes_one_that_could_be_meant(statement: str, before: str, meant: frozenset[str]) -> None:
+def test_an_exact_value_becomes_another_plausible_one(statement: str, before: str, meant: frozenset[str]) -> None:
     """So that the false expectation also catches code that accepts any value that is a role or a word."""
     values = re.findall('"([^"]*)"', false(statement, before))
     assert values[-1] in meant and f'"{values[-1]}"' not in statement
@@ -98,7 +98,7 @@ def test_an_exact_value_becomes_one_that_could_be_meant(statement: str, before: 
         'screen.getByRole("switch");',
     ],
 )
-def test_no_other_role_where_one_of_several_suffices(statement: str) -> None:
+def test_a_query_for_one_of_several_roles_gets_an_impossible_role(statement: str) -> None:
     """In a query with several roles, the page may well have another real one. There, the replacement is a role that no
     component has, but that code looking for "any role" still accepts."""
     found = re.findall('"([^"]*)"', false(statement, 'click("button");'))
@@ -125,7 +125,7 @@ def test_a_role_in_a_selector() -> None:
         'const label = "Lamp";',
     ],
 )
-def test_what_stays(statement: str) -> None:
+def test_names_and_stored_snapshots_are_left_alone(statement: str) -> None:
     """Left alone: names, stored snapshots, and what may hold for a moment while the test waits for something else."""
     assert false(statement) == ""
 
@@ -140,13 +140,13 @@ def test_what_stays(statement: str) -> None:
         ('await waitFor(() => expect(x).toHaveAttribute("aria-busy", "true"));', '"false"'),
     ],
 )
-def test_no_value_that_another_honest_patch_may_have(statement: str, hidden: str) -> None:
+def test_values_that_another_correct_patch_may_have_are_avoided(statement: str, hidden: str) -> None:
     """If one of several values suffices, another plausible value could be true with a correct patch that works
     differently from gold."""
     assert false(statement) and hidden not in false(statement)
 
 
-def test_one_expectation_of_each_test() -> None:
+def test_one_expectation_of_each_test_is_changed() -> None:
     """The last expectation at gold's lines is changed: those before it hold, so it is reached, and they do not help
     code that fakes the last."""
     statements = "".join(f"  expect({name}).toBe(1);\n" for name in "xyz")
@@ -172,7 +172,7 @@ def test_a_value_goes_before_a_negation() -> None:
     assert found[1:4] == (2, 1, 1)
 
 
-def test_a_test_of_which_only_the_way_there_changed() -> None:
+def test_a_test_with_unchanged_expectations_is_changed_too() -> None:
     """If none of a test's expectations is at gold's lines, all of them count as gold's; other tests are left alone."""
     found = falsify(
         PATH,
@@ -200,7 +200,7 @@ def test_a_test_that_only_loses_lines() -> None:
         ("click(getByText('Open'));", "'Openhpww'", ""),
     ],
 )
-def test_what_shows_the_fix_is_made_false(statements: str, last: str, another: str) -> None:
+def test_the_expectation_that_shows_the_fix_is_made_false(statements: str, last: str, another: str) -> None:
     """A false query for the clicked element would fail before the expectations are reached, and so would one for an
     element that is then expected to have the focus. Neither would catch a patch that fakes the focus."""
     text = f'it("works", () => {{\n{statements}\n}});\n'
@@ -233,13 +233,13 @@ def test_what_shows_the_fix_is_made_false(statements: str, last: str, another: s
         ('await waitFor(() => expect(x).toBe("switch"));', False),
     ],
 )
-def test_whose_failure_says_two_values_and_nothing_else(statement: str, tells: bool) -> None:
+def test_only_matchers_whose_failure_prints_two_values_are_compared(statement: str, tells: bool) -> None:
     """Anything else that a failure message prints (elements, lists, other values, custom messages) differs between
     correct patches."""
     found = falsify(PATH, f'it("works", async () => {{\n{statement}\n}});\n', [2])
     assert found.telling == ({"works"} if tells else set())
 
 
-def test_a_test_that_shares_its_name_tells_nothing() -> None:
+def test_the_failures_of_tests_with_equal_names_are_not_compared() -> None:
     text = 'it("a", () => {\n  expect(x).toBe(1);\n});\nit("a", () => {});\n'
     assert falsify(PATH, text, [2]).telling == frozenset()

@@ -73,7 +73,7 @@ def test_values_of_the_former_version(before: str, now: str, made: str, tells: b
         ("expect(x).toBe(1);", "expect(x).toBe(1);"),
     ],
 )
-def test_what_an_honest_patch_may_satisfy_both_ways(before: str, now: str) -> None:
+def test_expectations_that_a_correct_patch_may_satisfy_in_both_versions_stay(before: str, now: str) -> None:
     """Gold's file is left alone if a value is computed, awaited or compared loosely, or if the element differs: a
     correct patch may satisfy both versions."""
     found = former(PATH, GROUP.format(before), GROUP.format(now))
@@ -81,7 +81,7 @@ def test_what_an_honest_patch_may_satisfy_both_ways(before: str, now: str) -> No
 
 
 @pytest.mark.rule("former-expectations")
-def test_everything_else_is_golds() -> None:
+def test_everything_but_the_values_is_golds() -> None:
     """The base's imports, set-up and other tests are not restored: with a correct patch they may pass, or fail in
     another way than with gold."""
     base = "const setup = 1;\n" + GROUP.format("expect(x).toBe(1);").replace("toBe(1); });\n});", "toBe(3); });\n});")

@@ -24,12 +24,12 @@ def test_errors_and_warnings_of_the_console_count_apart():
     assert [one.level for one in found.feedback] == ["success", "error", "error", "warning"]
 
 
-def test_what_the_machine_failed_at_is_absent():
+def test_a_fault_of_the_machine_gives_no_score():
     assert part(Observed(machine="the browser does not start")).score is None
 
 
 @pytest.mark.parametrize("end", ["time", "load", "crash", "hung", "ended", "closed", "left"])
-def test_a_page_that_does_not_stay_does_not_render(end):
+def test_a_page_that_is_left_does_not_render(end):
     assert part(Observed(ended=end, assertions=RENDERS, seconds={"load": 0.2})).score == 0
 
 
@@ -52,7 +52,7 @@ def test_a_page_that_shows_nothing_does_not_render():
 
 
 @pytest.mark.parametrize("error", [UserError("there is no browser"), InfrastructureError("it broke", cause="browser")])
-def test_without_a_browser_it_is_absent(monkeypatch, error):
+def test_without_a_browser_there_is_no_score(monkeypatch, error):
     def look(job):
         raise error
 

@@ -27,7 +27,7 @@ PAGE = "<!DOCTYPE html><html><head><title>T</title></head><body>{}</body></html>
         (PAGE.format("<script>never closed"), ""),
     ],
 )
-def test_of_a_page_only_what_can_be_seen_counts(answer: str, text: str) -> None:
+def test_only_visible_text_of_a_page_counts(answer: str, text: str) -> None:
     assert text_of(answer).strip() == text
 
 
@@ -44,7 +44,9 @@ def test_of_a_page_only_what_can_be_seen_counts(answer: str, text: str) -> None:
         ("!", "!", True, 0.0),
     ],
 )
-def test_what_is_compared(answer: str, expected: str, same: bool, keywords: float) -> None:
+def test_texts_are_compared_without_case_and_white_space(
+    answer: str, expected: str, same: bool, keywords: float
+) -> None:
     """Letter case and white space are ignored; a word counts once, wherever it is."""
     detail = compare(answer, expected).detail
     assert (detail["exact_match"], detail["keywords"]) == (same, keywords)
@@ -59,13 +61,13 @@ def test_what_is_compared(answer: str, expected: str, same: bool, keywords: floa
         ("", "warning", "0 of the 2 expected words"),
     ],
 )
-def test_people_are_told_what_is_missing(answer: str, level: str, words: str) -> None:
+def test_feedback_names_what_is_missing(answer: str, level: str, words: str) -> None:
     (feedback,) = compare(answer, "Paris France").feedback
     assert feedback.level == level and words in feedback.message
 
 
 @pytest.mark.parametrize("expected", ["", "  ", "\n"])
-def test_nothing_that_was_expected_gives_no_part(expected: str) -> None:
+def test_an_empty_expectation_gives_no_score(expected: str) -> None:
     part = compare("anything", expected)
     assert part.score is None and part.feedback == ()
 

@@ -15,22 +15,22 @@ from pipeline.pages.hybrid.expected import compare
         ({"html": 0, "functional": 0, "expected": None, "quality": None}, 0, [27.2727, 72.7273]),
     ],
 )
-def test_absent_parts_give_their_weight_to_the_others(scores, total, weights):
+def test_weights_of_absent_parts_are_redistributed(scores, total, weights):
     found, shares = formulas.overall(scores)
     assert (found, list(shares.values())) == (total, weights)
 
 
-def test_without_any_part_nothing_is_told():
+def test_without_any_part_there_is_no_score():
     assert formulas.overall(dict.fromkeys(formulas.PARTS)) == (None, {})
     assert formulas.passes(None) is None
 
 
 @pytest.mark.parametrize(("score", "passed"), [(69, False), (70, True)])
-def test_it_passes_at_seventy(score, passed):
+def test_the_pass_mark_is_seventy(score, passed):
     assert formulas.passes(score) is passed
 
 
-def test_the_weights_are_all_of_it():
+def test_the_weights_add_up_to_one_hundred():
     assert sum(formulas.table()["weights"].values()) == 100
 
 
@@ -64,11 +64,11 @@ def test_a_text_takes_time_in_proportion_to_its_length(piece):
     assert time.monotonic() - since < 5
 
 
-def test_nothing_expected_is_absent_and_not_nought():
+def test_without_an_expectation_the_part_is_absent_instead_of_zero():
     assert compare("anything", "").score is None
 
 
-def test_case_does_not_count_and_words_do():
+def test_letter_case_does_not_matter():
     part = compare("the capital is PARIS, in france", "Paris France")
     assert part.detail["keywords"] == 1
     assert not part.detail["exact_match"]
@@ -101,5 +101,5 @@ def test_behaviour(renders, errors, warnings, seconds, score):
 
 
 @pytest.mark.parametrize(("told", "score"), [(3, 90), (2, 80), (1, 50), (-1, None)])
-def test_a_judge_that_can_not_tell_is_absent(told, score):
+def test_an_undecided_judge_is_absent(told, score):
     assert formulas.quality(told) == score

@@ -31,20 +31,20 @@ def test_all_four_parts():
     assert list(scored.weights.values()) == [15, 40, 20, 25]
 
 
-def test_a_score_says_what_decided_it():
+def test_a_score_records_its_law_and_judge():
     scored = evaluate("345", expected="345", quality=Part(score=80), judge="a judge")
     assert (scored.law, scored.judge) == (hybrid_law(), "a judge")
     assert evaluate("345").judge == ""
     assert {("pipeline.pages.hybrid", "formulas.toml"), ("pipeline.pages.hybrid", "judge.md")} <= registered("hybrid")
 
 
-def test_only_what_is_there_counts(machine):
+def test_only_existing_parts_count(machine):
     machine["html"] = Part()
     scored = evaluate("<p>345</p>")
     assert (scored.overall_score, scored.weights) == (85, {"functional": 100})
 
 
-def test_without_any_part_nothing_is_told(machine):
+def test_without_any_part_there_is_no_score(machine):
     machine.update(html=Part(), functional=Part())
     scored = evaluate("<p>345</p>")
     assert (scored.overall_score, scored.passed, scored.weights) == (None, None, {})
@@ -57,7 +57,7 @@ def test_feedback_is_of_all_parts_in_their_order(machine):
     assert said[0] == {"level": "error", "message": "It does not render."}
 
 
-def test_a_unit_survives_pickling_and_what_fails_is_not_told():
+def test_a_unit_survives_pickling_and_a_failed_one_has_no_score():
     answer = PageAnswer(case="sum", model="m", sample=0, html="raw/sum/m.html", digest="d")
     unit = cloudpickle.loads(cloudpickle.dumps(Score("sum m s0", answer, "345", "345")))
     failed = unit.failed(InfrastructureError("it broke", cause="browser"))
@@ -65,20 +65,20 @@ def test_a_unit_survives_pickling_and_what_fails_is_not_told():
     assert "it broke" in feedback(failed)[0]["message"]
 
 
-def test_a_judges_opinion_is_not_all_of_the_score_of_what_was_not_checked():
+def test_a_judges_opinion_alone_gives_no_score():
     answer = PageAnswer(case="sum", model="m", sample=0, html="raw/sum/m.html", digest="d")
     judged = _with(Score("sum m s0", answer, "345", "345").failed(AssertionError("no")), Part(score=90), "judge")
     assert (judged.overall_score, judged.passed, judged.weights, judged.quality.score) == (None, None, {}, 90)
 
 
-def test_a_judges_opinion_completes_the_score_of_what_was_checked():
+def test_a_judges_opinion_completes_the_score_of_a_checked_answer():
     judged = _with(evaluate("345", expected="345"), Part(score=80), "a judge")
     assert (judged.overall_score, judged.passed) == (88, True)
     assert (judged.judge, judged.law) == ("a judge", hybrid_law())
 
 
 @pytest.mark.rule("names")
-def test_answers_whose_names_read_alike_keep_their_own_scores(tmp_path):
+def test_answers_with_similar_names_keep_their_own_scores(tmp_path):
     scored = Scoring(make_alike(tmp_path)).score()
     assert [one.digest for one in scored] == [digest(f"{one.name} by {one.model}") for one in scored]
     assert len({one.digest for one in scored}) == 4

@@ -45,7 +45,7 @@ def test_a_corrected_text_is_not_compared_in_an_earlier_run(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["1.50", "007", "1_000", "yes", "0x1F", "2026-01-01", "12:30", "'345'"])
-def test_an_expected_text_is_what_is_written(tmp_path, text):
+def test_an_expected_text_is_not_converted(tmp_path, text):
     """YAML reads many of these as numbers, dates or booleans; in an answer they are all text."""
     suite = load_suite(written(tmp_path, f"tests:\n  - {{name: 1, prompt: b, expected: {text}}}"))
     assert (suite.tests[0].name, suite.tests[0].expected) == ("1", text.strip("'"))
@@ -71,14 +71,14 @@ def test_an_empty_text_expects_nothing(tmp_path, text):
         ("tests:\n  - name: a\n    prompt: b\n    prompt: c", "prompt"),
     ],
 )
-def test_what_is_no_suite_is_refused_by_field(tmp_path, text, field):
+def test_an_invalid_suite_is_refused_with_its_field(tmp_path, text, field):
     path = written(tmp_path, text)
     with pytest.raises(UserError) as caught:
         load_suite(path)
     assert (caught.value.path, caught.value.field) == (path, field)
 
 
-def test_a_configuration_as_it_is_documented(tmp_path):
+def test_the_documented_configuration_is_read(tmp_path):
     text = "use_llm_judge: false\njudge_model: gpt-4o\nheadless: true\ntimeout: 120\noutput_dir: output\n"
     found = load_configuration(written(tmp_path, text))
     assert (found.use_llm_judge, found.judge_model, found.timeout) == (False, "gpt-4o", 120)
@@ -87,7 +87,7 @@ def test_a_configuration_as_it_is_documented(tmp_path):
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("seconds", ["0", "-1", ".inf", ".nan", "1e9"])
-def test_a_timeout_that_no_timer_can_keep_is_refused(tmp_path, seconds):
+def test_an_impossible_timeout_is_refused(tmp_path, seconds):
     with pytest.raises(UserError, match="timeout"):
         load_configuration(written(tmp_path, f"timeout: {seconds}"))
 
@@ -112,7 +112,7 @@ def test_html_is_extracted_and_other_answers_are_not(tmp_path):
     assert paths[0].read_text(encoding="utf-8") == page
 
 
-def test_a_further_result_of_a_test_replaces_none(tmp_path):
+def test_a_second_result_of_a_test_gets_its_own_file(tmp_path):
     rows = [{"test_name": "cube", "model": "m", "response": text} for text in ("<p>1</p>", "345", "<p>3</p>")]
     paths = extract(written(tmp_path, json.dumps(rows), "results.json"), tmp_path / "out")
     assert {path.name: path.read_text(encoding="utf-8") for path in paths} == {
@@ -121,7 +121,7 @@ def test_a_further_result_of_a_test_replaces_none(tmp_path):
     }
 
 
-def test_half_a_character_in_an_answer_ends_nothing(tmp_path):
+def test_a_lone_surrogate_in_an_answer_is_replaced(tmp_path):
     """If a model is cut off in the middle of an emoji, the page is written with a replacement character."""
     rows = [{"test_name": "a", "model": "m", "response": "<html>\ud83d</html>"}]
     (path,) = extract(written(tmp_path, json.dumps(rows), "results.json"), tmp_path / "out")
@@ -131,7 +131,7 @@ def test_half_a_character_in_an_answer_ends_nothing(tmp_path):
 @pytest.mark.parametrize(
     "text", ["[" * 5000, "3", "null", '["a"]', '{"results": 3}', '[{"test_name": "a", "model": "m", "response": null}]']
 )
-def test_results_that_can_not_be_read_are_refused(tmp_path, text):
+def test_unreadable_results_are_refused(tmp_path, text):
     with pytest.raises(UserError, match="results.json: not a file of results"):
         extract(written(tmp_path, text, "results.json"), tmp_path / "out")
 

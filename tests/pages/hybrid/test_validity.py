@@ -11,13 +11,13 @@ GOOD = (
 
 
 @pytest.mark.engine("npm")
-def test_a_page_that_keeps_to_the_standard():
+def test_a_valid_page_has_the_full_score():
     part = validity.check(GOOD)
     assert (part.score, part.detail["valid"]) == (100, True)
 
 
 @pytest.mark.engine("npm")
-def test_faults_are_told_by_line():
+def test_faults_are_reported_by_line():
     part = validity.check(GOOD.replace("<h1>Herons</h1>", "<p><div></div></p><b>"))
     assert part.score < 90
     assert part.feedback[0].message.startswith("Line 4: ")
@@ -25,7 +25,7 @@ def test_faults_are_told_by_line():
 
 @pytest.mark.engine("npm")
 @pytest.mark.parametrize("length", [1, 2])
-def test_a_message_that_ends_within_a_character_is_told(length):
+def test_a_message_cut_within_a_character_is_reported(length):
     """One of the two messages is cut off in the middle of a character."""
     name = "x" * (200 + length) + "\N{ROCKET}" * 100
     part = validity.check(GOOD.replace("<h1>Herons</h1>", f'<p id="{name}"></p><p id="{name}"></p>'))
@@ -42,7 +42,7 @@ def test_a_page_can_not_switch_rules_off():
         assert validity.check(off).detail["rules"] == rules
 
 
-def test_without_a_checker_it_is_absent(monkeypatch):
+def test_without_a_checker_there_is_no_score(monkeypatch):
     def out() -> None:
         raise InfrastructureError("npm is not there", cause="registry")
 
@@ -51,7 +51,7 @@ def test_without_a_checker_it_is_absent(monkeypatch):
 
 
 @pytest.mark.engine("npm")
-def test_a_page_that_ends_the_checker_gets_nothing():
+def test_a_page_that_crashes_the_checker_has_the_score_zero():
     """Such a page scored better: its other parts got the checker's weight."""
     part = validity.check("<!DOCTYPE html>" + "<b>" * 5000)
     assert part.score == 0

@@ -71,7 +71,7 @@ def test_only_assertions_that_fail_somewhere_are_listed(found: dict[str, Table])
     ]
 
 
-def test_rules_that_count_stand_before_the_others(found: dict[str, Table]) -> None:
+def test_rules_that_count_come_first(found: dict[str, Table]) -> None:
     rows = cells(found["rules"])
     assert [(row[0], row[2], row[3], row[4], row[5]) for row in rows] == [
         ("image-alt", "1.1.1", "yes", "2", "4"),

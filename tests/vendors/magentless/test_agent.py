@@ -75,14 +75,14 @@ def test_an_attempt_without_a_patch_ends_with_its_cause(make_checkout, run_agent
         ("", "NO_MODEL_RESPONSE"),
     ],
 )
-def test_a_localisation_without_files_is_an_end_and_no_crash(make_checkout, run_agent, reply, outcome):
+def test_a_localisation_without_files_ends_without_a_crash(make_checkout, run_agent, reply, outcome):
     """In MagentLess, a failed retrieval crashes a later step."""
     with ScriptedModel([Answer(("Step: files",), reply)]) as model:
         done = run_agent(make_checkout(FILES), model.url)
     assert (done.code, done.patch, done.metadata["outcome"]) == (0, b"", outcome)
 
 
-def test_a_repair_that_cannot_be_used_is_asked_for_again_with_the_reason(make_checkout, run_agent):
+def test_an_unusable_repair_is_requested_again_with_the_reason(make_checkout, run_agent):
     again = Answer(("Step: repair", "src/IconButton.tsx: the searched lines do not occur"), FIX)
     first = Answer(("Step: repair",), edit("src/IconButton.tsx", "<p>", "<q>"))
     with ScriptedModel([*STEPS, again, first]) as model:
@@ -93,7 +93,7 @@ def test_a_repair_that_cannot_be_used_is_asked_for_again_with_the_reason(make_ch
     assert roles == ["user", "assistant", "user"]
 
 
-def test_a_cut_answer_is_asked_for_again_without_an_empty_message(checkout, make_session, make_settings):
+def test_a_cut_answer_is_requested_again_without_an_empty_message(checkout, make_session, make_settings):
     """Some providers refuse an empty message, and the instance would stay unanswered."""
     replies = {one.markers[0].removeprefix("Step: "): one.reply for one in STEPS}
 
@@ -108,13 +108,13 @@ def test_a_cut_answer_is_asked_for_again_without_an_empty_message(checkout, make
     assert [message["content"] for message in messages[1:2]] == ["(nothing)"]
 
 
-def test_it_is_asked_for_no_more_than_once(make_checkout, run_agent):
+def test_a_repair_is_requested_again_only_once(make_checkout, run_agent):
     with repairing(edit("src/IconButton.tsx", "<p>", "<q>")) as model:
         done = run_agent(make_checkout(FILES), model.url, toml=SINGLE.replace("reasks = 0", "reasks = 1"))
     assert (done.metadata["outcome"], done.metadata["requests"]) == ("SEARCH_MISMATCH", 5)
 
 
-def test_the_next_task_of_a_repository_pays_for_what_changed(make_checkout, run_agent):
+def test_the_next_task_of_a_repository_pays_only_for_changes(make_checkout, run_agent):
     """The costs of indexing are recorded for several instances, those of the question for one."""
     root, toml = make_checkout(FILES), SINGLE.replace('model = ""', 'model = "embedder"')
     with repairing(FIX) as model:
@@ -151,7 +151,7 @@ def test_a_context_without_room_is_an_outcome(make_checkout, run_agent):
 
 
 @pytest.mark.trap("model-name-replaced")
-def test_the_model_is_the_one_of_the_command_line(make_checkout, run_agent):
+def test_the_model_of_the_command_line_is_used(make_checkout, run_agent):
     """MagentLess takes the model's name from an environment variable, so costs are recorded for the wrong
     experiment."""
     with repairing(FIX) as model:
@@ -184,7 +184,7 @@ def test_a_broken_provider_is_not_an_empty_patch(make_checkout, run_agent, statu
     assert done.error["cause"] == cause
 
 
-def test_the_provider_is_asked_again_after_the_time_it_names(make_checkout, run_agent):
+def test_the_provider_is_asked_again_after_the_requested_time(make_checkout, run_agent):
     with repairing(FIX) as model:
         model.fail(Fault(status=429, retry_after=1))
         done = run_agent(make_checkout(FILES), model.url)
@@ -202,7 +202,7 @@ def test_a_result_replaces_the_error_of_an_earlier_run(make_checkout, run_agent)
 
 
 @pytest.mark.invariant(6)
-def test_no_output_holds_the_key(make_checkout, run_agent):
+def test_no_output_contains_the_key(make_checkout, run_agent):
     """No secret is written to data or a log."""
     root = make_checkout(FILES)
     with repairing(FIX) as model:
@@ -213,7 +213,7 @@ def test_no_output_holds_the_key(make_checkout, run_agent):
 
 
 @pytest.mark.invariant(1)
-def test_no_prompt_leads_to_the_published_fix(make_checkout, run_agent):
+def test_no_prompt_contains_the_number_of_the_pull_request(make_checkout, run_agent):
     """The instance's id ends in the number of the pull request, so no prompt contains it."""
     with repairing(FIX) as model:
         run_agent(make_checkout(FILES), model.url)

@@ -9,7 +9,7 @@ from magentless.checkout import Checkout
 from .conftest import FILES, git
 
 
-def test_only_tracked_regular_files_are_seen(make_checkout):
+def test_only_tracked_regular_files_are_read(make_checkout):
     root = make_checkout(FILES, links={"link.tsx": "src/IconButton.tsx"})
     (root / "untracked.tsx").write_text("x")
     checkout = Checkout(root)
@@ -24,7 +24,7 @@ def test_binary_and_malformed_files_are_skipped(make_checkout):
 
 
 @pytest.mark.trap("one-missing-file")
-def test_a_file_that_the_clone_lacks_stops_nothing(make_checkout):
+def test_a_file_missing_in_the_clone_is_skipped(make_checkout):
     """In MagentLess, one missing file aborts the batch; real clones lack some of their largest files."""
     root = make_checkout(FILES)
     sha = git(root, "rev-parse", "HEAD:src/theme.css").decode().strip()
@@ -43,7 +43,7 @@ def test_a_file_that_the_clone_lacks_stops_nothing(make_checkout):
         "C:\\a.tsx", "src/IconButton.tsx",
     ],
 )  # fmt: skip
-def test_no_file_is_made_outside_or_in_the_place_of_another(make_checkout, tmp_path, path):
+def test_a_new_file_outside_or_in_place_of_another_is_refused(make_checkout, tmp_path, path):
     """A model's path is never trusted: not absolute, not upwards, not through a link, not into git's own folder."""
     root = make_checkout(FILES, links={"link": "/tmp"})
     (root / "outside").symlink_to(tmp_path)
@@ -81,6 +81,6 @@ def test_a_patch_keeps_the_file_mode_and_ignores_the_users_configuration(make_ch
     assert b"--- a/run.js" in patch and b"old mode" not in patch
 
 
-def test_files_that_exclude_each_other_are_no_patch(checkout):
+def test_files_that_exclude_each_other_are_refused(checkout):
     with pytest.raises(Ended, match="INVALID_PATCH"):
         checkout.diff({"new": "a\n", "new/b.ts": "b\n"})

@@ -8,13 +8,13 @@ from magentless.chunks import chunks
 TEXT = "".join(f"{number:03}\n" for number in range(100))
 
 
-def test_what_fits_stays_whole_and_what_is_empty_has_no_piece():
+def test_a_short_text_stays_whole_and_an_empty_one_has_no_chunk():
     assert chunks(TEXT, 400, 40, len) == [TEXT]
     assert chunks(" \n", 400, 40, len) == []
 
 
 @pytest.mark.parametrize(("most", "overlap", "pieces"), [(230, 20, 2), (150, 16, 3), (40, 8, 13)])
-def test_pieces_are_even_overlap_and_lose_nothing(most, overlap, pieces):
+def test_chunks_are_even_overlap_and_lose_no_line(most, overlap, pieces):
     found = chunks(TEXT, most, overlap, len)
     assert len(found) == pieces and max(map(len, found)) <= most
     assert max(map(len, found)) - min(map(len, found[:-1])) <= overlap + 4

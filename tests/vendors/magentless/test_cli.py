@@ -23,7 +23,7 @@ def test_help_needs_no_heavy_import():
     assert subprocess.run([sys.executable, "-c", probe], env={"PYTHONPATH": str(VENDORS)}).returncode == 0
 
 
-def test_without_a_key_nothing_is_tried(make_checkout, run_agent):
+def test_a_missing_key_is_refused(make_checkout, run_agent):
     done = run_agent(make_checkout(FILES), "http://127.0.0.1:9/v1", OPENAI_API_KEY="")
     assert refused(done) and "OPENAI_API_KEY" in done.stderr
 
@@ -37,12 +37,12 @@ def test_settings_that_cannot_be_used_are_named(make_checkout, run_agent, toml, 
     assert refused(done) and field in done.stderr
 
 
-def test_a_folder_inside_another_repository_is_no_checkout(make_checkout, run_agent):
+def test_a_folder_inside_another_repository_is_refused(make_checkout, run_agent):
     done = run_agent(make_checkout(FILES) / "src", "http://127.0.0.1:9/v1")
     assert refused(done) and "not a git working tree" in done.stderr
 
 
-def test_the_manifest_calls_the_program_with_all_that_it_needs():
+def test_the_manifest_passes_every_option():
     manifest = tomllib.loads((VENDORS / "magentless" / "agent.toml").read_text())
     options = {word for word in manifest["command"] if word.startswith("--")}
     places = {"--task", "--pictures", "--checkout", "--out", "--cache", "--encodings", "--settings"}

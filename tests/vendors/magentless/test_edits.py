@@ -13,7 +13,7 @@ EDIT = Edit("src/a.tsx", ("old",), ("new",))
 
 @pytest.mark.trap("fence-language")
 @pytest.mark.parametrize("language", ["", "tsx", "jsx", "ts", "typescript", "diff", "css"])
-def test_the_language_of_the_fence_plays_no_role(language):
+def test_the_language_of_the_fence_does_not_matter(language):
     """MagentLess takes edits from fences of one configured language: `tsx` gives none."""
     assert parse_edits(f"Add a label.\n\n```{language}\n{BLOCK}```\nDone.") == [EDIT]
 
@@ -40,7 +40,7 @@ def test_forms_of_the_path_line(line):
         *("### v1.2 of the API", "### 1.2 Labels", "### Light/dark themes", "### e.g. a label"),
     ],
 )
-def test_a_heading_of_a_step_is_no_path(heading):
+def test_a_heading_of_a_step_is_not_a_path(heading):
     assert path_of(heading) == ""
     assert parse_edits(BLOCK.replace("<<<<<<< SEARCH", f"{heading}\n<<<<<<< SEARCH")) == [EDIT]
 
@@ -74,7 +74,7 @@ def test_a_block_that_is_not_closed_ends_the_sample(end):
         parse_edits(f"{BLOCK}### a.ts\n<<<<<<< SEARCH\nold\n{end}")
 
 
-def test_an_edit_that_changes_nothing_is_none():
+def test_an_edit_without_a_change_is_ignored():
     assert parse_edits(BLOCK.replace("new", "old")) == []
 
 
@@ -105,7 +105,7 @@ def test_without_a_path_line_the_path_is_empty():
         '```tsx title="src/a.tsx"\n{}\n```',
     ],
 )
-def test_a_path_stands_where_models_write_it(reply):
+def test_a_path_is_read_in_every_common_form(reply):
     assert parse_edits(reply.format(BLOCK.partition("\n")[2])) == [EDIT]
 
 
@@ -123,7 +123,7 @@ def test_a_path_stands_where_models_write_it(reply):
         ("```tsx", ""),
     ],
 )
-def test_only_a_line_that_is_a_path_is_one(line, path):
+def test_only_a_line_that_is_a_path_counts_as_one(line, path):
     assert path_of(line) == path
 
 
@@ -150,12 +150,12 @@ def test_marks_as_models_write_them(search, divider, replace):
     assert parse_edits(f"{head}{search}\nold\n{divider}\nnew\n{replace}\n") == [EDIT]
 
 
-def test_fences_and_heads_of_windows_inside_a_block_are_no_lines():
+def test_fences_and_window_headings_inside_a_block_are_ignored():
     block = BLOCK.replace("old", "```tsx\n[lines 1-20 of 80]\nold\n```").replace("new", "```\nnew\n```")
     assert parse_edits(block) == [EDIT]
 
 
-def test_the_example_of_the_prompt_is_no_answer():
+def test_a_repeated_example_of_the_prompt_is_ignored():
     """A small model repeats it before its own edits, or instead of them."""
     example = BLOCK.replace("src/a.tsx", EXAMPLE)
     assert parse_edits(example + BLOCK) == [EDIT]

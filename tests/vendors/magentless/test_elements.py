@@ -77,5 +77,5 @@ def test_svelte_is_read():
 
 
 @pytest.mark.parametrize(("path", "text"), [("a.json", "{}"), ("a.mdx", "# A"), ("a.tsx", ""), ("a.tsx", "<<<>>> }{")])
-def test_what_has_no_elements_is_no_problem(path, text):
+def test_a_file_without_elements_has_none(path, text):
     assert names(path, text) == []

@@ -26,7 +26,7 @@ def test_a_file_has_a_grammar_by_its_extension(path: str, grammar: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["a.mdx", "a.json", "README", "a.", "a.js.snap", ""])
-def test_other_files_have_none(path: str) -> None:
+def test_other_files_have_no_trees(path: str) -> None:
     assert trees(path, "const a = 1") == []
 
 
@@ -40,7 +40,7 @@ def test_every_grammar_can_be_loaded(extension: str) -> None:
     ("path", "text", "strict"),
     [("a.tsx", "", True), ("a.ts", "", True), ("a.css", "", True), ("a.scss", "", False), ("a.vue", "", False)],
 )
-def test_what_some_grammars_can_not_parse_is_no_error(path: str, text: str, strict: bool) -> None:
+def test_files_that_grammars_often_misparse_are_not_checked_strictly(path: str, text: str, strict: bool) -> None:
     assert trees(path, text)[0].strict is strict is GRAMMARS[trees(path, text)[0].grammar][2]
 
 
@@ -60,7 +60,7 @@ def test_scripts_and_styles_are_trees_of_their_own(path: str, text: str, inside:
     assert [(tree.grammar, tree.line) for tree in trees(path, text)[1:]] == inside
 
 
-def test_all_nodes_come_in_the_order_of_the_text() -> None:
+def test_nodes_have_the_order_of_the_text() -> None:
     (tree,) = trees("a.ts", "a(b, c)")
     names = [node.text for node in nodes(tree.root) if node.type == "identifier"]
     assert names == [b"a", b"b", b"c"]

@@ -67,7 +67,7 @@ def test_the_next_task_embeds_only_what_changed(index, make_checkout):
     assert again.model.batches == []
 
 
-def test_another_encoding_of_the_tokens_cuts_elsewhere_and_shares_nothing(index, make_checkout):
+def test_another_token_encoding_shares_no_chunks(index, make_checkout):
     root = make_checkout(FILES)
     index(root).vectors(FILES)
     other = replace(index(root), encoding="cl100k_base", count=lambda text: len(text) // 2)
@@ -76,7 +76,7 @@ def test_another_encoding_of_the_tokens_cuts_elsewhere_and_shares_nothing(index,
 
 
 @pytest.mark.trap("one-missing-file")
-def test_what_cannot_be_read_has_no_vector_and_stops_nothing(index, make_checkout):
+def test_an_unreadable_file_has_no_vector(index, make_checkout):
     """In MagentLess one malformed or missing file aborts the whole index."""
     root = make_checkout(FILES)
     sha = git(root, "rev-parse", "HEAD:b.css").decode().strip()
@@ -84,6 +84,6 @@ def test_what_cannot_be_read_has_no_vector_and_stops_nothing(index, make_checkou
     assert set(index(root).vectors(FILES)) == {"a.ts", "d.ts"}
 
 
-def test_what_is_nearest_comes_first_by_its_best_piece():
+def test_files_are_sorted_by_their_nearest_chunk():
     files = {"far": unit([[0, 1]]), "mixed": unit([[0, 1], [1, 0.1]]), "also far": unit([[0, 2]])}
     assert nearest(unit([[1, 0]])[0], files) == ["mixed", "also far", "far"]

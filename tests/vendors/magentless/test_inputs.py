@@ -49,7 +49,7 @@ def test_a_broken_task_is_refused_with_file_and_field(tmp_path, changes):
         loaded(tmp_path, task_data(**changes))
 
 
-def test_given_settings_replace_single_defaults(make_settings):
+def test_settings_replace_single_defaults(make_settings):
     settings, defaults = make_settings("[samples]\nsets = 1\n"), make_settings()
     assert (settings.samples.sets, settings.samples.per_set) == (1, 5)
     assert settings.digest() != defaults.digest()
@@ -74,7 +74,7 @@ def test_limits_are_those_of_the_model_list(make_settings):
         ('model = {"gpt-*" = "small"}', "local", "local-embedding"),
     ],
 )
-def test_which_model_embeds_is_the_closest_patterns(make_settings, tmp_path, toml, model, expected):
+def test_the_embedding_model_is_that_of_the_closest_pattern(make_settings, tmp_path, toml, model, expected):
     """Agent and pipeline use the same rule: the pipeline checks the model before the first paid request."""
     retrieval = make_settings(f"[retrieval]\n{toml}\n").retrieval.of(model, {expected: 512} if expected else {})
     assert (retrieval.model, retrieval.limit) == (expected, 512 if expected else 2000)
@@ -82,13 +82,13 @@ def test_which_model_embeds_is_the_closest_patterns(make_settings, tmp_path, tom
     assert asked == ((expected,) if expected else ())
 
 
-def test_every_model_of_the_list_has_one_that_embeds(make_settings):
+def test_every_model_of_the_list_has_an_embedding_model(make_settings):
     listed = load_models(SHIPPED).models
     found = {make_settings().retrieval.of(one.name, {}).model for one in listed.values() if one.kind == "chat"}
     assert all(listed[name].kind == "embedding" for name in found)
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"m": 0}', '{"m": "many"}'])
-def test_contexts_that_are_none_are_refused(text):
+def test_invalid_contexts_are_refused(text):
     with pytest.raises(BadInput, match="--contexts"):
         read_contexts(text)

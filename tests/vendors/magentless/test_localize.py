@@ -34,7 +34,7 @@ def test_suspicious_files_come_first_then_retrieved_ones(found):
     assert result.notes == []
 
 
-def test_what_the_model_and_retrieval_both_name_comes_first(found):
+def test_files_named_by_model_and_retrieval_come_first(found):
     result = found(answers(files="```\nsrc/theme.css\nsrc/Menu.tsx\n```"), nearest=lambda paths: ["src/Menu.tsx"])
     assert result.files == ["src/Menu.tsx", "src/theme.css"]
 
@@ -48,36 +48,36 @@ def test_the_model_names_a_few_files_and_retrieval_the_rest(make_checkout, make_
     assert localize(session, lambda among: paths[7:]).files == [*paths[:5], *paths[7:]]
 
 
-def test_folders_in_place_of_files_stand_for_the_files_in_them(found):
+def test_folders_in_place_of_files_mean_their_files(found):
     """A small model may name folders instead of files."""
     assert found(answers(files="```\nsrc/unrelated/\nsrc/nothing/\n```"), nearest=None).files == ["src/unrelated/a.ts"]
 
 
-def test_without_retrieval_folders_are_not_asked_for(found):
+def test_folders_are_requested_only_for_retrieval(found):
     assert found(answers(folders=""), nearest=None).files == ["src/theme.css"]
 
 
-def test_what_the_model_does_not_name_retrieval_may_find(found):
+def test_retrieval_finds_files_if_the_model_names_none(found):
     result = found(answers(files="I can not tell."))
     assert result.files == ["src/useId.ts", "src/theme.css", "src/Menu.tsx"]
     assert result.notes[0]["cause"] == Cause.NO_LOCALISATION
 
 
-def test_nothing_is_left_out_when_everything_would_be(found):
+def test_no_folder_is_left_out_if_all_would_be(found):
     assert found(answers(folders="src")).irrelevant == []
 
 
 @pytest.mark.parametrize(
     ("reply", "cause"), [("None.", Cause.NO_LOCALISATION), ("src/Imagined.tsx", Cause.HALLUCINATED_FILE)]
 )
-def test_nothing_at_all_is_an_end_with_its_cause(found, reply, cause):
+def test_a_localisation_without_any_file_ends_with_its_cause(found, reply, cause):
     with pytest.raises(Ended) as end:
         found(answers(files=reply), nearest=lambda paths: [])
     assert end.value.cause == cause
 
 
 @pytest.mark.trap("retrieval-error-swallowed")
-def test_a_retrieval_that_fails_is_said(found):
+def test_a_failed_retrieval_is_raised(found):
     """MagentLess swallows an error of retrieval, and a later step crashes because its result is missing."""
 
     def broken(paths):

@@ -72,7 +72,7 @@ def ask(way: Wire, trajectory: Trajectory | None = None, *, in_lines: bool = Fal
     ],
 )
 @pytest.mark.invariant(4)
-def test_what_breaks_outside_is_a_fault(status, error, told, fault):
+def test_an_error_of_the_provider_is_a_fault(status, error, told, fault):
     """An infrastructure fault is never a model's failure; a reached budget is reported as such."""
     with answering(status, {"error": error}, told) as way, pytest.raises(ProviderFailure) as failure:
         ask(way)
@@ -80,7 +80,7 @@ def test_what_breaks_outside_is_a_fault(status, error, told, fault):
 
 
 @pytest.mark.parametrize(("told", "cause"), [("context", Cause.CONTEXT_OVERFLOW), ("refused", Cause.NO_MODEL_RESPONSE)])
-def test_what_the_prompt_causes_is_an_outcome(told, cause):
+def test_an_error_caused_by_the_prompt_is_an_outcome(told, cause):
     """The gateway knows every provider's message for it, and the agent passes it on."""
     with answering(400, {"error": {"message": "no"}}, told) as way, pytest.raises(Ended) as end:
         ask(way)
@@ -105,7 +105,7 @@ def test_an_error_that_quotes_the_key_is_cleaned():
     assert "sk-secret-1" not in str(failure.value) and "***" in str(failure.value)
 
 
-def test_nobody_there():
+def test_an_unreachable_provider_is_a_fault():
     with pytest.raises(ProviderFailure) as failure:
         ask(wire("http://127.0.0.1:9/v1"))
     assert failure.value.fault == Fault.UNREACHABLE
@@ -114,7 +114,7 @@ def test_nobody_there():
 @pytest.mark.parametrize(
     "body", [completion(None), completion(" \n"), completion("<think>hm"), {**completion(""), "choices": []}]
 )
-def test_no_answer_is_an_outcome_and_is_recorded(body):
+def test_an_empty_answer_is_an_outcome_and_is_recorded(body):
     trajectory: Trajectory = []
     with answering(200, body) as way, pytest.raises(Ended, match="NO_MODEL_RESPONSE"):
         ask(way, trajectory)
@@ -131,7 +131,7 @@ def test_no_answer_is_an_outcome_and_is_recorded(body):
         ("so far\n<think>and cut", "length", "so far"),
     ],
 )
-def test_thoughts_are_recorded_and_are_no_answer(reply, finish, said):
+def test_thoughts_are_recorded_but_not_part_of_the_answer(reply, finish, said):
     """Some servers swallow the first mark, and some models forget the second."""
     with answering(200, completion(reply, finish_reason=finish)) as way:
         assert ask(way, trajectory := [], in_lines=True) == said
@@ -139,39 +139,39 @@ def test_thoughts_are_recorded_and_are_no_answer(reply, finish, said):
 
 
 @pytest.mark.trap("cut-answer-votes")
-def test_an_answer_that_was_cut_is_none():
+def test_a_cut_answer_is_refused():
     """Half a change, applied as if it were complete, would vote like the others."""
     with answering(200, completion("### a.ts\n<<<", finish_reason="length")) as way, pytest.raises(Ended) as end:
         ask(way)
     assert (end.value.cause, "after 10 tokens" in end.value.detail) == (Cause.CUT_ANSWER, True)
 
 
-def test_of_a_list_that_was_cut_the_whole_lines_count():
+def test_only_complete_lines_of_a_cut_list_count():
     with answering(200, completion("a.ts\nline: 12\nline: 4", finish_reason="length")) as way:
         assert ask(way, in_lines=True) == "a.ts\nline: 12"
 
 
-def test_an_answer_that_was_filtered_is_none():
+def test_a_filtered_answer_is_no_response():
     body = completion("### a.ts", finish_reason="content_filter")
     with answering(200, body) as way, pytest.raises(Ended, match="NO_MODEL_RESPONSE"):
         ask(way)
 
 
-def test_half_a_character_is_no_crash():
+def test_a_lone_surrogate_is_replaced():
     with answering(200, completion("a\ud800b", finish_reason="stop")) as way:
         assert ask(way) == "a?b"
 
 
 @pytest.mark.trap("retrieval-error-swallowed")
 @pytest.mark.parametrize("body", [{"data": []}, {}, {"error": {"code": "context_length_exceeded"}}])
-def test_an_embedding_that_is_not_one_for_each_text_is_a_failure(body):
+def test_a_wrong_number_of_embeddings_is_a_failure(body):
     """MagentLess swallows an error of retrieval, and a later step crashes because its result is missing."""
     status = 400 if "error" in body else 200
     with answering(status, body) as way, pytest.raises(ProviderFailure, match="embedding with e"):
         EmbeddingModel("e", way, []).embed(["text"], shared=True)
 
 
-def test_vectors_come_in_the_order_of_the_texts():
+def test_vectors_have_the_order_of_the_texts():
     rows = [{"index": 1, "embedding": [1.0]}, {"index": 0, "embedding": [0.0]}]
     with answering(200, {"data": rows}) as way:
         assert EmbeddingModel("e", way, []).embed(["a", "b"], shared=False) == [[0.0], [1.0]]
@@ -224,6 +224,6 @@ def test_vectors_of_another_form_are_a_failure(data):
 
 
 @pytest.mark.parametrize("text", ["", "<html>gateway time-out</html>", "[]", "[" * 5000])
-def test_an_answer_that_is_no_json_is_a_failure(text):
+def test_an_answer_that_is_not_json_is_a_failure(text):
     with answering(200, text) as way, pytest.raises(ProviderFailure, match="not a JSON"):
         ask(way)

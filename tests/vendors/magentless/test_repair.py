@@ -19,7 +19,7 @@ def ended(reply, sample, checkout) -> Cause:
     return end.value.cause
 
 
-def test_edits_of_several_files_and_twice_in_one(sample, checkout):
+def test_several_edits_of_several_files_are_applied(sample, checkout):
     first = edit(TSX, "  <button onClick={icon.act}>", '  <button type="button" onClick={icon.act}>')
     second = edit(TSX, "    <img src={icon.url} />", "    <img src={icon.url} alt={label} />")
     repair(sample, first + second + edit("src/theme.css", "  outline: none;", ""), checkout)
@@ -71,13 +71,13 @@ def test_one_edit_that_does_not_match_ends_the_sample(sample, checkout):
 
 
 @pytest.mark.trap("interval-at-line-1")
-def test_white_space_alone_is_no_patch(sample, checkout):
+def test_a_patch_of_white_space_alone_is_refused(sample, checkout):
     """MagentLess returns patches that only add one blank line."""
     first = BUTTON.splitlines()[0]
     assert ended(edit(TSX, first, f"\n{first}"), sample, checkout) == Cause.WHITESPACE_ONLY
 
 
-def test_edits_that_undo_each_other_are_no_patch(sample, checkout):
+def test_edits_that_undo_each_other_are_refused(sample, checkout):
     there = edit("src/theme.css", "  outline: none;", "  outline: auto;")
     back = edit("src/theme.css", "  outline: auto;", "  outline: none;")
     assert ended(there + back, sample, checkout) == Cause.WHITESPACE_ONLY
@@ -89,7 +89,7 @@ def test_new_syntax_errors_are_refused(sample, checkout):
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("text", ["`", "```", "```\n", "~~~\n", "### src/a.tsx\n", "<<<<<<< SEARCH\n=======\n"])
-def test_a_model_that_repeats_itself_costs_no_time(sample, checkout, text):
+def test_a_repetitive_answer_is_read_quickly(sample, checkout, text):
     """Small models repeat a piece of text until their limit; some of these took a minute."""
     windows = {TSX: range(3)}
     with pytest.raises(Ended):

@@ -23,13 +23,13 @@ def test_paths_are_read_in_the_forms_that_models_give_them(reply):
     assert named(reply, PATHS) == (["src/menu/Menu.jsx", "pages/[id].vue"], [])
 
 
-def test_folders_may_end_in_a_slash_and_an_empty_block_names_none():
+def test_folders_may_end_in_a_slash_and_a_block_may_be_empty():
     assert named("```\nsrc/tokens/\n```", {"src/tokens"}) == (["src/tokens"], [])
     assert named("All may matter.\n```\n```\n", {"src/tokens"}) == ([], [])
 
 
 @pytest.mark.trap("eval-on-path")
-def test_a_path_is_text_and_nothing_else(tmp_path):
+def test_a_path_is_never_evaluated(tmp_path):
     """MagentLess evaluates a model's paths as Python code, on the host."""
     marker = tmp_path / "evaluated"
     known, foreign = named(f"```\n__import__('pathlib').Path('{marker}').touch()\n```", PATHS)
@@ -59,7 +59,7 @@ def test_places_are_elements_or_lines_of_the_file(line, spans):
 
 
 @pytest.mark.trap("empty-interval")
-def test_a_file_without_places_is_named_all_the_same():
+def test_a_named_file_may_have_no_locations():
     """In MagentLess, an empty list of intervals crashes the run."""
     found = places("```\nm.tsx\nother.tsx\nline: 3\n```", {"m.tsx": MENU}, {"m.tsx": 70})
     assert found == {"m.tsx": [(3, 3)]}
@@ -67,7 +67,7 @@ def test_a_file_without_places_is_named_all_the_same():
     assert places("line: 3", {"m.tsx": MENU}, {"m.tsx": 70}) == {}
 
 
-def test_lines_below_a_path_that_was_not_on_offer_are_nobodys():
+def test_lines_below_an_unknown_path_are_ignored():
     """They would be taken for lines of the file before."""
     reply = "```\nm.tsx\nline: 3\nsrc/imagined.css\nline: 9\n```"
     assert places(reply, {"m.tsx": MENU}, {"m.tsx": 70}) == {"m.tsx": [(3, 3)]}
@@ -91,5 +91,5 @@ def test_an_element_is_read_as_it_was_listed():
         ("src/Imagined.tsx", []),
     ],
 )
-def test_a_file_in_another_folder_is_meant_where_one_only_is_called_so(line, meant):
+def test_a_file_name_in_another_folder_matches_if_it_is_unique(line, meant):
     assert named(f"```\n{line}\n```", [*PATHS, "a/index.ts", "b/index.ts"])[0] == meant

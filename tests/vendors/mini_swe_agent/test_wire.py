@@ -63,7 +63,7 @@ OVERLOADED = 429, {"x-should-retry": "false", "retry-after": "0"}
         (((503, {"retry-after": "0"}), (200, {})), 503, 1),
     ],
 )
-def test_a_request_is_sent_again_if_the_gateway_asks_for_it(
+def test_a_request_is_retried_if_the_gateway_asks_for_it(
     answers: tuple[tuple[int, dict[str, str]], ...], status: int, sent: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A request that had waited for money ended its task without an answer."""

@@ -94,7 +94,7 @@ def test_documents_are_audited_in_a_workspace_that_the_tests_never_saw(runner):
     ],
     ids=["nothing", "changed", "other-dom", "limit", "fault", "axe", "runner"],
 )
-def test_where_nothing_is_audited_it_is_said_why(runner, how, said):
+def test_a_missing_audit_has_a_reason(runner, how, said):
     """Never an audit without findings: that would be the best possible result."""
     assert runner(**how).audit() == Audit(silence=said)
 
@@ -118,7 +118,7 @@ def test_a_test_that_passes_has_its_document(rendered, passed, doubtful):
     assert doubt(gold, Audit(rendered=rendered, passed=passed)) == said
 
 
-def test_hooks_leave_the_rest_of_a_command_as_it_is():
+def test_hooks_keep_the_rest_of_a_command():
     environment = factories.make_environment(test_env={"NODE_OPTIONS": "--no-warnings", "A": "b"})
     jest, vitest = (parser(name).documents.apply_to(environment, "/hook") for name in ("jest-json", "vitest-json"))
     assert jest.test_env == {"NODE_OPTIONS": "--no-warnings --require /hook/documents.cjs", "A": "b"}

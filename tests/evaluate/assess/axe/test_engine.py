@@ -52,7 +52,7 @@ def assessed(bench: Bench, agent: str, patch: str) -> Assessment:
     return one
 
 
-def test_the_missing_label_is_found_and_gold_has_it(avatar):
+def test_the_missing_label_is_found_in_the_base_and_not_in_gold(avatar):
     """The base has one violation and gold none; a patch that fixes nothing keeps it."""
     oracle, nop = (assessed(avatar, *who) for who in (("oracle", avatar.instance.fix_patch), ("nop", "")))
     assert [(one.axe.base, one.axe.gold, one.axe.candidate) for one in (oracle, nop)] == [(1, 0, 0), (1, 0, 1)]
@@ -69,7 +69,7 @@ HIDDEN, SHOWN = ".a { display: none }", ".a { display: block }"
 STYLED = {"hidden": [HIDDEN, ".b { color: red }", SHOWN, HIDDEN], "shown": [SHOWN, HIDDEN, ":nonsense() {}", SHOWN]}
 
 
-def test_styles_that_decide_nothing_are_left_out_and_no_others(avatar):
+def test_only_irrelevant_styles_are_left_out(avatar):
     """A test's document may hold the styles of all earlier tests, and jsdom evaluates all of them for each query."""
     styles = {test: "".join(f"<style>{rule}</style>" for rule in rules) for test, rules in STYLED.items()}
     documents = tuple((test, f'{text}<button class="a"></button>') for test, text in styles.items())
@@ -78,7 +78,7 @@ def test_styles_that_decide_nothing_are_left_out_and_no_others(avatar):
     assert (found.rule, found.tests) == ("button-name", ("shown",))
 
 
-def test_a_list_without_options_has_no_name_and_ends_no_audit(avatar):
+def test_a_select_without_options_does_not_end_the_audit(avatar):
     """axe-core 4.14 throws when it reads the value of an empty `select`."""
     html = '<div role="group"><select title="Size"></select><button></button></div>'
     with avatar.sandbox.open(avatar.instance.image) as workspace:
@@ -87,7 +87,7 @@ def test_a_list_without_options_has_no_name_and_ends_no_audit(avatar):
 
 
 @pytest.mark.rule("assessment-beside-the-verdict")
-def test_what_a_patch_writes_beside_the_hook_hides_nothing(avatar):
+def test_documents_added_by_a_patch_hide_no_violation(avatar):
     """A patch can add documents, just as it can add tests. The documents of the tests are out of its reach until their
     file ends."""
     lines = CHEAT.strip().splitlines()

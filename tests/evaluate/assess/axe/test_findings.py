@@ -43,7 +43,7 @@ def test_a_violation_is_the_same_where_rule_and_roles_are(base, candidate, chang
     assert (made.base, made.gold, made.candidate) == (len(base), 0, len(candidate))
 
 
-def test_the_order_of_the_tests_makes_no_difference():
+def test_violations_do_not_depend_on_the_order_of_tests():
     rows = [{"rule": rule, "criteria": [], "element": "img", "tests": ["b", "a", "b"]} for rule in ("y", "x")]
     assert violations(rows) == violations(reversed(rows))
     assert violations(rows)[0].tests == ("a", "b")

@@ -30,7 +30,7 @@ def test_a_patch_is_rated_several_times(court):
 
 
 @pytest.mark.rule("judge-resumes")
-def test_what_is_rated_is_not_paid_for_again(court):
+def test_a_rated_patch_is_not_paid_for_again(court):
     """Neither in a rerun nor for another model's identical patch."""
     here = court(3)
     for _ in range(2):
@@ -40,7 +40,7 @@ def test_what_is_rated_is_not_paid_for_again(court):
 
 
 @pytest.mark.rule("judge-resumes")
-def test_a_rating_is_told_as_soon_as_it_is_paid_for(court):
+def test_a_rating_is_sent_as_soon_as_it_is_paid_for(court):
     """So it is kept even if the batch ends in the middle of the next question."""
     here = court(3, 2)
     panel, seen = here.panel(), []
@@ -55,7 +55,7 @@ def test_a_rating_is_told_as_soon_as_it_is_paid_for(court):
 
 
 @pytest.mark.invariant(7)
-def test_a_question_that_breaks_costs_itself_alone(court):
+def test_a_failing_question_affects_no_other(court):
     here = court(3)
     request = here.panel().request(here.gateway, question("patch"))
     assert [one.failure for one in request.failed(ValueError("a mistake"))] == ["ValueError"]
@@ -76,7 +76,7 @@ def test_more_samples_cost_their_difference_and_other_parameters_all(court):
 
 
 @pytest.mark.rule("judge-absence")
-def test_a_bad_answer_is_asked_for_once_more_and_then_missing(court):
+def test_a_bad_answer_is_requested_again_and_then_missing(court):
     here = court("no idea", 2, "{}", '{"score": 7, "reasoning": ""}', "no", "no")
     panel = here.panel()
     assert here.ask(panel, "patch") == {}
@@ -90,7 +90,7 @@ def test_a_bad_answer_is_asked_for_once_more_and_then_missing(court):
 
 
 @pytest.mark.rule("judge-absence")
-def test_without_any_rating_there_is_none_and_the_cause(court):
+def test_without_any_rating_the_judgement_is_missing_with_its_cause(court):
     """A missing rating is neither 0 nor -1."""
     here = court("sorry")
     panel = here.panel()
@@ -103,7 +103,7 @@ def test_without_any_rating_there_is_none_and_the_cause(court):
 
 
 @pytest.mark.rule("judge-absence")
-def test_what_a_provider_owes_is_asked_for_again(court):
+def test_answers_that_a_provider_failed_to_give_are_requested_again(court):
     here = court(3)
     here.speaker.fail(Fault(), Fault(status=503))
     panel = here.panel()
@@ -114,7 +114,7 @@ def test_what_a_provider_owes_is_asked_for_again(court):
 
 
 @pytest.mark.rule("judge-money")
-def test_its_money_is_its_own(court):
+def test_the_judge_has_its_own_key_and_costs(court):
     """The key belongs to the agent `judge`, whoever made the patch."""
     here = court(3)
     panel = here.panel()
@@ -126,7 +126,7 @@ def test_its_money_is_its_own(court):
     assert (booked.agent, booked.model, booked.holder) == ("judge", "scripted", factories.REPO.instance_id(1))
 
 
-def test_a_gateway_that_is_open_serves_the_judge_too(court, monkeypatch):
+def test_an_open_gateway_is_used_for_the_judge_too(court, monkeypatch):
     """A campaign has one gateway for agents and judges: no second one is opened, and it stays open."""
     here = court(3)
     monkeypatch.setattr("pipeline.llm.panel.open_gateway", lambda *_, **__: pytest.fail("another gateway"))
@@ -137,7 +137,7 @@ def test_a_gateway_that_is_open_serves_the_judge_too(court, monkeypatch):
 
 
 @pytest.mark.rule("bad-input")
-def test_a_model_that_can_not_be_asked_is_told_at_once(tmp_path):
+def test_an_unusable_judge_model_is_refused(tmp_path):
     for name, words in (("nobody", "unknown model"), ("scripted-embedding", "unknown chat model")):
         with pytest.raises(UserError, match=words):
             Panel(Store(tmp_path), factories.REPO, Asked(name, models=DEMO, environ=GIVEN), {})

@@ -11,7 +11,7 @@ from pipeline.evaluate.assess.judge.prompt import Question
 
 
 @pytest.mark.rule("judge-is-blind")
-def test_it_is_told_the_issue_and_the_patch_and_nothing_else():
+def test_the_prompt_contains_only_issue_and_patch():
     """It is not told who made the patch or how it was graded, nor does it see the gold patch, the tests or later
     texts."""
     instance = factories.make_instance()

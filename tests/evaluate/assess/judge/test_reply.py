@@ -38,6 +38,6 @@ def test_a_rating_is_read(text):
         ("{" * 100_000, "no JSON object"),
     ],
 )
-def test_what_is_no_rating_says_why(text, why):
+def test_an_unusable_reply_is_refused_with_the_reason(text, why):
     with pytest.raises(BadAnswer, match=why):
         read(text)

@@ -41,7 +41,7 @@ def assessed(evaluation: Evaluation, extras: Extras) -> dict[str, Assessment]:
 
 @pytest.mark.rule("judge-absence")
 @pytest.mark.rule("assessment-beside-the-verdict")
-def test_its_rating_stands_beside_the_verdict(evaluation, court):
+def test_a_rating_does_not_change_the_verdict(evaluation, court):
     """A patch that a judge finds excellent stays unresolved, and a patch without a rating has a reason."""
     evaluation.predict(menu=FIX, badge=WRONG, toggle="", tabs=FIX.replace("menu", "tabs"))
     before = evaluation.evaluate()
@@ -59,7 +59,7 @@ def test_its_rating_stands_beside_the_verdict(evaluation, court):
     assert evaluation.evaluate() == before
 
 
-def test_without_a_judge_nothing_is_said_of_one(evaluation):
+def test_without_a_judge_there_is_no_rating_and_no_note(evaluation):
     evaluation.predict(menu=FIX)
     evaluation.evaluate()
     found = assessed(evaluation, Extras())
@@ -69,7 +69,7 @@ def test_without_a_judge_nothing_is_said_of_one(evaluation):
 
 
 @pytest.mark.rule("stories-silence")
-def test_a_repository_without_stories_is_said(evaluation):
+def test_a_repository_without_stories_is_noted(evaluation):
     evaluation.predict(menu=FIX)
     evaluation.evaluate()
     found = assessed(evaluation, Extras(stories=True))

@@ -65,31 +65,31 @@ def seen(audited: Audited, story: str) -> list[tuple[str, tuple[str, ...]]]:
     return [(one.rule, one.criteria) for one in audited.violations if story in one.tests]
 
 
-def test_contrast_and_target_size_are_seen(audited: Audited) -> None:
+def test_contrast_and_target_size_are_audited(audited: Audited) -> None:
     assert seen(audited, "good") == []
     assert seen(audited, "pale") == [("color-contrast", ("1.4.3",))]
     assert set(seen(audited, "small")) == {("target-size", ("2.5.8",))}
     assert audited.browser.startswith("Chromium 1")
 
 
-def test_a_violation_stands_once_with_all_its_stories(audited: Audited) -> None:
+def test_a_violation_is_listed_once_with_all_its_stories(audited: Audited) -> None:
     (one,) = [one for one in audited.violations if one.rule == "color-contrast"]
     assert one.tests == ("pale", "pale-too")
 
 
-def test_a_story_that_takes_its_time_or_draws_elsewhere_is_waited_for(audited: Audited) -> None:
+def test_slow_stories_and_those_that_draw_elsewhere_are_waited_for(audited: Audited) -> None:
     assert seen(audited, "late") == [("image-alt", ("1.1.1",))]
     assert seen(audited, "elsewhere") == [("image-alt", ("1.1.1",))]
 
 
 @pytest.mark.rule("stories-silence")
-def test_what_does_not_show_itself_is_not_among_the_shown(audited: Audited) -> None:
+def test_stories_that_do_not_render_are_not_among_the_shown(audited: Audited) -> None:
     """An error, an empty page or an endless loop costs its own story's time only."""
     assert set(SCRIPTS) - set(audited.shown) == {"broken", "broken-late", "nothing", "loop"}
 
 
 @pytest.mark.invariant(5)
-def test_a_story_reaches_neither_the_audit_nor_this_machine(audited: Audited) -> None:
+def test_a_story_can_neither_change_the_audit_nor_reach_this_machine(audited: Audited) -> None:
     assert seen(audited, "liar") == [("image-alt", ("1.1.1",))]
     assert "caller" in audited.shown
     assert Listener.asked == []

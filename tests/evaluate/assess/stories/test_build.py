@@ -106,7 +106,7 @@ def test_a_header_that_names_another_file_hides_no_story(place) -> None:
         ("src/history.tsx", False),
     ],
 )
-def test_what_a_story_is(path: str, answer: bool) -> None:
+def test_stories_are_recognized_by_their_path(path: str, answer: bool) -> None:
     assert is_story(path) is answer
 
 
@@ -121,11 +121,11 @@ def test_what_a_story_is(path: str, answer: bool) -> None:
         (None, None, b"", "the stories are larger than a workspace may hand out"),
     ],
 )
-def test_without_stories_the_cause_is_said(place, files, build, archive, why) -> None:
+def test_a_missing_build_of_stories_has_a_reason(place, files, build, archive, why) -> None:
     assert place(files, build, archive=archive).run() == Built(silence=why)
 
 
 @pytest.mark.invariant(4)
-def test_want_of_memory_is_no_result(place) -> None:
+def test_a_build_without_enough_memory_is_no_result(place) -> None:
     with pytest.raises(InfrastructureError, match="ran out of memory"):
         place(build=Completed(-9, b"", 0, "memory")).run()

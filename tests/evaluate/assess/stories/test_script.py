@@ -31,12 +31,12 @@ NPM = ("npm", "run", "build-storybook", "--", "-o", "out")
         ({"scripts": None, "dependencies": None, "devDependencies": 3}, ()),
     ],
 )
-def test_the_script_comes_before_the_package(manifest: Any, words: tuple[str, ...]) -> None:
+def test_a_build_script_is_preferred_to_the_package(manifest: Any, words: tuple[str, ...]) -> None:
     assert command(json.dumps(manifest).encode(), "out") == words
 
 
 @pytest.mark.parametrize("manifest", [None, b"{", b"", b"null", b"\xff", b"[" * 5000])
-def test_without_a_manifest_there_is_none(manifest: bytes | None) -> None:
+def test_an_unreadable_manifest_has_no_command(manifest: bytes | None) -> None:
     assert command(manifest, "out") == ()
 
 

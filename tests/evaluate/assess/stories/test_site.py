@@ -42,7 +42,7 @@ def test_index_json_lists_stories_and_not_pages_of_text() -> None:
     )
 
 
-def test_stories_json_is_read_where_there_is_no_index() -> None:
+def test_stories_json_is_read_if_there_is_no_index() -> None:
     """Storybook 6.4 to 6.5."""
     index = {"v": 3, "stories": {"a": story("a", kind="T", parameters={})}}
     assert open_site(archive({"iframe.html": "", "stories.json": json.dumps(index)}), "").stories == (
@@ -65,7 +65,7 @@ def test_stories_json_is_read_where_there_is_no_index() -> None:
         ({"iframe.html": "", "stories.json": "null"}, "stories.json is not in"),
     ],
 )
-def test_what_is_no_site_says_why(files: dict[str, str], why: str) -> None:
+def test_an_invalid_site_is_refused_with_the_reason(files: dict[str, str], why: str) -> None:
     with pytest.raises(NoSite, match=why):
         open_site(archive(files), "")
 
@@ -75,6 +75,6 @@ def test_links_lead_nowhere() -> None:
     assert set(open_site(archive(files, "secret"), "").files) == set(files)
 
 
-def test_an_archive_that_unpacks_to_too_much_is_left() -> None:
+def test_an_archive_that_unpacks_to_too_much_is_refused() -> None:
     with pytest.raises(NoSite, match="unpacked it has more than 1000 bytes"):
         open_site(archive({"iframe.html": bytes(2000)}), "", largest=1000)
