@@ -91,7 +91,7 @@ def _costs(path: Path) -> object:
 
 
 def _sums(path: Path) -> object:
-    return spending._written(Store(path.parent))
+    return spending._total_of_costs_file(Store(path.parent))
 
 
 def _clones(path: Path) -> object:

@@ -85,10 +85,10 @@ def present(
     from pipeline import analyze
     from pipeline.analyze.measures.definition import definition
     from pipeline.analyze.measures.shown import as_text
-    from pipeline.analyze.plots.apart import apart
+    from pipeline.analyze.plots.apart import in_another_process
     from pipeline.core.console import say, table
 
-    with apart() as draw:
+    with in_another_process() as draw:
         frames = analyze.load(store, repo, issues_only=issues_only, cutoffs=cutoffs, samples=samples)
         tables, images = draw(frames)
         report = analyze.write(frames, store, out, tables, images)

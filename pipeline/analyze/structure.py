@@ -47,10 +47,10 @@ def changed_files(patch: str) -> frozenset[str]:
 
 def structure(patch: str) -> Structure:
     """Count the files, lines and hunks of a patch."""
-    return taken_apart(patch)[0]
+    return structure_and_files(patch)[0]
 
 
-def taken_apart(patch: str) -> tuple[Structure, frozenset[str]]:
+def structure_and_files(patch: str) -> tuple[Structure, frozenset[str]]:
     """The structure of a patch and the files that it changes."""
     found = list(_files(patch))
     files, bodies = _named(found), [_body(text) for _, text in found]

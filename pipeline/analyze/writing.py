@@ -19,7 +19,7 @@ from pipeline.analyze.exports import csv_of, dictionary, latex, markdown, parque
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures import tables as make_tables
 from pipeline.analyze.measures.definition import definition
-from pipeline.analyze.plots.apart import Images, here
+from pipeline.analyze.plots.apart import Images, in_this_process
 from pipeline.analyze.report import FIRST, first, others
 from pipeline.analyze.report.pages import pages
 from pipeline.core.store import Store, Unit, digest, write_bytes
@@ -49,7 +49,7 @@ def write(
     if out is None and not unit.is_done(**inputs):
         store.begin()
         store.displace(unit.folder)
-    shown, images = pages(frames), images or here(frames, tables)
+    shown, images = pages(frames), images or in_this_process(frames, tables)
     write_frames(frames, stored, unit.folder)
     write_tables(tables, unit.folder / "tables")
     write_pages(others(frames, shown), unit.folder)

@@ -25,8 +25,8 @@ def executable() -> str | None:
 def version(program: str) -> str:
     """What a Chromium says of its version; empty if it says nothing."""
     try:
-        said = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=ANSWERING, check=False)
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=ANSWERING, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    found = re.search(r"\d+(?:\.\d+)+", said.stdout)
+    found = re.search(r"\d+(?:\.\d+)+", done.stdout)
     return found[0] if found else ""

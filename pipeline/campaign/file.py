@@ -94,7 +94,7 @@ class Dataset(Part):
     filter: Filter = Filter()
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Dataset:
+    def _require_repo_or_lock(self) -> Dataset:
         if bool(self.repo) == bool(self.lock):
             raise ValueError("either repo or lock is expected")
         return self

@@ -77,9 +77,9 @@ class Planning(Scope):
         if not missing:
             return Decimal(0), 0
         cost, seconds = history.likely(experiment, model)
-        return None if cost is None else missing * cost, self._together(missing, seconds)
+        return None if cost is None else missing * cost, self._in_parallel(missing, seconds)
 
-    def _together(self, count: int, seconds: float | None) -> float | None:
+    def _in_parallel(self, count: int, seconds: float | None) -> float | None:
         """The seconds for `count` pieces of work that are done in parallel, given the seconds for one; None if
         unknown."""
         return None if seconds is None else count * seconds / self.campaign.jobs
@@ -97,13 +97,13 @@ class Planning(Scope):
         likely: tuple[Decimal | None, float | None] = (None, None) if missing else (Decimal(0), 0)
         if not predictor.reference:
             likely = self._likely(history, experiment, predictor.model, missing)
-        spent, most = self._spent(experiment.id), self._most(predictor, missing)
+        spent, most = self._spent(experiment.id), self._maximum_cost(predictor, missing)
         limit = None if most is None else spent + most
         names = experiment.repo, experiment.label, experiment.model
-        testing = self._together(missing, history.testing(predictor.repo)) if missing else 0
+        testing = self._in_parallel(missing, history.testing(predictor.repo)) if missing else 0
         return Step(*names, count, count - missing, spent, limit, *likely, testing=testing, experiment=experiment.id)
 
-    def _most(self, predictor: Predictor, missing: int) -> Decimal | None:
+    def _maximum_cost(self, predictor: Predictor, missing: int) -> Decimal | None:
         """The maximum cost of the missing answers, in USD; None without a limit. Caps do not cover work that several
         answers share, with further models such as those for embeddings."""
         shares = not predictor.reference and any(model.price.input for model in predictor.further)

@@ -150,9 +150,9 @@ class Scope:
 
     def unbuilt(self) -> list[Repo]:
         """Repositories that do not match their lists: they are rebuilt first, and not asked about while they differ."""
-        return [repo for repo, dataset in self.repos if dataset.lock and not self._fits(repo, dataset.lock)]
+        return [repo for repo, dataset in self.repos if dataset.lock and not self._matches_list(repo, dataset.lock)]
 
-    def _fits(self, repo: Repo, lock: Path) -> bool:
+    def _matches_list(self, repo: Repo, lock: Path) -> bool:
         """Whether the dataset matched its list when they were last compared, however its environments were inferred."""
         if lock not in self._fitting:
             self._fitting[lock] = not any(difference.is_telling for difference in differing(self.store, repo, lock))

@@ -95,7 +95,7 @@ class Conduct(Planning):
         from pipeline.dataset.rebuild import clone_of, read_list, rebuild, source_of
 
         say_stage("02 dataset", f"{repo} by its list")
-        if self._fits(repo, lock):
+        if self._matches_list(repo, lock):
             return
         _, entries = read_list(lock)
         clone = dataset.clone or (clone_of(self.store, repo) if dataset.github else None)

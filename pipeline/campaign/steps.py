@@ -29,8 +29,8 @@ def evaluate_and_say(store: Any, repo: Any, agent: str, model: str, sandbox: Any
     say_stage("04 evaluate", model)
     for subject in attempts(store, Subject(repo, agent, model)):
         verdicts = evaluate(store, subject, sandbox, **how)
-        which = f", attempt {subject.attempt}" if subject.attempt > 1 else ""
-        say(f"{model}{which}: {summary(verdicts)}")
+        suffix = f", attempt {subject.attempt}" if subject.attempt > 1 else ""
+        say(f"{model}{suffix}: {summary(verdicts)}")
         chosen = [verdict for verdict in verdicts if verdict.cause != NOT_CHOSEN]
         required = REQUIRED.get(model)
         wrong = [f"{verdict.instance_id} is {verdict.outcome}" for verdict in chosen if verdict.outcome is not required]

@@ -228,8 +228,8 @@ class _Cluster:
 
     def _ended(self, future: Any, messages: queue.SimpleQueue[Message], hear: Tell) -> Returned:
         """Receive a unit's messages until its end is known. A small result comes with the messages."""
-        heard, fetched = 0, None
-        while fetched is None or heard < fetched.messages:
+        received, fetched = 0, None
+        while fetched is None or received < fetched.messages:
             try:
                 kind, value = messages.get(timeout=LATE if fetched else None)
             except queue.Empty:
@@ -242,7 +242,7 @@ class _Cluster:
                 case "end", "error":
                     return Returned("broken", future.exception())
                 case "event" | "log", _:
-                    heard += 1
+                    received += 1
                     _pass_on(kind, value, hear)
                 case _ if fetched and fetched.kind != "told":
                     return fetched  # missing progress messages do not justify another try

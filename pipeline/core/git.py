@@ -102,7 +102,7 @@ def open_clone(path: Path) -> Clone:
     if folders.is_shallow:
         raise UserError("a shallow clone has no history to mine", path=path, hint="git fetch --unshallow")
     git_dir = folders.git.absolute()
-    clone = Clone(objects.over(git_dir, folders), git_dir, folders.config)
+    clone = Clone(objects.our_repository(git_dir, folders), git_dir, folders.config)
     require_commit(clone, "HEAD")
     return clone
 

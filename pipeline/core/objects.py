@@ -64,7 +64,7 @@ def _linked(folder: Path) -> Path:
     return folder.parent / content.removeprefix("gitdir:").strip() if content.startswith("gitdir:") else folder
 
 
-def over(git_dir: Path, folders: GitFolders) -> Path:
+def our_repository(git_dir: Path, folders: GitFolders) -> Path:
     """Our repository over the objects of a clone, at the clone's HEAD; made if needed.
 
     Repositories of clones that no longer exist are removed. Raises UserError for a clone whose HEAD names no commit.
@@ -85,14 +85,14 @@ def over(git_dir: Path, folders: GitFolders) -> Path:
     }
     if any(_text(ours / name) != text for name, text in files.items()):
         with lock(clones / "lock"):
-            _forget(clones)
+            _remove_orphans(clones)
             (ours / "refs").mkdir(parents=True, exist_ok=True)
             for name, text in files.items():
                 write_bytes(ours / name, text.encode(errors="surrogateescape"))
     return ours
 
 
-def _forget(clones: Path) -> None:
+def _remove_orphans(clones: Path) -> None:
     """Remove our repositories of clones that no longer exist."""
     for path in clones.glob(f"*/{_OF}"):
         if not Path(_text(path).removesuffix("\n")).exists():

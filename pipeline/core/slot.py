@@ -75,7 +75,7 @@ def perform(order: Order, data: bytes | None = None) -> Returned:
 
     if order.code != code():
         return Returned("other_code", str(worker.address))
-    if order.gateway and not _reaches(order.gateway):
+    if order.gateway and not _is_reachable(order.gateway):
         return Returned("apart", order.gateway)
     try:
         clone = _clone(order, data)
@@ -94,7 +94,7 @@ def perform(order: Order, data: bytes | None = None) -> Returned:
     return Returned("told", None, sent)
 
 
-def _reaches(url: str) -> bool:
+def _is_reachable(url: str) -> bool:
     """Whether anything answers at the address of a URL."""
     parts = urlsplit(url)
     port = parts.port or PORTS[parts.scheme]

@@ -22,13 +22,13 @@ TRANSITIONS = ("fixed_tests", "p2p_tests", "f2p_tests", "s2p_tests", "n2p_tests"
 
 def multi_swe_bench(instance: Instance) -> dict[str, Any]:
     """Multi-SWE-bench's fields with its values, and our fields, which its classes ignore."""
-    words = {name: _in_words(getattr(instance, name)) for name in TRANSITIONS}
+    words = {name: _with_their_words(getattr(instance, name)) for name in TRANSITIONS}
     results = {name: getattr(instance, name).model_dump(mode="json") for name in RESULTS}
     derived = words | results | {"classes": instance.classes}
     return instance.model_dump(mode="json") | derived | {"state": "closed"}  # GitHub's state of a merged pull request
 
 
-def _in_words(tests: dict[str, Any]) -> dict[str, dict[str, str]]:
+def _with_their_words(tests: dict[str, Any]) -> dict[str, dict[str, str]]:
     return {name: {run: WORDS[status] for run, status in triple} for name, triple in tests.items()}
 
 

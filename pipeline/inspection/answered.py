@@ -48,7 +48,7 @@ def newest_answers(store: Store, gold: Instance, agent: str, model: str, attempt
     return [_answer(store, run, gold, attempt) for run in chosen if gold.instance_id in run.predictions(attempt)]
 
 
-def why_none(store: Store, gold: Instance) -> str:
+def why_missing(store: Store, gold: Instance) -> str:
     """Why there is no such answer, with the answers that there are."""
     available = {
         f"{run.agent} with {run.model}": attempts for run in _newest(store, gold) if (attempts := _of(run, gold))

@@ -30,13 +30,13 @@ def command(
 
     Example: a11y-bench show grommet/grommet#7428 --model GLM-4.6 --trajectory
     """
-    from pipeline.inspection.answered import newest_answers, why_none
+    from pipeline.inspection.answered import newest_answers, why_missing
 
     if only_print and not browser:
         raise click.UsageError("--print is for the page: add --browser")
     gold = _instance(store, instance)
     answers = newest_answers(store, gold, agent, model, attempt)
-    missing = "" if answers else why_none(store, gold)
+    missing = "" if answers else why_missing(store, gold)
     if browser:
         _open(store, gold, answers, missing, only_print)
     else:

@@ -30,12 +30,12 @@ def render(gold: Instance, answers: Sequence[Answer], missing: str) -> str:
     """The page as HTML."""
     repo, number = parse_instance_id(gold.instance_id)
     templates = environment(__package__)
-    templates.filters["beside"] = _beside
+    templates.filters["beside"] = _spoken_rows
     context = {"gold": gold, "answers": answers, "missing": missing, "made_at": now()}
     heading = f"{repo}#{number}: {gold.title}"
     return policed(templates.get_template("show.html.j2"), STYLES, (), heading=heading, **context)
 
 
-def _beside(spoken: Spoken) -> list[tuple[str, str, str]]:
+def _spoken_rows(spoken: Spoken) -> list[tuple[str, str, str]]:
     """What a screen reader says, phrase by phrase: in the base, with gold, with the answer."""
     return list(zip_longest(spoken.base, spoken.gold, spoken.patch, fillvalue=""))

@@ -37,32 +37,32 @@ def write_costs(store: Store) -> list[CostRow]:
 
 def requests(path: Path) -> list[Request]:
     """All requests of a ledger; empty if there is none."""
-    return _told(path, Ledger.rows, [])
+    return _from_ledger(path, Ledger.rows, [])
 
 
 def committed(path: Path, experiments: Iterable[str]) -> Decimal:
     """The amount that counts towards the budgets of experiments, in USD: requests of unknown cost count with their
     highest possible cost. 0 without a ledger."""
-    return _told(path, lambda ledger: total(map(ledger.committed, experiments)), Decimal(0))
+    return _from_ledger(path, lambda ledger: total(map(ledger.committed, experiments)), Decimal(0))
 
 
 def spent_by(path: Path, experiments: Iterable[str]) -> Decimal:
     """The spending of experiments, in USD; 0 without a ledger."""
-    return _told(path, lambda ledger: total(map(ledger.spend, experiments)), Decimal(0))
+    return _from_ledger(path, lambda ledger: total(map(ledger.spend, experiments)), Decimal(0))
 
 
 def served(path: Path, experiment: str) -> list[tuple[str, str]]:
     """The providers' names of the models that answered an experiment, with fingerprints; empty without a ledger."""
-    return _told(path, lambda ledger: ledger.served(experiment), [])
+    return _from_ledger(path, lambda ledger: ledger.served(experiment), [])
 
 
-def _told(path: Path, ask: Callable[[Ledger], T], nothing: T) -> T:
-    """The answer of a ledger, which is not changed; `nothing` if there is none. Raises UserError for a broken
+def _from_ledger(path: Path, read: Callable[[Ledger], T], default: T) -> T:
+    """The answer of a ledger, which is not changed; `default` if there is none. Raises UserError for a broken
     ledger."""
     if not os.path.lexists(path):
-        return nothing
+        return default
     with closing(Ledger(path, writes=False)) as ledger:
-        return ask(ledger)
+        return read(ledger)
 
 
 def _cell(value: object) -> str:

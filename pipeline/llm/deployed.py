@@ -51,14 +51,14 @@ class DeployedGateway(Gateway):
         self._mark = admin.new_key(f"a11y-bench/mark/{secrets.token_hex(4)}", ["a model that does not exist"])
         self._marks, self._keys = 0, [self._mark]
         self._teams: dict[str, Decimal] = {}
-        self._alive = lock(_sign_of_life(self.id))
+        self._alive = lock(_lock_path(self.id))
         self._alive.acquire()
         self._end_killed()
 
     def _end_killed(self) -> None:
         """Delete the keys of gateways on this machine that ended without closing."""
         for gateway, hashes in self.ledger.admitted().items():
-            sign = lock(_sign_of_life(gateway))
+            sign = lock(_lock_path(gateway))
             with suppress(filelock.Timeout), sign.acquire(timeout=0):
                 for hashed in hashes:
                     with suppress(UserError):  # it has expired
@@ -71,7 +71,7 @@ class DeployedGateway(Gateway):
             self._check(self.models.get(name))
         if experiment.id not in self._teams:
             self._find(experiment)
-        remaining = None if budget_usd is None else float(budget_usd - self._beside(experiment))
+        remaining = None if budget_usd is None else float(budget_usd - self._unknown_to_proxy(experiment))
         self._admin.limit(experiment.id, remaining)
         opened = [experiment.model, *self._embedding_models()]
         key = self._admin.new_key(f"{experiment.alias(holder)}/{secrets.token_hex(4)}", opened, experiment.id)
@@ -106,9 +106,9 @@ class DeployedGateway(Gateway):
         return Decimal(str(self._admin.team(team)["spend"]))
 
     def _booked(self, experiment: Experiment) -> Decimal:
-        return self._beside(experiment) + self._spent(experiment.id)
+        return self._unknown_to_proxy(experiment) + self._spent(experiment.id)
 
-    def _beside(self, experiment: Experiment) -> Decimal:
+    def _unknown_to_proxy(self, experiment: Experiment) -> Decimal:
         """The amount that counts towards a budget and is not in the proxy's sum: spending that the proxy does not know,
         and the highest possible cost of requests whose cost is unknown."""
         unknown = self.ledger.committed(experiment.id) - self.ledger.spend(experiment.id)
@@ -125,7 +125,7 @@ class DeployedGateway(Gateway):
         self._marks += 1
         self._admin.refused(self._mark)
         deadline = time.monotonic() + self.patience
-        while self._written() < self._marks or not all(map(self._read_back, teams)):
+        while self._logged_by_us() < self._marks or not all(map(self._read_back, teams)):
             if time.monotonic() > deadline:
                 raise InfrastructureError(
                     f"the LiteLLM proxy's log lacks requests that its teams have paid for, {self.patience} s after the"
@@ -134,7 +134,7 @@ class DeployedGateway(Gateway):
                 )
             time.sleep(0.5)
 
-    def _written(self) -> int:
+    def _logged_by_us(self) -> int:
         return len(list(self._admin.log(api_key=key_hash(self._mark))))
 
     def _read_back(self, team: str) -> bool:
@@ -177,10 +177,10 @@ class DeployedGateway(Gateway):
             self._admin.delete_keys(self._keys)
             self.ledger.dismiss(self.id)
             self._alive.release()
-            _sign_of_life(self.id).unlink(missing_ok=True)
+            _lock_path(self.id).unlink(missing_ok=True)
 
 
-def _sign_of_life(gateway: str) -> Path:
+def _lock_path(gateway: str) -> Path:
     """The lock that a gateway holds while its process lives."""
     return cache_root() / "gateways" / f"{gateway}.lock"
 

@@ -39,7 +39,7 @@ def when_over(act: Callable[[], None]) -> None:
     _OVER.get().callback(act)
 
 
-async def unless_gone(wanted: Coroutine[Any, Any, T]) -> T:
+async def while_connected(wanted: Coroutine[Any, Any, T]) -> T:
     """The result of `wanted`, for the current request, whose body was read. Raises Gone if the client goes away first;
     `wanted` is then cancelled."""
     waiting, leaving = asyncio.create_task(wanted), asyncio.create_task(_disconnected())

@@ -60,7 +60,7 @@ def _parsed(body: bytes) -> Any:
 async def _refuse(send: Send, message: str) -> None:
     answer = {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": "400"}}
     body = json.dumps(answer).encode()
-    size, told = str(len(body)).encode(), [(b"x-should-retry", b"false"), (CAUSE.encode(), b"configuration")]
-    headers = [(b"content-type", b"application/json"), (b"content-length", size), *told]
+    size, reason = str(len(body)).encode(), [(b"x-should-retry", b"false"), (CAUSE.encode(), b"configuration")]
+    headers = [(b"content-type", b"application/json"), (b"content-length", size), *reason]
     await send({"type": "http.response.start", "status": 400, "headers": headers})
     await send({"type": "http.response.body", "body": body})

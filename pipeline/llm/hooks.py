@@ -27,7 +27,7 @@ from litellm import BudgetExceededError
 from litellm.proxy._types import UserAPIKeyAuth
 
 from pipeline.llm import ROUTES
-from pipeline.llm.ends import Gone, unless_gone, when_cut, when_over
+from pipeline.llm.ends import Gone, when_cut, when_over, while_connected
 from pipeline.llm.ledger import (
     BUDGET_EXCEEDED,
     CACHED,
@@ -200,7 +200,7 @@ class Bookkeeper(Policy):
         cause = cause_of_error(original_exception)
         opening, is_stream = (request_data.get("metadata") or {}).get(ROW), bool(request_data.get("stream"))
         if not (is_stream and opening and opening["id"] in CUT):
-            is_paid = opening is not None and _may_be_paid(str(status), is_stream, opening["id"])
+            is_paid = opening is not None and _may_have_cost(str(status), is_stream, opening["id"])
             _book(opening, cause if cause in OF_THE_REQUEST else str(status), is_paid=is_paid)
         await super().async_post_call_failure_hook(request_data, user_api_key_dict, original_exception, traceback_str)
         if not isinstance(original_exception, Busy):
@@ -228,7 +228,7 @@ async def _first_of_its_kind(name: str) -> None:
     that begin at the same time would all pay for the same index."""
     lock = EMBEDDING.setdefault(name, asyncio.Lock())
     try:
-        await unless_gone(lock.acquire())
+        await while_connected(lock.acquire())
     except Gone:
         raise HTTPException(LEFT, "the client went away") from None
     when_over(lock.release)
@@ -242,7 +242,7 @@ async def before_sending(arguments: Mapping[str, Any]) -> None:
         return
     row, worst = opening["id"], Decimal(opening["worst"])
     try:
-        await unless_gone(reserve(ledger(), row, worst, opening["patience"]))
+        await while_connected(reserve(ledger(), row, worst, opening["patience"]))
     except Unaffordable as error:
         ledger().refuse(opening["key"], error.cause)
         raise LimitReached(float(error.limit.booked), float(error.limit.most), str(error)) from None
@@ -261,7 +261,7 @@ def _cut_off(row: str) -> None:
         ledger().book(row, Booking(CUT_OFF, sends=SENDS[row]), is_paid=True)
 
 
-def _may_be_paid(status: str, is_stream: bool, row: str) -> bool:
+def _may_have_cost(status: str, is_stream: bool, row: str) -> bool:
     """Whether a request without an answer may cost something: it took too long, or it was a stream that broke off,
     which is not tried again."""
     return status == "408" or is_stream and SENDS[row] == 1 and status.startswith("5")

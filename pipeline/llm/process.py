@@ -39,7 +39,7 @@ def running_proxy(
     stop_limit: float = STOP_LIMIT,
 ) -> Iterator[str]:
     """Run a proxy during the block; yields its address. Raises InfrastructureError if it does not start."""
-    _furnish(home, configuration)
+    _write_home(home, configuration)
     log.parent.mkdir(parents=True, exist_ok=True)
     port = _free_port()
     command = [str(python), "-m", "pipeline.llm.proxy", "--config", "config.yaml", "--host", "127.0.0.1"]
@@ -60,7 +60,7 @@ def running_proxy(
         _end(process, stop_limit)
 
 
-def _furnish(home: Path, configuration: Mapping[str, Any]) -> None:
+def _write_home(home: Path, configuration: Mapping[str, Any]) -> None:
     """Write the proxy's folder. The hooks import this package, but nothing else of our environment."""
     (home / "pipeline").symlink_to(Path(pipeline.__file__).parent)
     (home / "config.yaml").write_text(json.dumps(configuration, indent=2), encoding="utf-8")
@@ -75,7 +75,7 @@ def _free_port() -> int:
 def _wait(process: subprocess.Popen[bytes], health: str, limit: float, say: Callable[[str], None], log: Path) -> None:
     began = time.monotonic()
     last_message = 0.0
-    while not _answers(health):
+    while not _is_ready(health):
         elapsed = time.monotonic() - began
         if process.poll() is not None or elapsed > limit:
             within = f" within {limit:g} s" if process.poll() is None else ""
@@ -87,7 +87,7 @@ def _wait(process: subprocess.Popen[bytes], health: str, limit: float, say: Call
         time.sleep(0.1)
 
 
-def _answers(health: str) -> bool:
+def _is_ready(health: str) -> bool:
     try:
         with urlopen(health, timeout=2) as answer:
             return answer.status == 200

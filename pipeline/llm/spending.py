@@ -86,14 +86,14 @@ def check(store: Store, spent: list[Spending]) -> None:
     sums = {
         "the ledger": total(row.cost_usd for row in requests(store.ledger)),
         "the instances": total(experiment.cost_usd for experiment in spent),
-        "costs.csv": _written(store),
+        "costs.csv": _total_of_costs_file(store),
     }
     if len(set(sums.values())) > 1:
         amounts = ", ".join(f"{name} has {amount:f}" for name, amount in sums.items())
         raise A11yBenchError(f"the sums differ (USD): {amounts}\n  {DERIVED}")
 
 
-def _written(store: Store) -> Decimal:
+def _total_of_costs_file(store: Store) -> Decimal:
     if not is_there(store.costs):
         return Decimal(0)
     rows = read_table(store.costs, CostRow.model_fields, hint=DERIVED)

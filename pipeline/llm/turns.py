@@ -115,9 +115,9 @@ class Lane:
         while self._begun and now - self._begun[0][0] >= self._minute:
             self._begun.popleft()
         rpm, tpm = self._most
-        many = rpm is not None and len(self._begun) >= rpm
-        large = tpm is not None and sum(count for _, count in self._begun) + tokens > tpm
-        return self._begun[0][0] + self._minute - now if self._begun and (many or large) else 0
+        is_full = rpm is not None and len(self._begun) >= rpm
+        is_large = tpm is not None and sum(count for _, count in self._begun) + tokens > tpm
+        return self._begun[0][0] + self._minute - now if self._begun and (is_full or is_large) else 0
 
 
 #: for providers without limits

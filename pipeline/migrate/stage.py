@@ -162,7 +162,7 @@ class Migration:
 
     # -- moving and converting --------------------------------------------------------------------------------------
     def _run(self, folder: Path) -> int:
-        agent, model = _whose(folder)
+        agent, model = _owner(folder)
         repo, tasks = _repo(folder.parents[1]), tasks_of(folder)
         renamed = renamed_tasks(tasks)
         if (folder / "run.json").exists():
@@ -269,7 +269,7 @@ STEPS: dict[str, Callable[[Migration], int]] = {
 }
 
 
-def _whose(folder: Path) -> tuple[str, str]:
+def _owner(folder: Path) -> tuple[str, str]:
     """Agent and model of a run. Two models could share a folder, and SWE-bench's format names no agent."""
     path = folder / "run.json"
     fields = read_json(path) if path.exists() else {}

@@ -60,27 +60,27 @@ def run(ask: Ask, folder: Path, say: Say) -> int:
     connections: dict[str, Any] = {"tools": tools, "reach": ask.base_url}
     try:
         with sandbox.open(image_recipe.image, cache="none", limits=limits, **connections) as workspace:
-            return _worked(ask, workspace, folder, say)
+            return _run_agent(ask, workspace, folder, say)
     except InfrastructureError as error:
         if error.cause != "disk" or not serves(sandbox, image_recipe.image, limits):
             raise
         raise AgentFailed(f"there is room again without the agent: {error}") from error
 
 
-def _worked(ask: Ask, workspace: Workspace, folder: Path, say: Say) -> int:
+def _run_agent(ask: Ask, workspace: Workspace, folder: Path, say: Say) -> int:
     """The agent's exit code, after its work is copied into `folder`."""
-    call, values = ask.agent.call, _brief(workspace, ask)
+    call, values = ask.agent.call, _write_instructions(workspace, ask)
     base = _git(workspace, "rev-parse", "HEAD").strip()
     say(f"{ask.agent.name} works")
     timed = ("timeout", f"--kill-after={GRACE}", str(call.seconds))
     completed = workspace.run([*timed, *call.argv(values)], env=call.variables(values))
     write_bytes(folder / "agent.log", completed.output)
-    with _blamed(workspace):
+    with _blaming_the_agent(workspace):
         _keep(workspace, values["out"], folder)
         return _conclude(workspace, base, completed, completed.seconds >= call.seconds, folder)
 
 
-def _brief(room: Workspace, ask: Ask) -> dict[str, str]:
+def _write_instructions(room: Workspace, ask: Ask) -> dict[str, str]:
     """Write the agent's instructions, and return the values of the placeholders."""
     pictures = f"{room.scratch}/pictures"
     room.run(["mkdir", pictures], ours=True)
@@ -113,7 +113,7 @@ def _brief(room: Workspace, ask: Ask) -> dict[str, str]:
 
 
 @contextmanager
-def _blamed(room: Workspace) -> Iterator[None]:
+def _blaming_the_agent(room: Workspace) -> Iterator[None]:
     """Raise AgentFailed if an agent's files cannot be read, unless this machine's disk or the engine is to blame. An
     engine that still runs commands is not to blame."""
     try:

@@ -194,7 +194,7 @@ class Predictor:
         run = self.resume()
         with self._lock():
             wanted = self.selected(run, attempts)
-            missing = [one for one in wanted if not run.is_answered(*one)]
+            missing = [attempt for attempt in wanted if not run.is_answered(*attempt)]
             with log_file(run.folder / "run.log"), Progress("predicting", len(missing)) as progress:
                 if self.reference:
                     self._answer(run, missing, progress)
@@ -213,7 +213,7 @@ class Predictor:
     def missing(self) -> list[Attempt]:
         """The selected attempts without an answer."""
         run = self.resume()
-        return [one for one in self.selected(run, self.attempts) if not run.is_answered(*one)]
+        return [attempt for attempt in self.selected(run, self.attempts) if not run.is_answered(*attempt)]
 
     def resume(self) -> Run:
         """The existing run. Raises UserError if there is none."""

@@ -59,18 +59,18 @@ CONFLICT = b""
 
 def _chosen(ours: bytes | None, theirs: bytes | None, old_digest: str | None, prefer: str) -> bytes | None:
     """The merged record: None if it was removed, CONFLICT if the sides differ."""
-    if ours == theirs or _means(ours) == _means(theirs):
+    if ours == theirs or _digest_of_content(ours) == _digest_of_content(theirs):
         return ours
-    if old_digest is not None and old_digest == _means(ours):
+    if old_digest is not None and old_digest == _digest_of_content(ours):
         return theirs
-    if old_digest is not None and old_digest == _means(theirs):
+    if old_digest is not None and old_digest == _digest_of_content(theirs):
         return ours
     if ours is None or theirs is None:
         return ours or theirs  # a record that one side changed and the other removed stays
     return {"ours": ours, "theirs": theirs}.get(prefer, CONFLICT)
 
 
-def _means(line: bytes | None) -> str | None:
+def _digest_of_content(line: bytes | None) -> str | None:
     """The digest of a record without the version of the program that wrote it."""
     return None if line is None else digest({**json.loads(line), "tool": ""})
 
@@ -102,7 +102,7 @@ def _value(record: Mapping[str, Any], field: str) -> Any:
 def rows_of(form: Form, path: Path, data: bytes) -> dict[str, str]:
     """The digests of merged records by key; empty for a file that does not hold records."""
     keys = getattr(form, "keys", None)
-    return {key: _means(line) or "" for key, line in _rows(path, data, keys).items()} if keys else {}
+    return {key: _digest_of_content(line) or "" for key, line in _rows(path, data, keys).items()} if keys else {}
 
 
 def _ordered(lines: Mapping[str, bytes], ours: list[str], theirs: list[str]) -> list[bytes]:

@@ -88,7 +88,7 @@ class _Plan:
     def steps(self) -> list[Step]:
         """All steps. Raises UserError with all conflicts."""
         steps = [self._step(path) for path in self.paths if path not in APART]
-        self.conflicts += _both_ways(self, steps)
+        self.conflicts += _contradictory_outcomes(self, steps)
         if self.ledger and self.store.ledger.exists():
             self.conflicts += [f"ledger.sqlite: {conflict}" for conflict in _differing(self.store.ledger, self.ledger)]
         if self.conflicts:
@@ -182,7 +182,7 @@ def _linked(source: str, target: str) -> None:
         shutil.copy2(source, target)
 
 
-def _both_ways(plan: _Plan, steps: list[Step]) -> Iterator[str]:
+def _contradictory_outcomes(plan: _Plan, steps: list[Step]) -> Iterator[str]:
     """Candidates that would become both an instance and a rejection, since the results of both sides differ."""
     by_path = {step.path: step for step in steps}
     for rejections in (path for path in by_path if fnmatchcase(path, "02_dataset/*/rejections.jsonl")):

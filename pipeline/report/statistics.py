@@ -102,7 +102,7 @@ def kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float | None
     first_counts, second_counts = Counter(first), Counter(second)
     shares = ((count / len(first), second_counts[category] / len(second)) for category, count in first_counts.items())
     observed = fmean(a == b for a, b in zip(first, second, strict=True))
-    return _beyond(observed, sum(first_share * second_share for first_share, second_share in shares))
+    return _beyond_chance(observed, sum(first_share * second_share for first_share, second_share in shares))
 
 
 def fleiss(subjects: Sequence[Sequence[Hashable]]) -> float | None:
@@ -119,8 +119,8 @@ def fleiss(subjects: Sequence[Sequence[Hashable]]) -> float | None:
         raise ValueError("every subject needs equally many ratings, at least two")
     observed = fmean(sum(n * (n - 1) for n in count.values()) / (raters * (raters - 1)) for count in counts)
     overall = sum(counts, Counter())
-    return _beyond(observed, sum((n / overall.total()) ** 2 for n in overall.values()))
+    return _beyond_chance(observed, sum((n / overall.total()) ** 2 for n in overall.values()))
 
 
-def _beyond(observed: float, chance: float) -> float | None:
+def _beyond_chance(observed: float, chance: float) -> float | None:
     return None if isclose(chance, 1) else (observed - chance) / (1 - chance)

@@ -175,11 +175,11 @@ def _require_complete(store: Store, tries: list[Subject]) -> None:
         verdicts = _verdicts(store, attempt)
         missing = [verdict for verdict in verdicts if verdict.outcome is Outcome.NOT_EVALUATED]
         if missing:
-            first, which = missing[0], f" in attempt {attempt.attempt}" if len(tries) > 1 else ""
+            first, where = missing[0], f" in attempt {attempt.attempt}" if len(tries) > 1 else ""
             share = f"{len(missing)} of {counted(len(verdicts), 'instance')}"
-            message = f"the run is incomplete: {share} not evaluated{which}, as {first.instance_id}: {first.cause}"
-            again = f"{attempt.command('eval-run')} (just agt-run first, if answers are missing)"
-            hint = f"evaluate it again: {again}; or add --draft"
+            message = f"the run is incomplete: {share} not evaluated{where}, as {first.instance_id}: {first.cause}"
+            command = f"{attempt.command('eval-run')} (just agt-run first, if answers are missing)"
+            hint = f"evaluate it again: {command}; or add --draft"
             raise UserError(message, path=attempt.folder(store) / "verdicts.jsonl", hint=hint)
 
 

@@ -10,7 +10,7 @@ from analyze.conftest import make_data
 
 from pipeline import analyze
 from pipeline.analyze.measures.definition import definitions
-from pipeline.analyze.plots.apart import apart, here
+from pipeline.analyze.plots.apart import in_another_process, in_this_process
 from pipeline.core.errors import UserError
 
 
@@ -20,25 +20,25 @@ def frames(tmp_path_factory):
 
 
 def test_a_second_process_draws_the_same_figures(frames):
-    with apart() as draw:
+    with in_another_process() as draw:
         tables, images = draw(frames)
         drawn = images()
     assert list(tables) == list(analyze.tables(frames))
     assert {"funnel", "empty_cost", "empty_patches", "resolution", "grid"} <= {image.name for image in drawn}
-    assert drawn == here(frames, tables)()
+    assert drawn == in_this_process(frames, tables)()
 
 
 def test_an_error_of_the_drawing_process_is_raised(frames, monkeypatch):
     made = {table.name: pd.DataFrame() for table in definitions()} | {"funnel": pd.DataFrame({"other": [1]})}
     monkeypatch.setattr("pipeline.analyze.plots.apart.each_table", lambda _: made.items())
-    with apart() as draw:
+    with in_another_process() as draw:
         _, images = draw(frames)
         with pytest.raises(KeyError, match="total"):
             images()
 
 
 def test_an_error_ends_the_drawing_process(frames):
-    with pytest.raises(UserError), apart() as draw:
+    with pytest.raises(UserError), in_another_process() as draw:
         draw(frames)
         raise UserError("broken")
     for child in multiprocessing.active_children():

@@ -97,8 +97,8 @@ def test_the_digest_of_the_program_ignores_compiled_files(monkeypatch: pytest.Mo
 def test_the_reachability_of_a_gateway_is_checked(path: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        assert slot._reaches(f"http://127.0.0.1:{port}{path}")
-    assert not slot._reaches(f"http://127.0.0.1:{port}{path}")
+        assert slot._is_reachable(f"http://127.0.0.1:{port}{path}")
+    assert not slot._is_reachable(f"http://127.0.0.1:{port}{path}")
 
 
 def order(clone: str, commits: tuple[str, ...] | None = None) -> Order:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.llm.ends import Ends, Gone, unless_gone, when_cut, when_over
+from pipeline.llm.ends import Ends, Gone, when_cut, when_over, while_connected
 
 PART = {"type": "http.response.body", "body": b"data: {}\n\n", "more_body": True}
 DONE = {"type": "http.response.body", "body": b"data: [DONE]\n\n", "more_body": True}
@@ -94,7 +94,7 @@ def test_waiting_ends_when_the_client_disconnects(seconds: float, expected: str)
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         try:
-            found.append(await unless_gone(money()))
+            found.append(await while_connected(money()))
         except Gone:
             found.append("gone")
         await send(END)

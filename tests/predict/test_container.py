@@ -99,7 +99,7 @@ def ask_in(sandbox: ScriptedSandbox, folder: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(container, "opened_clone", lambda _: None)
     monkeypatch.setattr(container, "recipe", lambda *_: SimpleNamespace(image="image"))
     monkeypatch.setattr(container, "ensure", lambda *_: None)
-    monkeypatch.setattr(container, "_worked", work)
+    monkeypatch.setattr(container, "_run_agent", work)
     handle, kit = SimpleNamespace(sandbox=lambda: sandbox), Kit(folder, "the agent's", "")
     room = SimpleNamespace(sandbox=handle, environment=None, manifests="", kit=kit)
     agent = SimpleNamespace(call=SimpleNamespace(seconds=60))

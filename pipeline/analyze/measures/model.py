@@ -54,8 +54,8 @@ def _pairs(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [_pair(*pair) for pair in combinations(results, 2)]
 
 
-def _pair(one: _Results, other: _Results) -> dict[str, Any]:
-    (first_name, first_known, first), (second_name, second_known, second) = one, other
+def _pair(left: _Results, right: _Results) -> dict[str, Any]:
+    (first_name, first_known, first), (second_name, second_known, second) = left, right
     known = first_known & second_known
     only_first, only_second = int((known & first & ~second).sum()), int((known & second & ~first).sum())
     return {

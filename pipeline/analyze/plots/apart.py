@@ -30,13 +30,13 @@ Draw = Callable[[Frames], tuple[Tables, Images]]
 Made = Image | Exception | None
 
 
-def here(frames: Frames, tables: Tables) -> Images:
+def in_this_process(frames: Frames, tables: Tables) -> Images:
     """Draw all figures in this process, when their images are needed."""
     return lambda: [plot.image() for plot in figures(frames, tables)]
 
 
 @contextmanager
-def apart() -> Iterator[Draw]:
+def in_another_process() -> Iterator[Draw]:
     """Draw figures in another process. An error there is raised here, when the images are needed."""
     process = Spawned()
     with ThreadPoolExecutor(1) as thread:

@@ -7,7 +7,7 @@
     audited     02_dataset: audits of our verdicts
     answered    03_predictions: the newest run of each agent and model
     described   what the runs' own `run.json` says
-    told, replied   what the agents' own files say, and the result of each reply that they record
+    metadata, replied   what the agents' own files say, and the result of each reply that they record
     judged      04_evaluation: verdicts on those patches
     assessed    04_evaluation: accessibility assessments of those patches
     spent       costs.csv and the ledger, of the repair track

@@ -1,4 +1,4 @@
-"""Stage 03: the answers in the newest run of each agent and model, and the agents' own metadata (told.py)."""
+"""Stage 03: the answers in the newest run of each agent and model, and the agents' own metadata (metadata.py)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from pipeline.analyze.reading import checks
 from pipeline.analyze.reading.described import About, described
+from pipeline.analyze.reading.metadata import Metadata, Note, read_metadata, unanswered
 from pipeline.analyze.reading.rows import KnownInstance, Rows, Who
-from pipeline.analyze.reading.told import Note, Told, told, unanswered
 from pipeline.core.names import Repo, agent_folder, folder_name
 from pipeline.core.records import Prediction
 from pipeline.core.store import Store, attempts_in, each_record, of_attempt, unique, whose_run
@@ -25,7 +25,7 @@ class Run(NamedTuple):
 
     name: str
     predictions: dict[str, Prediction]
-    told: dict[str, Told]
+    metadata: dict[str, Metadata]
     unanswered: dict[str, str]
     path: Path
     instances: frozenset[str] | None = None
@@ -52,7 +52,7 @@ def read(rows: Rows, store: Store, repo: Repo, known: Mapping[str, KnownInstance
             if who is None:
                 continue
             records = [_checked(record, who, known, path) for record in predictions]
-            paths = {record.instance_id: _metadata(store, repo, record, path) for record in records}
+            paths = {record.instance_id: _metadata_path(store, repo, record, path) for record in records}
             runs[who] = _run(records, path, paths, about, rows.note)
             _add(rows, who, runs[who])
             _add_replies(rows, store, repo, who, runs[who])
@@ -83,7 +83,7 @@ def _run(records: list[Prediction], path: Path, paths: Mapping[str, Path], about
     return Run(
         name=records[0].run if records else path.parent.name,
         predictions=dict(zip(names, records, strict=True)),
-        told={name: told(paths[name], note) for name in names},
+        metadata={name: read_metadata(paths[name], note) for name in names},
         unanswered=causes,
         path=path,
         instances=_shown(about, names, causes, path),
@@ -114,18 +114,18 @@ def _further(folder: Path) -> Iterator[tuple[tuple[str, int], str]]:
 def _add_replies(rows: Rows, store: Store, repo: Repo, who: Who, run: Run) -> None:
     """Add `replies`, of every attempt."""
     for (name, attempt), answer in run.answers.items():
-        further = store.answers(repo, name, answer) / "metadata.json"
-        said = run.told[name] if attempt == 1 else told(further, rows.note)
-        rows.extend("replies", ((*who, name, attempt, *reply) for reply in said.replies))
+        path = store.answers(repo, name, answer) / "metadata.json"
+        metadata = run.metadata[name] if attempt == 1 else read_metadata(path, rows.note)
+        rows.extend("replies", ((*who, name, attempt, *reply) for reply in metadata.replies))
 
 
 def _add(rows: Rows, who: Who, run: Run) -> None:
     for name, prediction in run.predictions.items():
         rows.patches[*who, name] = prediction.model_patch
-        rows.extend("stages", ((*who, name, *stage) for stage in run.told[name].stages))
+        rows.extend("stages", ((*who, name, *stage) for stage in run.metadata[name].stages))
 
 
-def _metadata(store: Store, repo: Repo, prediction: Prediction, path: Path) -> Path:
+def _metadata_path(store: Store, repo: Repo, prediction: Prediction, path: Path) -> Path:
     """The agent's metadata on one instance: next to its answer, or in the folder of an older run."""
     if prediction.answer:
         return store.answers(repo, prediction.instance_id, prediction.answer) / "metadata.json"

@@ -29,6 +29,6 @@ def read(
             checks.of_folder(assessment.agent, assessment.model, path.parent, path)
             key = assessment.agent, assessment.model, assessment.instance_id
             if key in verdicts and holds(assessment, runs.get(key[:2]), known[assessment.instance_id]):
-                checks.keeps(assessment, verdicts[key], path)
+                checks.agrees_with_verdict(assessment, verdicts[key], path)
                 assessments[key] = assessment
     return assessments

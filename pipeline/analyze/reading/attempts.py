@@ -15,7 +15,7 @@ from pipeline.analyze.reading.judged import Verdicts
 from pipeline.analyze.reading.rechecked import HandRatings
 from pipeline.analyze.reading.rows import KnownInstance, Rows, Who
 from pipeline.analyze.reading.spent import Spending
-from pipeline.analyze.structure import match, taken_apart
+from pipeline.analyze.structure import match, structure_and_files
 from pipeline.core.names import Repo
 from pipeline.core.options import REFERENCES
 from pipeline.core.records import Outcome, Prediction, Verdict
@@ -47,7 +47,7 @@ def add(rows: Rows, runs: Runs, findings: Findings, cutoffs: Mapping[str, str]) 
                 "predictions",
                 Context=_context(who, known, run, verdict) | _dated(known, cutoffs.get(who[1])),
                 Gold=known.gold,
-                Seen=run.told[name].gold_seen(known.files) if run and answer else {},
+                Seen=run.metadata[name].gold_seen(known.files) if run and answer else {},
                 Verdict=verdict,
                 Assessment=findings.assessments.get((*who, name)),
                 Spent=findings.spending.of(who, name, answer),
@@ -85,5 +85,5 @@ def _patch(answer: Prediction | None, known: KnownInstance) -> dict[str, Any]:
         return {}
     if not answer.model_patch.strip():
         return {"Patch": {"empty": True}}
-    structure, files = taken_apart(answer.model_patch)
+    structure, files = structure_and_files(answer.model_patch)
     return {"Patch": structure._asdict() | {"empty": False}, "Match": match(files, known.files)}

@@ -9,7 +9,7 @@ from functools import cache
 from pipeline.analyze.reading import checks
 from pipeline.analyze.reading.rated import Ratings
 from pipeline.analyze.reading.rows import KnownInstance, Rows, Statement
-from pipeline.analyze.structure import taken_apart
+from pipeline.analyze.structure import structure_and_files
 from pipeline.core import verdict
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Rejection, Status, Triple
@@ -44,7 +44,7 @@ def read(
 
 
 def _add(rows: Rows, instance: Instance, ratings: Ratings, strength: Mapping[str, float]) -> KnownInstance:
-    name, (gold, files) = instance.instance_id, taken_apart(instance.fix_patch)
+    name, (gold, files) = instance.instance_id, structure_and_files(instance.fix_patch)
     context = {"year": instance.merged_at[:4], "size": size(gold.files), "test_strength": strength.get(name)}
     context |= ratings.get(name, {})
     rows.add("instances", Instance=instance, Gold=gold, Context=context)
@@ -70,12 +70,12 @@ def _transitions(instance: Instance) -> Iterator[tuple[str | bool | None, ...]]:
     kinds = (instance.fixed_tests, instance.p2p_tests, instance.f2p_tests, instance.s2p_tests, instance.n2p_tests)
     triples = {name: kind[name] for kind in kinds for name in sorted(kind)}
     for name, triple in triples.items():
-        *statuses, kind, must_pass = _lawful(triple.run, triple.test, triple.fix)
+        *statuses, kind, must_pass = _statuses_and_class(triple.run, triple.test, triple.fix)
         yield *prefix, name, *statuses, kind, instance.classes.get(name), must_pass
 
 
 @cache
-def _lawful(run: Status, test: Status, fix: Status) -> tuple[str | bool, ...]:
+def _statuses_and_class(run: Status, test: Status, fix: Status) -> tuple[str | bool, ...]:
     """The statuses of a transition, its class, and whether evaluation expects it to pass."""
     rule = verdict.table()[Triple(run=run, test=test, fix=fix)]
     return str(run), str(test), str(fix), rule.kind, rule.must_pass

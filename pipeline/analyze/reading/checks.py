@@ -80,7 +80,7 @@ def agrees(verdict: Verdict, answer: Prediction, folder: Callable[[], Path], ans
         raise UserError(message, path=path, field="outcome", hint="evaluate this run again")
 
 
-def keeps(assessment: Assessment, verdict: Verdict, path: Path) -> None:
+def agrees_with_verdict(assessment: Assessment, verdict: Verdict, path: Path) -> None:
     """The assessment agrees with the strict verdict, which it never changes."""
     if assessment.resolved != (verdict.outcome is Outcome.RESOLVED):
         message = f"{verdict.instance_id} is resolved here or in {path.with_name('verdicts.jsonl')}, not in both"

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from pipeline.analyze.reading.checks import valid
-from pipeline.analyze.reading.told import Note, noted
+from pipeline.analyze.reading.metadata import Note, noted
 
 
 class Served(BaseModel):

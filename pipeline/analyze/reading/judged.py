@@ -27,7 +27,7 @@ def read(rows: Rows, store: Store, repo: Repo, runs: Mapping[Who, Run], known: M
         who = verdict.agent, verdict.model
         if holds(verdict, runs.get(who), known[verdict.instance_id]):
             _agrees(store, repo, verdict, runs.get(who))
-            rows.extend("results", _decisive(verdict))
+            rows.extend("results", _deciding_tests(verdict))
             current[*who, verdict.instance_id] = verdict
         else:
             stale[who] += 1
@@ -87,7 +87,7 @@ def _checked(verdict: Verdict, known: Mapping[str, KnownInstance], folder: Path,
     return verdict
 
 
-def _decisive(verdict: Verdict) -> Iterator[tuple[str | None, ...]]:
+def _deciding_tests(verdict: Verdict) -> Iterator[tuple[str | None, ...]]:
     for effect in ("fixed", "unfixed", "broken"):
         for name in getattr(verdict, effect):
             yield verdict.agent, verdict.model, verdict.instance_id, name, effect, verdict.tests[name].value

@@ -41,5 +41,5 @@ class Seen:
         if key not in self._answers:
             folder = store.predictions(repo, verdict.agent, verdict.model) / verdict.run
             path = of_attempt(folder, attempt) / "predictions.jsonl"
-            self._answers[key] = {each.instance_id: each.answer for each in each_record(path, Prediction)}
+            self._answers[key] = {record.instance_id: record.answer for record in each_record(path, Prediction)}
         return self._answers[key]

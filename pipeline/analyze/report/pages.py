@@ -76,7 +76,7 @@ def pages(frames: Frames) -> list[Page]:
 
 def models(shown: Iterable[Page]) -> list[str]:
     """The names of all models with an attempt on any of the pages, in the order of the pages."""
-    rows = {(it.row.agent, it.row.model): name for page in shown for name, it in page.by_model.items()}
+    rows = {(attempt.row.agent, attempt.row.model): name for page in shown for name, attempt in page.by_model.items()}
     return [rows[who] for who in sorted(rows)]
 
 

@@ -28,7 +28,7 @@ def present(audits: Sequence[VerdictAudit], *, as_json: bool) -> None:
     wrong = (f"{kind}: wrong ({name})" for name in JUDGE.values() for kind in ERRORS)
     head = ("instance", "gold", *wrong, "hunks noticed", "test strength")
     table("By instance", head, [_instance(audit) for audit in audits])
-    if rows := list(_wrong(audits)):
+    if rows := list(_wrong_verdicts(audits)):
         table("Wrong verdicts", ("instance", "kind", "class", "place", "gold", "variant", "outcome"), rows)
 
 
@@ -51,7 +51,7 @@ def _instance(audit: VerdictAudit) -> tuple[object, ...]:
     return audit.instance_id, audit.gold or "-", *map(_of, tallies), _of(audit.hunks), percent(audit.hunks)
 
 
-def _wrong(audits: Sequence[VerdictAudit]) -> Iterator[tuple[object, ...]]:
+def _wrong_verdicts(audits: Sequence[VerdictAudit]) -> Iterator[tuple[object, ...]]:
     for kind in ERRORS:
         for audit, judge, wrong in judged(audits, kind, "strict"):
             if wrong:

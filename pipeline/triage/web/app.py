@@ -136,7 +136,7 @@ class Viewer:
 
     def detail(self, name: str) -> Response:
         shelf, listed = self.catalog.get(name)
-        own = self._own(listed.standing)
+        own = self._own_review(listed.standing)
         return self._detail(shelf, listed, form.values(own), digest(own) if own else "")
 
     def queue(self) -> Response:
@@ -226,7 +226,7 @@ class Viewer:
         shelf, listed = self.catalog.get(name)
         lists = {field: request.form.getlist(field) for field in ("success_criteria", "principles")}
         values, is_final = form.submitted(request.form, lists), request.form.get("act") == "decide"
-        own = self._own(listed.standing)
+        own = self._own_review(listed.standing)
         seen, newest = request.form.get("seen", ""), digest(own) if own else ""
         if seen != newest:
             words = (
@@ -286,7 +286,7 @@ class Viewer:
         status: int = 200,
     ) -> Response:
         name, notice = listed.row.instance_id, request.args.get("said", "")
-        own = self._own(listed.standing)
+        own = self._own_review(listed.standing)
 
         def head() -> str:
             candidate = shelf.candidate(listed.row)
@@ -362,7 +362,7 @@ class Viewer:
         models = [Asked(name, 1, budget, asker.models, asker.environ) for name in selection.models]
         return [Asking(self.store, parse_repo(selection.repo), model, selection.numbers) for model in models]
 
-    def _own(self, standing: Standing) -> Review | None:
+    def _own_review(self, standing: Standing) -> Review | None:
         name = self._reviewer()
         return next((review for review in standing.reviews if review.rater == name), None)
 

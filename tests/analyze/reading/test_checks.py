@@ -115,8 +115,8 @@ def assessed(resolved: bool) -> Assessment:
 def test_an_assessment_never_changes_the_verdict(outcome: Outcome) -> None:
     verdict = make_verdict(make_prediction(), outcome)
     resolved = outcome is Outcome.RESOLVED
-    checks.keeps(assessed(resolved), verdict, PATH)
-    error = refused(checks.keeps, assessed(not resolved), verdict, PATH)
+    checks.agrees_with_verdict(assessed(resolved), verdict, PATH)
+    error = refused(checks.agrees_with_verdict, assessed(not resolved), verdict, PATH)
     assert error.field == "resolved" and "verdicts.jsonl" in str(error)
 
 

@@ -25,7 +25,7 @@ STEPS = ("located", "shown")
 _MOST = 2**53
 
 
-class Told(NamedTuple):
+class Metadata(NamedTuple):
     """What an agent says about one answer: position, name and count of each stage of its funnel, the files of each
     step, and its replies (replied.py). Each is empty if the agent does not report it."""
 
@@ -38,9 +38,9 @@ class Told(NamedTuple):
         return {step: len(gold & paths) for step, paths in self.files.items()}
 
 
-def told(path: Path, note: Note) -> Told:
+def read_metadata(path: Path, note: Note) -> Metadata:
     """What a file says; nothing if it is missing, or is left out with a note."""
-    return noted(path, note, _told) or Told()
+    return noted(path, note, _metadata) or Metadata()
 
 
 def unanswered(path: Path, note: Note) -> dict[str, str]:
@@ -68,8 +68,8 @@ def _encodable(fields: dict[str, Any], path: Path) -> dict[str, Any]:
     return fields
 
 
-def _told(fields: Mapping[str, Any], path: Path) -> Told:
-    return Told(tuple(_stages(fields, path)), _files(fields, path), tuple(replied.replies(fields, path)))
+def _metadata(fields: Mapping[str, Any], path: Path) -> Metadata:
+    return Metadata(tuple(_stages(fields, path)), _files(fields, path), tuple(replied.replies(fields, path)))
 
 
 def _causes(fields: Mapping[str, Any], path: Path) -> dict[str, str]:
@@ -95,7 +95,7 @@ def _files(fields: Mapping[str, Any], path: Path) -> dict[str, frozenset[str]]:
     sets = fields.get("sets") or []
     if not isinstance(sets, list) or not all(map(_is_step, sets)):
         raise _fault("not a list of objects with the paths of each step", path, "sets")
-    return {step: frozenset(name for one in sets for name in one.get(step, ())) for step in STEPS} if sets else {}
+    return {step: frozenset(name for files in sets for name in files.get(step, ())) for step in STEPS} if sets else {}
 
 
 def _is_step(value: Any) -> bool:
