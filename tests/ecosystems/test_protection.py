@@ -31,6 +31,8 @@ from pipeline.ecosystems.protection import (
         "pnpm-workspace.yaml",
         ".npmrc",
         ".yarnrc.yml",
+        ".yarn/releases/yarn-4.12.0.cjs",
+        "web/.yarn/releases/yarn-4.12.0.cjs",
         "patches/react+18.0.0.patch",
     ],
 )
