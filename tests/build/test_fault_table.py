@@ -23,6 +23,8 @@ INSTALL = [
     ("version-gone", GONE, 'error Couldn\'t find any versions for "is-number" that matches "7.0.99"'),
     ("version-gone", NOBODY, 'error Couldn\'t find package "@no/body" on the "npm" registry.'),
     ("version-gone", NOBODY, 'error Couldn\'t find package "@no/body" required by "a@1" on the "npm" registry.'),
+    # yarn 4.12.0
+    ("yarn-scripts", {}, "➤ YN0009: │ acme@workspace:. couldn't be built successfully (exit code 1, logs can be found"),
     (
         "host-refused",
         {"host": "github.com"},
