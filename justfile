@@ -52,7 +52,7 @@ bench-run REPO MODEL *ARGS:
 campaign FILE *ARGS:
     {{ bench }} campaign "$@"
 
-# run the checks, and the tests that need no container engine (under five minutes)
+# run the checks, and the tests that need no container engine (about 15 minutes on two cores)
 [group('project')]
 test *ARGS: check
     uv run --all-extras --group test pytest -n 2 --dist loadfile -m "not engine" "$@"
