@@ -55,12 +55,20 @@ _BUILDS = ("build", "compile", "build:lib", "build:js", "build:cjs", "prepack", 
 _GENERATES = ("generate", "codegen", "build:icons", "build:tokens")
 #: scripts of a root that compile all packages, the narrowest first
 _COMPILES = ("build:cjs", "build:js", "build:lib", "build:packages", "compile", "build")
-#: the root's programs come first; a yarn 1 among them would refuse a package that asks for another yarn
-_WITH_PROGRAMS = 'export PATH="$PWD/node_modules/.bin:$PATH" SKIP_YARN_COREPACK_CHECK=1;'
-#: runs a script of a package, also of one that asks for another manager; runs a shell text in a folder
-_NPM_RUN = ("sh", "-c", f'{_WITH_PROGRAMS} exec npm --prefix "$0" run "$1"')
-_NPM_FORCED = ("sh", "-c", f'{_WITH_PROGRAMS} exec npm --force --prefix "$0" run "$1"')
-_IN_FOLDER = ("sh", "-c", f'{_WITH_PROGRAMS} cd "$0" && exec sh -ec "$1"')
+#: run a script of a package, also of one that asks for another manager; run a shell text in a folder. The programs of
+#: the root come first; a yarn 1 among them would refuse a package that asks for another yarn
+_NPM_RUN = (
+    *("sh", "-c"),
+    'export PATH="$PWD/node_modules/.bin:$PATH" SKIP_YARN_COREPACK_CHECK=1; exec npm --prefix "$0" run "$1"',
+)
+_NPM_FORCED = (
+    *("sh", "-c"),
+    'export PATH="$PWD/node_modules/.bin:$PATH" SKIP_YARN_COREPACK_CHECK=1; exec npm --force --prefix "$0" run "$1"',
+)
+_IN_FOLDER = (
+    *("sh", "-c"),
+    'export PATH="$PWD/node_modules/.bin:$PATH" SKIP_YARN_COREPACK_CHECK=1; cd "$0" && exec sh -ec "$1"',
+)
 #: installs, and then applies the repository's patches of packages: those that fit
 _PATCHING = ("sh", "-c", '"$@" && { node_modules/.bin/patch-package || :; }', "patch")
 #: how shells and yarn report a missing program
