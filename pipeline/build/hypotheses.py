@@ -120,7 +120,7 @@ class Case:
         """The runners that the repository's own test command starts."""
         return self.observe()
 
-    @property
+    @cached_property
     def missing(self) -> Missing:
         """What the log reports as missing."""
         return missing(self.tree, self.tests, self.log, self.root)
