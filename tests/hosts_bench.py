@@ -59,6 +59,7 @@ class Site:
         until(lambda: self.address in (self.center.folder / "log").read_text())
         for host in self.workers:
             self.start_worker(host)
+        until(lambda: all(map(joined, self.workers)))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -104,8 +105,17 @@ class Site:
         return {**paths, ADDRESS: self.address, **self.given}
 
     def until_at_work(self, host: Host) -> None:
-        """Wait until tests run on a host."""
+        """Wait until tests of a build run on a host."""
         until(lambda: host.processes("node"))
+
+    def until_all_at_work(self, store: Store) -> None:
+        """Wait until each worker has had a unit of an evaluation, whose tests may be too short to be seen running."""
+        until(lambda: self.output(store).read_text().count("running the tests") >= len(self.workers))
+
+
+def joined(host: Host) -> int:
+    """How often a worker of a host has joined the scheduler."""
+    return (host.folder / "log").read_text().count("working for ")
 
 
 def written(store: Store, *stages: str) -> dict[str, bytes]:

@@ -12,9 +12,9 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from hosts_bench import BUILD, EVALUATE, Site, finished, written
+from hosts_bench import BUILD, EVALUATE, Site, finished, joined, written
 from lacking import lack
-from namespaces import Host, lacking, until
+from namespaces import lacking, until
 
 from pipeline.core.store import Store
 
@@ -32,11 +32,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         lack(reason)
     with Site(tmp_path_factory.mktemp("hosts"), QUICK) as site:
         yield site
-
-
-def joined(host: Host) -> int:
-    """How often a worker has joined the scheduler."""
-    return (host.folder / "log").read_text().count("working for ")
 
 
 def as_in_threads(site: Site, store: Store, stage: str) -> bool:
@@ -73,7 +68,7 @@ def test_a_cable_that_is_loose_for_a_moment_is_not_noticed(site: Site) -> None:
     store, host = site.store("loose", DATASET, PREDICTIONS), site.workers[1]
     before = joined(host)
     with site.started(EVALUATE, store) as coordinator:
-        site.until_at_work(host)
+        site.until_all_at_work(store)
         site.network.cut(host)
         time.sleep(2)
         site.network.join(host)
@@ -84,8 +79,7 @@ def test_a_cable_that_is_loose_for_a_moment_is_not_noticed(site: Site) -> None:
 
 def test_units_of_a_host_with_a_full_disk_are_performed_elsewhere(site: Site) -> None:
     """It gets the first unit, since it has most of the free slots."""
-    store, (host, other) = site.store("full"), site.workers
-    until(lambda: joined(host) and joined(other))
+    store, host = site.store("full"), site.workers[0]
     before = joined(host)
     host.kill()
     site.start_worker(host, slots=2)
@@ -107,7 +101,7 @@ def test_units_of_a_host_with_a_full_disk_are_performed_elsewhere(site: Site) ->
 def test_a_scheduler_that_is_started_again_goes_on_with_the_batch(site: Site) -> None:
     store = site.store("scheduler", DATASET, PREDICTIONS)
     with site.started(EVALUATE, store) as coordinator:
-        site.until_at_work(site.workers[0])
+        site.until_all_at_work(store)
         site.scheduler.kill()
         site.scheduler.wait()
         site.start_scheduler()
