@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from pipeline.build import faults, hypotheses, proposals
+from pipeline.build import faults, gold, hypotheses, proposals
 from pipeline.build.helpers import only_tests_import, split
 from pipeline.build.infer import Unsupported
-from pipeline.build.judge import RUNS, CounterResults, Ran, carried, judge, with_files
+from pipeline.build.judge import RUNS, Ran, carried, judge, with_files
 from pipeline.build.qualify import Outcome, Qualified, Qualify, Settings, recipe, request, selected
 from pipeline.build.reasons import Rejected
 from pipeline.core.git import Clone
@@ -23,7 +23,6 @@ from pipeline.core.retry import Patience
 from pipeline.core.store import Store, Unit, digest, read_json
 from pipeline.core.verdict import Triple, transitions
 from pipeline.ecosystems import all_parsers
-from pipeline.execution.counter import Form, Made
 from pipeline.execution.law import of_run
 from pipeline.execution.reading import read
 from pipeline.execution.run import TestRun, unpack
@@ -90,7 +89,8 @@ class Planned:
         files = {path.name: path.read_bytes() for path in self.unit.folder.iterdir() if path.suffix == ".gz"}
         try:
             runs = _runs(stored["runs"], ran, files)
-            counter_results = _counter_results(stored.get("counter"), ran, files)
+            counter_runs = stored.get("counter")  # gold may have been rejected before them
+            counter_results = gold.unpacked(counter_runs, ran.environment.parser, files) if counter_runs else None
             outcome: Outcome = judge(self.request.candidate, ran, runs, counter_results, self.request.flaky)
         except Rejected as end:
             outcome = self.request.rejected(end.reason, end.detail)
@@ -112,19 +112,6 @@ def _runs(fields: Mapping[str, Any], ran: Ran, files: Mapping[str, bytes]) -> di
         return read(ran.environment.parser, unpack(fields[name], name, files.__getitem__))
 
     return {name: [read_run(f"{name}.{number}") for number in range(1, ran.repeats + 1)] for name in RUNS}
-
-
-def _counter_results(stored: Mapping[str, Any] | None, ran: Ran, files: Mapping[str, bytes]) -> CounterResults | None:
-    """The stored counter-runs, read again; None if gold was rejected before them."""
-    if stored is None:
-        return None
-    parser = ran.environment.parser
-    runs = {
-        kind: read(parser, unpack(fields, f"counter.{kind}", files.__getitem__))
-        for kind, fields in stored["runs"].items()
-    }
-    form = Form(**stored.get("form", {}))
-    return CounterResults(Made.model_validate(stored["made"]), runs, form, stored.get("hidden", False))
 
 
 def stored_triples(unit: Unit) -> tuple[tuple[str, ...], dict[str, Triple]]:

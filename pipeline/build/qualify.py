@@ -13,14 +13,14 @@ from functools import cached_property, partial
 from itertools import chain, count, islice
 from typing import Any, Literal, NamedTuple
 
-from pipeline.build import health, hypotheses, learned, observe, overrides, repair
+from pipeline.build import gold, health, hypotheses, learned, observe, overrides, repair
 from pipeline.build.environments import Fields, changes_manifests, environment_of, manifest_commit, safe_files, tree_of
 from pipeline.build.helpers import split
 from pipeline.build.hypotheses import Case, Hypothesis
 from pipeline.build.infer import Tree, Unsupported
 from pipeline.build.infer.place import given, tool_of
 from pipeline.build.installed import as_installed
-from pipeline.build.judge import RUNS, CounterResults, Ran, judge, require_health, require_trust, unfixed
+from pipeline.build.judge import RUNS, CounterResults, Ran, judge, require_health, require_trust
 from pipeline.build.learned import Learned
 from pipeline.build.proposals import with_evidence
 from pipeline.build.reasons import Rejected
@@ -40,7 +40,7 @@ from pipeline.ecosystems import parser
 from pipeline.ecosystems.locks import Locked
 from pipeline.ecosystems.protection import is_protected
 from pipeline.ecosystems.registry import LookUp, Registry
-from pipeline.execution import counter, generated, images, reads, runs, scope
+from pipeline.execution import generated, images, reads, runs, scope
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.run import TestRun, pack
 from pipeline.execution.runs import Plan
@@ -55,9 +55,6 @@ QUALIFIED, NOT_EVALUATED = "qualified", "not_evaluated"
 
 #: hypotheses that are tried for one sick base, and how many of them may need another install
 MOST_HYPOTHESES, MOST_INSTALLS = 10, 3
-#: false expectations are disguised unless gold, in disguise, fails more than one in this many of the tests that it
-#: fixes: for those tests, they would show nothing
-OF_HIDDEN = 10
 #: bytes of memory that tests always get, as if gold's had used that much
 LEAST = 2**30
 
@@ -440,9 +437,8 @@ class _Qualification:
             raise self._with_failures(end, target) from None
         ran = self._with_protected(ran, target)
         self.tell(Event(self.request.name, data=Lessons(lessons(state.steps))))
-        plan = self._plan(ran, target)
-        self._warm(plan, instance)
-        return judge(self.candidate, ran, runs_by_name, self._counter_results(plan, instance), self.request.flaky)
+        counter_results = self._counter_results(self._plan(ran, target), instance)
+        return judge(self.candidate, ran, runs_by_name, counter_results, self.request.flaky)
 
     def _with_failures(self, end: Rejected, target: images.Recipe) -> Rejected:
         """The rejection of a base that is not well. Its log begins with what failed when the files for its tests were
@@ -453,64 +449,13 @@ class _Qualification:
             failures = generated.failures_in(workspace)
         return Rejected(end.reason, end.detail, log=f"{failures}\n{end.log}", stage=end.stage) if failures else end
 
-    def _warm(self, plan: Plan, instance: Instance) -> None:
-        """Evaluate an empty patch, so that the cache with which patches begin has the test files with their controls.
-        The result is not used and not kept."""
-        self.say("filling the runner's cache")
-        gold = (instance.fix_patch, instance.test_patch)
-        runs.run_patch(plan, "", *gold, instance.expected_files, cache="fill")
-
     def _counter_results(self, plan: Plan, instance: Instance) -> CounterResults:
-        """Make and store gold's counter-runs, except those that could show nothing."""
-        gold = (instance.fix_patch, instance.test_patch)
-        self.say("falsifying expectations")
-        parts = counter.made(plan, *gold)
-        form, disguised = self._disguised(plan, instance)
-        hidden = OF_HIDDEN * unfixed(instance, disguised) <= len(instance.fixed_tests)
-        counter_runs: dict[str, TestRun] = {"disguised": disguised}
-        for kind in (kind for kind in counter.KINDS if parts.patch(kind)):
-            self.say(f"gold against {kind} expectations{', disguised' if hidden else ''}")
-            words = (kind, plan, instance.fix_patch, *gold, instance.expected_files, parts.patch(kind))
-            try:
-                counter_runs[kind] = counter.run(*words, form=form if hidden else None)
-            except PatchFailed as failed:  # our change failed to apply: the candidate is not to blame
-                self.say(f"run skipped: {failed}")
-        fields: dict[str, Any] = {}
-        for name, run in counter_runs.items():
-            fields[name], files = pack(run, f"counter.{name}")
-            self.files |= files
-        self.stored["counter"] = {
-            "made": parts.model_dump(mode="json"),
-            "runs": fields,
-            "form": form._asdict(),
-            "hidden": hidden,
-        }
-        return CounterResults(parts, counter_runs, form, hidden)
-
-    def _disguised(self, plan: Plan, instance: Instance) -> tuple[counter.Form, TestRun]:
-        """Gold's disguised run, in the form that hides most among those in which gold passes most of the tests that it
-        fixes. In a folder of another name, an empty patch runs first and fills the runner's cache. Raises
-        PatchFailed."""
-        gold = (instance.fix_patch, instance.test_patch)
-        tried: dict[counter.Form, TestRun] = {}
-        for form in counter.FORMS:
-            place = "" if form.moved else ", in the repository's own folder"
-            self.say(f"gold disguised{place}{'' if form.boxes else ', without boxes'}")
-            try:
-                if form == counter.FORMS[0]:
-                    counter.run("disguised", plan, "", *gold, instance.expected_files, form=form, cache="fill")
-                tried[form] = counter.run(
-                    "disguised", plan, instance.fix_patch, *gold, instance.expected_files, form=form
-                )
-            except InfrastructureError as error:  # a fault of the machine also shows in the run in gold's own folder
-                if not form.moved:
-                    raise
-                self.say(f"no disguised run in another folder: {error}")
-                continue
-            if not unfixed(instance, tried[form]):
-                break
-        best = min(tried, key=lambda form: unfixed(instance, tried[form]))
-        return best, tried[best]
+        """Gold's counter-runs, which are stored."""
+        gold.warm(plan, instance, self.say)
+        results = gold.make(plan, instance, self.say)
+        self.stored["counter"], files = gold.packed(results)
+        self.files |= files
+        return results
 
     def _ran(self, target: images.Recipe, ran: Identity, deviations: tuple[str, ...]) -> Ran:
         chosen = selected(self.clone, self.candidate, self.request.scope)
