@@ -33,7 +33,7 @@ mount_disk() {
     if mountpoint --quiet "$DATA_ROOT"; then return; fi
     [[ -e $DISK || -z $(ls -A "$DATA_ROOT") ]] || die "$DATA_ROOT is not empty: empty it, or unset A11Y_BENCH_DOCKER_DISK"
     [[ -e $DISK ]] || make_disk || { rm -f "$DISK.new" && die "cannot make $DISK of $A11Y_BENCH_DOCKER_DISK"; }
-    mount -o loop "$DISK" "$DATA_ROOT" || die "cannot mount $DISK at $DATA_ROOT: unset A11Y_BENCH_DOCKER_DISK"
+    mount -o loop,discard "$DISK" "$DATA_ROOT" || die "cannot mount $DISK at $DATA_ROOT: unset A11Y_BENCH_DOCKER_DISK"
 }
 
 # $! is then the process id of dockerd, which outlives this script and does not hold the lock (descriptor 9).

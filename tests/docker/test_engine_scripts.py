@@ -3,11 +3,13 @@
 Not covered: install.sh on a machine without an engine, which is CI's first step.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from docker_scripts import START, STOP, need, run
+from namespaces import until
 
 pytestmark = pytest.mark.engine
 
@@ -52,7 +54,7 @@ def test_an_engine_of_our_own_starts_once_and_stops(own_engine: dict[str, str]) 
     assert engine_in_use() == other
 
 
-def test_an_engine_on_a_disk_of_its_own_keeps_its_data(own_engine: dict[str, str]) -> None:
+def test_an_engine_on_a_disk_of_its_own_keeps_its_data_and_gives_space_back(own_engine: dict[str, str]) -> None:
     need("dockerd", "mkfs.ext4", root=True)
     root, disk = Path(own_engine["A11Y_BENCH_DOCKER_ROOT"]), own_engine | {"A11Y_BENCH_DOCKER_DISK": "400M"}
     for kept in ([], ["volume"]):
@@ -60,8 +62,21 @@ def test_an_engine_on_a_disk_of_its_own_keeps_its_data(own_engine: dict[str, str
         assert run("findmnt", "--noheadings", "--output", "FSTYPE", str(root)).stdout == "ext4\n"
         assert run("docker", "volume", "ls", "--quiet", **own_engine).stdout.split() == kept
         run("docker", "volume", "create", "volume", **own_engine)
+        if kept:
+            assert_gives_space_back(root, Path(f"{root}.disk"))
         assert "stopped" in run(STOP, **own_engine).stderr
         assert list(root.iterdir()) == [] and not root.is_mount()
+
+
+def assert_gives_space_back(root: Path, disk: Path, size: int = 50_000_000) -> None:
+    """The disk's file grows with a new file on it, and shrinks when that is removed."""
+    (root / "large").write_bytes(os.urandom(size))
+    os.sync()
+    most = disk.stat().st_blocks * 512
+    assert most > size
+    (root / "large").unlink()
+    os.sync()
+    until(lambda: disk.stat().st_blocks * 512 < most - size / 2)
 
 
 def test_a_disk_is_not_mounted_over_existing_data(own_engine: dict[str, str]) -> None:
