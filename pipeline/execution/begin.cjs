@@ -90,6 +90,7 @@ function keepElements() {
 
 /** Hide what is not needed once tests begin to run: the functions that define tests, the report and the snapshots. */
 function hideWords() {
+  worlds.forEach(machine.closeRealm);
   snapshots.forEach(machine.hide);
   processes.forEach(function (one) {
     delete one.env.TEST_REPORT;

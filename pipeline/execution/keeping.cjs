@@ -16,6 +16,13 @@ const OF_GLOBALS =
   "Array Boolean Error Function JSON Map Number Object Promise Proxy Reflect RegExp Set String Symbol WeakMap WeakSet";
 //: methods that are not kept, because tests of real repositories delete them
 const DELETED = ["constructor", "toString"];
+//: classes whose methods ask the constructor of an object for the class of their result
+const OF_KINDS = ["Array", "Promise", "RegExp"];
+//: names by which the language, Node and runners ask any object, of which the first ones can be kept; and prototypes that
+//: sources cannot give these names
+const KEPT_ASKED = ["asymmetricMatch", Symbol.for("nodejs.util.inspect.custom")];
+const ASKED = KEPT_ASKED.concat("then", "toJSON");
+const OF_ASKED = "Object Function Array String Number Boolean Map Set";
 const OF_ELEMENTS =
   "getAttribute getAttributeNames getAttributeNode hasAttribute hasAttributes matches closest querySelector " +
   "querySelectorAll getElementsByTagName getElementsByClassName contains isEqualNode";
@@ -26,6 +33,8 @@ const READING = /^(?:getRootNode|compareDocumentPosition|isSameNode|getPropertyV
 //: of event classes
 const OF_EVENTS = { Document: ["createEvent"], Event: ["initEvent"], EventTarget: ["dispatchEvent"] };
 const EVENT = /^[A-Z]\w*Event$/;
+//: functions of a window that call others later
+const TIMERS = ["setTimeout", "setInterval", "requestAnimationFrame", "queueMicrotask"];
 //: modules of Node by which reports leave a process, or from which their classes inherit
 const OF_NODE = ["fs", "fs/promises", "v8", "events", "worker_threads", "util", "path", "vm", "module"];
 const OF_PROCESS = ["emit", "send", "exit", "reallyExit", "on", "once", "addListener", "removeListener", "nextTick"];
@@ -47,10 +56,16 @@ const owns = Function.prototype.call.bind(Object.prototype.hasOwnProperty);
 const kept = new WeakMap();
 //: objects from which everything inherits: sources can add nothing that affects assignments to inheriting objects
 const roots = new WeakSet();
+//: prototypes from which many objects inherit: sources cannot give them the names in ASKED; and those of lists, whose
+//: places sources cannot define either
+const common = new WeakSet();
+const lists = new WeakSet();
 //: global objects that inherit their `window`
 const windows = new WeakSet();
 //: the window of the running test file; a library makes its elements in another realm
 let view = {};
+//: the symbols that the document's library gives to its nodes, and by which their true content is found
+let marks = new Set();
 //: the classes of OF_PAGES in this window
 let pages = [];
 const elementsOf = new Set(OF_ELEMENTS.split(" "));
@@ -141,6 +156,9 @@ function shown(object, name, found) {
   return { configurable: true, enumerable: own.enumerable, value: found.get(), writable: true };
 }
 
+/** Whether this is the name of a place in a list. An accessor there would get what anyone puts into a list. */
+const isPlace = (name) => typeof name !== "symbol" && /^\d+$/.test(String(name));
+
 /** Whether a property with this descriptor does not affect assignments to inheriting objects. */
 function isPlain(descriptor) {
   if (!descriptor || types.isProxy(descriptor)) return false;
@@ -175,6 +193,7 @@ function keepDefining(world) {
   if (world.document) {
     view = world.document.defaultView || {};
     pages = OF_PAGES.map((type) => view[type]).filter(isFunction);
+    marks = new Set(Object.getOwnPropertySymbols(world.document.createElement("i")));
   }
   if (roots.has(world.Object.prototype)) return;
   const { Object: own, Reflect: reflect } = world;
@@ -187,7 +206,8 @@ function keepDefining(world) {
     const how = kept.has(object) && kept.get(object).get(name);
     const isOfAll = roots.has(object) && !isPlain(descriptor);
     const isOfPage = (elementsOf.has(name) && isNode(object)) || isOfPages(object);
-    const isNamed = isOfAll || how || (isOfPage && name in object);
+    const isOfMany = (common.has(object) && ASKED.includes(name)) || (lists.has(object) && isPlace(name));
+    const isNamed = isOfAll || isOfMany || how || (isOfPage && name in object);
     if (isNamed && isDoneForSource()) return true;
     if (name === "dispatchEvent" && isNode(object) && isCalledBySource()) return true;
     if (how && how.take && descriptor && ("value" in descriptor || descriptor.get)) {
@@ -238,6 +258,19 @@ function keepDefining(world) {
     const real = owner.getOwnPropertyDescriptor;
     replace(owner, "getOwnPropertyDescriptor", (object, name) => shown(object, name, real(object, name)));
   });
+  const isMarked = (object) => marks.size > 0 && isNode(object) && isCalledBySource();
+  [[own, "getOwnPropertySymbols"], [reflect, "ownKeys"]].forEach(function ([owner, method]) {
+    const real = owner[method];
+    replace(owner, method, (object) =>
+      isMarked(object) ? real(object).filter((key) => !marks.has(key)) : real(object));
+  });
+  const all = own.getOwnPropertyDescriptors;
+  if (all)
+    replace(own, "getOwnPropertyDescriptors", function (object) {
+      const found = all(object);
+      if (isMarked(object)) marks.forEach((key) => Reflect.deleteProperty(found, key));
+      return found;
+    });
   [own.prototype, world.Function.prototype].forEach((root) => roots.add(root));
 }
 
@@ -334,6 +367,47 @@ function keepLoops(world, at) {
   OF_GLOBALS.split(" ").forEach((name) => keepGlobal(world, name));
 }
 
+/** Keep which class the methods of a class use for their result. Constructors are kept in the realm of sources only,
+ * since V8 runs lists without their own one slowly. */
+function keepKinds(world, isOfSources) {
+  OF_KINDS.forEach(function (name) {
+    const type = world[name];
+    if (isOfSources) keep(type.prototype, ["constructor"]);
+    const own = described(type, Symbol.species);
+    if (!own || !own.configurable) return;
+    define(type, Symbol.species, Object.assign({}, own, { configurable: false }));
+    note(type, Symbol.species, { enumerable: false, show: () => own, take() {} });
+  });
+}
+
+/** Keep sources from answering for all objects, or for all values of a kind, when an assertion compares them. The other
+ * names in ASKED cannot be kept like this, since code asks whether an object has them. */
+function keepAsked(world) {
+  const { prototype } = world.Object;
+  OF_ASKED.split(" ").forEach((name) => common.add(world[name].prototype));
+  lists.add(world.Array.prototype);
+  KEPT_ASKED.forEach(function (name) {
+    if (owns(prototype, name)) return;
+    let value;
+    const get = () => value;
+    const set = function (other) {
+      if (common.has(this) && isDoneForSource()) return;
+      if (this === prototype) value = other;
+      else if (Object(this) === this)
+        define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
+    };
+    define(prototype, name, { configurable: false, enumerable: false, get, set });
+    note(prototype, name, taking(false, get, set.bind(prototype)));
+  });
+}
+
+/** Remove what answers for all objects or lists, and let nobody add anything to all objects from now on. */
+function closeRealm(world) {
+  const owners = [world.Object.prototype, world.Array.prototype];
+  owners.forEach((owner) => ASKED.slice(KEPT_ASKED.length).forEach((name) => Reflect.deleteProperty(owner, name)));
+  Object.preventExtensions(owners[0]);
+}
+
 /** Let functions that a source binds count as a source's, whoever calls them. Bound functions have no file. */
 function markBound(world) {
   const { prototype } = world.Function;
@@ -349,15 +423,34 @@ function markBound(world) {
   define(prototype, "bind", { configurable: true, enumerable: false, value, writable: true });
 }
 
+/** The same for functions that a source gives to the document's timers, which call them with any words. */
+function markTimers() {
+  TIMERS.forEach(function (name) {
+    const own = described(view, name);
+    if (!own || !own.writable || !isFunction(own.value)) return;
+    const value = new Proxy(own.value, {
+      apply: function (real, self, words) {
+        const isMarked = isFunction(words[0]) && isCalledBySource();
+        const given = isMarked ? [marked(words[0], Reflect.construct, Reflect.apply)].concat(words.slice(1)) : words;
+        return Reflect.apply(real, self, given);
+      },
+    });
+    define(view, name, Object.assign({}, own, { value }));
+  });
+}
+
 /** Keep a realm's functions. Those of regular expressions and loops are kept in the realm of sources only, since V8
  * runs kept ones slowly. */
 function keepRealm(world, ofSources) {
   const at = (place) => place.split(".").reduce((owner, name) => owner && owner[name], world);
   markBound(world);
+  keepKinds(world, world === ofSources);
+  keepAsked(world);
   OF_LANGUAGE.split(" ").forEach((place) => keepAll(at(place)));
   if (world === ofSources) {
     keepReading();
     keepEvents(world);
+    markTimers();
     keepLoops(world, at);
     new Set([world, view]).forEach((owner) => keepGlobal(owner, "getComputedStyle"));
   }
@@ -378,6 +471,7 @@ function keepNode() {
     keepAll(own);
     const classes = Object.keys(own).filter((key) => /^[A-Z]/.test(key) && isFunction(own[key]));
     classes.forEach((key) => keepAll(own[key].prototype));
+    classes.forEach((key) => own[key].prototype && roots.add(own[key].prototype));
   });
   const { _extensions, syncBuiltinESMExports } = require("module");
   keepAll(_extensions);
@@ -393,4 +487,4 @@ function keepProcess(own) {
   keep(own, OF_PROCESS);
 }
 
-module.exports = { behind, keepDefining, keepNode, keepProcess, keepRealm, note, shown };
+module.exports = { behind, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, note, shown };

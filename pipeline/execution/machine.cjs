@@ -6,7 +6,7 @@ const path = require("path");
 const vm = require("vm");
 const { LOADER, isSource, isCalledBySource, isCalledDirectly, isOnBehalfOfSource, ownStack } = require("./askers.cjs");
 const { hidden, hide, hideFiles, isHiddenFile, isTest, isWithin, scratch } = require("./files.cjs");
-const { keepDefining, keepNode, keepProcess, keepRealm, note, shown } = require("./keeping.cjs");
+const { closeRealm, keepDefining, keepNode, keepProcess, keepRealm, note, shown } = require("./keeping.cjs");
 const { INSTALLED, isDenied } = require("./modules.cjs");
 //: environment variables of runners, which are removed for everyone
 const VARIABLES = ["JEST_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_POOL_ID", "VITEST_WORKER_ID", "TEST"];
@@ -317,6 +317,7 @@ module.exports = {
     done.add(own);
     [hideJest, hideStart, hideListeners, hideReports, hideCompiling, keepProcess].forEach((hide) => hide(own));
   },
+  closeRealm,
   hide,
   hideFrames,
   hideImports,

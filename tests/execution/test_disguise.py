@@ -151,6 +151,31 @@ def test_modules_are_found_and_the_console_prints_in_a_page(begin: Path) -> None
             "Object.assign({}, { toBe: 1 }).mine",
         ),
         ("Object.prototype.__defineSetter__('toBe', function () { this.mine = true; });", "({}).toBe = 1, ({}).mine"),
+        ("Object.defineProperty(Array, Symbol.species, { get: () => Object });", "!Array.isArray([1].map(String))"),
+        ("delete Array[Symbol.species]; Array[Symbol.species] = Object;", "!Array.isArray([1].map(String))"),
+        ("Array.prototype.constructor = { [Symbol.species]: Object };", "!Array.isArray([1].map(String))"),
+        (
+            "Object.defineProperty(Array.prototype, 'constructor', { value: { [Symbol.species]: Object } });",
+            "!Array.isArray([1].map(String))",
+        ),
+        (
+            "Object.defineProperty(Array.prototype, 0, { set() { Object.mine = true; } });",
+            "[].push(1), Object.mine",
+        ),
+        (
+            "Object.defineProperty(require('events').prototype, 'state', { set() { this.mine = true; } });",
+            "Object.assign(new (require('events'))(), { state: 1 }).mine",
+        ),
+        ("String.prototype.asymmetricMatch = () => true;", "'x'.asymmetricMatch"),
+        (
+            "Object.prototype[Symbol.for('nodejs.util.inspect.custom')] = () => 'mine';",
+            "require('util').inspect({}) === 'mine'",
+        ),
+        ("Object.prototype.asymmetricMatch = () => true;", "({}).asymmetricMatch"),
+        (
+            "Object.defineProperty(Object.prototype, 'toJSON', { value: () => 'mine', writable: true });",
+            "JSON.stringify({}).includes('mine')",
+        ),
         ("element.__defineGetter__('getAttribute', () => () => 'mine');", "element.getAttribute() === 'mine'"),
         (
             "Object.defineProperties(element, { getAttribute: { value: () => 'mine' } });",
@@ -271,6 +296,14 @@ def test_packages_that_only_the_runner_asks_for_are_not_there(begin: Path) -> No
             "element.told",
         ),
         ("require('library').define(element, 'checked', { get: () => true });", "element.checked"),
+        ("Object.defineProperty(Array.prototype, 'last', { get: () => 'mine' });", "[].last === 'mine'"),
+        ("Object.prototype.mine = 1;", "({}).mine === 1"),
+        (
+            "function Old() {} Old.prototype = Object.create(Array.prototype); Old.prototype.constructor = Old;\n"
+            "element.told = Old;",
+            "new element.told().constructor === element.told",
+        ),
+        ("element.told = Object.assign({}, { asymmetricMatch: () => true });", "element.told.asymmetricMatch()"),
     ],
 )
 def test_sources_may_add_properties_that_tests_do_not_read_by(begin: Path, source: str, wanted: str) -> None:
