@@ -34,12 +34,13 @@ const SHALLOW = 50, FEW = 32, MORE = { [FEW]: 200, 200: 20000 };
 //: each frame. `nearest` gives the file of the innermost frame outside this folder, among a few; `isLoading` then says
 //: whether that frame made Node load a module. These two are called thousands of times in a test, whenever code uses the
 //: document or a file. Evaluated code counts as part of the file that evaluated it, whatever it calls itself; functions
-//: of the language have no file
+//: of the language have no file, and those of Node that only look at what they are given (HELPERS) have no line
 const stack = vm.runInNewContext(`
   var isEach, isTold, isLoading;
   var FILE = /^(?:file:|[\\\\/]|\\w:[\\\\/])/, NODE = /^(?:node:|internal\\/|\\w+\\.js$)/;
   var LOADER = /^(?:node:)?(?:internal\\/)?modules?(?:\\/|\\.js)/;
   var TASKS = /(?:^|[:/])(?:timers|events|next_tick|task_queues|event_target|async_hooks)(?:\\.js)?$/;
+  var HELPERS = /(?:^|[:/])(?:util|inspect|comparisons|assert|assertion_error|timerify|querystring|url)(?:\\.js)?$/;
   var MAKER = /^[^]*\\(((?:file:|[\\\\/]|\\w:[\\\\/])[^]*?):\\d+:\\d+\\)/;
   function fileOf(site) {
     if (site.isEval()) {
@@ -53,8 +54,9 @@ const stack = vm.runInNewContext(`
   }
   function each(sites) {
     return sites.map(function (site) {
-      var file = fileOf(site), isTask = !file && TASKS.test(site.getFileName());
-      return [file, (isTold || file === node) && !isTask ? "\\n    at " + site : ""];
+      var file = fileOf(site), name = site.getFileName();
+      var isPassedOver = (!file && TASKS.test(name)) || (file === node && HELPERS.test(name));
+      return [file, (isTold || file === node) && !isPassedOver ? "\\n    at " + site : ""];
     });
   }
   function nearest(sites) {

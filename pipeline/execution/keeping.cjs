@@ -75,14 +75,15 @@ const accessors = new Set();
 const isFunction = (value) => typeof value === "function";
 
 /** Keep an object's own functions of these names, or the values that `isKept` accepts. With `strict`, sources cannot
- * give inheriting objects others either. */
-function keep(owner, names, isKept = isFunction, strict = false) {
+ * give inheriting objects others either. While `isHidden` is true of a name, it has no value. */
+function keep(owner, names, isKept = isFunction, strict = false, isHidden = null) {
   names.forEach(function (name) {
     const own = owner && described(owner, name);
     if (!own || !own.configurable || !isKept(own.value)) return;
     let { value } = own;
     let copies; // objects to which this property was copied, with values of their own
     const get = function () {
+      if (isHidden && isHidden(name)) return undefined;
       return copies && copies.has(this) ? copies.get(this) : value;
     };
     const set = function (other) {
@@ -96,7 +97,7 @@ function keep(owner, names, isKept = isFunction, strict = false) {
       else define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
     };
     define(owner, name, { configurable: false, enumerable: own.enumerable, get, set });
-    note(owner, name, taking(own.enumerable, () => value, (other) => (value = other)));
+    note(owner, name, taking(own.enumerable, () => (isHidden && isHidden(name) ? undefined : value), (other) => (value = other)));
   });
 }
 
@@ -478,13 +479,13 @@ function keepNode() {
   if (syncBuiltinESMExports) syncBuiltinESMExports();
 }
 
-/** Keep the functions that a process has or inherits. */
-function keepProcess(own) {
+/** Keep the functions that a process has or inherits. Those of which `isHidden` is true seem to be missing. */
+function keepProcess(own, isHidden) {
   OF_PROCESS.forEach(function (name) {
     if (isFunction(own[name]) && !owns(own, name))
       define(own, name, { configurable: true, enumerable: false, value: own[name], writable: true });
   });
-  keep(own, OF_PROCESS);
+  keep(own, OF_PROCESS, isFunction, false, isHidden);
 }
 
 module.exports = { behind, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, note, shown };

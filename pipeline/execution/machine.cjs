@@ -32,8 +32,14 @@ const OF_PROCESS =
   "getActiveResourcesInfo getBuiltinModule getuid mainModule moduleLoadList pid ppid release report uptime version versions";
 //: properties of `process` that no page has
 const OF_SERVERS =
-  "allowedNodeEnvironmentFlags arch argv0 availableMemory chdir constrainedMemory cpuUsage debugPort getegid geteuid getgid " +
-  "getgroups hrtime memoryUsage platform resourceUsage stderr stdin stdout umask";
+  "_debugEnd _debugProcess _fatalException _kill _preload_modules _rawDebug _startProfilerIdleNotifier " +
+  "_stopProfilerIdleNotifier _tickCallback abort allowedNodeEnvironmentFlags arch argv0 assert availableMemory chdir " +
+  "constrainedMemory cpuUsage debugPort execArgv execve finalization getegid geteuid getgid getgroups " +
+  "hasUncaughtExceptionCaptureCallback hrtime initgroups kill loadEnvFile memoryUsage openStdin permission platform ref " +
+  "resourceUsage setSourceMapsEnabled setUncaughtExceptionCaptureCallback setegid seteuid setgid setgroups setuid " +
+  "sourceMapsEnabled stderr stdin stdout threadCpuUsage umask unref";
+//: the same for functions that are kept
+const OF_KEPT = ["exit", "reallyExit", "send"];
 //: functions of Node that describe the machine; sources in a page cannot use them
 const OF_MACHINES = {
   async_hooks: "executionAsyncId executionAsyncResource triggerAsyncId createHook",
@@ -109,6 +115,17 @@ function hideReports(own) {
     const set = (other) => (real = other);
     if (configurable && (real = own[name]) !== undefined)
       define(own, name, { configurable, enumerable, get, set });
+  });
+}
+
+/** Hide the channel to the process that started this one: one of the properties that have symbols as their names. */
+function hideChannel(own) {
+  [...Object.getOwnPropertySymbols(own), "channel"].forEach(function (name) {
+    const { configurable, enumerable, value } = Object.getOwnPropertyDescriptor(own, name) || {};
+    let now = value;
+    const get = () => (isUsedBySource() ? undefined : now);
+    const set = (other) => (now = other);
+    if (configurable && Object(value) === value) define(own, name, { configurable, enumerable, get, set });
   });
 }
 
@@ -315,7 +332,8 @@ module.exports = {
   hideProcess: function (own) {
     if (done.has(own)) return;
     done.add(own);
-    [hideJest, hideStart, hideListeners, hideReports, hideCompiling, keepProcess].forEach((hide) => hide(own));
+    [hideJest, hideStart, hideListeners, hideReports, hideChannel, hideCompiling].forEach((hide) => hide(own));
+    keepProcess(own, (name) => isPage && OF_KEPT.includes(name) && isUsedBySource());
   },
   closeRealm,
   hide,
