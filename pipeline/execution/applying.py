@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from pipeline.core import patches
 from pipeline.core.errors import A11yBenchError, InfrastructureError
-from pipeline.ecosystems.protection import is_protected, without_extension
+from pipeline.ecosystems.protection import is_protected, module_names, without_extension
 from pipeline.execution.generated import LISTING, UNTRACKED
 from pipeline.sandbox.base import Completed, Workspace
 
@@ -53,6 +53,8 @@ _DECLARED = re.compile(r"\.d\.[cm]?ts$")
 _SETTINGS = re.compile(r"(?:^|/)(?:\.[\w-]+rc(?:\.\w+)?|\.?[\w-]+(?:\.[\w-]+)*\.config\.\w+)$")
 #: names of packages by the name of their settings: `uno.config.ts` belongs to `unocss`
 _PACKAGES = ("{}", "{}css", "{}js", "@{}", "@{}css", "@{}js", ".bin/{}")
+#: names of helpers and data of tests, which a module of the sources may have, too
+_HELPING = re.compile(r"(?:^|/)tests?-(?:helpers?|util\w*|fixtures?|mocks?|data)\b[^/]*\.[cm]?[jt]sx?$")
 #: lists the files that exist; it never fails, since a sandbox looks into each failure for a limit that was reached
 _EXISTING = ("sh", "-c", 'ls -1d -- "$@" 2> /dev/null || :', "sh")
 #: removes the files named in a list
@@ -86,10 +88,17 @@ class State(NamedTuple):
 
 
 def prepare(
-    workspace: Workspace, patch: str, fix_patch: str, test_patch: str, protected: Callable[[str], bool] = is_protected
+    workspace: Workspace,
+    patch: str,
+    fix_patch: str,
+    test_patch: str,
+    protected: Callable[[str], bool] = is_protected,
+    observed: Collection[str] | None = None,
 ) -> Applied:
     """Apply a patch, then restore every protected file, and every file that gold's tests change, to gold's state. Files
     that claim another module's name, and settings that neither the base nor gold has, are restored to the base's state.
+    If the files that the runner was `observed` to read are known, the patch may add modules that are only named like
+    test helpers (`own_helpers`).
 
     Raises PatchFailed, with the name `predicted` if the agent's patch does not apply.
     """
@@ -98,7 +107,14 @@ def prepare(
     golds_own = patches.paths(fix_patch)
     taking = _claiming(workspace, state) | _doubling(workspace, state, golds_own)
     taking |= _configuring(workspace, {path for path in state.added if _SETTINGS.search(path)}.difference(golds_own))
-    reverted = put_back(workspace, fix_patch, test_patch, protected, state=state, others=taking)
+    read = {name for path in observed or () for name in module_names(path)}
+    candidates = [path for path in state.added if read.isdisjoint(module_names(path))] if observed is not None else []
+    helping = own_helpers(workspace, candidates, {*golds_own, *patches.paths(test_patch)}) - taking
+
+    def is_kept_back(path: str) -> bool:
+        return path not in helping and protected(path)
+
+    reverted = put_back(workspace, fix_patch, test_patch, is_kept_back, state=state, others=taking)
     return Applied(tuple(sorted({shown(path) for path in (*_unpatched(workspace, patch), *reverted)})), merged)
 
 
@@ -165,6 +181,22 @@ def _signs(path: str) -> Iterator[str]:
     yield posixpath.join(posixpath.dirname(path), "package.json")
     for folder in PurePosixPath(path).parents:
         yield from (str(folder / "node_modules" / name.format(word)) for word in words for name in _PACKAGES)
+
+
+def own_helpers(workspace: Workspace, added: Collection[str], golds_own: Collection[str]) -> frozenset[str]:
+    """Those of the new files that only a name such as `test-utils.js` protects, and that tests cannot load: neither the
+    base nor gold has a file or a folder of that name. Sources may import them."""
+    named = {path: module for path in added if _is_helping(path) and (module := _module(path))}
+    if not named:
+        return frozenset()
+    others = {*listed(workspace, "git", "ls-files", "-z"), *golds_own}
+    taken = {str(folder) for path in others for folder in (_module(path) or path, *PurePosixPath(path).parents)}
+    return frozenset(path for path, module in named.items() if module not in taken)
+
+
+def _is_helping(path: str) -> bool:
+    """Whether a file is protected, but a file of another name in the same folder would not be."""
+    return bool(_HELPING.search(path)) and not is_protected(posixpath.join(posixpath.dirname(path), "module.js"))
 
 
 def existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:

@@ -35,8 +35,9 @@ from pipeline.core.store import digest
 from pipeline.ecosystems.protection import protection
 from pipeline.ecosystems.runners.jest import snapshots
 from pipeline.execution import falsified
-from pipeline.execution.applying import apply, every_file, listed, must
+from pipeline.execution.applying import apply, every_file, listed, must, own_helpers
 from pipeline.execution.falsified import Falsified
+from pipeline.execution.generated import UNTRACKED
 from pipeline.execution.run import TestRun
 from pipeline.execution.runs import Plan, prepared, run_patch
 from pipeline.sandbox.base import Cache, Workspace
@@ -267,7 +268,8 @@ def _about(
     changed = {*listed(workspace, "git", "diff", "--name-only", "-z", "HEAD")}.difference(fixed)
     using = {path for path, _ in _grep(workspace, "-lE", _OF_TESTS)} - changed
     files = every_file(workspace)
-    askers = {path for path in files if path in using or path in gold or is_protected(path)}
+    own = own_helpers(workspace, listed(workspace, *UNTRACKED), {*gold, *fixed})
+    askers = {path for path in files if path in using or path in gold or (is_protected(path) and path not in own)}
     loads = [text for path, text in _grep(workspace, "-oE", _LOADS_ALONE) if path not in askers]
     loaded = {text.strip("'\"").removeprefix("node:").partition("/")[0] for text in loads}
     return {

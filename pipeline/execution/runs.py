@@ -116,7 +116,8 @@ def prepared(
         return is_named(path) or also(path)
 
     with plan.sandbox.open(plan.image, cache=cache, limits=plan.limits) as workspace:
-        applied = prepare(workspace, patch, fix_patch, test_patch, is_protected)
+        observed = None if plan.environment.prepare else plan.protected
+        applied = prepare(workspace, patch, fix_patch, test_patch, is_protected, observed)
         if plan.environment.prepare:
             applied = applied._replace(
                 changed=renewed(workspace, plan.environment, patch, fix_patch, test_patch, is_protected)

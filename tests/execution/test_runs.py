@@ -240,6 +240,22 @@ def test_settings_beside_a_manifest_are_removed(plan: MakePlan, patch: Patch, li
     assert run_patch(plan(), given, "", patch(MENU_TEST)).restored == ("packages/a/menu.config.ts",)
 
 
+@pytest.mark.rule("honest-patches")
+def test_a_module_named_like_a_helper_may_belong_to_the_sources(plan: MakePlan, patch: Patch, library: History) -> None:
+    """If no test can load it: neither the base nor gold has a file or a folder of that name, and the runner would not
+    read it. Names of tests and files in folders of tests stay protected."""
+    own = {"src/test-utils.js": "1;\n", "src/parts/test-data.ts": "1;\n"}
+    tests = {"src/Menu.more.test.js": "\n", "src/__mocks__/test-utils.js": "1;\n", "test/test-utils.js": "1;\n"}
+    shadows = {"src/react-dom/test-utils.js": "1;\n"}
+    given = patch(FIX | own | tests | shadows)
+    observing = replace(plan(), protected=("src/react-dom/test-utils",))
+    assert {*run_patch(observing, given, "", patch(MENU_TEST)).restored} == {*tests, *shadows}
+    golds = patch(MENU_TEST | {"src/parts/test-data.ts": "2;\n"})
+    assert "src/parts/test-data.ts" in run_patch(observing, given, "", golds).restored
+    library.commit("a folder", {"src/test-utils/index.js": "1;\n"})
+    assert "src/test-utils.js" in run_patch(observing, given, "", patch(MENU_TEST)).restored
+
+
 #: commands of a repository: one generates a file from a source, as `tools/make.sh` says
 PREPARE = (("sh", "tools/make.sh"),)
 
