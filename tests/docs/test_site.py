@@ -55,6 +55,12 @@ def test_no_list_is_swallowed_by_the_paragraph_before_it() -> None:
     assert found == []
 
 
+def test_no_paragraph_has_a_line_that_becomes_a_heading() -> None:
+    """On a site, a line that begins with `#7612` is a heading; in the file, nobody sees the difference."""
+    pages = {path.name: re.sub(r"(?ms)^```.*?^```$", "", path.read_text()) for path in (ROOT / "docs").glob("*.md")}
+    assert [f"{name}: {line}" for name, page in pages.items() for line in re.findall(r"(?m)^#+[^# ].*$", page)] == []
+
+
 @pytest.mark.parametrize("path", sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")}), ids=lambda path: path.name)
 def test_a_page_that_mentions_the_thesis_links_to_it(path: Path) -> None:
     """A new reader does not know it; option values and file names may call it `seed`, sentences do not."""
