@@ -2,7 +2,7 @@
 
 Gold's snapshots are read and removed before any code of the candidate runs, so it cannot copy them. Does not cover
 inline snapshots (they are part of the tests), and code that writes a snapshot file itself: runner and candidate share
-one process (docs/design.md).
+one process (docs/tampering.md).
 """
 
 from __future__ import annotations
