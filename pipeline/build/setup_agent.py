@@ -85,12 +85,17 @@ class Reply(BaseModel):
 
 def messages(question: Question) -> list[Message]:
     """The system message says which fields may be set; the user message holds the material."""
+    earlier = [
+        part
+        for text, ended in question.earlier
+        for part in (("Your proposal", text), ("How your proposal ended", ended))
+    ]
     parts = [
         ("The environment that was tried", question.environment),
         ("How it ended", question.ended),
         ("The end of the log", question.log),
         ("The repository", question.repository),
-        *((f"You proposed\n\n{text}\n\nand it ended so", ended) for text, ended in question.earlier),
+        *earlier,
     ]
     material = "\n\n".join(f"# {title}\n\n{text}" for title, text in parts if text)
     return [{"role": "system", "content": PROMPT}, {"role": "user", "content": material}]

@@ -24,7 +24,7 @@ from pipeline.core.options import jobs_option
     "--sandbox",
     envvar="A11Y_BENCH_SANDBOX",
     show_envvar=True,
-    help="docker or local [default: local, on every machine: the demo's code is this project's own].",
+    help="docker or local [default: local, because the demo's code is our own].",
 )
 @click.option(
     "--assess", is_flag=True, help="Also assess all patches: audits, stories and a scripted judge (needs a browser)."

@@ -154,7 +154,7 @@ def test_a_runner_of_another_time_is_repaired(tiny: Bench) -> None:
     """Its tests are good, but the runner dies on a newer Node. The record names the repair."""
     instance = tiny.outcomes["hash"]
     assert instance.environment.test_env == {"NODE_OPTIONS": "--openssl-legacy-provider"}
-    assert instance.deviations == ("hashes that OpenSSL 3 refuses: NODE_OPTIONS=--openssl-legacy-provider",)
+    assert instance.deviations == ("OpenSSL 3 refuses an old hash: NODE_OPTIONS=--openssl-legacy-provider",)
     assert instance.environment_digest == tiny.outcomes["menu"].environment_digest
 
 

@@ -56,7 +56,7 @@ def test_each_fault_is_met_with_its_remedy_and_recorded() -> None:
     assert len(attempts.tried) == 3
     assert end.environment == attempts.tried[-1]
     assert [deviation.partition(":")[0] for deviation in end.deviations] == [
-        "peer dependencies disagree",
+        "peer dependencies conflict",
         "is-number 7.0.99 is gone from the registry",
     ]
     assert attempts.kept == {"repaired.1": log_of("peer-rules").encode(), "repaired.2": log_of("version-gone").encode()}

@@ -156,7 +156,7 @@ def test_what_does_not_help_is_told_and_another_is_asked_for(workshop: Callable[
     assert [row.ended for row in shop.rows()] == ["environment_failed", proposals.ACCEPTED]
     first, second = (request.body["messages"][1]["content"] for request in shop.speaker.requests)
     assert "You proposed" not in first and "gone.tgz" in first
-    assert WRONG.strip() in second and "and it ended so" in second
+    assert WRONG.strip() in second and "How your proposal ended" in second
 
 
 def test_it_ends_after_so_many_tries_and_asks_no_more(workshop: Callable[..., Workshop]) -> None:

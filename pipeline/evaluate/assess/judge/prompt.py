@@ -17,7 +17,7 @@ from pipeline.core.records import Task
 from pipeline.llm.chat import Message
 
 RUBRIC = files(__package__).joinpath("prompt.md").read_text(encoding="utf-8")
-AGAIN = "This cannot be read: {}. Answer again, with the one JSON object and nothing else."
+AGAIN = "This answer cannot be read: {}. Answer again, with the JSON object and nothing else."
 
 
 class Question(NamedTuple):
