@@ -145,7 +145,7 @@ class _Session:
             tab = await asyncio.wait_for(Tab.of(self.browser, page.shows), QUICK)
         except (Error, TimeoutError):
             self.is_sound = False
-            return Seen(page.name, "the browser opens no page")
+            return Seen(page.name, "the browser could not open a page")
         return await self._look_in(tab, page)
 
     async def _look_in(self, tab: Tab, page: Page) -> Seen:

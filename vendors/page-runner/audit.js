@@ -21,8 +21,8 @@ const lazily = (source) => `Object.defineProperty(globalThis, "axe", { configura
 
 // Loads axe-core if that script did not run. The source is sent as it is: Playwright would wrap it in a call.
 const injectAxe = async (page, frame, source) => {
-  const there = () => Object.prototype.hasOwnProperty.call(globalThis, "axe");
-  if (await frame.evaluate(there)) return;
+  const isLoaded = () => Object.prototype.hasOwnProperty.call(globalThis, "axe");
+  if (await frame.evaluate(isLoaded)) return;
   const world = await page._connection.toImpl(frame).context("utility");
   await world.rawEvaluateJSON(`${source};undefined`);
 };
@@ -39,8 +39,8 @@ const RUN = async ({ top, ofPages, most, walked }) => {
   const { axe, setTimeout } = globalThis;
   if (!top) globalThis.setTimeout = (work) => void Promise.resolve().then(work);
   const rules = {};
-  const left = top ? [] : axe._audit.rules.filter((one) => one.pageLevel || ofPages.includes(one.id));
-  for (const one of left) rules[one.id] = { enabled: false };
+  const left = top ? [] : axe._audit.rules.filter((rule) => rule.pageLevel || ofPages.includes(rule.id));
+  for (const rule of left) rules[rule.id] = { enabled: false };
   const was = Boolean(axe._tree);
   if (was) axe.teardown();
   let found;

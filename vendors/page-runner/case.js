@@ -10,7 +10,7 @@ const MOST = { assertions: 500, name: 300, message: 2000 };
 
 const cut = (text, most) => String(text).slice(0, most);
 // Playwright's messages without colors and call log.
-const said = (error) => cut((error && error.message) || error, MOST.message).replace(/\u001b\[\d*m/g, "");
+const messageOf = (error) => cut((error && error.message) || error, MOST.message).replace(/\u001b\[\d*m/g, "");
 
 const typed = (type) => {
   const wanted = String(type || "R").toUpperCase();
@@ -57,18 +57,18 @@ const asserting = (seconds, release) => {
         await release();
         return assertion(name, false, `it took longer than ${seconds} s`, type);
       }
-      const told = found !== null && typeof found === "object" && "pass" in found;
-      return assertion(name, told ? found.pass : found, told ? found.message : "", type);
+      const explains = found !== null && typeof found === "object" && "pass" in found;
+      return assertion(name, explains ? found.pass : found, explains ? found.message : "", type);
     } catch (error) {
-      return assertion(name, false, said(error), type);
+      return assertion(name, false, messageOf(error), type);
     }
   };
   const assert = (name, fn, opts) => {
     const place = collected.length;
     if (place >= MOST.assertions) throw new Error(`more than ${MOST.assertions} assertions`);
-    collected.push(assertion(name, false, "it was not decided", (opts || {}).type));
-    const deciding = decide(name, fn, (opts || {}).type).then((one) => {
-      collected[place] = one;
+    collected.push(assertion(name, false, "it did not finish", (opts || {}).type));
+    const deciding = decide(name, fn, (opts || {}).type).then((result) => {
+      collected[place] = result;
       pending.delete(deciding);
     });
     pending.add(deciding);
@@ -85,7 +85,7 @@ const returned = (found) =>
   Array.isArray(found && found.assertions)
     ? found.assertions
         .slice(0, MOST.assertions)
-        .map((one) => assertion(one.name, one.status === "pass", one.message, one.type))
+        .map(({ name, status, message, type }) => assertion(name, status === "pass", message, type))
     : [];
 
-module.exports = { TOO_LONG, asserting, cut, load, returned, said, within };
+module.exports = { TOO_LONG, asserting, cut, load, returned, messageOf, within };

@@ -3,7 +3,7 @@
 // Everything that a case evaluates "in the page" is evaluated in an isolated world, which has the document and axe-core,
 // but nothing that the page's scripts define. A page can therefore fake neither.
 const { adapt } = require("./adapt.js");
-const { TOO_LONG, asserting, cut, load, returned, said, within } = require("./case.js");
+const { TOO_LONG, asserting, cut, load, returned, messageOf, within } = require("./case.js");
 const { audit, lazily, madeByCase } = require("./audit.js");
 
 const ORIGIN = "https://pages.invalid/";
@@ -29,8 +29,8 @@ const MOST = {
   error: 5000,
   "service worker": 1000,
 };
-const TOLD = 10;
-const CONSOLE_TOLD = 50;
+const MOST_EXAMPLES = 10;
+const MOST_MESSAGES = 50;
 // Seconds for what should take no time: closing a page, stopping its script.
 const PROMPTLY = 5;
 // The maximum size of a screenshot, and the size of a page as a screenshot would show it.
@@ -65,15 +65,15 @@ const NO_SERVICE_WORKER = "Service Worker registration blocked by Playwright";
 class Incidents {
   constructor(trip) {
     this.counts = {};
-    this.told = {};
+    this.examples = {};
     this.trip = trip;
   }
 
-  note(kind, text, told = TOLD) {
+  note(kind, text, most = MOST_EXAMPLES) {
     this.counts[kind] = (this.counts[kind] || 0) + 1;
-    const list = (this.told[kind] = this.told[kind] || []);
+    const list = (this.examples[kind] = this.examples[kind] || []);
     const alike = list.filter((one) => one.type === text.type);
-    if (alike.length < told) list.push(typeof text === "string" ? cut(text, 300) : text);
+    if (alike.length < most) list.push(typeof text === "string" ? cut(text, 300) : text);
     if (this.counts[kind] > MOST[kind]) this.trip(kind);
   }
 }
@@ -163,12 +163,12 @@ class Watched {
     });
     const socket = (opened) => incidents.note("network", `websocket ${opened.url()}`);
     page.on("websocket", socket);
-    page.on("pageerror", (error) => incidents.note("error", said(error)));
+    page.on("pageerror", (error) => incidents.note("error", messageOf(error)));
     context.on("console", (message) => {
       const text = cut(message.text(), 300);
       if (text === NO_SERVICE_WORKER) return incidents.note("service worker", "register");
       if (text.startsWith(MARK)) return incidents.note("network", text.slice(MARK.length));
-      incidents.note("console", { type: message.type(), text }, CONSOLE_TOLD);
+      incidents.note("console", { type: message.type(), text }, MOST_MESSAGES);
     });
     page.on("framenavigated", (frame) => {
       if (frame !== page.mainFrame()) return;
@@ -241,7 +241,7 @@ const ON_TASK = ({ selectors, words }) => {
   };
   const text = [document, ...roots].flatMap((root) => all(root).flatMap(ofElement)).join(" ").toLowerCase();
   if (!words.length || words.some((word) => text.includes(word))) return "";
-  return "nothing that the prompt speaks of is on the page";
+  return "nothing that the prompt mentions is on the page";
 };
 
 // A document that took the place of the audited one loads axe-core now, and has it set up.
@@ -253,9 +253,9 @@ const SET_UP = () => {
 const onTask = async (found, { page, utils, gate }) => {
   if (typeof found.onTask !== "function") return page.evaluate(ON_TASK, gate);
   const empty = await page.evaluate(ON_TASK, { selectors: [], words: [] });
-  const told = empty ? false : await found.onTask({ page, utils });
-  const pass = told !== null && typeof told === "object" && "pass" in told ? told.pass : told;
-  return empty || (pass ? "" : cut((told && told.message) || "the case says that the page is not about it", 300));
+  const answer = empty ? false : await found.onTask({ page, utils });
+  const pass = answer !== null && typeof answer === "object" && "pass" in answer ? answer.pass : answer;
+  return empty || (pass ? "" : cut((answer && answer.message) || "the case says that the page is not about it", 300));
 };
 
 // Everything observed of a page, step by step, so that results remain if it is cut short.
@@ -287,7 +287,7 @@ const steps = async (watched, job, tools, seen) => {
   try {
     await timed("load", () => watched.load());
   } catch (error) {
-    seen.detail = said(error);
+    seen.detail = messageOf(error);
     await watched.release();
     return watched.trip("load");
   }
@@ -299,7 +299,7 @@ const steps = async (watched, job, tools, seen) => {
   try {
     found = load(job.folder);
   } catch (error) {
-    seen.fault = said(error);
+    seen.fault = messageOf(error);
     return;
   }
   watched.used = seen.used = true;
@@ -319,19 +319,19 @@ const steps = async (watched, job, tools, seen) => {
       madeByCase(more).forEach((one) => add(seen.violations, one));
     }
   } catch (error) {
-    seen.threw = said(error);
+    seen.threw = messageOf(error);
     await timed("case", settle);
   }
-  const stray = tools.strays.find((error) => !/has been closed/.test(said(error)));
-  if (stray) seen.threw = seen.threw || said(stray);
+  const stray = tools.strays.find((error) => !/has been closed/.test(messageOf(error)));
+  if (stray) seen.threw = seen.threw || messageOf(stray);
 };
 
 // A known violation gets the new elements.
 const add = (violations, one) => {
   const known = violations.find(({ id, frame }) => id === one.id && frame === one.frame);
   if (!known) return violations.push(one);
-  const there = new Set(known.nodes.map(({ target }) => target.join()));
-  const more = one.nodes.filter(({ target }) => !there.has(target.join()));
+  const targets = new Set(known.nodes.map(({ target }) => target.join()));
+  const more = one.nodes.filter(({ target }) => !targets.has(target.join()));
   known.count += more.length;
   return known.nodes.push(...more);
 };
@@ -341,11 +341,11 @@ const runPage = async (browser, job, tools) => {
   const texts = { ended: "", detail: "", threw: "", fault: "", off_task: "" };
   const seen = { ...texts, used: false, assertions: [], violations: [], audits: 0, seconds: {} };
   const opened = await within(PROMPTLY * 2, Watched.of(browser, job, tools.axe));
-  if (opened === TOO_LONG) return { ...seen, broken: "the browser opens no page", sound: false };
+  if (opened === TOO_LONG) return { ...seen, broken: "the browser could not open a page", sound: false };
   tools.traces.meet(opened.page);
   const working = steps(opened, job, tools, seen).then(
     () => "",
-    (error) => ((seen.detail = said(error)), "broken"),
+    (error) => ((seen.detail = messageOf(error)), "broken"),
   );
   const ended = await within(job.limits.page, Promise.race([opened.tripped, working]));
   seen.ended = ended === TOO_LONG ? "time" : ended;
@@ -353,7 +353,7 @@ const runPage = async (browser, job, tools) => {
   if (seen.ended === "broken") Object.assign(done, { ended: "", broken: seen.detail });
   // A page that keeps running would slow down the next one.
   const sound = (await opened.close()) && seen.ended !== "time";
-  const { counts, told: examples } = opened.incidents;
+  const { counts, examples } = opened.incidents;
   done.seconds.total = (performance.now() - since) / 1000;
   done.seconds.waits = opened.waited / 1000;
   return { ...done, incidents: counts, examples, sound };
