@@ -39,33 +39,33 @@ def kept_within(sandbox: ScriptedSandbox, limit: int | None, held: dict[str, tup
     return left(sandbox)
 
 
-def test_nothing_goes_as_long_as_there_is_room(sandbox: ScriptedSandbox) -> None:
+def test_with_enough_space_nothing_is_removed(sandbox: ScriptedSandbox) -> None:
     assert len(kept_within(sandbox, 6, {})) == 6
     assert len(kept_within(sandbox, None, {})) == 6, "by default there is room for what is there"
 
 
-def test_instances_go_before_environments_and_no_more_than_needed(sandbox: ScriptedSandbox) -> None:
+def test_instances_are_removed_before_environments_and_only_as_needed(sandbox: ScriptedSandbox) -> None:
     assert kept_within(sandbox, 4, {}) == {"old", "new", "new-1", "new-2"}
     assert kept_within(sandbox, 1, {}) == {"new"}
 
 
-def test_what_a_unit_works_with_or_waits_for_stays(sandbox: ScriptedSandbox) -> None:
+def test_layers_that_a_unit_uses_or_waits_for_are_kept(sandbox: ScriptedSandbox) -> None:
     """An environment with instances still to come would have to be made again, which takes minutes."""
     assert kept_within(sandbox, 0, {"under way": ("new", "new-2"), "waiting": ("old",)}) == {"new", "new-2", "old"}
 
 
-def test_what_stands_below_something_that_stays_stays(sandbox: ScriptedSandbox) -> None:
+def test_layers_below_a_kept_layer_are_kept(sandbox: ScriptedSandbox) -> None:
     assert kept_within(sandbox, 0, {"under way": ("new-2",)}) == {"new", "new-2"}
 
 
-def test_what_is_open_stays_whoever_opened_it(sandbox: ScriptedSandbox) -> None:
+def test_an_open_layer_is_kept_whoever_opened_it(sandbox: ScriptedSandbox) -> None:
     """Another process may evaluate an instance that this build has finished."""
     with sandbox.open("old-1"):
         assert kept_within(sandbox, 0, {}) == {"old", "old-1"}
     assert kept_within(sandbox, 0, {}) == set()
 
 
-def test_a_unit_that_is_done_gives_its_layers_up(sandbox: ScriptedSandbox) -> None:
+def test_a_finished_unit_releases_its_layers(sandbox: ScriptedSandbox) -> None:
     budget = Budget(sandbox, 5, free=0, fresh=0)
     budget.hold("unit", "old", "old-1")
     budget.keep()
@@ -76,14 +76,14 @@ def test_a_unit_that_is_done_gives_its_layers_up(sandbox: ScriptedSandbox) -> No
     assert left(sandbox) == {"old", "new", "new-2"}
 
 
-def test_disk_is_measured_now_and_then_only(sandbox: ScriptedSandbox) -> None:
+def test_disk_space_is_measured_only_occasionally(sandbox: ScriptedSandbox) -> None:
     budget = Budget(sandbox, 6, free=0)
     assert budget.keep() == "6 B of 6 B"
     sandbox.images.instance("new", "new-3", Path())
     assert budget.keep() == "6 B of 6 B" and len(left(sandbox)) == 7
 
 
-def test_a_layer_that_became_known_later_is_kept_for_those_who_wait(sandbox: ScriptedSandbox) -> None:
+def test_a_layer_that_is_added_later_is_kept_for_waiting_units(sandbox: ScriptedSandbox) -> None:
     """A repair may lead to another environment than the inferred one."""
     budget = Budget(sandbox, 0, free=0)
     for unit in ("waiting", "done"):
@@ -108,10 +108,10 @@ KEPT = [
 ]
 
 
-def test_nothing_is_removed_before_what_stands_on_it() -> None:
+def test_layers_are_removed_before_those_below_them() -> None:
     order = [one.name for one in least_useful(KEPT, ["container"])]
     assert order == ["untagged", "old", "young", "cache", "env", "npm", "node"]
 
 
-def test_a_container_keeps_all_below_it() -> None:
+def test_a_container_keeps_all_layers_below_it() -> None:
     assert set(standing(KEPT, lambda one: False)) == {"container", "old", "env", "npm", "node"}

@@ -37,7 +37,7 @@ def test_every_outcome_is_shown_with_its_meaning(bench: Bench) -> None:
 
 @pytest.mark.invariant(4)
 @pytest.mark.rule("not-evaluated-is-retried")
-def test_a_machine_that_fails_has_an_exit_code_of_its_own(bench: Bench, tmp_path: Path) -> None:
+def test_a_machine_fault_has_its_own_exit_code(bench: Bench, tmp_path: Path) -> None:
     """If the registry does not answer, the pull request is not at fault, and the same command tries again."""
     bench.cache = tmp_path / "cache"
     shutil.rmtree(bench.cache, ignore_errors=True)

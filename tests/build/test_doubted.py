@@ -36,7 +36,7 @@ PULL = Pull("qualified", None, None, others={
 
 
 @pytest.mark.rule("base-is-well")
-def test_other_ways_to_run_follow_what_made_a_base_better(tmp_path: Path) -> None:
+def test_further_hypotheses_start_from_an_environment_that_is_better(tmp_path: Path) -> None:
     """A build lets the tests of one package load, and the others still have to run in their own package."""
     bench = Bench(tmp_path, make_library(tmp_path, {"menu": PULL}, BASE).folder, tmp_path / "cache")
     bench.collect()
@@ -52,7 +52,7 @@ WAITS = "breaks waits\n{} dist/made.js\nworks | dist/made.js | old\n"
 
 @pytest.mark.rule("base-is-well")
 @pytest.mark.parametrize("says", ["needs", "advises"])
-def test_what_waits_in_vain_for_a_file_may_only_need_it(tmp_path: Path, says: str) -> None:
+def test_a_run_that_waits_for_a_missing_file_gets_it_prepared(tmp_path: Path, says: str) -> None:
     """Karma waits for a bundle that webpack cannot make, and the log says what webpack misses, or what to run first."""
     waits = WAITS.format(says)
     pull = Pull("qualified", waits + "named | {src} | new\n", waits)
@@ -75,7 +75,7 @@ else { console.error("Error: error:0308010C:digital envelope routines::unsupport
 
 @pytest.mark.rule("base-is-well")
 @pytest.mark.parametrize("makes", ["false", "true"])
-def test_a_known_fault_of_a_build_is_repaired(tmp_path: Path, makes: str) -> None:
+def test_a_known_fault_of_a_preparation_is_repaired(tmp_path: Path, makes: str) -> None:
     """A compiler with an outdated hash function failed before the tests, alone or after another file was made, and no
     remedy was tried."""
     needs = "needs dist/made.js\nworks | dist/made.js | old\n"
@@ -110,7 +110,7 @@ process.exitCode = stats.exitCode;
 
 
 @pytest.mark.rule("base-is-well")
-def test_tests_of_another_project_do_not_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_passing_tests_of_another_project_do_not_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Karma reports no file names. The tests of the project that `test` starts passed, so the base counted as
     healthy."""
     make = LocalImages.environment

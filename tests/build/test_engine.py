@@ -43,7 +43,7 @@ def bench(harbor: Bench) -> Bench:
     return harbor
 
 
-def test_it_qualifies_as_in_the_local_sandbox(bench: Bench) -> None:
+def test_candidates_qualify_as_in_the_local_sandbox(bench: Bench) -> None:
     expected = read_json(DEMO / "expected.json")["pulls"]["19"]["fixes"]
     assert sorted(bench.instance.f2p_tests) == expected
     assert (bench.instance.sandbox, bench.instance.snapshot_only) == ("docker", tuple(expected))
@@ -56,13 +56,13 @@ def verdict(bench: Bench, name: str) -> Verdict:
 
 @pytest.mark.invariant(2)
 @pytest.mark.parametrize(("name", "outcome"), [("oracle", "resolved"), ("nop", "empty")])
-def test_references(bench: Bench, name: str, outcome: str) -> None:
+def test_oracle_is_resolved_and_nop_is_not(bench: Bench, name: str, outcome: str) -> None:
     Predictor(bench.store, REPO, name, name, models=SHIPPED).predict()
     assert verdict(bench, name).outcome == outcome
 
 
 @pytest.mark.rule("local-sandbox")
-def test_a_models_wrong_patch_is_run_and_is_unresolved(bench: Bench) -> None:
+def test_a_wrong_patch_of_a_model_is_unresolved(bench: Bench) -> None:
     """Untrusted code may run here."""
     fields = {"instance_id": bench.instance.instance_id, "model_name_or_path": "wrong", "model_patch": WRONG}
     path = bench.store.predictions(REPO, "wrong", "wrong") / "20240506T070809Z" / "predictions.jsonl"
@@ -91,7 +91,7 @@ def docker(*words: str) -> str:
 
 @pytest.mark.invariant(1)
 @pytest.mark.trap("history-in-image")
-def test_no_file_of_the_image_holds_the_solution(bench: Bench, image: tarfile.TarFile) -> None:
+def test_no_file_of_the_image_contains_the_solution(bench: Bench, image: tarfile.TarFile) -> None:
     """In another benchmark, gold and test patch lie in the image in which an agent works."""
     lines = {line for line in later_lines(bench.clone, bench.instance) if "hb-" in line}
     canaries = [line.encode() for line in gold_lines(bench.clone, bench.instance) | lines if len(line) > 30]
@@ -105,7 +105,7 @@ def test_no_file_of_the_image_holds_the_solution(bench: Bench, image: tarfile.Ta
 
 @pytest.mark.invariant(1)
 @pytest.mark.trap("history-in-image")
-def test_the_images_git_holds_one_commit_and_no_way_out(bench: Bench, image: tarfile.TarFile, tmp_path: Path) -> None:
+def test_the_images_git_has_one_commit_and_no_remote(bench: Bench, image: tarfile.TarFile, tmp_path: Path) -> None:
     """21 % of one model's runs found the fix in the history; unreachable objects would contain it just as well."""
     inside = FOLDER.lstrip("/")
     image.extractall(tmp_path, [one for one in image if one.name.startswith(f"{inside}/.git/")], filter="data")

@@ -67,7 +67,7 @@ def show(store: Store, *arguments: str) -> str:
     return done.output
 
 
-def test_all_environments_are_shown(store: Store) -> None:
+def test_the_command_shows_all_environments(store: Store) -> None:
     shown = show(store)
     assert "jest ^29.7.0" not in shown and "jest 29.7.0" in shown
     assert "runner_unsupported" in shown and ".nvmrc" in shown
@@ -88,14 +88,14 @@ def test_a_nested_folder_is_shown(tmp_path: Path) -> None:
     assert "folder=web manager=npm" in show(made, "--pr", "1")
 
 
-def test_the_same_as_json(store: Store) -> None:
+def test_the_command_prints_json(store: Store) -> None:
     first, second = (json.loads(line) for line in show(store, "--json").splitlines())
     assert first["instance_id"] == "acme__ui-1" and first["environment"]["node"] == "18"
     assert (second["instance_id"], second["reason"]) == ("acme__ui-2", "runner_unsupported")
     assert json.loads(show(store, "--json", "--pr", "1")) == first
 
 
-def test_one_file_for_each_era(store: Store) -> None:
+def test_each_era_has_one_file(store: Store) -> None:
     """Instances of the same layer share a file; where their tests run differently, it has a table for each."""
     other = factories.make_environment(folder="packages/ui")
     instances = [
@@ -122,7 +122,7 @@ def test_the_same_instances_give_the_same_bytes(store: Store) -> None:
 
 
 @pytest.mark.rule("nothing-overwritten")
-def test_an_era_without_instances_moves_to_the_archive(store: Store) -> None:
+def test_an_era_without_instances_is_archived(store: Store) -> None:
     write(store, factories.REPO, [factories.make_instance(1)])
     write(store, factories.REPO, [factories.make_instance(1, environment_digest="f" * 32)])
     assert list(store.archive_root.glob(f"*/02_dataset/*/environments/{'e' * 32}.toml"))

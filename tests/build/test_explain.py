@@ -50,7 +50,7 @@ def test_rejections_with_the_same_line_are_one_group(store: Store) -> None:
     assert told.silent == [REPO.instance_id(5), REPO.instance_id(6)]
 
 
-def test_the_log_of_the_last_run_tells(store: Store) -> None:
+def test_the_log_of_the_last_run_is_used(store: Store) -> None:
     reject(store, 7, "gold_does_not_fix", run_1="Error: before", fix_1="Error: afterwards")
     assert "Error: afterwards" in [one.line for one in explain(store, REPO).unknown]
     assert "Error: before" not in [one.line for one in explain(store, REPO).unknown]
@@ -66,7 +66,7 @@ def test_the_log_of_the_last_run_tells(store: Store) -> None:
         "all is well",
     ],
 )
-def test_what_stands_around_every_failure_is_no_group(line: str) -> None:
+def test_lines_of_every_failure_form_no_group(line: str) -> None:
     assert list(unexplained("install", f"{line}\n")) == []
 
 
@@ -79,15 +79,15 @@ def test_what_stands_around_every_failure_is_no_group(line: str) -> None:
         ("error 0f3a9b2c1d", "error  deadbeef01"),
     ],
 )
-def test_lines_are_compared_without_what_differs_from_commit_to_commit(one: str, other: str) -> None:
+def test_lines_are_compared_without_details_of_a_commit(one: str, other: str) -> None:
     assert normalized(one) == normalized(other)
 
 
-def test_a_flood_takes_no_time() -> None:
+def test_a_huge_log_is_read_quickly() -> None:
     assert len(list(unexplained("run", "Error: " * 100_000 + "\n" + "Error: x\n" * 50_000))) <= 400
 
 
-def test_the_command_runs_nothing(store: Store) -> None:
+def test_explaining_runs_nothing(store: Store) -> None:
     done = CliRunner().invoke(command, [str(REPO), "--explain", "--data", str(store.root)])
     assert done.exit_code == 0, done.output
     assert "#1 #2 #3" in done.output

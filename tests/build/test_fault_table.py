@@ -333,29 +333,29 @@ def first(stage: faults.Stage, log: str) -> tuple[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize(("fault", "found", "log"), INSTALL)
-def test_a_failed_install_is_understood(fault: str, found: dict[str, str], log: str) -> None:
+def test_the_fault_of_a_failed_install_is_found(fault: str, found: dict[str, str], log: str) -> None:
     assert first("install", log) == (fault, found)
 
 
 @pytest.mark.parametrize(("fault", "found", "log"), RUN)
-def test_a_failed_run_is_understood(fault: str, found: dict[str, str], log: str) -> None:
+def test_the_fault_of_a_failed_run_is_found(fault: str, found: dict[str, str], log: str) -> None:
     assert first("run", log) == (fault, found)
 
 
 @pytest.mark.parametrize("log", OTHERS)
-def test_what_is_no_known_fault_of_an_install_is_left_alone(log: str) -> None:
+def test_unknown_failures_of_installs_match_no_fault(log: str) -> None:
     assert list(faults.find("install", log)) == []
 
 
 @pytest.mark.parametrize("log", HONEST)
-def test_what_tests_honestly_say_is_left_alone(log: str) -> None:
+def test_ordinary_test_output_matches_no_fault(log: str) -> None:
     assert list(faults.find("run", log)) == []
 
 
 @pytest.mark.parametrize(
     "line", ["ENOENT a ", "Cannot find module '../build/a.node'\n", "at x (/r/node_modules/a/b.js)\n"]
 )
-def test_a_flood_takes_no_time(line: str) -> None:
+def test_a_huge_log_is_searched_quickly(line: str) -> None:
     started = time.monotonic()
     assert not [*faults.find("install", line * 200_000), *faults.find("run", line * 200_000)]
     assert time.monotonic() - started < 20

@@ -49,7 +49,7 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.mark.rule("limits-are-ends")
 @pytest.mark.invariant(7)
 @pytest.mark.parametrize("name", LIMITED)
-def test_a_test_without_bounds_ends_by_its_limit_and_alone(limited: dict[str, str], name: str) -> None:
+def test_an_endless_test_ends_by_its_limit_and_affects_no_other(limited: dict[str, str], name: str) -> None:
     """One hang stopped another system's batch at 270 of 296; a full disk or process table stops all others, too."""
     assert limited[name].startswith(LIMITED[name].ends)
 
@@ -67,7 +67,7 @@ def depending(tmp_path: Path) -> Iterator[Batch]:
 
 @pytest.mark.invariant(4)
 @pytest.mark.trap("infrastructure-is-not-failure")
-def test_a_registry_that_refuses_for_a_while_costs_a_wait(depending: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_registry_that_refuses_briefly_is_waited_for(depending: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
     with Registry(503, 429) as registry:
         monkeypatch.setenv("npm_config_registry", registry.address)
         assert depending.build(Patience(tries=3, seconds=0.1)) == {"menu": "qualified", "tabs": "qualified"}
@@ -77,7 +77,7 @@ def test_a_registry_that_refuses_for_a_while_costs_a_wait(depending: Batch, monk
 @pytest.mark.invariant(4)
 @pytest.mark.invariant(7)
 @pytest.mark.rule("not-evaluated-is-retried")
-def test_a_registry_that_refuses_is_said_and_a_later_build_finishes(
+def test_a_refusing_registry_is_reported_and_a_later_build_finishes(
     depending: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Registry(429, for_ever=True) as registry:
@@ -110,7 +110,7 @@ def left_by(process: subprocess.Popen[bytes], *labels: str) -> list[str]:
 
 
 @pytest.mark.rule("manifest-last")
-def test_a_killed_build_leaves_nothing_that_the_next_does_not_clean_up(started) -> None:
+def test_the_next_build_cleans_up_after_a_killed_one(started) -> None:
     batch, process = started
     process.kill()
     process.wait()
@@ -120,7 +120,7 @@ def test_a_killed_build_leaves_nothing_that_the_next_does_not_clean_up(started) 
     assert batch.build() == {"menu": "qualified", "tabs": "qualified"}
 
 
-def test_ctrl_c_ends_what_is_under_way_and_begins_nothing(started) -> None:
+def test_ctrl_c_finishes_work_in_progress_and_starts_nothing(started) -> None:
     batch, process = started
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130

@@ -33,7 +33,7 @@ def pair(own_engine: OwnEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.invariant(4)
 @pytest.mark.rule("not-evaluated-is-retried")
-def test_an_engine_that_comes_back_costs_a_wait(pair: Batch, own_engine: OwnEngine) -> None:
+def test_an_engine_that_restarts_is_waited_for(pair: Batch, own_engine: OwnEngine) -> None:
     """It is stopped and started again during the first instance: all outcomes equal those of an undisturbed batch."""
     found: dict[str, str] = {}
     patience = Patience(tries=6, seconds=1)
@@ -49,7 +49,7 @@ def test_an_engine_that_comes_back_costs_a_wait(pair: Batch, own_engine: OwnEngi
 
 @pytest.mark.invariant(4)
 @pytest.mark.rule("not-evaluated-is-retried")
-def test_an_engine_that_stays_away_is_said_and_a_later_build_finishes(pair: Batch, own_engine: OwnEngine) -> None:
+def test_a_dead_engine_is_reported_and_a_later_build_finishes(pair: Batch, own_engine: OwnEngine) -> None:
     own_engine.stop()
     try:
         with pytest.raises(InfrastructureError, match="the Docker engine failed"):
@@ -61,7 +61,7 @@ def test_an_engine_that_stays_away_is_said_and_a_later_build_finishes(pair: Batc
 
 @pytest.mark.invariant(4)
 @pytest.mark.rule("not-evaluated-is-retried")
-def test_a_full_disk_is_said_and_a_later_build_finishes(pair: Batch, own_engine: OwnEngine) -> None:
+def test_a_full_disk_is_reported_and_a_later_build_finishes(pair: Batch, own_engine: OwnEngine) -> None:
     with own_engine.filled(), pytest.raises(InfrastructureError) as full:
         pair.build()
     assert full.value.cause == "disk"
@@ -69,7 +69,7 @@ def test_a_full_disk_is_said_and_a_later_build_finishes(pair: Batch, own_engine:
 
 
 @pytest.mark.invariant(4)
-def test_a_disk_that_fills_up_under_a_test_is_no_failed_test(
+def test_a_disk_that_fills_up_during_a_test_is_a_machine_fault(
     own_engine: OwnEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With enough room, the same test ends by its own limit."""
@@ -92,7 +92,7 @@ def elsewhere(own_engine: OwnEngine, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 
 @pytest.mark.parametrize("buildkit", ["0", "1"])
-def test_an_engine_elsewhere_with_and_without_buildkit(
+def test_a_remote_engine_builds_with_and_without_buildkit(
     elsewhere: Way, buildkit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Images are built without asking any builder."""
@@ -103,7 +103,7 @@ def test_an_engine_elsewhere_with_and_without_buildkit(
 
 
 @pytest.mark.invariant(4)
-def test_a_way_that_is_cut_under_a_command_is_seen(elsewhere: Way, tmp_path: Path) -> None:
+def test_a_connection_that_is_cut_during_a_command_is_noticed(elsewhere: Way, tmp_path: Path) -> None:
     """The connection itself reports nothing: a mere reader would wait until the time limit, or for ever."""
     batch = Batch(tmp_path, PAIR)
     batch.make_images()
@@ -113,7 +113,7 @@ def test_a_way_that_is_cut_under_a_command_is_seen(elsewhere: Way, tmp_path: Pat
     assert caught.value.cause == "engine"
 
 
-def test_an_engine_behind_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_over_ssh_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     need("sshd")
     with Server(tmp_path) as server:
         monkeypatch.setenv("PATH", f"{server.folder}{os.pathsep}{os.environ['PATH']}")

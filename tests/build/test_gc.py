@@ -61,7 +61,7 @@ def listed(bench: Bench, *options: str) -> dict[str, tuple[bool, str]]:
     return {row["digest"]: (row["goes"], row["why"]) for row in rows if row["kind"] != "tools"}
 
 
-def test_what_the_dataset_refers_to_stays(bench: Bench) -> None:
+def test_layers_of_the_dataset_are_kept(bench: Bench) -> None:
     menu, badge, icon = (bench.outcomes[name] for name in ("menu", "badge", "icon"))
     expected = {
         menu.environment_digest: (False, "of acme/ui"),
@@ -74,14 +74,14 @@ def test_what_the_dataset_refers_to_stays(bench: Bench) -> None:
     assert listed(bench).keys() == {menu.image, menu.environment_digest}
 
 
-def test_a_dry_run_removes_nothing_and_says_what_would_go(bench: Bench) -> None:
+def test_a_dry_run_removes_nothing_and_lists_what_it_would(bench: Bench) -> None:
     before = listed(bench, "--dry-run")
     result = call(bench, "--dry-run")
     assert listed(bench, "--dry-run") == before
     assert "would go" in result.stdout and "no dataset refers to it" in result.stdout and "would free" in result.stderr
 
 
-def test_what_is_in_use_stays(bench: Bench) -> None:
+def test_layers_in_use_are_kept(bench: Bench) -> None:
     with bench.sandbox.open(bench.outcomes["icon"].image):
         found = listed(bench, "--all", "--yes")
     icon = bench.outcomes["icon"]
@@ -89,7 +89,7 @@ def test_what_is_in_use_stays(bench: Bench) -> None:
     assert found[icon.image] == (False, "in use")
 
 
-def test_what_is_gone_is_made_again(bench: Bench) -> None:
+def test_removed_layers_are_made_again(bench: Bench) -> None:
     before = bench.outcomes["badge"]
     call(bench, "--all", "--yes")
     assert [one.kind for one in bench.sandbox.images.kept()] == []
@@ -131,7 +131,7 @@ def shared(tiny: Bench, tmp_path: Path) -> Shared:
 
 
 @pytest.mark.trap("gc-of-others")
-def test_what_another_data_directory_refers_to_stays(shared: Shared) -> None:
+def test_layers_of_another_data_directory_are_kept(shared: Shared) -> None:
     """One directory's gc used to remove what other directories needed."""
     theirs = (False, f"of acme/ui in {shared.other.store.root}")
     assert shared.judged() == {
@@ -144,7 +144,7 @@ def test_what_another_data_directory_refers_to_stays(shared: Shared) -> None:
 
 @pytest.mark.trap("gc-of-others")
 @pytest.mark.parametrize("place", ["gone", "elsewhere", "of another version"])
-def test_of_a_directory_that_can_not_be_read_nothing_is_guessed(shared: Shared, place: str) -> None:
+def test_an_unreadable_data_directory_prevents_removal(shared: Shared, place: str) -> None:
     """It may have moved, its disk may not be mounted, or the engine may serve other people; nothing is removed."""
     images, theirs = shared.sandbox.images, Directory.here(shared.other.store.root)
     if place == "gone":
@@ -160,17 +160,17 @@ def test_of_a_directory_that_can_not_be_read_nothing_is_guessed(shared: Shared, 
 
 
 @pytest.mark.rule("locks")
-def test_nothing_goes_while_another_directory_builds(shared: Shared) -> None:
+def test_nothing_is_removed_while_another_directory_builds(shared: Shared) -> None:
     with shared.other.store.lock("build", REPO), pytest.raises(UserError, match=r"build.acme__ui is under way"):
         shared.judged()
 
 
 @pytest.mark.trap("gc-of-others")
-def test_every_stage_that_works_with_layers_is_known(tiny: Bench) -> None:
+def test_every_stage_that_uses_layers_is_known(tiny: Bench) -> None:
     assert Directory.here(tiny.store.root) in tiny.sandbox.images.served()
 
 
-def test_what_is_gone_for_good_is_forgotten(bench: Bench, tmp_path: Path) -> None:
+def test_a_data_directory_that_no_longer_exists_is_forgotten(bench: Bench, tmp_path: Path) -> None:
     gone = Directory.here(tmp_path / "gone")
     bench.sandbox.images.serve(gone)
     result = call(bench)
@@ -180,7 +180,7 @@ def test_what_is_gone_for_good_is_forgotten(bench: Bench, tmp_path: Path) -> Non
     assert listed(bench).keys() == {menu.image, menu.environment_digest}
 
 
-def test_everything_is_asked_for_with_whose_it_is(bench: Bench) -> None:
+def test_removing_everything_asks_and_names_the_directories(bench: Bench) -> None:
     bench.sandbox.images.serve(Directory("elsewhere", "/data"))
     result = call(bench, "--all")
     assert result.exit_code == 1 and "elsewhere:/data" in result.stderr and str(bench.store.root) in result.stderr
@@ -189,7 +189,7 @@ def test_everything_is_asked_for_with_whose_it_is(bench: Bench) -> None:
 
 # -- builds under way ------------------------------------------------------------------------------------------------
 @pytest.mark.trap("gc-of-others")
-def test_what_a_stopped_build_has_decided_stays(shared: Shared) -> None:
+def test_decisions_of_a_stopped_build_are_kept(shared: Shared) -> None:
     """Its repository has no dataset yet, since that is written last."""
     unit = Unit(shared.mine.store.qualification(NEW) / "units" / "acme__new-1")
     unit.finish(shared.icon.model_dump(mode="json"))
@@ -198,7 +198,7 @@ def test_what_a_stopped_build_has_decided_stays(shared: Shared) -> None:
 
 
 @pytest.mark.rule("locks")
-def test_no_build_of_a_new_repository_begins_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_build_of_a_new_repository_starts_during_removal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store(tmp_path)
     monkeypatch.setattr("pipeline.core.store.PATIENCE", 0.1)
     store.begin()
@@ -213,7 +213,7 @@ def test_no_build_of_a_new_repository_begins_meanwhile(tmp_path: Path, monkeypat
 
 
 @pytest.mark.rule("locks")
-def test_nothing_goes_while_a_build_is_under_way(bench: Bench) -> None:
+def test_nothing_is_removed_during_a_build(bench: Bench) -> None:
     """Its candidates are in no dataset yet."""
     with bench.store.lock("build", REPO), pytest.raises(Exception, match="build\\+acme__ui is under way"):
         call(bench)

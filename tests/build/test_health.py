@@ -23,7 +23,7 @@ P, F = Status.PASSED, Status.FAILED
         ({"karma.conf.js": P}, {}, 0),
     ],
 )
-def test_files_that_load(suites: dict[str, Status], results: dict[str, Status], loaded: int) -> None:
+def test_health_counts_the_files_that_load(suites: dict[str, Status], results: dict[str, Status], loaded: int) -> None:
     """Karma runs one bundle, which its configuration names: where it runs, it includes all files of the scope."""
     assert measured(TestRun(results=results, suites=suites), FILES).loaded == loaded
 
@@ -47,5 +47,5 @@ WELL, PARTLY_WELL = Health(files=1, loaded=1, tests=2, passed=1), Health(files=2
         (NONE_THERE, "environment_failed", True),
     ],
 )
-def test_what_the_environment_may_be_to_blame_for(base: Health | None, reason: str, may: bool) -> None:
+def test_some_rejections_may_be_due_to_the_environment(base: Health | None, reason: str, may: bool) -> None:
     assert may_explain(base, reason) is may

@@ -41,7 +41,7 @@ def words(found: list[Hypothesis]) -> list[str]:
     return [" ".join(one.environment.test) for one in found]
 
 
-def test_what_was_observed_comes_first() -> None:
+def test_the_observed_command_comes_first() -> None:
     """Its options are filtered like a script's: its own reporter is dropped."""
     call = Call("jest", ("--config", "build/unit.js", "--reporters=x"), {"NODE_ENV": "test"}, (), "observed: npm test")
     seen = Observation(Use("", "jest", "observed: npm test", call), NPM_TEST, False)
@@ -62,7 +62,7 @@ def test_a_runner_that_needs_a_browser_gets_one() -> None:
     assert (one.environment.browser, first.environment.runner, first.environment.browser) == ("", "karma", "chromium")
 
 
-def test_a_script_that_loads_the_runner_is_started_itself() -> None:
+def test_a_script_that_loads_the_runner_is_run() -> None:
     """What such a script sets up is in no configuration. A script that only starts a program is not needed."""
     uses = [Use("", name, "", Call(name, (), {}, (), "")) for name in ("mocha", "mocha", "jest")]
     seen = [
@@ -85,14 +85,14 @@ def test_the_script_that_starts_the_runner_comes_before_the_whole_command() -> N
     assert (first.environment.browser, first.environment.test_env) == ("chromium", {"TEST_REPORT": "{report}"})
 
 
-def test_a_configuration_that_only_another_script_names() -> None:
+def test_a_configuration_named_by_another_script_is_tried() -> None:
     """TypeScript was parsed as JavaScript, because a script of another name had the `-c`."""
     scripts = {"test": "jest", "test:unit-dom": "jest -c build-tools/jest/unit.config.js"}
     found = named(case(tree({"build-tools/jest/unit.config.js": ""}, scripts=scripts)), "read-otherwise")
     assert any("-c build-tools/jest/unit.config.js" in one for one in words(found))
 
 
-def test_another_runner_of_the_same_package() -> None:
+def test_another_runner_of_the_package_is_tried() -> None:
     """Files of one runner were given to another one that `test` also starts."""
     both = {
         "devDependencies": {"mocha": "^10", "jest": "^29"},
@@ -103,7 +103,7 @@ def test_another_runner_of_the_same_package() -> None:
     assert "jest" in [found.environment.runner for found in named(one, "read-otherwise")]
 
 
-def test_the_package_of_the_workspace_in_place_of_its_root() -> None:
+def test_the_package_is_tried_in_place_of_the_root() -> None:
     files = {
         "vitest.workspace.ts": "export default defineWorkspace(['packages/*'])",
         "packages/ui/package.json": package(name="ui", devDependencies={"vitest": "^2"}, scripts={"test": "vitest"}),
@@ -114,7 +114,7 @@ def test_the_package_of_the_workspace_in_place_of_its_root() -> None:
     assert "packages/ui" in [found.environment.folder for found in named(one, "read-otherwise")]
 
 
-def test_one_project_of_a_vitest_workspace() -> None:
+def test_single_projects_of_a_vitest_workspace_are_tried() -> None:
     """All projects were started, one of them without the browser that it needs, and no test ran."""
     text = 'test: { projects: [{ test: { name: "storybook" } }, { test: { name: "unit" } }] }'
     found = named(case(tree({"vitest.config.ts": text}, devDependencies={"vitest": "^3"})), "one-project")
@@ -135,7 +135,7 @@ SIBLINGS = {
 }
 
 
-def test_compiled_siblings_are_built_in_the_order_of_their_needs() -> None:
+def test_sibling_packages_are_built_in_the_order_of_their_dependencies() -> None:
     one = case(tree(SIBLINGS, workspaces=["packages/*"]), MISSING_SIBLING, ("packages/ui/a.test.js",))
     first = next(hypotheses.following(one, installs=True))
     assert [argv[-2:] for argv in first.environment.prepare] == [
@@ -144,7 +144,7 @@ def test_compiled_siblings_are_built_in_the_order_of_their_needs() -> None:
     ]
 
 
-def test_scripts_of_a_package_that_asks_for_a_manager() -> None:
+def test_scripts_of_a_package_run_with_its_own_manager() -> None:
     """npm refuses to run scripts if the manifest requires another manager, and the environment was given up."""
     asking = {"devEngines": {"packageManager": {"name": "npm"}}}
     for more, options in ((asking, "--force --prefix"), ({}, "--prefix")):
@@ -156,7 +156,7 @@ def test_scripts_of_a_package_that_asks_for_a_manager() -> None:
         assert command and ("--force" in command.argv) == bool(more) and command.argv[-1] == "test"
 
 
-def test_all_siblings_are_made_where_the_root_compiles_them() -> None:
+def test_all_siblings_are_generated_if_the_root_compiles_them() -> None:
     """One package generates styles, another tokens, and the root compiles both; no single script was enough."""
     siblings = {
         "packages/ui/package.json": package(name="@acme/ui", dependencies={"@acme/styles": "*", "@acme/tokens": "*"}),
@@ -177,7 +177,7 @@ jobs:
 """
 
 
-def test_generated_files_are_made_by_what_runs_before_the_tests() -> None:
+def test_files_are_generated_by_commands_that_precede_the_tests() -> None:
     scripts = {"test": "make tokens && jest", "pretest": "node icons.js", "postinstall": "node post.js"}
     files = {".github/workflows/ci.yml": WORKFLOW}
     log = "Cannot find module './generated/icons' from 'src/icon.js'"
@@ -196,11 +196,11 @@ def test_the_step_that_writes_a_missing_file_comes_first() -> None:
     assert [one.environment.prepare[0][-1] for one in found] == [step, "build"]
 
 
-def test_nothing_is_prepared_that_no_log_asks_for() -> None:
+def test_nothing_is_prepared_unless_the_log_shows_missing_files() -> None:
     assert named(case(tree(scripts={"build": "tsc"}), "expected 1 to be 2"), "prepared") == []
 
 
-def test_modules_that_nothing_asks_for_are_installed() -> None:
+def test_undeclared_modules_are_installed() -> None:
     """A peer dependency that some managers install and others do not: the locked version, or else the nearest one in
     the range."""
     log = "Cannot find module 'linkifyjs' from 'node_modules/linkify-string/index.js'\nCannot find module 'fs'"
@@ -209,7 +209,7 @@ def test_modules_that_nothing_asks_for_are_installed() -> None:
     assert found.environment.install[:2] == ("npm", "install")
 
 
-def test_of_locked_versions_the_newest_is_installed() -> None:
+def test_the_newest_locked_version_is_installed() -> None:
     """`ajv/dist/core` is missing if an older ajv, which lacks it, lies at the root."""
     lock = {"lockfileVersion": 3, "packages": {"node_modules/ajv": {"version": "6.12.6"},
                                                "node_modules/x/node_modules/ajv": {"version": "8.11.0"}}}  # fmt: skip
@@ -218,7 +218,7 @@ def test_of_locked_versions_the_newest_is_installed() -> None:
     assert [(one.name, one.new) for one in found.environment.edits] == [("ajv", "8.11.0")]
 
 
-def test_a_module_is_added_to_the_folder_that_stands_for_the_root() -> None:
+def test_a_module_is_added_to_the_folder_in_place_of_the_root() -> None:
     nested = (Nested(folder="web", manager="npm", manager_version="10", install=("npm", "ci")),)
     one = case(tree(), "Cannot find module 'ajv'")
     before = one.environment.model_copy(update={"install": (), "nested": nested})
@@ -231,7 +231,7 @@ ALIASES = {"yarn.lock": '# yarn lockfile v1\n\n"vue-latest@npm:vue@~2.5.16":\n  
 
 
 @pytest.mark.parametrize(("name", "version"), [("vue", "2.5.16"), ("width-cjs", "npm:width@4.2.3")])
-def test_aliases_of_the_lock_file_say_which_version_is_meant(name: str, version: str) -> None:
+def test_aliases_in_the_lock_file_give_the_version(name: str, version: str) -> None:
     """The repository tests two versions of Vue under aliases; the registry's newest was installed, a third one."""
     one = case(tree(ALIASES), f"Cannot find module '{name}' from 'tests/setup.js'")
     files = {"yarn.lock": ALIASES["yarn.lock"].encode()}
@@ -243,13 +243,13 @@ def test_aliases_of_the_lock_file_say_which_version_is_meant(name: str, version:
     ("node", "changed"),
     [("14", ("manager_version", "7")), ("20", ("install_env", {"npm_config_legacy_peer_deps": "true"}))],
 )
-def test_peers_are_treated_in_the_other_way(node: str, changed: tuple[str, Any]) -> None:
+def test_peer_dependencies_are_installed_or_ignored_instead(node: str, changed: tuple[str, Any]) -> None:
     log = "Cannot find module '@babel/plugin-x'"
     (found,) = named(case(tree({".nvmrc": node}), log), "other-peers")
     assert getattr(found.environment, changed[0]) == changed[1]
 
 
-def test_neighbouring_nodes_come_last_and_only_where_nothing_loads() -> None:
+def test_neighbouring_node_releases_come_last_and_only_if_nothing_loads() -> None:
     one = case(tree({".nvmrc": "18"}))
     assert [found.environment.node for found in named(one, "other-node")] == ["20", "16"]
     assert [found.name for found in hypotheses.following(one, installs=True)][-1] == "other-node"
@@ -273,7 +273,7 @@ MODULE = "Cannot find module 'linkifyjs' from 'node_modules/linkify-string/index
         ({}, "20", []),
     ],
 )
-def test_neighbouring_managers_that_read_the_lock_file(files: dict[str, str], node: str, versions: list[str]) -> None:
+def test_neighbouring_managers_must_read_the_lock_file(files: dict[str, str], node: str, versions: list[str]) -> None:
     """They hoist differently. A manager that cannot read the lock file would resolve everything anew, to versions of
     another day."""
     found = named(case(tree({".nvmrc": node} | files)), "other-manager")
@@ -281,7 +281,7 @@ def test_neighbouring_managers_that_read_the_lock_file(files: dict[str, str], no
     assert all({"--no-frozen-lockfile", "--no-immutable"} & set(one.environment.install) for one in found)
 
 
-def test_a_neighbour_takes_the_place_of_a_release_in_the_repository() -> None:
+def test_a_neighbouring_yarn_replaces_the_release_in_the_repository() -> None:
     """It is called with its own options only; otherwise the repository's release would start instead."""
     release = ".yarn/releases/yarn-3.6.1.cjs"
     files = {"yarn.lock": BERRY.format(6, 8), ".yarnrc.yml": f"yarnPath: {release}\n", release: "", ".nvmrc": "18"}
@@ -290,7 +290,7 @@ def test_a_neighbour_takes_the_place_of_a_release_in_the_repository() -> None:
     assert [found.environment.install[0] for found in named(one, "other-manager")] == ["yarn", "yarn"]
 
 
-def test_missing_packages_cast_doubt_on_the_manager_before_node() -> None:
+def test_missing_packages_change_the_manager_before_node() -> None:
     made = tree({".nvmrc": "20"} | PNPM_9)
     names = [
         [found.name for found in hypotheses.following(case(made, log), installs=True)][-3:] for log in ("", MODULE)
@@ -305,7 +305,7 @@ PATCHES = {"patches/kit+1.0.0.patch": "", "patches/README.md": ""}
     (PATCHES, "patch-package", 1), ({}, "patch-package", 0), (PATCHES, "kit", 0),
 ])  # fmt: skip
 @pytest.mark.parametrize("installs", [True, False])
-def test_packages_are_patched_as_by_the_repository(
+def test_packages_are_patched_as_the_repository_does(
     files: dict[str, str], package_name: str, count: int, installs: bool
 ) -> None:
     """Its `postinstall` patches a helper of the tests, and some tests failed without it, since install scripts are
@@ -321,7 +321,7 @@ def test_packages_are_patched_as_by_the_repository(
 
 
 @pytest.mark.parametrize(("code", "said"), [(0, "installed\npatched\n"), (3, "installed\n")])
-def test_a_patch_that_does_not_fit_ends_no_install(tmp_path: Path, code: int, said: str) -> None:
+def test_a_patch_that_does_not_apply_does_not_fail_the_install(tmp_path: Path, code: int, said: str) -> None:
     (found,) = named(case(tree(PATCHES, devDependencies={"patch-package": "1", "jest": "^29"})), "patched")
     program = tmp_path / "node_modules/.bin/patch-package"
     program.parent.mkdir(parents=True)
@@ -335,7 +335,7 @@ def test_a_patch_that_does_not_fit_ends_no_install(tmp_path: Path, code: int, sa
 @pytest.mark.parametrize(
     ("runner", "variable"), [("jest", ("TS_JEST_UNCHECKED", "true")), ("mocha", ("TS_NODE_TRANSPILE_ONLY", "true"))]
 )
-def test_types_that_clash_are_left_unchecked_in_the_end(runner: str, variable: tuple[str, str]) -> None:
+def test_type_checks_are_switched_off_last(runner: str, variable: tuple[str, str]) -> None:
     """Two versions of a package's types were installed, so ts-jest compiled no file."""
     made, log = tree(devDependencies={runner: "^27"}), "  src/a.test.ts:1:1 - error \x1b[90mTS2786: \x1b[0m'Portal'"
     last = list(hypotheses.following(case(made, log), installs=True))[-1]
@@ -344,7 +344,7 @@ def test_types_that_clash_are_left_unchecked_in_the_end(runner: str, variable: t
     assert named(case(made, "expected 1 to be 2"), "unchecked-types") == []
 
 
-def test_a_command_that_starts_no_runner_may_start_one_on_another_node() -> None:
+def test_a_command_without_a_runner_is_tried_on_another_node() -> None:
     """A task needed a module that only a newer Node can load; nothing was observed on the older one."""
     call = Call("jest", ("-c", "unit.config.js"), {}, (), "observed: npm test")
     before, now = (
@@ -357,7 +357,7 @@ def test_a_command_that_starts_no_runner_may_start_one_on_another_node() -> None
     assert not list(hypotheses.further("other-peers", before, now))
 
 
-def test_tests_that_are_read_at_last_ask_for_what_is_made_before_them() -> None:
+def test_tests_that_load_at_last_may_need_generated_files() -> None:
     """Because TypeScript was parsed as JavaScript, nobody saw that the tests load what a task compiles."""
     files = tree(scripts={"quick-build": "gulp quick-build", "build": "gulp build"})
     now = case(files, "TS2307: \x1b[0mCannot find module '../../lib/menu' or its corresponding type declarations.")
@@ -417,11 +417,13 @@ def test_tests_that_are_read_at_last_ask_for_what_is_made_before_them() -> None:
         ('The "/tools/.cache/packages.json" file does not exist.', (), ("/tools/.cache/packages.json",), ()),
     ],
 )  # fmt: skip
-def test_what_a_log_asks_for(log: str, own: tuple[str, ...], files: tuple[str, ...], foreign: tuple[str, ...]) -> None:
+def test_missing_packages_and_files_are_read_from_logs(
+    log: str, own: tuple[str, ...], files: tuple[str, ...], foreign: tuple[str, ...]
+) -> None:
     assert missing_from(log, {"@acme/ui"}) == (own, files, foreign, ())
 
 
-def test_a_path_from_the_root_is_no_package() -> None:
+def test_a_path_from_the_root_is_not_a_package() -> None:
     """A bundler resolved paths from the root, and the script that generates the missing folder was not run."""
     log = "Module not found: Error: Can't resolve 'docs/src/info' in 'docs'\nCannot find module 'undefined'"
     found = case(tree({"docs/src/index.js": ""}, scripts={"pretest": "gulp docs"}), log)
@@ -440,13 +442,13 @@ def test_a_path_from_the_root_is_no_package() -> None:
         ("please run yarn why icons", []),
     ],
 )
-def test_a_script_that_a_log_advises_to_run(log: str, scripts: list[str]) -> None:
+def test_a_script_advised_by_a_log_is_run(log: str, scripts: list[str]) -> None:
     """The repository's own resolver read a list that this script makes."""
     found = named(case(tree(scripts={"icons": "make-icons", "list": "node list.js"}), log), "prepared")
     assert [one.environment.prepare[0][-1] for one in found] == scripts
 
 
-def test_a_manifest_that_only_says_where_files_are_is_no_package() -> None:
+def test_a_manifest_with_only_entry_points_is_no_package() -> None:
     """Each component had such a manifest, without dependencies and scripts; those of the package were not
     considered."""
     files = {
@@ -458,7 +460,7 @@ def test_a_manifest_that_only_says_where_files_are_is_no_package() -> None:
     assert [found.environment.prepare[0][-2:] for found in named(one, "prepared")] == [("ui", "generate")]
 
 
-def test_the_packages_of_a_repository() -> None:
+def test_the_packages_of_a_repository_are_found() -> None:
     files = of({"package.json": json.dumps({"name": "root"}), "a/package.json": "no json"} | SIBLINGS | LOCK)
     assert own_packages(files)["@acme/core"] == "packages/core"
 
@@ -470,7 +472,7 @@ TOOLS = {
 }
 
 
-def test_a_build_gets_the_programs_of_the_repositorys_own_packages() -> None:
+def test_programs_of_the_repositorys_own_packages_are_linked_for_a_build() -> None:
     """An install sees only the manifests, so it links no program whose file is in the repository."""
     one = case(tree(TOOLS), "Cannot find module '@acme/kit'")
     (tried, *_) = named(one, "prepared")
@@ -490,7 +492,7 @@ def test_a_build_gets_the_programs_of_the_repositorys_own_packages() -> None:
     assert not list(hypotheses.with_programs(one, tried, "sh: 1: webpack: not found"))
 
 
-def test_a_program_takes_its_package_into_focus() -> None:
+def test_the_package_of_a_program_is_added_to_the_focus() -> None:
     """No package depends on the one with the scripts: all call its program by name."""
     lock = {"package-lock.json": '{"lockfileVersion": 3, "packages": {}}'}
     extra = {"packages/base/package.json": package(name="base"), "packages/site/package.json": package(name="site")}
@@ -532,7 +534,7 @@ def test_a_built_package_may_need_the_others() -> None:
     assert not list(hypotheses.further("prepared", before, replace(now, log=before.log)))
 
 
-def test_packages_in_circles_are_built_once() -> None:
+def test_packages_with_circular_dependencies_are_built_once() -> None:
     """Each of forty packages has all others as peers; their order was never found."""
     names = [f"part-{number}" for number in range(40)]
     manifests = {
@@ -546,7 +548,7 @@ def test_packages_in_circles_are_built_once() -> None:
     assert sorted(argv[-2] for argv in tried.environment.prepare) == sorted(f"packages/{name}" for name in names)
 
 
-def test_a_file_that_another_package_lacks_asks_for_its_build() -> None:
+def test_a_missing_file_of_another_package_requires_its_build() -> None:
     """It is made again before what failed: a list of packages, by the script that the log recommended."""
     files = tree(
         {
@@ -586,7 +588,7 @@ def test_programs_are_links_or_files_of_node(tmp_path: Path) -> None:
     assert said == ["tool x y\n", "pack x y\n"]
 
 
-def test_a_rejection_is_tried_again_when_more_can_be_remedied() -> None:
+def test_a_rejection_is_tried_again_when_hypotheses_change() -> None:
     """Its reason may be a fault that has a remedy by now."""
     assert {"repair.py", "remedies.py", "hypotheses.py"} <= set(hypotheses.SOURCES)
     assert len(hypotheses.decides()) > 8

@@ -45,7 +45,7 @@ def asked(files: dict[str, str], **fixed: Any) -> Environment:
 
 
 @pytest.mark.trap("flag-of-another-version")
-def test_it_is_spoken_to_in_its_own_words() -> None:
+def test_the_command_is_adapted_to_the_installed_version() -> None:
     """The manifest's range starts with another major version than the installed one."""
     found = asked({"node_modules/vitest/package.json": package("3.2.4")})
     assert found.runner_version == "3.2.4"
@@ -54,12 +54,12 @@ def test_it_is_spoken_to_in_its_own_words() -> None:
 
 
 @pytest.mark.parametrize("text", [None, "{", "[]", package(3), package("0.34.0")])
-def test_one_that_does_not_say_is_taken_at_the_manifests_word(text: str | None) -> None:
+def test_without_an_installed_version_the_manifests_counts(text: str | None) -> None:
     wanted = read(tree(devDependencies=WANTED))
     assert asked({"node_modules/vitest/package.json": text} if text else {}) == wanted
 
 
-def test_it_is_looked_for_where_its_entry_is() -> None:
+def test_the_version_is_read_next_to_the_runners_entry() -> None:
     """Of two installations, the nearer one counts, as it does for the runner's entry."""
     files = {
         "packages/ui/node_modules/vitest/package.json": package("2.0.0"),
@@ -71,19 +71,19 @@ def test_it_is_looked_for_where_its_entry_is() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(all_runners()))
-def test_what_a_person_wrote_stays(name: str) -> None:
+def test_an_overridden_command_is_not_adapted(name: str) -> None:
     """An overridden command has none of our options: the version is recorded, and nothing else changes."""
     own = read(tree(devDependencies=WANTED), test=("node", "their.js", "{report}"), runner=name)
     assert runner(name).adapted(own, "1.2.3").test == own.test
 
 
-def test_nothing_is_opened_for_a_runner_that_speaks_one_way() -> None:
+def test_an_image_is_not_opened_for_a_runner_without_versioned_options() -> None:
     sandbox = Images({})
     wanted = read(tree(devDependencies={"karma": "^6"}))
     assert as_installed(sandbox, "image", wanted) == wanted and sandbox.opened == []
 
 
-def test_nothing_is_opened_where_a_lock_file_says_it() -> None:
+def test_an_image_is_not_opened_if_the_lock_file_has_the_version() -> None:
     locked = {"": {}, "node_modules/vitest": {"version": "3.2.4"}}
     lock = json.dumps({"lockfileVersion": 3, "packages": locked})
     sandbox, wanted = Images({}), read(tree({"package-lock.json": lock}, devDependencies=WANTED))

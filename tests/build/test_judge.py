@@ -40,7 +40,7 @@ def runs(drawn_in: str) -> dict[str, list[TestRun]]:
 
 @pytest.mark.rule("screenshots-are-no-tests")
 @pytest.mark.parametrize("run", RUNS)
-def test_a_test_that_fails_by_a_screenshot_decides_nothing(run: str) -> None:
+def test_a_test_that_fails_because_of_a_screenshot_decides_nothing(run: str) -> None:
     """Otherwise gold would be rejected because another machine renders differently, or an instance would require the
     screenshot."""
     instance = judge(make_candidate(), RAN, runs(run))
@@ -48,13 +48,13 @@ def test_a_test_that_fails_by_a_screenshot_decides_nothing(run: str) -> None:
     assert instance.deviations == ("Node 20 in place of 18", f"compares screenshots, left out: {DRAWN}")
 
 
-def test_one_that_passes_in_all_runs_can_not_be_told_from_others() -> None:
+def test_a_screenshot_test_that_passes_in_all_runs_is_kept() -> None:
     instance = judge(make_candidate(), RAN, runs("none"))
     assert set(instance.tests) == {FIXED, DRAWN} and instance.deviations == RAN.deviations
 
 
 @pytest.mark.rule("quarantine")
-def test_a_test_that_is_known_to_be_flaky_decides_nothing() -> None:
+def test_a_known_flaky_test_decides_nothing() -> None:
     """Even if its repeated runs agree this time, and in any run that it fails; an instance may still remain without
     it."""
     instance = judge(make_candidate(), RAN, runs("fix"), flaky=[DRAWN, "src/Menu.test.js > Menu > is gone"])
@@ -85,7 +85,7 @@ def against(hidden: bool = False, **statuses: str) -> CounterRuns:
 
 
 @pytest.mark.rule("counter-runs-once")
-def test_what_gold_does_in_its_counter_runs() -> None:
+def test_the_results_of_golds_counter_runs_are_stored() -> None:
     """A test counts only if gold fails it where it must fail, or passes it where it must pass. A test that fails
     although none of its expectations is false does not count."""
     found = against(falsified="FP", former="FF", disguised="PF")
@@ -97,7 +97,7 @@ def test_what_gold_does_in_its_counter_runs() -> None:
 
 @pytest.mark.rule("falsified")
 @pytest.mark.rule("test-aware")
-def test_false_expectations_in_disguise_count_where_gold_passes_true_ones() -> None:
+def test_false_expectations_in_disguise_count_if_gold_passes_there() -> None:
     """A test that gold fails in disguise anyway shows nothing. The run with true expectations comes first: a patch that
     recognizes tests needs no other."""
     plain, hidden = (against(hidden, falsified="FF", former="FP", disguised="PF") for hidden in (False, True))
@@ -107,7 +107,7 @@ def test_false_expectations_in_disguise_count_where_gold_passes_true_ones() -> N
 
 
 @pytest.mark.rule("same-failure")
-def test_why_gold_fails_is_kept_where_every_patch_fails_so() -> None:
+def test_the_reason_of_golds_failure_is_kept_if_patches_must_share_it() -> None:
     """For failures that name two plain values or compare a snapshot."""
     failed = {FIXED: Status.FAILED, DRAWN: Status.FAILED}
     run = TestRun(results=failed, reasons={FIXED: "a", DRAWN: "b"})
@@ -124,7 +124,7 @@ def test_why_gold_fails_is_kept_where_every_patch_fails_so() -> None:
 
 
 @pytest.mark.rule("counter-runs-once")
-def test_what_tells_nothing_is_not_run() -> None:
+def test_counter_runs_that_show_nothing_are_left_out() -> None:
     """False expectations that gold passes, or of which it fails none in the right test, and a disguise in which gold
     fails."""
     found = against(falsified="PP", former="PF", disguised="FP")
@@ -132,7 +132,7 @@ def test_what_tells_nothing_is_not_run() -> None:
 
 
 @pytest.mark.rule("counter-runs-once")
-def test_a_counter_run_that_did_not_end_tells_nothing() -> None:
+def test_an_unfinished_counter_run_is_left_out() -> None:
     ran = {
         "falsified": TestRun(results={FIXED: Status.FAILED}, faults=("exit code",)),
         "disguised": TestRun("timeout"),
@@ -143,7 +143,7 @@ def test_a_counter_run_that_did_not_end_tells_nothing() -> None:
 
 
 @pytest.mark.rule("counter-runs-once")
-def test_fixed_tests_of_which_nothing_is_false_are_told() -> None:
+def test_fixed_tests_without_a_false_expectation_are_listed() -> None:
     """A false expectation in one test says nothing about the others."""
     made = CounterRuns(kinds=("falsified", "disguised"), false=("a.test.js > is on",))
     fixed = ["a.test.js", "a.test.js > is on"]

@@ -45,27 +45,27 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "learned.jsonl"
 
 
-def test_a_packages_fate_concerns_whoever_asks_for_it(path: Path) -> None:
+def test_a_lesson_about_a_package_applies_to_all_who_need_it(path: Path) -> None:
     Memory(path).learn(lessons(make_environment(), steps("version-gone", make_environment())))
     assert recalled(path) == ("version-gone",)
     assert recalled(path, node="22.0.0", runner_version="30.0.0") == ("version-gone",)
     assert recalled(path, OTHER) == ()
 
 
-def test_other_faults_concern_the_same_era(path: Path) -> None:
+def test_other_lessons_apply_to_the_same_era(path: Path) -> None:
     Memory(path).learn(lessons(make_environment(), steps("peer-rules", make_environment())))
     assert recalled(path, OTHER, node="20.1.0", runner_version="^29.1.0") == ("peer-rules",)
     assert recalled(path, node="22.0.0") == recalled(path, runner_version="30.0.0") == ()
 
 
 @pytest.mark.parametrize("fault", ["lock-file-outdated", "old-hashes"])
-def test_what_costs_no_install_is_not_learned(path: Path, fault: str) -> None:
+def test_cheap_remedies_are_not_learned(path: Path, fault: str) -> None:
     start = make_environment()
     Memory(path).learn(lessons(start, steps(fault, start)))
     assert not path.exists()
 
 
-def test_what_was_learned_is_kept_once(path: Path) -> None:
+def test_lessons_are_stored_once(path: Path) -> None:
     memory, start = Memory(path), make_environment()
     for _ in range(2):
         memory.learn(lessons(start, steps("peer-rules", start)))
@@ -73,7 +73,7 @@ def test_what_was_learned_is_kept_once(path: Path) -> None:
     assert [row.fault for row in Memory(path).rows] == ["peer-rules", "version-gone"]
 
 
-def test_what_is_recalled_is_what_the_repair_made(path: Path) -> None:
+def test_a_recalled_repair_equals_the_original_one(path: Path) -> None:
     """So the environment, and with it the image, equals the one that the first candidate found by trying."""
     start = make_environment()
     taken = steps("version-gone", start)
@@ -84,7 +84,7 @@ def test_what_is_recalled_is_what_the_repair_made(path: Path) -> None:
                                 "npm install in place of npm ci"]  # fmt: skip
 
 
-def test_an_era_is_told_by_majors() -> None:
+def test_an_era_is_identified_by_major_versions() -> None:
     assert era_of(make_environment(node="18", manager="yarn", manager_version="1.22.22", runner_version="^26.5.0")) == (
         "node 18, yarn 1, jest 26"
     )
@@ -92,7 +92,7 @@ def test_an_era_is_told_by_majors() -> None:
 
 # -- a base that was sick --------------------------------------------------------------------------------------------
 @pytest.mark.rule("base-is-well")
-def test_the_next_candidate_begins_where_the_base_became_well() -> None:
+def test_the_next_candidate_starts_in_the_environment_that_worked() -> None:
     """The same inferred environment would be as unhealthy; if the tests run differently, nothing is known."""
     before = make_environment(test=("node", "{entry}", "{files}"), test_env={})
     after = before.model_copy(

@@ -43,11 +43,11 @@ def missing(log: str, folders: tuple[str, ...] = ("docs", "packages", "src")) ->
         ("run yarn add -D @types/jest@27", "@types/jest"),
     ],
 )  # fmt: skip
-def test_a_package_that_nobody_installed(line: str, package: str) -> None:
+def test_a_package_that_is_not_installed_is_found_in_the_log(line: str, package: str) -> None:
     assert missing(f"before\n{line}\nafter") == Missing((), (), (package,))
 
 
-def test_a_package_of_the_repository_whose_scope_is_a_folder() -> None:
+def test_a_package_whose_scope_is_a_folder_is_no_file() -> None:
     """It was taken for a file of the tested package, and that package was built instead of this one."""
     line = "TS2307: Cannot find module '@acme/icons' or its corresponding type declarations."
     assert missing(line, folders=("@acme",)) == Missing(("@acme/icons",), (), ())
@@ -71,13 +71,13 @@ def test_a_package_of_the_repository_whose_scope_is_a_folder() -> None:
         ("2 404 network requests:\n  - dist/a.js\n", "dist/a.js"),
     ],
 )
-def test_a_file_of_the_repository_that_is_generated(line: str, path: str) -> None:
+def test_a_missing_generated_file_is_found_in_the_log(line: str, path: str) -> None:
     found = missing(line)
     assert found == Missing((), (path,), ()) and found.can_be_made
 
 
 @pytest.mark.parametrize("line", ["Cannot find module '@acme/icons'", "Cannot find module '@acme/icons/dist/x.js'"])
-def test_a_package_of_the_repository_is_told_from_others(line: str) -> None:
+def test_the_repositorys_own_packages_are_told_from_others(line: str) -> None:
     found = missing(line)
     assert found == Missing(("@acme/icons",), (), ()) and found.can_be_made
 
@@ -99,28 +99,28 @@ def test_a_package_of_the_repository_is_told_from_others(line: str) -> None:
         "",
     ],
 )  # fmt: skip
-def test_what_is_not_missing(line: str) -> None:
+def test_lines_without_a_missing_package_are_ignored(line: str) -> None:
     """Something that a test does not find on a page is no package, and Node's own modules always exist."""
     found = missing(line)
     assert (found.own, found.files) == ((), ()) and found.foreign in ((), ("role",))
 
 
-def test_names_come_once_and_in_their_order() -> None:
+def test_names_are_listed_once_in_their_order() -> None:
     log = "\n".join(f"Cannot find module '{name}'" for name in ("b", "a", "./x", "b", "@acme/ui", "./x", "b/c"))
     assert missing(log) == Missing(("@acme/ui",), ("x",), ("b", "a"))
 
 
-def test_a_path_from_the_root_is_a_file_where_there_is_such_a_folder() -> None:
+def test_a_path_whose_folder_is_at_the_root_is_a_file() -> None:
     line = "Cannot find module 'docs/src/menu'"
     assert missing(line, folders=("docs",)).files == ("docs/src/menu",)
     assert missing(line, folders=()).foreign == ("docs",)
 
 
-def test_further_words_of_advice_are_packages_only_with_a_version() -> None:
+def test_in_advice_only_words_with_a_version_are_further_packages() -> None:
     line = "npm install --save-dev jest@27.0.3 jest-cli@27.4.5 and try again"
     assert missing(line).foreign == ("jest", "jest-cli")
 
 
-def test_without_anything_missing_nothing_can_be_made() -> None:
+def test_nothing_can_be_made_if_nothing_is_missing() -> None:
     assert missing("all tests passed") == NOTHING and not NOTHING.can_be_made
     assert not missing("Cannot find module 'lodash'").can_be_made

@@ -79,7 +79,7 @@ def uses(tmp_path: Path, files: dict[str, str], *tests: str) -> list[Use]:
     return [one.use for one in found]
 
 
-def test_a_gulp_task_that_hands_mocha_its_configuration(tmp_path: Path) -> None:
+def test_the_configuration_that_a_gulp_task_gives_mocha_is_observed(tmp_path: Path) -> None:
     """The command line does not contain it; every file failed with `window is not defined`."""
     task = (
         'require("./test/set-up.js");\nconst Mocha = require("mocha");\n'
@@ -93,7 +93,7 @@ def test_a_gulp_task_that_hands_mocha_its_configuration(tmp_path: Path) -> None:
     assert (use.runner, use.folder, list(use.call.words)) == ("mocha", "", words)
 
 
-def test_an_executor_of_a_workspace_in_a_process_of_its_own(tmp_path: Path) -> None:
+def test_a_runner_in_the_process_of_a_workspace_executor_is_observed(tmp_path: Path) -> None:
     """It replaces the variables that tell a process to report."""
     nx = program("nx", NX) | {"node_modules/nx/executor.js": EXECUTOR}
     (use,) = uses(tmp_path, repository({"test": "nx test ui"}, nx, program("jest", "", JEST)), "packages/ui/a.test.js")
@@ -101,7 +101,7 @@ def test_an_executor_of_a_workspace_in_a_process_of_its_own(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("jest", [JEST, SEALED])
-def test_a_program_that_writes_the_configuration_itself(tmp_path: Path, jest: str) -> None:
+def test_a_configuration_that_a_program_writes_is_observed(tmp_path: Path, jest: str) -> None:
     """The program transforms the files, which did not load without it. A run's folder has another name. Since Jest 24,
     functions cannot be replaced, so such runs were not seen."""
     configuration = (
@@ -114,7 +114,7 @@ def test_a_program_that_writes_the_configuration_itself(tmp_path: Path, jest: st
     assert (option, json.loads(written)) == ("--config", wanted)
 
 
-def test_a_program_that_starts_karma_with_a_configuration_of_its_own(tmp_path: Path) -> None:
+def test_a_program_with_its_own_karma_configuration_is_observed(tmp_path: Path) -> None:
     """Angular's `ng test` loads Karma, which no command line names. The script that starts it is recorded, too."""
     ng = 'const { config } = require("karma");\nconfig.parseConfig(process.cwd() + "/src/karma.conf.js", {});\n'
     config = 'exports.createPatternObject = 1;\nexports.parseConfig = () => { throw new Error("the tests ran"); };\n'
@@ -143,21 +143,21 @@ def test_the_configuration_of_another_project_comes_last(tmp_path: Path, configu
     assert use.call.words[1] == seen
 
 
-def test_of_several_runs_the_one_of_these_tests_comes_first(tmp_path: Path) -> None:
+def test_the_run_of_the_candidates_tests_comes_first(tmp_path: Path) -> None:
     """A task starts Jest once for each of its configurations, with the files of each."""
     script = "jest -c build.config.js tools/a.test.js && jest -c unit.config.js src/a.test.js"
     unit, other = uses(tmp_path, repository({"test": script}, program("jest")))
     assert (unit.call.words[1], other.call.words[1]) == ("unit.config.js", "build.config.js")
 
 
-def test_what_comes_before_the_tests_does_not_keep_from_them(tmp_path: Path) -> None:
+def test_a_linter_before_the_tests_does_not_hide_the_runner(tmp_path: Path) -> None:
     script = "eslint . && BABEL_ENV=test TZ=Asia/Tokyo NODE_OPTIONS=--no-warnings jest -c config/unit.js --runInBand"
     (use,) = uses(tmp_path, repository({"test": script}, program("eslint"), program("jest")))
     assert use.call.words == ("-c", "config/unit.js", "--runInBand")
     assert use.call.env == {"BABEL_ENV": "test", "TZ": "Asia/Tokyo", "NODE_OPTIONS": "--no-warnings"}
 
 
-def test_a_script_of_ones_own_in_a_package_of_the_workspace(tmp_path: Path) -> None:
+def test_a_script_that_runs_tests_in_a_package_is_observed_there(tmp_path: Path) -> None:
     start = 'require("child_process").execFileSync("mocha", ["--opts", "x.opts"], { cwd: "packages/ui" });'
     files = repository({"test": "node scripts/test.js"}, program("mocha"), **{"scripts/test.js": start})
     files["packages/ui/x.opts"] = ""
@@ -167,7 +167,7 @@ def test_a_script_of_ones_own_in_a_package_of_the_workspace(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("folder", ["", "packages/ui"])
-def test_a_program_of_the_repositorys_own_packages(tmp_path: Path, folder: str) -> None:
+def test_programs_of_the_repositorys_own_packages_are_observed(tmp_path: Path, folder: str) -> None:
     """An install sees only the manifests, so nothing links the program: the shell did not find it, and no runner was
     seen."""
     start = 'require("jest").runCLI({ config: "tools/unit.js" }, ["."]);\n'
@@ -179,7 +179,7 @@ def test_a_program_of_the_repositorys_own_packages(tmp_path: Path, folder: str) 
     assert (use.folder, use.call.words) == (folder, ("--config", "tools/unit.js"))
 
 
-def test_a_command_that_comes_to_no_runner_says_nothing(tmp_path: Path) -> None:
+def test_a_command_that_reaches_no_runner_gives_no_observation(tmp_path: Path) -> None:
     assert uses(tmp_path, repository({"test": "echo none; exit 3"})) == []
 
 
@@ -206,13 +206,13 @@ def test_the_commands_of_continuous_integration_are_known() -> None:
 
 
 @pytest.mark.parametrize("line", ["", "no json", "[1]", '{"runner": "jest"}', '{"runner": "none", "cwd": "/"}'])
-def test_odd_finds_say_nothing(line: str) -> None:
+def test_malformed_finds_are_ignored(line: str) -> None:
     """The probe's output passes through the repository's processes."""
     command = observe.Command(("npm", "test"), "", "scripts.test")
     assert [observe.use_of(one, "/repo", command) for one in observe.objects(line.encode())] in ([], [None])
 
 
-def test_a_find_with_a_line_separator_is_one() -> None:
+def test_a_line_separator_does_not_split_a_find() -> None:
     """U+2028 ends a line for `str.splitlines`, and JSON does not escape it."""
     find = {"cwd": "/repo/a\u2028b"}
     assert list(observe.objects(json.dumps(find, ensure_ascii=False).encode())) == [find]

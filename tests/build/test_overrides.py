@@ -44,19 +44,21 @@ def node(number: int, day: str = "2020-01-01") -> str:
         ("", [1, 99], []),
     ],
 )
-def test_intervals_of_pull_requests(write: Write, interval: str, inside: list[int], outside: list[int]) -> None:
+def test_overrides_apply_to_their_interval_of_pull_requests(
+    write: Write, interval: str, inside: list[int], outside: list[int]
+) -> None:
     write(f'[[override]]\n{interval}\nset.node = "10"\n')
     assert all(node(number) == "10" for number in inside)
     assert not any(node(number) for number in outside)
 
 
-def test_intervals_of_days(write: Write) -> None:
+def test_overrides_apply_to_their_interval_of_days(write: Write) -> None:
     write('[[override]]\nfrom = 2019-01-01\nto = 2019-12-31\nset.node = "10"\n')
     assert node(1, "2019-12-31") == "10"
     assert node(1, "2020-01-01") == ""
 
 
-def test_the_later_wins_and_is_named_as_evidence(write: Write) -> None:
+def test_the_later_override_wins_and_is_named_as_evidence(write: Write) -> None:
     write('[[override]]\nset.node = "10"\nset.folder = "a"\n[[override]]\nfrom = 5\nset.node = "12"\n')
     found = fixed(factories.make_candidate(7))
     assert found == {
@@ -65,7 +67,7 @@ def test_the_later_wins_and_is_named_as_evidence(write: Write) -> None:
     }
 
 
-def test_values_have_the_form_of_the_field(write: Write) -> None:
+def test_override_values_are_converted_to_the_type_of_their_field(write: Write) -> None:
     write('[[override]]\nset.test = ["node", "{entry}"]\nset.test_env = { TZ = "UTC" }\n')
     assert read(REPO)[0].fields == {"test": ("node", "{entry}"), "test_env": {"TZ": "UTC"}}
 
@@ -95,7 +97,7 @@ def test_values_have_the_form_of_the_field(write: Write) -> None:
         ),
     ],
 )
-def test_what_can_not_be_used_says_where(folder: Path, write: Write, text: str, said: str) -> None:
+def test_an_unusable_override_is_refused_with_its_place(folder: Path, write: Write, text: str, said: str) -> None:
     write(text)
     with pytest.raises(UserError) as error:
         read(REPO)
@@ -103,7 +105,7 @@ def test_what_can_not_be_used_says_where(folder: Path, write: Write, text: str, 
     assert "\n  " in str(error.value), "a hint says what to do"
 
 
-def test_no_file_is_no_override() -> None:
+def test_without_a_file_there_are_no_overrides() -> None:
     assert fixed(factories.make_candidate(1)) == {}
 
 
@@ -112,7 +114,7 @@ def test_the_project_ships_no_overrides() -> None:
     assert [path.name for path in FOLDER.iterdir()] == ["README.md"]
 
 
-def test_the_example_of_the_page_works(write: Write) -> None:
+def test_the_documented_example_is_a_valid_override(write: Write) -> None:
     (example,) = re.findall(r"```toml\n(.*?)```", (FOLDER / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     write(example)
     assert node(100) == "10" and node(181) == ""

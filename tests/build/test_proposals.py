@@ -47,7 +47,7 @@ def proposal(number: int = 1, ended: str = ACCEPTED, text: str = NODE, pull: int
         ('[[override]]\n[override.set]\nfolder = "packages/ui"\n', {"folder": "packages/ui"}),
     ],
 )
-def test_fields_that_a_model_may_set(text: str, found: dict[str, object]) -> None:
+def test_a_model_may_set_certain_fields(text: str, found: dict[str, object]) -> None:
     assert checked(text) == found and set(found) <= set(FIELDS)
 
 
@@ -63,7 +63,7 @@ def test_fields_that_a_model_may_set(text: str, found: dict[str, object]) -> Non
         '[[override]]\n[override.set]\nnobody = "knows"\n',
     ],
 )
-def test_how_tests_are_called_and_read_is_not_a_models_choice(text: str) -> None:
+def test_a_model_cannot_choose_how_tests_are_called_and_read(text: str) -> None:
     with pytest.raises(UserError):
         checked(text)
 
@@ -92,7 +92,7 @@ def test_an_install_begins_with_a_package_manager() -> None:
     assert checked('[[override]]\n[override.set]\ninstall = ["npm", "install"]\n') == {"install": ("npm", "install")}
 
 
-def test_proposals_are_kept_in_their_order(store: Store) -> None:
+def test_proposals_are_stored_in_their_order(store: Store) -> None:
     assert read(store, REPO) == []
     for number in (1, 2):
         keep(store, REPO, proposal(number, "environment_failed"))

@@ -51,7 +51,7 @@ def test_every_pull_request_ends_as_it_should(tiny: Bench, name: str) -> None:
     assert (outcome.reason if isinstance(outcome, Rejection) else "qualified") == PULLS[name].ends
 
 
-def test_every_reason_is_reached() -> None:
+def test_every_rejection_reason_occurs() -> None:
     """Limits that need an engine are in test_faults.py, logs of known faults in test_fault_table.py, and hostile trees
     in test_hostile_clones.py."""
     engines = {"not_evaluated", "timeout", "disk_limit", "process_limit", "unsafe_path"}
@@ -70,7 +70,7 @@ def test_every_reason_is_reached() -> None:
         ("grid", "package.json names none of: jest, vitest"),
     ],
 )
-def test_a_rejection_says_why(tiny: Bench, name: str, said: str) -> None:
+def test_a_rejection_has_a_detail(tiny: Bench, name: str, said: str) -> None:
     assert said in tiny.outcomes[name].detail
 
 
@@ -92,14 +92,14 @@ def test_an_instance_has_a_log_of_each_run_and_repeat(tiny: Bench, name: str) ->
 
 @pytest.mark.invariant(2)
 @pytest.mark.rule("test-run-is-a-no-op")
-def test_what_gold_configuration_repairs_is_no_fix(tiny: Bench) -> None:
+def test_a_test_that_golds_configuration_repairs_is_no_fix(tiny: Bench) -> None:
     """Every evaluated patch gets gold's set-up files: if these alone repaired a test, a patch that does nothing would
     be resolved."""
     assert tiny.outcomes["hint"].reason == "no_fix_transition"
 
 
 @pytest.mark.trap("n2n2p-qualifies")
-def test_a_fix_is_a_test_that_failed_before_it(tiny: Bench) -> None:
+def test_a_fixed_test_failed_before_the_fix(tiny: Bench) -> None:
     """Multi-SWE-bench accepts a new test that never failed as proof, although its published rule requires FAILED ->
     PASSED."""
     menu = tiny.outcomes["menu"]
@@ -121,7 +121,7 @@ def test_a_test_file_that_becomes_importable_is_a_fix(tiny: Bench) -> None:
 
 
 @pytest.mark.rule("quarantine")
-def test_a_test_that_disagrees_with_itself_decides_nothing(tiny: Bench) -> None:
+def test_a_test_whose_repeats_disagree_decides_nothing(tiny: Bench) -> None:
     """Real bases have flaky tests. Taken for a transition, one would reject a good candidate or accept a bad one."""
     tabs = tiny.outcomes["tabs"]
     both = {"PASSED": 1, "FAILED": 1}
@@ -133,14 +133,14 @@ def test_a_test_that_disagrees_with_itself_decides_nothing(tiny: Bench) -> None:
 
 
 @pytest.mark.rule("snapshot-only")
-def test_a_fix_that_only_snapshots_show_is_marked(tiny: Bench) -> None:
+def test_a_fix_seen_only_in_snapshots_is_marked(tiny: Bench) -> None:
     """Such instances can be passed only with gold's exact markup: they are a class of their own."""
     assert tiny.outcomes["toggle"].snapshot_only == ("src/toggle.test.js > renders",)
     assert tiny.outcomes["menu"].snapshot_only == ()
 
 
 @pytest.mark.rule("dependencies-of-the-fix")
-def test_dependencies_that_the_fix_changes_are_the_fixs(tiny: Bench) -> None:
+def test_all_runs_use_the_dependencies_of_the_fix(tiny: Bench) -> None:
     """A fix that adds a package cannot be tested without it. All three runs get it, and the record says so."""
     icon, menu = tiny.outcomes["icon"], tiny.outcomes["menu"]
     assert icon.manifests == tiny.candidate("icon").merge_sha
@@ -150,7 +150,7 @@ def test_dependencies_that_the_fix_changes_are_the_fixs(tiny: Bench) -> None:
 
 
 @pytest.mark.rule("repairs-are-recorded")
-def test_a_runner_of_another_time_is_repaired(tiny: Bench) -> None:
+def test_an_outdated_runner_is_repaired(tiny: Bench) -> None:
     """Its tests are good, but the runner dies on a newer Node. The record names the repair."""
     instance = tiny.outcomes["hash"]
     assert instance.environment.test_env == {"NODE_OPTIONS": "--openssl-legacy-provider"}
@@ -159,7 +159,7 @@ def test_a_runner_of_another_time_is_repaired(tiny: Bench) -> None:
 
 
 @pytest.mark.rule("base-is-well")
-def test_a_base_on_which_nothing_passes_is_no_fault_of_the_candidate(tiny: Bench) -> None:
+def test_a_base_on_which_nothing_passes_is_sick(tiny: Bench) -> None:
     """It used to end as `no_fix_transition` or `gold_does_not_fix`. Now everything that was tried is listed, each with
     its health."""
     sick = tiny.outcomes["sick"]
@@ -181,7 +181,7 @@ def test_health_is_recorded_and_reported(tiny: Bench) -> None:
 
 
 @pytest.mark.rule("prepared-files")
-def test_what_tests_need_is_made_and_made_again_for_the_fix(tiny: Bench) -> None:
+def test_needed_files_are_generated_and_generated_again_for_the_fix(tiny: Bench) -> None:
     """The sources come from the fix: generated files of the base would never show it."""
     made = tiny.outcomes["made"]
     assert made.environment.prepare == (("sh", "-c", SCRIPT, ".", "build"),)
@@ -194,7 +194,7 @@ def test_what_tests_need_is_made_and_made_again_for_the_fix(tiny: Bench) -> None
 
 
 @pytest.mark.rule("prepared-files")
-def test_a_base_in_which_some_tests_pass_may_lack_files_too(tiny: Bench) -> None:
+def test_missing_files_are_generated_even_if_some_tests_pass(tiny: Bench) -> None:
     """In a browser, every file loads, and tests that need no bundle pass: it used to end as `gold_does_not_fix`."""
     part = tiny.outcomes["part"]
     assert part.environment.prepare == (("sh", "-c", SCRIPT, ".", "build"),)
@@ -204,7 +204,7 @@ def test_a_base_in_which_some_tests_pass_may_lack_files_too(tiny: Bench) -> None
 
 
 @pytest.mark.rule("base-is-well")
-def test_where_no_test_was_there_before_gold_says_whether_the_environment_is_well(tiny: Bench) -> None:
+def test_without_tests_in_the_base_gold_shows_whether_the_environment_works(tiny: Bench) -> None:
     """Its only test file is new, and it fails with gold as well until the files that it needs are generated."""
     born = tiny.outcomes["born"]
     assert born.environment.prepare and born.health == Health(files=0)
@@ -212,7 +212,7 @@ def test_where_no_test_was_there_before_gold_says_whether_the_environment_is_wel
 
 
 @pytest.mark.rule("base-is-well")
-def test_neighbours_begin_where_a_sick_base_became_well(tiny: Bench) -> None:
+def test_later_candidates_start_in_the_environment_that_worked(tiny: Bench) -> None:
     (row,) = [
         one
         for one in read_records(tiny.store.qualification(REPO) / "learned.jsonl", Learned)
@@ -226,7 +226,7 @@ def test_neighbours_begin_where_a_sick_base_became_well(tiny: Bench) -> None:
 
 
 @pytest.mark.rule("identity")
-def test_an_instance_says_what_really_ran(tiny: Bench) -> None:
+def test_an_instance_records_the_versions_that_ran(tiny: Bench) -> None:
     """A version range or an image name identifies nothing."""
     instance = tiny.outcomes["menu"]
     assert instance.environment.node == "20"
@@ -237,13 +237,13 @@ def test_an_instance_says_what_really_ran(tiny: Bench) -> None:
 
 
 @pytest.mark.rule("lower-assurance")
-def test_an_instance_says_what_its_runner_lacks(tiny: Bench) -> None:
+def test_an_instance_records_the_safeguards_that_its_runner_lacks(tiny: Bench) -> None:
     menu = tiny.outcomes["menu"]
     assert menu.lacks == (*parser("jest-json").lacks(), *menu.counter_runs.lacks(menu.fixed_tests))
 
 
 @pytest.mark.rule("test-aware")
-def test_gold_is_disguised_in_a_folder_of_another_name_where_it_passes_there(
+def test_gold_is_disguised_in_another_folder_if_it_passes_there(
     tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise in the repository's own folder: tests that depend on the folder's name are still disguised."""
@@ -266,7 +266,7 @@ def test_gold_is_disguised_in_a_folder_of_another_name_where_it_passes_there(
         (4, 4, counter.FORMS[0]),
     ],
 )
-def test_gold_is_disguised_in_the_form_that_hides_most_and_lets_it_pass(
+def test_gold_is_disguised_in_the_form_that_hides_most_while_it_passes(
     tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: int, tries: int, chosen: counter.Form
 ) -> None:
     """Snapshots may contain the boxes of elements. With boxes, a table of a real library failed 25 of its 79 tests in
@@ -289,7 +289,7 @@ def test_gold_is_disguised_in_the_form_that_hides_most_and_lets_it_pass(
 
 @pytest.mark.rule("test-aware")
 @pytest.mark.parametrize("passes", [True, False])
-def test_false_expectations_are_disguised_where_gold_passes_so(
+def test_false_expectations_are_disguised_if_gold_passes_in_disguise(
     tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, passes: bool
 ) -> None:
     """If a patch can tell false expectations from true ones, it need only fail the false ones in the way gold does."""
@@ -315,7 +315,7 @@ def test_instances_share_an_environment(tiny: Bench) -> None:
 
 
 @pytest.mark.invariant(1)
-def test_an_image_is_made_of_the_base_alone(tiny: Bench) -> None:
+def test_an_image_contains_only_the_base(tiny: Bench) -> None:
     """Neither patch nor history may be where an agent works."""
     repo = tiny.cache / "instances" / tiny.outcomes["menu"].image / "repo"
     assert (repo / "src" / "menu.js").read_text() == "old\n"
@@ -348,7 +348,9 @@ def scripted(tiny: Bench, tmp_path: Path, limit: Limit) -> Instance | Rejection:
         ("processes", "process_limit", "process_limit"),
     ],
 )
-def test_limits_end_a_qualification(tiny: Bench, tmp_path: Path, limit: Limit, end: str, reason: str) -> None:
+def test_a_run_that_a_limit_ends_rejects_the_candidate(
+    tiny: Bench, tmp_path: Path, limit: Limit, end: str, reason: str
+) -> None:
     """A lack of memory is the machine's fault and tried again; a hang is the tests' own."""
     assert scripted(tiny, tmp_path, limit) == Rejection(
         instance_id=instance_id("menu"), stage="build", reason=reason, detail=f"{end} in run, after 3 s"
@@ -356,7 +358,7 @@ def test_limits_end_a_qualification(tiny: Bench, tmp_path: Path, limit: Limit, e
 
 
 @pytest.mark.rule("local-sandbox")
-def test_the_local_sandbox_takes_the_demos_commits() -> None:
+def test_the_local_sandbox_accepts_the_demos_commits() -> None:
     """It isolates nothing. The demo's commits are known by their hashes, which nobody can forge for other code."""
     assert len(demo_commits()) > 12
     require_trust("local", False, *demo_commits())

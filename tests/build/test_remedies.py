@@ -63,48 +63,48 @@ def test_the_nearest_release_is_of_the_same_major(wanted: str, found: str) -> No
     assert nearest(wanted, RELEASES["kept"]) == found
 
 
-def test_a_version_that_is_gone_is_substituted_and_the_lock_file_may_change() -> None:
+def test_a_missing_version_is_substituted_and_the_lock_file_may_change() -> None:
     after = remedied("substitute", {"name": "kept", "old": "1.1.0"})
     assert edits(after) == (Edit(kind="pin", name="kept", old="1.1.0", new="1.0.0"),)
     assert after.install == THAWED
 
 
 @pytest.mark.parametrize("found", [{"name": "gone", "old": "1.0.0"}, {"name": "kept", "old": "1.0.0"}])
-def test_there_is_nothing_to_substitute(found: dict[str, str]) -> None:
+def test_without_a_replacement_nothing_is_substituted(found: dict[str, str]) -> None:
     assert remedied("substitute", found) is None
 
 
 @pytest.mark.parametrize(
     ("table", "dropped"), [("devDependencies", True), ("optionalDependencies", True), ("dependencies", False)]
 )
-def test_only_what_development_asks_for_is_dropped(table: str, dropped: bool) -> None:
+def test_only_development_dependencies_are_dropped(table: str, dropped: bool) -> None:
     after = remedied("drop", {"name": "gone"}, {table: {"gone": "1.0.0"}})
     assert edits(after) == ((Edit(kind="drop", name="gone"),) if dropped else ())
 
 
-def test_what_nobody_asks_for_directly_is_not_dropped() -> None:
+def test_an_indirect_dependency_is_not_dropped() -> None:
     assert remedied("drop", {"name": "gone"}) is None
 
 
-def test_what_was_locked_at_a_host_that_refuses_comes_from_the_registry() -> None:
+def test_packages_locked_at_a_refusing_host_come_from_the_registry() -> None:
     after = remedied("from_registry", {"host": "codeload.github.com"})
     address = "https://github.com/acme/icons/tarball/stable"
     assert edits(after) == (Edit(kind="pin", name="icons", old=address, new="4.5.0"),)
 
 
 @pytest.mark.parametrize("address", ["acme/tool", "github:acme/tool#v1", "git+ssh://git@github.com/acme/tool.git"])
-def test_what_is_asked_for_at_a_host_and_nowhere_else_is_dropped(address: str) -> None:
+def test_packages_that_only_a_refusing_host_has_are_dropped(address: str) -> None:
     after = remedied("from_registry", {"host": "github.com"}, {"devDependencies": {"tool": address}})
     assert Edit(kind="drop", name="tool") in edits(after)
 
 
 @pytest.mark.parametrize("asked", ["1.0.0", "npm:other@1.0.0", "file:./tool", "workspace:*", "gitlab:acme/tool"])
-def test_what_is_asked_for_elsewhere_stays(asked: str) -> None:
+def test_packages_requested_from_other_places_stay(asked: str) -> None:
     after = remedied("from_registry", {"host": "github.com"}, {"devDependencies": {"tool": asked}})
     assert [edit.name for edit in edits(after)] == ["icons"]
 
 
-def test_what_only_a_tool_of_the_workspace_asks_for_at_a_host_is_left_out() -> None:
+def test_packages_of_a_refusing_host_that_only_a_workspace_tool_needs_are_dropped() -> None:
     """The package with a workspace's scripts depends on it, and the tested component is built with that package."""
     asked = {"dependencies": {"tool": "github:acme/tool#v1"}}
     scripts, ui = {"name": "scripts"} | asked, {"devDependencies": {"scripts": "*"}}
@@ -124,7 +124,7 @@ def test_what_only_a_tool_of_the_workspace_asks_for_at_a_host_is_left_out() -> N
 @pytest.mark.parametrize(
     ("host", "there"), [("registry.npm.taobao.org", True), ("npm.acme.example", True), ("github.com", False)]
 )
-def test_another_registry_is_replaced_where_lock_file_or_settings_name_it(host: str, there: bool) -> None:
+def test_another_registry_is_replaced_in_lock_file_and_settings(host: str, there: bool) -> None:
     assert edits(remedied("rehost", {"host": host})) == ((Edit(kind="rehost", name=host),) if there else ())
 
 
@@ -153,7 +153,7 @@ def test_an_option_that_the_runner_does_not_know_is_left_out(option: str, left_o
     assert bool(after) == bool(left_out)
 
 
-def test_a_browser_is_given_once() -> None:
+def test_a_browser_is_added_once() -> None:
     assert (given := remedied("browser")) and given.browser == "chromium"
     assert REMEDIES["browser"](Diagnosis(given, {}, {}, Situation({}, lambda name: []))) is None
 
@@ -177,7 +177,9 @@ def test_variables_of_tests_are_added_to() -> None:
         ({"node": "99"}, {"step": 1}, None),
     ],
 )
-def test_node_is_one_line_away_or_new_enough(found: dict[str, str], more: dict[str, Any], node: str | None) -> None:
+def test_node_moves_by_one_release_or_to_the_required_one(
+    found: dict[str, str], more: dict[str, Any], node: str | None
+) -> None:
     after = remedied("node", found, **more)
     assert (after.node if after else None) == node
 
@@ -189,7 +191,7 @@ def test_a_platforms_package_has_the_version_of_its_parent() -> None:
 
 
 @pytest.mark.parametrize(("old", "undated"), [("1.2.0", True), ("^1.5.0", True), ("1.2.3", False)])
-def test_a_day_is_left_out_where_the_registry_has_the_version(old: str, undated: bool) -> None:
+def test_the_date_is_dropped_if_the_registry_has_the_version(old: str, undated: bool) -> None:
     after = remedied("undated", {"name": "kept", "old": old}, install=(*FROZEN, "--before=2020-01-01"))
     assert (after.install if after else None) == (FROZEN if undated else None)
 
@@ -209,7 +211,7 @@ def test_a_checksum_that_is_not_locked_is_not_replaced() -> None:
         ("yarn", "1.22.22", "12", ""),
     ],
 )
-def test_a_manager_that_is_too_old_for_a_lock_file(name: str, version: str, node: str, after: str) -> None:
+def test_a_manager_too_old_for_its_lock_file_is_replaced(name: str, version: str, node: str, after: str) -> None:
     """npm 6 failed at an optional package in a lock file written by npm 7."""
     before = make_environment(manager=name, manager_version=version, node=node)
     row = {"manager": "npm", "version": "7", "node": ">=10"}
@@ -217,7 +219,7 @@ def test_a_manager_that_is_too_old_for_a_lock_file(name: str, version: str, node
     assert (found.manager_version if found else "") == after
 
 
-def test_an_option_is_for_the_installs_that_there_are() -> None:
+def test_an_option_is_added_to_existing_installs_only() -> None:
     """If the root has no manifest, the option alone was run as a command."""
     app = Nested(folder="app", manager="yarn", manager_version="1.22.22", install=("yarn", "install"))
     before = make_environment(manager="yarn", install=(), nested=(app,))
@@ -226,7 +228,7 @@ def test_an_option_is_for_the_installs_that_there_are() -> None:
     assert (after.install, after.nested[0].install) == ((), ("yarn", "install", "--update-checksums"))
 
 
-def test_an_option_is_for_one_manager() -> None:
+def test_an_option_is_added_for_its_manager_only() -> None:
     assert remedied("option", manager="npm", word="--force") is None
     assert remedied("option", manager="yarn", word="--update-checksums").install == (*THAWED, "--update-checksums")
 
@@ -273,13 +275,13 @@ def test_a_chain_is_pruned_at_its_root() -> None:
     assert "gone" not in [one.name for one in after.fetched(npm())]
 
 
-def test_what_the_library_depends_on_is_never_pruned() -> None:
+def test_dependencies_of_the_library_are_never_pruned() -> None:
     assert pruned(situation({"dependencies": KIT})) == ()
     assert pruned(situation({"devDependencies": KIT}, **{"packages/ui": {"dependencies": KIT}})) == ()
 
 
 @pytest.mark.trap("gone-below-a-tool")
-def test_another_package_of_the_workspace_does_not_decide() -> None:
+def test_dependencies_of_untested_workspace_packages_can_be_pruned() -> None:
     """A documentation site depends on it, and the tested component does not."""
     folders = {"packages/ui": {}, "site": {"dependencies": KIT}}
     assert pruned(situation({}, ("packages/ui/menu.test.js",), **folders)) == kit("site")
@@ -288,7 +290,7 @@ def test_another_package_of_the_workspace_does_not_decide() -> None:
     assert pruned(situation({}, ("packages/ui/menu.test.js",), **uses)) == ()
 
 
-def test_what_runs_the_tests_is_not_pruned() -> None:
+def test_dependencies_that_run_the_tests_are_not_pruned() -> None:
     lock = json.loads(LOCK_10)
     lock["packages"]["node_modules/jest"] = {"version": "29.0.0", "dependencies": KIT}
     there = situation({"devDependencies": {"jest": "^29"}})
@@ -296,15 +298,15 @@ def test_what_runs_the_tests_is_not_pruned() -> None:
     assert pruned(there) == ()
 
 
-def test_a_folder_that_is_no_package_of_the_workspace_says_nothing() -> None:
+def test_a_folder_outside_the_workspace_does_not_prevent_pruning() -> None:
     assert pruned(situation({"devDependencies": KIT}, examples={"dependencies": KIT})) == kit(".")
 
 
-def test_a_package_that_nobody_brings_along_is_not_pruned() -> None:
+def test_a_package_without_a_parent_is_not_pruned() -> None:
     assert REMEDIES["prune"](Diagnosis(npm(), {"name": "other"}, {}, situation({"devDependencies": KIT}))) is None
 
 
-def test_what_is_locked_for_packages_that_are_not_installed_is_not_fetched() -> None:
+def test_packages_out_of_focus_are_not_fetched() -> None:
     there = situation({}, **{"packages/ui": {}, "site": {"dependencies": KIT}})
     assert {one.name for one in there.fetched(npm())} == {"kit", "inner", "gone"}
     assert there.fetched(npm(focus=("packages/ui",))) == []
@@ -319,7 +321,7 @@ def front_end(**manifest: Any) -> Situation:
 NESTED = Nested(folder="web", manager="npm", manager_version="10", install=("npm", "ci"))
 
 
-def test_the_lock_file_of_a_folder_is_fetched_as_well() -> None:
+def test_the_packages_of_a_nested_lock_file_are_fetched() -> None:
     """Nothing was looked up for a front end beside a server, and the install ended in a 404."""
     there = front_end(devDependencies=KIT)
     assert {one.name for one in there.fetched(npm(install=(), nested=(NESTED,)))} == {"kit", "inner", "gone"}
@@ -333,7 +335,7 @@ def test_a_chain_is_pruned_in_the_folder_of_its_lock_file() -> None:
     assert pruned(front_end(dependencies=KIT), environment) == ()
 
 
-def test_what_a_lock_file_lacks_is_of_the_commits_day() -> None:
+def test_packages_missing_from_a_lock_file_get_the_commits_date() -> None:
     """Otherwise its versions would be today's, years younger than the rest."""
     there = situation({}, day="2021-03-04")
     thawed = REMEDIES["thaw"](Diagnosis(npm(), {}, {}, there))
@@ -351,14 +353,14 @@ def test_peers_that_the_lock_file_never_had_are_left_out() -> None:
     assert REMEDIES["peers_left"](Diagnosis(npm(), own, more, there)) is None
 
 
-def test_all_of_a_workspace_is_installed_once() -> None:
+def test_a_whole_workspace_is_installed_at_most_once() -> None:
     whole = REMEDIES["whole"](Diagnosis(npm(focus=("a",)), {}, {}, situation({})))
     assert whole.focus == ()
     assert REMEDIES["whole"](Diagnosis(whole, {}, {}, situation({}))) is None
 
 
 @pytest.mark.parametrize(("module", "is_whole"), [("@x/core", False), ("@x/site", True), ("lodash", True)])
-def test_a_package_that_is_installed_and_not_built_is_no_reason_to_install_all(module: str, is_whole: bool) -> None:
+def test_an_unbuilt_package_does_not_cause_a_full_install(module: str, is_whole: bool) -> None:
     """Installing the whole workspace added a second version of some types, and no test was compiled any more."""
     there = situation({}, **{"packages/core": {"name": "@x/core"}, "site": {"name": "@x/site"}})
     after = REMEDIES["whole"](Diagnosis(npm(focus=("packages/core",)), {"module": module}, {}, there))
@@ -368,7 +370,7 @@ def test_a_package_that_is_installed_and_not_built_is_no_reason_to_install_all(m
 @pytest.mark.parametrize(
     ("wanted", "version"), [("^8 || ~9.1", "9.1.3"), ("10", None), ("pnpm", None), (">=11", "11.1.0")]
 )
-def test_the_manager_that_developers_ask_for(wanted: str, version: str | None) -> None:
+def test_the_manager_of_dev_engines_is_used(wanted: str, version: str | None) -> None:
     there = Situation(
         {}, lambda name: ["8.19.4", "9.1.3", "9.9.4", "10", "11.1.0", "12.0.0-rc.1"] if name == "npm" else []
     )
@@ -379,7 +381,7 @@ def test_the_manager_that_developers_ask_for(wanted: str, version: str | None) -
 @pytest.mark.parametrize(
     ("version", "node", "newer"), [("9.15.9", "22", "10.34.8"), ("10.34.8", "22", None), ("8.15.9", "16", None)]
 )
-def test_the_next_major_version_of_the_manager(version: str, node: str, newer: str | None) -> None:
+def test_the_next_major_version_of_the_manager_is_used(version: str, node: str, newer: str | None) -> None:
     """pnpm 9 refused a workspace file with settings that only pnpm 10 knows."""
     before = npm(node=node).model_copy(update={"manager": "pnpm", "manager_version": version})
     there = Situation({"pnpm-lock.yaml": b"lockfileVersion: '9.0'\n"}, lambda name: [])
@@ -388,6 +390,6 @@ def test_the_next_major_version_of_the_manager(version: str, node: str, newer: s
 
 
 @pytest.mark.parametrize(("wanted", "node"), [("^22", "22"), (">=18 <21", None), (">=8 <12", "10"), ("^99", None)])
-def test_the_node_that_developers_ask_for(wanted: str, node: str | None) -> None:
+def test_the_node_of_dev_engines_is_used(wanted: str, node: str | None) -> None:
     after = REMEDIES["node_asked"](Diagnosis(npm(node="20"), {"wanted": wanted}, {}, situation({})))
     assert (after and after.node) == node

@@ -46,11 +46,11 @@ def install(log: str) -> Rejected:
     return Rejected(reason_of(log), "npm ci ended with 1", log=log, stage="install")
 
 
-def test_what_works_at_once_is_not_repaired() -> None:
+def test_a_working_environment_is_not_repaired() -> None:
     assert Attempts().run() == Repair(make_environment())
 
 
-def test_each_fault_is_met_with_its_remedy_and_recorded() -> None:
+def test_each_fault_gets_its_remedy_and_is_recorded() -> None:
     attempts = Attempts(install(log_of("peer-rules")), install(log_of("version-gone")))
     end = attempts.run()
     assert len(attempts.tried) == 3
@@ -62,7 +62,7 @@ def test_each_fault_is_met_with_its_remedy_and_recorded() -> None:
     assert attempts.kept == {"repaired.1": log_of("peer-rules").encode(), "repaired.2": log_of("version-gone").encode()}
 
 
-def test_everything_that_one_log_says_of_a_fault_is_repaired_at_once() -> None:
+def test_all_packages_of_a_fault_in_one_log_are_repaired_at_once() -> None:
     """A manager that continues after the first error names all missing packages, and each attempt is an install."""
     both = f'{log_of("version-gone")}\nerror Couldn\'t find package "@no/body" on the "npm" registry.'
     attempts = Attempts(install(both))
@@ -73,7 +73,7 @@ def test_everything_that_one_log_says_of_a_fault_is_repaired_at_once() -> None:
     assert len(attempts.tried) == 2
 
 
-def test_the_second_remedy_follows_where_the_first_did_not_help() -> None:
+def test_the_second_remedy_is_tried_if_the_first_did_not_help() -> None:
     log = log_of("engine-rules")
     attempts = Attempts(install(log), install(log))
     attempts.run(Repair(make_environment(node="16.2.0")))
@@ -82,20 +82,20 @@ def test_the_second_remedy_follows_where_the_first_did_not_help() -> None:
     assert third.node > first.node
 
 
-def test_what_no_remedy_helps_ends_with_its_own_reason() -> None:
+def test_a_fault_without_a_helping_remedy_is_rejected_with_its_own_reason() -> None:
     with pytest.raises(Rejected) as end:
         Attempts(install(log_of("native-build"))).run()
     assert end.value.reason == "native_build_failed"
 
 
-def test_what_is_unknown_is_tried_once() -> None:
+def test_an_unknown_failure_is_tried_once() -> None:
     attempts = Attempts(install(OTHERS[-1]))
     with pytest.raises(Rejected) as end:
         attempts.run()
     assert (end.value.reason, len(attempts.tried)) == ("environment_failed", 1)
 
 
-def test_what_fails_before_the_tests_is_looked_up_among_faults_of_installs_and_runs() -> None:
+def test_a_failed_preparation_is_compared_with_faults_of_installs_and_of_runs() -> None:
     """A build that runs before the tests uses outdated hashes as tests do; only faults of installs were looked up."""
     attempts = Attempts(Rejected("environment_failed", "", log=log_of("old-hashes"), stage="prepare"))
     assert attempts.run().environment.test_env["NODE_OPTIONS"] == "--openssl-legacy-provider"
@@ -103,7 +103,7 @@ def test_what_fails_before_the_tests_is_looked_up_among_faults_of_installs_and_r
     assert attempts.run().environment.install_env
 
 
-def test_the_tests_own_rejection_stands_when_repairs_of_it_fail() -> None:
+def test_a_rejection_after_tests_keeps_its_reason_if_repairs_fail() -> None:
     """A repair that fails for another reason says nothing about the candidate."""
     first = Rejected("no_report", "in run", log=log_of("node-too-old"))
     with pytest.raises(Rejected) as end:
@@ -112,7 +112,7 @@ def test_the_tests_own_rejection_stands_when_repairs_of_it_fail() -> None:
 
 
 @pytest.mark.invariant(4)
-def test_a_broken_machine_passes_through() -> None:
+def test_a_machine_fault_is_not_repaired() -> None:
     attempts = Attempts(InfrastructureError("npm error code E503", cause="registry"))
     with pytest.raises(InfrastructureError):
         attempts.run()
@@ -152,7 +152,7 @@ def looked(*gone: tuple[str, str], packages: bytes = FILES["package.json"]) -> S
     return Situation({"package.json": packages, "yarn.lock": LOCK}, THERE.releases, look_up)
 
 
-def test_what_is_gone_costs_no_install() -> None:
+def test_a_missing_version_is_repaired_before_any_install() -> None:
     """Otherwise half an hour of install would end in a 404 that the registry could have told at once."""
     attempts = Attempts()
     there = looked(("is-number", "7.0.99"), ("@no/body", "1.0.0"))
@@ -165,7 +165,7 @@ def test_what_is_gone_costs_no_install() -> None:
     assert attempts.tried == [end.environment]
 
 
-def test_what_can_not_be_replaced_is_rejected_before_an_install() -> None:
+def test_an_irreplaceable_version_is_rejected_before_any_install() -> None:
     attempts = Attempts()
     there = looked(("@no/body", "1.0.0"), packages=b'{"dependencies": {"@no/body": "^1.0.0"}}')
     with pytest.raises(Rejected) as end:
@@ -174,14 +174,14 @@ def test_what_can_not_be_replaced_is_rejected_before_an_install() -> None:
     assert end.value.detail == "@no/body 1.0.0 is gone from the registry (the root: @no/body)"
 
 
-def test_what_is_there_changes_nothing() -> None:
+def test_an_environment_with_all_its_versions_is_not_changed() -> None:
     attempts = Attempts()
     assert repaired(Repair(make_environment()), looked(), attempts, attempts.kept.__setitem__) == Repair(
         make_environment()
     )
 
 
-def test_several_faults_of_single_packages_are_met_at_once() -> None:
+def test_several_faults_of_single_packages_are_repaired_at_once() -> None:
     """A log names a missing package and a refusing host; each attempt is an install."""
     host = "npm error command git --no-replace-objects ls-remote ssh://git@github.com/acme/tool.git"
     attempts = Attempts(install(f"{log_of('version-gone')}\n{host}"))
@@ -192,7 +192,7 @@ def test_several_faults_of_single_packages_are_met_at_once() -> None:
     assert len(attempts.tried) == 2
 
 
-def test_a_family_that_is_gone_goes_with_what_brings_it_along() -> None:
+def test_many_missing_packages_are_dropped_with_their_common_parent() -> None:
     """Seventy nightly builds of a tool are gone: to replace each one would be seventy changes, and no working tool."""
     names = [f"tool-{number}" for number in range(20)]
     lock = '# yarn lockfile v1\n\n\nbundler@1.0.0:\n  version "1.0.0"\n  dependencies:\n'
@@ -209,13 +209,13 @@ def test_a_family_that_is_gone_goes_with_what_brings_it_along() -> None:
     assert [(edit.kind, edit.name) for edit in end.environment.edits] == [("drop", "bundler")]
 
 
-def test_a_package_without_any_version_of_that_day_is_installed_as_of_no_day() -> None:
+def test_a_package_without_a_version_of_that_day_is_installed_without_a_date() -> None:
     attempts = Attempts(install("npm ERR! code ENOVERSIONS\nnpm ERR! No versions available for is-number"))
     end = attempts.run(Repair(make_environment(install=("npm", "install", "--before=2023-03-28"))))
     assert (end.environment.install, end.environment.edits) == (("npm", "install"), ())
 
 
-def test_a_line_that_shows_two_faults_is_met_with_one_remedy() -> None:
+def test_a_line_that_shows_two_faults_gets_one_remedy() -> None:
     """A version that did not exist on the day is not replaced as well."""
     log = (
         "npm ERR! notarget No matching version found for is-number@^7.0.0 with an Enjoy By date of 2016-11-22 00:00:00."
@@ -252,7 +252,7 @@ SITE = b'{"name": "site", "dependencies": {"is-odd": "2.0.9", "is-even": "3.0.9"
 OUT_OF_FOCUS = "[ERR_PNPM_NO_MATCHING_VERSION] No matching version found for is-odd@2.0.9 while fetching it from here"
 
 
-def test_what_is_gone_out_of_focus_costs_one_install() -> None:
+def test_missing_versions_out_of_focus_cost_one_install() -> None:
     """pnpm installs only some packages, but resolves all of them once a version is replaced, and names one missing
     package at a time.
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.engine
 
 
 @pytest.mark.rule("repairs-are-recorded")
-def test_a_library_that_asks_for_what_is_gone_qualifies(tmp_path: Path) -> None:
+def test_a_library_with_missing_dependencies_qualifies(tmp_path: Path) -> None:
     rotten = Rotten(tmp_path, DockerSandbox(cache_root()), devDependencies={"is-number": "999.0.0"})
     (instance,) = rotten.build(1)
     assert isinstance(instance, Instance), instance

@@ -35,7 +35,7 @@ def rotten(tiny: Bench, tmp_path_factory: pytest.TempPathFactory, registry: Regi
 
 
 @pytest.mark.rule("repairs-are-recorded")
-def test_a_development_dependency_that_is_gone_is_left_out(rotten: Rotten) -> None:
+def test_a_missing_development_dependency_is_left_out(rotten: Rotten) -> None:
     """The tests do not need it, and the instance records the repair."""
     first, _ = rotten.build(1)
     assert isinstance(first, Instance), first
@@ -44,7 +44,7 @@ def test_a_development_dependency_that_is_gone_is_left_out(rotten: Rotten) -> No
     assert "repaired.1" in rotten.logs(1)
 
 
-def test_a_neighbour_starts_with_what_was_learned(rotten: Rotten) -> None:
+def test_a_later_candidate_starts_with_learned_repairs(rotten: Rotten) -> None:
     learned = [(one.fault, one.remedy, one.found) for one in rotten.learned()]
     assert learned == [("version-gone", "drop", {"name": "gone"})]
     first, second = rotten.build(2)
@@ -52,13 +52,13 @@ def test_a_neighbour_starts_with_what_was_learned(rotten: Rotten) -> None:
     assert (second.deviations, second.environment_digest) == (first.deviations, first.environment_digest)
 
 
-def test_what_was_repaired_is_not_done_again(rotten: Rotten, registry: Registry) -> None:
+def test_a_repaired_candidate_is_not_built_again(rotten: Rotten, registry: Registry) -> None:
     before = len(registry.asked)
     assert {type(one) for one in rotten.build()} == {Instance}
     assert len(registry.asked) == before
 
 
-def test_a_version_that_is_gone_gives_way_to_the_nearest(tiny: Bench, tmp_path: Path, registry: Registry) -> None:
+def test_a_missing_version_is_replaced_by_the_nearest(tiny: Bench, tmp_path: Path, registry: Registry) -> None:
     rotten = Rotten(tmp_path, LocalSandbox(tiny.cache), dependencies={"kept": "1.2.3"})
     (instance,) = rotten.build(1)
     assert isinstance(instance, Instance), instance
@@ -67,7 +67,7 @@ def test_a_version_that_is_gone_gives_way_to_the_nearest(tiny: Bench, tmp_path: 
     assert json.loads((tree / "node_modules/kept/package.json").read_text())["version"] == "1.0.0"
 
 
-def test_what_the_library_itself_needs_is_never_left_out(tiny: Bench, tmp_path: Path, registry: Registry) -> None:
+def test_a_dependency_of_the_library_is_never_left_out(tiny: Bench, tmp_path: Path, registry: Registry) -> None:
     rotten = Rotten(tmp_path, LocalSandbox(tiny.cache), dependencies={"gone": "2.0.0"})
     (rejected,) = rotten.build(1)
     assert rejected.reason == "dependency_gone"
@@ -77,7 +77,7 @@ def test_what_the_library_itself_needs_is_never_left_out(tiny: Bench, tmp_path: 
 
 @pytest.mark.invariant(4)
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_registry_out_of_order_is_not_repaired(tiny: Bench, tmp_path: Path, registry: Registry, status: int) -> None:
+def test_a_failing_registry_is_not_repaired(tiny: Bench, tmp_path: Path, registry: Registry, status: int) -> None:
     """Otherwise a registry's bad night would remove packages from half the dataset."""
     rotten = Rotten(tmp_path, LocalSandbox(tiny.cache), devDependencies={"kept": "1.0.0"})
     registry.refusals, registry.for_ever = [status], True

@@ -63,7 +63,7 @@ def test_the_last_file_of_overrides_counts() -> None:
         ('[[override]]\nset.test_env = { NODE_OPTIONS = "--import=data:text/javascript,x" }\n', "contains a program"),
     ],
 )
-def test_what_is_no_data_or_decides_how_tests_end_is_refused(text: str, why: str) -> None:
+def test_proposals_that_run_code_or_decide_how_tests_end_are_refused(text: str, why: str) -> None:
     """The model may not decide how tests are called and read: it could make them pass."""
     with pytest.raises(BadAnswer, match=why):
         read(answer(text))
@@ -150,7 +150,7 @@ def test_a_proposal_that_works_makes_a_marked_instance(workshop: Callable[..., W
     assert (row.ended, row.number, row.text) == (proposals.ACCEPTED, 1, RIGHT)
 
 
-def test_what_does_not_help_is_told_and_another_is_asked_for(workshop: Callable[..., Workshop]) -> None:
+def test_a_proposal_that_does_not_help_is_explained_and_another_is_requested(workshop: Callable[..., Workshop]) -> None:
     shop = workshop(answer(WRONG), answer(RIGHT))
     assert len(shop.set_up()) == 1
     assert [row.ended for row in shop.rows()] == ["environment_failed", proposals.ACCEPTED]
@@ -159,7 +159,7 @@ def test_what_does_not_help_is_told_and_another_is_asked_for(workshop: Callable[
     assert WRONG.strip() in second and "How your proposal ended" in second
 
 
-def test_it_ends_after_so_many_tries_and_asks_no_more(workshop: Callable[..., Workshop]) -> None:
+def test_proposals_end_after_the_given_number_of_tries(workshop: Callable[..., Workshop]) -> None:
     """Neither in this build nor in the next one: the tries for a rejection are recorded."""
     shop = workshop(answer(WRONG), answer(WRONG.replace("UTC", "CET")), answer(RIGHT))
     assert shop.set_up() == [] and len(shop.speaker.requests) == 2
@@ -167,7 +167,7 @@ def test_it_ends_after_so_many_tries_and_asks_no_more(workshop: Callable[..., Wo
     assert isinstance(shop.bench.build("chip")["chip"], Rejection)
 
 
-def test_an_answer_that_can_not_be_used_is_a_try_that_runs_nothing(workshop: Callable[..., Workshop]) -> None:
+def test_an_unusable_answer_counts_as_a_try_and_runs_nothing(workshop: Callable[..., Workshop]) -> None:
     """The model is asked once more and told what was wrong."""
     shop = workshop("no idea", tries=1)
     shop.rejection()
@@ -177,7 +177,7 @@ def test_an_answer_that_can_not_be_used_is_a_try_that_runs_nothing(workshop: Cal
     assert len(shop.speaker.requests) == 2 and shop.bench.sandbox.opened == []
 
 
-def test_what_was_accepted_is_a_part_of_what_is_inferred(workshop: Callable[..., Workshop]) -> None:
+def test_an_accepted_proposal_becomes_part_of_the_inferred_environment(workshop: Callable[..., Workshop]) -> None:
     """The next build finds it and runs nothing: no model is asked again, and no answer is lost."""
     shop = workshop(answer(RIGHT))
     assert len(shop.set_up()) == 1
@@ -188,7 +188,7 @@ def test_what_was_accepted_is_a_part_of_what_is_inferred(workshop: Callable[...,
     assert isinstance(found, Instance) and found.set_up_by == "scripted"
 
 
-def test_only_what_may_be_the_environments_is_asked_about(workshop: Callable[..., Workshop]) -> None:
+def test_only_rejections_that_the_environment_may_explain_are_asked_about(workshop: Callable[..., Workshop]) -> None:
     shop = workshop(answer(RIGHT))
     rejections = shop.bench.build("alert", "dialog", "chip", "grid")
     setup = Setup(Asked("scripted", models=DEMO, environ=GIVEN))
@@ -199,7 +199,7 @@ def test_only_what_may_be_the_environments_is_asked_about(workshop: Callable[...
     assert {"chip", "grid"} <= wanted and wanted.isdisjoint({"alert", "dialog", "menu"})
 
 
-def test_a_model_that_is_not_on_the_list_is_said_at_once(tiny: Bench, tmp_path: Path) -> None:
+def test_a_model_that_is_not_in_the_list_is_refused_at_once(tiny: Bench, tmp_path: Path) -> None:
     bench = tiny.copy(tmp_path)
     with Progress("setting up", 1) as progress, pytest.raises(UserError, match="nobody"):
         SetupAgent(bench.store, factories.REPO, open_clone(bench.library), Setup(Asked("nobody")), progress)
@@ -214,7 +214,7 @@ def test_the_prompt_names_every_field_that_may_be_set() -> None:
 
 
 @pytest.mark.engine("LLM gateway")
-def test_a_build_pays_for_it_on_an_account_of_its_own(
+def test_the_setup_agent_has_its_own_key_and_costs(
     tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the real gateway: the instance is in the dataset, and the costs are recorded for the agent `setup`."""

@@ -49,7 +49,7 @@ def test_an_environment_is_shared_once_and_first() -> None:
     ]
 
 
-def test_what_is_missing_stops_nothing(two: tuple[ScriptedSandbox, ScriptedSandbox]) -> None:
+def test_a_missing_image_does_not_stop_the_others(two: tuple[ScriptedSandbox, ScriptedSandbox]) -> None:
     here, elsewhere = two
     said: list[str] = []
 
@@ -85,7 +85,7 @@ def test_a_sandbox_that_cannot_share_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "hint"), [("push", "2 images not on this machine: push where"), ("pull", "2 images not in the registry")]
 )
-def test_what_is_missing_is_counted_and_ends_with_1(tmp_path: Path, words: str, hint: str) -> None:
+def test_missing_images_are_counted_and_the_exit_code_is_1(tmp_path: Path, words: str, hint: str) -> None:
     store = Store(tmp_path)
     write_records(store.dataset(REPO), INSTANCES)
     result = called(store, words, "host:5000", "--pr=1", "--sandbox", "scripted")
@@ -123,7 +123,7 @@ def layers(sandbox: DockerSandbox) -> set[tuple[str, int]]:
 
 @pytest.mark.engine
 @pytest.mark.timeout(600)
-def test_another_engine_evaluates_what_it_pulled_and_builds_nothing(
+def test_another_engine_evaluates_pulled_images_without_building(
     batch: Batch, server: LayerRegistry, own_engine: OwnEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     number, registry = "--pr=1", f"{server.host}/some/layers"

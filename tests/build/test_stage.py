@@ -64,7 +64,7 @@ def test_a_second_build_runs_nothing(tiny: Bench, tmp_path: Path) -> None:
 @pytest.mark.invariant(7)
 @pytest.mark.invariant(4)
 @pytest.mark.rule("not-evaluated-is-retried")
-def test_a_broken_machine_costs_its_own_instance_only(bench: Bench) -> None:
+def test_a_machine_fault_affects_only_its_own_instance(bench: Bench) -> None:
     """One hang stopped another system's batch at 270 of 296. A failed instance is recorded as not done and runs
     again."""
     bench.break_image("menu")
@@ -98,7 +98,7 @@ class FilledSandbox(WatchedSandbox):
                 self.filled.append((workspace.read(f"{workspace.root}/{self.path}") or b"").decode())
 
 
-def test_patches_begin_with_a_cache_that_knows_the_controls(tiny: Bench, tmp_path: Path) -> None:
+def test_patches_start_with_a_cache_that_has_the_controls(tiny: Bench, tmp_path: Path) -> None:
     """A runner that had seen gold's test files without controls had to transform each of them again."""
     bench, sandbox = tiny.copy(tmp_path), FilledSandbox(tiny.cache, "src/menu.test.js")
     bench.build("menu", settings=Settings(sandbox, repeats=2, limits=LIMITS))
@@ -107,7 +107,7 @@ def test_patches_begin_with_a_cache_that_knows_the_controls(tiny: Bench, tmp_pat
     assert [title in text for text in sandbox.filled] == [False] * 4 + [True] * 2
 
 
-def test_the_sources_of_the_next_are_added_while_tests_run(bench: Bench, tmp_path: Path) -> None:
+def test_the_next_candidates_sources_are_added_while_tests_run(bench: Bench, tmp_path: Path) -> None:
     """Nothing waits for them: they used to take a tenth of an instance's time."""
     there = []
 
@@ -142,7 +142,7 @@ def command(bench: Bench) -> list[str]:
 
 @pytest.mark.invariant(3)
 @pytest.mark.rule("manifest-last")
-def test_a_killed_build_goes_on_and_ends_with_the_same_files(bench: Bench, tiny: Bench) -> None:
+def test_a_killed_build_resumes_and_ends_with_the_same_files(bench: Bench, tiny: Bench) -> None:
     """Half-written units would count as done, or be done twice, if their manifest were not written last."""
     given = {**os.environ, "A11Y_BENCH_CACHE": str(bench.cache)}
     with subprocess.Popen(command(bench), env=given, stderr=subprocess.DEVNULL) as process:
@@ -169,7 +169,7 @@ def test_environments_are_made_side_by_side_from_one_clone(tiny: Bench, tmp_path
 
 
 @pytest.mark.rule("nothing-overwritten")
-def test_a_stale_unit_is_done_again_and_kept_in_the_archive(tiny: Bench, tmp_path: Path) -> None:
+def test_a_stale_unit_is_built_again_and_archived(tiny: Bench, tmp_path: Path) -> None:
     """Another number of repeats makes a unit stale; the old one and its logs are moved, not lost."""
     bench = tiny.copy(tmp_path)
     bench.build("menu", settings=Settings(bench.sandbox, repeats=2, limits=LIMITS))
@@ -189,7 +189,7 @@ def dataset(bench: Bench) -> dict[str, Instance]:
 
 @pytest.mark.trap("dataset-shrinks")
 @pytest.mark.invariant(4)
-def test_a_dead_machine_takes_no_instance_away(tiny: Bench, tmp_path: Path) -> None:
+def test_a_dead_engine_removes_no_instance(tiny: Bench, tmp_path: Path) -> None:
     """A build with other repeats on a broken engine once wrote a dataset without the instances that it could not
     decide."""
     bench = tiny.copy(tmp_path)
@@ -205,7 +205,7 @@ def test_a_dead_machine_takes_no_instance_away(tiny: Bench, tmp_path: Path) -> N
 
 
 @pytest.mark.trap("dataset-shrinks")
-def test_an_instance_of_another_law_stays_and_says_so(
+def test_an_instance_of_another_law_stays_and_is_marked(
     tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A build of one candidate under a new law once wrote a dataset of one."""
@@ -218,7 +218,7 @@ def test_an_instance_of_another_law_stays_and_says_so(
     assert len(found) == len(dataset(tiny))
 
 
-def test_an_instance_whose_patches_changed_stays_and_says_so(tiny: Bench, tmp_path: Path) -> None:
+def test_an_instance_with_changed_patches_stays_and_is_marked(tiny: Bench, tmp_path: Path) -> None:
     bench = tiny.copy(tmp_path)
     path = bench.store.raw(REPO) / "candidates.jsonl"
     found = read_records(path, factories.Candidate)
@@ -240,7 +240,7 @@ def test_a_build_of_one_candidate_reads_the_clone_for_no_other(
     assert bench.store.dataset(REPO).read_bytes() == before
 
 
-def test_an_instance_whose_candidate_is_gone_stays_and_says_so(tiny: Bench, tmp_path: Path) -> None:
+def test_an_instance_without_its_candidate_stays_and_is_marked(tiny: Bench, tmp_path: Path) -> None:
     bench = tiny.copy(tmp_path)
     path = bench.store.raw(REPO) / "candidates.jsonl"
     write_records(path, [one for one in read_records(path, factories.Candidate) if one.number != 1])
@@ -249,7 +249,7 @@ def test_an_instance_whose_candidate_is_gone_stays_and_says_so(tiny: Bench, tmp_
 
 
 @pytest.mark.rule("nothing-overwritten")
-def test_a_stop_while_the_dataset_is_written_leaves_no_hole(
+def test_a_stop_while_writing_the_dataset_loses_no_instance(
     tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench = tiny.copy(tmp_path)
@@ -266,7 +266,7 @@ def test_a_stop_while_the_dataset_is_written_leaves_no_hole(
 
 # -- the law ---------------------------------------------------------------------------------------------------------
 @pytest.mark.rule("law")
-def test_another_law_of_reading_judges_anew_and_runs_nothing(
+def test_a_changed_law_of_reading_judges_again_without_running(
     tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Logs and reports are read again; if no test is fixed any more, the candidate is no longer an instance."""
@@ -282,7 +282,9 @@ def test_another_law_of_reading_judges_anew_and_runs_nothing(
 
 
 @pytest.mark.rule("law")
-def test_another_law_of_running_runs_anew(tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_law_of_running_runs_tests_again(
+    tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bench = tiny.copy(tmp_path)
     law = plan.of_run
     monkeypatch.setattr(
@@ -304,7 +306,7 @@ def test_a_rejection_is_tried_again_when_more_can_be_repaired(
 
 
 @pytest.mark.rule("law")
-def test_more_evidence_makes_nothing_stale(tiny: Bench, tmp_path: Path) -> None:
+def test_additional_evidence_makes_no_instance_stale(tiny: Bench, tmp_path: Path) -> None:
     """It does not affect a run, but the record shows it."""
     bench = tiny.copy(tmp_path)
     path = bench.store.raw(REPO) / "candidates.jsonl"
@@ -331,7 +333,7 @@ def test_the_local_sandbox_refuses_code_that_is_not_the_demos(bench: Bench) -> N
     assert not (bench.store.root / "02_dataset").exists()
 
 
-def test_only_reviewed_candidates(bench: Bench) -> None:
+def test_with_the_option_only_reviewed_candidates_are_built(bench: Bench) -> None:
     ratings = [("menu", "super"), ("badge", "accepted"), ("toggle", "rejected")]
     reviews = [Review(instance_id=instance_id(name), rater="ann", status=status) for name, status in ratings]
     write_records(bench.store.reviews(REPO), reviews)
@@ -339,7 +341,7 @@ def test_only_reviewed_candidates(bench: Bench) -> None:
 
 
 @pytest.mark.rule("one-rule-for-what-is-built")
-def test_what_raters_are_divided_on_is_not_built_until_somebody_decides(bench: Bench) -> None:
+def test_a_candidate_with_conflicting_ratings_is_not_built(bench: Bench) -> None:
     said = [("menu", "ann", "super"), ("menu", "bob", "super"), ("badge", "ann", "super"), ("badge", "bob", "rejected")]
     reviews = [Review(instance_id=instance_id(name), rater=rater, status=status) for name, rater, status in said]
     write_records(bench.store.reviews(REPO), reviews)
@@ -368,14 +370,14 @@ def test_a_reworked_statement_reaches_the_task(bench: Bench) -> None:
 
 
 @pytest.mark.rule("bad-input")
-def test_an_unknown_candidate_lists_what_there_is(bench: Bench) -> None:
+def test_an_unknown_candidate_is_refused_with_a_list(bench: Bench) -> None:
     with pytest.raises(UserError, match="unknown candidate '#99'") as error:
         bench.build(numbers=[99])
     assert "#1, #10" in str(error.value)
 
 
 @pytest.mark.rule("bad-input")
-def test_a_repository_that_is_not_collected_lists_what_is(tmp_path: Path, tiny: Bench) -> None:
+def test_a_repository_that_was_not_collected_is_refused_with_a_list(tmp_path: Path, tiny: Bench) -> None:
     empty = Bench(tmp_path, tiny.library, tiny.cache)
     with pytest.raises(UserError, match="acme/ui is not collected") as error:
         empty.build()

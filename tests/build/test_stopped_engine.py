@@ -100,7 +100,9 @@ def _started(batch: Batch, folder: Path, said: IO[bytes], engine: str) -> subpro
 @pytest.mark.parametrize(
     "signals", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)], ids=["Ctrl-C twice", "SIGTERM"]
 )
-def test_it_ends_at_once_and_leaves_no_container(installing: Installing, signals: tuple[signal.Signals, ...]) -> None:
+def test_a_stopped_build_ends_at_once_and_leaves_no_container(
+    installing: Installing, signals: tuple[signal.Signals, ...]
+) -> None:
     """It used to print `cannot schedule new futures` half a minute later and leave two containers."""
     assert installing.end_by(*signals) == 130
     assert left(installing.pids) == []

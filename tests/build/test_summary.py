@@ -34,7 +34,7 @@ def test_a_base_that_met_a_limit_is_not_well(tmp_path: Path) -> None:
     assert bases == {"installed": 4, "well": 2, "sick": ["acme__ui-2", "acme__ui-3"]}
 
 
-def test_out_of_memory_names_the_option_that_gives_more(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_lack_of_memory_names_the_option_for_more(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     details = {"acme__ui-1": "out_of_memory in run, after 7 s", "acme__ui-2": "registry: 503"}
     outcomes = [
         Rejection(instance_id=name, stage="build", reason="not_evaluated", detail=detail)

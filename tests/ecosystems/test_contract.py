@@ -61,7 +61,7 @@ def test_a_runner_is_recognized(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", RUNNERS)
-def test_a_runner_is_told_where_its_report_goes(name: str) -> None:
+def test_a_runner_gets_the_path_of_its_report(name: str) -> None:
     """And every row of its options leads to an existing parser."""
     own = runner(name)
     words = own.merged("")
@@ -83,14 +83,14 @@ def test_a_runners_configuration_is_protected(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", RUNNERS)
-def test_a_runner_has_outputs_of_every_era(name: str) -> None:
+def test_a_runner_has_fixtures_of_every_era(name: str) -> None:
     assert expected(name)["versions"], "real outputs are the reader's proof: runners/make.sh makes them"
     assert {version for one, version in OUTPUTS if one == name} == set(expected(name)["versions"])
 
 
 @pytest.mark.trap("same-name-collapses")
 @pytest.mark.parametrize(("name", "version"), OUTPUTS)
-def test_a_report_says_the_same_in_every_version(name: str, version: str) -> None:
+def test_reports_of_every_version_give_the_same_results(name: str, version: str) -> None:
     """Tests are named by file and full name: the same over twelve major versions, and the second of two equal names is
     told apart."""
     wanted, report = expected(name), parsed(name, version)
@@ -102,7 +102,7 @@ def test_a_report_says_the_same_in_every_version(name: str, version: str) -> Non
 
 
 @pytest.mark.parametrize("name", RUNNERS)
-def test_every_runner_has_outputs_of_hooks_that_fail(name: str) -> None:
+def test_every_runner_has_fixtures_with_failing_hooks(name: str) -> None:
     told = expected(name)["hooks"]
     assert told["versions"] and told["broken"]
     assert {version for one, version in HOOKS if one == name} == set(told["versions"])
@@ -111,7 +111,7 @@ def test_every_runner_has_outputs_of_hooks_that_fail(name: str) -> None:
 @pytest.mark.rule("hooks")
 @pytest.mark.trap("hook-failure-passes")
 @pytest.mark.parametrize(("name", "version"), HOOKS)
-def test_a_hook_that_fails_is_told_alike_by_every_runner(name: str, version: str) -> None:
+def test_a_failing_hook_has_the_same_result_with_every_runner(name: str, version: str) -> None:
     """A suite with a failing `afterAll` counted as passed, and a failing `beforeAll` was FAILED with one runner and
     SKIPPED with another. Here, each one makes its file FAILED, beside the runner's results for the test cases."""
     told = expected(name)["hooks"]
@@ -142,7 +142,9 @@ def test_a_hook_that_fails_is_told_alike_by_every_runner(name: str, version: str
         ([('says "after all" hook', "failed")], {'Menu > says "after all" hook': "FAILED"}, "PASSED"),
     ],
 )
-def test_a_hook_of_mochas_is_no_test_of_karmas(rows: list[tuple[str, str]], tests: dict[str, str], bundle: str) -> None:
+def test_a_failing_mocha_hook_in_karma_is_no_test(
+    rows: list[tuple[str, str]], tests: dict[str, str], bundle: str
+) -> None:
     """Its name exists only while it fails, so the fix seemed to remove a test."""
     statuses = [status for _, status in rows]
     stats = {"success": statuses.count("passed"), "failed": statuses.count("failed"), "skipped": 0, "error": False}
@@ -154,7 +156,7 @@ def test_a_hook_of_mochas_is_no_test_of_karmas(rows: list[tuple[str, str]], test
 
 
 @pytest.mark.rule("hooks")
-def test_of_a_hook_of_all_files_none_is_named() -> None:
+def test_a_failing_hook_of_all_files_names_no_file() -> None:
     """Jasmine's hooks outside every group, and Mocha's hooks in a required file."""
     jasmine = {"tests": [], "defined": 0, "overallStatus": "failed", "hooks": [""]}
     hook = {"file": "", "path": ['"after all" hook'], "hook": True, "status": "failed"}
@@ -165,14 +167,14 @@ def test_of_a_hook_of_all_files_none_is_named() -> None:
 
 @pytest.mark.rule("snapshot-only")
 @pytest.mark.parametrize(("name", "version"), OUTPUTS)
-def test_failures_by_snapshot_alone_are_known_in_every_version(name: str, version: str) -> None:
+def test_snapshot_failures_are_recognized_in_every_version(name: str, version: str) -> None:
     assert parsed(name, version).by_snapshot == set(expected(name)["by_snapshot"])
     assert bool(expected(name)["by_snapshot"]) == ("updated_snapshots" not in runner(name).lacks())
 
 
 @pytest.mark.rule("tampered")
 @pytest.mark.parametrize(("name", "version"), OUTPUTS)
-def test_a_runner_announces_its_report_or_is_said_not_to(name: str, version: str) -> None:
+def test_a_runner_announces_its_report_or_lacks_this(name: str, version: str) -> None:
     own, log = parser(expected(name)["parser"]), output(name, version, "log")
     assert own.announced(log, "/scratch/report")
     assert own.announced(log, "/scratch/another") is ("announced_report" in own.lacks())
@@ -195,7 +197,7 @@ def test_a_report_must_add_up(name: str) -> None:
 @pytest.mark.parametrize(
     "text", [b"", b"PASS src/a.test.js", b"\xff", b"[]", b"{}", b'{"testResults": 1}', b"[" * 100_000]
 )
-def test_what_is_no_report(name: str, text: bytes) -> None:
+def test_a_malformed_report_is_refused(name: str, text: bytes) -> None:
     """A candidate could write anything there: every broken report gives the same error."""
     with pytest.raises(ReportError):
         parser(name).read(text, "/repo")
@@ -203,7 +205,7 @@ def test_what_is_no_report(name: str, text: bytes) -> None:
 
 @pytest.mark.trap("bought-fault")
 @pytest.mark.parametrize("name", RUNNERS)
-def test_a_report_can_not_choose_how_our_program_fails(name: str) -> None:
+def test_forged_numbers_in_a_report_are_refused(name: str) -> None:
     """A number of five thousand digits was an error of ours: the patch was "not evaluated", and so left the count."""
     version = expected(name)["versions"][-1]
     text = output(name, version).decode()
@@ -216,7 +218,7 @@ def test_a_report_can_not_choose_how_our_program_fails(name: str) -> None:
 # -- runners: optional, and said where it lacks ---------------------------------------------------------------------
 @pytest.mark.rule("lower-assurance")
 @pytest.mark.parametrize("name", sorted(all_parsers()))
-def test_what_a_parser_lacks_is_said(name: str) -> None:
+def test_missing_safeguards_of_a_parser_are_listed(name: str) -> None:
     """What a parser does provide is complete: the file names that it reports, and a control for test files."""
     own, lacks = parser(name), parser(name).lacks()
     assert set(lacks) <= ASSURANCES and len(set(lacks)) == len(lacks)
@@ -246,13 +248,13 @@ def test_what_a_parser_lacks_is_said(name: str) -> None:
         ("playwright", "1.40.0", ("negative_control", "announced_report", "updated_snapshots", "documents")),
     ],
 )
-def test_it_depends_on_the_version(name: str, version: str, lacks: tuple[str, ...]) -> None:
+def test_missing_safeguards_depend_on_the_version(name: str, version: str, lacks: tuple[str, ...]) -> None:
     assert runner(name).lacks(runner(name).merged(version).parser) == lacks
 
 
 # -- managers -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", MANAGERS)
-def test_a_manager_has_lock_files_of_its_own(name: str) -> None:
+def test_a_manager_has_its_own_lock_files(name: str) -> None:
     """And an install sees them, together with the files that configure it."""
     own = manager(name)
     assert own.locks and {path.parts[-3] for path in LOCKS} >= {name}, "real lock files: managers/make.sh makes them"
@@ -261,7 +263,7 @@ def test_a_manager_has_lock_files_of_its_own(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MANAGERS)
-def test_a_manager_can_be_had_and_held_to_its_lock_file(name: str) -> None:
+def test_a_manager_can_be_installed_and_install_exactly(name: str) -> None:
     own = manager(name)
     for row in own.install:
         exact = [word for word in row.words if word in own.thaw or word.startswith("--before=")]
@@ -272,7 +274,7 @@ def test_a_manager_can_be_had_and_held_to_its_lock_file(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MANAGERS)
-def test_a_managers_faults_are_those_of_the_table(name: str) -> None:
+def test_faults_of_a_manager_are_in_the_table(name: str) -> None:
     """Patterns for an unknown row, and rows after an unknown one, would never be used."""
     own, known = manager(name), {fault.name for fault in faults.table()}
     assert {*own.faults, *(row["after"] for row in own.fault)} <= known
@@ -298,7 +300,7 @@ def test_a_real_lock_file_is_read(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", LOCKS, ids=LOCK_IDS)
-def test_an_entry_of_a_real_lock_file_is_changed(path: Path) -> None:
+def test_entries_of_a_real_lock_file_can_be_changed(path: Path) -> None:
     """In the lock file, or where the manager overrides it; nothing else changes."""
     text, own = path.read_text(encoding="utf-8"), manager(path.parts[-3])
     edit = Edit(kind="pin", name="is-number", old="6.0.0", new="5.0.0")
@@ -312,7 +314,7 @@ def test_an_entry_of_a_real_lock_file_is_changed(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", LOCKS, ids=LOCK_IDS)
-def test_what_is_no_lock_file_holds_nothing(path: Path) -> None:
+def test_a_malformed_lock_file_has_no_packages(path: Path) -> None:
     """A commit may have anything there."""
     for text in ("", "{", "[]", '{"packages": 1}', "\0", '{"packages": {"a": [1]}}'):
         assert locks.locked(path.name, text) == []

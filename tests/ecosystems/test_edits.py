@@ -24,7 +24,7 @@ def test_without_edits_nothing_changes() -> None:
     assert edits.apply([], files, lambda: "") == files
 
 
-def test_a_dropped_package_is_asked_for_nowhere() -> None:
+def test_a_dropped_package_is_removed_from_all_manifests() -> None:
     after = edited(
         Edit(kind="drop", name="b"), {"packages/ui/package.json": '{"devDependencies": {"b": "1", "d": "1"}}'}
     )
@@ -33,7 +33,7 @@ def test_a_dropped_package_is_asked_for_nowhere() -> None:
 
 
 @pytest.mark.parametrize(("name", "old"), [("b", "2.0.0"), ("c", "acme/c")])
-def test_a_pinned_package_is_asked_for_by_its_new_version(name: str, old: str) -> None:
+def test_a_pinned_package_is_requested_in_its_new_version(name: str, old: str) -> None:
     after = json.loads(edited(Edit(kind="pin", name=name, old=old, new="1.9.0"))["package.json"])
     assert after["devDependencies"][name] == "1.9.0"
     assert "overrides" not in after
@@ -43,12 +43,12 @@ def test_a_pinned_package_is_asked_for_by_its_new_version(name: str, old: str) -
     ("lock", "table"),
     [({"yarn.lock": ""}, "resolutions"), ({"package-lock.json": "{}"}, "overrides"), ({}, "overrides")],
 )
-def test_a_package_that_others_ask_for_is_overruled(lock: dict[str, str], table: str) -> None:
+def test_a_package_that_others_require_is_overridden(lock: dict[str, str], table: str) -> None:
     after = json.loads(edited(Edit(kind="pin", name="deep", old="^9.0.0", new="8.0.0"), lock)["package.json"])
     assert after[table] == {"deep": "8.0.0"}
 
 
-def test_pnpm_is_told_in_both_places_that_it_reads() -> None:
+def test_overrides_of_pnpm_are_written_to_both_places_that_it_reads() -> None:
     files = {"pnpm-lock.yaml": "lockfileVersion: '9.0'\n", "pnpm-workspace.yaml": "packages:\n  - a\n"}
     after = edited(Edit(kind="pin", name="@a/deep", old="9.0.0", new="8.0.0"), files)
     assert json.loads(after["package.json"])["pnpm"] == {"overrides": {"@a/deep@9.0.0": "8.0.0"}}
@@ -57,7 +57,7 @@ def test_pnpm_is_told_in_both_places_that_it_reads() -> None:
     assert again["pnpm-workspace.yaml"].decode().endswith("overrides:\n  'e@1': 2\n  '@a/deep@9.0.0': 8.0.0\n")
 
 
-def test_pnpm_is_told_of_the_package_alone_where_it_is_asked_for_by_an_address() -> None:
+def test_a_package_that_pnpm_requests_by_address_is_overridden_by_name() -> None:
     files = {"pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}
     after = json.loads(
         edited(Edit(kind="pin", name="deep", old="github:acme/deep", new="8.0.0"), files)["package.json"]
@@ -65,7 +65,7 @@ def test_pnpm_is_told_of_the_package_alone_where_it_is_asked_for_by_an_address()
     assert after["pnpm"] == {"overrides": {"deep": "8.0.0"}}
 
 
-def test_pnpm_is_told_of_the_package_in_the_folder_of_its_lock_file() -> None:
+def test_overrides_of_pnpm_are_written_beside_its_lock_file() -> None:
     files = {"web/package.json": "{}", "web/pnpm-lock.yaml": "", "web/pnpm-workspace.yaml": "packages:\n  - a\n"}
     after = edited(Edit(kind="pin", name="deep", old="9.0.0", new="8.0.0"), files)
     assert json.loads(after["web/package.json"])["pnpm"] == {"overrides": {"deep@9.0.0": "8.0.0"}}
@@ -83,7 +83,7 @@ def test_an_added_package_is_optional() -> None:
     assert after["optionalDependencies"] == {"@rollup/rollup-linux-x64-gnu": "4.1.0"}
 
 
-def test_another_registry_gives_way_to_the_hosts() -> None:
+def test_another_registry_is_replaced_by_the_machines_registry() -> None:
     files = {
         "yarn.lock": '  resolved "https://old.example.org/npm/a/-/a-1.0.0.tgz#ff"\n',
         ".npmrc": "registry=https://old.example.org/npm/\nx=1\n",
@@ -109,17 +109,17 @@ def test_a_checksum_is_replaced_in_lock_files_only() -> None:
          "minimumReleaseAgeExclude:\n  - a\n"),
     ],
 )  # fmt: skip
-def test_a_setting_is_removed_with_all_that_belongs_to_it(name: str, path: str, text: str, left: str) -> None:
+def test_a_setting_is_removed_with_its_nested_lines(name: str, path: str, text: str, left: str) -> None:
     assert edited(Edit(kind="unset", name=name), {path: text})[path] == left
 
 
-def test_what_nobody_can_read_stays_as_it_is() -> None:
+def test_unreadable_files_are_not_edited() -> None:
     files = {"package-lock.json": "{", "packages/a/package.json": "[]", "packages/b/package.json": "no"}
     after = edited(Edit(kind="pin", name="b", old="2.0.0", new="1.0.0"), files)
     assert {path: after[path] for path in files} == files
 
 
-def test_edits_follow_each_other() -> None:
+def test_edits_are_applied_in_order() -> None:
     both = [Edit(kind="pin", name="b", old="2.0.0", new="1.0.0"), Edit(kind="pin", name="b", old="1.0.0", new="0.9.0")]
     after = edits.apply(both, {"package.json": json.dumps(MANIFEST).encode()}, str)
     assert json.loads(after["package.json"])["devDependencies"]["b"] == "0.9.0"

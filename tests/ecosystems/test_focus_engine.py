@@ -64,7 +64,7 @@ def install(folder: Path, environment: Environment, there: dict[str, bytes]) -> 
 @pytest.mark.engine
 @pytest.mark.trap("gone-below-a-tool")
 @pytest.mark.parametrize(("manager", "version", "words", "lock"), MANAGERS, ids=lambda one: str(one)[:12])
-def test_a_site_does_not_decide_about_a_component(
+def test_a_documentation_site_does_not_affect_a_component(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     manager: str,

@@ -20,7 +20,7 @@ def graph(path: str, text: str, *manifests: dict, **inside: dict) -> Graph:
 
 
 @pytest.mark.parametrize("path", LOCKS, ids=lambda path: f"{path.parent.parent.name}-{path.parent.name}")
-def test_every_manager_says_who_asks_for_whom(path: Path) -> None:
+def test_the_dependency_graph_is_read_from_every_lock_file(path: Path) -> None:
     """The same project in every format: one package depends on another version of one of the root's dependencies."""
     made = graph(path.name, path.read_text(), PROJECT)
     assert made.chains("is-number", "6.0.0") == {Ask("", "devDependencies", "is-odd"): ("is-odd", "is-number")}
@@ -30,14 +30,14 @@ def test_every_manager_says_who_asks_for_whom(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", LOCKS, ids=lambda path: f"{path.parent.parent.name}-{path.parent.name}")
-def test_what_no_manifest_asks_for_is_not_fetched(path: Path) -> None:
+def test_packages_that_no_manifest_requires_are_not_fetched(path: Path) -> None:
     made = graph(path.name, path.read_text(), {"dependencies": {"is-number": "^7.0.0"}})
     assert [(one.name, one.version) for one in made.reached(made.requested)] == [("is-number", "7.0.0")]
 
 
 @pytest.mark.parametrize("path", ["yarn.lock", "package-lock.json", "pnpm-lock.yaml", "bun.lock", "README.md"])
 @pytest.mark.parametrize("text", ["", "[]", "{", "a: [", "packages: 3"])
-def test_a_lock_file_that_nobody_can_read_holds_nothing(path: str, text: str) -> None:
+def test_an_unreadable_lock_file_gives_an_empty_graph(path: str, text: str) -> None:
     made = graph(path, text)
     assert (list(made.packages), made.chains("a"), made.reached(made.requested)) == ([], {}, [])
 
@@ -122,7 +122,7 @@ NPM = json.dumps({
 
 
 @pytest.mark.parametrize(("path", "text"), [("yarn.lock", YARN), ("yarn.lock", BERRY), ("package-lock.json", NPM)])
-def test_the_registry_is_asked_for_what_it_has(path: str, text: str) -> None:
+def test_only_packages_of_the_registry_are_looked_up(path: str, text: str) -> None:
     """Otherwise an alias, or an archive from elsewhere, would be taken for a package that is gone."""
     made = graph(path, text)
     assert {(one.name, one.version) for one in made.reached(made.requested)} == {
@@ -147,7 +147,7 @@ WORKSPACE = json.dumps({
 })  # fmt: skip
 
 
-def test_each_package_of_a_workspace_finds_its_own() -> None:
+def test_each_workspace_package_gets_its_own_version() -> None:
     site = {"dependencies": {"ui": "*", "press": "^1.0.0"}}
     inside = {"packages/ui": {"dependencies": {"a": "^1.0.0"}}, "packages/site": site}
     made = locks.graph("package-lock.json", WORKSPACE, {"": {}, **inside})
@@ -183,7 +183,7 @@ snapshots:
 """
 
 
-def test_pnpm_names_entries_by_what_they_are_resolved_with() -> None:
+def test_peer_suffixes_of_pnpm_entries_are_understood() -> None:
     made = graph(
         "pnpm-lock.yaml",
         PNPM,
@@ -194,7 +194,7 @@ def test_pnpm_names_entries_by_what_they_are_resolved_with() -> None:
     assert fetched == {("tool", "2.0.0"), ("peer", "1.0.0"), ("real", "3.1.0")}
 
 
-def test_the_peers_of_an_old_lock_file_are_no_version() -> None:
+def test_peer_suffixes_of_old_lock_files_are_no_version() -> None:
     assert [tuple(one[:2]) for one in locks.locked("pnpm-lock.yaml", "packages:\n\n  /a/1.0.0_react@18.0.0:\n")] == [
         ("a", "1.0.0")
     ]

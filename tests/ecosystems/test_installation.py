@@ -22,7 +22,7 @@ from pipeline.ecosystems.installation import installation, manifests, thawed, to
         ("pnpm", "9", ["npm@10", "pnpm@9"]),
     ],
 )
-def test_packages_of_a_manager(name: str, release: str, packages: list[str]) -> None:
+def test_the_package_of_each_manager_is_known(name: str, release: str, packages: list[str]) -> None:
     """Yarn 2 and later are another package than yarn 1; npm is always there, for scripts of single packages."""
     spec = make_environment(manager=name, manager_version=release)
     assert [str(one) for one in tools(spec, "20.19.5", "x64")] == packages
@@ -32,7 +32,7 @@ def test_packages_of_a_manager(name: str, release: str, packages: list[str]) -> 
 @pytest.mark.parametrize(
     ("node", "npm"), [("14.21.3", "6"), ("16.20.2", "8"), ("18", "9"), ("22.1", "10"), ("25.0.0", "11")]
 )
-def test_npm_of_a_node(node: str, npm: str) -> None:
+def test_each_node_gets_an_npm_that_it_supports(node: str, npm: str) -> None:
     assert [str(one) for one in tools(make_environment(manager="npm", manager_version=""), node, "x64")] == [
         f"npm@{npm}"
     ]
@@ -68,13 +68,13 @@ def test_nested_installs_may_change_their_lock_files_with_the_root() -> None:
     assert spec.nested[0].install == ("yarn", "install", "--no-immutable")
 
 
-def test_a_manager_that_nobody_knows_is_said() -> None:
+def test_an_unknown_manager_is_refused() -> None:
     """A record may have any name; the error lists the known ones."""
     with pytest.raises(UserError, match=r"unknown manager 'cnpm'\n  available: .*npm, pnpm, yarn"):
         installation(make_environment(manager="cnpm"))
 
 
-def test_variables_are_the_managers_own() -> None:
+def test_an_install_gets_its_managers_variables() -> None:
     """Every release of yarn refuses variables that it does not know, so only those that its major version's first
     release knows are set."""
     old, new = (
@@ -104,7 +104,7 @@ ALL_BUT = "--include-workspace-root --workspace=packages/a --workspace=packages/
         ("npm", "10", ("npm", "ci"), (), "npm ci"),
     ],
 )
-def test_an_install_is_held_to_packages(
+def test_an_install_is_limited_to_the_packages_in_focus(
     manager: str, version: str, install: tuple[str, ...], focus: tuple[str, ...], words: str
 ) -> None:
     spec = make_environment(manager=manager, manager_version=version, install=install, focus=focus)
@@ -112,7 +112,7 @@ def test_an_install_is_held_to_packages(
 
 
 @pytest.mark.parametrize("named", [["packages/*", "site"], {"packages": ["*"], "nohoist": ["x"]}])
-def test_yarn_1_is_not_told_of_the_others(named: object) -> None:
+def test_yarn_1_gets_only_the_packages_in_focus(named: object) -> None:
     """It installs whatever the root names."""
     files = {"package.json": json.dumps({"name": "root", "workspaces": named}).encode(), "site/package.json": b"{}"}
     spec = make_environment(manager="yarn", manager_version="1.22.22", focus=FOCUS)

@@ -20,7 +20,7 @@ REGISTRY = "https://registry.npmjs.org/"
         ("@babel/core", f"{REGISTRY}@babel/core/-/core-18.0.0.tgz"),
     ],
 )
-def test_the_address_of_an_archive(name: str, address: str) -> None:
+def test_archive_addresses_follow_from_name_and_version(name: str, address: str) -> None:
     """The URL has a scoped package's name once with the scope and once without."""
     assert archive(name, "18.0.0", REGISTRY) == address and is_archive(address)
 
@@ -35,7 +35,7 @@ def test_the_address_of_an_archive(name: str, address: str) -> None:
         ("", False),
     ],
 )
-def test_archives_of_other_kinds_of_registries(address: str, archived: bool) -> None:
+def test_addresses_of_other_kinds_of_registries_are_read(address: str, archived: bool) -> None:
     assert is_archive(address) is archived
 
 
@@ -56,13 +56,13 @@ def test_entries_of_another_form_are_left_out(data: Any, found: list[str]) -> No
     assert list(entries(data, "packages")) == found
 
 
-def test_json_is_edited_in_the_form_that_managers_write() -> None:
+def test_edited_json_keeps_the_managers_format() -> None:
     text = edited_json('{"b":1,"a":{"c":2}}', lambda data: data.update(b=3))
     assert text == '{\n  "b": 3,\n  "a": {\n    "c": 2\n  }\n}\n'
 
 
 @pytest.mark.parametrize("text", ["", "{", "// comment\n{}", "[" * 100_000])
-def test_what_is_no_json_is_returned_as_it_was(text: str) -> None:
+def test_malformed_json_is_returned_unchanged(text: str) -> None:
     def edit(_: Any) -> None:
         raise AssertionError("there is nothing to edit")
 
@@ -74,7 +74,7 @@ def test_an_alias_has_the_name_of_its_package() -> None:
 
 
 # -- the graph ---------------------------------------------------------------------------------------------------------
-def test_what_manifests_request_and_require() -> None:
+def test_requests_and_requirements_of_manifests_are_read() -> None:
     manifests = {
         "": {"dependencies": {"a": "^1"}, "devDependencies": {"b": "2"}, "optionalDependencies": {"c": "3"}},
         "packages/x": {"dependencies": {"a": "^2", "broken": 3}, "devDependencies": "none"},
@@ -120,7 +120,7 @@ def graph() -> Graph:
     return Graph(packages, needs, requested)
 
 
-def test_the_packages_that_an_install_fetches(graph: Graph) -> None:
+def test_the_packages_that_an_install_fetches_are_listed(graph: Graph) -> None:
     app, tool = graph.requested
     assert [package.name for package in graph.reached([app])] == ["app", "lib"]
     assert {(package.name, package.version) for package in graph.reached([tool])} == {
@@ -145,7 +145,9 @@ def test_the_packages_that_an_install_fetches(graph: Graph) -> None:
         ("nobody", "", {}),
     ],
 )
-def test_who_asks_for_a_package(graph: Graph, name: str, version: str, chains: dict[str, tuple[str, ...]]) -> None:
+def test_the_chain_that_requires_a_package_is_found(
+    graph: Graph, name: str, version: str, chains: dict[str, tuple[str, ...]]
+) -> None:
     """Packages that need each other do not cause an endless loop."""
     assert {ask.name: path for ask, path in graph.chains(name, version).items()} == chains
 

@@ -83,11 +83,11 @@ IMPORTERS = "lockfileVersion: '9.0'\nimporters:\n  .:\n    devDependencies:\n   
         ("docs/pnpm-lock.yaml", PNPM_5),
     ],
 )
-def test_packages_are_read(path: str, text: str) -> None:
+def test_packages_of_a_lock_file_are_read(path: str, text: str) -> None:
     assert [(one.name, one.version) for one in locked(path, text)][:2] == [("@a/b", "1.2.3"), ("c", "1.0.0")]
 
 
-def test_how_a_package_is_asked_for_is_read() -> None:
+def test_the_ranges_that_request_a_package_are_read() -> None:
     assert locked("yarn.lock", YARN)[0].requested == locked("yarn.lock", BERRY)[0].requested == ("^1.0.0", "~1.2.0")
     assert locked("yarn.lock", YARN)[2] == Locked("d", "4.5.0", ("https://github.com/acme/d/tarball/stable",))
     assert [one.name for one in locked("npm-shrinkwrap.json", json.dumps(NPM_1))] == ["e", "c"]
@@ -140,7 +140,7 @@ def test_an_alias_is_pinned_by_the_name_of_its_package() -> None:
     assert 'resolved "https://r/vue/-/vue-2.5.15.tgz"' in pin("yarn.lock", text, "vue", "2.5.16", "2.5.15", REGISTRY)
 
 
-def test_what_is_no_lock_file_holds_nothing() -> None:
+def test_a_malformed_lock_file_has_no_packages() -> None:
     assert locked("package.json", "{}") == []
 
 
@@ -155,7 +155,7 @@ def test_what_is_no_lock_file_holds_nothing() -> None:
     ],
     ids=lambda text: text[:20],
 )
-def test_a_lock_file_that_nests_too_deep_holds_nothing(path: str, text: str) -> None:
+def test_a_lock_file_that_nests_too_deep_has_no_packages(path: str, text: str) -> None:
     """The YAML parser in C ended the whole process."""
     assert locked(path, text) == [] and graph(path, text, {}) == Graph({}, {}, {})
     assert version_of(path, text, "menu", "^1.0.0") == "" and pin(path, text, "menu", "1.0.0", "1.0.1", "") == text
@@ -183,14 +183,14 @@ def test_an_entry_is_pinned_and_keeps_its_dependencies() -> None:
         (BERRY, "c", "1.0.0", '"c@npm:0.9.0, c@npm:1.0.0":'),
     ],
 )
-def test_a_pinned_entry_is_found_by_what_the_manifest_asks_for_now(text: str, name: str, old: str, header: str) -> None:
+def test_a_pinned_entry_matches_the_manifests_new_range(text: str, name: str, old: str, header: str) -> None:
     after = pin("yarn.lock", text, name, old, "0.9.0", REGISTRY)
     assert header in after.splitlines()
     assert Locked(name, "0.9.0", ("0.9.0", old)) in locked("yarn.lock", after)
 
 
 @pytest.mark.parametrize("data", [NPM, NPM_1])
-def test_npms_entries_are_pinned_wherever_they_are(data: dict) -> None:
+def test_entries_of_npm_are_pinned_wherever_they_are(data: dict) -> None:
     after = pin("package-lock.json", json.dumps(data), "c", "1.0.0", "0.9.0", REGISTRY)
     assert Locked("c", "0.9.0", ("https://r/c/-/c-0.9.0.tgz",)) in locked("package-lock.json", after)
     assert "sha" not in json.dumps([one for one in locked("package-lock.json", after) if one.name == "c"])
@@ -210,7 +210,7 @@ def test_npms_entries_are_pinned_wherever_they_are(data: dict) -> None:
         ("https://elsewhere.example/a/-/a-1.0.0.tgz", "https://elsewhere.example/a/-/a-1.0.0.tgz"),
     ],
 )
-def test_archives_move_to_another_registry(address: str, rehosted: str) -> None:
+def test_addresses_of_archives_change_to_another_registry(address: str, rehosted: str) -> None:
     hosts = ("registry.npm.taobao.org", "old.example")
     text = f'  resolved "{address}"\n'
     for host in hosts:
@@ -236,6 +236,6 @@ def test_archives_move_to_another_registry(address: str, rehosted: str) -> None:
         ("package-lock.json", "{", ""),
     ],
 )  # fmt: skip
-def test_the_locked_version(path: str, text: str, version: str) -> None:
+def test_the_locked_version_of_a_package_is_found(path: str, text: str, version: str) -> None:
     """By the range in package.json, if the lock file has it."""
     assert version_of(path, text, "jest", "^26.4.0") == version

@@ -14,7 +14,7 @@ YARN_4 = "__metadata:\n  version: 8\n  cacheKey: 10\n"
 PNPM_5, PNPM_6, PNPM_9 = (f"lockfileVersion: {version}\n" for version in ("5.3", "'6.0'", "'9.0'"))
 
 
-def test_lock_files_decide_in_a_fixed_order() -> None:
+def test_lock_files_take_precedence_in_a_fixed_order() -> None:
     """If the root has several, the one that is least likely to be a leftover decides."""
     assert list(all_managers()) == ["pnpm", "yarn", "npm", "bun"]
 
@@ -36,7 +36,7 @@ def test_no_two_managers_share_a_lock_file() -> None:
         ("bun", ["bun.lockb"], ""),
     ],
 )
-def test_the_lock_file_at_the_root(name: str, paths: list[str], lock: str) -> None:
+def test_the_lock_file_at_the_root_is_found(name: str, paths: list[str], lock: str) -> None:
     assert manager(name).lock_of(paths) == lock
 
 
@@ -53,11 +53,11 @@ def test_the_lock_file_at_the_root(name: str, paths: list[str], lock: str) -> No
         ("24.0.0", "11"),
     ],
 )
-def test_the_npm_that_comes_with_a_node(node: str, version: str) -> None:
+def test_each_node_comes_with_its_npm(node: str, version: str) -> None:
     assert with_node().name == "npm" and with_node().with_node(node) == version
 
 
-def test_no_other_manager_comes_with_node() -> None:
+def test_only_npm_comes_with_node() -> None:
     assert [name for name, found in all_managers().items() if found.with_node("20.0.0")] == ["npm"]
 
 
@@ -71,12 +71,12 @@ def test_no_other_manager_comes_with_node() -> None:
         ("bun", "1.1.0", "arm64", "@oven/bun-linux-aarch64"),
     ],
 )
-def test_the_package_that_brings_a_manager(name: str, version: str, architecture: str, package: str) -> None:
+def test_the_package_that_contains_a_manager_is_known(name: str, version: str, architecture: str, package: str) -> None:
     found = manager(name).package_for(version, architecture)
     assert found is not None and found.name == package
 
 
-def test_an_architecture_without_a_package() -> None:
+def test_an_unsupported_architecture_has_no_package() -> None:
     assert manager("bun").package_for("1.1.0", "riscv64") is None
 
 
@@ -92,7 +92,9 @@ def test_an_architecture_without_a_package() -> None:
         ("pnpm", "9.15.9", {"lock": True, "release": False}, ("pnpm", "install")),
     ],
 )
-def test_the_exact_install(name: str, version: str, options: dict[str, bool], words: tuple[str, ...]) -> None:
+def test_each_manager_has_an_exact_install(
+    name: str, version: str, options: dict[str, bool], words: tuple[str, ...]
+) -> None:
     found = manager(name).install_for(version, **options)
     assert found is not None and found.words[: len(words)] == words
 
@@ -127,7 +129,7 @@ def test_only_npm_installs_without_a_lock_file() -> None:
         ("bun", "1.1.0", False),
     ],
 )
-def test_which_versions_install_some_packages_of_a_workspace(name: str, version: str, focus: bool) -> None:
+def test_certain_versions_install_parts_of_a_workspace(name: str, version: str, focus: bool) -> None:
     """docs/environments.md lists them."""
     assert (manager(name).focus_for(version) is not None) is focus
 
@@ -146,7 +148,7 @@ def test_which_versions_install_some_packages_of_a_workspace(name: str, version:
         ("npm", "10.8.2", "20", "{}", []),
     ],
 )
-def test_the_next_and_the_previous_major_version(
+def test_neighbouring_major_versions_are_known(
     name: str, version: str, node: str, text: str, neighbors: list[str]
 ) -> None:
     """A version that cannot read a lock file would write a new one; yarn 1 is another program than yarn 2."""
@@ -164,7 +166,7 @@ def test_a_version_that_no_lock_file_has_is_empty(name: str) -> None:
     assert manager(name).lock.version("", "react", "^18") == ""
 
 
-def test_a_manager_that_there_is_not_lists_those_that_there_are() -> None:
+def test_an_unknown_manager_is_refused_with_a_list() -> None:
     with pytest.raises(UserError) as error:
         manager("cnpm")
     assert all(name in str(error.value.hint) for name in all_managers())

@@ -28,14 +28,14 @@ from pipeline.sandbox.docker.sandbox import DockerSandbox
         ("wtr", "1.0.0"),
     ],
 )
-def test_a_runner_is_spoken_to_in_the_words_of_its_version(tmp_path: Path, name: str, version: str) -> None:
+def test_a_runner_gets_the_options_of_its_version(tmp_path: Path, name: str, version: str) -> None:
     run = runner_matrix.tried(DockerSandbox(cache_root()), tmp_path, name, version)
     assert runner_matrix.differences(name, run) == [], run.log.decode(errors="replace")[-3000:]
 
 
 @pytest.mark.engine
 @pytest.mark.trap("flag-of-another-version")
-def test_an_option_that_a_runner_does_not_know_is_a_known_fault(tmp_path: Path) -> None:
+def test_an_unknown_option_is_a_known_fault(tmp_path: Path) -> None:
     """The real message of a current runner."""
     own = runner_matrix.environment("vitest", "3.2.7")
     words = (*own.test[:-1], "--no-such-option", own.test[-1])

@@ -36,7 +36,7 @@ from pipeline.ecosystems.protection import (
         "patches/react+18.0.0.patch",
     ],
 )
-def test_an_install_needs_these(path: str) -> None:
+def test_files_that_an_install_needs_are_protected(path: str) -> None:
     assert is_manifest(path) and is_configuration(path) and is_protected(path)
 
 
@@ -44,7 +44,7 @@ def test_an_install_needs_these(path: str) -> None:
     "path",
     ["src/package.tsx", "package.json.bak", "my-package.json", "src/patches/a.js", "node_modules/a/package.json"],
 )
-def test_an_install_does_not_need_these(path: str) -> None:
+def test_other_files_are_no_manifests(path: str) -> None:
     """Committed packages are no manifests of the repository, but a patch must not change them either."""
     assert not is_manifest(path)
 
@@ -83,7 +83,7 @@ def test_an_install_does_not_need_these(path: str) -> None:
         "packages/a/node_modules/b/c.js",
     ],
 )
-def test_these_decide_how_tests_run(path: str) -> None:
+def test_configuration_is_protected(path: str) -> None:
     assert is_configuration(path) and is_protected(path)
 
 
@@ -101,7 +101,7 @@ def test_these_decide_how_tests_run(path: str) -> None:
         "README.md",
     ],
 )
-def test_these_are_sources(path: str) -> None:
+def test_sources_are_no_configuration(path: str) -> None:
     """Needless protection takes changes away from an honest patch."""
     assert not is_configuration(path)
 
@@ -132,7 +132,7 @@ def test_tests_and_snapshots_are_protected_and_are_no_configuration() -> None:
         ("src/Menu.tsx", False),
     ],
 )
-def test_what_the_runner_read_is_protected_and_what_would_be_loaded_in_its_place(path: str, included: bool) -> None:
+def test_files_that_the_runner_read_and_their_replacements_are_protected(path: str, included: bool) -> None:
     """With a new `preset.ts` beside `preset.js`, `require("./preset")` might find the new file."""
     files = ("tools/preset.js", "tools/data.txt", "lib/shared/index.js")
     assert protection(files)(path) is included
@@ -156,7 +156,7 @@ def test_an_older_instance_is_protected_by_names_alone() -> None:
         ("a/b.vue", {"a/b"}),
     ],
 )
-def test_the_names_by_which_a_file_is_imported(path: str, names: set[str]) -> None:
+def test_all_names_that_import_a_file_are_known(path: str, names: set[str]) -> None:
     assert module_names(path) == names
 
 
@@ -172,10 +172,10 @@ def test_the_names_by_which_a_file_is_imported(path: str, names: set[str]) -> No
         ("a.js.snap", "a.js.snap"),
     ],
 )
-def test_an_extension_that_an_import_leaves_out(path: str, name: str) -> None:
+def test_extensions_that_imports_omit_are_removed(path: str, name: str) -> None:
     assert without_extension(path) == name
 
 
-def test_the_law_sees_all_patterns() -> None:
+def test_the_law_includes_all_patterns() -> None:
     manifests, configuration = patterns()
     assert "package|lerna" in manifests and "tsconfig" not in manifests and "nvmrc" in configuration

@@ -17,14 +17,14 @@ def look_up(address: str, cache: Path, *packages: Locked) -> LookUp:
     return Registry(address, cache).look_up(packages)
 
 
-def test_what_is_gone_is_told_from_what_is_there(tmp_path: Path) -> None:
+def test_missing_versions_are_told_from_existing_ones(tmp_path: Path) -> None:
     """This registry's archives are only where its documents say, so a missing one is looked up again."""
     with Double(host="127.0.0.1", packages={"kept": "1.0.0", "-": "0.0.1"}) as double:
         found = look_up(double.address, tmp_path, THERE, GONE, NOBODY, Locked("-", "0.0.1"), Locked("own", ""))
     assert found == LookUp((("@no/body", "2.0.0"), ("kept", "1.9.9")))
 
 
-def test_what_was_there_is_not_asked_for_again(tmp_path: Path) -> None:
+def test_a_version_found_earlier_is_not_looked_up_again(tmp_path: Path) -> None:
     with Double(host="127.0.0.1", packages={"kept": "1.0.0"}) as double:
         look_up(double.address, tmp_path, THERE)
         before = len(double.asked)
@@ -35,14 +35,14 @@ def test_what_was_there_is_not_asked_for_again(tmp_path: Path) -> None:
 
 @pytest.mark.invariant(4)
 @pytest.mark.parametrize("status", [401, 403, 429, 500, 503])
-def test_a_registry_that_does_not_say_takes_nothing_away(tmp_path: Path, status: int) -> None:
+def test_a_registry_that_gives_no_answer_makes_no_version_missing(tmp_path: Path, status: int) -> None:
     with Double(status, for_ever=True, host="127.0.0.1") as double:
         found = look_up(double.address, tmp_path, THERE, GONE)
     assert (found.missing, found.unknown) == ((), 2)
 
 
 @pytest.mark.invariant(4)
-def test_without_a_registry_nothing_is_known(tmp_path: Path) -> None:
+def test_without_a_registry_no_version_is_missing(tmp_path: Path) -> None:
     with Double(host="127.0.0.1") as double:
         address = double.address
     found = look_up(address, tmp_path, THERE, GONE)
@@ -50,7 +50,7 @@ def test_without_a_registry_nothing_is_known(tmp_path: Path) -> None:
     assert found.reason.startswith("it cannot be reached")
 
 
-def test_a_look_up_takes_no_longer_than_it_may(tmp_path: Path) -> None:
+def test_a_look_up_ends_within_its_time_limit(tmp_path: Path) -> None:
     times = iter([0.0, 1000.0, 1000.0])
     with Double(host="127.0.0.1") as double:
         found = Registry(double.address, tmp_path, lambda: next(times)).look_up([THERE, GONE])
@@ -70,5 +70,5 @@ def test_a_look_up_takes_no_longer_than_it_may(tmp_path: Path) -> None:
         ("README.md", "@acme:registry=https://npm.acme.example/\n", "@acme/a", False),
     ],
 )
-def test_what_is_fetched_elsewhere_is_not_this_registrys(path: str, text: str, name: str, is_elsewhere: bool) -> None:
+def test_packages_of_other_hosts_are_not_looked_up(path: str, text: str, name: str, is_elsewhere: bool) -> None:
     assert elsewhere({path: text.encode()})(name) is is_elsewhere

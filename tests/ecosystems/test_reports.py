@@ -60,7 +60,7 @@ def small(*tests: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("runner", "expected"), [("jest", JEST), ("vitest", VITEST)])
-def test_what_a_report_says(runner: str, expected: dict[str, Status]) -> None:
+def test_reports_of_every_runner_are_read(runner: str, expected: dict[str, Status]) -> None:
     report = parse(runner, load(runner))
     assert report.tests == expected
     assert report.suites["src/Broken.test.js"] is FAILED
@@ -99,7 +99,7 @@ def test_no_two_tests_share_a_name() -> None:
 
 @pytest.mark.rule("suite-is-a-test")
 @pytest.mark.parametrize("runner", RUNNERS)
-def test_a_file_that_can_not_run_has_no_tests(runner: str) -> None:
+def test_a_file_that_cannot_run_has_no_tests(runner: str) -> None:
     """It is one FAILED test named by its file, so a fix that makes the file importable counts. (In Jest's short report,
     `Tabs` has an `afterAll` that fails.)"""
     report = parse(runner, load(runner))
@@ -111,7 +111,7 @@ def test_a_file_that_can_not_run_has_no_tests(runner: str) -> None:
 @pytest.mark.parametrize(
     ("runner", "name"), [("jest", "src/Menu.test.js > Menu > markup"), ("vitest", "src/Menu.test.js > snap")]
 )
-def test_failures_by_snapshot_alone_are_known(runner: str, name: str) -> None:
+def test_snapshot_failures_are_recognized(runner: str, name: str) -> None:
     assert parse(runner, load(runner)).by_snapshot == {name}
 
 
@@ -154,7 +154,7 @@ def test_a_report_must_add_up(runner: str, change: Callable[[dict[str, Any]], No
 
 @pytest.mark.rule("crashed")
 @pytest.mark.trap("honest-crash")
-def test_a_process_of_vitest_that_dies_forges_nothing() -> None:
+def test_a_dead_vitest_process_is_no_forgery() -> None:
     """An exhausted heap ends the process of a file. Since version 2, its tests are reported as pending, are in no
     total, and the report says success. A test that is in no total must not count as passed."""
     report = small({"title": "a", "status": "pending"}, {"title": "b"}, numPendingTests=0, numTotalTests=2)
@@ -168,7 +168,7 @@ def test_a_process_of_vitest_that_dies_forges_nothing() -> None:
 @pytest.mark.parametrize(
     "text", [b"", b"Tests: all of them\n", b"\nTests: 1 passed, 1 total\n", b"  3 passing (2ms)\n"]
 )
-def test_a_log_without_tests_or_totals(name: str, text: bytes) -> None:
+def test_a_log_without_tests_or_totals_is_refused(name: str, text: bytes) -> None:
     with pytest.raises(ReportError):
         parser(name).read(text, "/repo")
 
@@ -182,7 +182,7 @@ def test_a_log_without_tests_or_totals(name: str, text: bytes) -> None:
         lambda report: report.pop("success"),
     ],
 )
-def test_a_report_without_what_the_runner_writes(change: Callable[[dict[str, Any]], None]) -> None:
+def test_a_report_without_required_fields_is_refused(change: Callable[[dict[str, Any]], None]) -> None:
     report = load("jest")
     change(report)
     with pytest.raises(ReportError):
@@ -192,13 +192,13 @@ def test_a_report_without_what_the_runner_writes(change: Callable[[dict[str, Any
 @pytest.mark.parametrize(
     "test", [{"status": "great"}, {"title": None}, {"title": 1}, {"ancestorTitles": [1]}, {"status": []}]
 )
-def test_a_case_that_no_runner_writes(test: dict[str, Any]) -> None:
+def test_a_test_with_impossible_fields_is_refused(test: dict[str, Any]) -> None:
     with pytest.raises(ReportError):
         parse("jest", small(test))
 
 
 @pytest.mark.parametrize("status", ["pending", "skipped", "disabled", "todo"])
-def test_every_word_for_a_test_that_did_not_run(status: str) -> None:
+def test_every_status_of_a_test_that_did_not_run_is_read(status: str) -> None:
     report = small({"status": status}, numPendingTests=1)
     assert set(parse("jest", report).tests.values()) == {SKIPPED}
 
@@ -238,7 +238,7 @@ def test_an_unknown_parser_lists_what_there_is() -> None:
 
 @pytest.mark.trap("half-an-emoji")
 @pytest.mark.parametrize("runner", RUNNERS)
-def test_half_an_emoji_in_a_title(runner: str, tmp_path: Path) -> None:
+def test_half_an_emoji_in_a_title_is_replaced(runner: str, tmp_path: Path) -> None:
     """Such a title cannot be stored in a record: it made the instance fail every time."""
     titles = ["\ud83d", "\ude00", "\ud83d\ude00", "�"]
     report = parse(runner, small(*({"title": title, "ancestorTitles": ["\ude00 menu"]} for title in titles)))
@@ -264,7 +264,7 @@ def test_half_an_emoji_in_a_title(runner: str, tmp_path: Path) -> None:
         ("expect(received).toBe(expected)", False),
     ],
 )
-def test_a_failure_by_a_screenshot_is_known(message: str, drawn: bool) -> None:
+def test_screenshot_failures_are_recognized(message: str, drawn: bool) -> None:
     """With jest-image-snapshot, Playwright and Vitest; snapshots of markup and accessibility trees are ordinary
     tests."""
     test = {"ancestorTitles": [], "title": "looks right", "status": "failed", "failureMessages": [message]}
@@ -294,7 +294,7 @@ def test_a_second_report_is_forged(name: str) -> None:
 
 @pytest.mark.rule("same-failure")
 @pytest.mark.parametrize("runner", RUNNERS)
-def test_why_a_test_failed(runner: str) -> None:
+def test_the_reason_of_a_failure_is_read(runner: str) -> None:
     """Equal words are the same reason, whatever their color and position; a passing test has none."""
     message = 'Error: expect(received).toBe(expected)\n\nExpected: "a"\nReceived: {}"b"{}\n    at x ({}:1:1)'
 
@@ -319,7 +319,7 @@ def test_a_long_message_is_read_in_one_pass(runner: str, message: str) -> None:
 
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("runner", RUNNERS)
-def test_a_file_of_several_projects_says_the_same_in_any_order(runner: str, turned: bool) -> None:
+def test_the_order_of_a_files_projects_does_not_matter(runner: str, turned: bool) -> None:
     """Projects end in any order; the last one used to decide about the file, and the first one got the plain name."""
     passed, failed = (small({"status": status})["testResults"][0] for status in ("passed", "failed"))
     failed["message"] = "\u25cf Test suite failed to run"
@@ -340,7 +340,7 @@ def test_a_file_that_one_project_cannot_run_failed(runner: str, turned: bool) ->
 
 
 @pytest.mark.parametrize("character", ["\x1b[31m", "\0", "&#27;", "&#x1B;", "&#9999999;", "\uffff"])
-def test_a_message_may_hold_what_xml_forbids(character: str) -> None:
+def test_a_message_may_contain_characters_that_xml_forbids(character: str) -> None:
     """Node writes the colors of an error unescaped, and the whole report was unreadable."""
     test = f'<testcase name="t"><failure message="{character}red">{character}</failure></testcase>'
     totals = {"tests": 1, "suites": 0, "pass": 0, "fail": 1, "cancelled": 0, "skipped": 0, "todo": 0}
@@ -351,7 +351,7 @@ def test_a_message_may_hold_what_xml_forbids(character: str) -> None:
 
 
 @pytest.mark.invariant(7)
-def test_a_name_that_comes_back_thousands_of_times() -> None:
+def test_a_name_repeated_thousands_of_times_is_numbered_quickly() -> None:
     """A loop that defines tests can cause this."""
     report = parse("jest", small(*[{}] * 30_000))
     assert len(report.tests) == 30_000 and "a.test.js > t [30000]" in report.tests

@@ -40,7 +40,7 @@ def test_options_follow_the_version(name: str, version: str, has: list[str], lac
     ("call", "patient"),
     [([], True), (["--timeout", "5000"], False), (["--timeout=5000"], False), (["-t", "1"], False), (["--time"], True)],
 )
-def test_a_repositorys_own_option_takes_the_place_of_ours(call: list[str], patient: bool) -> None:
+def test_the_repositorys_own_option_replaces_ours(call: list[str], patient: bool) -> None:
     assert ("--timeout=60000" in runner("mocha").merged("10.0.0", call).words) is patient
 
 
@@ -70,7 +70,7 @@ def jest(version: str, *before: str, after: tuple[str, ...] = (), **more: object
     )
 
 
-def test_a_command_is_adapted_to_the_version_that_is_installed() -> None:
+def test_a_command_is_adapted_to_the_installed_version() -> None:
     old = jest("29.7.0", "npx", "jest", after=("--config", "a.js"), test_env={"TZ": "UTC"})
     new = runner("jest").adapted(old, "23.6.0")
     assert new.runner_version == "23.6.0"
@@ -82,7 +82,7 @@ def test_the_parser_is_adapted_with_the_command() -> None:
     assert runner("jest").adapted(jest("29.7.0", "jest"), "20.0.4").parser == "jest20-json"
 
 
-def test_a_command_of_the_repositorys_own_is_not_changed() -> None:
+def test_the_repositorys_own_command_is_not_changed() -> None:
     """Overrides may contain any command."""
     own = make_environment(runner_version="29.7.0", test=("npx", "jest", "--json"))
     new = runner("jest").adapted(own, "23.6.0")
@@ -121,7 +121,7 @@ def test_a_wrapper_starts_a_browser_for_some_tests(files: list[str], starts: boo
 
 
 # -- documents ---------------------------------------------------------------------------------------------------------
-def test_documents_are_kept_by_options_of_node_or_words() -> None:
+def test_documents_are_saved_by_node_options_or_arguments() -> None:
     documents = Documents(files=("d.cjs",), node_options="--require={folder}/d.cjs", words=("--config={folder}/v.mjs",))
     environment = make_environment(test=("vitest", "run"), test_env={"NODE_OPTIONS": "--no-warnings", "A": "b"})
     found = documents.apply_to(environment, "/opt/axe")
@@ -137,7 +137,7 @@ def test_without_options_of_node_none_are_set() -> None:
 
 # -- parsers -----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", all_parsers())
-def test_a_parser_knows_its_runner_and_refuses_what_is_no_report(name: str) -> None:
+def test_a_parser_knows_its_runner_and_refuses_malformed_reports(name: str) -> None:
     found = parser(name)
     assert found.name == name and name in runner(found.runner).parsers
     with pytest.raises(ReportError):
@@ -165,12 +165,12 @@ def test_a_report_is_announced_by_the_runners_own_line(output: bytes, announced:
     assert parser("jest-json").announced(output, "/opt/reports/report.json") is announced
 
 
-def test_a_runner_that_announces_nothing_is_not_asked_to() -> None:
+def test_a_runner_that_announces_nothing_needs_no_announcement() -> None:
     assert parser("playwright-json").announced(b"", "/opt/reports/report.json")
 
 
 @pytest.mark.parametrize("ask", [runner, parser])
-def test_what_there_is_not_lists_what_there_is(ask: object) -> None:
+def test_an_unknown_name_is_refused_with_a_list(ask: object) -> None:
     with pytest.raises(UserError, match="unknown") as error:
         ask("nobody")
     assert "jest" in str(error.value.hint)

@@ -26,7 +26,7 @@ from pipeline.ecosystems.versions import exact, full, lower_bounds, major, satis
         ("20.9.0", ">= 18 "),
     ],
 )
-def test_a_version_in_a_range(version: str, wanted: str) -> None:
+def test_a_version_is_in_a_range(version: str, wanted: str) -> None:
     assert satisfies(version, wanted)
 
 
@@ -48,7 +48,7 @@ def test_a_version_in_a_range(version: str, wanted: str) -> None:
         ("1.0.0", ">>1"),
     ],
 )
-def test_a_version_that_is_not_in_a_range(version: str, wanted: str) -> None:
+def test_a_version_is_not_in_a_range(version: str, wanted: str) -> None:
     assert not satisfies(version, wanted)
 
 
@@ -70,7 +70,7 @@ def test_a_version_that_is_not_in_a_range(version: str, wanted: str) -> None:
         ("18-rc", ""),
     ],
 )
-def test_the_numbers_of_an_exact_version(text: str, numbers: str) -> None:
+def test_the_numbers_of_an_exact_version_are_read(text: str, numbers: str) -> None:
     assert exact(text) == numbers
 
 
@@ -84,7 +84,7 @@ def test_the_numbers_of_an_exact_version(text: str, numbers: str) -> None:
         ("1.2.3.4", ["1.2.3", "4"]),
     ],
 )
-def test_the_versions_that_a_range_names(wanted: str, versions: list[str]) -> None:
+def test_the_versions_named_by_a_range_are_read(wanted: str, versions: list[str]) -> None:
     assert lower_bounds(wanted) == versions
 
 
@@ -99,12 +99,12 @@ def test_the_versions_that_a_range_names(wanted: str, versions: list[str]) -> No
         ("1.2.3.4", "1.2.3"),
     ],
 )
-def test_a_version_with_all_three_numbers(version: str, numbers: str) -> None:
+def test_a_version_is_completed_to_three_numbers(version: str, numbers: str) -> None:
     assert full(version) == numbers and major(version) == int(numbers.partition(".")[0])
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
-def test_any_text_is_compared(version: str, wanted: str) -> None:
+def test_any_text_can_be_compared(version: str, wanted: str) -> None:
     """Repositories' files contain them: no text may raise an error."""
     assert satisfies(version, wanted) in (True, False)
     assert isinstance(exact(version), str) and isinstance(lower_bounds(wanted), list)

@@ -36,7 +36,7 @@ def test_vitest_is_started_by_angular(scripts: dict[str, str]) -> None:
     assert found.configuration == "angular.json"
 
 
-def test_the_project_is_that_of_the_tests() -> None:
+def test_the_project_of_the_tests_is_run() -> None:
     files = workspace(ui=("projects/ui", VITEST, {}), docs=("", VITEST, {}), forms=("projects/forms", VITEST, {}))
     made = tree(files, devDependencies=PACKAGES, scripts={"test": "ng test"})
     assert [read(made, path).test[3] for path in ("projects/forms/a.spec.ts", "src/a.spec.ts")] == ["forms", "docs"]
@@ -45,7 +45,7 @@ def test_the_project_is_that_of_the_tests() -> None:
 @pytest.mark.parametrize(
     ("builder", "options"), [(KARMA, {}), ("@angular/build:karma", {}), (VITEST, {"runner": "karma"})]
 )
-def test_karma_is_what_its_builder_starts(builder: str, options: dict[str, Any]) -> None:
+def test_the_karma_builder_starts_karma(builder: str, options: dict[str, Any]) -> None:
     """Whatever else is there: Jest, which only tests the schematics of the same package, was once inferred."""
     packages = PACKAGES | {"karma": "^6", "jest": "^29"}
     made = tree(
@@ -54,7 +54,7 @@ def test_karma_is_what_its_builder_starts(builder: str, options: dict[str, Any])
     assert read(made, "src/menu.spec.ts").runner == "karma"
 
 
-def test_karma_is_what_the_first_versions_start() -> None:
+def test_the_first_versions_of_angular_start_karma() -> None:
     """Mocha, which only tools of the package use, was once inferred."""
     text = json.dumps({"apps": [{}], "test": {"karma": {"config": "./karma.conf.js"}}})
     packages = {"karma": "1.7.1", "karma-jasmine": "1.1.1", "mocha": "4.0.1", "@angular/cli": "1.5.0"}
@@ -84,7 +84,7 @@ def test_karma_runs_the_project_of_the_tests() -> None:
     assert read(made, "projects/icons/icon.spec.ts").test_env["KARMA_CONFIG"] == "./projects/icons/karma.conf.js"
 
 
-def test_a_project_of_nx_is_run_by_nx() -> None:
+def test_nx_runs_its_own_projects() -> None:
     listed = {"angular.json": '{"projects": {"core": "libs/core", "ui": "libs/ui"}}'}
     files = {
         f"libs/{name}/{file}": text
@@ -101,7 +101,7 @@ def test_a_project_of_nx_is_run_by_nx() -> None:
     assert (found.entries[0], found.test_env["NX_DAEMON"]) == ("node_modules/nx/bin/nx.js", "false")
 
 
-def test_a_workspace_below_the_root() -> None:
+def test_a_workspace_below_the_root_is_found() -> None:
     files = workspace(ui=("src/ui", VITEST, {}))
     inside = {"packages/ng/angular.json": files["angular.json"]}
     inside["packages/ng/package.json"] = json.dumps({"name": "ng", "devDependencies": PACKAGES})
@@ -118,7 +118,7 @@ def test_a_workspace_below_the_root() -> None:
         ("@angular-builders/custom-webpack:karma", "karma"),
     ],
 )
-def test_what_other_builders_start(executor: str, runner: str) -> None:
+def test_other_builders_start_their_own_runner(executor: str, runner: str) -> None:
     made = tree(
         {"libs/ui/project.json": json.dumps({"targets": {"test": {"executor": executor}}})},
         devDependencies={"jest": "^29", "karma": "^6", "vitest": "^1"},
@@ -135,12 +135,12 @@ def test_an_older_builder_is_refused_before_the_install() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"projects": [1]}', '{"projects": {"ui": 1}}'])
-def test_a_broken_workspace_says_nothing(text: str) -> None:
+def test_a_broken_workspace_file_is_ignored(text: str) -> None:
     made = tree({"angular.json": text}, scripts={"test": "ng test"})
     assert read(made, "src/menu.spec.ts").runner == "jest"
 
 
-def test_its_verdicts_say_what_they_lack() -> None:
+def test_verdicts_of_angular_list_missing_safeguards() -> None:
 
     assert "negative_control" in runner("vitest").lacks("vitest-angular-json")
     assert runner("vitest").reads_with("vitest-json") and not runner("vitest").reads_with("vitest-angular-json")

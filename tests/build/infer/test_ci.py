@@ -87,14 +87,14 @@ AZURE = {"azure-pipelines.yml": "steps:\n- task: NodeTool@0\n  inputs:\n    vers
         ({CI: USED, "ci/set-up/action.yml": SET_UP}, "16", f"{CI}: test"),
     ],
 )
-def test_what_a_job_names(files: dict[str, str], node: str, where: str) -> None:
+def test_node_is_read_from_jobs(files: dict[str, str], node: str, where: str) -> None:
     found = read(tree(files))
     assert found.node == node
     assert where in found.evidence["node"]
 
 
 @pytest.mark.parametrize("text", ["node_js: ['0.10', '0.12', iojs]\n", "node_js: '0.12'\n"])
-def test_lines_before_the_first_known_one_say_nothing(text: str) -> None:
+def test_versions_before_node_4_are_ignored(text: str) -> None:
     """None of our reporters runs on these versions: candidates from that time all ended without a report."""
     assert read(tree({".travis.yml": text}), date="2016-03-04").node == "4"
 
@@ -108,25 +108,25 @@ def test_lines_before_the_first_known_one_say_nothing(text: str) -> None:
         (job("${{ steps.read.outputs.version }}"), "20"),
     ],
 )
-def test_expressions_mean_what_stands_elsewhere_in_the_file(text: str, node: str) -> None:
+def test_expressions_are_replaced_by_values_of_the_same_file(text: str, node: str) -> None:
     """A value that is known only when the job runs says nothing; the long-term line of the commit's day applies."""
     assert read(tree({CI: text})).node == node
 
 
-def test_a_version_file_that_a_job_names() -> None:
+def test_a_version_file_named_by_a_job_is_read() -> None:
     text = job("x").replace("node-version: x", "node-version-file: .config/node")
     assert read(tree({CI: text, ".config/node": "18.2.0\n"})).node == "18.2.0"
     assert read(tree({CI: text, ".config/node": "# tools\nnodejs 18.2.0\npython 3\n"})).node == "18.2.0"
 
 
-def test_merged_keys_of_yaml() -> None:
+def test_merged_yaml_keys_are_resolved() -> None:
     shared = "defaults: &defaults\n  docker:\n    - image: cimg/node:16.3\n"
     steps = "    steps:\n      - run:\n          command: yarn test\n"
     found = read(tree({".circleci/config.yml": f"{shared}jobs:\n  jest:\n    <<: *defaults\n{steps}"}))
     assert (found.node, found.evidence["node"]) == ("16.3", ".circleci/config.yml: jest")
 
 
-def test_the_job_that_tests_goes_first() -> None:
+def test_the_job_that_runs_tests_takes_precedence() -> None:
     """A workflow that checks licenses or publishes may run on any Node; the tests' version counts."""
     lint = job("22", "lint", "    steps:\n      - run: npm run lint\n")
     release = job("24", "release")
@@ -140,12 +140,12 @@ def test_the_job_that_tests_goes_first() -> None:
     assert read(tree(files)).node == "24"
 
 
-def test_engines_choose_from_a_matrix() -> None:
+def test_engines_selects_from_a_matrix() -> None:
     assert read(tree({CI: job("[14, 16, 20]")}, engines={"node": "<18"})).node == "16"
 
 
 @pytest.mark.invariant(7)
 @pytest.mark.parametrize("text", ["", "{", "- a\n- b\n", "jobs: 1\n", "jobs: &a\n  b: *a\n", "\tx", "a: &a [*a]\n"])
-def test_broken_files_say_nothing(text: str) -> None:
+def test_broken_configurations_are_ignored(text: str) -> None:
     files = dict.fromkeys((CI, ".circleci/config.yml", ".travis.yml", ".gitlab-ci.yml"), text)
     assert read(tree(files)).node == "20"

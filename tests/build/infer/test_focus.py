@@ -26,13 +26,13 @@ def environment(*tests: str, files: dict[str, str] | None = None, **manifest: ob
     )
 
 
-def test_a_site_is_not_installed_with_a_component() -> None:
+def test_a_documentation_site_is_not_installed_for_a_component() -> None:
     assert environment(UI).focus == ("packages/tokens", "packages/ui")
     assert environment(FORMS).focus == ("packages/forms", "packages/tokens", "packages/ui")
     assert environment(UI).evidence["focus"] == "what the touched tests need"
 
 
-def test_a_manifest_that_only_says_where_files_are_is_no_package() -> None:
+def test_a_manifest_with_only_entry_points_is_no_package() -> None:
     """Each component had such a manifest. Its dependencies were installed instead of its package's."""
     files = {"packages/forms/input/package.json": trees.package(main="../dist/input.js")}
     found = environment("packages/forms/input/a.test.js", files=files, workspaces=["packages/**", "site"])
@@ -79,7 +79,9 @@ def test_a_package_from_which_the_configuration_imports_is_installed() -> None:
         "none",
     ],
 )
-def test_all_is_installed_where_nothing_can_be_left_out(tests: tuple[str, ...], manifest: dict[str, object]) -> None:
+def test_everything_is_installed_if_nothing_can_be_left_out(
+    tests: tuple[str, ...], manifest: dict[str, object]
+) -> None:
     assert environment(*tests, **manifest).focus == ()
 
 
@@ -96,13 +98,13 @@ def test_all_is_installed_where_nothing_can_be_left_out(tests: tuple[str, ...], 
         ("pnpm@9.15.9", {"pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}, ("packages/tokens", "packages/ui")),
     ],
 )
-def test_packages_are_called_as_the_manager_calls_them(
+def test_packages_are_selected_in_the_managers_own_way(
     manager: str, lock: dict[str, str], focus: tuple[str, ...]
 ) -> None:
     """A manager without such an option installs everything."""
     assert environment(UI, files=lock, packageManager=manager).focus == focus
 
 
-def test_a_package_without_a_name_can_not_be_called() -> None:
+def test_a_package_without_a_name_cannot_be_selected() -> None:
     berry = {"yarn.lock": trees.BERRY.format(8, 10)}
     assert environment(UI, files=berry, packageManager="yarn@4.5.3", name=None).focus == ()

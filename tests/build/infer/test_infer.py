@@ -34,14 +34,14 @@ def test_the_same_files_give_the_same_environment() -> None:
         ({"test": ("make", "test"), "parser": "jest-text"}, {"test": ("make", "test"), "parser": "jest-text"}),
     ],
 )
-def test_what_is_fixed_and_what_follows_from_it(fixed: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_fixed_fields_are_kept_and_the_others_follow(fixed: dict[str, Any], expected: dict[str, Any]) -> None:
     made = tree({"packages/ui/package.json": '{"devDependencies": {"mocha": "^10"}}'})
     found = read(made, **fixed)
     assert {name: getattr(found, name) for name in expected} == expected
     assert all(found.evidence[name] == "a test" for name in fixed)
 
 
-def test_a_fixed_runner_needs_no_dependency() -> None:
+def test_a_fixed_runner_need_not_be_a_dependency() -> None:
     assert read(tree(devDependencies={}), runner="jest").test[:3] == ("node", "{entry}", "--json")
     with pytest.raises(Unsupported, match="no known runner: tape"):
         read(tree(), runner="tape")
@@ -49,7 +49,7 @@ def test_a_fixed_runner_needs_no_dependency() -> None:
 
 @pytest.mark.invariant(7)
 @pytest.mark.parametrize("text", ["{", "[]", '"a"', "\x00"])
-def test_a_package_json_that_nobody_can_read(text: str) -> None:
+def test_an_unreadable_package_json_is_refused(text: str) -> None:
     """An unreadable tree leads to a rejection, not to a crash of the batch."""
     with pytest.raises(Unsupported) as error:
         read(of({"package.json": text} | LOCK))
@@ -73,6 +73,6 @@ def test_a_package_json_that_nobody_can_read(text: str) -> None:
         {"jest": []},
     ],
 )
-def test_odd_manifests_are_read_all_the_same(manifest: dict[str, Any]) -> None:
+def test_odd_manifests_are_read(manifest: dict[str, Any]) -> None:
     """Old repositories have fields in forms that npm accepted: these are ignored and break nothing."""
     assert read(tree(**manifest)).runner == "jest"

@@ -133,7 +133,7 @@ steps:
     ],
     ids=["github", "travis", "travis, no script", "travis, jobs", "circle", "circle 1", "gitlab", "azure"],
 )
-def test_the_commands_of_a_service(
+def test_the_commands_of_each_ci_service_are_read(
     files: dict[str, str], before: list[tuple[str, str]], tests: list[tuple[str, str]]
 ) -> None:
     """An old repository generated files before its tests in Travis's configuration, which was not read."""
@@ -142,7 +142,7 @@ def test_the_commands_of_a_service(
     assert [(step.text, step.folder) for step in jobs.testing(tree)] == tests
 
 
-def test_a_script_that_starts_a_runner_tests_whatever_its_name() -> None:
+def test_a_script_that_starts_a_runner_is_a_test_whatever_its_name() -> None:
     """`validate` runs Jest after linting; `build` does not."""
     scripts = {"validate": "eslint . && npm run unit", "unit": "jest", "build": "rollup -c"}
     files = {
@@ -170,7 +170,7 @@ unit: proto
 """
 
 
-def test_targets_of_a_makefile_are_what_they_run() -> None:
+def test_makefile_targets_are_replaced_by_their_commands() -> None:
     """The image has no `make`, and one of its commands may need a program that the tests do not."""
     files = {"Makefile": MAKEFILE, ".travis.yml": "before_script: make proto\nscript: [make -s unit, make none]"}
     before = ["command -v protoc", "protoc --python_out=lib proto/*.proto",
@@ -179,7 +179,7 @@ def test_targets_of_a_makefile_are_what_they_run() -> None:
     assert [(step.text, step.folder) for step in jobs.testing(of(files))] == [("yarn test", "web")]
 
 
-def test_jobs_of_another_language_come_later() -> None:
+def test_jobs_of_other_languages_come_last() -> None:
     """A server's job was taken for the one whose steps the tests of the front end need."""
     server = "jobs: {unit: {steps: [{run: pip wheel}, {run: ./made.sh}, {run: tox test}]}}"
     web = "jobs: {unit: {steps: [{run: yarn icons, working-directory: web}, {run: cd web; CI=1 yarn test}]}}"
@@ -205,7 +205,7 @@ def test_jobs_of_another_language_come_later() -> None:
         ("node_modules/.bin/jest", True),
     ],
 )
-def test_what_is_built_for_tests_is_no_test(command: str, is_test: bool) -> None:
+def test_a_build_for_tests_is_no_test(command: str, is_test: bool) -> None:
     """A build for tests was taken for a test, and left out of the commands that run before the tests."""
     assert jobs.tests(of({"package.json": "{}"}), Step(command, "", "")) == is_test
 
@@ -233,7 +233,7 @@ def test_unit_tests_come_first() -> None:
         ("cd web; ( a; b ) > c", ["( a; b ) > c"]),
     ],
 )
-def test_a_shell_text_as_commands(text: str, commands: list[str]) -> None:
+def test_a_shell_text_is_split_into_commands(text: str, commands: list[str]) -> None:
     assert [command.text for command in shell.commands(text)[0]] == commands
 
 
@@ -250,5 +250,5 @@ def test_a_shell_text_as_commands(text: str, commands: list[str]) -> None:
         ("-", None),
     ],
 )
-def test_folders_as_services_name_them(path: str, folder: str | None) -> None:
+def test_working_folders_of_each_service_are_read(path: str, folder: str | None) -> None:
     assert shell.inside(path) == folder

@@ -36,7 +36,7 @@ RELEASE = ".yarn/releases/yarn-3.0.1.cjs"
         ({}, "npm", ""),
     ],
 )  # fmt: skip
-def test_the_manager_is_the_one_of_the_lock_file(files: dict[str, str], manager: str, version: str) -> None:
+def test_the_lock_file_decides_the_manager(files: dict[str, str], manager: str, version: str) -> None:
     """A manager that rewrites the lock file fails such an install; npm must not be newer than Node supports."""
     found = read(of(JEST | files))
     assert (found.manager, found.manager_version) == (manager, version)
@@ -52,7 +52,7 @@ def test_the_manager_is_the_one_of_the_lock_file(files: dict[str, str], manager:
         ("cnpm@9.0.0", "pnpm", "9.15.9"),
     ],
 )
-def test_the_package_manager_that_is_named_goes_before_lock_files(named: str, manager: str, version: str) -> None:
+def test_a_named_manager_takes_precedence_over_lock_files(named: str, manager: str, version: str) -> None:
     locks = {"yarn.lock": BERRY.format(8, 8), "pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}
     found = read(tree(locks, packageManager=named))
     assert (found.manager, found.manager_version) == (manager, version)
@@ -67,18 +67,18 @@ def test_the_package_manager_that_is_named_goes_before_lock_files(named: str, ma
         ({"engines": {"yarn": ">=2"}}, "1.22.22", "yarn.lock: its format"),
     ],
 )
-def test_what_else_names_a_version(fields: dict, version: str, evidence: str) -> None:
+def test_other_fields_name_the_managers_version(fields: dict, version: str, evidence: str) -> None:
     """A range is no version: the lock file's format takes precedence."""
     found = read(tree({"yarn.lock": YARN_1}, **fields))
     assert (found.manager_version, found.evidence["manager_version"]) == (version, evidence)
 
 
-def test_dev_engines_name_a_manager() -> None:
+def test_dev_engines_names_a_manager() -> None:
     locks = {"yarn.lock": YARN_1, "pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}
     assert read(tree(locks, devEngines={"packageManager": {"name": "yarn"}})).manager == "yarn"
 
 
-def test_a_release_of_yarn_in_the_repository_is_the_one_that_is_run() -> None:
+def test_a_yarn_release_in_the_repository_is_run() -> None:
     """The repository's plug-ins fit only that release, and the registry does not have every release."""
     files = {"yarn.lock": BERRY.format(4, 8), ".yarnrc.yml": f"yarnPath: {RELEASE}\n", RELEASE: "#!/usr/bin/env node\n"}
     found = read(tree(files))
@@ -124,7 +124,7 @@ def test_newer_yarn_runs_no_scripts_and_links_modules() -> None:
         (JEST | {"pnpm-lock.yaml": "lockfileVersion: '12.0'\n"}, "unknown format of pnpm's lock file"),
     ],
 )  # fmt: skip
-def test_what_can_not_be_installed_has_a_reason(files: dict[str, str], said: str) -> None:
+def test_an_install_that_is_not_supported_is_refused_with_the_reason(files: dict[str, str], said: str) -> None:
     with pytest.raises(Unsupported, match=said) as error:
         read(of(files))
     assert error.value.reason == "environment_failed"
@@ -136,7 +136,7 @@ def test_what_can_not_be_installed_has_a_reason(files: dict[str, str], said: str
     ["bun.lockb", "deno.lock", "vlt-lock.json", "common/config/rush/pnpm-lock.yaml", "common/config/rush/yarn.lock"],
 )
 @pytest.mark.parametrize("named", [{}, {"packageManager": "npm@10.2.0"}])
-def test_a_lock_file_that_nobody_reads_is_not_overlooked(path: str, named: dict[str, str]) -> None:
+def test_an_unsupported_lock_file_is_not_ignored(path: str, named: dict[str, str]) -> None:
     """It was silently treated as npm without a lock file, which gives a different environment."""
     files = {"package.json": package(devDependencies={"jest": "^29"}, **named), path: "{}"}
     with pytest.raises(Unsupported, match=f"^{path}: a lock file that no known package manager reads") as error:
@@ -154,7 +154,7 @@ def test_a_lock_file_that_nobody_reads_is_not_overlooked(path: str, named: dict[
         ([], "10"),
     ],
 )
-def test_the_version_that_developers_ask_for(asked: object, version: str) -> None:
+def test_dev_engines_names_the_managers_version(asked: object, version: str) -> None:
     """A range is left to the manager, which reports what it needs."""
     made = tree({"package-lock.json": '{"lockfileVersion": 3}'}, devEngines={"packageManager": asked})
     assert read(made).manager_version == version

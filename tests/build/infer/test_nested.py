@@ -15,7 +15,7 @@ BARE = {"devDependencies": {"eslint": "9"}}
 LERNA = {"lerna.json": package(packages=["packages/*"])}
 
 
-def test_a_package_with_a_lock_file_of_its_own_is_installed_by_it() -> None:
+def test_a_package_with_its_own_lock_file_is_installed_from_it() -> None:
     """Only the root was installed, and none of the package's tests ran."""
     found = read(tree(OWN, **BARE), MENU)
     assert [(one.folder, one.manager, one.install[:2]) for one in found.nested] == [
@@ -40,7 +40,7 @@ def test_a_package_with_a_lock_file_of_its_own_is_installed_by_it() -> None:
     ],
     ids=["alone", "Lerna", "Lerna in a workspace", "workspace", "pnpm's workspace", "no lock file", "no manifest"],
 )
-def test_the_lock_file_of_a_workspaces_package_is_a_leftover(
+def test_the_lock_file_of_a_workspace_package_is_ignored(
     files: dict[str, str], manifest: dict[str, object], folders: list[str]
 ) -> None:
     assert [one.folder for one in read(tree(files, **manifest), MENU).nested] == folders
@@ -54,7 +54,7 @@ def test_the_nearest_lock_file_above_each_test_counts() -> None:
     assert [one.folder for one in found.nested] == ["app", "app/packages/menu"]
 
 
-def test_a_test_that_only_its_folder_makes_one() -> None:
+def test_a_test_recognized_by_its_folder_counts() -> None:
     """Jest runs everything below `__tests__`. Such tests of a real package had no Jest, since only the root was
     installed."""
     assert [one.folder for one in read(tree(OWN, **BARE), "packages/menu/__tests__/src/menu/index.js").nested] == [
@@ -71,7 +71,7 @@ def test_tests_that_are_not_run_need_no_install() -> None:
     assert read(tree(OWN), "packages/menu/app/page.js", "src/root.test.js").nested == ()
 
 
-def test_a_package_without_a_runner_is_tested_by_the_roots() -> None:
+def test_a_nested_package_without_a_runner_is_tested_by_the_root() -> None:
     found = read(tree(OWN | {"packages/menu/package.json": package(name="menu")}), MENU)
     assert (found.folder, [one.folder for one in found.nested]) == ("", ["packages/menu"])
 
@@ -85,7 +85,7 @@ def test_a_package_without_a_runner_is_tested_by_the_roots() -> None:
         ({"pnpm-lock.yaml": "lockfileVersion: '9.0'"}, {}, "pnpm", "9.15.9", "pnpm install --frozen-lockfile"),
     ],
 )
-def test_each_folder_is_installed_by_the_manager_of_its_lock_file(
+def test_each_folder_is_installed_by_its_own_manager(
     own: dict[str, str], root: dict[str, object], manager: str, version: str, words: str
 ) -> None:
     """One manager has a fixed version: the root's."""
@@ -96,7 +96,7 @@ def test_each_folder_is_installed_by_the_manager_of_its_lock_file(
     assert ("--ignore-workspace" in found.install) == (manager == "pnpm")
 
 
-def test_a_front_end_beside_a_server() -> None:
+def test_a_front_end_beside_a_server_stands_for_the_root() -> None:
     """If only a subfolder has a manifest, nothing was installed. The folder's own files name its Node and manager, and
     so does the repository's continuous integration."""
     front = {
@@ -114,7 +114,7 @@ def test_a_front_end_beside_a_server() -> None:
     assert read(of(front | {".github/workflows/ci.yml": job}), "ui/src/menu.test.js").node == "16.3.0"
 
 
-def test_only_tests_of_another_tool_in_a_front_end() -> None:
+def test_a_front_end_with_tests_of_another_tool_only_is_rejected() -> None:
     """The reason said that no lock file was above the tests."""
     files = {"ui/package.json": JEST, "ui/package-lock.json": "{}"}
     with pytest.raises(Unsupported, match="Cypress"):
@@ -122,13 +122,13 @@ def test_only_tests_of_another_tool_in_a_front_end() -> None:
 
 
 @pytest.mark.parametrize("test", ["server/menu.test.js", "docs/menu.test.js"])
-def test_tests_outside_of_every_front_end(test: str) -> None:
+def test_tests_outside_every_front_end_are_rejected(test: str) -> None:
     files = {"ui/package.json": JEST, "ui/package-lock.json": "{}", "docs/package.json": JEST}
     with pytest.raises(Unsupported, match="nor a lock file above the tests"):
         read(of(files), test)
 
 
-def test_a_front_end_may_be_a_workspace() -> None:
+def test_a_front_end_that_is_a_workspace_is_installed() -> None:
     """Its tests ran nowhere, since only the root's patterns were known. The runner has the version in the folder's lock
     file."""
     lock = {"": {}, "node_modules/jest": {"version": "29.1.2"}}

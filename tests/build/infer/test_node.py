@@ -35,7 +35,7 @@ rule = pytest.mark.rule("environment-follows-the-commit")
         (tree({".npmrc": "use-node-version=20.1.0\n"}), "20.1.0", ".npmrc"),
     ],
 )
-def test_what_a_file_names(made: Tree, node: str, evidence: str) -> None:
+def test_node_is_read_from_the_most_exact_file(made: Tree, node: str, evidence: str) -> None:
     """Within one repository, versions range from Node 6 to 24. What the commit's own files say counts, the most exact
     first."""
     found = read(made)
@@ -66,7 +66,7 @@ def test_what_a_file_names(made: Tree, node: str, evidence: str) -> None:
         ("*", "20"),
     ],
 )
-def test_what_engines_allow(engines: str, node: str) -> None:
+def test_engines_limits_node(engines: str, node: str) -> None:
     """A lower bound says little: the long-term line of the day if the range allows it, otherwise the closest one
     below."""
     assert read(tree(engines={"node": engines})).node == node
@@ -85,7 +85,7 @@ def test_what_engines_allow(engines: str, node: str) -> None:
         ("2014-01-01T00:00:00Z", "4"),
     ],
 )
-def test_the_long_term_line_of_the_day(date: str, node: str) -> None:
+def test_the_lts_release_of_the_day_is_the_default(date: str, node: str) -> None:
     """A repository that names no version, or only a lower bound, was developed with the current one."""
     for made in (tree(), tree(engines={"node": ">=4"}), tree({".nvmrc": "whatever"})):
         found = read(made, date=date)
@@ -106,7 +106,7 @@ def test_the_long_term_line_of_the_day(date: str, node: str) -> None:
         ("2024-05-01", "*", "", "20"),
     ],
 )
-def test_the_types_of_node(date: str, types: str, engines: str, node: str) -> None:
+def test_the_types_of_node_name_a_version(date: str, types: str, engines: str, node: str) -> None:
     """Bots update them and people forget them: they count only while their line had long-term support."""
     made = tree(devDependencies={"jest": "^29", "@types/node": types}, engines={"node": engines} if engines else {})
     assert read(made, date=date).node == node
@@ -122,28 +122,28 @@ def test_the_types_of_node(date: str, types: str, engines: str, node: str) -> No
         ("yarn.lock", BERRY.format(8, "10c0"), "2022-01-01", "18"),
     ],
 )
-def test_the_lock_file_of_a_manager_that_ran_on_few_lines(lock: str, text: str, date: str, node: str) -> None:
+def test_the_lock_file_format_limits_node(lock: str, text: str, date: str, node: str) -> None:
     found = read(tree({lock: text}), date=date)
     assert found.node == node
     assert lock in found.evidence["node"] or lock == "package-lock.json" and "2" in text
 
 
-def test_engines_go_before_the_lock_file() -> None:
+def test_engines_takes_precedence_over_the_lock_file() -> None:
     old = tree({"package-lock.json": '{"lockfileVersion": 1}'}, engines={"node": ">=18"})
     assert read(old).node == "20"
 
 
-def test_the_lines_are_in_order() -> None:
+def test_the_node_releases_are_in_order() -> None:
     assert [line.major for line in lines()] == sorted((line.major for line in lines()), reverse=True)
     assert all(line.released < (line.lts or line.ends) < line.ends or not line.lts for line in lines())
 
 
-def test_what_is_no_version_names_none() -> None:
+def test_a_word_that_is_no_version_names_none() -> None:
     for text in ("", "lts/unknown", "system", "lts/", "${{ matrix.node }}"):
         assert named(text, DATE) == ""
 
 
-def test_an_install_without_a_lock_file_takes_a_manager_that_knows_days() -> None:
+def test_an_install_without_a_lock_file_uses_a_manager_with_dates() -> None:
     """Node 4's npm ignores `--before` and installs today's versions."""
     made = of({"package.json": '{"devDependencies": {"jest": "^19.0.0"}}'})
     environment = read(made, date="2015-12-01T00:00:00Z")
@@ -152,7 +152,7 @@ def test_an_install_without_a_lock_file_takes_a_manager_that_knows_days() -> Non
     assert read(tree(), date="2015-12-01T00:00:00Z").node == "4"
 
 
-def test_a_named_version_that_can_not_install_as_of_a_day_gives_way() -> None:
+def test_a_named_version_without_dates_is_replaced() -> None:
     """npm 4 ignores the day: today's packages were installed for a Node of 2016."""
     old = {".travis.yml": "node_js: 4\n", "package.json": '{"devDependencies": {"jest": "^12"}}'}
     found = read(of(old), date="2016-06-01")

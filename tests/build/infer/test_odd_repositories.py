@@ -118,7 +118,7 @@ def inferred_or_rejected(files: dict[str, str]) -> None:
     assert isinstance(found, Environment) and found.evidence
 
 
-def test_without_anything_odd_there_is_an_environment() -> None:
+def test_an_ordinary_repository_has_an_environment() -> None:
     assert infer(of(FILES), DATE, [TEST], {}).runner == "jest"
 
 

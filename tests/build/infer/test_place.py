@@ -9,7 +9,7 @@ from pipeline.build.infer import Unsupported, place
 from pipeline.core.records import Environment
 
 
-def test_packages_of_equally_long_paths_are_in_alphabetical_order() -> None:
+def test_packages_with_equally_long_paths_are_sorted_alphabetically() -> None:
     """The first package is tried first, so the order must be the same in every process."""
     names = "hgfedcba"
     members = {f"packages/{name}/package.json": package(devDependencies={"jest": "29.0.0"}) for name in names}
@@ -37,7 +37,7 @@ BOTH = {"mocha": "^10", "karma": "^6"}
     ],
 )
 @pytest.mark.parametrize("order", [("browser", "server"), ("server", "browser")])
-def test_of_several_runners_the_one_whose_script_names_the_tests(
+def test_the_runner_whose_script_names_the_tests_is_chosen(
     tests: list[str], runner: str, order: tuple[str, ...]
 ) -> None:
     """Mocha, which ran only the isomorphic tests, was given Karma's tests too; no file of such a base loaded."""
@@ -67,7 +67,7 @@ def test_a_package_that_only_depends_on_browser_tests_is_tested_by_the_root() ->
 
 
 @pytest.mark.parametrize(("script", "runner"), [("gulp test", "jest"), ("node scripts/test.js", "jest"), ("ava", "")])
-def test_a_runner_that_a_task_of_another_package_starts(script: str, runner: str) -> None:
+def test_a_runner_started_by_a_task_of_another_package_is_found(script: str, runner: str) -> None:
     """No manifest named it, so no such candidate was installed, although running its command would have shown the
     runner."""
     lock = YARN_1 + '\njest@^20.0.0:\n  version "20.0.4"\n'
@@ -90,7 +90,7 @@ def test_a_runner_that_a_task_of_another_package_starts(script: str, runner: str
         ({}, {"@types/node": "20"}, "", ""),
     ],
 )
-def test_a_runner_behind_an_unknown_program_without_a_lock_file(
+def test_a_runner_behind_an_unknown_program_is_found_without_a_lock_file(
     files: dict[str, str], packages: dict[str, str], runner: str, sign: str
 ) -> None:
     """The program installed Jest as a dependency, and a whole family of repositories was rejected before an install."""
@@ -117,7 +117,7 @@ def test_a_program_of_the_repository_itself_may_start_a_runner() -> None:
     assert read(of(made), "packages/ui/menu.test.js").runner == "jest"
 
 
-def test_the_configuration_of_a_package_says_what_a_program_of_the_repository_starts() -> None:
+def test_the_configuration_shows_which_runner_the_repositorys_program_starts() -> None:
     """Every package had a Karma configuration and a test command of the repository's own; the lock file also had Jest,
     as a dependency of something else."""
     lock = YARN_1 + '\njest@^23.0.0:\n  version "23.1.0"\n\nkarma@^2.0.0:\n  version "2.0.2"\n'
@@ -129,7 +129,7 @@ def test_the_configuration_of_a_package_says_what_a_program_of_the_repository_st
     assert found.evidence["runner"] == "packages/ui/karma.conf.js, a sign of karma"
 
 
-def test_a_package_is_tested_by_a_script_of_any_name_that_tests() -> None:
+def test_a_script_that_tests_is_found_whatever_its_name() -> None:
     """The package has its configuration, Jest is the root's dependency, and `test` starts a file of the repository."""
     package_json = package(scripts={"test": "node run.js", "test:unix": "cross-env NODE_ENV=test jest"})
     files = {"packages/ui/package.json": package_json, "packages/ui/jest.config.js": "", "jest.config.js": ""}
@@ -147,9 +147,7 @@ def test_a_package_is_tested_by_a_script_of_any_name_that_tests() -> None:
         (("mocha",), {"karma.conf.js": ""}, "mocha"),
     ],
 )
-def test_a_runner_that_is_the_framework_of_another_one(
-    packages: tuple[str, ...], files: dict[str, str], runner: str
-) -> None:
+def test_a_framework_of_karma_comes_after_karma(packages: tuple[str, ...], files: dict[str, str], runner: str) -> None:
     """A task started Karma, but Mocha ran its tests without a browser, and the task's variable was lost."""
     scripts = {"test": "NODE_ENV=test grunt travis"}
     found = read(tree(files, devDependencies=dict.fromkeys(packages, "1.0.0"), scripts=scripts), "test/menu_test.js")
@@ -159,7 +157,7 @@ def test_a_runner_that_is_the_framework_of_another_one(
 @pytest.mark.parametrize(
     ("snapshot", "runner"), [("ui/__snapshots__/menu.test.jsx.snap", "jest"), ("ui/__snapshots__/a.snap", "karma")]
 )
-def test_tests_with_snapshots_are_not_those_of_karma(snapshot: str, runner: str) -> None:
+def test_tests_with_snapshots_do_not_belong_to_karma(snapshot: str, runner: str) -> None:
     """Karma ran the behavior tests, and Jest those with snapshots, in the same folders."""
     scripts = {"test": "karma start && jest"}
     made = tree({snapshot: ""}, devDependencies={"jest": "^23.0.0", "karma": "^1.7.0"}, scripts=scripts)
@@ -175,7 +173,7 @@ def test_tests_with_snapshots_are_not_those_of_karma(snapshot: str, runner: str)
         ("{ testDir: '.' }", "test-e2e/menu.spec.ts", "vitest"),
     ],
 )
-def test_the_folder_that_a_configuration_names_for_its_tests(configuration: str, test: str, runner: str) -> None:
+def test_a_configuration_that_names_the_tests_folder_decides(configuration: str, test: str, runner: str) -> None:
     """Vitest was given Playwright's tests, which import it through a helper."""
     packages = {"vitest": "^2.0.0", "@playwright/test": "^1.46.0"}
     scripts = {"test": "vitest run", "test:all": "playwright test"}
@@ -203,7 +201,7 @@ def test_the_import_of_one_test_does_not_decide_for_all(tests: dict[str, bool], 
 
 
 @pytest.mark.parametrize(("script", "found"), [("toolbox test", True), ("ava", False), ("unknown test", False)])
-def test_a_runner_that_an_unknown_program_brings_along(script: str, found: bool) -> None:
+def test_a_runner_that_an_unknown_program_includes_is_found(script: str, found: bool) -> None:
     """A company's tool started Jest. Running the base's own command shows how."""
     lock = YARN_1 + '\njest@^20.0.0:\n  version "20.0.4"\n'
     packages = {"@acme/toolbox": "1", "ava": "1"}
@@ -223,7 +221,7 @@ def test_a_runner_that_an_unknown_program_brings_along(script: str, found: bool)
         ("yarn toolbox --config=jest-unit.config.js", "jest-unit.config.js"),
     ],
 )
-def test_a_runner_by_the_configuration_that_an_unknown_program_is_given(script: str, configuration: str) -> None:
+def test_the_configuration_passed_to_an_unknown_program_shows_the_runner(script: str, configuration: str) -> None:
     """A company's tool installed Jest, and no manifest named it; where one did, Jest ran without configuration."""
     scripts = {"test": "npm run lint && npm run test-unit", "test-unit": script, "lint": "eslint ."}
     manifest = package(scripts=scripts, devDependencies={"@acme/toolbox": "1"})
@@ -236,7 +234,7 @@ def test_a_runner_by_the_configuration_that_an_unknown_program_is_given(script: 
 @pytest.mark.parametrize(
     "script", ["vite build -c vite.config.ts", "toolbox -c jests.config.js", "toolbox --jest.conf"]
 )
-def test_a_configuration_of_no_runner_starts_none(script: str) -> None:
+def test_a_configuration_that_belongs_to_no_runner_is_ignored(script: str) -> None:
     with pytest.raises(Unsupported):
         read(tree(devDependencies={}, scripts={"test": script}), "src/menu.test.js")
 
@@ -285,13 +283,13 @@ def started(script: str, *packages: str) -> Environment:
         ("kit test", "react"),
     ],
 )
-def test_what_a_test_command_starts_in_the_end(script: str, package_name: str) -> None:
+def test_the_program_that_a_test_command_finally_starts_is_found(script: str, package_name: str) -> None:
     """Variables, launchers and other scripts hid the program that provides the runner."""
     assert started(script, package_name).evidence["runner"] == "package.json: @types/jest, a sign of jest"
 
 
 @pytest.mark.parametrize("script", ["npm run ava", "ac-toolbox test", "npm run lint"])
-def test_what_brings_no_runner_along_is_not_taken_for_one(script: str) -> None:
+def test_a_tool_without_a_runner_is_not_mistaken_for_one(script: str) -> None:
     with pytest.raises(Unsupported):
         started(script, "ava", "toolbox")
 
@@ -305,13 +303,13 @@ def test_what_brings_no_runner_along_is_not_taken_for_one(script: str) -> None:
         ("jest", ["menu.test.js", "menu.cy.js"], ["menu.test.js", "menu.cy.js"]),
     ],
 )
-def test_a_runner_of_any_file_gets_no_tests_of_another_tool(runner: str, files: list[str], own: list[str]) -> None:
+def test_tests_of_another_tool_are_not_given_to_the_runner(runner: str, files: list[str], own: list[str]) -> None:
     """Mocha failed at a Cypress file, and a Cypress page that failed with the fix rejected the candidate."""
     assert place.given(of(dict.fromkeys(files, "")), runner, files) == own
 
 
 @pytest.mark.parametrize(("script", "tool"), [("ava --serial", "AVA"), ("casperjs x.js", "browser")])
-def test_a_tool_without_a_folder_is_named(script: str, tool: str) -> None:
+def test_a_tool_that_we_do_not_support_is_named(script: str, tool: str) -> None:
     made = tree(devDependencies={"lit": "3"}, scripts={"test": script})
     with pytest.raises(Unsupported, match=tool):
         read(made, "src/menu.test.js")

@@ -31,7 +31,7 @@ BOTH = {"devDependencies": {"jest": "^29", "vitest": "^1"}}
         ({"devDependencies": {"react-scripts": "5"}, "scripts": {"test": "react-scripts test"}}, "jest", "jest-json"),
     ],
 )  # fmt: skip
-def test_the_runner(manifest: dict[str, Any], runner: str, parser: str) -> None:
+def test_the_manifest_decides_the_runner(manifest: dict[str, Any], runner: str, parser: str) -> None:
     found = read(tree(**manifest))
     assert (found.runner, found.parser) == (runner, parser)
     assert found.test[0] == "node" and "{files}" in found.test
@@ -58,7 +58,7 @@ def test_what_tests_import_decides_between_two_runners() -> None:
         ("26.6.3", "--bail=0", "--bail=false"),
     ],
 )
-def test_the_words_of_each_jest(version: str, has: str, lacks: str) -> None:
+def test_each_version_of_jest_gets_its_options(version: str, has: str, lacks: str) -> None:
     """Options that one version needs are unknown to another; the locked version counts, which package.json may not
     name."""
     lock = f'{YARN_1}\njest@^1:\n  version "{version}"\n'
@@ -77,7 +77,7 @@ def test_the_words_of_each_jest(version: str, has: str, lacks: str) -> None:
         ("^2.1.0", "--coverage.enabled=false"),
     ],
 )
-def test_the_words_of_each_vitest(version: str, off: str) -> None:
+def test_each_version_of_vitest_gets_its_options(version: str, off: str) -> None:
     """Before Vitest 1.3, `--coverage.enabled=false` switches coverage on: without the coverage package, no test ran."""
     words = read(tree(devDependencies={"vitest": version})).test
     assert [word for word in words if "coverage" in word] == [off]
@@ -109,11 +109,11 @@ def test_arguments_that_shape_the_tests_are_kept(script: str, words: tuple[str, 
         ("node -r esbuild-register node_modules/.bin/jest", {"NODE_OPTIONS": "-r esbuild-register"}),
     ],
 )  # fmt: skip
-def test_variables_and_options_of_node(script: str, env: dict[str, str]) -> None:
+def test_variables_and_options_of_node_are_kept(script: str, env: dict[str, str]) -> None:
     assert read(tree(scripts={"test": script})).test_env == env
 
 
-def test_mocha_runs_some_files_or_what_its_script_names() -> None:
+def test_mocha_runs_the_files_or_what_its_script_names() -> None:
     script = "cross-env NODE_ENV=test mocha -r @babel/register --timeout=9000 'src/**/*.spec.js' --watch"
     found = read(tree(devDependencies={"mocha": "^10"}, scripts={"test": script}))
     assert found.test[-4:] == ("-r", "@babel/register", "--timeout=9000", "{files}")
@@ -130,13 +130,13 @@ def test_mocha_runs_some_files_or_what_its_script_names() -> None:
         ("mocha -t 9000", ["-t", "9000"]),
     ],
 )
-def test_mocha_has_time_under_load(script: str, expected: list[str]) -> None:
+def test_mocha_gets_a_longer_timeout(script: str, expected: list[str]) -> None:
     """Its default timeout of two seconds fails tests on a busy machine; a repository that sets its own keeps it."""
     found = read(tree(devDependencies={"mocha": "^8"}, scripts={"test": script}))
     assert [word for word in found.test if "-t" in word or word == "9000"] == expected
 
 
-def test_node_runs_itself() -> None:
+def test_the_runner_of_node_is_node() -> None:
     found = read(tree(devDependencies={}, scripts={"test": "node --import tsx --test 'test/*.ts'"}))
     assert (found.entries, found.runner_version) == ((), "20")
     assert found.test[:2] == ("node", "--test")
@@ -183,7 +183,9 @@ def test_karma_runs_its_whole_bundle() -> None:
          "node_modules/jest/bin/jest.js", ("node", "{entry}", "--json", "--outputFile={report}")),
     ],
 )  # fmt: skip
-def test_wrappers_that_bring_a_runner(manifest: dict[str, Any], entry: str, test: tuple[str, ...]) -> None:
+def test_wrappers_name_the_runner_that_they_include(
+    manifest: dict[str, Any], entry: str, test: tuple[str, ...]
+) -> None:
     """A wrapper with its own configuration is called itself; otherwise the runner is called."""
     found = read(tree(**manifest))
     assert (found.runner, found.entries[0], found.test[:4]) == ("jest", entry, test)
@@ -204,7 +206,7 @@ def test_stencil_compiles_the_components_for_jest(test: str, words: tuple[str, .
     assert found.selection == ("--runTestsByPath=true", "--", "{files}")
 
 
-def test_mocha_for_typescript_is_called_itself() -> None:
+def test_mocha_behind_a_typescript_wrapper_is_called_directly() -> None:
     """It loads TypeScript; Mocha alone read the tests as JavaScript."""
     found = read(tree(devDependencies={"ts-mocha": "^10", "mocha": "^9"}, scripts={"test": "ts-mocha tests/**/*.ts"}))
     assert (found.runner, found.entries[0]) == ("mocha", "node_modules/ts-mocha/bin/ts-mocha")
@@ -234,7 +236,7 @@ def monorepo(root: dict[str, Any], files: dict[str, str] | None = None, **packag
 MENU, TABS = "packages/menu/src/menu.test.ts", "packages/tabs/src/tabs.test.ts"
 
 
-def test_the_nearest_package_with_a_runner() -> None:
+def test_the_nearest_package_with_a_runner_is_tested() -> None:
     found = read(monorepo({}, menu=JEST, tabs=VITEST), MENU)
     assert (found.runner, found.folder) == ("jest", "packages/menu")
     assert found.evidence["folder"] == "package.json: packages/*"
@@ -253,12 +255,12 @@ def test_a_package_without_a_runner_is_run_from_the_root() -> None:
         (JEST | {"jest": {"projects": ["packages/*"]}}, {}),
     ],
 )
-def test_a_root_that_runs_the_packages_tests(root: dict[str, Any], files: dict[str, str]) -> None:
+def test_a_root_that_tests_its_packages_is_run(root: dict[str, Any], files: dict[str, str]) -> None:
     found = read(monorepo(root, files, menu=JEST), MENU)
     assert (found.folder, found.evidence["folder"]) == ("", "the root runs the packages' tests")
 
 
-def test_tests_of_several_packages() -> None:
+def test_tests_of_several_packages_run_from_the_root() -> None:
     """The root if it has a runner, otherwise the package with most of them; the log names packages whose tests are left
     out."""
     both = {"menu": JEST, "tabs": JEST}
@@ -273,7 +275,7 @@ def test_a_folder_that_is_no_workspace_has_nothing_installed() -> None:
     assert read(monorepo(JEST, files), "examples/app/a.test.ts").runner == "jest"
 
 
-def test_pnpm_hoists_what_others_bring() -> None:
+def test_pnpm_hoists_dependencies_of_dependencies() -> None:
     found = read(tree({"pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}))
     assert found.entries[-2] == "node_modules/.pnpm/node_modules/jest/bin/jest.js"
 
@@ -292,13 +294,13 @@ def test_pnpm_hoists_what_others_bring() -> None:
         ({"package.json": package(devDependencies=None)}, "names none of"),
     ],
 )
-def test_without_a_runner_it_is_said_why(files: dict[str, str], said: str) -> None:
+def test_a_package_without_a_runner_is_refused_with_the_reason(files: dict[str, str], said: str) -> None:
     with pytest.raises(Unsupported, match=said) as error:
         read(of(files))
     assert error.value.reason == "runner_unsupported"
 
 
-def test_tests_of_other_tools() -> None:
+def test_tests_of_other_tools_are_refused() -> None:
     """The runner would fail them with and without the fix."""
     with pytest.raises(Unsupported, match=r"another tool: cypress/e2e/toast.cy.ts \(Cypress:"):
         read(tree(), "cypress/e2e/toast.cy.ts")
@@ -316,7 +318,7 @@ KARMA = {"karma": "^6"}
 
 
 @pytest.mark.parametrize("script", ["bazel test //src/...", "node ./scripts/run-tests.js"])
-def test_tests_that_only_bazel_compiles_belong_to_it(script: str) -> None:
+def test_tests_that_only_bazel_compiles_are_refused(script: str) -> None:
     """Karma is a dependency of Bazel's rules; an install took minutes, and nothing ran."""
     spec, root = "src/button/button.spec.ts", {"devDependencies": KARMA, "scripts": {"test": script}}
     with pytest.raises(Unsupported, match=r"another tool: src/button/button.spec.ts \(Bazel:"):
@@ -339,7 +341,7 @@ def test_tests_that_only_bazel_compiles_belong_to_it(script: str) -> None:
         ({"jest": "^29", "puppeteer": "^22"}, "nothing asks for one"),
     ],
 )
-def test_a_browser_is_there_where_the_runner_needs_one(asked: dict[str, str], browser: str) -> None:
+def test_a_runner_that_needs_a_browser_gets_one(asked: dict[str, str], browser: str) -> None:
     """In no other case: a test that occasionally starts a browser says so in its log."""
     found = read(tree(devDependencies=asked))
     assert found.evidence["browser"] == browser
@@ -363,13 +365,13 @@ def test_a_browser_is_there_where_the_runner_needs_one(asked: dict[str, str], br
         ),
     ],
 )
-def test_what_can_not_be_run_says_so_before_an_install(files: list[str], manifest: dict[str, Any], said: str) -> None:
+def test_unsupported_tests_are_refused_before_an_install(files: list[str], manifest: dict[str, Any], said: str) -> None:
     with pytest.raises(Unsupported, match=said) as end:
         read(tree(**manifest), *files)
     assert end.value.reason == "runner_unsupported"
 
 
-def test_a_file_name_alone_is_no_sign_of_a_tool_that_nothing_depends_on() -> None:
+def test_a_file_name_does_not_indicate_a_tool_without_its_dependency() -> None:
     """Playwright's tests were taken for Detox's."""
     playwright = {"devDependencies": {"@playwright/test": "1.40.0"}, "scripts": {"e2e": "playwright test"}}
     assert read(tree(**playwright), "e2e/menu.e2e.ts").runner == "playwright"
@@ -401,7 +403,7 @@ export default defineConfig({
         ("", "playwright test", []),
     ],
 )
-def test_projects_of_browsers_that_are_not_there_are_left_out(text: str, script: str, words: list[str]) -> None:
+def test_projects_for_missing_browsers_are_left_out(text: str, script: str, words: list[str]) -> None:
     """They would fail with the fix, too, and gold would be rejected."""
     asked = {"devDependencies": {"@playwright/test": "1.50.0"}, "scripts": {"test": script}}
     found = read(tree({"playwright.config.ts": text}, **asked))
@@ -416,7 +418,7 @@ def test_projects_of_browsers_that_are_not_there_are_left_out(text: str, script:
         ("playwright.config.ts", "playwright test", []),
     ],
 )
-def test_a_configuration_that_the_runner_does_not_find_is_handed_to_it(
+def test_a_configuration_that_the_runner_would_not_find_is_passed_to_it(
     file: str, script: str, words: list[str]
 ) -> None:
     """Older versions of Playwright's component tests start without any configuration, and then none finds its
@@ -438,7 +440,7 @@ def test_a_configuration_that_the_runner_does_not_find_is_handed_to_it(
         ("jest -c config/unit.js", "config/unit.js"),
     ],
 )
-def test_the_configuration_that_a_call_names(script: str, configuration: str) -> None:
+def test_a_configuration_named_by_the_call_is_used(script: str, configuration: str) -> None:
     """`./config/dom.js`, which Mocha loads, was taken for its configuration, and `karma.config.js` was not."""
     names = ("tests/karma.config.js", "tests/karma.js", "karma.conf.js", "config/dom.js", "config/unit.js",
              ".mocharc.js", "jest.config.js")  # fmt: skip
@@ -456,14 +458,16 @@ def test_the_configuration_that_a_call_names(script: str, configuration: str) ->
         (("packages/a/karma.conf.js", "karma-all.conf.js"), "karma start", "karma-all.conf.js"),
     ],
 )
-def test_of_several_configurations_the_usual_one(names: tuple[str, ...], script: str, configuration: str) -> None:
+def test_the_configuration_with_the_usual_name_is_preferred(
+    names: tuple[str, ...], script: str, configuration: str
+) -> None:
     """The first one by name was taken, which only exists for other programs to load."""
     packages = {"karma": "^6.0.0", "vitest": "^3.0.0"}
     made = tree(dict.fromkeys(names, ""), scripts={"test": script}, devDependencies=packages)
     assert read(made, "src/menu.test.js").configuration == configuration
 
 
-def test_all_tests_if_a_script_picks_them_while_it_runs() -> None:
+def test_all_tests_run_if_the_script_selects_them_at_run_time() -> None:
     paths = ("src/a.test.js", "src/b.test.js", "src/c.js", "cypress/integration/d.spec.js")
     scripts = {"test": "mocha $(find src -name '*.test.js') --exit"}
     made = tree(dict.fromkeys(paths, ""), scripts=scripts, devDependencies={"mocha": "^5.0.0"})

@@ -43,7 +43,7 @@ def called(scripts: dict[str, str], files: dict[str, str] | None = None, folder:
         ({"test": ""}, []),
     ],
 )
-def test_what_is_called(scripts: dict[str, str], programs: list[str]) -> None:
+def test_the_programs_that_scripts_call_are_found(scripts: dict[str, str], programs: list[str]) -> None:
     assert called(scripts) == programs
 
 
@@ -62,7 +62,7 @@ def test_a_file_that_node_runs_is_searched() -> None:
     assert called({"test": "node b.js && eslint run.js"}, files) == []
 
 
-def test_scripts_that_test_in_other_ways_come_last() -> None:
+def test_scripts_for_other_kinds_of_tests_come_last() -> None:
     scripts = dict.fromkeys(("test:vrt", "test:a11y", "spec", "unit", "pretest", "test:e2e"), "")
     assert names(Manifest("package.json", {"scripts": scripts})) == ["unit", "spec", "test:vrt", "test:a11y"]
 
@@ -89,7 +89,7 @@ def test_a_shell_file_is_read_line_by_line() -> None:
 
 
 @pytest.mark.parametrize("line", ["echo jest", "npm install --no-save jest", "rm -rf .cache/jest", "yarn add jest"])
-def test_lines_that_name_a_program_and_do_not_start_it(line: str) -> None:
+def test_lines_that_only_mention_a_program_do_not_start_it(line: str) -> None:
     files = {"test.sh": f"{line}\nmocha\n"}
     assert called({"test": "sh test.sh"}, files) == ["mocha"]
 
@@ -104,13 +104,13 @@ def test_lines_that_name_a_program_and_do_not_start_it(line: str) -> None:
         ("NODE_ENV=", ""),
     ],
 )
-def test_what_is_known_of_a_variable(word: str, value: str | None) -> None:
+def test_only_known_values_of_variables_are_kept(word: str, value: str | None) -> None:
     """Node refused a literal `$NODE_OPTIONS`, which a shell would have replaced."""
     assert assigned([word]) == ({} if value is None else {word.partition("=")[0]: value})
     assert launched([word, "jest"]) == ["jest"]
 
 
-def test_commands_are_parted_and_quotes_are_kept() -> None:
+def test_commands_are_split_and_quotes_are_kept() -> None:
     assert list(commands("A=1 a 'b c' && (d || e); f")) == [["A=1", "a", "b c"], ["d"], ["e"], ["f"]]
 
 
@@ -142,7 +142,9 @@ HANDED = [
 
 
 @pytest.mark.parametrize(("script", "words", "env"), HANDED)
-def test_what_a_script_hands_to_another_one(script: str, words: tuple[str, ...], env: dict[str, str]) -> None:
+def test_arguments_that_a_script_passes_to_another_are_kept(
+    script: str, words: tuple[str, ...], env: dict[str, str]
+) -> None:
     """Without the variable, a configuration started a browser; without `--config`, tests had no configuration."""
     scripts = {"test": script, "base": "jest", "both": "jest && eslint", "lint": "eslint ."}
     (call,) = calls(Tree({}, {}.get), "", Manifest("package.json", {"scripts": scripts}), PROGRAMS)
@@ -162,7 +164,7 @@ def test_what_a_script_hands_to_another_one(script: str, words: tuple[str, ...],
         ("(cd ../all && mocha)", "packages/all"),
     ],
 )
-def test_a_script_that_changes_the_folder(script: str, folder: str | None) -> None:
+def test_a_change_of_folder_in_a_script_is_followed(script: str, folder: str | None) -> None:
     """From the package's folder, Mocha did not find the root's configuration."""
     files = {"packages/all/package.json": '{"scripts": {"test": "mocha"}}'}
     manifest = Manifest("packages/ui/package.json", {"scripts": {"test": script}})
@@ -170,7 +172,7 @@ def test_a_script_that_changes_the_folder(script: str, folder: str | None) -> No
     assert (call.program, call.folder) == ("mocha", folder)
 
 
-def test_variables_of_a_task() -> None:
+def test_variables_of_a_task_are_kept() -> None:
     manifest = Manifest("package.json", {"scripts": {"test": "npm run lint && NODE_ENV=test grunt travis"}})
     assert (starts_task(manifest), task_variables(manifest)) == (True, {"NODE_ENV": "test"})
     assert not starts_task(Manifest("package.json", {"scripts": {"test": "NODE_ENV=test jest"}}))
@@ -191,7 +193,7 @@ def test_variables_of_a_task() -> None:
         ("node --expose-gc node_modules/.bin/mocha", {}, ("--expose-gc",), {}),
     ],
 )
-def test_programs_that_load_something_before_the_runner(
+def test_programs_that_load_modules_before_the_runner_are_followed(
     script: str, packages: dict[str, str], node: tuple[str, ...], env: dict[str, str]
 ) -> None:
     """A Karma configuration needed Babel, which stood before Karma in the script."""
@@ -219,7 +221,7 @@ test-unit: test
 @pytest.mark.parametrize(
     ("script", "target"), [("make test", "make test"), ("make", "make all"), ("make -s X=1", "make all")]
 )
-def test_targets_of_a_makefile(script: str, target: str) -> None:
+def test_makefile_targets_are_followed(script: str, target: str) -> None:
     """Without its variable, Babel did not compile the tests."""
     files = {"Makefile": MAKEFILE}
     (call,) = calls(Tree(files, files.get), "", Manifest("package.json", {"scripts": {"test": script}}), PROGRAMS)
@@ -231,5 +233,5 @@ def test_targets_of_a_makefile(script: str, target: str) -> None:
     assert f"scripts.test -> {target} -> " in call.evidence
 
 
-def test_a_target_that_is_not_there_calls_nothing() -> None:
+def test_a_missing_makefile_target_calls_nothing() -> None:
     assert called({"test": "make test"}) == called({"test": "make none"}, {"Makefile": MAKEFILE}) == []

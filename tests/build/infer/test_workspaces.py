@@ -22,7 +22,7 @@ from pipeline.build.infer import workspaces
         ({"package.json": package(workspaces=[1, {}])}, []),
     ],
 )
-def test_the_packages_of_a_repository(files: dict[str, str], folders: list[str]) -> None:
+def test_the_packages_of_a_workspace_are_found(files: dict[str, str], folders: list[str]) -> None:
     made = of(files)
     named = workspaces.patterns(made, made.root())
     places = ("packages/a", "packages/a/b", "apps/web", "docs")

@@ -36,7 +36,7 @@ def environment(version: str, **more: str):
 
 
 @pytest.mark.rule("environment-follows-the-commit")
-def test_a_commit_with_a_lock_file_of_bun() -> None:
+def test_a_commit_with_a_bun_lock_file_is_installed_by_bun() -> None:
     found = environment("1.2.23")
     assert (found.manager, found.manager_version) == ("bun", "1.3.14")
     assert found.install == ("bun", "install", "--frozen-lockfile", "--ignore-scripts")
@@ -48,7 +48,7 @@ def test_a_commit_with_a_lock_file_of_bun() -> None:
 
 @pytest.mark.parametrize("name", SANDBOXES)
 @pytest.mark.parametrize("version", ["1.2.23", "1.4.5"])
-def test_what_is_locked_is_installed(name: str, version: str, tmp_path: Path) -> None:
+def test_locked_versions_are_installed(name: str, version: str, tmp_path: Path) -> None:
     """Bun's npm package gets its program by an install script, which does not run, so another package provides it."""
     manifests, checkout, found = tmp_path / "manifests", tmp_path / "checkout", environment(version)
     for folder in (manifests, checkout):
@@ -74,7 +74,7 @@ def test_what_is_locked_is_installed(name: str, version: str, tmp_path: Path) ->
 
 @pytest.mark.engine("npm")
 @pytest.mark.trap("install-failure-hidden")
-def test_a_lock_file_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+def test_a_lock_file_that_does_not_match_is_refused(tmp_path: Path) -> None:
     changed = MANIFEST | {"devDependencies": {"is-odd": "3.0.0"}}
     (tmp_path / "package.json").write_text(json.dumps(changed), encoding="utf-8")
     (tmp_path / "bun.lock").write_bytes((HERE / "1.2.23" / "bun.lock").read_bytes())
@@ -105,7 +105,7 @@ def test_a_lock_file_that_does_not_fit_is_refused(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_failed_install_is_understood(fault: str, found: dict[str, str], log: str) -> None:
+def test_the_fault_of_a_failed_install_is_found(fault: str, found: dict[str, str], log: str) -> None:
     finding = next(faults.find("install", log))
     assert (finding.fault.name, finding.found) == (fault, found)
     assert isinstance(failure("bun install ended with 1", log, blamed()), InstallFailed)
@@ -120,18 +120,18 @@ def test_a_failed_install_is_understood(fault: str, found: dict[str, str], log: 
         f"error: GET {REGISTRY}is-odd - 503",
     ],
 )
-def test_a_registry_that_is_away_is_the_machines_fault(log: str) -> None:
+def test_an_unreachable_registry_is_a_machine_fault(log: str) -> None:
     assert isinstance(failure("bun install ended with 1", log, blamed()), InfrastructureError)
 
 
-def test_ranges_are_known_where_they_lead() -> None:
+def test_ranges_are_assigned_to_the_versions_that_they_resolve_to() -> None:
     """`is-odd` has an `is-number` of its own: whatever depends on the other one does not depend on it."""
     held = list(locks.locked("bun.lock", (HERE / "1.4.5" / "bun.lock").read_text(encoding="utf-8")))
     assert Locked("is-number", "7.0.0", ("^7.0.0",)) in held
     assert Locked("is-number", "6.0.0", ("^6.0.0",)) in held
 
 
-def test_addresses_and_packages_of_the_repository() -> None:
+def test_addresses_and_the_repositorys_own_packages_are_read() -> None:
     entries = {
         "@acme/ui": ["@acme/ui@workspace:packages/ui"],
         "icons": ["icons@github:acme/icons#f164", {}, "acme-icons-f164"],

@@ -66,7 +66,7 @@ def patch(line: str) -> str:
 
 
 @pytest.mark.engine("npm")
-def test_selected_files(plan: Plan) -> None:
+def test_only_the_selected_files_run(plan: Plan) -> None:
     run = run_gold(plan, [])
     assert (run.end, run.faults, run.code) == ("ran", (), 0)
     assert run.results == {f"{SPEC} > Menu > has a name": Status.PASSED, f"{SPEC} > Menu > is one": Status.PASSED}
@@ -74,7 +74,7 @@ def test_selected_files(plan: Plan) -> None:
 
 @pytest.mark.engine("npm")
 @pytest.mark.rule("negative-control")
-def test_an_honest_run_shows_nothing_of_its_controls(plan: Plan) -> None:
+def test_an_honest_run_reports_no_controls(plan: Plan) -> None:
     run = run_patch(plan, patch("// honest"), "", "", [SPEC])
     assert (run.end, run.faults) == ("ran", ())
     assert run.results == {f"{SPEC} > Menu > has a name": Status.PASSED, f"{SPEC} > Menu > is one": Status.PASSED}
@@ -85,6 +85,6 @@ def test_an_honest_run_shows_nothing_of_its_controls(plan: Plan) -> None:
 @pytest.mark.rule("negative-control")
 @pytest.mark.rule("tampered")
 @pytest.mark.parametrize("way", DEAF)
-def test_a_run_in_which_a_matcher_can_not_fail(plan: Plan, way: str) -> None:
+def test_a_run_whose_matchers_cannot_fail_is_detected(plan: Plan, way: str) -> None:
     run = run_patch(plan, patch(DEAF[way]), "", "", [SPEC])
     assert run.faults == (f"the negative control of {SPEC} did not fail",)

@@ -18,7 +18,7 @@ COMPILES = "const { ConfigSet } = require('./config/config-set'); new ConfigSet(
 
 @pytest.mark.parametrize("text", [METHOD, GETTER])
 @pytest.mark.parametrize(("variables", "ends_with"), [({}, 1), ({"TS_JEST_UNCHECKED": "true"}, 0)])
-def test_types_are_checked_unless_the_environment_says_otherwise(
+def test_types_are_checked_unless_the_environment_switches_this_off(
     tmp_path: Path, text: str, variables: dict[str, str], ends_with: int
 ) -> None:
     (tmp_path / "config").mkdir()

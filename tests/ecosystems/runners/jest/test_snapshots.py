@@ -22,7 +22,7 @@ exports[`Menu opens: by keyboard 1`] = `null`;
 """
 
 
-def test_a_file_is_read_without_its_escapes():
+def test_a_snapshot_file_is_read_without_escapes():
     assert snapfile.read(FILE) == {
         "Menu opens 1": "<p>\n  a `word` and \\ and ${this}\n</p>",
         "Menu opens 2": '"one line"',
@@ -31,7 +31,7 @@ def test_a_file_is_read_without_its_escapes():
     }
 
 
-def test_a_test_has_its_own_snapshots_and_not_those_of_longer_names():
+def test_a_test_gets_only_snapshots_of_its_exact_name():
     keys = snapfile.read(FILE)
     assert snapfile.of_test("src/Menu.test.js > Menu > opens", keys) == [
         "Menu opens 1",
@@ -43,6 +43,6 @@ def test_a_test_has_its_own_snapshots_and_not_those_of_longer_names():
 
 @pytest.mark.parametrize("key", ["Menu > opens 1", "Menu opens 1"])
 @pytest.mark.parametrize("name", ["Menu.test.js > Menu > opens", "Menu.test.js > Menu > opens [2]"])
-def test_both_runners_name_them(key, name):
+def test_names_of_jest_and_vitest_are_understood(key, name):
     """Vitest writes ` > ` between group and title, Jest a space; two tests with the same name share their snapshots."""
     assert snapfile.of_test(name, [key]) == [key]

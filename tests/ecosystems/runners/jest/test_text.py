@@ -22,7 +22,7 @@ def read(text: bytes, name: str = "jest-text") -> Report:
 
 @pytest.mark.trap("duration-in-name")
 @pytest.mark.parametrize("version", VERSIONS)
-def test_the_text_of_jest_says_what_its_report_says(version: str) -> None:
+def test_the_text_log_gives_the_same_results_as_the_report(version: str) -> None:
     """Jest prints `(5.1 s)` after slow tests only: if it were part of the name, a slower run would have another
     test."""
     log = read((OUTPUTS / f"{version}.log").read_bytes())
@@ -37,7 +37,7 @@ def test_the_text_of_jest_says_what_its_report_says(version: str) -> None:
 
 
 @pytest.mark.trap("failure-mark")
-def test_every_mark_is_read_and_no_file_stands_in_for_its_tests() -> None:
+def test_every_mark_is_read_and_files_are_no_tests() -> None:
     """Multi-SWE-bench's parser for grommet knows `×` and `✗`, but not `✕`, so failing tests become NONE."""
     tests = "".join(f"  {mark} {number}\n" for number, mark in enumerate(MARKS))
     totals = "Tests: 2 failed, 2 skipped, 2 passed, 6 total\n"
@@ -47,14 +47,14 @@ def test_every_mark_is_read_and_no_file_stands_in_for_its_tests() -> None:
 
 @pytest.mark.trap("printed-passed")
 @pytest.mark.parametrize("version", VERSIONS)
-def test_what_a_test_prints_is_no_test(version: str) -> None:
+def test_output_of_a_test_is_no_test(version: str) -> None:
     """The project prints `✓ printed by the test`, as a candidate's code might do."""
     log = (OUTPUTS / f"{version}.log").read_bytes()
     assert b"printed by the test" in log
     assert not any("printed" in name for name in read(log).tests)
 
 
-def test_a_broken_tree_is_no_crash() -> None:
+def test_a_malformed_tree_of_titles_is_refused() -> None:
     """A candidate's code may print anything."""
     log = b"PASS a.test.js\n  Menu\n          \xe2\x9c\x93 deep\n\nTest Suites: 1 passed\n\nTests: 1 passed, 1 total\n"
     with pytest.raises(ReportError, match="a.test.js"):
@@ -72,7 +72,7 @@ def test_a_broken_tree_is_no_crash() -> None:
         ("PASS React packages/react/a.test.js (1 m 2 s)", "packages/react/a.test.js"),
     ],
 )
-def test_the_files_of_a_log(header: str, file: str) -> None:
+def test_the_files_of_a_log_are_read(header: str, file: str) -> None:
     """Without the name of the project before the file and the time after it."""
     log = f"{header}\n  ✓ works\n\nTest Suites: 1 passed, 1 total\nTests:       1 passed, 1 total\n"
     assert read(log.encode()).tests == {f"{file} > works": PASSED}
@@ -87,21 +87,21 @@ def test_the_summary_of_failures_is_not_read_twice() -> None:
 
 
 @pytest.mark.invariant(7)
-def test_a_number_of_skipped_tests_that_no_file_has() -> None:
+def test_a_forged_number_of_skipped_tests_is_refused() -> None:
     """A candidate's code may print a huge number; we would count up to it."""
     with pytest.raises(ReportError, match="no group has"):
         read("PASS a.test.js\n  ○ skipped 999999999999 tests\n\nTests: 1 passed, 1 total\n".encode())
 
 
 @pytest.mark.parametrize("end", ["\u2028", "\x85", "\x0b", "\x1c"])
-def test_a_title_with_another_end_of_a_line_is_one_title(end: str) -> None:
+def test_a_title_with_an_unusual_line_break_is_one_title(end: str) -> None:
     log = f"PASS a.test.js\n  Menu\n    ✓ opens{end}\n    ✓ closes {end} again (12 ms)\n\nTests: 2 passed, 2 total\n"
     names = [f"a.test.js > Menu > opens{end}", f"a.test.js > Menu > closes {end} again"]
     assert read(log.encode()).tests == dict.fromkeys(names, PASSED)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_log_of_a_terminal_says_the_same(version: str) -> None:
+def test_a_log_with_terminal_codes_gives_the_same_results(version: str) -> None:
     """A terminal ends lines with CR LF."""
     log = (OUTPUTS / f"{version}.log").read_bytes()
     assert read(log.replace(b"\n", b"\r\n")) == read(log)

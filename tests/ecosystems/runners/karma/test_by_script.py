@@ -66,7 +66,7 @@ def run(folder: Path, *words: str) -> tuple[int, dict[str, Any] | None]:
         (["fails", "opens"], {"fails": Status.FAILED, "opens": Status.PASSED}, 1),
     ],
 )
-def test_every_karma_of_a_program_reports_to_ours(
+def test_every_karma_that_a_program_starts_uses_our_reporter(
     tmp_path: Path, titles: list[str], tests: dict[str, Status], code: int
 ) -> None:
     """The program's own browsers and reporters are not used; several runs are joined in one report."""

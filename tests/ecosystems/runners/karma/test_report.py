@@ -22,7 +22,7 @@ def with_error(error: bool) -> Report:
 
 
 @pytest.mark.parametrize(("error", "status"), [(True, Status.FAILED), (False, Status.PASSED)])
-def test_a_bundle_that_breaks_is_a_file_that_could_not_run(error: bool, status: Status) -> None:
+def test_a_broken_bundle_is_a_file_that_could_not_run(error: bool, status: Status) -> None:
     """A fix that makes the bundle load differs from one that does not; the tests are as reported."""
     assert with_error(error).suites == {"karma.conf.js": status}
     assert with_error(error).tests == with_error(False).tests
@@ -39,7 +39,7 @@ process.stdout.write(process.env[own.ENV_CMD] || own.DEFAULT_CMD.linux);
 
 
 @pytest.mark.parametrize(("ours", "started"), [("/image/chromium", "/image/chromium"), ("", "/downloaded/chrome")])
-def test_a_configuration_may_name_a_browser_that_is_not_there(tmp_path: Path, ours: str, started: str) -> None:
+def test_a_configuration_may_name_a_missing_browser(tmp_path: Path, ours: str, started: str) -> None:
     """The configuration used the browser that a package's install script downloads, and no browser started."""
     configuration, reporter = tmp_path / "karma.conf.js", parser("karma-json").reporter_file()
     configuration.write_text("process.env.CHROME_BIN = '/downloaded/chrome';\nmodule.exports = () => {};\n")

@@ -63,7 +63,7 @@ FILES = {
         (["passes.js", "gone.js"], ["passed"], 0, 0),
     ],
 )
-def test_our_files_run_as_the_script_would(
+def test_the_given_files_run_as_the_script_would(
     tmp_path: Path, files: list[str], tests: list[str], broken: int, code: int
 ) -> None:
     """The script's own exit code says nothing about the tests; ours agrees with the report, as the parser requires."""
@@ -77,5 +77,5 @@ def test_our_files_run_as_the_script_would(
     )
 
 
-def test_a_command_that_comes_to_no_mocha_fails(tmp_path: Path) -> None:
+def test_a_command_that_reaches_no_mocha_fails(tmp_path: Path) -> None:
     assert started(tmp_path, "mocha-json", {}, ["-e", "0"], ["a.js"]).returncode == 1

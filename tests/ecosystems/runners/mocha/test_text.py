@@ -17,7 +17,7 @@ LOGS = sorted((Path(__file__).parent / "outputs").glob("*.log"))
 
 @pytest.mark.rule("parser-audits-itself")
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
-def test_the_text_of_mocha(path: Path) -> None:
+def test_the_text_log_of_mocha_is_read(path: Path) -> None:
     """It names no files, and a printed line can look exactly like a test's line: the totals show it."""
     log = path.read_text(encoding="utf-8")
     with pytest.raises(ReportError, match="PASSED: 5 read, 4 reported"):
@@ -39,7 +39,7 @@ def test_the_text_of_mocha(path: Path) -> None:
 
 
 @pytest.mark.parametrize("end", ["\u2028", "\x85", "\x0b", "\x1c"])
-def test_a_title_with_another_end_of_a_line_is_one_title(end: str) -> None:
+def test_a_title_with_an_unusual_line_break_is_one_title(end: str) -> None:
     log = f"\n  Menu\n    ✓ opens {end}  ✓ again\n    - later\n\n\n  1 passing (12ms)\n  1 pending\n"
     expected = {f"Menu > opens {end}  ✓ again": PASSED, "Menu > later": SKIPPED}
     for text in (log, log.replace("\n", "\r\n")):
