@@ -99,7 +99,7 @@ def _collected(store: Store, repo: Repo, instances: list[Instance], chance: rand
     write_records(store.dataset(repo), instances)
     rejected = [make_rejection(number, repo) for number in numbers[len(instances) : -2]]
     write_records(store.qualification(repo) / "rejections.jsonl", rejected)
-    write_records(store.reviews(repo), [_review(one, repo, chance) for one in instances])
+    write_records(store.reviews(repo), [_review(instance, repo, chance) for instance in instances])
 
 
 def _review(instance: Instance, repo: Repo, chance: random.Random):
@@ -179,12 +179,12 @@ def _spend(
 def _references(store: Store, repo: Repo, instances: list[Instance]) -> None:
     for agent, outcome in (("oracle", Outcome.RESOLVED), ("nop", Outcome.EMPTY)):
         fields = {"agent": agent, "model_name_or_path": agent, "run": RUN, "outcome": agent, "trusted": True}
-        patches = [one.fix_patch if agent == "oracle" else "" for one in instances]
+        patches = [instance.fix_patch if agent == "oracle" else "" for instance in instances]
         numbered = zip(instances, patches, strict=True)
         predictions = [make_prediction(one.number, repo, model_patch=patch, **fields) for one, patch in numbered]
         folder = store.predictions(repo, agent, agent) / RUN
         write_records(folder / "predictions.jsonl", predictions)
         write_records(
             store.evaluation(repo, agent, agent) / "verdicts.jsonl",
-            [make_verdict(one, outcome, fixed=(), image=instances[0].image) for one in predictions],
+            [make_verdict(prediction, outcome, fixed=(), image=instances[0].image) for prediction in predictions],
         )

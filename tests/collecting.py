@@ -47,8 +47,8 @@ def outcomes(store: Store) -> dict[int, Candidate | Rejection]:
     folder = store.raw(REPO)
     candidates = read_records(folder / "candidates.jsonl", Candidate)
     rejections = read_records(folder / "rejections.jsonl", Rejection)
-    found: dict[int, Any] = {one.number: one for one in candidates}
-    return found | {int(one.instance_id.rpartition("-")[2]): one for one in rejections}
+    found: dict[int, Any] = {candidate.number: candidate for candidate in candidates}
+    return found | {int(rejection.instance_id.rpartition("-")[2]): rejection for rejection in rejections}
 
 
 def reasons(store: Store) -> dict[int, str]:

@@ -53,7 +53,7 @@ class Batch:
 
     def recipes(self) -> list[images.Recipe]:
         candidates = read_records(self.store.raw(REPO) / "candidates.jsonl", Candidate)
-        return [recipe(open_clone(self.library), one) for one in candidates]
+        return [recipe(open_clone(self.library), candidate) for candidate in candidates]
 
     def make_images(self) -> None:
         for one in self.recipes():

@@ -160,7 +160,7 @@ def component(runner: str, body: str = "", code: str = "") -> str:
 
 def cases(kind: str, runner: str) -> dict[str, dict[str, Any]]:
     """The attacks, or the honest patches, for a runner, by name."""
-    return {one["name"]: one for one in CASES[kind] if runner in one.get("runners", DIALECTS)}
+    return {case["name"]: case for case in CASES[kind] if runner in case.get("runners", DIALECTS)}
 
 
 def patch_of(bench: LampBench, case: Mapping[str, Any]) -> str:
@@ -187,7 +187,7 @@ def evaluated(bench: LampBench, patches: Mapping[str, str]) -> dict[str, Verdict
     given = {"model_name_or_path": "attacks"}
     write_records(path, [Prediction(instance_id=ids[name], model_patch=patches[name], **given) for name in patches])
     verdicts = evaluate(bench.store, Subject(bench.repo, "tampering", "attacks"), bench.sandbox, limits=LIMITS, jobs=2)
-    by_id = {one.instance_id: one for one in verdicts}
+    by_id = {verdict.instance_id: verdict for verdict in verdicts}
     return {name: by_id[ids[name]] for name in patches}
 
 

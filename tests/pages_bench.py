@@ -118,7 +118,7 @@ def make_alike(folder: Path) -> Run:
 
 def keep(evaluation: Evaluation, seen: list[Observed] = SEEN) -> Evaluation:
     """Store the engine's observation of each sample, except for those at which the machine failed."""
-    for one in evaluation.run.answers():
-        if not seen[one.sample].machine:
-            evaluation._keep(one, Looked(seen[one.sample], PNG), "page")
+    for answer in evaluation.run.answers():
+        if not seen[answer.sample].machine:
+            evaluation._keep(answer, Looked(seen[answer.sample], PNG), "page")
     return evaluation

@@ -74,7 +74,7 @@ def tried(sandbox: Sandbox, folder: Path, name: str, version: str, **fixed: Any)
         images.ensure(sandbox, clone, made, lambda line: None)
         return run_gold(Plan(sandbox, made.image, made_of, test_files(name)), [], cache="none")
     finally:
-        own = [one for one in sandbox.images.kept() if one.digest in (made.image, made.environment_digest)]
+        own = [layer for layer in sandbox.images.kept() if layer.digest in (made.image, made.environment_digest)]
         for one in sorted(own, key=lambda one: USEFUL[one.kind]):
             sandbox.images.remove(one)
 

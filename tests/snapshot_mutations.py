@@ -86,7 +86,7 @@ def elements(lines: Sequence[str]) -> list[Element]:
 # -- harmless ----------------------------------------------------------------------------------------------------------
 def renamed_class(lines: Sequence[str]) -> Iterator[str]:
     """Every class gets another name, in the markup and in the styles."""
-    names = {name for one in elements(lines) for name in one.value("class").split()}
+    names = {name for element in elements(lines) for name in element.value("class").split()}
     if names:
         known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
         text = re.sub(rf"(?<=\.)({known})(?![\w-])", r"renamed-\1", "\n".join(lines))
@@ -95,18 +95,18 @@ def renamed_class(lines: Sequence[str]) -> Iterator[str]:
 
 def extra_wrapper(lines: Sequence[str]) -> Iterator[str]:
     """A `div` around one element, or a `span` if it is within a line."""
-    for one in elements(lines):
-        if one.tag in BLOCKS | INLINE and (one.parent.tag if one.parent else "") in PARENTS:
-            tag = "span" if one.tag in INLINE else "div"
-            inner = [f"  {line}" for line in lines[one.first : one.last + 1]]
-            around = [f"{one.indent}<{tag}>", *inner, f"{one.indent}</{tag}>"]
-            yield "\n".join([*lines[: one.first], *around, *lines[one.last + 1 :]])
+    for element in elements(lines):
+        if element.tag in BLOCKS | INLINE and (element.parent.tag if element.parent else "") in PARENTS:
+            tag = "span" if element.tag in INLINE else "div"
+            inner = [f"  {line}" for line in lines[element.first : element.last + 1]]
+            around = [f"{element.indent}<{tag}>", *inner, f"{element.indent}</{tag}>"]
+            yield "\n".join([*lines[: element.first], *around, *lines[element.last + 1 :]])
 
 
 def data_attribute(lines: Sequence[str]) -> Iterator[str]:
-    for one in elements(lines):
-        if one.tag != "DocumentFragment":
-            yield _with_attribute(lines, one, 'data-mutation="1"')
+    for element in elements(lines):
+        if element.tag != "DocumentFragment":
+            yield _with_attribute(lines, element, 'data-mutation="1"')
 
 
 def _with_attribute(lines: Sequence[str], one: Element, attribute: str) -> str:
@@ -120,9 +120,9 @@ def _with_attribute(lines: Sequence[str], one: Element, attribute: str) -> str:
 def _dropped(lines: Sequence[str], drops: Callable[[Element, str, str, str], bool]) -> Iterator[str]:
     """Without one of the attributes for which `drops(element, name, value, the whole text)` is true."""
     text = "\n".join(lines)
-    for one in elements(lines):
-        for name, (number, value) in one.attributes.items():
-            if not one.hidden and drops(one, name, value, text):
+    for element in elements(lines):
+        for name, (number, value) in element.attributes.items():
+            if not element.hidden and drops(element, name, value, text):
                 yield "\n".join([*lines[:number], *lines[number + 1 :]])
 
 
@@ -175,22 +175,22 @@ def dropped_description(lines: Sequence[str]) -> Iterator[str]:
 
 def dropped_tab_stop(lines: Sequence[str]) -> Iterator[str]:
     """A native element is removed from the tab order; an element with a `tabindex` of its own loses it."""
-    for one in elements(lines):
-        if one.hidden or "disabled" in one.attributes:
+    for element in elements(lines):
+        if element.hidden or "disabled" in element.attributes:
             continue
-        native = one.tag in NATIVE_STOPS or (one.tag == "a" and "href" in one.attributes)
-        if native and "tabindex" not in one.attributes:
-            yield _with_attribute(lines, one, 'tabindex="-1"')
-        elif not native and one.value("tabindex") == "0":
-            number = one.attributes["tabindex"][0]
+        native = element.tag in NATIVE_STOPS or (element.tag == "a" and "href" in element.attributes)
+        if native and "tabindex" not in element.attributes:
+            yield _with_attribute(lines, element, 'tabindex="-1"')
+        elif not native and element.value("tabindex") == "0":
+            number = element.attributes["tabindex"][0]
             yield "\n".join([*lines[:number], *lines[number + 1 :]])
 
 
 def button_to_div(lines: Sequence[str]) -> Iterator[str]:
-    for one in elements(lines):
-        if one.tag == "button" and not one.hidden and "role" not in one.attributes:
+    for element in elements(lines):
+        if element.tag == "button" and not element.hidden and "role" not in element.attributes:
             changed = list(lines)
-            for number in {one.first, one.last}:
+            for number in {element.first, element.last}:
                 changed[number] = re.sub(r"(?<=[</])button", "div", changed[number])
             yield "\n".join(changed)
 

@@ -35,8 +35,8 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def test_the_example_goes_through_all_stages(ran: dict[str, Any]) -> None:
     assert ran["funnel"].total > len(ran["numbers"]) == 1
-    assert ran["resolved"] == [one.instance_id for one in ran["instances"]] != []
-    assert all(isinstance(one, Verdict) for one in ran["verdicts"])
+    assert ran["resolved"] == [instance.instance_id for instance in ran["instances"]] != []
+    assert all(isinstance(verdict, Verdict) for verdict in ran["verdicts"])
 
 
 def test_the_analysis_has_frames_tables_and_the_report(ran: dict[str, Any]) -> None:
@@ -52,10 +52,12 @@ def test_the_documented_methods_and_parameters_are_complete() -> None:
     for name, parameters in rows.items():
         asked = ast.parse(f"def f({parameters}): ...").body[0]
         assert isinstance(asked, ast.FunctionDef)
-        known = [one for one in inspect.signature(methods[name]).parameters.values() if one.name != "self"]
-        assert [one.arg for one in (*asked.args.args, *asked.args.kwonlyargs)] == [one.name for one in known]
+        known = [
+            parameter for parameter in inspect.signature(methods[name]).parameters.values() if parameter.name != "self"
+        ]
+        assert [arg.arg for arg in (*asked.args.args, *asked.args.kwonlyargs)] == [one.name for one in known]
         named = [one.name for one in known if one.kind is inspect.Parameter.KEYWORD_ONLY]
-        assert [one.arg for one in asked.args.kwonlyargs] == named
+        assert [kwonlyarg.arg for kwonlyarg in asked.args.kwonlyargs] == named
         defaults = [one.default for one in known if one.default is not inspect.Parameter.empty]
         documented = [*asked.args.defaults, *filter(None, asked.args.kw_defaults)]
         assert [ast.literal_eval(one) for one in documented] == defaults

@@ -80,4 +80,4 @@ def test_a_pull_request_that_changes_an_unsafe_file_is_rejected(tmp_path: Path) 
     store = Store(tmp_path / "data")
     collect(store, REPO, history.folder)
     rejections = read_records(store.raw(REPO) / "rejections.jsonl", Rejection)
-    assert ("acme__ui-2", "unsafe_path") in [(one.instance_id, one.reason) for one in rejections]
+    assert ("acme__ui-2", "unsafe_path") in [(rejection.instance_id, rejection.reason) for rejection in rejections]

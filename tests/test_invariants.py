@@ -46,7 +46,7 @@ def faults(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def _makes_data(call: ast.Call) -> bool:
     """Whether YAML is read by a loader that creates no objects."""
-    given = [ast.unparse(one) for one in (*call.args[1:], *(word.value for word in call.keywords))]
+    given = [ast.unparse(arg) for arg in (*call.args[1:], *(word.value for word in call.keywords))]
     return ast.unparse(call.func) == "yaml.load" and any(re.search(r"\bC?(?:Safe|Base)Loader\b", one) for one in given)
 
 

@@ -77,7 +77,7 @@ def change(tmp_path_factory: pytest.TempPathFactory) -> Change:
 
 def test_files_of_a_patch_agree_with_git(change: Change) -> None:
     patch = change.patch()
-    assert set(paths(patch)) == changed_files(patch) == {one.name for one in files(patch)} == change.touched
+    assert set(paths(patch)) == changed_files(patch) == {file.name for file in files(patch)} == change.touched
     assert "".join(part for _, part in sections(patch)) == patch
     assert select(patch, lambda _: True) == patch and select(patch, lambda _: False) == ""
 
@@ -103,10 +103,10 @@ def test_blocks_of_a_patch_agree_with_git(change: Change) -> None:
 
 def test_both_sides_of_a_patch_agree_with_the_files(change: Change) -> None:
     """With full context, each side is the whole file, line by line with its numbers."""
-    for one in files(change.patch("-U999")):
+    for file in files(change.patch("-U999")):
         for side, number, content in (("old", "old_number", change.before), ("new", "number", change.after)):
-            rows = [row for row in one.lines if row.kind != "place" and getattr(row, side) is not None]
-            text = content[one.name] or ""
+            rows = [row for row in file.lines if row.kind != "place" and getattr(row, side) is not None]
+            text = content[file.name] or ""
             assert [getattr(row, side) for row in rows] == text.removesuffix("\n").split("\n")[: len(rows)]
             assert len(rows) == len(text.removesuffix("\n").split("\n")) * bool(text)
             assert [getattr(row, number) for row in rows] == list(range(1, len(rows) + 1))

@@ -144,12 +144,12 @@ def test_a_second_run_runs_no_test_and_gives_the_same_bytes(demo: Demo) -> None:
 @pytest.mark.rule("second-opinion")
 def test_multi_swe_bench_agrees(demo: Demo) -> None:
     """Its own classes load the export and get the same verdicts and classes of tests."""
-    assert theirs(demo.instances) == [ours(one) for one in demo.instances]
+    assert theirs(demo.instances) == [ours(instance) for instance in demo.instances]
 
 
 @pytest.mark.rule("snapshot-only")
 def test_instances_fixed_only_in_snapshots_are_marked(demo: Demo) -> None:
-    marked = {one.number: set(one.snapshot_only) for one in demo.instances if one.snapshot_only}
+    marked = {instance.number: set(instance.snapshot_only) for instance in demo.instances if instance.snapshot_only}
     assert marked == {19: set(EXPECTED["pulls"]["19"]["fixes"])}
 
 
@@ -173,7 +173,7 @@ def test_ledger_holders_and_costs_add_up_exactly(demo: Demo) -> None:
     with demo.store.costs.open(newline="") as lines:
         (row,) = csv.DictReader(lines)
     assert not experiments, "one experiment spent money"
-    assert set(per_holder) == {SHARED, *(one.instance_id for one in demo.instances)}
+    assert set(per_holder) == {SHARED, *(instance.instance_id for instance in demo.instances)}
     assert sum(per_holder.values()) == ledger.spend() == Decimal(row["cost_llm_usd"]) + Decimal(row["cost_emb_usd"])
     assert Decimal(row["cost_emb_usd"]) > per_holder[SHARED] > 0, "an index serves all, a question one"
     assert (row["repo"], row["model"], row["agent"]) == (str(REPO), "scripted", "magentless")
@@ -189,7 +189,7 @@ def test_no_secret_is_written_anywhere(demo: Demo) -> None:
     """A widely used collector prints tokens into its log. The gateway's keys are secrets, too."""
     canaries = [value.encode() for value in SECRETS.values()]
     places = [*contents(demo.store.root), (Path("console"), (demo.first.stdout + demo.first.stderr).encode())]
-    held = [str(path) for path, data in places if any(one in data for one in canaries) or ISSUED_KEY.search(data)]
+    held = [str(path) for path, data in places if any(canary in data for canary in canaries) or ISSUED_KEY.search(data)]
     assert len(places) > 100 and held == []
 
 

@@ -194,7 +194,7 @@ class Bench:
         """Collect everything; the gold patch of `video` is replaced by one that does not apply."""
         collect(self.store, REPO, self.library)
         path = self.store.raw(REPO) / "candidates.jsonl"
-        write_records(path, [_spoiled(one) for one in read_records(path, Candidate)])
+        write_records(path, [_spoiled(candidate) for candidate in read_records(path, Candidate)])
 
     def build(self, *names: str, settings: Settings | None = None, **more: Any) -> dict[str, Outcome]:
         """Build some pull requests, or all. Returns the results of all built ones, by the pull request's name."""
@@ -206,15 +206,19 @@ class Bench:
             "listed": {NUMBERS["tabs"]: Listed(2)},
         } | more
         outcomes = build(self.store, REPO, settings or Settings(self.sandbox, repeats=1, limits=LIMITS), **how)
-        self.outcomes = {list(PULLS)[int(one.instance_id.rpartition("-")[2]) - 1]: one for one in outcomes}
+        self.outcomes = {list(PULLS)[int(outcome.instance_id.rpartition("-")[2]) - 1]: outcome for outcome in outcomes}
         return self.outcomes
 
     def candidate(self, name: str) -> Candidate:
         candidates = read_records(self.store.raw(REPO) / "candidates.jsonl", Candidate)
-        return next(one for one in candidates if one.number == NUMBERS[name])
+        return next(candidate for candidate in candidates if candidate.number == NUMBERS[name])
 
     def instance(self, name: str) -> Instance:
-        return next(one for one in read_records(self.store.dataset(REPO), Instance) if one.number == NUMBERS[name])
+        return next(
+            instance
+            for instance in read_records(self.store.dataset(REPO), Instance)
+            if instance.number == NUMBERS[name]
+        )
 
     def break_image(self, name: str, error: Exception | None = None) -> None:
         """From now on, the sandbox cannot open this pull request's image."""

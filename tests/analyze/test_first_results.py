@@ -86,7 +86,9 @@ def ended(outcome: Outcome, patch: str | None = None, **fields: object) -> Fill:
 
 def wholly_not_evaluated(store: Store) -> None:
     predictions = answered(store, numbers=(1, 2, 3))
-    add_verdicts(store, UI, [make_verdict(one, Outcome.NOT_EVALUATED, cause="engine") for one in predictions])
+    add_verdicts(
+        store, UI, [make_verdict(prediction, Outcome.NOT_EVALUATED, cause="engine") for prediction in predictions]
+    )
 
 
 def one_of_two_without_verdicts(store: Store) -> None:

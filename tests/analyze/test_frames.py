@@ -54,7 +54,11 @@ def test_a_new_assessment_field_needs_only_a_row_in_the_dictionary():
     axe = {"fixed": ["label"], "remaining": [], "introduced": 2}
     assessment = SimpleNamespace(resolved_equivalent=True, axe=axe, judge={"score": 3}, score=0.8)
     row = dict(
-        zip([one.name for one in FRAMES["predictions"]], cells("predictions", {"Assessment": assessment}), strict=True)
+        zip(
+            [prediction.name for prediction in FRAMES["predictions"]],
+            cells("predictions", {"Assessment": assessment}),
+            strict=True,
+        )
     )
     wanted = {"equivalent": True, "axe_fixed": 1, "axe_remaining": 0, "axe_introduced": 2, "judge": 3, "score": 0.8}
     assert {name: row[name] for name in wanted} == wanted

@@ -30,7 +30,7 @@ def data(tmp_path_factory) -> Path:
     predictions = read_records(
         next(store.root.glob("03_predictions/repair/magentless/acme__ui/*/*/*.jsonl")), Prediction
     )
-    patch = next(one for one in predictions if one.model_patch)
+    patch = next(prediction for prediction in predictions if prediction.model_patch)
     keep(Evaluation(make_run(store, tmp_path_factory.mktemp("cases"))), [*SEEN[:4], SEEN[0]]).evaluate()
     check_by_hand(store, int(patch.instance_id.rpartition("-")[2]), "fixes", patch=patch.model_patch)
     return store.root

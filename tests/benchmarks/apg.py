@@ -88,7 +88,7 @@ class Found:
     def unexplained(self) -> list[str]:
         """Including explanations that are not needed."""
         known = set(self.page.explained)
-        return [*(one for one in self.differs if one not in known), *sorted(known - set(self.differs))]
+        return [*(differ for differ in self.differs if differ not in known), *sorted(known - set(self.differs))]
 
     @property
     def one_sided(self) -> bool:
@@ -151,8 +151,8 @@ def _found(folder: Path, page: Page, driver: str, broken: str | None, only_ours:
 
 def _load(folder: Path, wanted: Sequence[str]) -> int:
     """Load the example pages, and show those that do not load; 1 if there are any, or no page at all."""
-    names = [one.relative_to(folder / PATTERNS) for one in sorted((folder / PATTERNS).glob("*/examples/*.html"))]
-    chosen = [one for one in names if not wanted or any(word in str(one) for word in wanted)]
+    names = [path.relative_to(folder / PATTERNS) for path in sorted((folder / PATTERNS).glob("*/examples/*.html"))]
+    chosen = [name for name in names if not wanted or any(word in str(name) for word in wanted)]
     lost = [(str(one), why) for one in chosen if (why := unloaded(folder / PATTERNS / one))]
     if lost:
         table("Pages that do not load", ("page", "why"), lost)
@@ -191,9 +191,9 @@ def break_pages(folder: Path, pages: Iterable[Page], kind: str) -> None:
     pattern, instead = BROKEN[kind]
     for page in pages:
         here = (folder / PATTERNS / page.path).parent
-        for one in (*here.glob("*.html"), *here.glob("js/*.js")):
-            text = one.read_text(encoding="utf-8")
-            one.write_text(re.sub(pattern, instead, text), encoding="utf-8")
+        for path in (*here.glob("*.html"), *here.glob("js/*.js")):
+            text = path.read_text(encoding="utf-8")
+            path.write_text(re.sub(pattern, instead, text), encoding="utf-8")
 
 
 # -- ours --------------------------------------------------------------------------------------------------------------
@@ -206,7 +206,10 @@ def ours(folder: Path, page: Page) -> dict[str, str]:
     if seen.ended or seen.fault or seen.threw or seen.machine or seen.off_task:
         why = seen.machine or seen.fault or seen.threw or seen.off_task or f"{seen.ended}: {seen.detail}"
         raise InfrastructureError(f"{page.path}: {why}", cause="browser")
-    return {one.name: (one.message or "it fails") if one.status == "fail" else "" for one in seen.assertions}
+    return {
+        assertion.name: (assertion.message or "it fails") if assertion.status == "fail" else ""
+        for assertion in seen.assertions
+    }
 
 
 def unloaded(path: Path) -> str:
@@ -261,7 +264,7 @@ def _picture(folder: Path, tag: str) -> str:
 
 
 def _attributes(tag: str) -> dict[str, str]:
-    return {one[1].lower(): html.unescape(one[2]) for one in re.finditer(r"([\w-]+)\s*=\s*\"([^\"]*)\"", tag)}
+    return {match[1].lower(): html.unescape(match[2]) for match in re.finditer(r"([\w-]+)\s*=\s*\"([^\"]*)\"", tag)}
 
 
 def _beside(folder: Path, address: str) -> str:

@@ -129,17 +129,17 @@ def main(
     with TemporaryDirectory() as folder, fresh_sandbox("" if keep else now()) as sandbox:
         store, name = Store(keep or Path(folder, "data")), parse_repo(repo)
         collect(store, name, clone, numbers=numbers)
-        before = {one.digest for one in sandbox.images.kept()}
+        before = {layer.digest for layer in sandbox.images.kept()}
         _make_tools(store, name, clone, sandbox)
         ours = _ours(store, name, Settings(sandbox, repeats))
-        if known := sorted(before & {one.environment_digest for one in ours.instances}):
+        if known := sorted(before & {instance.environment_digest for instance in ours.instances}):
             raise click.ClickException(f"environments were installed before: {', '.join(known)}; remove them (gc)")
         layers = {(one.kind, one.digest): one for one in sandbox.images.own()}
         whole = _ours(Store(store.root), name, Settings(sandbox, repeats, scope="full")) if full else None
         others = _of_all_environments(ours.instances)[:most]
         others = others if same_command else [as_the_project(one) for one in others]
         theirs = [_theirs(clone, one, _tools(sandbox, layers, one), repeats) for one in others]
-        sizes = [_additional(sandbox, layers, one) for one in ours.instances]
+        sizes = [_additional(sandbox, layers, instance) for instance in ours.instances]
         report("build", [*_figures(ours, theirs, sizes), *(_of_scope(ours, whole) if whole else ())], path)
 
 
@@ -171,22 +171,22 @@ def _ours(store: Store, repo: Repo, settings: Settings) -> Ours:
     outcomes = build(store, repo, settings, jobs=1)
     total = time.monotonic() - started
     summary = read_json(store.qualification(repo) / "summary.json")
-    instances = [one for one in outcomes if isinstance(one, Instance)]
+    instances = [outcome for outcome in outcomes if isinstance(outcome, Instance)]
     return Ours(total, summary["seconds"], summary["overhead"], instances, list(_further(store, repo, instances)))
 
 
 def _further(store: Store, repo: Repo, instances: Sequence[Instance]) -> Iterator[float]:
     seen: set[str] = set()
-    for one in sorted(instances, key=lambda one: one.merged_at):
-        if one.environment_digest in seen:
-            spent = read_json(store.qualification(repo) / "units" / one.instance_id / TIMINGS)
+    for instance in sorted(instances, key=lambda one: one.merged_at):
+        if instance.environment_digest in seen:
+            spent = read_json(store.qualification(repo) / "units" / instance.instance_id / TIMINGS)
             yield spent["install"] + spent["other"]
-        seen.add(one.environment_digest)
+        seen.add(instance.environment_digest)
 
 
 def _of_all_environments(instances: Sequence[Instance]) -> list[Instance]:
     """The instances in merge order, except that the first one of each environment comes first."""
-    ordered = sorted(instances, key=lambda one: one.merged_at)
+    ordered = sorted(instances, key=lambda instance: instance.merged_at)
     firsts = list({one.environment_digest: one for one in reversed(ordered)}.values())[::-1]
     return [*firsts, *(one for one in ordered if one not in firsts)]
 
@@ -218,7 +218,7 @@ def _additional(sandbox: FreshSandbox, layers: dict[tuple[str, str], Kept], inst
 def _figures(ours: Ours, theirs: Sequence[Theirs], sizes: Sequence[int]) -> Iterator[Figure]:
     each, other = ours.total / len(ours.instances), mean(one.total for one in theirs)
     size, image = mean(sizes) / 2**20, mean(one.size for one in theirs) / 2**20
-    environments = len({one.environment_digest for one in ours.instances})
+    environments = len({instance.environment_digest for instance in ours.instances})
     yield Figure("instances", len(ours.instances), "")
     yield Figure("of these one by one", len(theirs), "")
     yield Figure("environments", environments, "")

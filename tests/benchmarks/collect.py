@@ -113,7 +113,7 @@ def _recorded(url: str) -> tuple[int, int]:
     """The GraphQL points and requests that the double has counted so far."""
     with urlopen(Request(f"{url}/_double/record")) as answer:
         requests = json.load(answer)["requests"]
-    return sum(one["cost"] for one in requests if one["path"] == "/graphql"), len(requests)
+    return sum(request["cost"] for request in requests if request["path"] == "/graphql"), len(requests)
 
 
 def _scanning(pulls: Sequence[PullRequest]) -> Iterator[Figure]:

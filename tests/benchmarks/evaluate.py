@@ -95,7 +95,8 @@ def _evaluated(data: Path, repo: Repo, instances: int, models: int, jobs: int) -
         against = time.monotonic() - started - alone
         rounds = {"failing": plain, "passing": chosen}
         asked = {
-            name: [(one, f"{name}-{number}") for number in range(models) for one in rounds[name]] for name in rounds
+            name: [(round_, f"{name}-{number}") for number in range(models) for round_ in rounds[name]]
+            for name in rounds
         }
         failing, passing = (_all_at_once(patches, pairs, jobs, progress.hear) for pairs in asked.values())
     yield Figure("one warm run of its tests, mean", tests / len(chosen), "s")
@@ -162,7 +163,7 @@ def generate(store: Store, count: int, tests: int) -> None:
         f"src/Menu.test.tsx > Menu > {titles[0]}": "PFP"
     }
     instances = [make_instance(number, tests=named) for number in range(1, count + 1)]
-    predictions = [make_prediction(one.number, model_name_or_path="model-a", run=RUN) for one in instances]
+    predictions = [make_prediction(instance.number, model_name_or_path="model-a", run=RUN) for instance in instances]
     write_records(store.dataset(REPO), instances)
     write_records(store.predictions(REPO, "magentless", "model-a") / RUN / "predictions.jsonl", predictions)
     run, names = _run(titles), {}

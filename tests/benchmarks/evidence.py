@@ -66,8 +66,8 @@ def read_labels(path: Path = LABELS) -> list[Label]:
 def texts(labels: Iterable[Label], clones: Mapping[Repo, Path]) -> dict[Label, PullRequest]:
     """The labeled pull requests whose clone is available."""
     wanted: dict[Repo, dict[int, Label]] = defaultdict(dict)
-    for one in labels:
-        wanted[parse_repo(one.repository)][one.number] = one
+    for label in labels:
+        wanted[parse_repo(label.repository)][label.number] = label
     return {
         wanted[repo][each.pull.number]: each.pull
         for repo, path in clones.items()
@@ -94,7 +94,8 @@ def intervals(rows: Sequence[tuple[Label, bool]]) -> list[tuple[float, float]]:
     for row in rows:
         by_stratum[row[0].stratum].append(row)
     drawn = [
-        rates([one for part in by_stratum.values() for one in chance.choices(part, k=len(part))]) for _ in range(_TIMES)
+        rates([choice for part in by_stratum.values() for choice in chance.choices(part, k=len(part))])
+        for _ in range(_TIMES)
     ]
     cut = round(_TIMES * (1 - _HOLDS) / 2)
     return [(values[cut], values[-cut - 1]) for values in map(sorted, zip(*drawn, strict=True))]

@@ -168,7 +168,7 @@ STAGES: dict[str, Callable[[Path, int], Spent]] = {
 def main(sizes: Sequence[int], only: Sequence[str], path: Path | None) -> None:
     """Measure how stages grow; exit code 1 where one grows faster than its units."""
     chosen = [name for name in STAGES if not only or name.startswith(tuple(only))]
-    report("growth", [one for name in chosen for one in figures(name, sizes)], path)
+    report("growth", [figure for name in chosen for figure in figures(name, sizes)], path)
 
 
 def figures(stage: str, sizes: Sequence[int]) -> Iterator[Figure]:

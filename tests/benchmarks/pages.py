@@ -56,7 +56,9 @@ class Took(NamedTuple):
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Where to write the figures.")
 def main(cases: Path, everything: bool, rounds: int, jobs: int, path: Path | None) -> None:
     """Measure the engine of the track of pages against its goal."""
-    pages = [(case, one) for case in load_cases(cases) for one in case.examples if everything or one.is_good]
+    pages = [
+        (case, example) for case in load_cases(cases) for example in case.examples if everything or example.is_good
+    ]
     ways = {
         "a process and a browser for each": one_by_one(pages * rounds),
         "the engine": engine(pages * rounds, jobs),

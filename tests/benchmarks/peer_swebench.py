@@ -38,7 +38,7 @@ def _instances(folder: Path) -> list[dict]:
 
 def _predictions(folder: Path) -> dict[str, dict]:
     names = json.loads((folder / "instances.json").read_text())
-    return {one: {"instance_id": one, "model_name_or_path": MODEL, "model_patch": "diff"} for one in names}
+    return {name: {"instance_id": name, "model_name_or_path": MODEL, "model_patch": "diff"} for name in names}
 
 
 def read(folder: Path) -> int:
@@ -51,9 +51,9 @@ def report(folder: Path) -> int:
     instances = _instances(folder)
     status = PARSER_REGISTRY[READER]((folder / "fix.log").read_text(), None)
     started = time.process_time()
-    for one in instances:
-        resolved = get_resolution_status(get_eval_tests_report(status, one)) == "RESOLVED_FULL"
-        _write(one["instance_id"], {one["instance_id"]: {"resolved": resolved}})
+    for instance in instances:
+        resolved = get_resolution_status(get_eval_tests_report(status, instance)) == "RESOLVED_FULL"
+        _write(instance["instance_id"], {instance["instance_id"]: {"resolved": resolved}})
     return _reported(folder, instances, started)
 
 
@@ -62,11 +62,11 @@ def evaluate(folder: Path) -> int:
     instances, log = _instances(folder), folder / "log.txt"
     log.write_text(f"{START_TEST_OUTPUT}\n{(folder / 'fix.log').read_text()}\n{END_TEST_OUTPUT}\n")
     predictions, started = _predictions(folder), time.process_time()
-    for one in instances:
-        spec, place = _spec(one), _place(one["instance_id"])
+    for instance in instances:
+        spec, place = _spec(instance), _place(instance["instance_id"])
         own = place / "test_output.txt"
         own.symlink_to(log)
-        _write(one["instance_id"], get_eval_report(spec, predictions[one["instance_id"]], str(own), True))
+        _write(instance["instance_id"], get_eval_report(spec, predictions[instance["instance_id"]], str(own), True))
     return _reported(folder, instances, started)
 
 

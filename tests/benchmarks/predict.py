@@ -83,7 +83,7 @@ def _measured(clone: Path, count: int, latency: float, limit: int) -> Iterator[F
             costs = [_answer(place, run, requests[:1]), _answer(place, run, requests[1:2])]
             model.reset()
             _answer(place, run, requests[2:])
-        told = [read_json(run.unit(one).folder / "metadata.json") for one in run.instances]
+        told = [read_json(run.unit(instance).folder / "metadata.json") for instance in run.instances]
     own = [one["seconds"]["own"] for one in told]
     patched = sum(one["outcome"] == "SUCCESSFUL_PATCH" for one in told)
     at = f"at limit {limit}"
@@ -107,7 +107,7 @@ def _instances(clone: Path, count: int) -> list[Instance]:
 def _answer(place: Place, run: Run, requests: Sequence[Ask]) -> Decimal:
     """Let the agent answer these tasks at the same time; returns the cost of their embeddings."""
     before = place.embedded
-    instances = {one.instance_id: one for one in run.instances}
+    instances = {instance.instance_id: instance for instance in run.instances}
     for request, left in each(requests, jobs=len(requests)):
         save(run, instances[request.name], left)
     return place.embedded - before
@@ -124,7 +124,7 @@ def _requests(place: Place, limit: int) -> Iterator[tuple[Run, list[Ask]]]:
     given = {**os.environ, "GUIDE_URL": place.model.url, "GUIDE_KEY": "none"}
     log = run.folder / "gateway.log"
     with open_gateway(root / "models.yaml", place.store.ledger, say=click.echo, log=log, environ=given) as gateway:
-        yield run, [_request(gateway, place, run, one) for one in place.instances]
+        yield run, [_request(gateway, place, run, instance) for instance in place.instances]
         gateway.settle()
 
 

@@ -297,9 +297,9 @@ def _rows(path: Path) -> list[dict[str, str]]:
 def _money(store: Store) -> Content:
     """USD by agent, model and answer."""
     found: Content = {}
-    for one in requests(store.ledger):
-        name = f"USD of {one.agent} {one.key_model} {one.answer}"
-        found[name] = found.get(name, Decimal(0)) + one.cost_usd
+    for request in requests(store.ledger):
+        name = f"USD of {request.agent} {request.key_model} {request.answer}"
+        found[name] = found.get(name, Decimal(0)) + request.cost_usd
     return {name: amount for name, amount in found.items() if amount}
 
 
@@ -353,7 +353,7 @@ def main(
             chosen[_demo_repo()] = limit
         outcome = rehearse(folder, store, chosen, kills, console_program, jobs=jobs, sandbox=place)
         header = ("killed at", "seconds", "units before", "units after", "differed")
-        console.table("a campaign that was killed and resumed", header, [one.row for one in outcome.kills])
+        console.table("a campaign that was killed and resumed", header, [kill.row for kill in outcome.kills])
         for name in outcome.differs:
             click.echo(f"differs: {name}", err=True)
         report("rehearsal", figures(outcome), path)
@@ -387,10 +387,14 @@ def figures(outcome: Outcome) -> list[Figure]:
     records = _records(outcome.killed)
     predictions = [one for name, all_ in records.items() if name.endswith("predictions.jsonl") for one in all_]
     verdicts = [one for name, all_ in records.items() if name.endswith("verdicts.jsonl") for one in all_]
-    knowing = [one for one in verdicts if one["model"] == SKILLS[0]]
+    knowing = [verdict for verdict in verdicts if verdict["model"] == SKILLS[0]]
     return [
         Figure("answers", len(predictions), "answers"),
-        Figure("answers with a patch", sum(one["outcome"] == "SUCCESSFUL_PATCH" for one in predictions), "answers"),
+        Figure(
+            "answers with a patch",
+            sum(prediction["outcome"] == "SUCCESSFUL_PATCH" for prediction in predictions),
+            "answers",
+        ),
         Figure("resolved by the model that knows", sum(one["outcome"] == "resolved" for one in knowing), "answers"),
         Figure("spent", float(sum(_money(outcome.killed).values())), "USD"),
         Figure("interruptions", len(outcome.kills), "kills"),

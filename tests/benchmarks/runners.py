@@ -33,7 +33,7 @@ def main(names: tuple[str, ...], versions: tuple[str, ...], keep: Path | None, p
     sandbox, figures = DockerSandbox(cache_root()), []
     sandbox.check()
     for name in names or tuple(all_runners()):
-        wanted = [one for one in runner_matrix.majors(name) if not versions or one in versions]
+        wanted = [major for major in runner_matrix.majors(name) if not versions or major in versions]
         with TemporaryDirectory(prefix="a11y-bench-runners-") as folder:
             wrong = [one for one in wanted if not _right(sandbox, Path(folder), name, one, keep)]
         figures.append(Figure(f"{name}: versions that say otherwise", len(wrong), f"of {len(wanted)}", ("at most", 0)))

@@ -253,7 +253,7 @@ class Simulation:
 def simulated(number: int, hosts: Sequence[int] = HOSTS) -> list[Outcome]:
     """All ways with all numbers of hosts."""
     work = instances(number)
-    return [Simulation(way, one, work).outcome() for way in WAYS for one in hosts]
+    return [Simulation(way, host, work).outcome() for way in WAYS for host in hosts]
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
@@ -270,15 +270,21 @@ def table(outcomes: Sequence[Outcome]) -> str:
         "wire busy",
     )
     lines = [f"| {' | '.join(names)} | bottleneck |", "|" + "---|" * 10]
-    for one in outcomes:
-        cells = [one.way, f"{one.hosts:,}", f"{one.hours:,.1f}", f"{one.usd:,.0f}", f"{one.installs:,}"]
-        cells += [
-            f"{one.registry_gb:,.0f}",
-            f"{one.disk_gb:,.1f}",
-            f"{one.busy['hosts']:.0%}",
-            f"{one.busy['wire']:.0%}",
+    for outcome in outcomes:
+        cells = [
+            outcome.way,
+            f"{outcome.hosts:,}",
+            f"{outcome.hours:,.1f}",
+            f"{outcome.usd:,.0f}",
+            f"{outcome.installs:,}",
         ]
-        lines.append(f"| {' | '.join([*cells, one.bottleneck])} |")
+        cells += [
+            f"{outcome.registry_gb:,.0f}",
+            f"{outcome.disk_gb:,.1f}",
+            f"{outcome.busy['hosts']:.0%}",
+            f"{outcome.busy['wire']:.0%}",
+        ]
+        lines.append(f"| {' | '.join([*cells, outcome.bottleneck])} |")
     return "\n".join(lines) + "\n"
 
 
@@ -296,14 +302,14 @@ def draw(outcomes: Sequence[Outcome], folder: Path) -> None:
     rows = (("hours", "hours"), ("registry_gb", "registry traffic, GB"), ("disk_gb", "disk of a host, GB"))
     for axis, (field, label) in zip(axes, rows, strict=True):
         for way, style in styles.items():
-            points = [(one.hosts, getattr(one, field)) for one in outcomes if one.way == way]
+            points = [(outcome.hosts, getattr(outcome, field)) for outcome in outcomes if outcome.way == way]
             axis.loglog(*zip(*points, strict=True), style, label=way, markersize=4)
         axis.set(xlabel="hosts", ylabel=label)
     axes[0].legend()
     figure.savefig(folder / "scaling-time.svg", metadata={"Date": None})
     figure, axes = pyplot.subplots(1, len(WAYS), figsize=(11, 3.4), layout="constrained", sharey=True)
     for axis, way in zip(axes, WAYS, strict=True):
-        mine = [one for one in outcomes if one.way == way]
+        mine = [outcome for outcome in outcomes if outcome.way == way]
         for name, style in zip(mine[0].busy, ("-o", "--s", ":^", "-.v"), strict=True):
             axis.semilogx(
                 [one.hosts for one in mine], [one.busy[name] for one in mine], style, label=name, markersize=4
@@ -325,10 +331,13 @@ def main(number: int, figures: Path | None, path: Path | None) -> None:
         draw(outcomes, figures)
         (figures / "scaling-table.md").write_text(table(outcomes))
     if path:
-        path.write_text(json.dumps([described(one) for one in outcomes], indent=1) + "\n")
+        path.write_text(json.dumps([described(outcome) for outcome in outcomes], indent=1) + "\n")
     report(
         "Simulated",
-        [Figure(f"{one.way}, {one.hosts} hosts", one.hours, f"hours; {one.bottleneck}") for one in outcomes],
+        [
+            Figure(f"{outcome.way}, {outcome.hosts} hosts", outcome.hours, f"hours; {outcome.bottleneck}")
+            for outcome in outcomes
+        ],
         None,
     )
 

@@ -36,7 +36,7 @@ def main(times: int, path: Path | None) -> None:
 def figures(times: int) -> Iterator[Figure]:
     """Each start runs once before it counts, so that its byte code exists."""
     rounds = [{name: spent(words) for name, words in STARTED.items()} for _ in range(times + 1)][1:]
-    empty = [one["an empty interpreter"] for one in rounds]
+    empty = [round_["an empty interpreter"] for round_ in rounds]
     for name in list(STARTED)[1:]:
         seconds = median(_above(one[name], other) for one, other in zip(rounds, empty, strict=True))
         goal = ("at most", 0.05) if name == "--help" else None

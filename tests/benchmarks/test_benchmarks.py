@@ -54,10 +54,10 @@ def test_analyze_stays_within_its_memory(tmp_path: Path) -> None:
 def test_labelled_texts_are_numbers_alone() -> None:
     """No text of a foreign repository is kept; both halves have every stratum, and enough of both answers."""
     labels = evidence.read_labels()
-    assert len(labels) == len({one[:2] for one in labels}) >= 300
+    assert len(labels) == len({label[:2] for label in labels}) >= 300
     assert evidence.LABELS.read_text().splitlines()[0] == "repository,number,stratum,half,accessibility"
     for half in evidence.HALVES:
-        part = [one for one in labels if one.half == half]
+        part = [label for label in labels if label.half == half]
         assert {one.stratum for one in part} == set(evidence.STRATA)
         assert min(sum(one.accessibility for one in part), sum(not one.accessibility for one in part)) > 50
 
@@ -72,7 +72,7 @@ def test_rates_weight_each_text_by_the_size_of_its_stratum() -> None:
 def test_evidence_is_measured_on_the_texts_of_a_clone(tmp_path: Path) -> None:
     history = History(tmp_path / "clone")
     history.commit("first")
-    first, second = [one for one in evidence.read_labels() if one.half == "held-out"][:2]
+    first, second = [read_label for read_label in evidence.read_labels() if read_label.half == "held-out"][:2]
     history.commit(f"Improve accessibility (#{first.number})")
     found = evidence.texts([first, second], {parse_repo(first.repository): history.folder})
     assert [(label, pull.title) for label, pull in found.items()] == [(first, "Improve accessibility")]
@@ -117,7 +117,7 @@ def test_growth_is_the_slope_between_the_last_two_sizes() -> None:
 
 def test_a_stage_that_grows_faster_than_its_units_misses_its_goal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(growth.STAGES, "square", lambda _, units: Spent(0, units**2, 10**8))
-    figures = {one.name: one for one in growth.figures("square", (10, 100))}
+    figures = {figure.name: figure for figure in growth.figures("square", (10, 100))}
     assert not figures["square: exponent of time"].met and figures["square: exponent of memory"].met
 
 

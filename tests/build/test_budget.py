@@ -27,7 +27,7 @@ def sandbox(tmp_path: Path) -> ScriptedSandbox:
 
 
 def left(sandbox: ScriptedSandbox) -> set[str]:
-    return {one.digest for one in sandbox.images.kept()}
+    return {layer.digest for layer in sandbox.images.kept()}
 
 
 def kept_within(sandbox: ScriptedSandbox, limit: int | None, held: dict[str, tuple[str, ...]]) -> set[str]:

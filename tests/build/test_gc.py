@@ -92,7 +92,7 @@ def test_layers_in_use_are_kept(bench: Bench) -> None:
 def test_removed_layers_are_made_again(bench: Bench) -> None:
     before = bench.outcomes["badge"]
     call(bench, "--all", "--yes")
-    assert [one.kind for one in bench.sandbox.images.kept()] == []
+    assert [layer.kind for layer in bench.sandbox.images.kept()] == []
     bench.build("badge", settings=None, listed={2: Listed(2)})
     assert isinstance(bench.outcomes["badge"], Instance)
     assert bench.outcomes["badge"].image == before.image

@@ -38,7 +38,7 @@ def named(one: Case, name: str, *, installs: bool = True) -> list[Hypothesis]:
 
 
 def words(found: list[Hypothesis]) -> list[str]:
-    return [" ".join(one.environment.test) for one in found]
+    return [" ".join(hypothesis.environment.test) for hypothesis in found]
 
 
 def test_the_observed_command_comes_first() -> None:
@@ -89,7 +89,7 @@ def test_a_configuration_named_by_another_script_is_tried() -> None:
     """TypeScript was parsed as JavaScript, because a script of another name had the `-c`."""
     scripts = {"test": "jest", "test:unit-dom": "jest -c build-tools/jest/unit.config.js"}
     found = named(case(tree({"build-tools/jest/unit.config.js": ""}, scripts=scripts)), "read-otherwise")
-    assert any("-c build-tools/jest/unit.config.js" in one for one in words(found))
+    assert any("-c build-tools/jest/unit.config.js" in word for word in words(found))
 
 
 def test_another_runner_of_the_package_is_tried() -> None:
@@ -118,7 +118,7 @@ def test_single_projects_of_a_vitest_workspace_are_tried() -> None:
     """All projects were started, one of them without the browser that it needs, and no test ran."""
     text = 'test: { projects: [{ test: { name: "storybook" } }, { test: { name: "unit" } }] }'
     found = named(case(tree({"vitest.config.ts": text}, devDependencies={"vitest": "^3"})), "one-project")
-    assert [one.environment.test[-2] for one in found] == ["--project=unit", "--project=storybook"]
+    assert [hypothesis.environment.test[-2] for hypothesis in found] == ["--project=unit", "--project=storybook"]
 
 
 MISSING_SIBLING = """
@@ -182,7 +182,7 @@ def test_files_are_generated_by_commands_that_precede_the_tests() -> None:
     files = {".github/workflows/ci.yml": WORKFLOW}
     log = "Cannot find module './generated/icons' from 'src/icon.js'"
     found = named(case(tree(files, scripts=scripts), log), "prepared")
-    commands = [" ".join(one.environment.prepare[0][3:]) for one in found]
+    commands = [" ".join(hypothesis.environment.prepare[0][3:]) for hypothesis in found]
     assert commands[:2] == [". pretest", ". postinstall"]
     assert {". make tokens", ". npm run icons"} < {*commands}
 
@@ -193,7 +193,7 @@ def test_the_step_that_writes_a_missing_file_comes_first() -> None:
     files = {".github/workflows/ci.yml": WORKFLOW.replace("npm run icons", step)}
     log = "Cannot find module './generated/icons' from 'src/icon.js'"
     found = named(case(tree(files, scripts={"build": "tsc"}), log), "prepared")
-    assert [one.environment.prepare[0][-1] for one in found] == [step, "build"]
+    assert [hypothesis.environment.prepare[0][-1] for hypothesis in found] == [step, "build"]
 
 
 def test_nothing_is_prepared_unless_the_log_shows_missing_files() -> None:
@@ -205,7 +205,7 @@ def test_undeclared_modules_are_installed() -> None:
     the range."""
     log = "Cannot find module 'linkifyjs' from 'node_modules/linkify-string/index.js'\nCannot find module 'fs'"
     (found,) = named(case(tree(peerDependencies={"linkifyjs": "^1"}), log), "with-modules")
-    assert [(one.kind, one.name, one.new) for one in found.environment.edits] == [("add", "linkifyjs", "1.0.0")]
+    assert [(edit.kind, edit.name, edit.new) for edit in found.environment.edits] == [("add", "linkifyjs", "1.0.0")]
     assert found.environment.install[:2] == ("npm", "install")
 
 
@@ -215,7 +215,7 @@ def test_the_newest_locked_version_is_installed() -> None:
                                                "node_modules/x/node_modules/ajv": {"version": "8.11.0"}}}  # fmt: skip
     (found,) = named(case(tree({"package-lock.json": json.dumps(lock)}), "Cannot find module 'ajv/dist/core'"),
                      "with-modules")  # fmt: skip
-    assert [(one.name, one.new) for one in found.environment.edits] == [("ajv", "8.11.0")]
+    assert [(edit.name, edit.new) for edit in found.environment.edits] == [("ajv", "8.11.0")]
 
 
 def test_a_module_is_added_to_the_folder_in_place_of_the_root() -> None:
@@ -277,8 +277,8 @@ def test_neighbouring_managers_must_read_the_lock_file(files: dict[str, str], no
     """They hoist differently. A manager that cannot read the lock file would resolve everything anew, to versions of
     another day."""
     found = named(case(tree({".nvmrc": node} | files)), "other-manager")
-    assert [one.environment.manager_version for one in found] == versions
-    assert all({"--no-frozen-lockfile", "--no-immutable"} & set(one.environment.install) for one in found)
+    assert [hypothesis.environment.manager_version for hypothesis in found] == versions
+    assert all({"--no-frozen-lockfile", "--no-immutable"} & set(hypothesis.environment.install) for hypothesis in found)
 
 
 def test_a_neighbouring_yarn_replaces_the_release_in_the_repository() -> None:
@@ -363,7 +363,7 @@ def test_tests_that_load_at_last_may_need_generated_files() -> None:
     now = case(files, "TS2307: \x1b[0mCannot find module '../../lib/menu' or its corresponding type declarations.")
     before = case(files, "SyntaxError: Unexpected token")
     found = list(hypotheses.further("observed", before, now))
-    assert [one.environment.prepare[0][-1] for one in found] == ["quick-build", "build"]
+    assert [hypothesis.environment.prepare[0][-1] for hypothesis in found] == ["quick-build", "build"]
     assert not list(hypotheses.further("observed", now, now)) and not list(hypotheses.further("prepared", before, now))
 
 
@@ -429,7 +429,7 @@ def test_a_path_from_the_root_is_not_a_package() -> None:
     found = case(tree({"docs/src/index.js": ""}, scripts={"pretest": "gulp docs"}), log)
     assert missing_from(log, ()).foreign == ("docs",)
     assert found.missing == ((), ("docs/src/info",), (), ())
-    assert [one.environment.prepare[0][-1] for one in named(found, "prepared")] == ["pretest"]
+    assert [hypothesis.environment.prepare[0][-1] for hypothesis in named(found, "prepared")] == ["pretest"]
 
 
 @pytest.mark.parametrize(
@@ -445,7 +445,7 @@ def test_a_path_from_the_root_is_not_a_package() -> None:
 def test_a_script_advised_by_a_log_is_run(log: str, scripts: list[str]) -> None:
     """The repository's own resolver read a list that this script makes."""
     found = named(case(tree(scripts={"icons": "make-icons", "list": "node list.js"}), log), "prepared")
-    assert [one.environment.prepare[0][-1] for one in found] == scripts
+    assert [hypothesis.environment.prepare[0][-1] for hypothesis in found] == scripts
 
 
 def test_a_manifest_with_only_entry_points_is_no_package() -> None:

@@ -198,7 +198,7 @@ jobs:
 def test_the_commands_of_continuous_integration_are_known() -> None:
     files = {".github/workflows/ci.yml": WORKFLOW, "package.json": "{}"}
     tree = Tree(files, files.get)
-    assert [(one.text, one.folder) for one in jobs.before_tests(tree)] == [
+    assert [(step.text, step.folder) for step in jobs.before_tests(tree)] == [
         ("npm run build:icons", ""),
         ("npx unit", "packages/ui"),
     ]
@@ -209,7 +209,7 @@ def test_the_commands_of_continuous_integration_are_known() -> None:
 def test_malformed_finds_are_ignored(line: str) -> None:
     """The probe's output passes through the repository's processes."""
     command = observe.Command(("npm", "test"), "", "scripts.test")
-    assert [observe.use_of(one, "/repo", command) for one in observe.objects(line.encode())] in ([], [None])
+    assert [observe.use_of(find, "/repo", command) for find in observe.objects(line.encode())] in ([], [None])
 
 
 def test_a_line_separator_does_not_split_a_find() -> None:

@@ -158,7 +158,7 @@ def test_a_missing_version_is_repaired_before_any_install() -> None:
     there = looked(("is-number", "7.0.99"), ("@no/body", "1.0.0"))
     end = repaired(Repair(make_environment()), there, attempts, attempts.kept.__setitem__)
     assert [(edit.kind, edit.name) for edit in end.environment.edits] == [("pin", "is-number"), ("drop", "@no/body")]
-    assert [one.partition(":")[0] for one in end.deviations] == [
+    assert [deviation.partition(":")[0] for deviation in end.deviations] == [
         "is-number 7.0.99 is gone from the registry",
         "@no/body 1.0.0 is gone from the registry",
     ]

@@ -45,7 +45,7 @@ def bench(tiny: Bench, tmp_path: Path) -> Bench:
 
 def rejections(store: Store) -> dict[str, str]:
     path = store.qualification(REPO) / "rejections.jsonl"
-    return {one.instance_id: one.reason for one in read_records(path, Rejection)}
+    return {rejection.instance_id: rejection.reason for rejection in read_records(path, Rejection)}
 
 
 def files(store: Store) -> list[str]:
@@ -152,7 +152,7 @@ def test_a_killed_build_resumes_and_ends_with_the_same_files(bench: Bench, tiny:
     assert not bench.store.dataset(REPO).exists(), "it was killed before its end"
     done = subprocess.run(command(bench), env=given, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    made = [one.model_copy(update={"ran": None}) for one in read_records(bench.store.dataset(REPO), Instance)]
+    made = [instance.model_copy(update={"ran": None}) for instance in read_records(bench.store.dataset(REPO), Instance)]
     assert made == [tiny.outcomes[name].model_copy(update={"ran": None}) for name in SOME], "their limits are others"
     assert files(bench.store) == files(tiny.store)
 
@@ -184,7 +184,7 @@ def test_a_stale_unit_is_built_again_and_archived(tiny: Bench, tmp_path: Path) -
 
 # -- a dataset never shrinks in silence ------------------------------------------------------------------------------
 def dataset(bench: Bench) -> dict[str, Instance]:
-    return {one.instance_id: one for one in read_records(bench.store.dataset(REPO), Instance)}
+    return {instance.instance_id: instance for instance in read_records(bench.store.dataset(REPO), Instance)}
 
 
 @pytest.mark.trap("dataset-shrinks")

@@ -62,7 +62,7 @@ def left(pids: list[int], *purposes: str) -> list[str]:
     labels = [f"{LABEL}={purpose}" for purpose in purposes]
     api, host = docker.from_env().api, socket.gethostname()
     filters = [{"label": [f"{OWNER}={host}/{pid}", *labels]} for pid in pids]
-    return [container["Id"] for one in filters for container in api.containers(all=True, filters=one)]
+    return [container["Id"] for filter_ in filters for container in api.containers(all=True, filters=filter_)]
 
 
 @pytest.fixture(params=["threads", "processes"])

@@ -28,7 +28,7 @@ def test_a_base_that_met_a_limit_is_not_well(tmp_path: Path) -> None:
         rejected(4, "timeout", WELL),
         rejected(5, "dependency_gone"),
     ]
-    decided = {one.instance_id: one for one in outcomes}
+    decided = {outcome.instance_id: outcome for outcome in outcomes}
     units = [SimpleNamespace(name=name, unit=SimpleNamespace(folder=tmp_path)) for name in [*decided, "acme__ui-6"]]
     bases = summarize(units, decided, SimpleNamespace(used=0, limit=None))["bases"]
     assert bases == {"installed": 4, "well": 2, "sick": ["acme__ui-2", "acme__ui-3"]}
@@ -41,7 +41,7 @@ def test_a_lack_of_memory_names_the_option_for_more(tmp_path: Path, capsys: pyte
         for name, detail in details.items()
     ]
     units = [SimpleNamespace(name=name, unit=SimpleNamespace(folder=tmp_path)) for name in details]
-    decided = {one.instance_id: one for one in outcomes}
+    decided = {outcome.instance_id: outcome for outcome in outcomes}
     show(factories.REPO, summarize(units, decided, SimpleNamespace(used=0, limit=None)))
     said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("not evaluated")]
     assert said == [

@@ -45,7 +45,7 @@ def load(folder: Path, text: str) -> Campaign:
 def test_a_file_is_read(tmp_path: Path) -> None:
     campaign = load(tmp_path, GOOD)
     assert (campaign.name, campaign.budget, campaign.attempts) == ("friday", Decimal("12.5"), 1)
-    said = [(one.name, one.models, one.attempts) for one in campaign.agents]
+    said = [(agent.name, agent.models, agent.attempts) for agent in campaign.agents]
     assert said == [("", (), None), ("greedy", ("gpt-5",), 2)]
 
 

@@ -48,14 +48,14 @@ def outcome(tiny: Bench, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 @pytest.mark.rule("money-adds-up")
 def test_a_killed_campaign_has_the_results_of_an_undisturbed_one(outcome: Outcome) -> None:
     assert outcome.differs == []
-    assert [one.differs for one in outcome.kills] == [()] * KILLS
+    assert [kill.differs for kill in outcome.kills] == [()] * KILLS
 
 
 def test_every_kill_happens_in_the_middle_of_the_work(outcome: Outcome) -> None:
     """Every interruption must find something done and leave something to do; otherwise nothing is proved."""
-    units = [one.after for one in outcome.kills]
+    units = [kill.after for kill in outcome.kills]
     assert units == sorted(set(units)) and units[0] > 0 and len(units) == KILLS
-    named = {one.name: one.value for one in figures(outcome)}
+    named = {figure.name: figure.value for figure in figures(outcome)}
     assert named["answers"] == len(SKILLS) * len(AGENTS) * ATTEMPTS * INSTANCES
     assert named["resolved by the model that knows"] == len(AGENTS) * ATTEMPTS * PARSE
     assert named["answers with a patch"] > 2 * len(AGENTS) * ATTEMPTS, "the same of who guesses, and a guess"

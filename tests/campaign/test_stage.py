@@ -98,9 +98,9 @@ def test_other_instances_of_a_run_are_not_missing(bench: Bench, tmp_path: Path) 
     """A stopped run shows all instances; the campaign selects two of them."""
     asked = experiment(bench, tmp_path)
     run = open_run(bench.store, asked, Wanted(attempts=3))
-    for one in run.instances[:2]:
+    for instance in run.instances[:2]:
         for attempt in (1, 2):
-            finish(run, one, Answer("", "DONE"), attempt)
+            finish(run, instance, Answer("", "DONE"), attempt)
     conduct = Conduct(bench.store, tmp_path / "campaign.toml", True, bench.sandbox, GIVEN)
     assert [step.asked for step in conduct.plan()] == [0]
     assert conduct.conduct() == []
@@ -166,15 +166,15 @@ def test_a_plan_without_agents_is_reported(bench: Bench, tmp_path: Path) -> None
 def test_no_gateway_is_opened_if_all_answers_exist(bench: Bench, tmp_path: Path) -> None:
     """The dataset's check comes first; a gateway would need the model, which does not exist here."""
     run = view(bench.store, experiment(bench, tmp_path), Wanted(attempts=2))
-    for one in run.instances:
+    for instance in run.instances:
         for attempt in (1, 2):
-            finish(run, one, Answer("", "DONE"), attempt)
+            finish(run, instance, Answer("", "DONE"), attempt)
     conduct = Conduct(bench.store, tmp_path / "campaign.toml", True, bench.sandbox, GIVEN)
     assert conduct.conduct() == []
     folder = bench.store.root / "04_evaluation" / "repair" / "magentless" / "acme__ui" / "scripted"
     for path in (folder, folder / "attempts" / "2"):
         verdicts = (path / "verdicts.jsonl").read_text().splitlines()
-        assert [json.loads(one)["outcome"] for one in verdicts] == ["empty", "empty"]
+        assert [json.loads(verdict)["outcome"] for verdict in verdicts] == ["empty", "empty"]
     oracle = bench.store.evaluation(run.instances[0].repository, "oracle", "oracle") / "verdicts.jsonl"
     assert len(oracle.read_text().splitlines()) == 2 < len(QUALIFIED)
 
@@ -247,7 +247,7 @@ def test_instances_of_a_list_that_is_not_rebuilt_yet_are_planned(
         {**_lock(bench), "instance_id": "acme__web-1", "statement_source": "issue"},
         {**_lock(bench), "instance_id": "acme__web-9", "statement_source": "pull_request"},
     ]
-    (tmp_path / "web.jsonl").write_text("".join(f"{Lock.model_validate(one).model_dump_json()}\n" for one in facts))
+    (tmp_path / "web.jsonl").write_text("".join(f"{Lock.model_validate(fact).model_dump_json()}\n" for fact in facts))
     (tmp_path / "campaign.toml").write_text(
         f'{FILE}cap = 0.25\n[[datasets]]\nlock = "web.jsonl"\ngithub = true\n{selected}\n'
     )
@@ -309,7 +309,7 @@ def test_the_total_cost_is_limited_by_the_campaigns_budget() -> None:
     assert sums(steps).worst == 6
     assert sums(steps, Decimal(3)).worst == 3
     assert sums(steps, Decimal(50)).worst == 6
-    assert sums([one._replace(limit=None) for one in steps], Decimal(3)).worst == 3
+    assert sums([step._replace(limit=None) for step in steps], Decimal(3)).worst == 3
     assert sums(steps, Decimal(0)).worst == 0
 
 

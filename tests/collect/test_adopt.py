@@ -59,7 +59,7 @@ def test_data_of_an_earlier_version_are_taken_over(old: Store, tmp_path: Path) -
     assert {name: after[name] for name in unchanged} == {name: before[name] for name in unchanged}
     found = tables(old)
     assert all(found[name] == rows[name] for name in ("issues", "links", "evidence"))
-    assert [(one.kind, one.instance_id) for one in decided(old, REPO)] == [("choose", "acme__ui-2")]
+    assert [(decision.kind, decision.instance_id) for decision in decided(old, REPO)] == [("choose", "acme__ui-2")]
     collect(old, REPO, empty.folder)
     assert len(decided(old, REPO)) == 1
 
@@ -70,7 +70,7 @@ def test_a_manual_edit_of_earlier_data_becomes_a_decision(old: Store, history: H
     path.write_text(path.read_text().replace('"title":"Aria"', '"title":"Mended"'))
     collect(old, REPO, history.folder)
     assert outcomes(old)[1].title == "Mended"
-    assert [one.field for one in decided(old, REPO) if one.kind == "set"] == ["title"]
+    assert [decision.field for decision in decided(old, REPO) if decision.kind == "set"] == ["title"]
 
 
 def test_without_a_database_the_files_are_the_facts(old: Store, history: History, tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_without_a_database_the_files_are_the_facts(old: Store, history: History
     empty.commit("first")
     collect(old, REPO, empty.folder)
     assert reasons(old) == before
-    assert [one.kind for one in decided(old, REPO)] == ["choose"]
+    assert [decision.kind for decision in decided(old, REPO)] == ["choose"]
     collect(old, REPO, history.folder)
     assert reasons(old) == before
 
@@ -95,4 +95,4 @@ def test_missing_pages_are_rebuilt_from_the_database(store: Store, history: Hist
     (store.raw(REPO) / "pages.jsonl.gz").unlink()
     collect(store, REPO, history.folder)
     assert (files(store), tables(store)) == (before, rows)
-    assert len([one for one in decided(store, REPO) if one.field == "title"]) == 1
+    assert len([decision for decision in decided(store, REPO) if decision.field == "title"]) == 1

@@ -112,5 +112,9 @@ def _commands(group: click.Group) -> Iterator[click.Command]:
 @pytest.mark.trap("false-is-true")
 def test_every_boolean_option_is_a_flag() -> None:
     """With argparse's `type=bool`, the text "False" is true; here, every yes-or-no option is a flag without a value."""
-    parameters = [one for command in _commands(program) for one in command.params]
-    assert [one.name for one in parameters if one.type is click.BOOL and not getattr(one, "is_flag", False)] == []
+    parameters = [param for command in _commands(program) for param in command.params]
+    assert [
+        parameter.name
+        for parameter in parameters
+        if parameter.type is click.BOOL and not getattr(parameter, "is_flag", False)
+    ] == []

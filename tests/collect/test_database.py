@@ -90,7 +90,7 @@ def test_a_page_is_saved_completely_or_not_at_all(path: Path) -> None:
 def test_records_are_sorted_by_number(path: Path) -> None:
     with Database(path) as database:
         database.save([sifted(number) for number in (30, 4, 11)], {}, Place())
-        assert ['"number":4,' in one for one in database.records(Candidate)] == [True, False, False]
+        assert ['"number":4,' in record for record in database.records(Candidate)] == [True, False, False]
 
 
 def test_an_unreadable_database_is_rebuilt(path: Path) -> None:

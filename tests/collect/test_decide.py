@@ -126,7 +126,7 @@ def test_edits_are_reported_and_recorded_once(repo: Any, store: Store, source: A
     assert "acme__ui-1: set: title = 'Mended'" in said and "acme__ui-2: exclude" in said
     collect_from(store, REPO, source())
     assert "by hand" not in capsys.readouterr().err
-    assert [one.kind for one in decided(store, REPO)] == ["set", "exclude"]
+    assert [decision.kind for decision in decided(store, REPO)] == ["set", "exclude"]
 
 
 def test_the_order_and_form_of_lines_do_not_matter(repo: Any, store: Store, source: Any) -> None:
@@ -160,7 +160,7 @@ def test_an_edit_after_a_killed_run_counts(repo: Any, store: Store, source: Any)
         collect_from(store, REPO, source(), watch=_stops)
     edit(store, "candidates.jsonl", lambda lines: [{**lines[0], "title": "Mended"}, lines[1]])
     collect_from(store, REPO, source())
-    assert [(one.kind, one.instance_id) for one in decided(store, REPO)] == [("set", "acme__ui-1")]
+    assert [(decision.kind, decision.instance_id) for decision in decided(store, REPO)] == [("set", "acme__ui-1")]
     assert reasons(store) == {1: "candidate", 2: "candidate", 3: "no_a11y_evidence", 4: "no_test_changes"}
 
 
@@ -201,7 +201,7 @@ def test_exclude_and_undo(repo: Any, store: Store, source: Any, decide: Any) -> 
     assert reasons(store)[1] == "excluded"
     decide("--pr", "1", "--undo")
     assert files(store) == before
-    assert [one.kind for one in decided(store, REPO)] == ["exclude", "undo"]
+    assert [decision.kind for decision in decided(store, REPO)] == ["exclude", "undo"]
 
 
 @pytest.mark.rule("decisions")

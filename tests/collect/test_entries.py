@@ -19,7 +19,7 @@ RETURN = "diff --git a/a.ts b/a.ts\n--- a/a.ts\n+++ b/a.ts\n@@ -1 +1,2 @@\n-a\rb
 
 
 def test_lines_are_counted_by_file() -> None:
-    shown = {one.path: one for one in entry(make_candidate(fix_patch=RETURN + MODE, test_patch="")).files}
+    shown = {file.path: file for file in entry(make_candidate(fix_patch=RETURN + MODE, test_patch="")).files}
     assert (shown["a.ts"].added, shown["a.ts"].removed) == (2, 1)
     assert "run.sh" in shown
 
@@ -34,7 +34,9 @@ def test_a_name_that_unidiff_splits_affects_no_other_file() -> None:
     """A folder `a b` in a header looks like two names; names with non-ASCII letters are quoted there."""
     odd = RETURN.replace("a.ts", "a b/a.ts").replace("a b/a.ts\n@@", "a b/a.ts\t\n@@")
     quoted = RETURN.replace("a/a.ts", r'"a/Men\303\274.ts"').replace("b/a.ts", r'"b/Men\303\274.ts"')
-    shown = {one.path: one.added for one in entry(make_candidate(fix_patch=odd + quoted + RETURN, test_patch="")).files}
+    shown = {
+        file.path: file.added for file in entry(make_candidate(fix_patch=odd + quoted + RETURN, test_patch="")).files
+    }
     assert shown == {"a b/a.ts": None, "Menü.ts": 2, "a.ts": 2}
 
 

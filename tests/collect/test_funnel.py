@@ -184,7 +184,7 @@ def test_every_reference_is_kept_with_its_state(history: History) -> None:
     """GitHub's own links are listed beside those in texts; references that lead nowhere are dropped with a reason."""
     history.commit("Aria (#1)\n\nFixes #10, #11 and other/lib#12. See other/lib#13", SOURCE | TEST)
     found = decide(history, closing=(10,), closing_elsewhere=("other/app#3",))
-    assert {(one.reference, one.origin, one.state) for one in found.links} == {
+    assert {(link.reference, link.origin, link.state) for link in found.links} == {
         ("#10", "keyword", "issue"),
         ("#11", "keyword", "unknown"),
         ("other/lib#12", "keyword", "elsewhere"),

@@ -177,8 +177,9 @@ if REAL:  # A11Y_BENCH_REAL_CLONE=org/repo=PATH: the same proof on a clone that 
         candidates = read_records(store.raw(repo) / "candidates.jsonl", Candidate)
         assert len(candidates) == funnel.sample + funnel.without_issue > 0
         wrong = [
-            one.number
-            for one in candidates
-            if rebuilt(clone, one, tmp_path / str(one.number)) != git(clone, "rev-parse", f"{one.merge_sha}^{{tree}}")
+            candidate.number
+            for candidate in candidates
+            if rebuilt(clone, candidate, tmp_path / str(candidate.number))
+            != git(clone, "rev-parse", f"{candidate.merge_sha}^{{tree}}")
         ]
         assert wrong == []

@@ -17,7 +17,7 @@ def test_work_is_done_in_order_and_returns_futures() -> None:
     with Aside() as aside:
         futures = [aside.submit(done.append, number) for number in range(100)]
         failed = aside.submit(int, "x")
-    assert done == list(range(100)) and all(one.done() for one in futures)
+    assert done == list(range(100)) and all(future.done() for future in futures)
     assert isinstance(failed.exception(), ValueError)
 
 

@@ -39,7 +39,7 @@ def dask(started: Dask, monkeypatch: pytest.MonkeyPatch) -> Dask:
     for extra in started.workers[STAYS:]:
         extra.kill()
         extra.wait()
-    started.workers = [one for one in started.workers if one.poll() is None]
+    started.workers = [worker for worker in started.workers if worker.poll() is None]
     for _ in range(STAYS - len(started.workers)):
         started.join(f"another{time.time_ns()}")
     return started

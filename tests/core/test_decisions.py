@@ -55,7 +55,7 @@ def test_several_processes_append_at_once(tmp_path: Path) -> None:
     path = tmp_path / "decisions.jsonl"
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, str(path), letter]) for letter in "abc"]
     assert [writer.wait() for writer in writers] == [0, 0, 0]
-    found = [one.reason for one in journal.read(path, Decision)]
+    found = [decision.reason for decision in journal.read(path, Decision)]
     assert {text: found.count(text) for text in set(found)} == {letter * 5000: 50 for letter in "abc"}
 
 

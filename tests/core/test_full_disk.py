@@ -103,9 +103,11 @@ def test_units_that_do_not_fit_on_a_worker_are_performed_elsewhere(
         monkeypatch.setenv(cluster.ADDRESS, dask.address)
         join_small(dask, small)
         cluster_is_there(2)
-        assert dict(each(requests, jobs=2, engine="dask", hear=heard.append)) == {one: one.number for one in requests}
+        assert dict(each(requests, jobs=2, engine="dask", hear=heard.append)) == {
+            request: request.number for request in requests
+        }
     places = [event.text for event in heard]
-    assert sorted(event.unit for event in heard) == sorted(one.name for one in requests), "each succeeded once"
+    assert sorted(event.unit for event in heard) == sorted(request.name for request in requests), "each succeeded once"
     assert 1 <= places.count(str(small / "cache")) <= SIZE // UNIT
     told = capsys.readouterr().err
     assert told.count("a worker gets no work for 120 s: tcp://") == told.count("no space left on") == 1
@@ -158,4 +160,4 @@ def test_a_build_on_a_worker_that_is_full_is_finished_by_another(
         dask.join("large")
         cluster_is_there(2)
         build(bench.store, REPO, settings, numbers=[1, 2], **how)
-    assert [one.number for one in read_records(bench.store.dataset(REPO), Instance)] == [1, 2]
+    assert [instance.number for instance in read_records(bench.store.dataset(REPO), Instance)] == [1, 2]

@@ -76,10 +76,10 @@ def test_threads_and_forks_read_independently(history: History) -> None:
         read()
         os._exit(len(wrong) > 0)
     threads = [threading.Thread(target=read) for _ in range(3)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert os.waitpid(child, 0)[1] == 0 and wrong == []
 
 

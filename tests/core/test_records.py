@@ -165,7 +165,7 @@ def test_the_outcomes_are_a_closed_set_and_every_table_covers_it() -> None:
     assert sorted(one for group in grouped for one in group) == sorted(Outcome)
     assert models.MARKS.keys() == models.PATTERNS.keys() == set(Outcome)
     assert len({letter for _, letter in models.MARKS.values()}) == len(Outcome)
-    (table,) = (one for one in definitions() if one.name == "outcomes")
+    (table,) = (definition for definition in definitions() if definition.name == "outcomes")
     told = {column.name for column in table.dictionary} - {"model", "agent", "kind"}
     assert told == {one.value.replace("empty", "empty_patch") for one in Outcome}
 

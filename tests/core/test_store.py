@@ -338,7 +338,7 @@ def test_two_processes_that_save_the_same_units_do_not_mix_their_files(tmp_path:
     for one in both:
         one.stdin.write(f"{begin}\n")
         one.stdin.flush()
-    assert [one.communicate()[0] is not None and one.returncode for one in both] == [0, 0]
+    assert [process.communicate()[0] is not None and process.returncode for process in both] == [0, 0]
     for number in range(100):
         unit = Unit(tmp_path / str(number))
         kept = {(unit.folder / str(name)).read_bytes().decode()[:1] for name in range(8)}

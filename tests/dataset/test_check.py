@@ -26,7 +26,7 @@ SPOILED: dict[str, tuple[Change, str, str]] = {
     "other number": (lambda one: {"number": 99}, "schema", "is not the name of acme/ui#99"),
     "other repository": (lambda one: {"repo": "other"}, "schema", "is not the name of acme/other#1"),
     "nothing fixed": (
-        lambda one: {"tests": one.tests | dict.fromkeys(one.fixed_tests, "PPN")},
+        lambda instance: {"tests": instance.tests | dict.fromkeys(instance.fixed_tests, "PPN")},
         "expectations",
         "do not qualify it: test_lost",
     ),
@@ -83,9 +83,9 @@ def spoil(bench: Bench, change: Change) -> None:
     """Change `menu` in the dataset's file."""
     path = bench.store.dataset(REPO)
     instances = read_records(path, Instance)
-    found = next(one for one in instances if one.instance_id == instance_id("menu"))
+    found = next(instance for instance in instances if instance.instance_id == instance_id("menu"))
     changed = found.model_copy(update=change(found))
-    write_records(path, [changed if one is found else one for one in instances])
+    write_records(path, [changed if instance is found else instance for instance in instances])
 
 
 @pytest.mark.rule("dataset-check")

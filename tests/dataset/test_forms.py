@@ -29,8 +29,8 @@ def again(form: str, folder: Path, *instances: Instance) -> list[Candidate]:
     """The result of stage 01 for an export."""
     path, store = folder / "export.jsonl", Store(folder / "data")
     path.write_bytes(lines(form, instances))
-    collect_from(store, REPO, open_source("dataset", REPO, Options(path)), [one.number for one in instances])
-    return [one for one in outcomes(store).values() if isinstance(one, Candidate)]
+    collect_from(store, REPO, open_source("dataset", REPO, Options(path)), [instance.number for instance in instances])
+    return [outcome for outcome in outcomes(store).values() if isinstance(outcome, Candidate)]
 
 
 def what_counts(one: Instance | Candidate) -> dict[str, Any]:

@@ -71,8 +71,10 @@ def test_an_entry_contains_no_text_of_other_people(tiny: Bench) -> None:
     """Datasets contain other people's code, so the project publishes lists."""
     instances = [tiny.instance(name) for name in QUALIFIED]
     text = lines(instances).decode()
-    assert not any(line in text for one in instances for line in ADDED.findall(one.fix_patch + one.test_patch))
-    assert not any(said in text for one in instances for said in (one.title, "diff --git"))
+    assert not any(
+        line in text for instance in instances for line in ADDED.findall(instance.fix_patch + instance.test_patch)
+    )
+    assert not any(said in text for instance in instances for said in (instance.title, "diff --git"))
 
 
 @pytest.mark.rule("lists-not-datasets")

@@ -88,7 +88,9 @@ def test_a_reworked_statement_is_restored_from_the_ratings(
     (tmp_path / "metadata.json").write_text(json.dumps(export))
     assert again(bench, entries, tmp_path / "metadata.json") == []
     assert "reviewers rewrote" not in capsys.readouterr().err
-    (fresh,) = [one for one in read_records(bench.store.dataset(REPO), Instance) if one.instance_id == name]
+    (fresh,) = [
+        instance for instance in read_records(bench.store.dataset(REPO), Instance) if instance.instance_id == name
+    ]
     assert fresh.task().statement[0].body == text
 
 
@@ -102,7 +104,7 @@ def test_a_pull_request_that_the_source_lacks_is_a_difference(
     found = again(bench, [missing, *entries])
     assert found == [Difference("acme__ui-77", "outcome", "qualified", "not collected")]
     assert "left out: no merged pull request #77 of acme/ui\n  check that it is merged" in capsys.readouterr().err
-    assert [one.instance_id for one in read_records(bench.store.dataset(REPO), Instance)] == [
+    assert [instance.instance_id for instance in read_records(bench.store.dataset(REPO), Instance)] == [
         instance_id("menu"),
         instance_id("badge"),
     ]
@@ -160,7 +162,9 @@ def test_the_memory_limit_of_the_list_is_used(tiny: Bench, bench: Bench) -> None
     plain, large = locks(tiny, "menu", "badge")
     large = large.model_copy(update={"memory": 6 * 2**30})
     assert again(bench, [plain, large]) == []
-    built = {one.instance_id: lock(one).memory for one in read_records(bench.store.dataset(REPO), Instance)}
+    built = {
+        instance.instance_id: lock(instance).memory for instance in read_records(bench.store.dataset(REPO), Instance)
+    }
     assert built == {plain.instance_id: plain.memory, large.instance_id: large.memory}
 
 
@@ -174,7 +178,7 @@ def test_every_fact_that_differs_is_named() -> None:
     quarantine = {"m.test.ts > b": {"fix": {"PASSED": 2, "FAILED": 1}}}
     changed = {"merge_sha": "d" * 40, "files": ("m.test.ts",), "quarantine": quarantine}
     rebuilt = make_instance(tests={"m.test.ts > a": "NFP"}, **changed)
-    assert [tuple(one)[1:] for one in differences(listed, rebuilt)] == [
+    assert [tuple(difference)[1:] for difference in differences(listed, rebuilt)] == [
         ("files: n.test.ts", "listed", ABSENT),
         ("merge", "c" * 40, "d" * 40),
         ("quarantine: m.test.ts > b", ABSENT, "listed"),
@@ -233,7 +237,7 @@ def _pulls(world: World, tiny: Bench) -> None:
     repo = world.repository(str(REPO), clone=tiny.library)
     candidates = read_records(tiny.store.raw(REPO) / "candidates.jsonl", Candidate)
     for name, files in FILES.items():
-        one = next(one for one in candidates if one.number == NUMBERS[name])
+        one = next(candidate for candidate in candidates if candidate.number == NUMBERS[name])
         about = {"title": one.title, "merged_at": one.merged_at, "base": one.base.sha, "merge": one.merge_sha}
         repo.pull(one.number, files=files, **about)
 

@@ -81,7 +81,7 @@ def test_the_wheel_declares_everything_that_it_imports() -> None:
     assert used - declared == BROUGHT.keys()
     for package, bringer in BROUGHT.items():
         assert bringer in declared
-        assert package in {canonicalize_name(name_of(one)) for one in requires(bringer) or ()}
+        assert package in {canonicalize_name(name_of(require)) for require in requires(bringer) or ()}
 
 
 @pytest.fixture

@@ -165,7 +165,7 @@ def test_the_readme_counts_the_published_lists() -> None:
 def marked(kind: str) -> set[str]:
     """The ids on tests."""
     pattern = rf"mark\.{kind}\(\"?([\w.-]+)\"?\)"
-    return {one for path in (ROOT / "tests").rglob("*.py") for one in re.findall(pattern, text(path))}
+    return {match for path in (ROOT / "tests").rglob("*.py") for match in re.findall(pattern, text(path))}
 
 
 def rows(path: Path) -> set[str]:
@@ -175,7 +175,7 @@ def rows(path: Path) -> set[str]:
 
 def rows_of(page: str) -> set[str]:
     cells = re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE)
-    return {one for cell in cells for one in re.findall(r"[\w.-]+", cell)}
+    return {match for cell in cells for match in re.findall(r"[\w.-]+", cell)}
 
 
 @pytest.mark.parametrize(("kind", "page"), [("trap", "rules.md"), ("rule", "rules.md"), ("invariant", "design.md")])

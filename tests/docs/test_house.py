@@ -110,7 +110,7 @@ def test_the_map_names_every_floor() -> None:
 def test_there_are_no_circular_imports() -> None:
     """Layers separate packages; within a package, modules are ordered as well. Raises CycleError with the modules."""
     graph = grimp.build_graph("pipeline", cache_dir=None)
-    order = TopologicalSorter({one: graph.find_modules_directly_imported_by(one) for one in graph.modules})
+    order = TopologicalSorter({module: graph.find_modules_directly_imported_by(module) for module in graph.modules})
     assert len(list(order.static_order())) > 300
 
 

@@ -291,9 +291,11 @@ def test_a_real_lock_file_is_read(path: Path) -> None:
     assert (found.manager, found.evidence["manager"]) == (own.name, path.name)
     if found.manager_version:
         assert found.manager_version.partition(".")[0] == path.parent.name.partition(".")[0]
-    packages = {one.name: one.version for one in locks.locked(path.name, text) if one.name != "is-number"}
+    packages = {
+        package.name: package.version for package in locks.locked(path.name, text) if package.name != "is-number"
+    }
     assert packages == {"@types/estree": "1.0.5", "is-odd": "3.0.1"}
-    numbers = {one.version for one in locks.locked(path.name, text) if one.name == "is-number"}
+    numbers = {package.version for package in locks.locked(path.name, text) if package.name == "is-number"}
     assert numbers == {"7.0.0", "6.0.0"}
     assert locks.version(path.name, text, "is-number", "^7.0.0") == "7.0.0"
     assert locks.version(path.name, text, "gone", "^1.0.0") == ""
@@ -307,7 +309,9 @@ def test_entries_of_a_real_lock_file_can_be_changed(path: Path) -> None:
     manifest = (HERE / "managers" / "project" / "package.json").read_bytes()
     after = edits.apply([edit], {"package.json": manifest, path.name: text.encode()}, lambda: REGISTRY)
     told = json.loads(after["package.json"])
-    numbers = {one.version for one in locks.locked(path.name, after[path.name].decode()) if one.name == "is-number"}
+    numbers = {
+        package.version for package in locks.locked(path.name, after[path.name].decode()) if package.name == "is-number"
+    }
     overruled = any("5.0.0" in json.dumps(told.get(key, "")) for key in ("overrides", "resolutions", own.name))
     assert numbers == {"7.0.0", "5.0.0"} or overruled
     assert told["dependencies"] == {"is-number": "^7.0.0"}

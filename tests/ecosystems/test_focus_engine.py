@@ -75,7 +75,7 @@ def test_a_documentation_site_does_not_affect_a_component(
     """The whole install ends in a 404; an install for the component alone does not request the package."""
     whole = make_environment(manager=manager, manager_version=version, install=words, node=node.version())
     tools = installation(whole).tools(node.version(), node.architecture())
-    node.prefix(tmp_path / "cache", *(node.exact(tmp_path / "cache", one) for one in tools))
+    node.prefix(tmp_path / "cache", *(node.exact(tmp_path / "cache", tool) for tool in tools))
     with Registry(host="127.0.0.1", packages={"kept": "1.0.0"}) as registry:
         monkeypatch.setenv("npm_config_registry", registry.address)
         monkeypatch.setenv("npm_config_fetch_retries", "0")

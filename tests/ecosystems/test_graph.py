@@ -25,14 +25,14 @@ def test_the_dependency_graph_is_read_from_every_lock_file(path: Path) -> None:
     made = graph(path.name, path.read_text(), PROJECT)
     assert made.chains("is-number", "6.0.0") == {Ask("", "devDependencies", "is-odd"): ("is-odd", "is-number")}
     assert made.chains("is-number", "7.0.0") == {Ask("", "dependencies", "is-number"): ("is-number",)}
-    fetched = {(one.name, one.version) for one in made.reached(made.requested)}
+    fetched = {(package.name, package.version) for package in made.reached(made.requested)}
     assert fetched == {("is-number", "6.0.0"), ("is-number", "7.0.0"), ("is-odd", "3.0.1"), ("@types/estree", "1.0.5")}
 
 
 @pytest.mark.parametrize("path", LOCKS, ids=lambda path: f"{path.parent.parent.name}-{path.parent.name}")
 def test_packages_that_no_manifest_requires_are_not_fetched(path: Path) -> None:
     made = graph(path.name, path.read_text(), {"dependencies": {"is-number": "^7.0.0"}})
-    assert [(one.name, one.version) for one in made.reached(made.requested)] == [("is-number", "7.0.0")]
+    assert [(package.name, package.version) for package in made.reached(made.requested)] == [("is-number", "7.0.0")]
 
 
 @pytest.mark.parametrize("path", ["yarn.lock", "package-lock.json", "pnpm-lock.yaml", "bun.lock", "README.md"])
@@ -125,7 +125,7 @@ NPM = json.dumps({
 def test_only_packages_of_the_registry_are_looked_up(path: str, text: str) -> None:
     """Otherwise an alias, or an archive from elsewhere, would be taken for a package that is gone."""
     made = graph(path, text)
-    assert {(one.name, one.version) for one in made.reached(made.requested)} == {
+    assert {(package.name, package.version) for package in made.reached(made.requested)} == {
         ("a", "1.2.0"),
         ("@x/b", ""),
         ("real", "3.1.0"),
@@ -190,11 +190,11 @@ def test_peer_suffixes_of_pnpm_entries_are_understood() -> None:
         {"devDependencies": {"tool": "^2.0.0"}},
         **{"packages/ui": {"dependencies": {"other": "npm:real@^3"}}},
     )
-    fetched = {(one.name, one.version) for one in made.reached(made.requested)}
+    fetched = {(package.name, package.version) for package in made.reached(made.requested)}
     assert fetched == {("tool", "2.0.0"), ("peer", "1.0.0"), ("real", "3.1.0")}
 
 
 def test_peer_suffixes_of_old_lock_files_are_no_version() -> None:
-    assert [tuple(one[:2]) for one in locks.locked("pnpm-lock.yaml", "packages:\n\n  /a/1.0.0_react@18.0.0:\n")] == [
-        ("a", "1.0.0")
-    ]
+    assert [
+        tuple(package[:2]) for package in locks.locked("pnpm-lock.yaml", "packages:\n\n  /a/1.0.0_react@18.0.0:\n")
+    ] == [("a", "1.0.0")]

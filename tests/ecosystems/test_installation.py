@@ -25,7 +25,7 @@ from pipeline.ecosystems.installation import installation, manifests, thawed, to
 def test_the_package_of_each_manager_is_known(name: str, release: str, packages: list[str]) -> None:
     """Yarn 2 and later are another package than yarn 1; npm is always there, for scripts of single packages."""
     spec = make_environment(manager=name, manager_version=release)
-    assert [str(one) for one in tools(spec, "20.19.5", "x64")] == packages
+    assert [str(tool) for tool in tools(spec, "20.19.5", "x64")] == packages
     assert installation(spec).tools("20.19.5", "arm64") == tools(spec, "20.19.5", "arm64")
 
 
@@ -33,7 +33,7 @@ def test_the_package_of_each_manager_is_known(name: str, release: str, packages:
     ("node", "npm"), [("14.21.3", "6"), ("16.20.2", "8"), ("18", "9"), ("22.1", "10"), ("25.0.0", "11")]
 )
 def test_each_node_gets_an_npm_that_it_supports(node: str, npm: str) -> None:
-    assert [str(one) for one in tools(make_environment(manager="npm", manager_version=""), node, "x64")] == [
+    assert [str(tool) for tool in tools(make_environment(manager="npm", manager_version=""), node, "x64")] == [
         f"npm@{npm}"
     ]
 
@@ -46,7 +46,7 @@ def test_nested_folders_are_installed_by_their_own_managers() -> None:
         for folder, (name, version, words) in folders.items()
     )
     spec = make_environment(manager="npm", manager_version="10", install=("npm", "ci"), nested=nested)
-    assert [str(one) for one in tools(spec, "20.19.5", "x64")] == ["yarn@1.22.22", "npm@10"]
+    assert [str(tool) for tool in tools(spec, "20.19.5", "x64")] == ["yarn@1.22.22", "npm@10"]
     assert [command[3:] or command for command in installation(spec).commands] == [
         ("npm", "ci"),
         ("app", "yarn", "install"),

@@ -84,13 +84,16 @@ IMPORTERS = "lockfileVersion: '9.0'\nimporters:\n  .:\n    devDependencies:\n   
     ],
 )
 def test_packages_of_a_lock_file_are_read(path: str, text: str) -> None:
-    assert [(one.name, one.version) for one in locked(path, text)][:2] == [("@a/b", "1.2.3"), ("c", "1.0.0")]
+    assert [(package.name, package.version) for package in locked(path, text)][:2] == [
+        ("@a/b", "1.2.3"),
+        ("c", "1.0.0"),
+    ]
 
 
 def test_the_ranges_that_request_a_package_are_read() -> None:
     assert locked("yarn.lock", YARN)[0].requested == locked("yarn.lock", BERRY)[0].requested == ("^1.0.0", "~1.2.0")
     assert locked("yarn.lock", YARN)[2] == Locked("d", "4.5.0", ("https://github.com/acme/d/tarball/stable",))
-    assert [one.name for one in locked("npm-shrinkwrap.json", json.dumps(NPM_1))] == ["e", "c"]
+    assert [package.name for package in locked("npm-shrinkwrap.json", json.dumps(NPM_1))] == ["e", "c"]
 
 
 ALIAS = "node_modules/vue-latest"
@@ -193,7 +196,7 @@ def test_a_pinned_entry_matches_the_manifests_new_range(text: str, name: str, ol
 def test_entries_of_npm_are_pinned_wherever_they_are(data: dict) -> None:
     after = pin("package-lock.json", json.dumps(data), "c", "1.0.0", "0.9.0", REGISTRY)
     assert Locked("c", "0.9.0", ("https://r/c/-/c-0.9.0.tgz",)) in locked("package-lock.json", after)
-    assert "sha" not in json.dumps([one for one in locked("package-lock.json", after) if one.name == "c"])
+    assert "sha" not in json.dumps([package for package in locked("package-lock.json", after) if package.name == "c"])
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,8 @@ class Evaluation:
     def forget(self) -> None:
         """Turn the dataset into an older one, in which the runner that lies in this library is not protected."""
         instances = read_records(self.store.dataset(factories.REPO), Instance)
-        assert all("jest/bin/jest.js" in one.protected for one in instances)
-        older = [one.model_copy(update={"protected": ()}) for one in instances]
+        assert all("jest/bin/jest.js" in instance.protected for instance in instances)
+        older = [instance.model_copy(update={"protected": ()}) for instance in instances]
         write_records(self.store.dataset(factories.REPO), older)
 
     def evaluate(self, model: str = "model-a", run: str = "", **more: object) -> dict[str, Verdict]:
@@ -59,7 +59,7 @@ class Evaluation:
             self.store, subject, self.sandbox, **{"limits": LIMITS, "patience": IMPATIENT, "trust_local": True} | more
         )
         names = {number: name for name, number in NUMBERS.items()}
-        return {names[int(one.instance_id.rpartition("-")[2])]: one for one in verdicts}
+        return {names[int(verdict.instance_id.rpartition("-")[2])]: verdict for verdict in verdicts}
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def store(tmp_path: Path) -> Store:
 
 def given(folder: Path, *values: Any) -> Path:
     path = folder / "theirs.jsonl"
-    path.write_text("\n".join(json.dumps(one) for one in values))
+    path.write_text("\n".join(json.dumps(value) for value in values))
     return path
 
 

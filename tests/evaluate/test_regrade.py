@@ -21,10 +21,12 @@ def store(tmp_path: Path) -> Store:
     """A dataset with an empty patch for every second instance."""
     store = Store(tmp_path)
     instances = [make_instance(number) for number in range(1, 2 * SHARE + 2)]
-    empty = [make_prediction(one.number, model_name_or_path="model-a", model_patch="") for one in instances[::2]]
+    empty = [
+        make_prediction(instance.number, model_name_or_path="model-a", model_patch="") for instance in instances[::2]
+    ]
     write_records(store.dataset(REPO), instances)
     write_records(store.predictions(REPO, "magentless", "model-a") / "20240506T070809Z" / "predictions.jsonl", empty)
-    names = {one.instance_id: "a run" for one in instances}
+    names = {instance.instance_id: "a run" for instance in instances}
     write_json(store.evaluation(REPO, "magentless", "model-a") / "runs.json", names)
     return store
 
@@ -32,9 +34,9 @@ def store(tmp_path: Path) -> Store:
 @pytest.mark.rule("regrade")
 def test_verdicts_have_the_order_of_the_dataset(store: Store) -> None:
     verdicts = regrade(store, SUBJECT)
-    assert [one.instance_id for one in verdicts] == [REPO.instance_id(n) for n in range(1, 2 * SHARE + 2)]
-    assert {one.outcome for one in verdicts[::2]} == {Outcome.EMPTY}
-    assert {one.outcome for one in verdicts[1::2]} == {Outcome.NO_PREDICTION}
+    assert [verdict.instance_id for verdict in verdicts] == [REPO.instance_id(n) for n in range(1, 2 * SHARE + 2)]
+    assert {verdict.outcome for verdict in verdicts[::2]} == {Outcome.EMPTY}
+    assert {verdict.outcome for verdict in verdicts[1::2]} == {Outcome.NO_PREDICTION}
 
 
 @pytest.mark.rule("bad-input")

@@ -168,7 +168,11 @@ def test_regrading_from_stored_runs_gives_the_same_verdicts(evaluation: Evaluati
     evaluation.sandbox.opened.clear()
     verdicts = regrade(evaluation.store, SUBJECT)
     assert [(folder / name).read_bytes() for name in names] == before
-    assert {one.outcome for one in verdicts} == set(Outcome) - {Outcome.CRASHED, Outcome.TIMEOUT, Outcome.NOT_EVALUATED}
+    assert {verdict.outcome for verdict in verdicts} == set(Outcome) - {
+        Outcome.CRASHED,
+        Outcome.TIMEOUT,
+        Outcome.NOT_EVALUATED,
+    }
     assert evaluation.sandbox.opened == []
 
 
@@ -181,7 +185,7 @@ def test_patches_that_were_not_run_are_not_graded(evaluation: Evaluation) -> Non
         regrade(evaluation.store, SUBJECT)
     evaluation.evaluate()
     evaluation.predict(menu=WRONG, badge=ELSEWHERE)
-    causes = {one.instance_id: one.cause for one in regrade(evaluation.store, SUBJECT)}
+    causes = {verdict.instance_id: verdict.cause for verdict in regrade(evaluation.store, SUBJECT)}
     assert [causes[instance_id(name)] for name in ("menu", "badge")] == ["its run is not stored"] * 2
 
 
@@ -230,7 +234,7 @@ def test_regrading_reads_the_stored_report_again(evaluation: Evaluation) -> None
     evaluation.evaluate()
     (path,) = evaluation.store.root.glob("04_evaluation/runs/*/*/tests.report.gz")
     path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()).replace(b'"title":"named"', b'"title":"other"')))
-    (found,) = (one for one in regrade(evaluation.store, SUBJECT) if one.tests)
+    (found,) = (verdict for verdict in regrade(evaluation.store, SUBJECT) if verdict.tests)
     assert (found.outcome, found.unfixed) == (Outcome.UNRESOLVED, {"src/menu.test.js > named": "NONE"})
 
 
@@ -322,7 +326,7 @@ def test_every_attempt_has_its_own_verdicts(evaluation: Evaluation) -> None:
     write_bytes(of_attempt(path.parent, 2) / "predictions.jsonl", path.read_bytes())
     path.write_text(first)
     subjects = attempts(evaluation.store, SUBJECT)
-    assert [one.attempt for one in subjects] == [1, 2]
+    assert [subject.attempt for subject in subjects] == [1, 2]
     for one, wanted in zip(subjects, (Outcome.UNRESOLVED, Outcome.RESOLVED), strict=True):
         verdicts = evaluate(evaluation.store, one, evaluation.sandbox, limits=LIMITS, trust_local=True)
         by_id = {verdict.instance_id: verdict.outcome for verdict in verdicts}

@@ -33,7 +33,7 @@ def root(world: World, rate_limit: Callable[[], Node]) -> Node:
     return {
         "repository": repository_field,
         "node": partial(_node, world),
-        "nodes": lambda ids: [_node(world, one) for one in ids],
+        "nodes": lambda ids: [_node(world, id_) for id_ in ids],
         "rateLimit": lambda dryRun=False: rate_limit(),  # noqa: N803 - GitHub's argument
         "viewer": _user("ann"),
     }

@@ -70,7 +70,11 @@ def _prepare(request: Mapping[str, Any]) -> tuple[Query, OperationDefinitionNode
     )
     if isinstance(variables, list):
         raise variables[0]
-    fragments = {one.name.value: one for one in document.definitions if isinstance(one, FragmentDefinitionNode)}
+    fragments = {
+        definition.name.value: definition
+        for definition in document.definitions
+        if isinstance(definition, FragmentDefinitionNode)
+    }
     return Query(github_schema(), fragments, variables), operation
 
 
@@ -84,8 +88,10 @@ def _document(text: str) -> DocumentNode:
 
 
 def _operation(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
-    operations = [one for one in document.definitions if isinstance(one, OperationDefinitionNode)]
-    chosen = [one for one in operations if name is None or (one.name and one.name.value == name)]
+    operations = [definition for definition in document.definitions if isinstance(definition, OperationDefinitionNode)]
+    chosen = [
+        operation for operation in operations if name is None or (operation.name and operation.name.value == name)
+    ]
     if len(chosen) != 1:
         raise GraphQLError("An operation name is required" if name is None else f'No operation named "{name}"')
     if chosen[0].operation is not OperationType.QUERY:

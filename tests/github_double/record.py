@@ -50,19 +50,19 @@ class Record:
 
     @property
     def points(self) -> int:
-        return sum(one.cost for one in self.requests)
+        return sum(request.cost for request in self.requests)
 
     @property
     def tokens(self) -> dict[str, int]:
         """Points by token digest, in the order of their first request."""
         spent: Counter[str] = Counter()
-        for one in self.requests:
-            spent[one.token] += one.cost
+        for request in self.requests:
+            spent[request.token] += request.cost
         return dict(spent)
 
     def summary(self) -> dict[str, Any]:
         """Everything as plain data."""
-        requests = [asdict(one) for one in self.requests]
+        requests = [asdict(request) for request in self.requests]
         return {"points": self.points, "peak": self.peak, "tokens": self.tokens, "requests": requests}
 
 

@@ -162,8 +162,14 @@ def test_the_fast_execution_agrees_with_graphql_core(world: World, authors: bool
     """Answers and errors are the same, key by key and in the same order."""
     document, schema = parse(PAGE), github_schema()
     given = {"owner": "acme", "name": "ui", "authors": authors}
-    operation = next(one for one in document.definitions if isinstance(one, OperationDefinitionNode))
-    fragments = {one.name.value: one for one in document.definitions if isinstance(one, FragmentDefinitionNode)}
+    operation = next(
+        definition for definition in document.definitions if isinstance(definition, OperationDefinitionNode)
+    )
+    fragments = {
+        definition.name.value: definition
+        for definition in document.definitions
+        if isinstance(definition, FragmentDefinitionNode)
+    }
     variables = get_variable_values(schema, operation.variable_definitions, given)
     ours = execute(world, Query(schema, fragments, variables), operation, dict)
     theirs = execute_sync(
@@ -218,7 +224,7 @@ def test_recorded_requests_lack_only_the_token(github: GitHubDouble) -> None:
     post(github, query, n=1)
     post(github, "{ viewer { login } }", token="other")
     get(github, "/repos/acme/ui")
-    assert [(one.path, one.status, one.cost) for one in github.requests] == [
+    assert [(request.path, request.status, request.cost) for request in github.requests] == [
         ("/graphql", 200, 1),
         ("/graphql", 200, 1),
         ("/repos/acme/ui", 200, 1),

@@ -83,7 +83,7 @@ class Repository:
         """
         if self.clone and not files:
             files = changed_files(self.clone, fields["base"], fields["merge"])
-        changed = tuple(File(one) if isinstance(one, str) else one for one in files)
+        changed = tuple(File(file) if isinstance(file, str) else file for file in files)
         return self._put(Pull(number, files=changed, **_tuples(fields)))
 
     def change(self, number: int, **fields: Any) -> None:
@@ -150,7 +150,7 @@ class Repository:
         self._positions, self._commits = {}, {}
 
     def _next_moment(self) -> str:
-        newest = max(one.updated_at for one in self._outlines.values())
+        newest = max(outline.updated_at for outline in self._outlines.values())
         moment = datetime.strptime(newest, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC) + timedelta(seconds=1)
         return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 

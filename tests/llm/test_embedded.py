@@ -471,7 +471,7 @@ def test_the_reservation_matches_the_limit_that_is_sent(
     experiment, before = replace(experiment, model=model), len(bench.upstream.requests)
     answer = bench.chat(bench.key(experiment, budget_usd=2 * THOUSAND), model=model, **asked)
     assert answer.status_code == (200 if sent else 422)
-    received = [one.body for one in bench.upstream.requests[before:]]
+    received = [request.body for request in bench.upstream.requests[before:]]
     limits = [{name: value for name, value in body.items() if name.startswith("max_")} for body in received]
     assert limits == ([sent] if sent else [])
 
@@ -489,7 +489,7 @@ def test_the_limit_is_sent_under_the_providers_name(
     experiment, before = replace(experiment, model=model), len(bench.upstream.requests)
     tools = [{"type": "function", "function": {"name": "look_up", "parameters": {}}}]
     bench.chat(bench.key(experiment), model=model, tools=tools, reasoning_effort="high", **{name: 1000})
-    (sent,) = (one.body for one in bench.upstream.requests[before:] if one.path.endswith(route))
+    (sent,) = (request.body for request in bench.upstream.requests[before:] if request.path.endswith(route))
     assert {field: value for field, value in sent.items() if field.startswith("max_")} == {limit: 1000}
 
 
@@ -510,19 +510,19 @@ def test_a_prompt_is_marked_for_the_providers_cache(bench: Bench, experiment: Ex
     """Samples and turns repeat it, at a tenth of the price. (Our provider does not answer this form.)"""
     experiment, before = replace(experiment, model="remembering"), len(bench.upstream.requests)
     bench.chat(bench.key(experiment), model="remembering")
-    (sent,) = (one.body for one in bench.upstream.requests[before:] if one.path.endswith("/messages"))
+    (sent,) = (request.body for request in bench.upstream.requests[before:] if request.path.endswith("/messages"))
     assert sent["messages"][-1]["content"][-1]["cache_control"] == {"type": "ephemeral"}
 
 
 # -- several answers to one request, and which of several requests alike one is ---------------------------------------
 def asked_for(bench: Bench, before: int) -> list[int]:
-    return [one.body.get("n", 1) for one in bench.upstream.requests[before:]]
+    return [request.body.get("n", 1) for request in bench.upstream.requests[before:]]
 
 
 def test_several_answers_to_one_request_pay_for_its_prompt_once(bench: Bench, experiment: Experiment) -> None:
     experiment = replace(experiment, model="several")
     answer = bench.chat(bench.key(experiment), model="several", n=4)
-    assert [one["message"]["content"] for one in answer.json()["choices"]] == ["good day " * 9] * 4
+    assert [choice["message"]["content"] for choice in answer.json()["choices"]] == ["good day " * 9] * 4
     (row,) = booked(bench, experiment)
     assert (row.tokens_in, row.tokens_out) == (2, 84)
     assert row.cost_usd == 2 * Decimal("0.00000027") + 84 * Decimal("0.0000011")

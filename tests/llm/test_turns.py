@@ -25,7 +25,7 @@ def seconds(limits: dict[str, int], *requests: dict[str, Any]) -> list[float]:
 
     async def all_at_once() -> None:
         turns = Turns(app, {"m": "key"}, {"key": limits}, MINUTE)
-        await asyncio.gather(*(turns({"type": "http", "method": "POST"}, sends(one), None) for one in requests))
+        await asyncio.gather(*(turns({"type": "http", "method": "POST"}, sends(request), None) for request in requests))
 
     asyncio.run(all_at_once())
     return [one - begun[0] for one in begun]

@@ -138,8 +138,8 @@ def test_migrated_records_have_the_same_content(store: Store) -> None:
     assert len(read_records(store.raw(REPO) / "candidates.jsonl", Candidate)) > len(found)
     for agent, model in WHO:
         verdicts = read_records(store.evaluation(REPO, agent, model) / "verdicts.jsonl", Verdict)
-        assert [one.instance_id for one in verdicts] == [one.instance_id for one in found]
-        assert all(consistent(one, store.root) is None for one in verdicts)
+        assert [verdict.instance_id for verdict in verdicts] == [one.instance_id for one in found]
+        assert all(consistent(verdict, store.root) is None for verdict in verdicts)
         for one, before in zip(verdicts, _old_verdicts(agent, model), strict=True):
             assert (one.outcome, list(one.fixed)) == (before["outcome"], before["fixed"])
             assert [list(one.unfixed), list(one.broken)] == [before["unfixed"], before["broken"]]
@@ -183,7 +183,7 @@ def test_a_run_of_another_dataset_keeps_its_name(old: Path) -> None:
 def test_verdicts_can_be_regraded(store: Store) -> None:
     """Runs from before there was a law are no evidence under it: they are run again, and nothing breaks until then."""
     verdicts = regrade(store, Subject(REPO, "magentless", "scripted"))
-    assert {str(one.outcome) for one in verdicts} == {"not_evaluated", "empty"}
+    assert {str(verdict.outcome) for verdict in verdicts} == {"not_evaluated", "empty"}
 
 
 def test_outcomes_of_candidates_are_read(store: Store) -> None:
@@ -300,7 +300,7 @@ def test_models_that_shared_a_folder_are_separated(bare: Path) -> None:
     store = Store(bare)
     for number, model in enumerate(("org/m", "org:m", "org_m")):
         path = store.predictions(repo, "magentless", model) / str(number) / "predictions.jsonl"
-        assert [one.model_name_or_path for one in read_records(path, Prediction)] == [model]
+        assert [prediction.model_name_or_path for prediction in read_records(path, Prediction)] == [model]
     assert store.predicted(repo) == [("magentless", name) for name in ("org/m", "org:m", "org_m")]
 
 

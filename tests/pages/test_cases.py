@@ -61,7 +61,7 @@ def test_the_older_form_says_only_whether_a_page_passes(tmp_path: Path) -> None:
     for name in ("example-pass", "example-fail"):
         (case.folder / name).mkdir()
         (case.folder / name / "index.html").write_text(page())
-    assert [(one.name, one.passes) for one in load_case(case.folder).examples[1:]] == [
+    assert [(example.name, example.passes) for example in load_case(case.folder).examples[1:]] == [
         ("example-pass/index.html", True),
         ("example-fail/index.html", False),
     ]
@@ -115,9 +115,9 @@ def test_links_out_of_a_case_are_not_read(tmp_path: Path) -> None:
 def test_a_folder_of_cases_or_a_single_case_is_loaded(tmp_path: Path) -> None:
     make_case(tmp_path / "b")
     make_case(tmp_path / "a")
-    assert [one.name for one in load_cases(tmp_path)] == ["a", "b"]
-    assert [one.name for one in load_cases(tmp_path / "b")] == ["b"]
-    assert [one.name for one in load_cases(tmp_path, ("b",))] == ["b"]
+    assert [case.name for case in load_cases(tmp_path)] == ["a", "b"]
+    assert [case.name for case in load_cases(tmp_path / "b")] == ["b"]
+    assert [case.name for case in load_cases(tmp_path, ("b",))] == ["b"]
     assert set_name(tmp_path, load_cases(tmp_path)) != set_name(tmp_path, load_cases(tmp_path, ("b",)))
 
 

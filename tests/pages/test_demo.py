@@ -33,7 +33,7 @@ def test_a_check_reports_expectations_that_do_not_hold(tmp_path: Path) -> None:
     )
     found = check([case])
     assert (found.examples, found.expectations, found.held) == (3, 7, 5)
-    said = {(one.where, one.what) for one in found.findings}
+    said = {(finding.where, finding.what) for finding in found.findings}
     assert ("examples/broken.html", 'there is no <script id="a11y-assertions">') in said
     assert ("examples/turned.html", "'Has a heading': expected to fail, and does not") in said
     assert ("examples/turned.html", "'Nobody asserts': no assertion has this name") in said
@@ -45,9 +45,12 @@ def test_a_case_that_passes_an_unrelated_page_is_reported(tmp_path: Path) -> Non
     test = "module.exports.run = async ({assert}) => { await assert('Nothing is asked', () => true); };"
     lax = make_case(tmp_path / "lax", test + " module.exports.onTask = () => true;", "Make anything.")
     found = check([lax])
-    assert {one.where for one in found.findings if "it passes" in one.what} == {"an empty page", "an unrelated page"}
+    assert {finding.where for finding in found.findings if "it passes" in finding.what} == {
+        "an empty page",
+        "an unrelated page",
+    }
     strict = make_case(tmp_path / "strict", test, "Make a page about a lighthouse.")
-    assert not [one for one in check([strict]).findings if "it passes" in one.what]
+    assert not [finding for finding in check([strict]).findings if "it passes" in finding.what]
 
 
 def test_check_prints_its_findings(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_assertions_may_be_returned(tmp_path: Path) -> None:
         ] };
       };"""
     told = seen(tmp_path / "older", test)
-    assert [(one.name, one.status, one.type, one.message) for one in told.assertions] == [
+    assert [(assertion.name, assertion.status, assertion.type, assertion.message) for assertion in told.assertions] == [
         ("one heading", "pass", "R", ""),
         ("two headings", "fail", "BP", "1 of 2"),
         ("no type", "fail", "R", ""),
@@ -65,9 +65,12 @@ def test_the_helpers_of_a_test(tmp_path: Path) -> None:
         await assert("an object that says no", () => ({ pass: 0, message: "no" }), { type: "BP" });
       };"""
     told = seen(tmp_path / "helped", test)
-    assert [(one.status, one.type) for one in told.assertions] == [*[("pass", "R")] * 3, ("fail", "BP")], told
+    assert [(assertion.status, assertion.type) for assertion in told.assertions] == [
+        *[("pass", "R")] * 3,
+        ("fail", "BP"),
+    ], told
     assert told.assertions[-1].message == "no"
-    assert "image-alt" in [one.id for one in told.violations]
+    assert "image-alt" in [violation.id for violation in told.violations]
 
 
 RETURNED = """
@@ -88,7 +91,9 @@ RETURNED = """
 def test_violations_that_run_axe_returns_count(gives: str, rules: dict[str, int], tmp_path: Path) -> None:
     """The public harness merges them into its own result; a test may have run axe-core itself."""
     told = seen(tmp_path / "returning", RETURNED.replace("GIVES", gives))
-    assert {one.id: one.count for one in told.violations if "best-practice" not in one.tags} == rules, told
+    assert {
+        violation.id: violation.count for violation in told.violations if "best-practice" not in violation.tags
+    } == rules, told
     assert judge(told).result == ("failed" if rules else "passed")
 
 
@@ -108,7 +113,7 @@ def test_a_page_of_the_older_form_says_only_whether_it_passes(tmp_path: Path) ->
         (case.folder / folder / "bad.html").write_text(page(body="<img src='data:,'>"))
     (case.folder / "examples" / "good.html").unlink()
     found = check([load_case(case.folder)])
-    assert {one.where for one in found.findings} == {"example-pass/bad.html", "example-fail/good.html"}
+    assert {finding.where for finding in found.findings} == {"example-pass/bad.html", "example-fail/good.html"}
     assert (found.examples, found.expectations) == (4, 0)
 
 
@@ -237,7 +242,7 @@ def test_chromium_gets_playwrights_switches_and_ours(tmp_path: Path) -> None:
         await assert("ours", () => ({ pass: off.includes("RenderDocument"), message: off }));
       };"""
     told = seen(tmp_path / "switches", test)
-    assert [one.status for one in told.assertions] == ["pass", "pass"], told
+    assert [assertion.status for assertion in told.assertions] == ["pass", "pass"], told
 
 
 @pytest.mark.parametrize("load", ["utils.reload()", "page.reload()", "page.evaluate(() => location.reload())"])
@@ -256,4 +261,4 @@ def test_a_page_that_is_loaded_again_is_without_the_mouse(tmp_path: Path, load: 
         await assert("the mouse is gone", async () => !(await ferry.evaluate(isBelow)));
       }};"""
     told = seen(tmp_path / "mouse", test)
-    assert [one.status for one in told.assertions] == ["pass", "pass"], told
+    assert [assertion.status for assertion in told.assertions] == ["pass", "pass"], told

@@ -40,11 +40,11 @@ def evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluation:
 
 def test_every_answer_gets_a_verdict(evaluation: Evaluation) -> None:
     verdicts = evaluation.evaluate()
-    ends = [(one.result, one.cause) for one in verdicts if one.model == "one"]
+    ends = [(verdict.result, verdict.cause) for verdict in verdicts if verdict.model == "one"]
     assert ends == [("passed", ""), ("passed", ""), ("failed", ""), ("failed", "time"), ("error", "machine")]
     assert read_records(evaluation.run.evaluated / "verdicts.jsonl", PageVerdict) == verdicts
     assert verdicts[2].incidents == ("network",) and verdicts[1].advice == (REGION,)
-    assert {one.law for one in verdicts} == {page_law()}
+    assert {verdict.law for verdict in verdicts} == {page_law()}
 
 
 def test_the_modules_that_interpret_ends_are_in_the_law() -> None:
@@ -56,7 +56,7 @@ def test_the_modules_that_interpret_ends_are_in_the_law() -> None:
 def test_other_tags_that_count_regrade_without_running_pages(evaluation: Evaluation) -> None:
     evaluation.evaluate()
     strict = Evaluation(evaluation.run, apart=())
-    assert [one.result for one in strict.evaluate()][:2] == ["passed", "failed"]
+    assert [verdict.result for verdict in strict.evaluate()][:2] == ["passed", "failed"]
     archived = list((evaluation.run.store.root / "archive").rglob("verdicts.jsonl"))
     assert len(archived) == 1, "what is replaced is archived first"
     assert evaluated(load_run(evaluation.run.store))[0].apart == ()
@@ -76,7 +76,7 @@ def test_pages_of_another_chromium_run_again_only_on_request(evaluation: Evaluat
     monkeypatch.setattr("pipeline.pages.evaluating.version", lambda program: "2.0")
     monkeypatch.setattr("pipeline.pages.evaluating.executable", lambda: "chromium")
     monkeypatch.setattr("pipeline.pages.running.look", lambda job: Looked(older))
-    write_records(run.folder / "answers.jsonl", [one for one in run.answers() if one.sample == 4])
+    write_records(run.folder / "answers.jsonl", [answer for answer in run.answers() if answer.sample == 4])
     Evaluation(run).evaluate()
     monkeypatch.setattr("pipeline.pages.running.look", lambda job: Looked(newer))
     called = CliRunner().invoke(program, ["pages", "eval", "--data", str(run.store.root)])
@@ -97,10 +97,10 @@ def test_a_doubt_left_open_by_the_machine_is_not_kept(evaluation: Evaluation, mo
         return Looked(Observed(threw="no") if "<!-- </pre>" in job.html else Observed(machine="browser: gone"))
 
     monkeypatch.setattr("pipeline.pages.running.look", look)
-    first = [one for one in Evaluation(evaluation.run).evaluate() if one.sample == 4]
+    first = [verdict for verdict in Evaluation(evaluation.run).evaluate() if verdict.sample == 4]
     assert [(one.result, one.cause) for one in first] == [("error", "machine")] * 2
     monkeypatch.setattr("pipeline.pages.running.look", lambda _: Looked(SEEN[0]))
-    again = [one for one in Evaluation(evaluation.run).evaluate() if one.sample == 4]
+    again = [verdict for verdict in Evaluation(evaluation.run).evaluate() if verdict.sample == 4]
     assert [one.result for one in again] == ["passed", "passed"]
 
 
@@ -120,7 +120,7 @@ def test_a_doubt_that_another_good_example_settled_is_settled_again(tmp_path: Pa
     for html in (page(), good, good):
         example.write_text(html)
         verdicts = Evaluation(with_cases(run, tmp_path / "cases")).evaluate()
-        causes.append({one.cause for one in verdicts})
+        causes.append({verdict.cause for verdict in verdicts})
     assert causes == [{"case"}, {"unfinished"}, {"unfinished"}]
     assert len(looked) == 5 + 5 + 1, "the good example is run once, and nothing the third time"
 
@@ -139,7 +139,7 @@ def test_results_have_the_fields_of_the_public_harness(evaluation: Evaluation) -
     aggregate = found["aggregates"][0]
     assert (aggregate["n_samples"], aggregate["n_pass"], aggregate["n_error"]) == (4, 2, 1)
     assert aggregate["pass_at_k"] == {"1": 0.5, "3": 1.0}
-    times = [one["timestamp"] for one in found["results"]] + [one["computed_at"] for one in found["aggregates"]]
+    times = [result["timestamp"] for result in found["results"]] + [one["computed_at"] for one in found["aggregates"]]
     assert all(map(datetime.fromisoformat, times)), "also of pages that the machine failed at"
 
 
@@ -185,7 +185,9 @@ def test_a_page_that_was_cut_short_meets_no_requirement(evaluation: Evaluation) 
     assert (record["cause"], record["result"], record["test_function"]["status"]) == ("time", "FAIL", "fail")
     reached = (Assertion(name="tidy", status="pass", type="BP"),)
     cut = [
-        one.model_copy(update={"assertions": reached}) for one in verdicts if one.model == "one" and one.cause == "time"
+        verdict.model_copy(update={"assertions": reached})
+        for verdict in verdicts
+        if verdict.model == "one" and verdict.cause == "time"
     ]
     row = model_row("one", [], cut, evaluation.run.keys)
     assert (row.requirements, row.best_practices) == ((0, 1), (0, 1))
@@ -240,7 +242,7 @@ def test_rules_and_criteria_count_pages(evaluation: Evaluation) -> None:
 
 def test_two_runs_are_compared_page_by_page(evaluation: Evaluation) -> None:
     verdicts = evaluation.evaluate()
-    turned = [one.model_copy(update={"result": "passed"}) for one in verdicts if one.model == "one"]
+    turned = [verdict.model_copy(update={"result": "passed"}) for verdict in verdicts if verdict.model == "one"]
     (found,) = compared(verdicts, turned)
     assert (found.pages, found.only_first, found.only_second, found.both) == (4, 0, 2, 2)
     assert found.p == 1, "one case can show nothing"
@@ -293,10 +295,10 @@ def test_comparing_runs_with_different_rules_is_refused(
     assert refused.value.hint == "run: just pages-eval --run strict --apart best-practice"
     before = Baseline("before", evaluation, verdicts)
     assert before.compared(verdicts) == verdicts and before.notes(evaluation, verdicts) == []
-    older = [one.model_copy(update={"law": "older"}) for one in verdicts]
+    older = [verdict.model_copy(update={"law": "older"}) for verdict in verdicts]
     slower = Baseline("slow", replace(evaluation, limits=Limits(page=9)), older)
     assert [" ".join(note.split()[:2]) for note in slower.notes(evaluation, verdicts)] == ["slow was"] * 2
-    stricter = [one.model_copy(update={"case_digest": "other"}) for one in verdicts]
+    stricter = [verdict.model_copy(update={"case_digest": "other"}) for verdict in verdicts]
     other = Baseline("other", evaluation, stricter)
     text = BeautifulSoup(write(evaluation, verdicts, other).read_text(encoding="utf-8"), "html.parser").get_text(" ")
     assert other.compared(verdicts) == []
@@ -318,12 +320,12 @@ def test_the_report_names_rules_that_count_and_missing_results(report: Path) -> 
 
 def test_the_report_has_its_tables_figures_and_samples(report: Path) -> None:
     soup = BeautifulSoup(report.read_text(encoding="utf-8"), "html.parser")
-    titles = [one.get_text() for one in soup.select("h3")]
+    titles = [element.get_text() for element in soup.select("h3")]
     assert titles[:2] == ["Models", "pass@k"] and "Rules" in titles and "Cost of the answers" in titles
-    assert all(one["alt"] for one in soup.select("figure img"))
+    assert all(element["alt"] for element in soup.select("figure img"))
     assert len(soup.select("figure img")) == 2, "what is not known of the cost is not drawn"
-    links = [one["href"] for one in soup.select("tbody a")]
-    assert len(links) == 10 and all((report.parent / one).exists() for one in links)
+    links = [element["href"] for element in soup.select("tbody a")]
+    assert len(links) == 10 and all((report.parent / link).exists() for link in links)
     assert (report.parent / "figures" / "pass-at-k.svg").exists()
 
 
@@ -364,13 +366,15 @@ def test_foreign_text_is_escaped_and_only_our_script_may_run(report: Path) -> No
     assert shown.select_one("pre").get_text("\n").startswith("<!doctype html>")
     assert shown.select_one("figure img")["src"].startswith("data:image/png;base64,")
     assert "network: 3" in shown.get_text() and "paid by" in shown.get_text()
-    assert "0.00000001" in [one.get_text() for one in shown.select(".facts dd")], "money is never in powers of ten"
+    assert "0.00000001" in [element.get_text() for element in shown.select(".facts dd")], (
+        "money is never in powers of ten"
+    )
 
 
 def test_other_cases_can_grade_the_same_answers(evaluation: Evaluation, tmp_path: Path) -> None:
     make_case(tmp_path / "stricter" / "harbour", test="module.exports.run = async () => {};")
     other = keep(Evaluation(with_cases(evaluation.run, tmp_path / "stricter")), SEEN[:1] * 5)
-    assert {one.result for one in other.evaluate()} == {"passed"}
+    assert {verdict.result for verdict in other.evaluate()} == {"passed"}
     again, verdicts = evaluated(load_run(evaluation.run.store))
     assert write(again, verdicts).exists() and again.run.cases[0].code != evaluation.run.cases[0].code
 
@@ -379,9 +383,9 @@ def test_a_screenshot_of_an_earlier_evaluation_is_not_shown(evaluation: Evaluati
     evaluation.evaluate()
     make_case(tmp_path / "stricter" / "harbour", test="module.exports.run = async () => {};")
     other = Evaluation(with_cases(evaluation.run, tmp_path / "stricter"))
-    assert {one.cause for one in other.evaluate()} == {"machine"}
+    assert {verdict.cause for verdict in other.evaluate()} == {"machine"}
     results = json.loads((evaluation.run.evaluated / "results.json").read_text())["results"]
-    assert {one["screenshot_path"] for one in results} == {None}
+    assert {result["screenshot_path"] for result in results} == {None}
     assert not list(evaluation.run.evaluated.rglob("*.png"))
 
 

@@ -48,31 +48,31 @@ def generate(setting: Setting, cases: list[Case], asked: Asked, **how: Any) -> R
 
 def test_every_prompt_is_sent_once_per_sample(setting: Setting, cases: list[Case]) -> None:
     run = generate(setting, cases, Asked(("one", "other"), 2, (1, 2), 42, temperature=0.5))
-    assert [one.key for one in run.answers()] == run.keys and len(run.keys) == 8
+    assert [answer.key for answer in run.answers()] == run.keys and len(run.keys) == 8
     assert sorted(path.name for path in (run.folder / "raw" / "pier").iterdir()) == [
         *("one__s0.html", "one__s1.html"),
         *("other__s0.html", "other__s1.html"),
     ]
     assert (run.folder / "raw/quay/one__s1.html").read_text() == "<!doctype html><h1>quay 43</h1></html>"
-    bodies = [one.body for one in setting.writer.requests]
-    assert {(one["temperature"], one["seed"]) for one in bodies} == {(0.5, 42), (0.5, 43)}
-    assert {tuple(said["content"] for said in one["messages"]) for one in bodies} == {
+    bodies = [request.body for request in setting.writer.requests]
+    assert {(body["temperature"], body["seed"]) for body in bodies} == {(0.5, 42), (0.5, 43)}
+    assert {tuple(said["content"] for said in body["messages"]) for body in bodies} == {
         (SYSTEM, case.prompt) for case in cases
     }
 
 
 def test_a_single_sample_has_no_suffix_and_no_seed(setting: Setting, cases: list[Case]) -> None:
     run = generate(setting, cases, Asked(("one",)))
-    assert [one.html for one in run.answers()] == ["raw/pier/one.html", "raw/quay/one.html"]
+    assert [answer.html for answer in run.answers()] == ["raw/pier/one.html", "raw/quay/one.html"]
     assert "seed" not in setting.writer.requests[0].body
 
 
 def test_tokens_in_and_out_apart_and_money_on_the_track_of_pages(setting: Setting, cases: list[Case]) -> None:
     run = generate(setting, cases, Asked(("one",), 2, (1,), 1), case_set="money")
-    usages = [one.usage for one in run.answers()]
-    assert all(one.tokens_in and one.tokens_out for one in usages)
-    spent = sum(one.cost_usd for one in usages)
-    assert spent == sum(one.tokens_in * Decimal("0.001") + one.tokens_out * Decimal("0.002") for one in usages)
+    usages = [answer.usage for answer in run.answers()]
+    assert all(usage.tokens_in and usage.tokens_out for usage in usages)
+    spent = sum(usage.cost_usd for usage in usages)
+    assert spent == sum(usage.tokens_in * Decimal("0.001") + usage.tokens_out * Decimal("0.002") for usage in usages)
     with setting.store.costs.open(encoding="utf-8", newline="") as lines:
         (row,) = [row for row in csv.DictReader(lines) if row["repo"] == "money"]
     assert (row["track"], row["model"], row["agent"], Decimal(row["cost_llm_usd"])) == ("pages", "one", "page", spent)
@@ -83,7 +83,7 @@ def test_tokens_in_and_out_apart_and_money_on_the_track_of_pages(setting: Settin
 def test_an_answer_without_usage_has_an_unknown_cost(setting: Setting, cases: list[Case], fault: Fault) -> None:
     setting.writer.fail(*[fault] * len(cases))
     run = generate(setting, cases, Asked(("one",), seed=70 + fault.half_counted))
-    assert {one.usage.cost_usd for one in run.answers()} == {None}
+    assert {answer.usage.cost_usd for answer in run.answers()} == {None}
 
 
 @pytest.mark.rule("pages-cache")
@@ -93,7 +93,7 @@ def test_stored_answers_are_never_paid_for_twice(setting: Setting, cases: list[C
     more = generate(setting, cases, Asked(("one", "other"), 3, (1, 3), 42), case_set="another name")
     assert again.name == first.name != more.name
     assert len(setting.writer.requests) == 4 + 2 + 6
-    known = {one.key: one.cached for one in more.answers()}
+    known = {answer.key: answer.cached for answer in more.answers()}
     assert sum(known.values()) == 4 and known["pier", "one", 0] and not known["pier", "one", 2]
 
 
@@ -148,7 +148,7 @@ def test_a_case_of_two_sets_is_asked_once(setting: Setting, cases: list[Case]) -
     generate(setting, cases, Asked(("one",)), case_set="both")
     assert len(setting.writer.requests) == 2
     run = generate(setting, cases[:1], Asked(("one",)), case_set="first")
-    assert len(setting.writer.requests) == 2 and [one.cached for one in run.answers()] == [True]
+    assert len(setting.writer.requests) == 2 and [answer.cached for answer in run.answers()] == [True]
 
 
 def test_greedy_samples_are_answers_of_their_own(setting: Setting, cases: list[Case]) -> None:
@@ -283,7 +283,7 @@ def _generate(
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    return {str(one.relative_to(folder)): one.read_bytes() for one in sorted(folder.rglob("*.html"))}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*.html"))}
 
 
 @pytest.mark.rule("resume")
@@ -315,4 +315,4 @@ def test_a_run_killed_at_ten_points_has_the_same_pages_paid_once(setting: Settin
     assert len(setting.writer.requests) == 12 + 10  # the one in flight is lost with its process
     undisturbed = generate(setting, cases, Asked(("one", "other"), 3, (1,), 42, fresh=True), case_set="undisturbed")
     assert _files(run.folder) == _files(undisturbed.folder)
-    assert [one.digest for one in run.answers()] == [one.digest for one in undisturbed.answers()]
+    assert [answer.digest for answer in run.answers()] == [answer.digest for answer in undisturbed.answers()]

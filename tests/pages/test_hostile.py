@@ -101,7 +101,7 @@ def test_a_limit_holds_even_if_a_case_replaces_timers(tmp_path: Path) -> None:
         await deciding;
       };"""
     seen = look_at(page(), make_case(tmp_path / "timed", test)).observed
-    assert [(one.status, one.message) for one in seen.assertions] == [("pass", "")]
+    assert [(assertion.status, assertion.message) for assertion in seen.assertions] == [("pass", "")]
 
 
 def test_a_process_serves_pages_of_several_cases_that_leave_nothing(case: Case, tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_page_that_warns_before_it_is_left_can_be_loaded_again(tmp_path: Path)
     };"""
     again = make_case(tmp_path / "again", test)
     seen = look_at(page(script="onbeforeunload = (event) => { event.preventDefault(); return ''; }"), again).observed
-    assert [one.status for one in seen.assertions] == ["pass"], seen
+    assert [assertion.status for assertion in seen.assertions] == ["pass"], seen
     assert seen.incidents["dialog"] == 1
 
 
@@ -180,7 +180,7 @@ def test_an_assertion_that_times_out_fails_and_the_next_one_runs(tmp_path: Path)
     asked = '"Has a heading", async () =>'
     slow = make_case(tmp_path / "slow", TEST.replace(asked, f"{asked} await new Promise(() => {{}}) ||"))
     seen = look_at(page(), slow).observed
-    assert [one.status for one in seen.assertions] == ["fail", "pass", "pass"]
+    assert [assertion.status for assertion in seen.assertions] == ["fail", "pass", "pass"]
     assert seen.assertions[0].message == "it took longer than 2 s"
 
 
@@ -204,7 +204,7 @@ def test_a_test_sees_only_its_own_files(tmp_path: Path, monkeypatch: pytest.Monk
     (case.folder / "helper.js").write_text("exports.here = true;")
     seen = look_at(page(), load_case(case.folder)).observed
     close()
-    failed = {one.name for one in seen.assertions if one.status == "fail"}
+    failed = {assertion.name for assertion in seen.assertions if assertion.status == "fail"}
     assert failed <= (set() if os.geteuid() == 0 else {"our files cannot be read"}) and len(seen.assertions) == 4
 
 

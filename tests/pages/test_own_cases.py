@@ -26,16 +26,16 @@ def test_there_are_at_least_twelve_cases():
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_every_example_expects_every_assertion(case: Case):
-    for one in case.examples:
-        assert not one.fault, one.name
-        assert list(one.expected) == asserted(case), one.name
+    for example in case.examples:
+        assert not example.fault, example.name
+        assert list(example.expected) == asserted(case), example.name
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_every_assertion_fails_on_a_page_that_has_its_subject(case: Case):
     """Without the subject, which the first assertion is about, all of them fail."""
-    good = [one for one in case.examples if one.is_good]
-    partly = [one for one in case.examples if len(set(one.expected.values())) == 2]
+    good = [example for example in case.examples if example.is_good]
+    partly = [example for example in case.examples if len(set(example.expected.values())) == 2]
     assert len(good) >= 2
     for name in asserted(case)[1:]:
         assert any(one.expected[name] == "fail" for one in partly), name
@@ -44,14 +44,14 @@ def test_every_assertion_fails_on_a_page_that_has_its_subject(case: Case):
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_every_assertion_has_passing_and_failing_examples(case: Case):
     for name in asserted(case):
-        assert {one.expected[name] for one in case.examples} == {"pass", "fail"}, name
+        assert {example.expected[name] for example in case.examples} == {"pass", "fail"}, name
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_the_demo_answers_with_a_good_page_and_two_of_few_faults(case: Case):
     """Each fault costs a wait of a second and a half, and the demo should end within a minute."""
     good, *bad = (example_of(case, sample) for sample in range(3))
-    others = sorted(faults(one) for one in case.examples if not one.is_good)
+    others = sorted(faults(example) for example in case.examples if not example.is_good)
     assert good.is_good and sorted(map(faults, bad)) == others[:2]
 
 
@@ -72,4 +72,4 @@ def findings() -> Sequence[Finding]:
 @pytest.mark.engine("browser", "npm")
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
 def test_examples_behave_as_expected_and_unrelated_pages_fail(case: Case, findings: Sequence[Finding]):
-    assert [one for one in findings if one.case == case.name] == []
+    assert [finding for finding in findings if finding.case == case.name] == []

@@ -92,7 +92,7 @@ def test_a_page_off_task_meets_no_requirement() -> None:
     about = PageVerdict(case="a", model="m", sample=0, result="error")
     verdict = verdict_of(Observed(assertions=(R, ADVICE), off_task="the page is empty"), about)
     assert (verdict.result, verdict.holds("R"), verdict.holds("BP")) == ("failed", False, False)
-    assert [(one.status, one.message) for one in verdict.assertions] == [
+    assert [(assertion.status, assertion.message) for assertion in verdict.assertions] == [
         ("fail", "the page is not about the case"),
         ("fail", ""),
     ]

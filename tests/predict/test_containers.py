@@ -226,7 +226,7 @@ def test_a_command_line_agent_works_unmodified(world: World) -> None:
     asked = [request.body for request in world.model.requests]
     assert unit.result()["outcome"] == "SUCCESSFUL_PATCH" and "+changed" in unit.result()["patch"]
     assert len(asked) == 2 and all(body["stream"] and body["tools"] for body in asked)
-    assert [one for one in CANARIES if one in world.told()] == []
+    assert [canary for canary in CANARIES if canary in world.told()] == []
 
 
 # -- how it ends -----------------------------------------------------------------------------------------------------

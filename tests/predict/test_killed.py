@@ -68,7 +68,7 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Interrupte
         while alive(proxy):
             time.sleep(0.1)
         run = resume(batch.store, predictor.experiment)
-        answered = [one not in run.missing() for one in run.instances]
+        answered = [instance not in run.missing() for instance in run.instances]
         predictions = predictor.predict()
         asked = [json.loads(request.body["messages"][0]["content"])["instance_id"] for request in model.requests]
         yield Interrupted(batch, answered, left, left_by(process), asked, predictions)
@@ -92,7 +92,7 @@ def test_answers_are_kept_and_only_the_rest_is_requested(interrupted: Interrupte
     """Another system keeps all answers in one file, which a kill leaves half written."""
     assert interrupted.answered == [True, False]
     assert Counter(interrupted.asked) == {FIRST: 1, SECOND: 2}
-    outcomes = [(one.instance_id, one.outcome) for one in interrupted.predictions]
+    outcomes = [(prediction.instance_id, prediction.outcome) for prediction in interrupted.predictions]
     assert outcomes == [(FIRST, "SUCCESSFUL_PATCH"), (SECOND, "SUCCESSFUL_PATCH")]
 
 

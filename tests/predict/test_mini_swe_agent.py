@@ -68,7 +68,7 @@ def test_the_trajectory_is_kept(solved: Solved) -> None:
     folder = run.answers / solved.prediction.instance_id / solved.prediction.answer
     trajectory = json.loads((folder / "trajectory.json").read_text())
     assert trajectory["info"]["exit_status"] == "Submitted"
-    assert [one["role"] for one in trajectory["messages"]][:3] == ["system", "user", "assistant"]
+    assert [message["role"] for message in trajectory["messages"]][:3] == ["system", "user", "assistant"]
     assert {"agent.log", "patch.diff", "metadata.json", "manifest.json"} <= {path.name for path in folder.iterdir()}
 
 

@@ -85,7 +85,7 @@ def test_magentless_sends_pictures_with_its_question(tmp_path: Path) -> None:
     for name in ("10.png", "2.jpg"):
         (tmp_path / name).write_bytes(name.encode())
     addresses = load_pictures(tmp_path)
-    assert [one.partition(";")[0] for one in addresses] == ["data:image/jpeg", "data:image/png"]
+    assert [address.partition(";")[0] for address in addresses] == ["data:image/jpeg", "data:image/png"]
     messages = [{"role": "user", "content": "why"}, {"role": "assistant", "content": "so"}]
     first, second = shown(messages, addresses)
     assert [part["type"] for part in first["content"]] == ["text", "image_url", "image_url"]

@@ -31,11 +31,14 @@ def test_a_reference_answers_everything_without_a_model(bench: Bench, name: str)
     predictor = Predictor(bench.store, factories.REPO, name, name, models=SHIPPED, environ={})
     predictions = predictor.predict()
     patches = [bench.instance(one).fix_patch if name == "oracle" else "" for one in QUALIFIED]
-    assert [one.model_patch for one in predictions] == patches
-    assert all((one.agent, one.model_name_or_path, one.trusted) == (name, name, True) for one in predictions)
+    assert [prediction.model_patch for prediction in predictions] == patches
+    assert all(
+        (prediction.agent, prediction.model_name_or_path, prediction.trusted) == (name, name, True)
+        for prediction in predictions
+    )
     (path,) = bench.store.predictions(factories.REPO, name, name).glob("*/predictions.jsonl")
     assert read_records(path, Prediction) == predictions
-    assert {one.run for one in predictions} == {path.parent.name}
+    assert {prediction.run for prediction in predictions} == {path.parent.name}
     assert bench.store.costs.read_text().count("\n") == 1, "a header and no row: nothing was spent"
 
 
@@ -54,7 +57,10 @@ def test_instances_without_checked_references_are_reported(bench: Bench) -> None
         predictions = [
             factories.make_prediction(instance.number, agent=name, model_name_or_path=name) for instance in dataset
         ]
-        ends = [Outcome.CRASHED if name == "oracle" and one.instance_id == first else outcome for one in predictions]
+        ends = [
+            Outcome.CRASHED if name == "oracle" and prediction.instance_id == first else outcome
+            for prediction in predictions
+        ]
         verdicts = [factories.make_verdict(one, end) for one, end in zip(predictions, ends, strict=True)]
         write_records(bench.store.evaluation(repo, name, name) / "verdicts.jsonl", verdicts)
     assert unchecked(bench.store, repo, dataset) == [first]

@@ -32,7 +32,7 @@ def test_the_same_experiment_continues_its_run(bench: Bench) -> None:
     answer(first)
     again = open_run(bench.store, EXPERIMENT)
     assert (again.name, again.digest) == (first.name, first.digest)
-    assert [one.number for one in again.missing()] == [one.number for one in first.instances[1:]]
+    assert [one.number for one in again.missing()] == [instance.number for instance in first.instances[1:]]
     assert not bench.store.archive_root.exists()
 
 
@@ -54,7 +54,7 @@ def test_another_instance_keeps_existing_answers(bench: Bench) -> None:
 def test_another_statement_is_another_task(bench: Bench) -> None:
     first = open_run(bench.store, EXPERIMENT)
     answer(first)
-    reworded = [one.model_copy(update={"body": "another text"}) for one in first.instances]
+    reworded = [instance.model_copy(update={"body": "another text"}) for instance in first.instances]
     write_records(bench.store.dataset(REPO), reworded)
     assert open_run(bench.store, EXPERIMENT).missing() == reworded
 
@@ -120,7 +120,7 @@ def test_oracles_answers_follow_the_gold_patches(bench: Bench) -> None:
     runs = [open_run(bench.store, one) for one in (oracle, EXPERIMENT)]
     for run in runs:
         answer(run)
-    changed = [one.model_copy(update={"fix_patch": "other"}) for one in runs[0].instances]
+    changed = [instance.model_copy(update={"fix_patch": "other"}) for instance in runs[0].instances]
     write_records(bench.store.dataset(REPO), changed)
     assert [len(open_run(bench.store, one).missing()) - len(changed) for one in (oracle, EXPERIMENT)] == [0, -1]
 

@@ -52,7 +52,7 @@ def test_steps_can_be_taken_one_by_one(bench: Bench) -> None:
     predictor = oracle(bench)
     run = predictor.preprocess()
     assert predictor.postprocess() == []
-    unanswered = dict.fromkeys((one.instance_id for one in run.instances), "not_asked")
+    unanswered = dict.fromkeys((instance.instance_id for instance in run.instances), "not_asked")
     assert read_json(run.folder / "metadata.json") == {"outcomes": {}, "unanswered": unanswered}
     predictor.runtime()
     assert len(predictor.postprocess()) == len(QUALIFIED)
@@ -93,7 +93,7 @@ def test_a_finished_run_is_not_done_again(bench: Bench) -> None:
     before = path.read_bytes()
     assert predictor.predict() == first
     assert path.read_bytes() == before
-    assert {one: one.stat().st_mtime_ns for one in manifests} == manifests
+    assert {manifest: manifest.stat().st_mtime_ns for manifest in manifests} == manifests
 
 
 @pytest.mark.trap("errors-in-predictions")
@@ -104,7 +104,7 @@ def test_unanswered_instances_have_no_prediction(bench: Bench) -> None:
     instance = run.instances[0]
     run.unit(instance).finish({"patch": "p", "outcome": "DONE"}, **run.inputs(instance))
     run.unit(run.instances[1]).finish({"patch": "p", "outcome": "DONE"}, run="another", task="another")
-    assert [one.instance_id for one in predictor.postprocess()] == [instance.instance_id]
+    assert [prediction.instance_id for prediction in predictor.postprocess()] == [instance.instance_id]
     assert read_json(run.folder / "metadata.json")["unanswered"].keys() == {
         one.instance_id for one in run.instances[1:]
     }
@@ -155,15 +155,15 @@ def test_predictions_are_the_proposals_that_existing_tests_chose(bench: Bench) -
     assert oracle(bench).preprocess().digest != oracle(bench, tester=bench.sandbox).preprocess().digest
     predictor = oracle(bench, tester=bench.sandbox)
     run = predictor.preprocess()
-    for one in run.instances:
-        run.unit(one).finish({"patch": "the answer", "outcome": "DONE"}, **run.inputs(one))
+    for instance in run.instances:
+        run.unit(instance).finish({"patch": "the answer", "outcome": "DONE"}, **run.inputs(instance))
     folder = run.unit(run.instances[0]).folder / "proposals"
     folder.mkdir()
     (folder / "1.diff").write_text("the proposal")
     assert predictor.postprocess() == []
     assert set(read_json(run.folder / "metadata.json")["unanswered"].values()) == {"not_chosen"}
     predictor.runtime()
-    patches = [one.model_patch for one in predictor.postprocess()]
+    patches = [prediction.model_patch for prediction in predictor.postprocess()]
     assert patches == ["the proposal", *["the answer"] * (len(run.instances) - 1)]
 
 

@@ -36,7 +36,7 @@ class Pair:
         return dict(merge(self.theirs, self.ours.root, self.known))
 
     def instances(self) -> list[int]:
-        return [one.number for one in read_records(self.ours.dataset(REPO), Instance)]
+        return [instance.number for instance in read_records(self.ours.dataset(REPO), Instance)]
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_candidates_are_merged_by_their_pull_request(pair: Pair) -> None:
         write_records(side.raw(REPO) / "candidates.jsonl", candidates)
     assert pair.pull() == {"merged": 1}
     path = pair.ours.raw(REPO) / "candidates.jsonl"
-    assert [one.number for one in read_records(path, Candidate)] == [1, 9, 10]
+    assert [candidate.number for candidate in read_records(path, Candidate)] == [1, 9, 10]
     write_records(pair.theirs.raw(REPO) / "candidates.jsonl", [make_candidate(9, title="theirs")])
     with pytest.raises(UserError, match="acme__ui-9"):
         pair.pull()
@@ -95,7 +95,7 @@ def test_rebuilt_remote_records_replace_sent_ones(pair: Pair) -> None:
     dataset(pair.theirs, make_instance(1, title="new"), make_instance(2))
     dataset(pair.ours, make_instance(1, title="old"), make_instance(2), make_instance(3))
     pair.pull()
-    assert [one.title for one in read_records(pair.ours.dataset(REPO), Instance)][0] == "new"
+    assert [instance.title for instance in read_records(pair.ours.dataset(REPO), Instance)][0] == "new"
     assert pair.instances() == [1, 2, 3]
 
 
@@ -295,7 +295,7 @@ def test_remote_bookings_are_merged(pair: Pair) -> None:
         created(side)
     pair.pull()
     with closing(Ledger(pair.ours.ledger)) as ledger:
-        assert [(one.status, one.cost_usd) for one in ledger.rows()] == [(OK, Decimal("0.5"))]
+        assert [(row.status, row.cost_usd) for row in ledger.rows()] == [(OK, Decimal("0.5"))]
 
 
 def test_a_request_with_another_cost_is_a_conflict(pair: Pair) -> None:

@@ -125,7 +125,7 @@ def test_a_batch_gives_the_same_bytes_in_threads_on_workers_and_on_a_server(
             pull(laptop.host, laptop.store)
     expected = written(threads)
     (verdicts,) = threads.root.glob("04_evaluation/**/verdicts.jsonl")
-    outcomes = {one.instance_id: one.outcome for one in read_records(verdicts, Verdict)}
+    outcomes = {verdict.instance_id: verdict.outcome for verdict in read_records(verdicts, Verdict)}
     assert outcomes == {instance_id(name): outcome for name, outcome in OUTCOMES.items()}
     names = {path.rpartition("/")[2] for path in expected}
     assert names >= {f"{REPO.slug}.jsonl", "predictions.jsonl", "verdicts.jsonl", "costs.csv"}

@@ -193,8 +193,10 @@ def test_a_batch_on_a_server_and_work_here_meanwhile_are_both_kept(laptop: Lapto
 
     done = pull(laptop.host, ours)
     assert done == {"new": 2, "merged": 1, "kept": 1}
-    assert [(one.number, one.title) for one in read_records(ours.dataset(REPO), Instance)][:1] == [(1, "built anew")]
-    assert [one.number for one in read_records(ours.dataset(REPO), Instance)] == [1, 2, 3]
+    assert [(instance.number, instance.title) for instance in read_records(ours.dataset(REPO), Instance)][:1] == [
+        (1, "built anew")
+    ]
+    assert [instance.number for instance in read_records(ours.dataset(REPO), Instance)] == [1, 2, 3]
     assert len(read_records(ours.evaluation(REPO, "magentless", "model-a") / "verdicts.jsonl", Verdict)) == 1
     assert "0.30001" in ours.costs.read_text()
     assert pull(laptop.host, ours) == {"kept": 4}

@@ -63,7 +63,7 @@ def test_a_table_has_a_name_meanings_totals_and_a_region_to_scroll(table):
     assert page.find(id=page.table["aria-labelledby"]).string == "A table"
     assert [head["scope"] for head in page.thead.find_all("th")] == ["col", "col"]
     assert page.select_one(".scroll")["tabindex"] == "0"
-    assert [one.string for one in page.select(".meaning dt")] == ["model", "resolved"]
+    assert [element.string for element in page.select(".meaning dt")] == ["model", "resolved"]
     assert page.select(".meaning dd")[1].get_text() == "5\u00a0% of all (s)"
     assert page.tfoot.tr["class"] == ["reference"] and not page.tfoot.svg
 

@@ -290,7 +290,9 @@ def test_instance_is_known_once_made(any_bench: Bench) -> None:
 def kept(bench: Bench) -> dict[str, Kept]:
     """The two layers of the bench, by kind."""
     mine = (bench.environment, bench.instance)
-    return {one.kind: one for one in bench.sandbox.images.kept() if one.digest in mine and one.kind != "cache"}
+    return {
+        layer.kind: layer for layer in bench.sandbox.images.kept() if layer.digest in mine and layer.kind != "cache"
+    }
 
 
 def test_layers_are_listed_without_the_layers_below(any_bench: Bench) -> None:

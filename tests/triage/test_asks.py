@@ -95,7 +95,7 @@ def test_models_are_asked_and_the_cost_is_shown(client: Any, post: Any, asks: As
     held.go.set()
     over(job)
     assert (job.outcome.rated, job.outcome.candidates, job.progress.done) == (2, 2, 2)
-    assert [(one.instance_id, one.by) for one in newest_reviews(held.store, REPO)] == [
+    assert [(review.instance_id, review.by) for review in newest_reviews(held.store, REPO)] == [
         ("acme__ui-1", "model"),
         ("acme__ui-2", "model"),
     ]

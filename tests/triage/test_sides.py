@@ -72,7 +72,7 @@ def test_a_binary_file_is_shown_by_its_headers() -> None:
 
 
 def test_no_patch_has_no_files() -> None:
-    assert files("") == [] and [one.name for one in files(factories.FIX_PATCH)] == ["src/Menu.tsx"]
+    assert files("") == [] and [file.name for file in files(factories.FIX_PATCH)] == ["src/Menu.tsx"]
 
 
 def test_five_thousand_lines_take_little_time() -> None:

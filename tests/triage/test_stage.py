@@ -27,7 +27,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def kept(store: Store) -> list[tuple[str, str, str]]:
-    return [(one.instance_id, one.rater, one.status) for one in newest_reviews(store, REPO)]
+    return [(review.instance_id, review.rater, review.status) for review in newest_reviews(store, REPO)]
 
 
 @pytest.mark.rule("reviews-append-only")
@@ -46,7 +46,7 @@ def test_a_later_rating_of_the_same_rater_counts(store: Store, capsys: pytest.Ca
         ("acme__ui-1", "bob", "accepted"),
     ]
     assert store.reviews(REPO).read_bytes().startswith(before)
-    assert all(one.time for one in read_records(store.reviews(REPO), Review))
+    assert all(review.time for review in read_records(store.reviews(REPO), Review))
     assert "acme__ui-1: ann rated super before and rejected now" in capsys.readouterr().err
 
 

@@ -31,7 +31,7 @@ def body(answer: Any) -> str:
 
 def numbers(answer: Any) -> list[int]:
     """The candidates of a list, in its order."""
-    return [int(one) for one in re.findall(r'href="/candidate/acme__ui-(\d+)"', body(answer))]
+    return [int(match) for match in re.findall(r'href="/candidate/acme__ui-(\d+)"', body(answer))]
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def test_concurrent_ratings_are_all_kept(store: Store) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(partial(rate, app), range(24))) == {303}
-    assert {one.rater for one in all_reviews(store, REPO)} == {f"r{number}" for number in range(24)}
+    assert {review.rater for review in all_reviews(store, REPO)} == {f"r{number}" for number in range(24)}
 
 
 def test_concurrent_ratings_and_a_build_lose_nothing(store: Store) -> None:
@@ -211,7 +211,7 @@ def test_concurrent_ratings_and_a_build_lose_nothing(store: Store) -> None:
         done.set()
         building.result(20)
     assert set(codes) == {303} and built == sorted(built)
-    assert {one.rater for one in all_reviews(store, REPO)} == {f"r{number}" for number in range(12)}
+    assert {review.rater for review in all_reviews(store, REPO)} == {f"r{number}" for number in range(12)}
     assert len(read_records(store.dataset(REPO), Instance)) == 1
     assert "qualified" in body(app.test_client().get(ONE))
 

@@ -94,7 +94,7 @@ def test_a_later_rating_of_the_same_person_counts_and_the_earlier_stays(store):
     for rating in ("no", "fixes", "fixes"):
         counting = sheet.add(store, [HandCheck(instance_id="acme__ui-1", patch=FIRST, rater="ann", rating=rating)])
         assert [one.rating for one in counting] == [rating]
-    assert [one.rating for one in read_records(store.handchecks, HandCheck)] == ["no", "fixes"]
+    assert [hand_check.rating for hand_check in read_records(store.handchecks, HandCheck)] == ["no", "fixes"]
 
 
 def test_an_unknown_rating_is_refused_with_its_line(store, exported):

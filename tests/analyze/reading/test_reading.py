@@ -59,7 +59,7 @@ def test_reasons_that_verdicts_are_not_comparable_are_noted(store):
     add_run(store, UI, predictions)
     more = {"law": "another", "differs": ("node: 20 in place of 18",), "lacks": ("negative_control",)}
     more |= {"test_aware": ("src/Menu.test.tsx > Menu > opens",)}
-    add_verdicts(store, UI, [make_verdict(one, **more) for one in predictions])
+    add_verdicts(store, UI, [make_verdict(prediction, **more) for prediction in predictions])
     notes = analyze.load(store, "acme/ui").notes
     assert any(note.startswith("04 evaluate: models are judged by different laws on 2 instances") for note in notes)
     assert any("2 verdicts on acme/ui ran differently than at qualification" in note for note in notes)
@@ -446,9 +446,12 @@ def test_instances_with_fewer_attempts_are_noted(tmp_path: Path) -> None:
     write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
     predictions = [make_prediction(1), make_prediction(2)]
     add_run(store, UI, predictions)
-    path = add_verdicts(store, UI, [make_verdict(one) for one in predictions])
+    path = add_verdicts(store, UI, [make_verdict(prediction) for prediction in predictions])
     for tries, said in ((1, True), (2, False)):
-        write_records(of_attempt(path.parent, 2) / "verdicts.jsonl", [make_verdict(one) for one in predictions[:tries]])
+        write_records(
+            of_attempt(path.parent, 2) / "verdicts.jsonl",
+            [make_verdict(prediction) for prediction in predictions[:tries]],
+        )
         notes = " ".join(analyze.load(store).notes)
         assert ("pass@k of model-a (magentless) ends at k = 1: not every instance has 2 attempts" in notes) is said
 

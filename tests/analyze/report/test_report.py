@@ -256,7 +256,7 @@ def apart(analyzed, tmp_path_factory) -> Path:
 
 @pytest.mark.rule("report-for-everybody")
 def test_a_large_report_has_a_file_for_each_instance(apart, page):
-    first, names = parsed(apart / "report.html"), [one["id"] for one in page.find_all("article")]
+    first, names = parsed(apart / "report.html"), [element["id"] for element in page.find_all("article")]
     assert first.find_all("article") == [] and len(names) > 2
     links = [link["href"] for link in first.select("#list th a")]
     assert links == [f"instances/{name}.html" for name in names]

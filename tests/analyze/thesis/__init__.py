@@ -62,7 +62,7 @@ def _instances(repo: Repo, number: int) -> list[Instance]:
 
 
 def _patch(files: tuple[str, ...]) -> str:
-    return "".join(f"diff --git a/{one} b/{one}\n--- a/{one}\n+++ b/{one}\n@@ -1 +1 @@\n-a\n+b\n" for one in files)
+    return "".join(f"diff --git a/{file} b/{file}\n--- a/{file}\n+++ b/{file}\n@@ -1 +1 @@\n-a\n+b\n" for file in files)
 
 
 def _kinds(*counts: int) -> Iterator[str]:
@@ -77,7 +77,7 @@ def _model(store: Store, row: dict[str, str], instances: list[Instance], patches
     texts = [""] * (len(answered) - changing) + [next(patches) for _ in range(changing)]
     predictions = [_prediction(*pair, repo, model) for pair in zip(answered, texts, strict=True)]
     write_records(store.predictions(repo, "magentless", model) / RUN / "predictions.jsonl", predictions)
-    verdicts = [make_verdict(one, _outcome(one, model), fixed=()) for one in predictions]
+    verdicts = [make_verdict(prediction, _outcome(prediction, model), fixed=()) for prediction in predictions]
     write_records(store.evaluation(repo, "magentless", model) / "verdicts.jsonl", verdicts)
 
 

@@ -49,7 +49,7 @@ def test_a_temporary_fault_does_not_change_the_result(
     """A broken answer is requested again, and nothing incomplete is kept."""
     github.fault(fault, after=2, times=2, on=on)
     collect_from(store, REPO, source())
-    assert [one.fault for one in github.requests].count(fault.name) == 2
+    assert [request.fault for request in github.requests].count(fault.name) == 2
     assert files(store) == files(undisturbed)
     assert tables(store) == tables(undisturbed)
 
@@ -141,7 +141,7 @@ def test_a_page_that_is_too_large_for_github_is_split(
     asked = len(github.requests)
     github.fault(faults.bad_gateway(), after=1, times=2)
     collect_from(store, REPO, source())
-    sizes = [one.variables["first"] for one in github.requests[asked:] if "first" in one.variables]
+    sizes = [request.variables["first"] for request in github.requests[asked:] if "first" in request.variables]
     assert sizes[0] == 25, "100 and 50 were refused"
     assert set(sizes[1:]) == {100}
     assert files(store) == files(undisturbed)
@@ -157,7 +157,7 @@ def test_a_server_that_stays_broken_ends_the_run_and_loses_nothing(
         collect_from(store, REPO, source())
     asked = len(github.requests)
     collect_from(store, REPO, source())
-    assert next(one for one in github.requests[asked:] if "first" in one.variables).variables["after"]
+    assert next(request for request in github.requests[asked:] if "first" in request.variables).variables["after"]
     assert files(store) == files(undisturbed)
 
 
@@ -172,9 +172,9 @@ def test_points_are_not_overdrawn(world: World, store: Store) -> None:
     world.generate(str(REPO), pulls=900, seed=9)
     with GitHubDouble(world, limit=20, window=0.7) as github:
         funnel = collect_from(store, REPO, GitHubSource(REPO, Options(), github.url, [TOKEN], PATIENCE))
-        assert sum(one.cost for one in github.requests if one.path == "/graphql") > 20
-        assert {one.status for one in github.requests if one.path == "/graphql"} == {200}
-        assert not any("RATE_LIMITED" in one.fault for one in github.requests)
+        assert sum(request.cost for request in github.requests if request.path == "/graphql") > 20
+        assert {request.status for request in github.requests if request.path == "/graphql"} == {200}
+        assert not any("RATE_LIMITED" in request.fault for request in github.requests)
     assert funnel.total > 500
 
 

@@ -21,7 +21,7 @@ from pipeline.core.store import Store, read_json
 
 def pulls(source: Any) -> dict[int, Merged]:
     """All pull requests of a source, by number; the source is then closed."""
-    found = {one.pull.number: one for page in source.pages("") for one in page.pulls}
+    found = {pull.pull.number: pull for page in source.pages("") for pull in page.pulls}
     source.close()
     return found
 
@@ -105,7 +105,7 @@ def test_a_hundred_pull_requests_cost_five_points_at_most(store: Store, source: 
     token one night."""
     github.world.generate(str(REPO), pulls=800, seed=4)
     funnel = collect_from(store, REPO, source())
-    points = sum(one.cost for one in github.requests if one.path == "/graphql")
+    points = sum(request.cost for request in github.requests if request.path == "/graphql")
     assert points <= 5 * funnel.total / 100 + 2
 
 
@@ -117,7 +117,7 @@ def test_issues_are_requested_in_batches_after_the_paths(store: Store, source: A
         repo.pull(number, title="Aria", body=f"Fixes #{number + 100}, #{number + 200}", files=FILES)
         repo.issue(number + 100, title="Menu")
     collect_from(store, REPO, source())
-    queries = [one.query for one in github.requests if "issueOrPullRequest" in one.query]
+    queries = [request.query for request in github.requests if "issueOrPullRequest" in request.query]
     assert len(queries) == 2
     assert not any("900" in query for query in queries)
 

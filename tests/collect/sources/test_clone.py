@@ -50,7 +50,7 @@ def test_pages_contain_everything_once(tmp_path: Path) -> None:
     for number in range(1, 6):
         history.commit(*aria(number))
     source = open_source("git", REPO, Options(history.folder))
-    assert [one.pull.number for page in source.pages("") for one in page.pulls] == [5, 4, 3, 2, 1]
+    assert [pull.pull.number for page in source.pages("") for pull in page.pulls] == [5, 4, 3, 2, 1]
 
 
 def test_missing_or_wrong_options_are_refused() -> None:

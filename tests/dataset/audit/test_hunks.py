@@ -14,7 +14,7 @@ HEAD = "diff --git a/x.js b/x.js\nindex 1111111..2222222 100644\n--- a/x.js\n+++
 
 def without(base: str, gold: str, path: str = "x.jsx") -> list[tuple[int, str]]:
     lines = changed_lines(base.encode(), gold.encode())
-    return [(one.line, one.text.decode()) for one in hunks(base.encode(), Code(path, gold.encode(), lines))]
+    return [(hunk.line, hunk.text.decode()) for hunk in hunks(base.encode(), Code(path, gold.encode(), lines))]
 
 
 def test_each_hunk_is_left_out_in_turn() -> None:

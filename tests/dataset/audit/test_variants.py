@@ -65,11 +65,11 @@ def drawn(tmp_path: Path) -> tuple[History, Instance, Drawn]:
 def test_twenty_of_each_kind_and_every_hunk(drawn: tuple[History, Instance, Drawn]) -> None:
     """A comment has no effect; stories, texts and protected files contain no code that a test could see."""
     _, _, found = drawn
-    kinds = Counter(one.kind for one in found.variants)
+    kinds = Counter(variant.kind for variant in found.variants)
     assert (kinds["gold"], kinds["same"], kinds["harmful"], kinds["hunk"]) == (1, 20, 20, 1)
-    assert {one.path for one in found.variants[1:]} == {"src/Menu.jsx"}
-    assert len({one.rule for one in found.variants if one.kind == "same"}) > 6
-    assert len({one.rule for one in found.variants if one.kind == "harmful"}) > 8
+    assert {variant.path for variant in found.variants[1:]} == {"src/Menu.jsx"}
+    assert len({variant.rule for variant in found.variants if variant.kind == "same"}) > 6
+    assert len({variant.rule for variant in found.variants if variant.kind == "harmful"}) > 8
 
 
 def test_each_is_another_patch_that_applies(drawn: tuple[History, Instance, Drawn]) -> None:
@@ -91,7 +91,7 @@ def test_equal_seeds_draw_equal_variants(tmp_path: Path) -> None:
 
 
 def test_a_variant_has_its_place_and_its_change(drawn: tuple[History, Instance, Drawn]) -> None:
-    role = next(one for one in drawn[2].variants if one.rule == "role inverted")
+    role = next(variant for variant in drawn[2].variants if variant.rule == "role inverted")
     assert (role.path, role.line) == ("src/Menu.jsx", 8)
     assert (role.before, role.after) == ('"navigation"', '"presentation"')
 

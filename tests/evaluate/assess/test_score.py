@@ -108,7 +108,7 @@ def test_documents_and_stories_are_combined_into_one_audit():
 def test_the_score_is_the_sum_of_the_parts_by_their_shares():
     found = assessed(Outcome.RESOLVED, axe=audited(1, 0, 0), judge=judged(2))
     assert found.score == pytest.approx((0.4 + 0.15 + 0.25 * 0.8) / 0.8)
-    assert found.score == pytest.approx(sum(one.share * (one.value or 0) for one in found.parts.values()))
+    assert found.score == pytest.approx(sum(part.share * (part.value or 0) for part in found.parts.values()))
 
 
 @pytest.mark.rule("bad-input")

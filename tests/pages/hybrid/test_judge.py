@@ -41,4 +41,4 @@ def test_doubtful_answers_are_queued_for_review_once(tmp_path):
     store = Store(tmp_path)
     assert judge.ask_people(store, [("math m s0", "345")], "m") == 1
     assert judge.ask_people(store, [("math m s0", "345")], "m") == 0
-    assert [(one.kind, one.id) for one in review_requests.queue(store)] == [("case", "math m s0")]
+    assert [(request.kind, request.id) for request in review_requests.queue(store)] == [("case", "math m s0")]

@@ -63,7 +63,7 @@ def test_a_suite_is_answered_scored_and_judged(tmp_path: Path, monkeypatch: pyte
         assert again.exit_code == 0, again.output
         assert len(model.requests) == asked == 6
     (path,) = data.glob("04_evaluation/pages/*/hybrid.jsonl")
-    scored = {one.name: one for one in read_records(path, Hybrid)}
+    scored = {hybrid.name: hybrid for hybrid in read_records(path, Hybrid)}
     said, counter, nothing = scored["sum"], scored["counter"], scored["nothing"]
     assert (said.expected.score, said.quality.score, said.functional.score) == (51, 90, 100)
     assert (said.law, said.judge) == (hybrid_law(), "scripted")
@@ -76,5 +76,5 @@ def test_a_suite_is_answered_scored_and_judged(tmp_path: Path, monkeypatch: pyte
     assert nothing.quality.score is None
     assert not nothing.passed
     store = Store(data)
-    assert {one.id for one in review_requests.queue(store)} == {"counter scripted s0", "nothing scripted s0"}
+    assert {request.id for request in review_requests.queue(store)} == {"counter scripted s0", "nothing scripted s0"}
     assert {row.track for row in Ledger(store.ledger).rows()} == {"pages"}

@@ -44,7 +44,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[DockerSandb
     installed = sandbox.images.environment(installation(asked), environment, manifests, lambda line: None)
     sandbox.images.instance(environment, instance, manifests)
     yield sandbox, instance, installed
-    own = [one for one in sandbox.images.kept() if one.digest in (environment, instance)]
+    own = [layer for layer in sandbox.images.kept() if layer.digest in (environment, instance)]
     for one in sorted(own, key=lambda one: USEFUL[one.kind]):
         sandbox.images.remove(one)
 

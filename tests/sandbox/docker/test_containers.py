@@ -67,7 +67,7 @@ def test_a_foreign_container_is_neither_removed_nor_listed(bench: Bench, heir: C
     """A container's labels are copied into an image made from it, and on to every container started from that."""
     bench.sandbox.check()
     assert is_there(heir)
-    assert heir.id not in {one.name for one in bench.sandbox.images.kept()}
+    assert heir.id not in {layer.name for layer in bench.sandbox.images.kept()}
 
 
 @pytest.mark.trap("inherited-label")
@@ -92,7 +92,7 @@ def test_an_image_that_others_made_from_ours_is_not_removed(bench: Bench, heir: 
     ours = docker.from_env().images.get(instance_image(bench.instance))
     ours.tag("aaa/first", bench.instance[:12])
     try:
-        listed = {one.name: one for one in bench.sandbox.images.kept()}
+        listed = {layer.name: layer for layer in bench.sandbox.images.kept()}
         assert not listed.keys() & {tagged.id, bare.id, *tagged.tags, f"aaa/first:{bench.instance[:12]}"}
         assert instance_image(bench.instance) in listed
     finally:
@@ -141,13 +141,13 @@ def test_after_an_abort_no_container_is_left_and_none_is_started() -> None:
             outcomes.append(str(error))
 
     threads = [threading.Thread(target=make) for _ in range(3)]
-    for one in threads:
-        one.start()
+    for thread in threads:
+        thread.start()
     time.sleep(0.5)
     engine.containers.end()
     assert made_by(os.getpid()) <= before
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.join()
     assert outcomes == [str(stopped())] * 3
     assert made_by(os.getpid()) <= before
 

@@ -19,7 +19,9 @@ def bench(cache: Path, spec, manifests: Path, checkout: Path) -> Iterator[Bench]
     with prepared("docker", cache, spec, manifests, checkout) as bench:
         bench.sandbox.images.instance(bench.environment, neighbor(bench), checkout)
         yield bench
-        bench.sandbox.images.remove(next(one for one in bench.sandbox.images.kept() if one.digest == neighbor(bench)))
+        bench.sandbox.images.remove(
+            next(layer for layer in bench.sandbox.images.kept() if layer.digest == neighbor(bench))
+        )
 
 
 def neighbor(bench: Bench) -> str:

@@ -141,7 +141,7 @@ def test_a_draft_outlives_a_reload_and_the_server(page: Any, server: Server) -> 
     page.wait_for_url("**said=saved")
     page.goto(ONE)
     expect(page.locator(".draft")).to_be_hidden()
-    assert [one.note for one in all_reviews(server.store, REPO) if one.rater == "kim"] == ["half a thought"]
+    assert [review.note for review in all_reviews(server.store, REPO) if review.rater == "kim"] == ["half a thought"]
 
 
 def test_a_discarded_draft_is_removed(page: Any) -> None:
@@ -199,7 +199,7 @@ def test_another_origin_can_neither_write_nor_frame(chromium: Any, server: Serve
     with foreign.expect_navigation() as gone:
         foreign.locator("button").click()
     assert gone.value.status == 403
-    assert {one.rater for one in all_reviews(server.store, REPO)} == {"ann", "m"}
+    assert {review.rater for review in all_reviews(server.store, REPO)} == {"ann", "m"}
     context.close()
 
 

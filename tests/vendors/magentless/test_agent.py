@@ -123,7 +123,7 @@ def test_the_next_task_of_a_repository_pays_only_for_changes(make_checkout, run_
         git(root, "commit", "--quiet", "--all", "--message", "next")
         second = run_agent(root, model.url, toml=toml, OPENAI_SHARED_API_KEY="sk-shared-1")
     assert (first.code, second.code) == (0, 0), first.stderr
-    sent = [one for one in model.requests if one.path == "/v1/embeddings"]
+    sent = [request for request in model.requests if request.path == "/v1/embeddings"]
     assert [len(one.body["input"]) for one in sent] == [2, 1, 1, 1]
     assert [one.authorization[-8:] for one in sent] == ["shared-1", "secret-1"] * 2
     assert "File: src/theme.css" in sent[2].body["input"][0]

@@ -69,7 +69,7 @@ def test_a_test_that_the_fix_loses_is_fine_for_them(beside: dict[str, Opinion]) 
 
 @pytest.mark.rule("second-opinion")
 def test_where_both_call_it_valid_the_classes_are_the_same(opinions: list[Opinion]) -> None:
-    agreed = [one for one in opinions if one.ours["valid"]]
+    agreed = [opinion for opinion in opinions if opinion.ours["valid"]]
     assert len(agreed) > 30
     assert [one for one in agreed if one.ours != one.theirs] == []
 
@@ -78,5 +78,5 @@ def test_where_both_call_it_valid_the_classes_are_the_same(opinions: list[Opinio
 def test_they_agree_on_what_was_built(tiny: Bench) -> None:
     """Suites that could not run, snapshots, and quarantined tests, which are in no result."""
     instances = [tiny.instance(name) for name in QUALIFIED]
-    assert theirs(instances) == [ours(one) for one in instances]
-    assert all(ours(one)["valid"] for one in instances)
+    assert theirs(instances) == [ours(instance) for instance in instances]
+    assert all(ours(instance)["valid"] for instance in instances)

@@ -78,7 +78,7 @@ def test_a_single_task_without_hints(tmp_path: Path) -> None:
     folder = tasks(tmp_path, bare={"hints.md": None, "tests.json": None, "problem_assets/0-menu-1.png": None})
     ((record,), _) = rows(folder / "tasks" / "bare")
     assert (record.merged().pull.hints, record.expected) == ("", (set(), set()))
-    assert [one.digest for one in record.merged().pull.pictures] == ["", ""]
+    assert [picture.digest for picture in record.merged().pull.pictures] == ["", ""]
 
 
 @pytest.mark.rule("foreign-benchmarks")
@@ -91,8 +91,8 @@ def test_a_bare_clone_that_lacks_some_contents(tmp_path: Path) -> None:
     ((lost, there), problems) = rows(history.folder / ".git")
     assert problems == []
     assert [lost.number, there.number] == [9, 8]
-    assert [one.digest != "" for one in lost.merged().pull.pictures] == [False, False]
-    assert [one.digest != "" for one in there.merged().pull.pictures] == [True, False]
+    assert [picture.digest != "" for picture in lost.merged().pull.pictures] == [False, False]
+    assert [picture.digest != "" for picture in there.merged().pull.pictures] == [True, False]
 
 
 @pytest.mark.rule("foreign-benchmarks")

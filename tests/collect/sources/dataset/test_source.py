@@ -57,7 +57,7 @@ def collect(store: Store, path: Path, *numbers: int, **options: Any) -> list[str
     """Collect and return what was left out. Raises UserError for it if `strict`."""
     problems: list[UserError] | None = None if options.pop("strict", False) else []
     collect_from(store, REPO, open_source("dataset", REPO, Options(path, **options)), numbers, problems=problems)
-    return [str(one) for one in problems or ()]
+    return [str(problem) for problem in problems or ()]
 
 
 def test_both_forms_become_candidates(store: Store, tmp_path: Path) -> None:
@@ -150,7 +150,10 @@ def test_one_broken_record_does_not_refuse_the_others(store: Store, tmp_path: Pa
     other = {"org": "acme", "repo": "other", "number": "x", "fix_patch": ""}
     problems = collect(store, write(tmp_path, MULTI, "{", SWE | {"base_commit": None}, other))
     assert reasons(store) == {7: "candidate"}
-    assert [one.partition(": ")[0].rpartition("/")[2] for one in problems] == ["dataset.jsonl:2", "dataset.jsonl:3"]
+    assert [problem.partition(": ")[0].rpartition("/")[2] for problem in problems] == [
+        "dataset.jsonl:2",
+        "dataset.jsonl:3",
+    ]
     assert "field 'base_commit'" in problems[1]
 
 
@@ -170,7 +173,9 @@ def test_an_open_pull_request_is_left_out(store: Store, tmp_path: Path) -> None:
 def test_issues_without_a_number_stay_separate(store: Store, tmp_path: Path) -> None:
     other = SWE | {"instance_id": "acme__ui-9", "problem_statement": "Dialog: focus trap"}
     collect(store, write(tmp_path, SWE, other))
-    titles = [one.resolved_issues[0].title for one in outcomes(store).values() if isinstance(one, Candidate)]
+    titles = [
+        outcome.resolved_issues[0].title for outcome in outcomes(store).values() if isinstance(outcome, Candidate)
+    ]
     assert titles == ["Menu: no aria-label", "Dialog: focus trap"]
 
 

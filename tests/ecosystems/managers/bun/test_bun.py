@@ -40,8 +40,8 @@ def test_a_commit_with_a_bun_lock_file_is_installed_by_bun() -> None:
     found = environment("1.2.23")
     assert (found.manager, found.manager_version) == ("bun", "1.3.14")
     assert found.install == ("bun", "install", "--frozen-lockfile", "--ignore-scripts")
-    assert [str(one) for one in tools(found, "20.1.0", "x64")] == ["npm@10", "@oven/bun-linux-x64-baseline@1.3.14"]
-    assert [str(one) for one in tools(found, "20.1.0", "arm64")] == ["npm@10", "@oven/bun-linux-aarch64@1.3.14"]
+    assert [str(tool) for tool in tools(found, "20.1.0", "x64")] == ["npm@10", "@oven/bun-linux-x64-baseline@1.3.14"]
+    assert [str(tool) for tool in tools(found, "20.1.0", "arm64")] == ["npm@10", "@oven/bun-linux-aarch64@1.3.14"]
     named = trees.tree({"bun.lock": '{"lockfileVersion": 1}'}, packageManager="bun@1.2.20")
     assert trees.read(named).manager_version == "1.2.20"
 

@@ -69,7 +69,7 @@ def test_the_given_files_run_as_the_script_would(
     """The script's own exit code says nothing about the tests; ours agrees with the report, as the parser requires."""
     done = started(tmp_path, "mocha-json", FILES, ["task.js"], files)
     said = json.loads((tmp_path / REPORT).read_text())
-    assert [one["status"] for one in said["tests"]] == tests, done.stderr
+    assert [test["status"] for test in said["tests"]] == tests, done.stderr
     assert (len(said["broken"]), done.returncode) == (broken, code)
     assert any(
         line.startswith("Test results written to: ") and line.endswith(f"/{REPORT}")

@@ -69,7 +69,7 @@ def test_documents_are_audited_in_a_workspace_that_the_tests_never_saw(runner):
     """Whatever a candidate's code does to axe-core, to the audit or to jsdom while it runs is gone by then."""
     made = runner()
     audit = made.audit()
-    assert [one.model_dump(mode="json") for one in audit.violations] == [FOUND]
+    assert [violation.model_dump(mode="json") for violation in audit.violations] == [FOUND]
     assert (audit.rendered, audit.passed, audit.silence) == ((NAME,), (NAME,), "")
     assert sorted(path.rpartition("/")[2] for path in made.audited) == [
         "audit.cjs",

@@ -9,7 +9,7 @@ from pipeline.evaluate.assess.axe.findings import Violations, delta, violations
 
 
 def found(*elements: str, rule: str = "image-alt") -> Violations:
-    return violations({"rule": rule, "criteria": ["1.1.1"], "element": one, "tests": ["a"]} for one in elements)
+    return violations({"rule": rule, "criteria": ["1.1.1"], "element": element, "tests": ["a"]} for element in elements)
 
 
 def told(delta: AxeDelta) -> dict[str, list[str]]:

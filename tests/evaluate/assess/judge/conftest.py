@@ -68,7 +68,7 @@ class Court:
     def ask(self, panel: Panel, *patches: str, jobs: int = 1, engine: str = "threads") -> dict[str, str]:
         """The result for each patch."""
         with Progress("judging", len(patches)) as progress:
-            owed = panel.ask(self.gateway, [question(one) for one in patches], progress, jobs, engine)
+            owed = panel.ask(self.gateway, [question(patch) for patch in patches], progress, jobs, engine)
         return {one.patch: cause for one, cause in owed.items()}
 
 
@@ -93,7 +93,7 @@ def convened(folder: Path) -> Iterator[Callable[..., Court]]:
         gateway.base_url = speaker.url
 
         def say(*answers: int | str) -> Court:
-            speaker.answers[:] = [rating(one) if isinstance(one, int) else one for one in answers]
+            speaker.answers[:] = [rating(answer) if isinstance(answer, int) else answer for answer in answers]
             return Court(store, speaker, gateway)
 
         yield say

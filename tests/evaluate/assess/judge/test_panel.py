@@ -24,7 +24,7 @@ def test_a_patch_is_rated_several_times(court):
     panel = here.panel()
     assert here.ask(panel, "patch") == {}
     found = panel.judgement(question("patch"))
-    assert (found.score, [one.score for one in found.ratings], found.missing) == (3, [3, 2, 3], ())
+    assert (found.score, [rating.score for rating in found.ratings], found.missing) == (3, [3, 2, 3], ())
     assert found.agreement == pytest.approx(1 / 3)
     assert found.ratings[0].reasoning == "because"
 
@@ -51,7 +51,7 @@ def test_a_rating_is_sent_as_soon_as_it_is_paid_for(court):
 
     answers = panel.request(here.gateway, question("patch")).perform(tell)
     assert seen == [(1, 1, 3), (2, 2, 2), (3, 3, 2)]
-    assert [one.value["score"] for one in answers] == [3, 2, 2]
+    assert [answer.value["score"] for answer in answers] == [3, 2, 2]
 
 
 @pytest.mark.invariant(7)
@@ -81,7 +81,7 @@ def test_a_bad_answer_is_requested_again_and_then_missing(court):
     panel = here.panel()
     assert here.ask(panel, "patch") == {}
     found = panel.judgement(question("patch"))
-    assert [one.score for one in found.ratings] == [2]
+    assert [rating.score for rating in found.ratings] == [2]
     assert len(found.missing) == 2 and found.missing[0].startswith("bad answer: score: Input should be")
     again = here.speaker.requests[1].body["messages"]
     assert [one["role"] for one in again] == ["system", "user", "assistant", "user"]
@@ -120,7 +120,7 @@ def test_the_judge_has_its_own_key_and_costs(court):
     panel = here.panel()
     here.ask(panel, "patch")
     assert panel.experiment.agent == "judge"
-    (authorization,) = {one.authorization for one in here.speaker.requests}
+    (authorization,) = {request.authorization for request in here.speaker.requests}
     key = authorization.removeprefix("Bearer ")
     booked = here.gateway.ledger.key(key_hash(key))
     assert (booked.agent, booked.model, booked.holder) == ("judge", "scripted", factories.REPO.instance_id(1))

@@ -30,4 +30,4 @@ def test_the_material_can_not_end_its_own_fence():
 
 def test_every_grade_has_an_example_that_is_itself_a_rating():
     examples = [read(line) for line in prompt.RUBRIC.splitlines() if line.startswith('{"reasoning"')]
-    assert {one.score for one in examples} == {3, 2, 1, -1}
+    assert {example.score for example in examples} == {3, 2, 1, -1}

@@ -62,7 +62,7 @@ def audited() -> Audited:
 
 
 def seen(audited: Audited, story: str) -> list[tuple[str, tuple[str, ...]]]:
-    return [(one.rule, one.criteria) for one in audited.violations if story in one.tests]
+    return [(violation.rule, violation.criteria) for violation in audited.violations if story in violation.tests]
 
 
 def test_contrast_and_target_size_are_audited(audited: Audited) -> None:
@@ -73,7 +73,7 @@ def test_contrast_and_target_size_are_audited(audited: Audited) -> None:
 
 
 def test_a_violation_is_listed_once_with_all_its_stories(audited: Audited) -> None:
-    (one,) = [one for one in audited.violations if one.rule == "color-contrast"]
+    (one,) = [violation for violation in audited.violations if violation.rule == "color-contrast"]
     assert one.tests == ("pale", "pale-too")
 
 

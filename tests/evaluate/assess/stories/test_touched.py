@@ -44,12 +44,12 @@ SOURCES = {
     ],
 )
 def test_a_path_has_its_stories(path: str, ids: list[str]) -> None:
-    assert [one.id for one in touched(STORIES, [path], "", SOURCES)] == ids
+    assert [story.id for story in touched(STORIES, [path], "", SOURCES)] == ids
 
 
 def test_several_paths_have_each_story_once() -> None:
     paths = ["src/components/Alert/Alert.tsx", "src/components/Alert/Alert.css", "src/Menu.tsx"]
-    assert [one.id for one in touched(STORIES, paths, "", SOURCES)] == ["alert", "menu"]
+    assert [story.id for story in touched(STORIES, paths, "", SOURCES)] == ["alert", "menu"]
 
 
 def test_the_preview_is_where_the_stories_were_built() -> None:
