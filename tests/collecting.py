@@ -53,7 +53,7 @@ def outcomes(store: Store) -> dict[int, Candidate | Rejection]:
 
 def reasons(store: Store) -> dict[int, str]:
     """Number -> `candidate`, `by hand` or the reason of its rejection."""
-    return {number: _word(one) for number, one in outcomes(store).items()}
+    return {number: _word(outcome) for number, outcome in outcomes(store).items()}
 
 
 def _word(one: Candidate | Rejection) -> str:

@@ -56,14 +56,14 @@ class Batch:
         return [recipe(open_clone(self.library), candidate) for candidate in candidates]
 
     def make_images(self) -> None:
-        for one in self.recipes():
-            images.ensure(self.sandbox, open_clone(self.library), one, print)
+        for wanted in self.recipes():
+            images.ensure(self.sandbox, open_clone(self.library), wanted, print)
 
     def forget(self) -> None:
         """Remove images that nobody can use again."""
         remove = docker.from_env().images.remove
-        for one in self.recipes():
-            for name in (instance_image(one.image), environment_image(one.environment_digest)):
+        for wanted in self.recipes():
+            for name in (instance_image(wanted.image), environment_image(wanted.environment_digest)):
                 with suppress(docker.errors.ImageNotFound):
                     remove(name, force=True)
 

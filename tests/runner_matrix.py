@@ -54,7 +54,9 @@ def environment(name: str, version: str, **fixed: Any) -> Environment:
     """The environment inferred for the project, with the matrix's Node."""
     files = project(name, version)
     given = {"node": majors(name)[version][0]} | fixed
-    return infer(Tree(files, files.get), now(), test_files(name), {key: (one, "given") for key, one in given.items()})
+    return infer(
+        Tree(files, files.get), now(), test_files(name), {key: (value, "given") for key, value in given.items()}
+    )
 
 
 def test_files(name: str) -> list[str]:
@@ -82,9 +84,9 @@ def tried(sandbox: Sandbox, folder: Path, name: str, version: str, **fixed: Any)
 def differences(name: str, run: TestRun) -> list[str]:
     """How a run differs from the expected results, in words; empty if it does not."""
     told = expected(name)
-    wanted = {one: Status(said) for one, said in told["tests"].items()} | dict.fromkeys(told["broken"], Status.FAILED)
+    wanted = {test: Status(said) for test, said in told["tests"].items()} | dict.fromkeys(told["broken"], Status.FAILED)
     found = run.with_files(told["broken"]).results
-    lacking = {one for one in wanted.keys() - found.keys() if one not in told.get("may_lack", ())}
-    others = [f"{one}: {found[one]}" for one in found if found[one] != wanted.get(one)]
+    lacking = {test for test in wanted.keys() - found.keys() if test not in told.get("may_lack", ())}
+    others = [f"{test}: {found[test]}" for test in found if found[test] != wanted.get(test)]
     ended = [f"it ended with {run.end}"] if run.end != "ran" else []
-    return [*ended, *run.doubts, *(f"{one} is missing" for one in sorted(lacking)[:3]), *others[:3]]
+    return [*ended, *run.doubts, *(f"{test} is missing" for test in sorted(lacking)[:3]), *others[:3]]

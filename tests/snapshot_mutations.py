@@ -170,7 +170,7 @@ def dropped_live_region(lines: Sequence[str]) -> Iterator[str]:
 
 
 def dropped_description(lines: Sequence[str]) -> Iterator[str]:
-    return _dropped(lines, lambda one, name, value, text: name == "aria-describedby" and _leads(value, text))
+    return _dropped(lines, lambda element, name, value, text: name == "aria-describedby" and _leads(value, text))
 
 
 def dropped_tab_stop(lines: Sequence[str]) -> Iterator[str]:
@@ -233,4 +233,4 @@ def mutations(snapshots: Mapping[str, str], each: int, seed: int = 0) -> Iterato
             for key, text in snapshots.items()
         ]
         made = [dice.sample(some, len(some)) for some in dice.sample(made, len(made)) if some]
-        yield from [one for one in chain.from_iterable(zip_longest(*made)) if one][:each]
+        yield from [mutation for mutation in chain.from_iterable(zip_longest(*made)) if mutation][:each]

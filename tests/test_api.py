@@ -47,7 +47,9 @@ def test_the_analysis_has_frames_tables_and_the_report(ran: dict[str, Any]) -> N
 def test_the_documented_methods_and_parameters_are_complete() -> None:
     """Every public method is in the table, with its parameters and their defaults."""
     rows = dict(re.findall(r"^\| `(\w+)\((.*?)\)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
-    methods = {name: one for name, one in vars(api.Bench).items() if inspect.isfunction(one) and name[0] != "_"}
+    methods = {
+        name: function for name, function in vars(api.Bench).items() if inspect.isfunction(function) and name[0] != "_"
+    }
     assert rows.keys() == methods.keys()
     for name, parameters in rows.items():
         asked = ast.parse(f"def f({parameters}): ...").body[0]
@@ -60,7 +62,7 @@ def test_the_documented_methods_and_parameters_are_complete() -> None:
         assert [kwonlyarg.arg for kwonlyarg in asked.args.kwonlyargs] == named
         defaults = [one.default for one in known if one.default is not inspect.Parameter.empty]
         documented = [*asked.args.defaults, *filter(None, asked.args.kw_defaults)]
-        assert [ast.literal_eval(one) for one in documented] == defaults
+        assert [ast.literal_eval(default) for default in documented] == defaults
 
 
 def test_bad_input_raises_a_user_error(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_an_invalid_amount_is_refused_as_a_limit(run: Run, data: Path, option: s
         (("decide", "a/b", "--pr", "1", "--exclude", "x"), "a/b#1 is not collected"),
         (("submission", "verify", "none"), "Directory 'none' does not exist"),
     ],
-    ids=lambda one: " ".join(one) if isinstance(one, tuple) else "",
+    ids=lambda arguments: " ".join(arguments) if isinstance(arguments, tuple) else "",
 )
 def test_invalid_arguments_are_refused(run: Run, data: Path, words: tuple[str, ...], says: str) -> None:
     options = () if words[0] in ("schema", "submission") else ("--data", data)

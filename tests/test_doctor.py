@@ -42,7 +42,7 @@ def test_every_required_part_is_examined() -> None:
 @pytest.mark.engine
 def test_limits_of_the_engine_are_shown() -> None:
     """The limits that can end a run are shown before the night, and not only in its log."""
-    found = {one.name: one for one in examine()}
+    found = {check.name: check for check in examine()}
     rows = [found[f"engine: {part}"] for part in ("disk", "storage driver", "open files", "builder")]
     assert all(row.found and row.state in ("ok", "low") for row in rows)
     assert all(bool(row.remedy) == (row.state == "low") for row in rows)
@@ -55,7 +55,7 @@ def test_variables_are_named_without_their_values(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("GITHUB_TOKEN", "canary-of-a-token")
     monkeypatch.setenv("OPENAI_API_KEY", "canary-of-a-key")
     shown = CliRunner().invoke(command, ["--json", "--data", str(tmp_path / "data")])
-    found = {one["name"]: one["found"] for one in json.loads(shown.output)}
+    found = {check["name"]: check["found"] for check in json.loads(shown.output)}
     assert (found["GitHub token"], "OPENAI_API_KEY" in found["provider keys"]) == ("GITHUB_TOKEN", True)
     assert "canary" not in shown.output
     assert not (tmp_path / "data").exists(), "it changes nothing"

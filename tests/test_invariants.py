@@ -47,7 +47,9 @@ def faults(tree: ast.AST) -> Iterator[tuple[int, str]]:
 def _makes_data(call: ast.Call) -> bool:
     """Whether YAML is read by a loader that creates no objects."""
     given = [ast.unparse(arg) for arg in (*call.args[1:], *(word.value for word in call.keywords))]
-    return ast.unparse(call.func) == "yaml.load" and any(re.search(r"\bC?(?:Safe|Base)Loader\b", one) for one in given)
+    return ast.unparse(call.func) == "yaml.load" and any(
+        re.search(r"\bC?(?:Safe|Base)Loader\b", line) for line in given
+    )
 
 
 def _is_shell_string(node: ast.List | ast.Tuple) -> bool:

@@ -90,7 +90,10 @@ def test_lines_of_a_patch_agree_with_git(change: Change) -> None:
     added, removed = (sum(int(row[side]) for row in rows) for side in (0, 1))
     patch, sides = change.patch(), files(change.patch())
     assert diff_counts(patch) == (added, removed)
-    assert (sum(one.added for one in sides), sum(one.removed for one in sides)) == (added, removed)
+    assert (sum(side_of_file.added for side_of_file in sides), sum(side_of_file.removed for side_of_file in sides)) == (
+        added,
+        removed,
+    )
     assert structure(patch).lines == _sizes(patch)["lines"] == added + removed
     assert structure(patch).files == _sizes(patch)["files"] == len(change.touched)
 

@@ -156,7 +156,7 @@ def test_instances_fixed_only_in_snapshots_are_marked(demo: Demo) -> None:
 @pytest.mark.invariant(7)
 def test_unbuildable_candidates_are_rejected_with_a_reason(demo: Demo) -> None:
     rejected = read_records(demo.store.qualification(REPO) / "rejections.jsonl", Rejection)
-    assert {one.instance_id: one.reason for one in rejected} == {
+    assert {rejection.instance_id: rejection.reason for rejection in rejected} == {
         REPO.instance_id(29): "no_fix_transition",
         REPO.instance_id(36): "environment_failed",
     }
@@ -220,7 +220,7 @@ def test_no_prompt_contains_the_solution(demo: Demo) -> None:
 def test_tasks_contain_the_issue_and_no_text_of_the_pull_request(demo: Demo) -> None:
     """A pull request's own text often gives the solution away: it is the statement only if there is no issue."""
     (path,) = demo.store.root.glob("03_predictions/repair/magentless/*/*/*/tasks.jsonl")
-    tasks = dict(zip((one.instance_id for one in demo.instances), path.read_text().splitlines(), strict=True))
+    tasks = dict(zip((made.instance_id for made in demo.instances), path.read_text().splitlines(), strict=True))
     for instance in demo.instances:
         task = tasks[instance.instance_id]
         assert json.loads(task) == instance.task().model_dump(mode="json")
@@ -228,4 +228,4 @@ def test_tasks_contain_the_issue_and_no_text_of_the_pull_request(demo: Demo) -> 
         assert instance.merge_sha not in task and instance.base.sha not in task
         if instance.statement_source == "issue":
             assert instance.title not in task and instance.body not in task
-    assert [one.number for one in demo.instances if one.statement_source == "pull_request"] == [27]
+    assert [made.number for made in demo.instances if made.statement_source == "pull_request"] == [27]

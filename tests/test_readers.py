@@ -81,7 +81,7 @@ def _case(path: Path) -> object:
 
 def _dataset(path: Path) -> object:
     found = list(reading.read(path, REPO))
-    if wrong := [one for one in found if isinstance(one, UserError)]:
+    if wrong := [error for error in found if isinstance(error, UserError)]:
         raise wrong[0]
     return found
 
@@ -249,7 +249,7 @@ EXCESSIVE = {
 }
 
 
-@pytest.mark.parametrize("reader", [one for one in READERS if one.read != _override], ids=lambda reader: reader.name)
+@pytest.mark.parametrize("reader", [row for row in READERS if row.read != _override], ids=lambda reader: reader.name)
 def test_deeply_nested_and_long_content_is_read_or_refused(reader: Reader, tmp_path: Path) -> None:
     """Parsers raise other errors for such files than for invalid ones: these used to end commands in a traceback."""
     path = _place(tmp_path, reader)
@@ -261,7 +261,7 @@ def test_deeply_nested_and_long_content_is_read_or_refused(reader: Reader, tmp_p
             assert path.name in str(error), "it says which file"
 
 
-@pytest.mark.parametrize("reader", [one for one in READERS if one.like], ids=lambda reader: reader.name)
+@pytest.mark.parametrize("reader", [row for row in READERS if row.like], ids=lambda reader: reader.name)
 def test_a_byte_order_mark_is_accepted(reader: Reader, tmp_path: Path) -> None:
     """A byte order mark is invisible: a file that is refused because of it looks right to its author."""
     path = _place(tmp_path, reader)

@@ -190,4 +190,4 @@ def test_ratings_are_the_same_everywhere(tmp_path: Path, engines: list[str]) -> 
             found.append([panel.judgement(question(patch)) for patch in ("a patch", "another")])
             assert len(here.speaker.requests) == 6
     assert found[0] == found[1]
-    assert [len(one.ratings) for one in found[0]] == [3, 3]
+    assert [len(result.ratings) for result in found[0]] == [3, 3]

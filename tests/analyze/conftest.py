@@ -115,7 +115,7 @@ def audit(store: Store) -> None:
     made = [
         Variant(kind=kind, rule=rule, path="a.js", line=1, patch_digest="d", **more) for kind, rule, more in variants
     ]
-    unsound = [one.model_copy(update=refused) for one in made]
+    unsound = [rating.model_copy(update=refused) for rating in made]
     audits = [
         VerdictAudit(instance_id=UI.instance_id(number), image="i", seed=0, wanted=2, variants=tuple(several))
         for number, several in ((1, made), (2, unsound))

@@ -70,13 +70,13 @@ def test_unrecorded_values_are_empty_and_noted(frames):
 
 
 def test_one_row_per_test_transition(frames):
-    one = frames.transitions.query("instance_id == 'acme__ui-1'").set_index("name")
-    assert one["kind"].to_dict() == {
+    rows = frames.transitions.query("instance_id == 'acme__ui-1'").set_index("name")
+    assert rows["kind"].to_dict() == {
         "Menu.test.tsx > has a name": "f2p",
         "Menu.test.tsx > is new": "f2p-new",
         "Menu.test.tsx > opens": "p2p",
     }
-    assert one.loc["Menu.test.tsx > is new", ["run", "test", "fix"]].tolist() == ["NONE", "FAILED", "PASSED"]
+    assert rows.loc["Menu.test.tsx > is new", ["run", "test", "fix"]].tolist() == ["NONE", "FAILED", "PASSED"]
 
 
 def test_one_row_per_agent_model_and_instance(frames):
@@ -91,10 +91,10 @@ def test_one_row_per_agent_model_and_instance(frames):
 
 
 def test_an_instance_has_its_ratings(frames):
-    one = frames.instances.set_index("instance_id").loc["acme__ui-1"]
-    assert (one["rating"], one["difficulty"]) == ("super", "easy")
-    assert (one["principles"], one["criteria"]) == ("perceivable robust", "1.1.1 1.3.1 4.1.2")
-    assert (one["year"], one["size"], one["fail_to_pass"], one["expected"]) == ("2024", "1 file", 2, 3)
+    rows = frames.instances.set_index("instance_id").loc["acme__ui-1"]
+    assert (rows["rating"], rows["difficulty"]) == ("super", "easy")
+    assert (rows["principles"], rows["criteria"]) == ("perceivable robust", "1.1.1 1.3.1 4.1.2")
+    assert (rows["year"], rows["size"], rows["fail_to_pass"], rows["expected"]) == ("2024", "1 file", 2, 3)
 
 
 def test_a_criterion_counts_once_however_many_raters_name_it(frames):
@@ -107,9 +107,9 @@ def test_a_criterion_counts_once_however_many_raters_name_it(frames):
 
 
 def test_an_empty_patch_is_marked_and_has_no_size(frames):
-    one = frames.predictions.query("empty")
-    assert one["instance_id"].tolist() == ["acme__ui-2"]
-    assert one[["files", "jaccard", "localisation"]].isna().all(axis=None)
+    rows = frames.predictions.query("empty")
+    assert rows["instance_id"].tolist() == ["acme__ui-2"]
+    assert rows[["files", "jaccard", "localisation"]].isna().all(axis=None)
 
 
 def test_counts_of_the_tests_that_decide(frames):

@@ -130,7 +130,7 @@ def many(tmp_path_factory):
     """The figures of a data directory with many models, long names and two attempts."""
     frames = analyze.load(generate(Store(tmp_path_factory.mktemp("many") / "data"), Size(6, 12, 6)))
     names = {"model-a": "Qwen3-Coder-480B-A35B-Instruct-Turbo", "model-b": "DeepSeek-V3.1-Terminus"}
-    known = {name: one.replace({"model": names}) for name, one in frames.items().items() if "model" in one}
+    known = {name: frame.replace({"model": names}) for name, frame in frames.items().items() if "model" in frame}
     frames = replace(frames, **known)
     again = frames.samples.assign(data="again")
     frames = replace(frames, samples=pd.concat([frames.samples, again], ignore_index=True))

@@ -118,7 +118,7 @@ def main(
     path: Path | None,
 ) -> None:
     """Compare our cases with the tests of w3c/aria-practices on their example pages."""
-    pages = [one for one in read_pages() if not wanted or any(word in one.path for word in wanted)]
+    pages = [read for read in read_pages() if not wanted or any(word in read.path for word in wanted)]
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         folder.chmod(0o755)
@@ -133,10 +133,11 @@ def main(
     _show(found, broken)
     if path:
         told = [
-            {"page": one.page.path, "ours": one.ours, "theirs": one.theirs, "trouble": one.trouble} for one in found
+            {"page": result.page.path, "ours": result.ours, "theirs": result.theirs, "trouble": result.trouble}
+            for result in found
         ]
         path.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    if any(one.one_sided if broken else one.unexplained for one in found):
+    if any(result.one_sided if broken else result.unexplained for result in found):
         raise SystemExit(1)
 
 
@@ -153,7 +154,7 @@ def _load(folder: Path, wanted: Sequence[str]) -> int:
     """Load the example pages, and show those that do not load; 1 if there are any, or no page at all."""
     names = [path.relative_to(folder / PATTERNS) for path in sorted((folder / PATTERNS).glob("*/examples/*.html"))]
     chosen = [name for name in names if not wanted or any(word in str(name) for word in wanted)]
-    lost = [(str(one), why) for one in chosen if (why := unloaded(folder / PATTERNS / one))]
+    lost = [(str(page_path), why) for page_path in chosen if (why := unloaded(folder / PATTERNS / page_path))]
     if lost:
         table("Pages that do not load", ("page", "why"), lost)
     say(f"{len(chosen) - len(lost)} of {len(chosen)} example pages load and are audited")
@@ -231,9 +232,9 @@ def adapted(page: Page) -> str:
 def inlined(path: Path) -> str:
     """A page with its own scripts, styles and pictures inlined; those from other sites are left out."""
     text = path.read_text(encoding="utf-8")
-    text = re.sub(r"<img\b[^>]*>", lambda one: _picture(path.parent, one[0]), text)
-    text = re.sub(r"<link\b[^>]*>", lambda one: _style(path.parent, one[0]), text)
-    return re.sub(r"<script\b([^>]*)>\s*</script>", lambda one: _script(path.parent, one[0], one[1]), text)
+    text = re.sub(r"<img\b[^>]*>", lambda match: _picture(path.parent, match[0]), text)
+    text = re.sub(r"<link\b[^>]*>", lambda match: _style(path.parent, match[0]), text)
+    return re.sub(r"<script\b([^>]*)>\s*</script>", lambda match: _script(path.parent, match[0], match[1]), text)
 
 
 def _style(folder: Path, tag: str) -> str:
@@ -327,8 +328,8 @@ def _end(group: int) -> None:
 def tap(text: str) -> Iterator[tuple[str, str]]:
     """The tests in a TAP report, by subject and message, and what is wrong; skipped tests are left out."""
     for line in text.splitlines():
-        if (one := re.match(r"(not )?ok \d+ - (.*)$", line)) and not re.search(r"# (SKIP|TODO)", one[2]):
-            yield re.sub(r"^.*\[data-test-id=\"?([^\"\]]+)\"?\]", r"\1", one[2]), "it fails" if one[1] else ""
+        if (match := re.match(r"(not )?ok \d+ - (.*)$", line)) and not re.search(r"# (SKIP|TODO)", match[2]):
+            yield re.sub(r"^.*\[data-test-id=\"?([^\"\]]+)\"?\]", r"\1", match[2]), "it fails" if match[1] else ""
 
 
 if __name__ == "__main__":

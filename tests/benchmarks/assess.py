@@ -54,9 +54,9 @@ def main(clone: Path, commit: str, each: int, seed: int, show: bool, path: Path 
     started = time.monotonic()
     with browser.opened() as viewer:
         judged = list(judge(viewer, mutations(readable(snapshots), each, seed)))
-    for one in judged:
-        if show and not one.right:
-            click.echo(f"{one.mutation.kind.name}: {one.mutation.key}\n{one.said.reason}\n", err=True)
+    for judgment in judged:
+        if show and not judgment.right:
+            click.echo(f"{judgment.mutation.kind.name}: {judgment.mutation.key}\n{judgment.said.reason}\n", err=True)
     seconds = Figure("a comparison", (time.monotonic() - started) / len(judged) * 1000, "ms")
     report("assessment", [Figure("snapshots there are", len(snapshots), ""), *figures(judged), seconds], path)
 
@@ -80,21 +80,21 @@ def judge(viewer: Browser, made: Iterator[Mutation]) -> Iterator[Judged]:
 def figures(judged: Sequence[Judged]) -> Iterator[Figure]:
     """Shares by class, with the goals."""
     yield Figure("changes", len(judged), "", ("at least", 500))
-    yield Figure("snapshots changed", len({one.mutation.key for one in judged}), "", ("at least", 200))
-    harmless = [one for one in judged if not one.mutation.kind.harmful]
+    yield Figure("snapshots changed", len({judgment.mutation.key for judgment in judged}), "", ("at least", 200))
+    harmless = [judgment for judgment in judged if not judgment.mutation.kind.harmful]
     yield Figure("harmless: equal", _share(harmless), "%", ("at least", 99))
-    for kind, group in groupby(judged, lambda one: one.mutation.kind):
+    for kind, group in groupby(judged, lambda judgment: judgment.mutation.kind):
         some = list(group)
         words = "noticed" if kind.harmful else "equal"
         yield Figure(
             f"{kind.name}: {words} of {len(some)}", _share(some), "%", ("at least", 85) if kind.harmful else None
         )
-    seen = {one.mutation.kind.name for one in judged}
+    seen = {judgment.mutation.kind.name for judgment in judged}
     yield Figure("classes without a change", sum(kind.name not in seen for kind in KINDS), "")
 
 
 def _share(judged: Sequence[Judged]) -> float:
-    return 100 * sum(one.right for one in judged) / len(judged)
+    return 100 * sum(judgment.right for judgment in judged) / len(judged)
 
 
 if __name__ == "__main__":

@@ -58,9 +58,9 @@ def _by_way(runner: str, attacks: Mapping[str, Any], found: Mapping[str, Verdict
 def cost(bench: LampBench) -> float:
     """The time of patches with all counter-runs, relative to their first runs."""
     kept = (Unit(path.parent).result() for path in bench.store.root.glob("04_evaluation/runs/*/*/manifest.json"))
-    seconds = [one["seconds"] for one in kept if "disguised" in one.get("counter", {})]
-    first = sum(one["tests"] for one in seconds)
-    return sum(sum(one.values()) for one in seconds) / first if first else 0.0
+    seconds = [run["seconds"] for run in kept if "disguised" in run.get("counter", {})]
+    first = sum(times["tests"] for times in seconds)
+    return sum(sum(times.values()) for times in seconds) / first if first else 0.0
 
 
 if __name__ == "__main__":

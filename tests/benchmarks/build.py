@@ -67,7 +67,7 @@ class FreshImages(DockerImages):
 
     def own(self) -> list[Kept]:
         """The images made by this benchmark."""
-        return [one for one in self.kept() if one.digest in self.names]
+        return [layer for layer in self.kept() if layer.digest in self.names]
 
 
 class FreshSandbox(DockerSandbox):
@@ -137,8 +137,8 @@ def main(
         layers = {(one.kind, one.digest): one for one in sandbox.images.own()}
         whole = _ours(Store(store.root), name, Settings(sandbox, repeats, scope="full")) if full else None
         others = _of_all_environments(ours.instances)[:most]
-        others = others if same_command else [as_the_project(one) for one in others]
-        theirs = [_theirs(clone, one, _tools(sandbox, layers, one), repeats) for one in others]
+        others = others if same_command else [as_the_project(candidate) for candidate in others]
+        theirs = [_theirs(clone, candidate, _tools(sandbox, layers, candidate), repeats) for candidate in others]
         sizes = [_additional(sandbox, layers, instance) for instance in ours.instances]
         report("build", [*_figures(ours, theirs, sizes), *(_of_scope(ours, whole) if whole else ())], path)
 
@@ -152,8 +152,8 @@ def fresh_sandbox(mark: str) -> Iterator[FreshSandbox]:
     try:
         yield sandbox
     finally:
-        for one in least_useful(sandbox.images.own(), ()) if mark else ():
-            sandbox.images.remove(one)
+        for layer in least_useful(sandbox.images.own(), ()) if mark else ():
+            sandbox.images.remove(layer)
 
 
 def _make_tools(store: Store, repo: Repo, clone: Path, sandbox: FreshSandbox) -> None:
@@ -177,7 +177,7 @@ def _ours(store: Store, repo: Repo, settings: Settings) -> Ours:
 
 def _further(store: Store, repo: Repo, instances: Sequence[Instance]) -> Iterator[float]:
     seen: set[str] = set()
-    for instance in sorted(instances, key=lambda one: one.merged_at):
+    for instance in sorted(instances, key=lambda built_instance: built_instance.merged_at):
         if instance.environment_digest in seen:
             spent = read_json(store.qualification(repo) / "units" / instance.instance_id / TIMINGS)
             yield spent["install"] + spent["other"]
@@ -187,8 +187,8 @@ def _further(store: Store, repo: Repo, instances: Sequence[Instance]) -> Iterato
 def _of_all_environments(instances: Sequence[Instance]) -> list[Instance]:
     """The instances in merge order, except that the first one of each environment comes first."""
     ordered = sorted(instances, key=lambda instance: instance.merged_at)
-    firsts = list({one.environment_digest: one for one in reversed(ordered)}.values())[::-1]
-    return [*firsts, *(one for one in ordered if one not in firsts)]
+    firsts = list({further.environment_digest: further for further in reversed(ordered)}.values())[::-1]
+    return [*firsts, *(further for further in ordered if further not in firsts)]
 
 
 def _theirs(clone: Path, instance: Instance, tools: str, repeats: int) -> Theirs:
@@ -216,8 +216,8 @@ def _additional(sandbox: FreshSandbox, layers: dict[tuple[str, str], Kept], inst
 
 
 def _figures(ours: Ours, theirs: Sequence[Theirs], sizes: Sequence[int]) -> Iterator[Figure]:
-    each, other = ours.total / len(ours.instances), mean(one.total for one in theirs)
-    size, image = mean(sizes) / 2**20, mean(one.size for one in theirs) / 2**20
+    each, other = ours.total / len(ours.instances), mean(baseline.total for baseline in theirs)
+    size, image = mean(sizes) / 2**20, mean(baseline.size for baseline in theirs) / 2**20
     environments = len({instance.environment_digest for instance in ours.instances})
     yield Figure("instances", len(ours.instances), "")
     yield Figure("of these one by one", len(theirs), "")
@@ -225,7 +225,7 @@ def _figures(ours: Ours, theirs: Sequence[Theirs], sizes: Sequence[int]) -> Iter
     yield Figure("time of an instance, ours", each, "s")
     yield Figure("time of an instance, one by one", other, "s")
     yield Figure("one by one takes, in time", other / each, "times", ("at least", 4))
-    tests, other_tests = ours.seconds["tests"] / len(ours.instances), mean(one.tests for one in theirs)
+    tests, other_tests = ours.seconds["tests"] / len(ours.instances), mean(baseline.tests for baseline in theirs)
     yield Figure("of it test processes, ours", tests, "s")
     yield Figure("of it test processes, one by one", other_tests, "s")
     yield Figure("one by one takes, without test processes", (other - other_tests) / (each - tests), "times")

@@ -59,9 +59,9 @@ def main(clones: tuple[Path, ...], under: tuple[str, ...], show: bool, path: Pat
         lost = changed(folder, pages)
         figures.append(Figure("pages", len(pages), ""))
         figures.append(Figure("come back as they were", 100 * (1 - len(lost) / len(pages)), "%", ("at least", 100)))
-        wanted = [one for one in expected(files) if one.rule in audited(folder)]
+        wanted = [violation for violation in expected(files) if violation.rule in audited(folder)]
         unseen = {where: missing(found, wanted) for where, found in seen(folder, viewer, pages, wanted).items()}
-        total = sum(one.elements for one in wanted)
+        total = sum(violation.elements for violation in wanted)
         for where, rules in unseen.items():
             goal = ("at least", 95.0) if where == "browser" else None
             share = 100 * (1 - sum(rules.values()) / total) if total else 100.0
@@ -75,7 +75,7 @@ def main(clones: tuple[Path, ...], under: tuple[str, ...], show: bool, path: Pat
 
 def texts(clone: Path, under: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """The pages of a clone, and their expected violations."""
-    for name, data in read_blobs(open_clone(clone), "HEAD", lambda one: one.startswith(under)):
+    for name, data in read_blobs(open_clone(clone), "HEAD", lambda path: path.startswith(under)):
         if name.endswith((".html", ".json")):
             yield name, data.decode(errors="replace")
 
@@ -108,9 +108,9 @@ def step(folder: Path, name: str, given: str, what: Mapping[str, Any], made: str
 def changed(folder: Path, pages: Mapping[str, str]) -> list[str]:
     """The pages that changed on the way through a snapshot."""
     printed = step(folder, "print", "documents.json", pages, "printed.json")
-    read = {name: markup.parse(one["text"])._asdict() for name, one in printed.items()}
+    read = {name: markup.parse(entry["text"])._asdict() for name, entry in printed.items()}
     shown = step(folder, "show", "markup.json", read, "shown.json")
-    return [name for name, one in printed.items() if shown[name] != one["tree"]]
+    return [name for name, entry in printed.items() if shown[name] != entry["tree"]]
 
 
 def expected(files: Mapping[str, str]) -> Iterator[Expected]:
@@ -131,7 +131,7 @@ def seen(
     found: dict[str, dict[str, list[dict[str, Any]]]] = {"browser": {}, "jsdom": {}}
     script = Path(axe.__file__).with_name("audit.cjs")
     (folder / "page.js").write_text(pinned.function())
-    for name in {one.page for one in wanted}:
+    for name in {violation.page for violation in wanted}:
         looked = viewer.look(Page(name, Markup("", [{"html": pages[name]}]), ("axe",)))
         found["browser"][name] = list(looked.violations or ())
         (folder / "documents.jsonl").write_text(json.dumps({"test": name, "html": pages[name]}))
@@ -142,9 +142,9 @@ def seen(
 
 def missing(found: Mapping[str, list[dict[str, Any]]], wanted: list[Expected]) -> dict[str, int]:
     """How many violations of each rule were not found."""
-    there = {one: sum(row["rule"] == one.rule for row in found[one.page]) for one in wanted}
-    short = {one: one.elements - min(number, one.elements) for one, number in there.items()}
-    return {one.rule: number for one, number in short.items() if number}
+    there = {violation: sum(row["rule"] == violation.rule for row in found[violation.page]) for violation in wanted}
+    short = {violation: violation.elements - min(number, violation.elements) for violation, number in there.items()}
+    return {violation.rule: number for violation, number in short.items() if number}
 
 
 if __name__ == "__main__":

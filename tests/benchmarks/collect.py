@@ -167,7 +167,7 @@ def _messages(clone: Path) -> list[PullRequest]:
 def _generated_texts(pulls: int) -> list[PullRequest]:
     repository = World().generate(REPO, pulls)
     made = map(repository.get, repository.numbers("pull"))
-    return [_pull(one.number, one.title, one.body) for one in made]
+    return [_pull(pull_request.number, pull_request.title, pull_request.body) for pull_request in made]
 
 
 def _pull(number: int, title: str, body: str) -> PullRequest:

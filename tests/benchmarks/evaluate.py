@@ -83,9 +83,9 @@ def _evaluated(data: Path, repo: Repo, instances: int, models: int, jobs: int) -
     clone = images.source(Store(data), repo)
     with TemporaryDirectory() as folder, Progress("evaluating", 3 * len(chosen)) as progress:
         patches = patch_runs(Store(Path(folder)), repo, How(sandbox, DEFAULT, PATIENT), clone)
-        warm = {one.instance_id: _warm(patches, one, progress.hear) for one in chosen}
+        warm = {picked.instance_id: _warm(patches, picked, progress.hear) for picked in chosen}
         tests = sum(warm.values())
-        plain = [one.model_copy(update={"counter_runs": CounterRuns()}) for one in chosen]
+        plain = [picked.model_copy(update={"counter_runs": CounterRuns()}) for picked in chosen]
         started = time.monotonic()
         for one in plain:
             _graded(patches, one, "plain", progress.hear)

@@ -130,7 +130,7 @@ class Last(NamedTuple):
 def main(files: Sequence[Path], day: str, write: bool) -> None:
     """Show the goals of the project and the last measured values."""
     text = PAGE.read_text(encoding="utf-8")
-    measured = [one for file in files for one in json.loads(file.read_text())]
+    measured = [figure for file in files for figure in json.loads(file.read_text())]
     rows = table(last(text), measured, day)
     if write:
         PAGE.write_text(with_table(text, rows), encoding="utf-8")
@@ -147,7 +147,7 @@ def table(known: Mapping[str, Last], measured: Sequence[Mapping[str, object]], d
     """The table's lines, including new measurements."""
     lines = ["| what | goal | last | measured | met | command |", "|---|---|---|---|---|---|"]
     for goal in GOALS:
-        found = [one["value"] for one in measured if str(one["name"]).startswith(goal.figure)]
+        found = [figure["value"] for figure in measured if str(figure["name"]).startswith(goal.figure)]
         now = Last(f"{found[-1]:.3g} {goal.unit}".strip(), day) if found else known.get(goal.what, Last())
         lines.append(f"| {goal.what} | {goal.bound} | {now.value} | {now.day} | {_met(goal, now)} | `{goal.command}` |")
     return lines

@@ -104,7 +104,7 @@ def answer(step: str, changes: Sequence[Change]) -> str:
     if step == "repair":
         return "\n".join(change.edit for change in changes)
     if step == "lines":
-        return "\n".join(f"{one.path}\nline: {one.span[0] + 1}-{one.span[1]}" for one in there)
+        return "\n".join(f"{location.path}\nline: {location.span[0] + 1}-{location.span[1]}" for location in there)
     return "\n".join(change.path for change in there) if step != "folders" else ""
 
 

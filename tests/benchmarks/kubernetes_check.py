@@ -114,7 +114,7 @@ def main() -> None:
     wrong = [*invalid(cluster), *invalid(group), *unconnected(*plain)]
     for one in plain:
         wrong += unmodeled(one, MODELS[one["kind"]], one["kind"])
-    names = [f"{one['kind']} {one['metadata']['name']}" for one in (cluster, *objects)]
+    names = [f"{manifest['kind']} {manifest['metadata']['name']}" for manifest in (cluster, *objects)]
     print(json.dumps({"made": names, "wrong": wrong}))
 
 

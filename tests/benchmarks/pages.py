@@ -83,7 +83,7 @@ def engine(pages: Sequence[Page], jobs: int) -> Took:
     started, before = time.monotonic(), busy()
     seen = [looked.observed for _, looked in each(requests, jobs=jobs)]
     seconds, cpu = time.monotonic() - started, busy() - before
-    return Took(len(seen), seconds, cpu, sum(one.seconds["waits"] for one in seen) / jobs)
+    return Took(len(seen), seconds, cpu, sum(observed.seconds["waits"] for observed in seen) / jobs)
 
 
 def one_by_one(pages: Sequence[Page]) -> Took:

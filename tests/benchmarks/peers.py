@@ -150,15 +150,15 @@ def _read(folder: Path) -> Told:
 def _report(folder: Path, instances: int) -> Told:
     made, run = _instances(folder, instances), _run(folder, "fix")
     store, started = Store(folder / "ours-report"), time.process_time()
-    graded = [sign(one, "magentless", "model-a", RUN, None, of_run(one, run)) for one in made]
+    graded = [sign(instance, "magentless", "model-a", RUN, None, of_run(instance, run)) for instance in made]
     write_records(store.evaluation(REPO, "magentless", "model-a") / "verdicts.jsonl", graded)
     write_json(store.evaluation(REPO, "magentless", "model-a") / "final_report.json", final_report(graded))
-    return Told(time.process_time() - started, sum(one.outcome is Outcome.RESOLVED for one in graded))
+    return Told(time.process_time() - started, sum(verdict.outcome is Outcome.RESOLVED for verdict in graded))
 
 
 def _evaluate(folder: Path, instances: int) -> Told:
     store, made = Store(folder / "ours"), _instances(folder, instances)
-    predictions = [make_prediction(one.number, model_name_or_path="model-a", run=RUN) for one in made]
+    predictions = [make_prediction(instance.number, model_name_or_path="model-a", run=RUN) for instance in made]
     place = store.predictions(REPO, "magentless", "model-a") / RUN
     write_records(store.dataset(REPO), made)
     write_records(place / "predictions.jsonl", predictions)

@@ -84,8 +84,8 @@ def _measured(clone: Path, count: int, latency: float, limit: int) -> Iterator[F
             model.reset()
             _answer(place, run, requests[2:])
         told = [read_json(run.unit(instance).folder / "metadata.json") for instance in run.instances]
-    own = [one["seconds"]["own"] for one in told]
-    patched = sum(one["outcome"] == "SUCCESSFUL_PATCH" for one in told)
+    own = [answer["seconds"]["own"] for answer in told]
+    patched = sum(answer["outcome"] == "SUCCESSFUL_PATCH" for answer in told)
     at = f"at limit {limit}"
     yield Figure(f"instances with a patch, {at}", patched, f"of {count}", ("at least", count))
     yield Figure(f"own time of the first instance, {at}", own[0], "s")

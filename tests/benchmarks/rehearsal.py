@@ -165,9 +165,9 @@ def rehearse(
     """Both campaigns, on copies of `data` below `folder`. `chosen` is the number of instances in each repository, None
     for all; `more` are fields of the campaign's file. Raises RuntimeError if one does not end."""
     tasks = [
-        known(source(data, repo), one)
+        known(source(data, repo), instance)
         for repo, limit in chosen.items()
-        for one in Subset(limit=limit).of(read_dataset(data, repo))
+        for instance in Subset(limit=limit).of(read_dataset(data, repo))
     ]
     with ExitStack() as stack:
         calm, killed = (
@@ -282,7 +282,7 @@ def _documents(path: Path, text: str) -> list[str]:
 def _tables(store: Store) -> Content:
     """Every table of the analysis, without columns that contain seconds or count requests."""
     described = _rows(store.analysis / "columns.csv") if (store.analysis / "columns.csv").exists() else []
-    passing = {one["name"] for one in described if one["unit"] in ("s", "seconds")} | {*SENT, *PASSING}
+    passing = {column["name"] for column in described if column["unit"] in ("s", "seconds")} | {*SENT, *PASSING}
     return {
         _place(store, path): [{key: value for key, value in row.items() if key not in passing} for row in _rows(path)]
         for path in (store.analysis / "tables").glob("*.csv")
@@ -311,8 +311,8 @@ def _place(store: Store, path: Path) -> str:
 def _still(value: Any, passing: Sequence[str] = PASSING) -> Any:
     """The same without the fields that differ between runs."""
     if isinstance(value, dict):
-        return {key: _still(one, passing) for key, one in value.items() if key not in passing}
-    return [_still(one, passing) for one in value] if isinstance(value, list) else value
+        return {key: _still(part, passing) for key, part in value.items() if key not in passing}
+    return [_still(part, passing) for part in value] if isinstance(value, list) else value
 
 
 # -- the command ----------------------------------------------------------------------------------------------------
@@ -385,8 +385,8 @@ def figures(outcome: Outcome) -> list[Figure]:
     """The results, with the goals that nothing differs and nothing is asked twice."""
     early = sum(len(kill.differs) for kill in outcome.kills)
     records = _records(outcome.killed)
-    predictions = [one for name, all_ in records.items() if name.endswith("predictions.jsonl") for one in all_]
-    verdicts = [one for name, all_ in records.items() if name.endswith("verdicts.jsonl") for one in all_]
+    predictions = [row for name, all_ in records.items() if name.endswith("predictions.jsonl") for row in all_]
+    verdicts = [row for name, all_ in records.items() if name.endswith("verdicts.jsonl") for row in all_]
     knowing = [verdict for verdict in verdicts if verdict["model"] == SKILLS[0]]
     return [
         Figure("answers", len(predictions), "answers"),

@@ -35,7 +35,7 @@ def main(names: tuple[str, ...], versions: tuple[str, ...], keep: Path | None, p
     for name in names or tuple(all_runners()):
         wanted = [major for major in runner_matrix.majors(name) if not versions or major in versions]
         with TemporaryDirectory(prefix="a11y-bench-runners-") as folder:
-            wrong = [one for one in wanted if not _right(sandbox, Path(folder), name, one, keep)]
+            wrong = [version for version in wanted if not _right(sandbox, Path(folder), name, version, keep)]
         figures.append(Figure(f"{name}: versions that say otherwise", len(wrong), f"of {len(wanted)}", ("at most", 0)))
     report("Runners by version", figures, path)
 

@@ -130,7 +130,7 @@ class Simulation:
         slots = int(CONSTANTS["slots"]) * self.hosts
         self._run(slots)
         served = {"wire": self.wire, "coordinator": self.coordinator, "scheduler": self.scheduler}
-        busy = {name: one.busy / self.ended for name, one in served.items()}
+        busy = {name: server.busy / self.ended for name, server in served.items()}
         return Outcome(
             way=self.way,
             hosts=self.hosts,
@@ -168,9 +168,9 @@ class Simulation:
         if self.way != "affinity":
             mixed = list(self.work)
             random.Random(SEED).shuffle(mixed)
-            yield from ([one] for one in mixed)
+            yield from ([unit] for unit in mixed)
             return
-        yield from (list(group) for _, group in groupby(self.work, key=lambda one: one.environment))
+        yield from (list(group) for _, group in groupby(self.work, key=lambda unit: unit.environment))
 
     def _slot(self, host: int) -> Life:
         """A slot's work: units that are ready on its host, then a new environment, then units that will be ready

@@ -41,7 +41,7 @@ def figures(times: int) -> Iterator[Figure]:
         seconds = median(_above(one[name], other) for one, other in zip(rounds, empty, strict=True))
         goal = ("at most", 0.05) if name == "--help" else None
         yield Figure(f"{name}, above an empty interpreter", seconds, "s", goal)
-    yield Figure("an empty interpreter", median(one.seconds for one in empty), "s")
+    yield Figure("an empty interpreter", median(measured.seconds for measured in empty), "s")
 
 
 def _above(one: Spent, empty: Spent) -> float:

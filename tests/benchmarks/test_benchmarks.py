@@ -98,7 +98,7 @@ def test_the_document_lists_the_goals_and_their_commands() -> None:
 
 def test_a_measurement_replaces_the_previous_one() -> None:
     first, second = goals.GOALS[:2]
-    known_before = {one.what: goals.Last("1.2 ×", "2026-01-01") for one in (first, second)}
+    known_before = {goal.what: goals.Last("1.2 ×", "2026-01-01") for goal in (first, second)}
     measured = [{"name": f"{first.figure} warm run", "value": 1.75}]
     rows = goals.table(known_before, measured, "2026-02-03")[2:4]
     assert "| 1.75 × | 2026-02-03 | **no** |" in rows[0] and "| 1.2 × | 2026-01-01 | yes |" in rows[1]
@@ -129,13 +129,13 @@ def test_the_generated_log_is_read_completely() -> None:
 
 # -- the simulation of many hosts ------------------------------------------------------------------------------------
 def outcomes(number: int = 400, hosts: tuple[int, ...] = (1, 4, 40)) -> dict[tuple[str, int], scale.Outcome]:
-    return {(one.way, one.hosts): one for one in scale.simulated(number, hosts)}
+    return {(outcome.way, outcome.hosts): outcome for outcome in scale.simulated(number, hosts)}
 
 
 def test_a_single_host_takes_the_sum_of_its_units() -> None:
     work = scale.instances(400)
-    installs = {one.environment: one.install for one in work}
-    alone = sum(one.seconds for one in work) + sum(installs.values())
+    installs = {unit.environment: unit.install for unit in work}
+    alone = sum(unit.seconds for unit in work) + sum(installs.values())
     found = outcomes()["affinity", 1]
     assert found.installs == len(installs)
     assert alone / scale.CONSTANTS["slots"] / 3600 <= found.hours < 1.05 * alone / scale.CONSTANTS["slots"] / 3600

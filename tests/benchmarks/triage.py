@@ -54,12 +54,15 @@ def _figures(candidates: int, lines: int) -> Iterator[Figure]:
             yield Figure(f"first list of {candidates:,}, all read", _asked(url).whole, "s")
             for name, path in (("list", "/"), ("words", "/?q=menu+name"), ("filter", "/?status=super&difficulty=easy")):
                 said = [_asked(url + path) for _ in range(TIMES)]
-                yield Figure(name, 1000 * median(one.whole for one in said), "ms", ("below", 100))
+                yield Figure(name, 1000 * median(measured.whole for measured in said), "ms", ("below", 100))
             said = [_asked(f"{url}/candidate/acme__ui-1") for _ in range(TIMES)]
             yield Figure(
-                f"detail, {lines:,} lines of diff", 1000 * median(one.whole for one in said), "ms", ("below", 300)
+                f"detail, {lines:,} lines of diff",
+                1000 * median(measured.whole for measured in said),
+                "ms",
+                ("below", 300),
             )
-            yield Figure("its first byte", 1000 * median(one.first for one in said), "ms")
+            yield Figure("its first byte", 1000 * median(measured.first for measured in said), "ms")
             yield Figure("its page", said[0].size / 1e6, "MB")
 
 
@@ -76,8 +79,10 @@ def generate(store: Store, candidates: int, lines: int) -> Store:
         )
     write_records(store.raw(repo) / "candidates.jsonl", made)
     reviews = (
-        factories.make_review(one.number, rater=rater, status=chance.choice(("super", "accepted")), difficulty="easy")
-        for one in made[::3]
+        factories.make_review(
+            candidate.number, rater=rater, status=chance.choice(("super", "accepted")), difficulty="easy"
+        )
+        for candidate in made[::3]
         for rater in ("ann", "bob")
     )
     journal.append(store.reviews(repo), reviews)

@@ -38,13 +38,13 @@ def main(units: int, slots: int, seconds: float, path: Path | None) -> None:
 
 
 def figures(folder: Path, units: int, slots: int, seconds: float) -> Iterator[Figure]:
-    one = _slept(folder / "one", 1, seconds)
+    by_one = _slept(folder / "one", 1, seconds)
     with Dask(_new(folder / "two"), workers=0) as dask:
         _join(dask, 2, slots)
         yield from _scheduled(dask, units, 2 * slots)
         yield Figure("one unit after the other, there and back", 1000 * _alone(), "ms", ("below", 50))
     two = _slept(folder / "three", 2, seconds)
-    yield Figure("two workers against one, sleeping units", one / two, "×", ("at least", 1.7))
+    yield Figure("two workers against one, sleeping units", by_one / two, "×", ("at least", 1.7))
 
 
 def _scheduled(dask: Dask, units: int, jobs: int) -> Iterator[Figure]:

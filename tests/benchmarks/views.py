@@ -75,7 +75,9 @@ def main(folder: Path, data: Path | None, candidate: str, names: tuple[str, ...]
         store = Store(data) if data else demo(Store(Path(made)))
         listed = Catalog(store).search("", {}).listed
         shown = candidate or (listed[0].row.instance_id if data else SHOWN)
-        repo = next(one.row.repo for one in listed if one.row.instance_id == shown)
+        repo = next(
+            listed_candidate.row.repo for listed_candidate in listed if listed_candidate.row.instance_id == shown
+        )
         with serving(store) as url:
             pages = {name: PAGES[name].format(repo=repo, instance=shown) for name in names or PAGES}
             for name in take(url, pages, folder, tall):
@@ -87,8 +89,8 @@ def demo(store: Store) -> Store:
     build_history(DEMO, store.root / "clone.git")
     collect(store, REPO, store.root / "clone.git", DEMO / "issues.jsonl")
     import_file(store, REPO, DEMO / "reviews.jsonl")
-    known = {one.row.instance_id for one in Catalog(store).search("", {}).listed}
-    add(store, REPO, [one for one in SAID if one.instance_id in known])
+    known = {listed_candidate.row.instance_id for listed_candidate in Catalog(store).search("", {}).listed}
+    add(store, REPO, [review for review in SAID if review.instance_id in known])
     return store
 
 

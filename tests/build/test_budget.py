@@ -109,7 +109,7 @@ KEPT = [
 
 
 def test_layers_are_removed_before_those_below_them() -> None:
-    order = [one.name for one in least_useful(KEPT, ["container"])]
+    order = [layer.name for layer in least_useful(KEPT, ["container"])]
     assert order == ["untagged", "old", "young", "cache", "env", "npm", "node"]
 
 

@@ -42,7 +42,7 @@ def test_rejections_with_the_same_line_are_one_group(store: Store) -> None:
     """The line is shown as one log has it, the largest group first; differences that only come from the commit are
     ignored."""
     told = explain(store, REPO)
-    assert [(one.line, len(one.instances), one.reasons) for one in told.unknown] == [
+    assert [(group.line, len(group.instances), group.reasons) for group in told.unknown] == [
         (PLUGIN.format(1, "ui", 1), 3, ("no_report",)),
         ("error Unknown flag --immutable", 1, ("environment_failed",)),
     ]
@@ -52,8 +52,8 @@ def test_rejections_with_the_same_line_are_one_group(store: Store) -> None:
 
 def test_the_log_of_the_last_run_is_used(store: Store) -> None:
     reject(store, 7, "gold_does_not_fix", run_1="Error: before", fix_1="Error: afterwards")
-    assert "Error: afterwards" in [one.line for one in explain(store, REPO).unknown]
-    assert "Error: before" not in [one.line for one in explain(store, REPO).unknown]
+    assert "Error: afterwards" in [group.line for group in explain(store, REPO).unknown]
+    assert "Error: before" not in [group.line for group in explain(store, REPO).unknown]
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,9 @@ class Shared(NamedTuple):
     def judged(self) -> dict[str, tuple[bool, str]]:
         """Digest -> whether the first directory's gc removes it, and why."""
         with referring(self.mine.store, self.sandbox) as known:
-            return {one.kept.digest: (one.goes, one.why) for one in judge(self.sandbox.images.kept(), known)}
+            return {
+                judged.kept.digest: (judged.goes, judged.why) for judged in judge(self.sandbox.images.kept(), known)
+            }
 
 
 @pytest.fixture

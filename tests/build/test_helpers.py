@@ -162,4 +162,4 @@ def test_gold_is_resolved_without_them_and_what_it_can_not_do_without_it_needs(b
     assert "src/wrap.js" in menu.test_patch and "src/wrap.js" not in menu.fix_patch
     assert (card.moved, card.needs) == ((), ("src/said.js",))
     clone = open_clone(bench.library)
-    assert [list(check(Checked(one, clone))) for one in (menu, card)] == [[], []]
+    assert [list(check(Checked(instance, clone))) for instance in (menu, card)] == [[], []]

@@ -56,10 +56,14 @@ def test_a_runner_that_needs_a_browser_gets_one() -> None:
     starts."""
     karma = Use("", "karma", "", Call("karma", ("start",), {}, (), ""))
     packages = {"mocha": "^10", "karma": "^6"}
-    one = case(tree({"karma.conf.js": ""}, devDependencies=packages, scripts={"test": "mocha iso.js"}),
+    subject = case(tree({"karma.conf.js": ""}, devDependencies=packages, scripts={"test": "mocha iso.js"}),
                uses=[Observation(karma, NPM_TEST, False)])  # fmt: skip
-    first = next(hypotheses.following(one, installs=True))
-    assert (one.environment.browser, first.environment.runner, first.environment.browser) == ("", "karma", "chromium")
+    first = next(hypotheses.following(subject, installs=True))
+    assert (subject.environment.browser, first.environment.runner, first.environment.browser) == (
+        "",
+        "karma",
+        "chromium",
+    )
 
 
 def test_a_script_that_loads_the_runner_is_run() -> None:
@@ -98,9 +102,9 @@ def test_another_runner_of_the_package_is_tried() -> None:
         "devDependencies": {"mocha": "^10", "jest": "^29"},
         "scripts": {"test": "mocha", "test:ui": "jest"},
     }
-    one = case(tree(**both))
-    assert one.environment.runner == "mocha"
-    assert "jest" in [found.environment.runner for found in named(one, "read-otherwise")]
+    subject = case(tree(**both))
+    assert subject.environment.runner == "mocha"
+    assert "jest" in [found.environment.runner for found in named(subject, "read-otherwise")]
 
 
 def test_the_package_is_tried_in_place_of_the_root() -> None:
@@ -109,9 +113,9 @@ def test_the_package_is_tried_in_place_of_the_root() -> None:
         "packages/ui/package.json": package(name="ui", devDependencies={"vitest": "^2"}, scripts={"test": "vitest"}),
     }
     root = tree(files, devDependencies={"vitest": "^2"}, workspaces=["packages/*"], scripts={"test": "vitest"})
-    one = case(root, tests=("packages/ui/a.test.ts",))
-    assert one.environment.folder == ""
-    assert "packages/ui" in [found.environment.folder for found in named(one, "read-otherwise")]
+    subject = case(root, tests=("packages/ui/a.test.ts",))
+    assert subject.environment.folder == ""
+    assert "packages/ui" in [found.environment.folder for found in named(subject, "read-otherwise")]
 
 
 def test_single_projects_of_a_vitest_workspace_are_tried() -> None:
@@ -136,8 +140,8 @@ SIBLINGS = {
 
 
 def test_sibling_packages_are_built_in_the_order_of_their_dependencies() -> None:
-    one = case(tree(SIBLINGS, workspaces=["packages/*"]), MISSING_SIBLING, ("packages/ui/a.test.js",))
-    first = next(hypotheses.following(one, installs=True))
+    subject = case(tree(SIBLINGS, workspaces=["packages/*"]), MISSING_SIBLING, ("packages/ui/a.test.js",))
+    first = next(hypotheses.following(subject, installs=True))
     assert [argv[-2:] for argv in first.environment.prepare] == [
         ("packages/core", "build"),
         ("packages/tokens", "build"),
@@ -164,8 +168,10 @@ def test_all_siblings_are_generated_if_the_root_compiles_them() -> None:
         "packages/tokens/package.json": package(name="@acme/tokens", scripts={"generate": "node tokens.js"}),
     }
     scripts = {"test": "jest", "build": "lerna run build", "build:cjs": "tsc --build packages"}
-    one = case(tree(siblings, workspaces=["packages/*"], scripts=scripts), MISSING_SIBLING, ("packages/ui/a.test.js",))
-    missing, whole = [[argv[-2:] for argv in found.environment.prepare] for found in named(one, "prepared")[:2]]
+    subject = case(
+        tree(siblings, workspaces=["packages/*"], scripts=scripts), MISSING_SIBLING, ("packages/ui/a.test.js",)
+    )
+    missing, whole = [[argv[-2:] for argv in found.environment.prepare] for found in named(subject, "prepared")[:2]]
     assert missing == [("packages/tokens", "generate")]
     assert whole == [("packages/styles", "generate"), ("packages/tokens", "generate"), (".", "build:cjs")]
 
@@ -220,9 +226,9 @@ def test_the_newest_locked_version_is_installed() -> None:
 
 def test_a_module_is_added_to_the_folder_in_place_of_the_root() -> None:
     nested = (Nested(folder="web", manager="npm", manager_version="10", install=("npm", "ci")),)
-    one = case(tree(), "Cannot find module 'ajv'")
-    before = one.environment.model_copy(update={"install": (), "nested": nested})
-    (found,) = named(replace(one, environment=before), "with-modules")
+    subject = case(tree(), "Cannot find module 'ajv'")
+    before = subject.environment.model_copy(update={"install": (), "nested": nested})
+    (found,) = named(replace(subject, environment=before), "with-modules")
     assert [(edit.name, edit.folders) for edit in found.environment.edits] == [("ajv", ("web",))]
 
 
@@ -233,9 +239,9 @@ ALIASES = {"yarn.lock": '# yarn lockfile v1\n\n"vue-latest@npm:vue@~2.5.16":\n  
 @pytest.mark.parametrize(("name", "version"), [("vue", "2.5.16"), ("width-cjs", "npm:width@4.2.3")])
 def test_aliases_in_the_lock_file_give_the_version(name: str, version: str) -> None:
     """The repository tests two versions of Vue under aliases; the registry's newest was installed, a third one."""
-    one = case(tree(ALIASES), f"Cannot find module '{name}' from 'tests/setup.js'")
+    subject = case(tree(ALIASES), f"Cannot find module '{name}' from 'tests/setup.js'")
     files = {"yarn.lock": ALIASES["yarn.lock"].encode()}
-    (found,) = named(replace(one, situation=Situation(files, lambda name: ["9.0.0"])), "with-modules")
+    (found,) = named(replace(subject, situation=Situation(files, lambda name: ["9.0.0"])), "with-modules")
     assert [(edit.name, edit.new) for edit in found.environment.edits] == [(name, version)]
 
 
@@ -250,10 +256,10 @@ def test_peer_dependencies_are_installed_or_ignored_instead(node: str, changed: 
 
 
 def test_neighbouring_node_releases_come_last_and_only_if_nothing_loads() -> None:
-    one = case(tree({".nvmrc": "18"}))
-    assert [found.environment.node for found in named(one, "other-node")] == ["20", "16"]
-    assert [found.name for found in hypotheses.following(one, installs=True)][-1] == "other-node"
-    assert not INSTALLING & {found.name for found in hypotheses.following(one, installs=False)}
+    subject = case(tree({".nvmrc": "18"}))
+    assert [found.environment.node for found in named(subject, "other-node")] == ["20", "16"]
+    assert [found.name for found in hypotheses.following(subject, installs=True)][-1] == "other-node"
+    assert not INSTALLING & {found.name for found in hypotheses.following(subject, installs=False)}
 
 
 PNPM_9 = {"pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}
@@ -285,9 +291,9 @@ def test_a_neighbouring_yarn_replaces_the_release_in_the_repository() -> None:
     """It is called with its own options only; otherwise the repository's release would start instead."""
     release = ".yarn/releases/yarn-3.6.1.cjs"
     files = {"yarn.lock": BERRY.format(6, 8), ".yarnrc.yml": f"yarnPath: {release}\n", release: "", ".nvmrc": "18"}
-    one = case(tree(files))
-    assert one.environment.install[:2] == ("node", release)
-    assert [found.environment.install[0] for found in named(one, "other-manager")] == ["yarn", "yarn"]
+    subject = case(tree(files))
+    assert subject.environment.install[:2] == ("node", release)
+    assert [found.environment.install[0] for found in named(subject, "other-manager")] == ["yarn", "yarn"]
 
 
 def test_missing_packages_change_the_manager_before_node() -> None:
@@ -311,12 +317,12 @@ def test_packages_are_patched_as_the_repository_does(
     """Its `postinstall` patches a helper of the tests, and some tests failed without it, since install scripts are
     disabled."""
     depends = {"jest": "^29", package_name: "1"}
-    one = case(tree(files, devDependencies=depends))
-    found = named(one, "patched", installs=installs)
+    subject = case(tree(files, devDependencies=depends))
+    found = named(subject, "patched", installs=installs)
     assert len(found) == count
     for hypothesis in found:
-        assert hypothesis.environment.install[4:] == one.environment.install
-        assert not named(replace(one, environment=hypothesis.environment), "patched")
+        assert hypothesis.environment.install[4:] == subject.environment.install
+        assert not named(replace(subject, environment=hypothesis.environment), "patched")
         assert {"patched"} <= INSTALLING
 
 
@@ -456,8 +462,8 @@ def test_a_manifest_with_only_entry_points_is_no_package() -> None:
         "ui/package.json": package(name="@acme/ui", scripts={"generate": "x"}, dependencies={"react": "18"}),
     }
     made = tree(files, workspaces=["ui/**"], devDependencies={"jest": "^29"}, scripts={"test": "jest"})
-    one = case(made, "Cannot find module './x' from 'a.js'", tests=("ui/button/a.test.js",))
-    assert [found.environment.prepare[0][-2:] for found in named(one, "prepared")] == [("ui", "generate")]
+    subject = case(made, "Cannot find module './x' from 'a.js'", tests=("ui/button/a.test.js",))
+    assert [found.environment.prepare[0][-2:] for found in named(subject, "prepared")] == [("ui", "generate")]
 
 
 def test_the_packages_of_a_repository_are_found() -> None:
@@ -474,9 +480,9 @@ TOOLS = {
 
 def test_programs_of_the_repositorys_own_packages_are_linked_for_a_build() -> None:
     """An install sees only the manifests, so it links no program whose file is in the repository."""
-    one = case(tree(TOOLS), "Cannot find module '@acme/kit'")
-    (tried, *_) = named(one, "prepared")
-    (found,) = hypotheses.with_programs(one, tried, "> kit@1.0.0 build\n> tool\n\nsh: 1: tool: not found\n")
+    subject = case(tree(TOOLS), "Cannot find module '@acme/kit'")
+    (tried, *_) = named(subject, "prepared")
+    (found,) = hypotheses.with_programs(subject, tried, "> kit@1.0.0 build\n> tool\n\nsh: 1: tool: not found\n")
     linking, *others = found.environment.prepare
     assert tuple(others) == tried.environment.prepare
     assert linking[-7:] == (
@@ -488,8 +494,8 @@ def test_programs_of_the_repositorys_own_packages_are_linked_for_a_build() -> No
         "tool",
         "packages/tools/tool.sh",
     )
-    assert not list(hypotheses.with_programs(one, found, "command not found: tool"))
-    assert not list(hypotheses.with_programs(one, tried, "sh: 1: webpack: not found"))
+    assert not list(hypotheses.with_programs(subject, found, "command not found: tool"))
+    assert not list(hypotheses.with_programs(subject, tried, "sh: 1: webpack: not found"))
 
 
 def test_the_package_of_a_program_is_added_to_the_focus() -> None:
@@ -497,17 +503,17 @@ def test_the_package_of_a_program_is_added_to_the_focus() -> None:
     lock = {"package-lock.json": '{"lockfileVersion": 3, "packages": {}}'}
     extra = {"packages/base/package.json": package(name="base"), "packages/site/package.json": package(name="site")}
     tools = package(name="@acme/tools", bin={"tool": "./tool.sh"}, dependencies={"base": "*"})
-    one = case(
+    subject = case(
         tree(TOOLS | extra | lock | {"packages/tools/package.json": tools}),
         "Cannot find module '@acme/kit'",
         ("packages/kit/a.test.js",),
     )
-    (tried, *_) = named(one, "prepared")
+    (tried, *_) = named(subject, "prepared")
     assert tried.environment.focus == ("packages/kit",)
-    (found,) = hypotheses.with_programs(one, tried, "sh: 1: tool: not found")
+    (found,) = hypotheses.with_programs(subject, tried, "sh: 1: tool: not found")
     assert found.environment.focus == ("packages/base", "packages/kit", "packages/tools")
     (whole,) = hypotheses.with_programs(
-        one, tried._replace(environment=tried.environment.model_copy(update={"focus": ()})), "tool: not found"
+        subject, tried._replace(environment=tried.environment.model_copy(update={"focus": ()})), "tool: not found"
     )
     assert whole.environment.focus == ()
 
@@ -543,8 +549,8 @@ def test_packages_with_circular_dependencies_are_built_once() -> None:
         )
         for name in names
     }
-    one = case(tree(manifests), "Cannot find module 'part-7'", ("packages/part-1/a.test.js",))
-    (tried, *_) = named(one, "prepared")
+    subject = case(tree(manifests), "Cannot find module 'part-7'", ("packages/part-1/a.test.js",))
+    (tried, *_) = named(subject, "prepared")
     assert sorted(argv[-2] for argv in tried.environment.prepare) == sorted(f"packages/{name}" for name in names)
 
 
@@ -569,9 +575,9 @@ def test_a_missing_file_of_another_package_requires_its_build() -> None:
 
 def test_programs_are_links_or_files_of_node(tmp_path: Path) -> None:
     """Node runs a file that is not executable, or that does not exist yet."""
-    one = case(tree(TOOLS), "Cannot find module '@acme/kit'")
-    (tried, *_) = named(one, "prepared")
-    (found,) = hypotheses.with_programs(one, tried, "command not found: tool")
+    subject = case(tree(TOOLS), "Cannot find module '@acme/kit'")
+    (tried, *_) = named(subject, "prepared")
+    (found,) = hypotheses.with_programs(subject, tried, "command not found: tool")
     for name, text in {
         "tool.sh": "#!/bin/sh\necho tool $1\n",
         "pack.mjs": "console.log('pack', process.argv[2])\n",

@@ -76,7 +76,7 @@ class Folder:
 def uses(tmp_path: Path, files: dict[str, str], *tests: str) -> list[Use]:
     sandbox: Any = Folder(tmp_path.resolve(), files)
     found = observe.observed(sandbox, "image", Tree(files, files.get), tests or ("src/a.test.js",))
-    return [one.use for one in found]
+    return [observation.use for observation in found]
 
 
 def test_the_configuration_that_a_gulp_task_gives_mocha_is_observed(tmp_path: Path) -> None:

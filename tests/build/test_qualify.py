@@ -214,9 +214,9 @@ def test_without_tests_in_the_base_gold_shows_whether_the_environment_works(tiny
 @pytest.mark.rule("base-is-well")
 def test_later_candidates_start_in_the_environment_that_worked(tiny: Bench) -> None:
     (row,) = [
-        one
-        for one in read_records(tiny.store.qualification(REPO) / "learned.jsonl", Learned)
-        if one.fault == "base-sick"
+        lesson
+        for lesson in read_records(tiny.store.qualification(REPO) / "learned.jsonl", Learned)
+        if lesson.fault == "base-sick"
     ]
     environment = recipe(open_clone(tiny.library), tiny.candidate("menu")).environment
     nothing = Situation({}, lambda name: [])

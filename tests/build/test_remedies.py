@@ -272,7 +272,7 @@ def test_a_chain_is_pruned_at_its_root() -> None:
     there = situation({"devDependencies": KIT})
     assert pruned(there) == kit(".")
     after = there.after(npm(edits=kit(".")))
-    assert "gone" not in [one.name for one in after.fetched(npm())]
+    assert "gone" not in [package.name for package in after.fetched(npm())]
 
 
 def test_dependencies_of_the_library_are_never_pruned() -> None:
@@ -308,7 +308,7 @@ def test_a_package_without_a_parent_is_not_pruned() -> None:
 
 def test_packages_out_of_focus_are_not_fetched() -> None:
     there = situation({}, **{"packages/ui": {}, "site": {"dependencies": KIT}})
-    assert {one.name for one in there.fetched(npm())} == {"kit", "inner", "gone"}
+    assert {package.name for package in there.fetched(npm())} == {"kit", "inner", "gone"}
     assert there.fetched(npm(focus=("packages/ui",))) == []
 
 
@@ -324,7 +324,7 @@ NESTED = Nested(folder="web", manager="npm", manager_version="10", install=("npm
 def test_the_packages_of_a_nested_lock_file_are_fetched() -> None:
     """Nothing was looked up for a front end beside a server, and the install ended in a 404."""
     there = front_end(devDependencies=KIT)
-    assert {one.name for one in there.fetched(npm(install=(), nested=(NESTED,)))} == {"kit", "inner", "gone"}
+    assert {package.name for package in there.fetched(npm(install=(), nested=(NESTED,)))} == {"kit", "inner", "gone"}
     assert there.fetched(npm()) == []
 
 

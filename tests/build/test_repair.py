@@ -146,8 +146,8 @@ def looked(*gone: tuple[str, str], packages: bytes = FILES["package.json"]) -> S
     """The situation with a lock file, of which the registry lacks these packages."""
 
     def look_up(wanted: Iterable[Locked]) -> LookUp:
-        there = {(one.name, one.version) for one in wanted}
-        return LookUp(tuple(one for one in gone if one in there))
+        there = {(package.name, package.version) for package in wanted}
+        return LookUp(tuple(package for package in gone if package in there))
 
     return Situation({"package.json": packages, "yarn.lock": LOCK}, THERE.releases, look_up)
 
@@ -201,7 +201,7 @@ def test_many_missing_packages_are_dropped_with_their_common_parent() -> None:
     files = {"package.json": b'{"devDependencies": {"bundler": "1.0.0"}}', "yarn.lock": lock.encode()}
 
     def look_up(wanted: Iterable[Locked]) -> LookUp:
-        return LookUp(tuple((one.name, one.version) for one in wanted if one.name in names))
+        return LookUp(tuple((package.name, package.version) for package in wanted if package.name in names))
 
     attempts = Attempts()
     there = Situation(files, lambda name: ["1.1.0"], look_up)
@@ -267,7 +267,7 @@ def test_missing_versions_out_of_focus_cost_one_install() -> None:
     }
 
     def look_up(wanted: Iterable[Locked]) -> LookUp:
-        return LookUp(tuple((one.name, one.version) for one in wanted))
+        return LookUp(tuple((package.name, package.version) for package in wanted))
 
     def pins(environment: Environment) -> list[str]:
         return [edit.name for edit in environment.edits if edit.kind == "pin"]

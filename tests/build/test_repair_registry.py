@@ -45,7 +45,7 @@ def test_a_missing_development_dependency_is_left_out(rotten: Rotten) -> None:
 
 
 def test_a_later_candidate_starts_with_learned_repairs(rotten: Rotten) -> None:
-    learned = [(one.fault, one.remedy, one.found) for one in rotten.learned()]
+    learned = [(lesson.fault, lesson.remedy, lesson.found) for lesson in rotten.learned()]
     assert learned == [("version-gone", "drop", {"name": "gone"})]
     first, second = rotten.build(2)
     assert rotten.logs(2) == {"run.1", "test.1", "fix.1", "counter.disguised"}
@@ -54,7 +54,7 @@ def test_a_later_candidate_starts_with_learned_repairs(rotten: Rotten) -> None:
 
 def test_a_repaired_candidate_is_not_built_again(rotten: Rotten, registry: Registry) -> None:
     before = len(registry.asked)
-    assert {type(one) for one in rotten.build()} == {Instance}
+    assert {type(outcome) for outcome in rotten.build()} == {Instance}
     assert len(registry.asked) == before
 
 

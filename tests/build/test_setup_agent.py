@@ -195,7 +195,7 @@ def test_only_rejections_that_the_environment_may_explain_are_asked_about(worksh
     with Progress("setting up", 1) as progress:
         clone = open_clone(shop.bench.library)
         agent = SetupAgent(shop.bench.store, factories.REPO, clone, setup, progress)
-        wanted = {name for name, one in rejections.items() if agent.wants(one)}
+        wanted = {name for name, rejection in rejections.items() if agent.wants(rejection)}
     assert {"chip", "grid"} <= wanted and wanted.isdisjoint({"alert", "dialog", "menu"})
 
 

@@ -78,7 +78,7 @@ def test_a_machine_fault_affects_only_its_own_instance(bench: Bench) -> None:
     bench.sandbox.broken.clear()
     bench.sandbox.opened.clear()
     again = bench.build("menu", "badge", "toggle")
-    assert all(isinstance(one, Instance) for one in again.values())
+    assert all(isinstance(outcome, Instance) for outcome in again.values())
     assert len(bench.sandbox.opened) == 2 * PER_INSTANCE
     assert rejections(bench.store) == {}
 
@@ -225,7 +225,7 @@ def test_an_instance_with_changed_patches_stays_and_is_marked(tiny: Bench, tmp_p
     other = {"fix_patch": found[1].fix_patch.replace("new", "newer")}
     write_records(path, [found[0], found[1].model_copy(update=other), *found[2:]])
     bench.build("menu")
-    stale = {name: one.stale for name, one in dataset(bench).items() if one.stale}
+    stale = {name: instance.stale for name, instance in dataset(bench).items() if instance.stale}
     assert stale == {found[1].instance_id: "its commits or patches changed"}
 
 
@@ -243,7 +243,7 @@ def test_a_build_of_one_candidate_reads_the_clone_for_no_other(
 def test_an_instance_without_its_candidate_stays_and_is_marked(tiny: Bench, tmp_path: Path) -> None:
     bench = tiny.copy(tmp_path)
     path = bench.store.raw(REPO) / "candidates.jsonl"
-    write_records(path, [one for one in read_records(path, factories.Candidate) if one.number != 1])
+    write_records(path, [candidate for candidate in read_records(path, factories.Candidate) if candidate.number != 1])
     bench.build("badge")
     assert dataset(bench)[instance_id("menu")].stale == "its candidate or its unit is gone"
 
@@ -312,7 +312,9 @@ def test_additional_evidence_makes_no_instance_stale(tiny: Bench, tmp_path: Path
     path = bench.store.raw(REPO) / "candidates.jsonl"
     found = read_records(path, factories.Candidate)
     more = factories.Evidence(field="body", pattern="a11y", text="a11y", place=0)
-    write_records(path, [one.model_copy(update={"a11y_reason": (*one.a11y_reason, more)}) for one in found])
+    write_records(
+        path, [candidate.model_copy(update={"a11y_reason": (*candidate.a11y_reason, more)}) for candidate in found]
+    )
     bench.build("menu", "badge")
     assert bench.sandbox.opened == []
     assert dataset(bench)[instance_id("menu")].a11y_reason[-1] == more
@@ -352,7 +354,7 @@ def test_a_candidate_with_conflicting_ratings_is_not_built(bench: Bench) -> None
 
 def names_of(bench: Bench) -> list[str]:
     """The reviewed candidates that a build takes."""
-    numbers = {one.number for one in candidates_of(bench.store, REPO, (), True)}
+    numbers = {candidate.number for candidate in candidates_of(bench.store, REPO, (), True)}
     return sorted(name for name in ("menu", "badge", "toggle") if int(instance_id(name).rpartition("-")[2]) in numbers)
 
 

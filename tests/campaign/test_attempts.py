@@ -23,7 +23,7 @@ def test_every_command_names_the_attempt(tiny: Bench, tmp_path: Path) -> None:
     bench = tiny.copy(tmp_path)
     table = said(predict, bench, "--limit", "2", "--attempts", "2")
     cells = [[cell.strip() for cell in line.split("│")[1:3]] for line in table.splitlines() if "│ acme__ui-" in line]
-    names = [one.instance_id for one in (bench.instance("menu"), bench.instance("badge"))]
+    names = [instance.instance_id for instance in (bench.instance("menu"), bench.instance("badge"))]
     assert cells == [[name, str(attempt)] for attempt in (1, 2) for name in names]
     tables = said(evaluate, bench, "--sandbox", "local", "--trust-local")
     assert tables.count("nop with nop on acme/ui") == 2 and "nop with nop on acme/ui, attempt 2" in tables

@@ -121,7 +121,7 @@ def test_a_day_is_a_text_or_a_date_of_toml(tmp_path: Path, day: str) -> None:
     text = f'models = ["m"]\n[[datasets]]\nrepo = "acme/ui"\nfilter = {{ merged_from = {day}, merged_until = {day} }}\n'
     (dataset,) = load(tmp_path, text).datasets
     merged = {day: make_instance(merged_at=f"{day}T23:59:59Z") for day in ("2024-05-30", "2024-05-31", "2024-06-01")}
-    assert [day for day, one in merged.items() if dataset.filter.admits(one)] == ["2024-05-31"]
+    assert [day for day, instance in merged.items() if dataset.filter.admits(instance)] == ["2024-05-31"]
 
 
 def test_instances_by_a_named_subset_and_a_filter(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_instances_by_a_named_subset_and_a_filter(tmp_path: Path) -> None:
         make_instance(3, merged_at="2024-03-01T00:00:00Z", statement_source="pull_request"),
         make_instance(4, merged_at="2024-03-01T00:00:00Z"),
     ]
-    assert [one.number for one in subset_of(store, dataset, tmp_path, built).of(built)] == [1]
+    assert [instance.number for instance in subset_of(store, dataset, tmp_path, built).of(built)] == [1]
 
 
 @pytest.mark.rule("bad-input")

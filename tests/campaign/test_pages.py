@@ -149,5 +149,5 @@ def test_the_disk_space_of_pages_is_estimated_from_earlier_pages(store: Store) -
     steps = conducted(store, HARBOUR).plan()
     assert disk(store).needed(steps) is None
     keep(generation(store, HARBOUR), ("pier", "one", 0))
-    one = sum(path.stat().st_size for path in store.pages("kept").rglob("*") if path.is_file())
-    assert disk(store).needed(conducted(store, HARBOUR).plan()) == 3 * one
+    size = sum(path.stat().st_size for path in store.pages("kept").rglob("*") if path.is_file())
+    assert disk(store).needed(conducted(store, HARBOUR).plan()) == 3 * size

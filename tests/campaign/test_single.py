@@ -58,7 +58,7 @@ def test_budget_and_cap_apply_to_the_model_only(tmp_path: Path, monkeypatch: pyt
     limits = {"budget": Decimal(5), "cap": Decimal("0.25")}
     repo, subset = parse_repo("acme/ui"), Subset()
     made = _predictors(Store(tmp_path), repo, "magentless", "GLM-4.6", models=None, jobs=1, subset=subset, **limits)
-    assert {solver: (one.budget, one.cap) for solver, one in made.items()} == {
+    assert {solver: (run.budget, run.cap) for solver, run in made.items()} == {
         "oracle": (None, None),
         "nop": (None, None),
         "GLM-4.6": (Decimal(5), Decimal("0.25")),

@@ -208,8 +208,8 @@ def test_exclude_and_undo(repo: Any, store: Store, source: Any, decide: Any) -> 
 def test_set_and_list(repo: Any, store: Store, source: Any, decide: Any) -> None:
     collect_from(store, REPO, source())
     decide("--pr", "1", "--set", "title=Has a name", "--set", 'labels=["a11y"]', "--comment", "clearer")
-    one = outcomes(store)[1]
-    assert isinstance(one, Candidate) and (one.title, one.labels) == ("Has a name", ("a11y",))
+    candidate = outcomes(store)[1]
+    assert isinstance(candidate, Candidate) and (candidate.title, candidate.labels) == ("Has a name", ("a11y",))
     shown = decide("--list", "--json").stdout.splitlines()
     assert [json.loads(line)["author"] for line in shown] == ["ann", "ann", "ann"]
     assert "Has a name" in decide("--list", "--pr", "1").stdout

@@ -26,8 +26,8 @@ def test_lines_are_counted_by_file() -> None:
 
 def test_files_are_listed_even_if_lines_cannot_be_counted() -> None:
     shown = entry(make_candidate(fix_patch=BINARY, test_patch="diff --git a/x b/x\nnonsense\n@@ -1 +1 @@\n")).files
-    assert [(one.path, one.test, one.added) for one in shown][0] == ("logo.png", False, None)
-    assert [one.path for one in shown] == ["logo.png", "x"]
+    assert [(file.path, file.test, file.added) for file in shown][0] == ("logo.png", False, None)
+    assert [file.path for file in shown] == ["logo.png", "x"]
 
 
 def test_a_name_that_unidiff_splits_affects_no_other_file() -> None:

@@ -136,7 +136,7 @@ def test_evidence_in_the_issue_is_enough(history: History) -> None:
     issue = ISSUE.model_copy(update={"title": "a11y: menu has no name"})
     found = decide(history, issue=issue).outcome
     assert isinstance(found, Candidate)
-    assert {one.field for one in found.a11y_reason} == {"issue 10 title"}
+    assert {evidence.field for evidence in found.a11y_reason} == {"issue 10 title"}
 
 
 @pytest.mark.rule("table-4.1")

@@ -27,7 +27,7 @@ def read(history: History) -> list[Merged]:
 
 
 def numbers(history: History) -> list[int]:
-    return [one.pull.number for one in read(history)]
+    return [merged.pull.number for merged in read(history)]
 
 
 def test_a_squash_merge(history: History) -> None:
@@ -218,7 +218,9 @@ def test_a_number_counts_once(history: History) -> None:
     history.commit("Change (#1)", {"a.ts": "1\n"})
     history.commit("Another (#2)", {"b.ts": "1\n"})
     last = history.commit("Change again (#1)", {"a.ts": "2\n"})
-    assert [(one.pull.number, one.pull.merge_sha) for one in read(history) if one.pull.number == 1] == [(1, last)]
+    assert [(merged.pull.number, merged.pull.merge_sha) for merged in read(history) if merged.pull.number == 1] == [
+        (1, last)
+    ]
 
 
 def test_the_first_commit_is_left_out_since_it_has_no_base(tmp_path: Path) -> None:
@@ -240,7 +242,7 @@ def test_file_names_are_not_escaped(history: History) -> None:
 def test_a_pull_request_without_files(history: History) -> None:
     history.commit("Nothing (#1)")
     history.commit("Something (#2)", {"a.ts": "1\n"})
-    assert [one.files for one in read(history)] == [("a.ts",), ()]
+    assert [merged.files for merged in read(history)] == [("a.ts",), ()]
 
 
 def test_long_and_odd_messages_are_read_completely(history: History) -> None:

@@ -134,10 +134,10 @@ def test_a_rebase_gives_the_whole_patch(
     """Of several rebased commits, the last one alone is half of gold; numbers of lines show how many there are."""
     history, base = rebased(world, tmp_path / "clone", steps)
     collect_from(store, REPO, source(history.folder if with_clone else None))
-    one = outcomes(store)[1]
-    assert isinstance(one, Candidate)
-    assert one.base.sha == base
-    assert rebuilt(history.folder, one, tmp_path / "rebuilt") == history.tree(one.merge_sha)
+    candidate = outcomes(store)[1]
+    assert isinstance(candidate, Candidate)
+    assert candidate.base.sha == base
+    assert rebuilt(history.folder, candidate, tmp_path / "rebuilt") == history.tree(candidate.merge_sha)
 
 
 @pytest.mark.trap("half-a-rebase")

@@ -68,12 +68,14 @@ def test_facts_are_requested_again_after_a_refusal(rest: Rest, world: World, git
 def test_the_shipped_list_has_the_repositories_of_the_thesis() -> None:
     """Appendix 9.2 of the thesis names 29 repositories, including the twenty of table 4.1."""
     listed = load_list()
-    assert len({one.name for one in listed}) == len(listed) == 29
-    assert sum(one.sampled for one in listed) == 20
-    assert all(one.web for one in listed)
+    assert len({repository.name for repository in listed}) == len(listed) == 29
+    assert sum(repository.sampled for repository in listed) == 20
+    assert all(repository.web for repository in listed)
     if FUNNEL:
         with Path(FUNNEL).open() as lines:
-            assert {row["repo"] for row in csv.DictReader(lines)} == {one.name for one in listed if one.sampled}
+            assert {row["repo"] for row in csv.DictReader(lines)} == {
+                repository.name for repository in listed if repository.sampled
+            }
 
 
 @pytest.mark.rule("bad-input")

@@ -32,8 +32,11 @@ def test_a_tree_has_the_entries_that_git_lists(history: History) -> None:
     told = history.git("ls-tree", "-r", "-z", "HEAD").split("\0")
     wanted = [(path, *about.split()) for about, _, path in (row.partition("\t") for row in told if row)]
     clone = open_clone(history.folder)
-    assert [tuple(one) for one in tree(clone, history.git("rev-parse", "HEAD"))] == wanted
-    assert {one[2] for one in wanted} == {"blob", "commit"} and {one[1] for one in wanted} >= {"100755", "120000"}
+    assert [tuple(entry) for entry in tree(clone, history.git("rev-parse", "HEAD"))] == wanted
+    assert {entry[2] for entry in wanted} == {"blob", "commit"} and {entry[1] for entry in wanted} >= {
+        "100755",
+        "120000",
+    }
 
 
 def test_files_are_read_as_they_are(history: History) -> None:

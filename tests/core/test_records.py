@@ -142,13 +142,13 @@ def test_each_test_name_is_stored_once() -> None:
 def test_derived_values_follow_the_tests_of_an_instance() -> None:
     """Also in a copy with other tests, and after pickling, which copies derived values."""
     tests = {"a": "PPP", "b": "PFP snapshot", "c": "FFF", "d": "NSP"}
-    one = factories.make_instance(tests=tests)
-    assert (list(one.p2p_tests), list(one.f2p_tests), list(one.s2p_tests)) == (["a"], ["b"], ["d"])
-    assert one.classes == {"b": "snapshot_only", "d": "new_test"} and one.snapshot_only == ("b",)
-    assert one.test_patch_result.failed_tests == ("b", "c") and one.fix_patch_result.passed_count == 3
-    other = one.model_copy(update={"tests": tests | {"b": "PPP"}})
+    instance = factories.make_instance(tests=tests)
+    assert (list(instance.p2p_tests), list(instance.f2p_tests), list(instance.s2p_tests)) == (["a"], ["b"], ["d"])
+    assert instance.classes == {"b": "snapshot_only", "d": "new_test"} and instance.snapshot_only == ("b",)
+    assert instance.test_patch_result.failed_tests == ("b", "c") and instance.fix_patch_result.passed_count == 3
+    other = instance.model_copy(update={"tests": tests | {"b": "PPP"}})
     assert list(other.p2p_tests) == ["a", "b"] and list(other.fixed_tests) == ["d"]
-    assert pickle.loads(pickle.dumps(one)) == one == factories.make_instance(tests=tests)
+    assert pickle.loads(pickle.dumps(instance)) == instance == factories.make_instance(tests=tests)
 
 
 @pytest.mark.parametrize("letters", ["PF", "PFX", "pfp", "PFP snap", "PFPP"])
@@ -162,12 +162,12 @@ def test_the_outcomes_are_a_closed_set_and_every_table_covers_it() -> None:
     words = "resolved unresolved empty not_applied no_prediction tampered crashed timeout not_evaluated"
     assert " ".join(Outcome) == words
     grouped = [final_report.GROUPS[name] for name in ("resolved", "unresolved", "empty_patch", "error", "incomplete")]
-    assert sorted(one for group in grouped for one in group) == sorted(Outcome)
+    assert sorted(outcome for group in grouped for outcome in group) == sorted(Outcome)
     assert models.MARKS.keys() == models.PATTERNS.keys() == set(Outcome)
     assert len({letter for _, letter in models.MARKS.values()}) == len(Outcome)
     (table,) = (definition for definition in definitions() if definition.name == "outcomes")
     told = {column.name for column in table.dictionary} - {"model", "agent", "kind"}
-    assert told == {one.value.replace("empty", "empty_patch") for one in Outcome}
+    assert told == {outcome.value.replace("empty", "empty_patch") for outcome in Outcome}
 
 
 # -- digests ---------------------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def test_the_agent_sees_the_reworked_statement() -> None:
     shown = own.task().model_dump_json()
     assert NEW in shown and own.title not in shown and own.body not in shown
     linked = make_instance(statement_source="review", statement=NEW).task().statement
-    assert [(one.title, one.body) for one in linked] == [("Menu has no name", NEW)]
+    assert [(issue.title, issue.body) for issue in linked] == [("Menu has no name", NEW)]
 
 
 def test_an_undecided_statement_has_no_effect() -> None:

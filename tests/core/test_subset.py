@@ -27,7 +27,7 @@ DATASET = [make_instance(number) for number in (1, 2, 3)]
     ],
 )
 def test_the_selection_has_the_order_of_the_dataset(subset: Subset, numbers: list[int]) -> None:
-    assert [one.number for one in subset.of(DATASET)] == numbers
+    assert [instance.number for instance in subset.of(DATASET)] == numbers
 
 
 @pytest.mark.rule("bad-input")

@@ -120,10 +120,10 @@ def test_kinds_partition_the_expected_tests() -> None:
 @pytest.mark.parametrize("letters", ["".join(letters) for letters in ALL if letters[1] != "P" and letters[2] == "P"])
 def test_every_fixed_test_has_its_class(letters: str) -> None:
     """A patch can pass a behavior test in many ways, and a snapshot in exactly one: tables report them apart."""
-    one = {"a": triple(letters)}
+    tests = {"a": triple(letters)}
     usual = {"N": "new_test", "S": "re_enabled"}.get(letters[0], "behavioural")
-    assert verdict.classify(one, ()) == verdict.classify(one, {"b"}) == {"a": usual}
-    assert verdict.classify(one, {"a"}) == {"a": "snapshot_only"}
+    assert verdict.classify(tests, ()) == verdict.classify(tests, {"b"}) == {"a": usual}
+    assert verdict.classify(tests, {"a"}) == {"a": "snapshot_only"}
 
 
 @pytest.mark.rule("quarantine")

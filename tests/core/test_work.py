@@ -105,7 +105,7 @@ def test_one_broken_unit_never_stops_a_batch() -> None:
 def test_a_settled_request_is_not_performed() -> None:
     begun = []
     requests = [Do(number, lambda number, _: begun.append(number)) for number in range(4)]
-    given = each(requests, jobs=2, admit=lambda one: Settled("known") if one.item % 2 else one)
+    given = each(requests, jobs=2, admit=lambda settled: Settled("known") if settled.item % 2 else settled)
     assert sorted((request.item, result) for request, result in given if result) == [(1, "known"), (3, "known")]
     assert sorted(begun) == [0, 2]
 

@@ -67,8 +67,8 @@ def compared(store: Store, fixed: Any = (), kept: Any = (), **instance: Any) -> 
 
 @pytest.mark.rule("foreign-benchmarks")
 def test_equal_lists_agree(store: Store) -> None:
-    one = compared(store, ["Menu.has a name", "Bar closes"], ["Menu opens"])
-    assert (one.word, one.listed, one.same, one.differences) == ("agrees", 3, 3, ())
+    comparison = compared(store, ["Menu.has a name", "Bar closes"], ["Menu opens"])
+    assert (comparison.word, comparison.listed, comparison.same, comparison.differences) == ("agrees", 3, 3, ())
 
 
 @pytest.mark.rule("foreign-benchmarks")
@@ -89,9 +89,9 @@ def test_equal_lists_agree(store: Store) -> None:
 )
 def test_every_difference_has_a_class(store: Store, fixed: list[str], kept: list[str], name: str, kind: str) -> None:
     quarantine = {"src/Menu.test.tsx > Menu > shakes": {"run": {"PASSED": 1, "FAILED": 2}}}
-    one = compared(store, fixed, kept, quarantine=quarantine)
-    assert {each.test: each.kind for each in one.differences}[name] == kind
-    assert one.word == ("unexplained" if kind == "unexplained" else "explained")
+    comparison = compared(store, fixed, kept, quarantine=quarantine)
+    assert {each.test: each.kind for each in comparison.differences}[name] == kind
+    assert comparison.word == ("unexplained" if kind == "unexplained" else "explained")
 
 
 @pytest.mark.rule("foreign-benchmarks")
@@ -99,15 +99,17 @@ def test_a_list_of_files_is_compared_by_file(store: Store) -> None:
     """A file counts as failed if one of its tests fails, and all its tests are listed."""
     fine = {name: letters for name, letters in TESTS.items() if letters in ("PFP", "PPP")}
     assert compared(store, ["src/Menu.test.tsx"], tests=fine).word == "agrees"
-    one = compared(store, ["src/Menu.test.tsx"])
-    assert [each.kind for each in one.differences] == ["theirs_too_wide"], "one test fails here throughout"
+    comparison = compared(store, ["src/Menu.test.tsx"])
+    assert [each.kind for each in comparison.differences] == ["theirs_too_wide"], "one test fails here throughout"
 
 
 @pytest.mark.rule("foreign-benchmarks")
 def test_tests_that_are_not_run_here_are_counted_apart(store: Store) -> None:
     """Their list has the whole suite; tests of untouched files are not run here."""
-    one = compared(store, ["Menu.has a name", "Bar.closes"], ["src/Tabs.test.tsx", "turns to the next", "Menu.opens"])
-    assert (one.word, one.same, one.not_run) == ("agrees", 3, 2)
+    comparison = compared(
+        store, ["Menu.has a name", "Bar.closes"], ["src/Tabs.test.tsx", "turns to the next", "Menu.opens"]
+    )
+    assert (comparison.word, comparison.same, comparison.not_run) == ("agrees", 3, 2)
 
 
 @pytest.mark.rule("foreign-benchmarks")
@@ -145,7 +147,7 @@ def test_our_own_export_agrees_with_itself(tiny: Bench, tmp_path: Path, form: st
     path.write_bytes(forms.lines(form, [tiny.instance(name) for name in QUALIFIED]))
     (compared, problems) = agree(tiny.store, REPO, path)
     assert problems == []
-    assert {one.word for one in compared} == {"agrees"} and len(compared) == len(QUALIFIED)
+    assert {comparison.word for comparison in compared} == {"agrees"} and len(compared) == len(QUALIFIED)
 
 
 @pytest.mark.rule("foreign-benchmarks")

@@ -68,9 +68,9 @@ def test_a_foreign_benchmarks_patches_need_not_make_the_merge(tiny: Bench, tmp_p
     """Its authors left parts out, on a base of their own; a patch that does not apply is still wrong."""
     bench = tiny.copy(tmp_path)
     own = {"origin": "theirs.jsonl"}
-    spoil(bench, lambda one: own | {"fix_patch": one.fix_patch.replace("+old", "+ol")})
+    spoil(bench, lambda instance: own | {"fix_patch": instance.fix_patch.replace("+old", "+ol")})
     assert not [found for found in examine(bench.store, REPO) if found.check == "patches"]
-    spoil(bench, lambda one: own | {"fix_patch": one.fix_patch.replace("-old", "-other")})
+    spoil(bench, lambda instance: own | {"fix_patch": instance.fix_patch.replace("-old", "-other")})
     assert [found.check for found in examine(bench.store, REPO) if found.check == "patches"]
 
 
@@ -99,8 +99,8 @@ def test_each_corruption_is_found_by_its_check(bench: Bench, how: str) -> None:
     change, name, said = SPOILED[how]
     spoil(bench, change)
     found = examine(bench.store, REPO)
-    assert [one.detail for one in found if one.check == name and said in one.detail], found
-    assert {one.check for one in found} == {name}
+    assert [problem.detail for problem in found if problem.check == name and said in problem.detail], found
+    assert {problem.check for problem in found} == {name}
 
 
 def test_every_check_has_a_test() -> None:
@@ -112,7 +112,7 @@ def test_every_check_has_a_test() -> None:
 def test_an_error_in_a_check_is_a_finding(tiny: Bench) -> None:
     """One broken instance never stops a check of hundreds."""
     checked = Checked(tiny.instance("menu").model_copy(update={"base": None}), None)
-    found = {one.check: one.detail.partition(":")[0] for one in check(checked)}
+    found = {problem.check: problem.detail.partition(":")[0] for problem in check(checked)}
     assert found == {"commits": "AttributeError"}
 
 
@@ -153,6 +153,7 @@ def test_a_reference_that_was_not_evaluated_is_wrong(bench: Bench) -> None:
 def test_an_instance_with_findings_is_not_run(bench: Bench) -> None:
     spoil(bench, SPOILED["no base"][0])
     assert {
-        one.check for one in examine(bench.store, REPO, RunOptions(bench.sandbox, trust_local=True, patience=IMPATIENT))
+        problem.check
+        for problem in examine(bench.store, REPO, RunOptions(bench.sandbox, trust_local=True, patience=IMPATIENT))
     } == {"commits"}
     assert bench.sandbox.opened == []

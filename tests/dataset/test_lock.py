@@ -25,16 +25,16 @@ TESTS = {"a.test.ts": "NFP", "a.test.ts > opens": "NNP", "a.test.ts > g > h": "P
 
 @pytest.mark.rule("lists-not-datasets")
 def test_an_entry_contains_facts_and_digests() -> None:
-    one = lock(make_instance(tests=TESTS | {"a.test.ts > g > h": "PFP snapshot"}))
-    assert (one.base, one.merge, one.statement_source) == ("b" * 40, "c" * 40, "issue")
-    assert one.fix_patch == hashlib.sha256(FIX_PATCH.encode()).hexdigest()
-    assert one.test_patch == hashlib.sha256(TEST_PATCH.encode()).hexdigest()
-    assert (one.node, one.manager, one.runner) == ("20.19.5", "npm 10.8.2", "jest 29.7.0")
-    assert one.tests == {
+    entry = lock(make_instance(tests=TESTS | {"a.test.ts > g > h": "PFP snapshot"}))
+    assert (entry.base, entry.merge, entry.statement_source) == ("b" * 40, "c" * 40, "issue")
+    assert entry.fix_patch == hashlib.sha256(FIX_PATCH.encode()).hexdigest()
+    assert entry.test_patch == hashlib.sha256(TEST_PATCH.encode()).hexdigest()
+    assert (entry.node, entry.manager, entry.runner) == ("20.19.5", "npm 10.8.2", "jest 29.7.0")
+    assert entry.tests == {
         "a.test.ts": {"NFP": ("",), "PFP snapshot": ("g > h",), "NNP": ("opens",)},
         "b.test.ts": {"PPP": ("opens",)},
     }
-    assert transitions(one.tests) == TESTS | {"a.test.ts > g > h": "PFP snapshot"}
+    assert transitions(entry.tests) == TESTS | {"a.test.ts > g > h": "PFP snapshot"}
 
 
 @pytest.mark.rule("lists-not-datasets")
@@ -61,9 +61,9 @@ def test_an_entry_lists_every_expected_test_by_name(tests: dict[str, str]) -> No
 def test_a_reworked_statement_is_a_digest() -> None:
     """Reviewers quote other people's texts, which are not published; the digest still tells two statements apart."""
     text = "Arrow keys do not move the focus."
-    one = lock(make_instance(statement_source="review", statement=text))
-    assert one.statement == hashlib.sha256(text.encode()).hexdigest() and text not in one.model_dump_json()
-    assert facts(one)["statement"] == one.statement and lock(make_instance(statement=text)).statement == ""
+    entry = lock(make_instance(statement_source="review", statement=text))
+    assert entry.statement == hashlib.sha256(text.encode()).hexdigest() and text not in entry.model_dump_json()
+    assert facts(entry)["statement"] == entry.statement and lock(make_instance(statement=text)).statement == ""
 
 
 @pytest.mark.rule("lists-not-datasets")

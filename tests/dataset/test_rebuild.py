@@ -50,7 +50,7 @@ def test_a_dataset_is_made_again(tiny: Bench, bench: Bench) -> None:
     assert again(bench, locks(tiny, *QUALIFIED)) == []
     fresh = read_records(bench.store.dataset(REPO), Instance)
     assert lines(fresh) == lines(read_records(tiny.store.dataset(REPO), Instance))
-    assert {one.chosen_by_hand for one in fresh} == {True}
+    assert {candidate.chosen_by_hand for candidate in fresh} == {True}
 
 
 @pytest.mark.rule("rebuild")
@@ -81,7 +81,7 @@ def test_a_reworked_statement_is_restored_from_the_ratings(
     text, name = "Arrow keys do not move the focus.", instance_id("menu")
     (made,) = (tiny.instance("menu").model_copy(update={"statement_source": "review", "statement": text}),)
     entries = [lock(made), *locks(tiny, "badge")]
-    assert [one.fact for one in again(bench, entries)] == ["statement", "statement_source"]
+    assert [difference.fact for difference in again(bench, entries)] == ["statement", "statement_source"]
     assert f"{name}: reviewers rewrote the statement" in capsys.readouterr().err
     others = {"instance_id": "acme__ui-9999", "review_status": "super"}
     export = [{"instance_id": name, "review_status": "reworked", "custom_problem_statement": text}, others]

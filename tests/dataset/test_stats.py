@@ -90,5 +90,5 @@ def test_each_repository_and_all_together(tmp_path: Path) -> None:
     write_records(store.reviews(UI), [make_review(2)])
     found = stats(store, [UI, KIT])
     assert list(found) == ["acme/ui", "acme/kit", TOTAL]
-    assert [one["instances", "all"] for one in found.values()] == [2, 1, 3]
-    assert [one.get(("criterion", "4.1.2"), 0) for one in found.values()] == [1, 0, 1]
+    assert [counts["instances", "all"] for counts in found.values()] == [2, 1, 3]
+    assert [counts.get(("criterion", "4.1.2"), 0) for counts in found.values()] == [1, 0, 1]

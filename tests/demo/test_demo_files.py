@@ -138,8 +138,10 @@ def test_fixes_belong_to_touched_test_files(number: int) -> None:
 def test_assessments_cover_the_qualified_instances_and_the_judges_absence() -> None:
     instances = {INSTANCE.format(number) for number in QUALIFIED}
     assert all(set(assessed) == instances for assessed in EXPECTED["assessments"].values())
-    judged = {name: one["judge"] for name, one in EXPECTED["assessments"]["scripted"].items()}
-    answers = {one["instance"] for one in tomllib.loads((DEMO / "judge.toml").read_text(encoding="utf-8"))["answer"]}
+    judged = {name: expected["judge"] for name, expected in EXPECTED["assessments"]["scripted"].items()}
+    answers = {
+        answer["instance"] for answer in tomllib.loads((DEMO / "judge.toml").read_text(encoding="utf-8"))["answer"]
+    }
     assert {name for name, rating in judged.items() if rating} | {INSTANCE.format(27)} == answers
     assert [name for name, rating in judged.items() if rating is None] == [INSTANCE.format(27), INSTANCE.format(33)]
 

@@ -38,7 +38,9 @@ def test_every_dependency_has_its_reason(chapter: str) -> None:
         "Extras": project["project"]["optional-dependencies"].values(),
         "For development": project["dependency-groups"].values(),
     }[chapter]
-    assert listed(chapter) == {name_of(one) for group in declared for one in group if isinstance(one, str)}
+    assert listed(chapter) == {
+        name_of(requirement) for group in declared for requirement in group if isinstance(requirement, str)
+    }
 
 
 @pytest.mark.parametrize(("package", "door"), DOORS.items())
@@ -74,7 +76,7 @@ def test_the_wheel_declares_everything_that_it_imports() -> None:
     """The tests' environment contains more: a missing declaration would fail only in an installed wheel."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     groups = [project["dependencies"], *project["optional-dependencies"].values()]
-    declared = {canonicalize_name(name_of(one)) for group in groups for one in group}
+    declared = {canonicalize_name(name_of(requirement)) for group in groups for requirement in group}
     modules = set().union(*(imported(path.read_text(encoding="utf-8")) for path in (ROOT / "pipeline").rglob("*.py")))
     providers = packages_distributions()
     used = {canonicalize_name(providers[module][0]) for module in modules}

@@ -120,7 +120,7 @@ def test_modules_named_in_the_docs_exist(page: Path) -> None:
 
 
 def test_modules_named_in_docstrings_exist() -> None:
-    found = {f"{path.relative_to(ROOT)}: {one}" for path in PIPELINE.rglob("*.py") for one in dead(remarks(path))}
+    found = {f"{path.relative_to(ROOT)}: {name}" for path in PIPELINE.rglob("*.py") for name in dead(remarks(path))}
     assert sorted(found) == []
 
 

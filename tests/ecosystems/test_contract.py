@@ -85,7 +85,7 @@ def test_a_runners_configuration_is_protected(name: str) -> None:
 @pytest.mark.parametrize("name", RUNNERS)
 def test_a_runner_has_fixtures_of_every_era(name: str) -> None:
     assert expected(name)["versions"], "real outputs are the reader's proof: runners/make.sh makes them"
-    assert {version for one, version in OUTPUTS if one == name} == set(expected(name)["versions"])
+    assert {version for runner_name, version in OUTPUTS if runner_name == name} == set(expected(name)["versions"])
 
 
 @pytest.mark.trap("same-name-collapses")
@@ -96,7 +96,7 @@ def test_reports_of_every_version_give_the_same_results(name: str, version: str)
     wanted, report = expected(name), parsed(name, version)
     lacking = wanted["tests"].keys() - report.tests.keys()
     assert lacking <= set(wanted.get("may_lack", ()))
-    assert report.tests == {one: Status(said) for one, said in wanted["tests"].items() if one not in lacking}
+    assert report.tests == {test: Status(said) for test, said in wanted["tests"].items() if test not in lacking}
     assert [file for file, status in sorted(report.suites.items()) if status is Status.FAILED] == wanted["broken"]
     assert not report.success
 
@@ -105,7 +105,7 @@ def test_reports_of_every_version_give_the_same_results(name: str, version: str)
 def test_every_runner_has_fixtures_with_failing_hooks(name: str) -> None:
     told = expected(name)["hooks"]
     assert told["versions"] and told["broken"]
-    assert {version for one, version in HOOKS if one == name} == set(told["versions"])
+    assert {version for runner_name, version in HOOKS if runner_name == name} == set(told["versions"])
 
 
 @pytest.mark.rule("hooks")
@@ -223,15 +223,15 @@ def test_missing_safeguards_of_a_parser_are_listed(name: str) -> None:
     own, lacks = parser(name), parser(name).lacks()
     assert set(lacks) <= ASSURANCES and len(set(lacks)) == len(lacks)
     assert runner(own.runner).lacks(name) == lacks
-    named = [one for one in (own.reporter, *(own.documents.files if own.documents else ())) if one]
-    assert all(own.file(one).is_file() for one in named)
+    named = [file for file in (own.reporter, *(own.documents.files if own.documents else ())) if file]
+    assert all(own.file(file).is_file() for file in named)
     if own.control:
         assert {"$title", "$matchers"} <= set(re.findall(r"\$\w+", own.control_text()))
         assert own.decides_run()[2:4] == (str(own.control), own.control_text())
     if own.snapshots:
         assert own.snapshot_form().read("") == {} and own.snapshots.update.startswith("--")
     if own.documents:
-        assert {one for one, _ in own.hook_files("")} == set(own.documents.files)
+        assert {hook_file for hook_file, _ in own.hook_files("")} == set(own.documents.files)
         assert own.documents.node_options or own.documents.words
 
 

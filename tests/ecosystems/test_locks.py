@@ -132,9 +132,9 @@ importers:
 )  # fmt: skip
 def test_an_alias_is_read_with_the_package_that_it_stands_for(path: str, text: str) -> None:
     found = locked(path, text)
-    aliases = {(one.name, one.version, one.source) for one in found if one.source}
+    aliases = {(package.name, package.version, package.source) for package in found if package.source}
     assert ("vue-latest", "2.5.16", "vue") in aliases
-    assert {one.package for one in found} == {"vue"}
+    assert {package.package for package in found} == {"vue"}
     assert aliases <= {("vue-latest", "2.5.16", "vue"), ("vue-nested", "2.5.16", "vue")}
 
 

@@ -164,7 +164,7 @@ def test_a_dead_vitest_process_is_no_forgery() -> None:
             parse("vitest", small({"status": status}, {"status": "failed"}, numPassedTests=0, numTotalTests=2))
 
 
-@pytest.mark.parametrize("name", [name for name, one in all_parsers().items() if one.log])
+@pytest.mark.parametrize("name", [name for name, reader in all_parsers().items() if reader.log])
 @pytest.mark.parametrize(
     "text", [b"", b"Tests: all of them\n", b"\nTests: 1 passed, 1 total\n", b"  3 passing (2ms)\n"]
 )

@@ -37,5 +37,7 @@ def test_counter_runs_are_kept_with_their_seconds(tmp_path: Path) -> None:
 def test_other_false_expectations_are_another_run() -> None:
     """The false expectations are part of what decides a patch's verdict."""
     told = CounterRuns(kinds=("falsified",), falsified="diff")
-    plain, other = (kept.run_digests(make_instance(counter_runs=one), "patch") for one in (CounterRuns(), told))
+    plain, other = (
+        kept.run_digests(make_instance(counter_runs=counter_runs), "patch") for counter_runs in (CounterRuns(), told)
+    )
     assert plain != other and plain.keys() == other.keys()

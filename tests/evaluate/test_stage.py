@@ -29,7 +29,7 @@ SUBJECT = Subject(REPO, "magentless", "model-a")
 
 
 def outcomes(verdicts: dict[str, Verdict]) -> dict[str, str]:
-    return {name: str(one.outcome) for name, one in verdicts.items()}
+    return {name: str(verdict.outcome) for name, verdict in verdicts.items()}
 
 
 @pytest.mark.invariant(2)
@@ -146,7 +146,7 @@ def test_a_second_evaluation_gives_the_same_bytes(evaluation: Evaluation, tiny: 
     for one in (evaluation, other):
         one.predict(menu=FIX, badge=SILENCE, toggle=change("src/toggle.js", "old", "old"), icon=WRONG)
         one.evaluate(jobs=1 if one is other else 2)
-    folders = [one.store.evaluation(REPO, "magentless", "model-a") for one in (evaluation, other)]
+    folders = [run.store.evaluation(REPO, "magentless", "model-a") for run in (evaluation, other)]
     for name in ("verdicts.jsonl", "final_report.json"):
         assert len({(folder / name).read_bytes() for folder in folders}) == 1
 

@@ -95,7 +95,9 @@ def test_files_that_a_runner_reads_are_found(libraries: dict[str, Library], runn
 
 
 @pytest.mark.trap("guessed-configuration")
-@pytest.mark.parametrize(("runner", "attack"), ATTACKS, ids=lambda one: one if isinstance(one, str) else one["name"])
+@pytest.mark.parametrize(
+    ("runner", "attack"), ATTACKS, ids=lambda case: case if isinstance(case, str) else case["name"]
+)
 def test_configuration_by_any_name_is_not_the_patchs(
     libraries: dict[str, Library], runner: str, attack: dict[str, Any]
 ) -> None:

@@ -82,7 +82,7 @@ def _page(
     return {
         "totalCount": total,
         "nodes": lambda: [node(number) for _, number in chosen],
-        "edges": lambda: [{"cursor": cursors.write(one), "node": node(one[1])} for one in chosen],
+        "edges": lambda: [{"cursor": cursors.write(row), "node": node(row[1])} for row in chosen],
         "pageInfo": {
             "hasNextPage": has_next,
             "hasPreviousPage": has_previous,

@@ -43,7 +43,7 @@ class Size(NamedTuple):
 def measure(query: Query, parent: Composite, selections: SelectionSetNode) -> Size:
     """Measure an operation. Raises Problem if it exceeds a limit."""
     sizes = list(_sizes(query, parent, [selections], 1))
-    size = Size(sum(one.requests for one in sizes), sum(one.nodes for one in sizes))
+    size = Size(sum(part.requests for part in sizes), sum(part.nodes for part in sizes))
     if size.nodes > MOST_NODES:
         message = f"This query requests up to {size.nodes:,} possible nodes"
         raise Problem("MAX_NODE_LIMIT_EXCEEDED", f"{message} which exceeds the maximum limit of {MOST_NODES:,}.")

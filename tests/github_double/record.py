@@ -37,15 +37,15 @@ class Record:
     @contextmanager
     def request(self, path: str, token: str) -> Iterator[Request]:
         """Record a request from its arrival on, counting simultaneous ones."""
-        one = Request(path, token)
-        self.requests.append(one)
+        made = Request(path, token)
+        self.requests.append(made)
         self._open += 1
         self.peak = max(self.peak, self._open)
         begun = perf_counter()
         try:
-            yield one
+            yield made
         finally:
-            one.seconds = perf_counter() - begun
+            made.seconds = perf_counter() - begun
             self._open -= 1
 
     @property

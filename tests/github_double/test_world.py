@@ -36,7 +36,7 @@ def test_a_generated_repository_grows_by_newer_ones() -> None:
     fresh = repository.numbers("pull")[50:]
     assert len(fresh) == 20
     assert min(repository.get(number).updated_at for number in fresh) > newest[0]
-    assert [one for one in before if repository.get(one.number) != one] == []
+    assert [pull for pull in before if repository.get(pull.number) != pull] == []
 
 
 def test_a_recipe_describes_its_pull_request(world: World) -> None:

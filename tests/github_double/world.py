@@ -99,7 +99,7 @@ class Repository:
             raise ValueError(f"{self.name} is written by hand: only generated repositories grow")
         before = len(self._generator.outline)
         self._generator.extend(pulls)
-        fresh = {number: one for number, one in self._generator.outline.items() if number > before}
+        fresh = {number: outline for number, outline in self._generator.outline.items() if number > before}
         self._outlines |= fresh
         self._forget()
         if self.clone:
@@ -121,7 +121,7 @@ class Repository:
         """The pull request that a commit merged."""
         if not self._commits:
             by_hand = {one.merge: n for n, one in self._by_hand.items() if isinstance(one, Pull) and one.merge}
-            generated = (n for n, one in self._outlines.items() if one[:2] == ("pull", "MERGED"))
+            generated = (n for n, outline in self._outlines.items() if outline[:2] == ("pull", "MERGED"))
             self._commits = {made_up("merge", n): n for n in generated if n not in self._by_hand} | by_hand
         number = self._commits.get(commit)
         return self.get(number) if number else None
@@ -134,7 +134,11 @@ class Repository:
         """The positions of a connection: (time, number) of everything in one of the states, sorted by time."""
         key = kind, states, by
         if key not in self._positions:
-            chosen = ((n, one) for n, one in self._outlines.items() if one.kind == kind and _in(one.state, states))
+            chosen = (
+                (n, outline)
+                for n, outline in self._outlines.items()
+                if outline.kind == kind and _in(outline.state, states)
+            )
             self._positions[key] = sorted((getattr(one, by), number) for number, one in chosen)
         return self._positions[key]
 

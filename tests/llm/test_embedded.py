@@ -225,7 +225,7 @@ def test_equal_embeddings_at_the_same_time_are_paid_for_once(bench: Bench, exper
     bench.upstream.fail(end)
     with ThreadPoolExecutor(3) as threads:
         asked = [threads.submit(bench.post, key, "/embeddings", model="embedder", input=[text]) for _ in range(3)]
-    codes = sorted(one.result().status_code for one in asked)
+    codes = sorted(future.result().status_code for future in asked)
     assert codes == sorted([end.status, 200, 200])
     assert len(bench.upstream.requests) - before == (1 if end.status == 200 else 2)
     paid = [row for row in booked(bench, experiment) if row.status == "ok"]
@@ -573,13 +573,13 @@ def test_samples_are_joined_into_few_requests_if_the_provider_supports_it(
     question = Ask("repair", 1, 0.8, 100)
     replies = model.ask_several(question, [{"role": "user", "content": "hello"}], range(1, 8))
     assert replies == ["good day " * 9] * 7
-    assert [one["sample"] for one in trajectory] == list(range(1, 8))
+    assert [entry["sample"] for entry in trajectory] == list(range(1, 8))
     assert asked_for(bench, before) == requests
     paid = [row for row in booked(bench, experiment) if row.status == "ok"]
     assert (
         sum(row.tokens_out for row in paid)
         == 7 * 21
-        == sum(one["usage"].get("completion_tokens", 0) for one in trajectory)
+        == sum(entry["usage"].get("completion_tokens", 0) for entry in trajectory)
     )
 
 

@@ -301,8 +301,8 @@ def test_a_field_for_the_proxy_has_no_effect(bench: Bench, experiment: Experimen
     rows = booked(bench, experiment)
     assert [(row.status, row.cost_usd) for row in rows] == [("ok", COST)] * taken, ends
     sent = bench.upstream.requests[before:]
-    assert {one.authorization for one in sent} == {f"Bearer {PROVIDER_KEY}"} and len(sent) == taken
-    assert {name for one in sent for name in one.body} <= {"model", "messages", "stream", "stream_options"}
+    assert {request.authorization for request in sent} == {f"Bearer {PROVIDER_KEY}"} and len(sent) == taken
+    assert {name for request in sent for name in request.body} <= {"model", "messages", "stream", "stream_options"}
 
 
 @pytest.mark.trap("field-of-the-proxy")

@@ -378,7 +378,7 @@ def test_contradictory_ledgers_are_detected(tmp_path: Path, story: list[Path]) -
         target.execute("UPDATE keys SET experiment = 'another'")
         target.commit()
     with closing(Ledger(story[-1])) as ledger:
-        assert [one.split()[0] for one in ledger.differing(tmp_path / "other.sqlite")] == ["keys", "requests"]
+        assert [line.split()[0] for line in ledger.differing(tmp_path / "other.sqlite")] == ["keys", "requests"]
 
 
 @pytest.mark.rule("money-exact")
@@ -394,7 +394,7 @@ def test_the_running_total_is_the_sum(tmp_path: Path) -> None:
         booked.book(request, Booking("ok", Usage(1, 1), Decimal("0.1")))
         booked.book(request, Booking("ok", Usage(1, 1), Decimal("7")))  # once is enough
         assert ledger.spend("e") == other.spend("e") == Decimal("0.1") * (place + 1) == ledger.spend()
-    reckoned = [one for one in asked if one.startswith("SELECT cost_usd FROM requests JOIN keys")]
+    reckoned = [statement for statement in asked if statement.startswith("SELECT cost_usd FROM requests JOIN keys")]
     assert len(reckoned) == 1, "it is reckoned once, and kept"
     another = Ledger(tmp_path / "another.sqlite")
     another.issue("l", Key("a", "e", "o/r", "m", "agent", "s", "o__r-2"))
@@ -504,4 +504,4 @@ def test_two_processes_that_make_a_ledger_share_it(tmp_path: Path) -> None:
             ledger.close()
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("SELECT count(*) FROM keys").fetchone() == (8,)
-    assert [one.name for one in tmp_path.iterdir() if one.name.startswith(".")] == []
+    assert [file.name for file in tmp_path.iterdir() if file.name.startswith(".")] == []

@@ -231,8 +231,8 @@ def test_an_unsupported_price_is_refused(tmp_path: Path, name: str) -> None:
 
 def test_limits_and_prices_do_not_affect_answers(tmp_path: Path) -> None:
     """A new price asks nothing again; a new parameter does."""
-    one = load_models(write(tmp_path, TIERED)).get("long").shaping
+    shaping = load_models(write(tmp_path, TIERED)).get("long").shaping
     dearer = TIERED.replace('"10"', '"11"').replace("api_key: none", "api_key: os.environ/K, max_parallel_requests: 3")
-    assert load_models(write(tmp_path, dearer)).get("long").shaping == one
+    assert load_models(write(tmp_path, dearer)).get("long").shaping == shaping
     warm = TIERED.replace("api_key: none", "api_key: none, temperature: 1")
-    assert load_models(write(tmp_path, warm)).get("long").shaping != one
+    assert load_models(write(tmp_path, warm)).get("long").shaping != shaping

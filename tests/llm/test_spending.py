@@ -59,7 +59,7 @@ def test_an_experiment_has_its_holders(store: Store) -> None:
 def test_the_command_fails_if_sums_disagree(store: Store) -> None:
     """Whoever pays must not be the first to find a difference."""
     shown = CliRunner().invoke(command, ["--json", "--data", str(store.root)], catch_exceptions=False)
-    assert [one["cost_usd"] for one in json.loads(shown.output)] == ["0.30000000002", "3"]
+    assert [row["cost_usd"] for row in json.loads(shown.output)] == ["0.30000000002", "3"]
     check(store, spending(store))
     store.costs.write_text(store.costs.read_text().replace("3.3", "3.4"))
     with pytest.raises(A11yBenchError, match="costs.csv has 3.40000000002"):

@@ -28,7 +28,7 @@ def seconds(limits: dict[str, int], *requests: dict[str, Any]) -> list[float]:
         await asyncio.gather(*(turns({"type": "http", "method": "POST"}, sends(request), None) for request in requests))
 
     asyncio.run(all_at_once())
-    return [one - begun[0] for one in begun]
+    return [moment - begun[0] for moment in begun]
 
 
 def sends(request: dict[str, Any]) -> Any:
@@ -55,7 +55,7 @@ def sends(request: dict[str, Any]) -> Any:
 def test_requests_beyond_the_limit_per_minute_wait(limits: dict[str, int], request_: Any, waves: list[int]) -> None:
     """No request is refused, and none overtakes another; one with more than a minute's tokens is sent alone."""
     found = seconds(limits, *[request_] * len(waves))
-    assert [int((one + 0.02) / MINUTE) for one in found] == waves
+    assert [int((moment + 0.02) / MINUTE) for moment in found] == waves
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def test_migrated_records_have_the_same_content(store: Store) -> None:
     assert len(read_records(store.raw(REPO) / "candidates.jsonl", Candidate)) > len(found)
     for agent, model in WHO:
         verdicts = read_records(store.evaluation(REPO, agent, model) / "verdicts.jsonl", Verdict)
-        assert [verdict.instance_id for verdict in verdicts] == [one.instance_id for one in found]
+        assert [verdict.instance_id for verdict in verdicts] == [record.instance_id for record in found]
         assert all(consistent(verdict, store.root) is None for verdict in verdicts)
         for one, before in zip(verdicts, _old_verdicts(agent, model), strict=True):
             assert (one.outcome, list(one.fixed)) == (before["outcome"], before["fixed"])

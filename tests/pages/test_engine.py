@@ -101,7 +101,7 @@ def test_messages_of_each_type_are_recorded_after_many_others(tmp_path: Path) ->
     """The hybrid score uses the numbers of errors and warnings."""
     script = "for (let i = 0; i < 200; i++) console.log(i); console.error('late'); console.warn('later')"
     told = seen(tmp_path / "harbour", RETURNED.replace("GIVES", "undefined"), script=script)
-    types = Counter(one["type"] for one in told.examples["console"])
+    types = Counter(message["type"] for message in told.examples["console"])
     assert (told.incidents["console"], types) == (202, {"log": 50, "error": 1, "warning": 1})
 
 

@@ -67,7 +67,7 @@ def test_pages_that_the_machine_failed_at_are_run_again(evaluation: Evaluation, 
     evaluation.evaluate()
     monkeypatch.setattr("pipeline.pages.running.look", lambda _: Looked(SEEN[0]))
     again = Evaluation(evaluation.run).evaluate()
-    assert [one.result for one in again if one.sample == 4] == ["passed", "passed"]
+    assert [verdict.result for verdict in again if verdict.sample == 4] == ["passed", "passed"]
 
 
 def test_pages_of_another_chromium_run_again_only_on_request(evaluation: Evaluation, monkeypatch) -> None:
@@ -139,7 +139,7 @@ def test_results_have_the_fields_of_the_public_harness(evaluation: Evaluation) -
     aggregate = found["aggregates"][0]
     assert (aggregate["n_samples"], aggregate["n_pass"], aggregate["n_error"]) == (4, 2, 1)
     assert aggregate["pass_at_k"] == {"1": 0.5, "3": 1.0}
-    times = [result["timestamp"] for result in found["results"]] + [one["computed_at"] for one in found["aggregates"]]
+    times = [result["timestamp"] for result in found["results"]] + [row["computed_at"] for row in found["aggregates"]]
     assert all(map(datetime.fromisoformat, times)), "also of pages that the machine failed at"
 
 
@@ -270,7 +270,7 @@ def test_equal_samples_count_as_one_of_each_case(passing: int) -> None:
 
 
 def test_samples_of_cases_that_do_not_differ_count_all() -> None:
-    found = [one.model_copy(update={"result": "passed"}) if one.sample % 2 else one for one in HALF]
+    found = [verdict.model_copy(update={"result": "passed"}) if verdict.sample % 2 else verdict for verdict in HALF]
     assert model_row("one", [], found, []).interval == pytest.approx(wilson(120, 240))
     assert model_row("one", [], found[:20], []).interval is None, "one case does not vary"
 

@@ -60,6 +60,6 @@ def test_an_evaluation_killed_at_ten_points_has_the_same_verdicts(
     for run in (killed, undisturbed):
         Evaluation(run, jobs=1).evaluate()
     names = ("verdicts.jsonl", "settings.json")
-    assert [(killed.evaluated / one).read_bytes() for one in names] == [
-        (undisturbed.evaluated / one).read_bytes() for one in names
+    assert [(killed.evaluated / file).read_bytes() for file in names] == [
+        (undisturbed.evaluated / file).read_bytes() for file in names
     ]

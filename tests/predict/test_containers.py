@@ -138,9 +138,9 @@ def test_nothing_of_the_solution_is_in_the_container(world: World, monkeypatch: 
         monkeypatch.setenv(name, HOST)
     unit = world.run(LOOK)
     seen, told = (unit.folder / "seen").read_bytes().decode(errors="replace"), world.told()
-    assert all(one in seen for one in (BASE, "OPENAI_BASE_URL", " base\n")) and BASE in told, "it looks, and tells"
+    assert all(text in seen for text in (BASE, "OPENAI_BASE_URL", " base\n")) and BASE in told, "it looks, and tells"
     wanted = (*CANARIES, world.instance.merge_sha, world.instance.fix_patch)
-    assert [one for one in wanted if one in seen or one in told] == []
+    assert [text for text in wanted if text in seen or text in told] == []
     assert HOST not in seen, "neither what the host's environment says nor the provider's key"
     assert unit.result()["patch"].endswith("@@ -1 +1,2 @@\n old\n+changed\n")
 
@@ -165,7 +165,7 @@ def test_an_agent_on_the_host_gets_no_solution_either(world: World) -> None:
     told = world.told()
     assert "menu.js" in told and unit.result()["patch"] == "", "it was asked, and had no idea"
     left = b"".join(path.read_bytes() for path in unit.folder.rglob("*") if path.is_file()).decode()
-    assert [one for one in (*CANARIES, world.instance.merge_sha) if one in told or one in left] == []
+    assert [text for text in (*CANARIES, world.instance.merge_sha) if text in told or text in left] == []
 
 
 @pytest.mark.rule("agent-container")

@@ -32,8 +32,8 @@ THREE = (
 
 def with_pictures(store: Store) -> Task:
     """A task with these images, whose bytes are their digests."""
-    for one in filter(lambda one: one.digest, THREE):
-        write_bytes(store.picture(REPO, one.digest), one.digest.encode())
+    for picture in filter(lambda one: one.digest, THREE):
+        write_bytes(store.picture(REPO, picture.digest), picture.digest.encode())
     return factories.make_instance(pictures=THREE).task()
 
 

@@ -30,7 +30,7 @@ def test_oracle_answers_with_gold_and_nop_with_an_empty_patch() -> None:
 def test_a_reference_answers_everything_without_a_model(bench: Bench, name: str) -> None:
     predictor = Predictor(bench.store, factories.REPO, name, name, models=SHIPPED, environ={})
     predictions = predictor.predict()
-    patches = [bench.instance(one).fix_patch if name == "oracle" else "" for one in QUALIFIED]
+    patches = [bench.instance(number).fix_patch if name == "oracle" else "" for number in QUALIFIED]
     assert [prediction.model_patch for prediction in predictions] == patches
     assert all(
         (prediction.agent, prediction.model_name_or_path, prediction.trusted) == (name, name, True)

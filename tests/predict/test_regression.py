@@ -49,7 +49,9 @@ def chosen_of(bench: Bench, run: Run) -> Iterator[Choose]:
         unit.finish({"patch": "the answer", "outcome": "DONE"}, **run.inputs(menu))
         bench.sandbox.opened.clear()
         with Progress("choosing", 1) as progress:
-            choose(run, [request(bench.sandbox, clone, run, one, IMPATIENT) for one in missing(run)], progress, 1)
+            choose(
+                run, [request(bench.sandbox, clone, run, instance, IMPATIENT) for instance in missing(run)], progress, 1
+            )
         result = chosen(run, menu).result() if menu not in missing(run) else None
         if result:
             assert result["patch"] == (proposals or ["the answer"])[result["number"]]

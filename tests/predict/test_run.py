@@ -117,7 +117,7 @@ def test_another_model_has_its_own_run(bench: Bench) -> None:
 def test_oracles_answers_follow_the_gold_patches(bench: Bench) -> None:
     """Its answers are the gold patches; an agent's answers do not depend on these."""
     oracle = Experiment(str(REPO), "oracle", "oracle")
-    runs = [open_run(bench.store, one) for one in (oracle, EXPERIMENT)]
+    runs = [open_run(bench.store, experiment) for experiment in (oracle, EXPERIMENT)]
     for run in runs:
         answer(run)
     changed = [instance.model_copy(update={"fix_patch": "other"}) for instance in runs[0].instances]

@@ -232,8 +232,8 @@ def test_a_link_that_an_agent_leaves_is_not_followed(job: MakeJob, tmp_path: Pat
 
 @pytest.mark.rule("pictures")
 def test_pictures_are_beside_the_task(job: MakeJob) -> None:
-    one = job(PICTURES)
-    for ask, expected in ((one.ask, None), (replace(one.ask, pictures={"1.png": b"a", "3.jpg": b"b"}), PIXELS)):
+    started = job(PICTURES)
+    for ask, expected in ((started.ask, None), (replace(started.ask, pictures={"1.png": b"a", "3.jpg": b"b"}), PIXELS)):
         left = ask.perform(silent)
         assert json.loads(left.files["seen.json"])[0] == expected
 

@@ -23,14 +23,14 @@ answer("a patch")
 @pytest.fixture
 def told(job: Callable[[str], Job]) -> Callable[[], str]:
     """The agent's report on one task."""
-    one = job(INDEX)
-    call = one.ask.agent.call
+    started = job(INDEX)
+    call = started.ask.agent.call
     more = {"command": (*call.command, "{cache}"), "environment": {"OPENAI_SHARED_API_KEY": "{shared_key}"}}
-    agent = one.ask.agent._replace(call=call.model_copy(update=more))
-    one.ask = replace(one.ask, shared_key=SHARED_KEY, agent=agent)
+    agent = started.ask.agent._replace(call=call.model_copy(update=more))
+    started.ask = replace(started.ask, shared_key=SHARED_KEY, agent=agent)
 
     def run() -> str:
-        return (one.done().folder / "told.json").read_text()
+        return (started.done().folder / "told.json").read_text()
 
     return run
 

@@ -176,9 +176,9 @@ def test_the_final_report_counts_all_verdicts(pair: Pair) -> None:
 
 # -- units -----------------------------------------------------------------------------------------------------------
 def unit(side: Store, inputs: str, log: bytes = b"log") -> Unit:
-    one = Unit(side.qualification(REPO) / "units" / "acme__ui-1")
-    one.keep({"run.log": log}, {"result": inputs}, made_of=inputs)
-    return one
+    made = Unit(side.qualification(REPO) / "units" / "acme__ui-1")
+    made.keep({"run.log": log}, {"result": inputs}, made_of=inputs)
+    return made
 
 
 def test_units_with_the_same_inputs_are_equal(pair: Pair) -> None:
@@ -243,9 +243,9 @@ def test_decisions_of_both_sides_are_kept_in_their_order(pair: Pair) -> None:
 
 
 def test_a_duplicate_line_is_kept(pair: Pair) -> None:
-    one = decision(1, "1")
-    decisions.decide(pair.ours, REPO, [one, one, decision(2, "2")])
-    decisions.decide(pair.theirs, REPO, [one, decision(3, "3")])
+    line = decision(1, "1")
+    decisions.decide(pair.ours, REPO, [line, line, decision(2, "2")])
+    decisions.decide(pair.theirs, REPO, [line, decision(3, "3")])
     pair.pull()
     assert len(decisions.decided(pair.ours, REPO)) == 4
 

@@ -17,7 +17,7 @@ def test_kappa_is_as_by_hand() -> None:
     """Cohen: 3 of 4 agree, chance is 2/4 x 3/4 + 2/4 x 1/4. Fleiss: the shares are 5/8 and 3/8."""
     pairs = [("super", "super"), ("super", "super"), ("rejected", "rejected"), ("rejected", "super")]
     said = [standing(number, ann=one, bob=other) for number, (one, other) in enumerate(pairs)]
-    found = {one.field: one for one in agreement_by_field(said)}["status"]
+    found = {agreement.field: agreement for agreement in agreement_by_field(said)}["status"]
     (pair,) = found.pairs
     assert (pair.raters, pair.candidates, pair.equal) == (("ann", "bob"), 4, 0.75)
     assert pair.kappa == pytest.approx((0.75 - 0.5) / 0.5)

@@ -150,7 +150,9 @@ def test_kappa_does_not_depend_on_order_or_names(pairs: list[tuple[str, str]]) -
         return
     assert found == pytest.approx(other) and -1 - 1e-9 <= found <= 1 + 1e-9
     names = {"a": 1, "b": (2,), "c": None}
-    assert statistics.kappa([names[one] for one in first], [names[one] for one in second]) == pytest.approx(found)
+    assert statistics.kappa([names[number] for number in first], [names[number] for number in second]) == pytest.approx(
+        found
+    )
     assert (found == pytest.approx(1)) == (first == second)
 
 

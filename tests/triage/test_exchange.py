@@ -204,7 +204,7 @@ def test_candidates_that_could_not_be_built_are_marked(rated: Store) -> None:
     write_records(rated.qualification(REPO) / "rejections.jsonl", [factories.make_rejection(1)])
     assert called(rated, "--format", "json") == "[]\n"
     found = json.loads(called(rated, "--format", "metadata", "--with-errors"))
-    assert [(one["instance_id"], one["build_error"], one["build_state"]) for one in found] == [
+    assert [(row["instance_id"], row["build_error"], row["build_state"]) for row in found] == [
         ("acme__ui-1", True, "rejected: regression"),
         ("acme__ui-3", True, "not built"),
     ]

@@ -110,7 +110,7 @@ def test_ratings_are_imported_from_a_file(store: Store, tmp_path: Path) -> None:
     write_records(path, [factories.make_review(1), factories.make_review(2, rater="model-a")])
     found = import_file(store, REPO, path)
     assert found == read_records(store.reviews(REPO), Review) == newest_reviews(store, REPO)
-    assert [one.model_copy(update={"time": ""}) for one in found] == read_records(path, Review)
+    assert [review.model_copy(update={"time": ""}) for review in found] == read_records(path, Review)
 
 
 @pytest.mark.rule("bad-input")

@@ -305,7 +305,7 @@ def test_a_network_needs_the_token(store: Store) -> None:
     let_in = client.get("/?token=secret", base_url=there)
     assert let_in.status_code == 302 and "HttpOnly" in let_in.headers["Set-Cookie"]
     assert client.get("/", base_url=there).status_code == 200
-    assert [is_loopback(one) for one in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "example.org")] == [True] * 3 + [
+    assert [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "example.org")] == [True] * 3 + [
         False
     ] * 2
 

@@ -93,7 +93,7 @@ def test_ratings_are_read_back_into_their_own_columns(store, exported):
 def test_a_later_rating_of_the_same_person_counts_and_the_earlier_stays(store):
     for rating in ("no", "fixes", "fixes"):
         counting = sheet.add(store, [HandCheck(instance_id="acme__ui-1", patch=FIRST, rater="ann", rating=rating)])
-        assert [one.rating for one in counting] == [rating]
+        assert [check.rating for check in counting] == [rating]
     assert [hand_check.rating for hand_check in read_records(store.handchecks, HandCheck)] == ["no", "fixes"]
 
 

@@ -32,7 +32,9 @@ def store(tmp_path) -> Store:
 
 
 def test_a_run_has_the_versions_settings_and_prices_that_produced_it(store):
-    (path,) = [one for one in store.root.rglob("predictions.jsonl") if "model-a" in str(one) and UI.slug in str(one)]
+    (path,) = [
+        file for file in store.root.rglob("predictions.jsonl") if "model-a" in str(file) and UI.slug in str(file)
+    ]
     write_json(path.with_name("run.json"), ABOUT)
     row = analyze.load(store).runs.query("model == 'model-a' and repo == 'acme/ui'").iloc[0]
     assert (row["tool"], row["agent_version"], row["settings"], row["attempts"]) == (

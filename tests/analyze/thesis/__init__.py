@@ -58,7 +58,7 @@ def make_thesis(store: Store) -> Store:
 
 def _instances(repo: Repo, number: int) -> list[Instance]:
     numbers = [*range(1, number), RESOLVED if repo.repo == "eui" else number]
-    return [make_instance(one, repo, fix_patch=_patch(GOLD)) for one in numbers]
+    return [make_instance(pull, repo, fix_patch=_patch(GOLD)) for pull in numbers]
 
 
 def _patch(files: tuple[str, ...]) -> str:

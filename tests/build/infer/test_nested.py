@@ -18,7 +18,7 @@ LERNA = {"lerna.json": package(packages=["packages/*"])}
 def test_a_package_with_its_own_lock_file_is_installed_from_it() -> None:
     """Only the root was installed, and none of the package's tests ran."""
     found = read(tree(OWN, **BARE), MENU)
-    assert [(one.folder, one.manager, one.install[:2]) for one in found.nested] == [
+    assert [(nested.folder, nested.manager, nested.install[:2]) for nested in found.nested] == [
         ("packages/menu", "npm", ("npm", "ci"))
     ]
     assert (found.folder, found.runner, found.focus) == ("packages/menu", "jest", ())
@@ -43,7 +43,7 @@ def test_a_package_with_its_own_lock_file_is_installed_from_it() -> None:
 def test_the_lock_file_of_a_workspace_package_is_ignored(
     files: dict[str, str], manifest: dict[str, object], folders: list[str]
 ) -> None:
-    assert [one.folder for one in read(tree(files, **manifest), MENU).nested] == folders
+    assert [nested.folder for nested in read(tree(files, **manifest), MENU).nested] == folders
 
 
 def test_the_nearest_lock_file_above_each_test_counts() -> None:
@@ -51,15 +51,15 @@ def test_the_nearest_lock_file_above_each_test_counts() -> None:
     app = {f"app/{path}": text for path, text in OWN.items()}
     deep = {"app/package.json": package(), "app/package-lock.json": "{}", "app/docs/package.json": package()}
     found = read(tree(app | deep), f"app/{MENU}", "app/docs/site.test.js", "src/root.test.js")
-    assert [one.folder for one in found.nested] == ["app", "app/packages/menu"]
+    assert [nested.folder for nested in found.nested] == ["app", "app/packages/menu"]
 
 
 def test_a_test_recognized_by_its_folder_counts() -> None:
     """Jest runs everything below `__tests__`. Such tests of a real package had no Jest, since only the root was
     installed."""
-    assert [one.folder for one in read(tree(OWN, **BARE), "packages/menu/__tests__/src/menu/index.js").nested] == [
-        "packages/menu"
-    ]
+    assert [
+        nested.folder for nested in read(tree(OWN, **BARE), "packages/menu/__tests__/src/menu/index.js").nested
+    ] == ["packages/menu"]
 
 
 def test_tests_that_are_not_run_need_no_install() -> None:
@@ -67,13 +67,13 @@ def test_tests_that_are_not_run_need_no_install() -> None:
     others = {path.replace("menu", "tabs"): text for path, text in OWN.items()}
     made = tree(OWN | others | {"e2e/package.json": package(), "e2e/yarn.lock": YARN_1}, **BARE)
     tests = (MENU, "packages/menu/b.test.js", "packages/tabs/c.test.js", "e2e/cypress/e2e/menu.cy.ts")
-    assert [one.folder for one in read(made, *tests).nested] == ["packages/menu"]
+    assert [nested.folder for nested in read(made, *tests).nested] == ["packages/menu"]
     assert read(tree(OWN), "packages/menu/app/page.js", "src/root.test.js").nested == ()
 
 
 def test_a_nested_package_without_a_runner_is_tested_by_the_root() -> None:
     found = read(tree(OWN | {"packages/menu/package.json": package(name="menu")}), MENU)
-    assert (found.folder, [one.folder for one in found.nested]) == ("", ["packages/menu"])
+    assert (found.folder, [nested.folder for nested in found.nested]) == ("", ["packages/menu"])
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_front_end_beside_a_server_stands_for_the_root() -> None:
     }
     found = read(of(front | {"ui/.nvmrc": "18.2.0"}), "ui/src/menu.test.js")
     assert (found.node, found.manager, found.manager_version, found.install) == ("18.2.0", "npm", "9.1.0", ())
-    assert [(one.folder, one.manager_version, one.install[:2]) for one in found.nested] == [
+    assert [(nested.folder, nested.manager_version, nested.install[:2]) for nested in found.nested] == [
         ("ui", "9.1.0", ("npm", "ci"))
     ]
     assert (found.folder, found.runner, found.focus) == ("ui", "jest", ())
@@ -138,6 +138,6 @@ def test_a_front_end_that_is_a_workspace_is_installed() -> None:
         "ui/lib/package.json": package(name="lib", devDependencies={"jest": "^29"}, scripts={"test": "jest"}),
     }
     found = read(of(files), "ui/lib/src/menu.test.js")
-    assert (found.folder, [one.folder for one in found.nested]) == ("ui/lib", ["ui"])
+    assert (found.folder, [nested.folder for nested in found.nested]) == ("ui/lib", ["ui"])
     assert (found.runner_version, found.evidence["folder"]) == ("29.1.2", "ui/package.json: lib")
     assert read(tree(files), "ui/lib/src/menu.test.js").folder == "ui/lib"

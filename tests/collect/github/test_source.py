@@ -66,7 +66,7 @@ def test_only_merged_pull_requests_are_collected(source: Any, world: World) -> N
     for number, state in ((1, "MERGED"), (2, "CLOSED"), (3, "OPEN")):
         repo.pull(number, title="Change", files=FILES, state=state)
     assert sorted(pulls(source())) == [1]
-    assert [one.pull.number for one in source().named([1, 2, 3])] == [1]
+    assert [merged.pull.number for merged in source().named([1, 2, 3])] == [1]
 
 
 def test_a_number_is_an_issue_a_pull_request_or_not_found(source: Any, world: World) -> None:
@@ -93,7 +93,7 @@ def test_the_funnel_agrees_with_the_recipes(store: Store, source: Any, world: Wo
     assert sorted(found) == merged
     recipes = {number: repo.recipe(number) for number in merged}
     people = [n for n in merged if not (repo.get(n).author or "").endswith("[bot]")]
-    complete = {n for n, one in recipes.items() if one.source and one.tests and one.evidence}
+    complete = {n for n, recipe in recipes.items() if recipe.source and recipe.tests and recipe.evidence}
     assert sorted(candidates) == [n for n in people if n in complete]
     assert [found[n] for n in merged if n in complete and n not in people].count("bot") == len(complete - {*people}) > 0
     assert set(found.values()) - {"candidate"} <= set(REASONS)
@@ -165,7 +165,7 @@ def test_patches_come_from_rest(store: Store, source: Any, world: World, tmp_pat
     other = Store(tmp_path / "other")
     collect_from(other, REPO, source(tmp_path / "clone"))
     assert reasons(store) == reasons(other)
-    bases = {number: one.base.sha for number, one in outcomes(other).items() if isinstance(one, Candidate)}
+    bases = {number: outcome.base.sha for number, outcome in outcomes(other).items() if isinstance(outcome, Candidate)}
     assert bases
     assert {number: outcomes(store)[number].base.sha for number in bases} == bases
     assert read_json(other.raw(REPO) / "source.json").keys() == {"kind", "url", "commit"}

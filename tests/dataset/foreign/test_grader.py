@@ -42,9 +42,9 @@ def post(address: str, name: str, patch: str, token: str = "secret") -> httpx.Re
 
 
 def test_gold_is_resolved_and_a_blank_patch_is_empty(bench: Bench, address: str) -> None:
-    one = bench.instance("menu")
-    assert post(address, one.instance_id, one.fix_patch).json()["resolved"] is True
-    found = post(address, one.instance_id, "\n")
+    instance = bench.instance("menu")
+    assert post(address, instance.instance_id, instance.fix_patch).json()["resolved"] is True
+    found = post(address, instance.instance_id, "\n")
     assert (found.status_code, found.json()["outcome"], found.json()["resolved"]) == (200, "empty", False)
 
 
@@ -57,10 +57,10 @@ def test_an_instance_may_be_named_in_every_form(bench: Bench) -> None:
 
 def test_a_patch_is_run_once(bench: Bench, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A verdict of stage 04 is used, and a new one is kept for stage 04."""
-    one = bench.instance("menu")
-    post(address, one.instance_id, one.fix_patch)
+    instance = bench.instance("menu")
+    post(address, instance.instance_id, instance.fix_patch)
     monkeypatch.setattr("pipeline.evaluate.request.RunPatch.perform", lambda *_: pytest.fail("it is run again"))
-    assert post(address, one.instance_id, one.fix_patch).json()["resolved"] is True
+    assert post(address, instance.instance_id, instance.fix_patch).json()["resolved"] is True
 
 
 @pytest.mark.parametrize(
@@ -83,15 +83,15 @@ def test_a_failed_evaluation_gives_no_verdict(bench: Bench, address: str, monkey
         raise OSError("no space")
 
     monkeypatch.setattr("pipeline.evaluate.request.RunPatch.perform", breaks)
-    one = bench.instance("badge")
-    assert post(address, one.instance_id, one.fix_patch).status_code == 503
+    instance = bench.instance("badge")
+    assert post(address, instance.instance_id, instance.fix_patch).status_code == 503
 
 
 @pytest.mark.rule("bad-input")
 def test_code_that_is_not_trusted_is_refused_in_the_local_sandbox(bench: Bench) -> None:
-    grader, one = Grader(bench.store, How(bench.sandbox, LIMITS, IMPATIENT)), bench.instance("menu")
+    grader, instance = Grader(bench.store, How(bench.sandbox, LIMITS, IMPATIENT)), bench.instance("menu")
     with pytest.raises(UserError, match="trust"):
-        grader.grade(one.instance_id, one.fix_patch)
+        grader.grade(instance.instance_id, instance.fix_patch)
 
 
 @pytest.mark.parametrize(("way", "said"), [("swe-bench", "PASSED a11y-bench-verdict"), ("harbor", "1")])
@@ -101,13 +101,13 @@ def test_the_containers_script_sends_the_diff_of_the_checkout(
     """Committed or not, and including new files; here, the checkout and the logs are folders of the test."""
     if not shutil.which("node"):
         lack("needs Node")
-    one, root, logs = bench.instance("menu"), tmp_path / "repo", tmp_path / "logs"
-    checkout(open_clone(bench.library), one.base.sha, root)
-    (tmp_path / "gold.patch").write_text(one.fix_patch)
+    instance, root, logs = bench.instance("menu"), tmp_path / "repo", tmp_path / "logs"
+    checkout(open_clone(bench.library), instance.base.sha, root)
+    (tmp_path / "gold.patch").write_text(instance.fix_patch)
     subprocess.run(["git", "apply", str(tmp_path / "gold.patch")], cwd=root, check=True)
     logs.mkdir()
     script = (HERE / "grade.sh").read_text().replace("/logs/verifier", str(logs))
-    for place, value in {"WAY": way, "INSTANCE": one.instance_id, "TOKEN": "secret", "ROOT": str(root)}.items():
+    for place, value in {"WAY": way, "INSTANCE": instance.instance_id, "TOKEN": "secret", "ROOT": str(root)}.items():
         script = script.replace(f"@{place}@", value)
     given = {**os.environ, "A11Y_BENCH_GRADER": address}
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, env=given)
@@ -124,6 +124,6 @@ def test_the_containers_script_sends_the_diff_of_the_checkout(
 
 def test_a_verdict_is_described(bench: Bench) -> None:
     grader = Grader(bench.store, How(bench.sandbox, LIMITS, IMPATIENT), trust_local=True)
-    one = bench.instance("menu")
-    found = described(grader.grade(one.instance_id, "diff --git a/x b/x\n"))
+    instance = bench.instance("menu")
+    found = described(grader.grade(instance.instance_id, "diff --git a/x b/x\n"))
     assert (found["outcome"], found["resolved"]) == ("not_applied", False)

@@ -64,7 +64,10 @@ def court(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Court]:
 def rules(court: Court, model: str) -> list[list[str]]:
     """The rules that a model's patch violates, in the documents of tests and in stories."""
     found = court.assess(model, Extras(axe=True, stories=True))
-    return [sorted({one.rule for one in (*part.remaining, *part.introduced)}) for part in (found.axe, found.stories)]
+    return [
+        sorted({violation.rule for violation in (*part.remaining, *part.introduced)})
+        for part in (found.axe, found.stories)
+    ]
 
 
 def test_contrast_is_found_in_stories_but_not_in_documents_of_tests(court: Court) -> None:

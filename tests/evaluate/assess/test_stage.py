@@ -37,7 +37,7 @@ def assessed(evaluation: Evaluation) -> dict[str, Assessment]:
     subject = Subject(factories.REPO, "magentless", "model-a")
     found = assess(evaluation.store, subject, How(evaluation.sandbox, LIMITS, IMPATIENT), trust_local=True)
     names = {instance_id(name): name for name in NUMBERS}
-    return {names[one.instance_id]: one for one in found}
+    return {names[assessment.instance_id]: assessment for assessment in found}
 
 
 @pytest.mark.engine("browser")
@@ -84,7 +84,7 @@ def test_patches_that_fail_other_tests_are_not_run_again(evaluation):
     found = assessed(evaluation)
     assert found["toggle"].notes == {"snapshot": "not by snapshot alone: src/toggle.test.js > works"}
     assert found["menu"].notes["snapshot"].startswith("not by snapshot alone")
-    assert not any(one.resolved_equivalent for one in found.values())
+    assert not any(assessment.resolved_equivalent for assessment in found.values())
     assert len(evaluation.sandbox.opened) == 2
 
 

@@ -21,7 +21,7 @@ def test_errors_and_warnings_of_the_console_count_apart():
     )
     found = part(seen)
     assert found.score == 100 - 2 * 20 - 5
-    assert [one.level for one in found.feedback] == ["success", "error", "error", "warning"]
+    assert [feedback.level for feedback in found.feedback] == ["success", "error", "error", "warning"]
 
 
 def test_a_fault_of_the_machine_gives_no_score():

@@ -27,7 +27,7 @@ def test_the_part_of_an_opinion(score, confidence, points, doubtful):
     part = judge.part(Opinion(score=score, confidence=confidence))
     assert part.score == points
     assert judge.is_doubtful(part) is doubtful
-    assert any("a person" in one.message for one in part.feedback) is doubtful
+    assert any("a person" in feedback.message for feedback in part.feedback) is doubtful
 
 
 def test_an_answer_cannot_close_its_fence():

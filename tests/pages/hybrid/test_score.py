@@ -80,5 +80,7 @@ def test_a_judges_opinion_completes_the_score_of_a_checked_answer():
 @pytest.mark.rule("names")
 def test_answers_with_similar_names_keep_their_own_scores(tmp_path):
     scored = Scoring(make_alike(tmp_path)).score()
-    assert [one.digest for one in scored] == [digest(f"{one.name} by {one.model}") for one in scored]
-    assert len({one.digest for one in scored}) == 4
+    assert [scored_answer.digest for scored_answer in scored] == [
+        digest(f"{scored_answer.name} by {scored_answer.model}") for scored_answer in scored
+    ]
+    assert len({scored_answer.digest for scored_answer in scored}) == 4

@@ -31,4 +31,4 @@ class Busy:
 
 def test_an_image_that_is_removed_while_listing_is_left_out() -> None:
     """Another build's budget, or a test, removed an image: measuring the disk failed, and the unit with it."""
-    assert [one.name for one in Disk(Busy()).kept()] == ["a11y-bench/env"]
+    assert [layer.name for layer in Disk(Busy()).kept()] == ["a11y-bench/env"]

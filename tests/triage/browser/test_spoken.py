@@ -48,7 +48,7 @@ def spoken(page: Any, path: str) -> list[str]:
 
 def nameless(said: list[str]) -> list[str]:
     """Controls without a name, each with what was said before it."""
-    return [f"{before} | {one}" for before, one in pairwise(said) if one in NAMELESS]
+    return [f"{before} | {phrase}" for before, phrase in pairwise(said) if phrase in NAMELESS]
 
 
 def place(said: list[str], words: str) -> int:

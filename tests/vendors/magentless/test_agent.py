@@ -95,7 +95,7 @@ def test_an_unusable_repair_is_requested_again_with_the_reason(make_checkout, ru
 
 def test_a_cut_answer_is_requested_again_without_an_empty_message(checkout, make_session, make_settings):
     """Some providers refuse an empty message, and the instance would stay unanswered."""
-    replies = {one.markers[0].removeprefix("Step: "): one.reply for one in STEPS}
+    replies = {row.markers[0].removeprefix("Step: "): row.reply for row in STEPS}
 
     def answer(step: str, prompt: str) -> str:
         if step == "repair" and "could not be used" not in prompt:

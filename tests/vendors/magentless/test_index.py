@@ -44,11 +44,11 @@ def index(tmp_path, make_settings):
 
 
 def test_files_are_embedded_in_batches_with_path_and_preamble(index, make_checkout):
-    one = index(make_checkout(FILES))
-    found = one.vectors(FILES)
+    made = index(make_checkout(FILES))
+    found = made.vectors(FILES)
     assert {path: len(rows) for path, rows in found.items()} == {"a.ts": 1, "b.css": 1, "d.ts": 3}
-    assert [len(batch) for batch in one.model.batches] == [2, 3], "a file's pieces stay together"
-    assert one.model.batches[0][0] == "About a11y.\n\nFile: a.ts\n\nalpha\n"
+    assert [len(batch) for batch in made.model.batches] == [2, 3], "a file's pieces stay together"
+    assert made.model.batches[0][0] == "About a11y.\n\nFile: a.ts\n\nalpha\n"
     assert np.allclose(np.linalg.norm(found["d.ts"], axis=1), 1)
 
 

@@ -84,7 +84,7 @@ def test_the_embedding_model_is_that_of_the_closest_pattern(make_settings, tmp_p
 
 def test_every_model_of_the_list_has_an_embedding_model(make_settings):
     listed = load_models(SHIPPED).models
-    found = {make_settings().retrieval.of(one.name, {}).model for one in listed.values() if one.kind == "chat"}
+    found = {make_settings().retrieval.of(model.name, {}).model for model in listed.values() if model.kind == "chat"}
     assert all(listed[name].kind == "embedding" for name in found)
 
 

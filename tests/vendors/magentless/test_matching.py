@@ -95,10 +95,10 @@ def test_lines_are_looked_for_in_what_was_shown_first(shown, expected):
     """Another occurrence that the model could not see is no reason to refuse the edit."""
     edit = Edit("a.tsx", ("a",), ("x",))
     if expected:
-        assert apply_edit("a\nb\na\nc\n", edit, [bool(one) for one in shown]).text == expected
+        assert apply_edit("a\nb\na\nc\n", edit, [bool(text) for text in shown]).text == expected
     else:
         with pytest.raises(Ended, match="2 times"):
-            apply_edit("a\nb\na\nc\n", edit, [bool(one) for one in shown])
+            apply_edit("a\nb\na\nc\n", edit, [bool(text) for text in shown])
 
 
 def test_a_looser_match_in_what_was_shown_comes_before_an_exact_one_elsewhere():

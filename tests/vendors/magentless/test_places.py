@@ -22,9 +22,9 @@ def finder(checkout, make_session):
 
 
 def test_elements_are_shown_with_their_lines_and_named_back(finder):
-    one = finder(f"```\n{TSX}\nIconButton\n```")
-    assert one.related() == {TSX: [(3, 7)]}
-    ((question, messages),) = one._session.model.asked
+    found = finder(f"```\n{TSX}\nIconButton\n```")
+    assert found.related() == {TSX: [(3, 7)]}
+    ((question, messages),) = found._session.model.asked
     assert (
         f"### {TSX} (7 lines)\nIconButton (lines 3-7): export const IconButton = ({{ icon, label }}) => ("
         in messages[0]["content"]
@@ -64,15 +64,15 @@ def test_no_text_pushes_out_the_elements_of_another_file(make_checkout, make_ses
 
 
 def test_edit_locations_are_asked_for_in_numbered_code(finder):
-    one = finder(f"```\n{TSX}\nline: 5\nsrc/theme.css\n```")
-    assert one.edit_locations({TSX: [(3, 7)]}, 0) == {TSX: [(5, 5)], "src/theme.css": []}
-    assert "    5 |     <img src={icon.url} />\n" in one._session.model.asked[0][1][0]["content"]
-    assert "import React" not in one._session.model.asked[0][1][0]["content"]
+    found = finder(f"```\n{TSX}\nline: 5\nsrc/theme.css\n```")
+    assert found.edit_locations({TSX: [(3, 7)]}, 0) == {TSX: [(5, 5)], "src/theme.css": []}
+    assert "    5 |     <img src={icon.url} />\n" in found._session.model.asked[0][1][0]["content"]
+    assert "import React" not in found._session.model.asked[0][1][0]["content"]
 
 
 def test_a_reply_that_names_no_file_leaves_them_all(finder):
-    one = finder("The outline is gone.")
-    assert one.related() == one.edit_locations(one.everywhere, 1) == dict.fromkeys(PATHS, ())
+    found = finder("The outline is gone.")
+    assert found.related() == found.edit_locations(found.everywhere, 1) == dict.fromkeys(PATHS, ())
 
 
 def test_no_room_is_an_end(checkout, make_session, make_settings):

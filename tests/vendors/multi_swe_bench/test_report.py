@@ -55,7 +55,7 @@ def beside(opinions: list[Opinion]) -> dict[str, Opinion]:
 @pytest.mark.trap("n2n2p-qualifies")
 def test_a_test_that_never_failed_is_enough_for_them(alone: dict[str, Opinion]) -> None:
     """Their published rule asks for one that fails and then passes; their code for one that did not pass."""
-    assert {letters for letters, one in alone.items() if one.differ} == NEVER_FAILED
+    assert {letters for letters, comparison in alone.items() if comparison.differ} == NEVER_FAILED
     assert all(alone[letters].theirs["valid"] for letters in NEVER_FAILED)
 
 
@@ -63,7 +63,7 @@ def test_a_test_that_never_failed_is_enough_for_them(alone: dict[str, Opinion]) 
 @pytest.mark.trap("lost-test-is-fine")
 def test_a_test_that_the_fix_loses_is_fine_for_them(beside: dict[str, Opinion]) -> None:
     """Gone or skipped with the fix, or failing with and without it: they look at PASSED -> FAILED only."""
-    assert {letters for letters, one in beside.items() if one.differ} == LOST
+    assert {letters for letters, comparison in beside.items() if comparison.differ} == LOST
     assert all(beside[letters].theirs["valid"] for letters in LOST)
 
 
@@ -71,7 +71,7 @@ def test_a_test_that_the_fix_loses_is_fine_for_them(beside: dict[str, Opinion]) 
 def test_where_both_call_it_valid_the_classes_are_the_same(opinions: list[Opinion]) -> None:
     agreed = [opinion for opinion in opinions if opinion.ours["valid"]]
     assert len(agreed) > 30
-    assert [one for one in agreed if one.ours != one.theirs] == []
+    assert [comparison for comparison in agreed if comparison.ours != comparison.theirs] == []
 
 
 @pytest.mark.rule("second-opinion")

@@ -56,8 +56,8 @@ def tasks(folder: Path, **others: dict[str, Any]) -> Path:
 def rows(path: Path) -> tuple[list[Any], list[str]]:
     """The records, and the problems of the others."""
     found = list(read(path, REPO))
-    good = [one.record for one in found if isinstance(one, Row)]
-    return good, [str(one).splitlines()[0] for one in found if isinstance(one, UserError)]
+    good = [row.record for row in found if isinstance(row, Row)]
+    return good, [str(error).splitlines()[0] for error in found if isinstance(error, UserError)]
 
 
 @pytest.mark.rule("foreign-benchmarks")
@@ -111,7 +111,7 @@ def test_a_bare_clone_that_lacks_some_contents(tmp_path: Path) -> None:
 )
 def test_a_broken_task_does_not_hide_others(tmp_path: Path, broken: dict[str, Any], says: str) -> None:
     (good, problems) = rows(tasks(tmp_path, broken=broken))
-    assert [one.number for one in good] == [8]
+    assert [row.number for row in good] == [8]
     assert len(problems) == 1 and says in problems[0]
 
 
@@ -178,9 +178,9 @@ def test_a_broken_record_is_named_and_the_others_are_read(tmp_path: Path, line: 
     path = tmp_path / "all.jsonl"
     path.write_text(f"{json.dumps(MULTI)}\n\n{line}\n{json.dumps(SWE)}\n")
     found = list(read(path, REPO))
-    (problem,) = (one for one in found if isinstance(one, UserError))
+    (problem,) = (error for error in found if isinstance(error, UserError))
     assert (problem.path, problem.line, problem.field) == (path, 3, field)
-    assert [one.location for one in found if isinstance(one, Row)] == [f"{path}:1", f"{path}:4"]
+    assert [row.location for row in found if isinstance(row, Row)] == [f"{path}:1", f"{path}:4"]
 
 
 @pytest.mark.rule("foreign-benchmarks")
@@ -190,7 +190,7 @@ def test_a_file_of_windows_has_the_same_records(tmp_path: Path, form: str) -> No
     path = tmp_path / "all.json"
     path.write_text(form, encoding="utf-8-sig", newline="")
     found, problems = rows(path)
-    assert ([one.merged().pull.number for one in found], problems) == ([8, 8], [])
+    assert ([row.merged().pull.number for row in found], problems) == ([8, 8], [])
 
 
 @pytest.mark.rule("bad-input")
@@ -210,7 +210,7 @@ def test_a_file_of_windows_has_the_same_records(tmp_path: Path, form: str) -> No
 )  # fmt: skip
 def test_a_broken_task_is_named_and_the_others_are_read(tmp_path: Path, files: dict[str, Any], says: str) -> None:
     found, (problem,) = rows(tasks(tmp_path, broken=files))
-    assert [one.number for one in found] == [8]
+    assert [row.number for row in found] == [8]
     assert says in problem and "broken" in problem
 
 
@@ -218,7 +218,7 @@ def test_a_broken_task_is_named_and_the_others_are_read(tmp_path: Path, files: d
 def test_unreadable_expected_tests_are_empty(tmp_path: Path, text: str) -> None:
     """They decide nothing here: qualification finds out which tests the gold patch fixes."""
     found, problems = rows(tasks(tmp_path, odd={"tests.json": text}))
-    assert problems == [] and [len(one.expected.fixed) for one in found] == [1, 0]
+    assert problems == [] and [len(row.expected.fixed) for row in found] == [1, 0]
 
 
 @pytest.mark.rule("foreign-benchmarks")
@@ -262,11 +262,11 @@ def test_a_link_out_of_the_folder_is_not_read(tmp_path: Path) -> None:
     (folder / "tasks" / "odd" / "problem_statement.md").symlink_to(tmp_path / "secret")
     (folder / "tasks" / "odd" / "hints.md").symlink_to(folder / "tasks" / "menu" / "hints.md")
     found, problems = rows(folder)
-    assert [one.number for one in found] == [8] and "field 'problem_statement'" in problems[0]
+    assert [row.number for row in found] == [8] and "field 'problem_statement'" in problems[0]
     (folder / "tasks" / "odd" / "problem_statement.md").unlink()
     put(folder / "tasks" / "odd" / "problem_statement.md", "Menu")
     found, problems = rows(folder)
-    assert ([one.hints_text for one in found], problems) == (["It is a nav.", "It is a nav."], [])
+    assert ([row.hints_text for row in found], problems) == (["It is a nav.", "It is a nav."], [])
 
 
 def test_a_folder_that_only_looks_like_a_clone_is_refused(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_both_forms_become_candidates(store: Store, tmp_path: Path) -> None:
     assert isinstance(multi, Candidate) and isinstance(swe, Candidate)
     assert (multi.fix_patch, multi.test_patch, multi.base.sha) == (FIX_PATCH, TEST_PATCH, "b" * 40)
     assert (multi.body, multi.resolved_issues[0].number, multi.statement_source) == ("", 3, "issue")
-    assert {one.field for one in multi.a11y_reason} == {"issue 3 title"}
+    assert {evidence.field for evidence in multi.a11y_reason} == {"issue 3 title"}
     assert (swe.title, swe.resolved_issues[0].body) == ("Menu: no aria-label", "A screen reader says nothing.")
     assert read_json(store.raw(REPO) / "source.json") == {"kind": "dataset", "file": "dataset.jsonl"}
 
@@ -80,9 +80,13 @@ def test_a_record_of_a_dataset_is_taken_whatever_the_filters_decide(store: Store
     path = write(tmp_path, MULTI | {"resolved_issues": [quiet]}, MULTI | {"number": 9, "test_patch": ""})
     collect(store, path)
     assert reasons(store) == {7: "candidate", 9: "no_test_changes"}
-    one = outcomes(store)[7]
-    assert isinstance(one, Candidate)
-    assert (one.origin, one.filters["no_a11y_evidence"], one.chosen_by_hand) == ("dataset.jsonl", False, False)
+    candidate = outcomes(store)[7]
+    assert isinstance(candidate, Candidate)
+    assert (candidate.origin, candidate.filters["no_a11y_evidence"], candidate.chosen_by_hand) == (
+        "dataset.jsonl",
+        False,
+        False,
+    )
 
 
 def test_the_filters_apply_on_request(store: Store, tmp_path: Path) -> None:
@@ -115,20 +119,20 @@ def test_the_clone_supplies_fields_that_the_record_lacks(store: Store, tmp_path:
     """Base and patches are the record's; the pull request's text and merge commit come from the history."""
     base = history.git("rev-parse", "HEAD~2")
     collect(store, write(tmp_path, SWE | {"base_commit": base}), clone=history.folder)
-    one = outcomes(store)[8]
-    assert isinstance(one, Candidate)
-    assert (one.base.sha, one.merge_sha) == (base, history.git("rev-parse", "HEAD"))
-    assert (one.title, one.body, one.author) == ("Say what the menu is", "The why.", "ann")
-    assert (one.merged_at, one.resolved_issues[0].title) == ("2024-05-06T07:08:09Z", "Menu: no aria-label")
-    assert source(store, REPO).head.commit.hexsha == one.merge_sha  # so `build` finds it
+    candidate = outcomes(store)[8]
+    assert isinstance(candidate, Candidate)
+    assert (candidate.base.sha, candidate.merge_sha) == (base, history.git("rev-parse", "HEAD"))
+    assert (candidate.title, candidate.body, candidate.author) == ("Say what the menu is", "The why.", "ann")
+    assert (candidate.merged_at, candidate.resolved_issues[0].title) == ("2024-05-06T07:08:09Z", "Menu: no aria-label")
+    assert source(store, REPO).head.commit.hexsha == candidate.merge_sha  # so `build` finds it
 
 
 def test_the_same_number_with_other_files_is_another_change(store: Store, tmp_path: Path, history: History) -> None:
     patch = FIX_PATCH.replace("src/Menu.tsx", "src/Tabs.tsx")
     row = SWE | {"base_commit": history.git("rev-parse", "HEAD~2"), "patch": patch}
     collect(store, write(tmp_path, row), clone=history.folder)
-    one = outcomes(store)[8]
-    assert isinstance(one, Candidate) and one.merge_sha == ""
+    candidate = outcomes(store)[8]
+    assert isinstance(candidate, Candidate) and candidate.merge_sha == ""
 
 
 def test_a_base_that_the_clone_lacks_is_a_rejection(store: Store, tmp_path: Path, history: History) -> None:
@@ -159,8 +163,8 @@ def test_one_broken_record_does_not_refuse_the_others(store: Store, tmp_path: Pa
 
 def test_a_repeated_number_counts_once(store: Store, tmp_path: Path) -> None:
     collect(store, write(tmp_path, MULTI, MULTI | {"title": "again"}))
-    one = outcomes(store)[7]
-    assert isinstance(one, Candidate) and one.title == "Name the menu"
+    candidate = outcomes(store)[7]
+    assert isinstance(candidate, Candidate) and candidate.title == "Name the menu"
 
 
 @pytest.mark.trap("unmerged-kept")

@@ -55,7 +55,10 @@ def assessed(bench: Bench, agent: str, patch: str) -> Assessment:
 def test_the_missing_label_is_found_in_the_base_and_not_in_gold(avatar):
     """The base has one violation and gold none; a patch that fixes nothing keeps it."""
     oracle, nop = (assessed(avatar, *who) for who in (("oracle", avatar.instance.fix_patch), ("nop", "")))
-    assert [(one.axe.base, one.axe.gold, one.axe.candidate) for one in (oracle, nop)] == [(1, 0, 0), (1, 0, 1)]
+    assert [(violation.axe.base, violation.axe.gold, violation.axe.candidate) for violation in (oracle, nop)] == [
+        (1, 0, 0),
+        (1, 0, 1),
+    ]
     assert oracle.axe.tests == nop.axe.tests == 6
     assert (oracle.axe.remaining, nop.axe.fixed, nop.axe.introduced) == ((), (), ())
     assert oracle.axe.fixed == nop.axe.remaining
@@ -93,6 +96,8 @@ def test_documents_added_by_a_patch_hide_no_violation(avatar):
     lines = CHEAT.strip().splitlines()
     head = f"diff --git a/{FILE} b/{FILE}\n--- a/{FILE}\n+++ b/{FILE}\n@@ -1 +1,{len(lines) + 1} @@\n"
     cheat = assessed(avatar, "cheat", "\n".join([head + "+" + "\n+".join(lines), f" {FIRST}\n"]))
-    assert [one.rule for one in cheat.axe.remaining] == ["image-alt"]
-    assert [(one.rule, *one.tests) for one in cheat.axe.introduced] == [("button-name", "a.test.tsx > made up")]
+    assert [violation.rule for violation in cheat.axe.remaining] == ["image-alt"]
+    assert [(violation.rule, *violation.tests) for violation in cheat.axe.introduced] == [
+        ("button-name", "a.test.tsx > made up")
+    ]
     assert not cheat.resolved

@@ -14,7 +14,7 @@ def found(*elements: str, rule: str = "image-alt") -> Violations:
 
 def told(delta: AxeDelta) -> dict[str, list[str]]:
     changes = ("fixed", "remaining", "introduced")
-    return {name: [one.element for one in getattr(delta, name)] for name in changes if getattr(delta, name)}
+    return {name: [violation.element for violation in getattr(delta, name)] for name in changes if getattr(delta, name)}
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ class Court:
         """The result for each patch."""
         with Progress("judging", len(patches)) as progress:
             owed = panel.ask(self.gateway, [question(patch) for patch in patches], progress, jobs, engine)
-        return {one.patch: cause for one, cause in owed.items()}
+        return {asked.patch: cause for asked, cause in owed.items()}
 
 
 def question(patch: str) -> Question:

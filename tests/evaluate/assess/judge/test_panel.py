@@ -84,7 +84,7 @@ def test_a_bad_answer_is_requested_again_and_then_missing(court):
     assert [rating.score for rating in found.ratings] == [2]
     assert len(found.missing) == 2 and found.missing[0].startswith("bad answer: score: Input should be")
     again = here.speaker.requests[1].body["messages"]
-    assert [one["role"] for one in again] == ["system", "user", "assistant", "user"]
+    assert [message["role"] for message in again] == ["system", "user", "assistant", "user"]
     assert "there is no JSON object with a score" in again[-1]["content"]
     assert len(here.speaker.requests) == 6
 

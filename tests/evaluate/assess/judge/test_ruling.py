@@ -36,7 +36,7 @@ def assessed(evaluation: Evaluation, extras: Extras) -> dict[str, Assessment]:
     how = How(evaluation.sandbox, LIMITS, IMPATIENT)
     found = assess(evaluation.store, subject, how, trust_local=True, extras=extras)
     names = {instance_id(name): name for name in NUMBERS}
-    return {names[one.instance_id]: one for one in found}
+    return {names[assessment.instance_id]: assessment for assessment in found}
 
 
 @pytest.mark.rule("judge-absence")
