@@ -38,8 +38,8 @@ class Speaker(ScriptedModel):
     answers: list[Any] = field(default_factory=list)
 
     def reply(self, prompt: str) -> Output:
-        said = self.answers.pop(0) if self.answers[1:] else self.answers[0]
-        return Output(said if isinstance(said, str) else json.dumps(said))
+        text = self.answers.pop(0) if self.answers[1:] else self.answers[0]
+        return Output(text if isinstance(text, str) else json.dumps(text))
 
 
 class Direct(Gateway):

@@ -61,9 +61,9 @@ def environment(name: str, version: str, **fixed: Any) -> Environment:
 
 def test_files(name: str) -> list[str]:
     """The project's test files."""
-    told = expected(name)
-    files = {test.partition(" > ")[0] for test in told["tests"]} | set(told["broken"])
-    return told.get("files") or sorted(files)
+    wanted_results = expected(name)
+    files = {test.partition(" > ")[0] for test in wanted_results["tests"]} | set(wanted_results["broken"])
+    return wanted_results.get("files") or sorted(files)
 
 
 def tried(sandbox: Sandbox, folder: Path, name: str, version: str, **fixed: Any) -> TestRun:
@@ -83,10 +83,12 @@ def tried(sandbox: Sandbox, folder: Path, name: str, version: str, **fixed: Any)
 
 def differences(name: str, run: TestRun) -> list[str]:
     """How a run differs from the expected results, in words; empty if it does not."""
-    told = expected(name)
-    wanted = {test: Status(said) for test, said in told["tests"].items()} | dict.fromkeys(told["broken"], Status.FAILED)
-    found = run.with_files(told["broken"]).results
-    lacking = {test for test in wanted.keys() - found.keys() if test not in told.get("may_lack", ())}
+    wanted_results = expected(name)
+    wanted = {test: Status(status) for test, status in wanted_results["tests"].items()} | dict.fromkeys(
+        wanted_results["broken"], Status.FAILED
+    )
+    found = run.with_files(wanted_results["broken"]).results
+    lacking = {test for test in wanted.keys() - found.keys() if test not in wanted_results.get("may_lack", ())}
     others = [f"{test}: {found[test]}" for test in found if found[test] != wanted.get(test)]
     ended = [f"it ended with {run.end}"] if run.end != "ran" else []
     return [*ended, *run.doubts, *(f"{test} is missing" for test in sorted(lacking)[:3]), *others[:3]]

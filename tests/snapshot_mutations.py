@@ -146,18 +146,18 @@ def _wraps(label: Element, field: str, lines: Sequence[str]) -> bool:
 
 def dropped_role(lines: Sequence[str]) -> Iterator[str]:
     def is_role(one: Element, name: str, value: str, text: str) -> bool:
-        told = value not in ("none", "presentation", "group", "generic", "") and value not in LIVE_ROLES
-        return name == "role" and told and (one.tag, value) not in IMPLICIT
+        is_announced = value not in ("none", "presentation", "group", "generic", "") and value not in LIVE_ROLES
+        return name == "role" and is_announced and (one.tag, value) not in IMPLICIT
 
     return _dropped(lines, is_role)
 
 
 def dropped_state(lines: Sequence[str]) -> Iterator[str]:
     def is_state(one: Element, name: str, value: str, text: str) -> bool:
-        said = name.startswith("aria-") or one.tag in NATIVE_STOPS
+        is_stated = name.startswith("aria-") or one.tag in NATIVE_STOPS
         doubled = name.removeprefix("aria-") != name and name.removeprefix("aria-") in one.attributes
         idle = name == "readonly" and one.value("type") not in TYPED
-        return name in STATES and said and not doubled and not idle and value != DEFAULTS.get(name)
+        return name in STATES and is_stated and not doubled and not idle and value != DEFAULTS.get(name)
 
     return _dropped(lines, is_state)
 

@@ -51,16 +51,16 @@ def data(tmp_path: Path) -> Path:
 )
 def test_a_missing_data_directory_is_refused(run: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
     """An empty table for a folder that does not exist would look like a result."""
-    code, said = run(*words, "--data", tmp_path / "none")
-    assert code == 2 and "no such data directory" in said and not (tmp_path / "none").exists()
+    code, output = run(*words, "--data", tmp_path / "none")
+    assert code == 2 and "no such data directory" in output and not (tmp_path / "none").exists()
 
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("words", [("collect", "a/b", "--path", "."), ("run", "a/b", "oracle"), ("campaign", "x.toml")])
 def test_a_data_directory_that_can_not_be_written_is_refused(run: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
     (tmp_path / "file").write_text("")
-    code, said = run(*words, "--data", tmp_path / "file/data")
-    assert code == 2 and "nothing can be written there" in said
+    code, output = run(*words, "--data", tmp_path / "file/data")
+    assert code == 2 and "nothing can be written there" in output
 
 
 def test_a_new_data_directory_is_not_made_by_a_command_that_fails(run: Run, tmp_path: Path) -> None:
@@ -82,8 +82,8 @@ def test_agents_and_files_are_checked_for_references_too(
     run: Run, data: Path, words: tuple[str, ...], says: str
 ) -> None:
     """`oracle` used to accept any name of an agent and of a file."""
-    code, said = run(*words, "--data", data)
-    assert (code, says in said) == (2, True), said
+    code, output = run(*words, "--data", data)
+    assert (code, says in output) == (2, True), output
 
 
 @pytest.mark.rule("bad-input")
@@ -91,8 +91,8 @@ def test_agents_and_files_are_checked_for_references_too(
 @pytest.mark.parametrize("amount", ["", "much", "-1", "nan", "inf", "1E+99", "1,5", "$5", "1 USD"])
 def test_an_invalid_amount_is_refused_as_a_limit(run: Run, data: Path, option: str, amount: str) -> None:
     """A budget that nothing exceeds is no budget."""
-    code, said = run("predict", "a/b", "m", option, amount, "--data", data)
-    assert (code, f"Invalid value for '{option}': '{amount}' is not an amount in USD" in said) == (2, True), said
+    code, output = run("predict", "a/b", "m", option, amount, "--data", data)
+    assert (code, f"Invalid value for '{option}': '{amount}' is not an amount in USD" in output) == (2, True), output
 
 
 @pytest.mark.rule("bad-input")
@@ -114,8 +114,8 @@ def test_an_invalid_amount_is_refused_as_a_limit(run: Run, data: Path, option: s
 )
 def test_invalid_arguments_are_refused(run: Run, data: Path, words: tuple[str, ...], says: str) -> None:
     options = () if words[0] in ("schema", "submission") else ("--data", data)
-    code, said = run(*words, *options)
-    assert (code, says in said) == (2, True), said
+    code, output = run(*words, *options)
+    assert (code, says in output) == (2, True), output
 
 
 @pytest.mark.rule("bad-input")
@@ -132,23 +132,23 @@ def test_invalid_arguments_are_refused(run: Run, data: Path, words: tuple[str, .
 )  # fmt: skip
 def test_broken_sums_are_refused(run: Run, data: Path, text: bytes, says: str) -> None:
     (data / "costs.csv").write_bytes(text)
-    code, said = run("costs", "--data", data)
-    assert (code, says in said) == (2, True), said
+    code, output = run("costs", "--data", data)
+    assert (code, says in output) == (2, True), output
 
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize("words", [("runs", "list"), ("costs",)], ids=" ".join)
 def test_a_corrupt_ledger_is_refused(run: Run, data: Path, words: tuple[str, ...]) -> None:
     (data / "ledger.sqlite").write_bytes(b"no database, but longer than its head" * 100)
-    code, said = run(*words, "--data", data)
-    assert code == 2 and "ledger.sqlite: no ledger" in said
+    code, output = run(*words, "--data", data)
+    assert code == 2 and "ledger.sqlite: no ledger" in output
 
 
 @pytest.mark.rule("bad-input")
 def test_a_model_list_that_is_not_utf_8_is_refused(run: Run, tmp_path: Path) -> None:
     (tmp_path / "models.yaml").write_bytes(b"model_list:\n- model_name: " + LATIN)
-    code, said = run("models", "--models", tmp_path / "models.yaml")
-    assert code == 2 and "models.yaml:2: the file is not UTF-8" in said
+    code, output = run("models", "--models", tmp_path / "models.yaml")
+    assert code == 2 and "models.yaml:2: the file is not UTF-8" in output
 
 
 @pytest.mark.rule("bad-input")
@@ -159,8 +159,8 @@ def test_an_engine_that_does_not_answer_is_named(
 ) -> None:
     """It was once a Python tuple; the address tells a wrong DOCKER_HOST from an engine that is down."""
     monkeypatch.setenv("DOCKER_HOST", address)
-    code, said = run(*words, "--data", data, "--sandbox", "docker")
-    assert code == 2 and "the Docker engine failed: " in said and f"(at {address})" in said and "('" not in said
+    code, output = run(*words, "--data", data, "--sandbox", "docker")
+    assert code == 2 and "the Docker engine failed: " in output and f"(at {address})" in output and "('" not in output
 
 
 def test_a_path_that_the_system_refuses_is_bad_input(run: Run, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

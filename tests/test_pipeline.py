@@ -83,8 +83,8 @@ def run_wheel(wheel: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_wheel_contains_data_files(wheel: Path) -> None:
-    said = run_wheel(wheel, "models")
-    assert said.returncode == 0 and str(wheel) in said.stdout.replace("\n", "")
+    output = run_wheel(wheel, "models")
+    assert output.returncode == 0 and str(wheel) in output.stdout.replace("\n", "")
     assert run_wheel(wheel, "doctor").returncode in (0, 1)
     for part in ("vendors/magentless/agent.toml", "docker/base/build.sh", "data/demo/expected.json"):
         assert (wheel / "pipeline" / "shipped" / part).is_file()

@@ -266,11 +266,11 @@ def test_a_byte_order_mark_is_accepted(reader: Reader, tmp_path: Path) -> None:
     """A byte order mark is invisible: a file that is refused because of it looks right to its author."""
     path = _place(tmp_path, reader)
     text = reader.like.read_text() if isinstance(reader.like, Path) else reader.like
-    said = []
+    messages = []
     for encoding in ("utf-8", "utf-8-sig"):
         path.write_text(text, encoding=encoding)
         try:
-            said.append(re.sub("0x[0-9a-f]+", "", str(reader.read(path))))
+            messages.append(re.sub("0x[0-9a-f]+", "", str(reader.read(path))))
         except UserError as error:  # of a file that is only like one that it takes
-            said.append(str(error))
-    assert said[0] == said[1]
+            messages.append(str(error))
+    assert messages[0] == messages[1]

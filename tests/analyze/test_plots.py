@@ -55,7 +55,7 @@ def test_every_figure_of_the_thesis_is_drawn(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "text"),
     [
         ("resolution", "lab/model-b: 2 of 4 (50.0 %); model-a: 1 of 4 (25.0 %)"),
         ("grid", "model-a: empty: acme__ui-2; not evaluated: acme__forms-1"),
@@ -70,8 +70,8 @@ def test_every_figure_of_the_thesis_is_drawn(tmp_path):
         ("by_principle", "model-a, operable: 0 of 1"),
     ],
 )
-def test_the_text_alternative_describes_the_figure(plots, name, said):
-    assert said in plots[name].alternative
+def test_the_text_alternative_describes_the_figure(plots, name, text):
+    assert text in plots[name].alternative
 
 
 def test_violations_before_and_after(frames):
@@ -203,8 +203,8 @@ def test_triage_is_a_step_of_the_funnel_only_if_it_decided_what_is_built(kept, s
     """With more instances than accepted candidates, the step was "175 %" of the one before."""
     qualification = pd.DataFrame({"kept": [kept], "qualified": [3]})
     total = pd.DataFrame({"total": [8], "tests": [6], "sample": [5], "without_issue": [0]})
-    _, said = dataset.funnel(None, {"funnel": total, "qualification": qualification})
-    assert ("kept in triage" in said) == shown and "instances: 3 (" in said and " 150 %" not in said
+    _, text = dataset.funnel(None, {"funnel": total, "qualification": qualification})
+    assert ("kept in triage" in text) == shown and "instances: 3 (" in text and " 150 %" not in text
 
 
 def test_a_single_repository_has_no_figures_by_repository(frames):

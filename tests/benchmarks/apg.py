@@ -96,8 +96,8 @@ class Found:
         return bool(self.trouble) or bool(failed(self.ours)) != bool(failed(self.theirs))
 
 
-def failed(said: Mapping[str, str]) -> list[str]:
-    return [name for name, wrong in said.items() if wrong]
+def failed(results: Mapping[str, str]) -> list[str]:
+    return [name for name, wrong in results.items() if wrong]
 
 
 @click.command()
@@ -132,11 +132,11 @@ def main(
         found = [_found(folder, page, driver, broken, only_ours) for page in pages]
     _show(found, broken)
     if path:
-        told = [
+        rows = [
             {"page": result.page.path, "ours": result.ours, "theirs": result.theirs, "trouble": result.trouble}
             for result in found
         ]
-        path.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     if any(result.one_sided if broken else result.unexplained for result in found):
         raise SystemExit(1)
 
@@ -145,8 +145,8 @@ def _found(folder: Path, page: Page, driver: str, broken: str | None, only_ours:
     made = Found(page, ours(folder, page))
     if page.tests and not only_ours:
         made.theirs, made.trouble = theirs(folder, page, driver)
-    told = f"ours {_count(made.ours)}, theirs {_count(made.theirs)}"
-    say(f"{page.path}{f' without {broken}' if broken else ''}: {told} {made.trouble}".rstrip())
+    counts = f"ours {_count(made.ours)}, theirs {_count(made.theirs)}"
+    say(f"{page.path}{f' without {broken}' if broken else ''}: {counts} {made.trouble}".rstrip())
     return made
 
 
@@ -169,8 +169,8 @@ def _show(found: Sequence[Found], broken: str | None) -> None:
     table("Ours beside theirs", ("page", "case", "ours hold", "theirs hold", "differs"), rows)
 
 
-def _count(said: Mapping[str, str]) -> str:
-    return f"{len(said) - len(failed(said))} of {len(said)}"
+def _count(results: Mapping[str, str]) -> str:
+    return f"{len(results) - len(failed(results))} of {len(results)}"
 
 
 # -- their clone -------------------------------------------------------------------------------------------------------
@@ -238,19 +238,19 @@ def inlined(path: Path) -> str:
 
 
 def _style(folder: Path, tag: str) -> str:
-    said = _attributes(tag)
-    if "stylesheet" not in said.get("rel", ""):
+    attributes = _attributes(tag)
+    if "stylesheet" not in attributes.get("rel", ""):
         return tag
-    css = _beside(folder, said.get("href", ""))
+    css = _beside(folder, attributes.get("href", ""))
     return f"<style>{css.replace('</style', '<!/style')}</style>" if css else ""
 
 
 def _script(folder: Path, whole: str, tag: str) -> str:
-    said = _attributes(tag)
-    if "src" not in said:
+    attributes = _attributes(tag)
+    if "src" not in attributes:
         return whole
-    others = "".join(f' {name}="{html.escape(value)}"' for name, value in said.items() if name != "src")
-    code = _beside(folder, said["src"]).replace("</script", "<\\/script")
+    others = "".join(f' {name}="{html.escape(value)}"' for name, value in attributes.items() if name != "src")
+    code = _beside(folder, attributes["src"]).replace("</script", "<\\/script")
     return f"<script{others}>{code}</script>"
 
 
@@ -309,13 +309,13 @@ def theirs(folder: Path, page: Page, driver: str) -> tuple[dict[str, str], str]:
     how |= {} if os.geteuid() else {"user": NOBODY, "group": NOBODY, "extra_groups": []}
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **how) as process:
         try:
-            said, _ = process.communicate(timeout=PATIENCE)
+            output, _ = process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
-            said = ""
+            output = ""
         finally:
             _end(process.pid)
-    told = dict(tap(said))
-    return told, "" if told else f"their tests say nothing: {said.strip()[-300:]}"
+    results = dict(tap(output))
+    return results, "" if results else f"their tests say nothing: {output.strip()[-300:]}"
 
 
 def _end(group: int) -> None:

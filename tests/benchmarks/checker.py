@@ -118,10 +118,10 @@ def expected(files: Mapping[str, str]) -> Iterator[Expected]:
     for name, text in files.items():
         page = f"{name.removesuffix('.json')}.html"
         if name.endswith(".json") and page in files:
-            said = json.loads(text)
-            own = [way for way in said.get("violations", ()) if len(way) == 1]
-            if own and "rule" in said:
-                yield Expected(page, said["rule"], len(own))
+            stated = json.loads(text)
+            own = [way for way in stated.get("violations", ()) if len(way) == 1]
+            if own and "rule" in stated:
+                yield Expected(page, stated["rule"], len(own))
 
 
 def seen(
@@ -142,8 +142,8 @@ def seen(
 
 def missing(found: Mapping[str, list[dict[str, Any]]], wanted: list[Expected]) -> dict[str, int]:
     """How many violations of each rule were not found."""
-    there = {violation: sum(row["rule"] == violation.rule for row in found[violation.page]) for violation in wanted}
-    short = {violation: violation.elements - min(number, violation.elements) for violation, number in there.items()}
+    counted = {violation: sum(row["rule"] == violation.rule for row in found[violation.page]) for violation in wanted}
+    short = {violation: violation.elements - min(number, violation.elements) for violation, number in counted.items()}
     return {violation.rule: number for violation, number in short.items() if number}
 
 

@@ -56,9 +56,9 @@ def read_labels(path: Path = LABELS) -> list[Label]:
     """Read all labels. Raises KeyError and ValueError for an invalid row."""
     with path.open(encoding="utf-8", newline="") as lines:
         rows = csv.DictReader(lines)
-        said = {"yes": True, "no": False}
+        answers = {"yes": True, "no": False}
         return [
-            Label(row["repository"], int(row["number"]), row["stratum"], row["half"], said[row["accessibility"]])
+            Label(row["repository"], int(row["number"]), row["stratum"], row["half"], answers[row["accessibility"]])
             for row in rows
         ]
 

@@ -100,12 +100,12 @@ def _text(data: bytes | None) -> str | None:
 
 def answer(step: str, changes: Sequence[Change]) -> str:
     """The answer to a step of magentless."""
-    there = [change for change in changes if change.before is not None]
+    existing = [change for change in changes if change.before is not None]
     if step == "repair":
         return "\n".join(change.edit for change in changes)
     if step == "lines":
-        return "\n".join(f"{location.path}\nline: {location.span[0] + 1}-{location.span[1]}" for location in there)
-    return "\n".join(change.path for change in there) if step != "folders" else ""
+        return "\n".join(f"{location.path}\nline: {location.span[0] + 1}-{location.span[1]}" for location in existing)
+    return "\n".join(change.path for change in existing) if step != "folders" else ""
 
 
 def guess(index: int) -> list[Change]:

@@ -200,9 +200,9 @@ def jest_log(tests: int, failed: int) -> bytes:
         rows = "".join(f"    {'✕' if n < failed else '✓'} case {n} keeps the focus ({n % 9} ms)\n" for n in numbers)
         parts.append(f"{PRINTED % part}{word} src/js/Part{part}/Part{part}-test.tsx (5.1 s)\n  Part{part}\n{rows}\n")
     files, broken = len(parts), -(-failed // EACH)
-    told = (f"{broken} failed, " if failed else "", f"{failed} failed, " if failed else "")
-    suites = f"Test Suites: {told[0]}{files - broken} passed, {files} total\n"
-    return "".join([*parts, suites, f"Tests:       {told[1]}{tests - failed} passed, {tests} total\n"]).encode()
+    counts = (f"{broken} failed, " if failed else "", f"{failed} failed, " if failed else "")
+    suites = f"Test Suites: {counts[0]}{files - broken} passed, {files} total\n"
+    return "".join([*parts, suites, f"Tests:       {counts[1]}{tests - failed} passed, {tests} total\n"]).encode()
 
 
 def _tests_of(megabytes: int) -> int:

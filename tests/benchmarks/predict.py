@@ -83,9 +83,9 @@ def _measured(clone: Path, count: int, latency: float, limit: int) -> Iterator[F
             costs = [_answer(place, run, requests[:1]), _answer(place, run, requests[1:2])]
             model.reset()
             _answer(place, run, requests[2:])
-        told = [read_json(run.unit(instance).folder / "metadata.json") for instance in run.instances]
-    own = [answer["seconds"]["own"] for answer in told]
-    patched = sum(answer["outcome"] == "SUCCESSFUL_PATCH" for answer in told)
+        answers = [read_json(run.unit(instance).folder / "metadata.json") for instance in run.instances]
+    own = [answer["seconds"]["own"] for answer in answers]
+    patched = sum(answer["outcome"] == "SUCCESSFUL_PATCH" for answer in answers)
     at = f"at limit {limit}"
     yield Figure(f"instances with a patch, {at}", patched, f"of {count}", ("at least", count))
     yield Figure(f"own time of the first instance, {at}", own[0], "s")

@@ -47,10 +47,10 @@ def spent(command: Sequence[str], *, folder: Path = TESTS, **environment: str) -
     with tempfile.TemporaryDirectory() as own:
         took = Path(own, "took.json")
         starting = [sys.executable, "-ISc", _RUN, str(took), *command]
-        said = subprocess.run(
+        output = subprocess.run(
             starting, cwd=folder, env=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True
         ).stdout
         code, seconds, processor, memory = json.loads(took.read_text())
     if code:
-        raise subprocess.CalledProcessError(code, command, said)
-    return Spent(seconds, processor, memory * RSS_UNIT, said)
+        raise subprocess.CalledProcessError(code, command, output)
+    return Spent(seconds, processor, memory * RSS_UNIT, output)

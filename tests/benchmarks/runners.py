@@ -43,14 +43,14 @@ def main(names: tuple[str, ...], versions: tuple[str, ...], keep: Path | None, p
 def _right(sandbox: DockerSandbox, folder: Path, name: str, version: str, keep: Path | None) -> bool:
     try:
         run = runner_matrix.tried(sandbox, folder, name, version)
-        said, log = runner_matrix.differences(name, run), run.log + b"\n----\n" + run.report
+        problems, log = runner_matrix.differences(name, run), run.log + b"\n----\n" + run.report
     except A11yBenchError as error:
-        said, log = [f"{type(error).__name__}: {error}"], getattr(error, "log", "").encode()
-    say(f"{name} {version}: {'as expected' if not said else '; '.join(said)}")
-    if said and keep:
+        problems, log = [f"{type(error).__name__}: {error}"], getattr(error, "log", "").encode()
+    say(f"{name} {version}: {'as expected' if not problems else '; '.join(problems)}")
+    if problems and keep:
         keep.mkdir(parents=True, exist_ok=True)
         (keep / f"{name}-{version}.log").write_bytes(log)
-    return not said
+    return not problems
 
 
 if __name__ == "__main__":

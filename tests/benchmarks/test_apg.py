@@ -58,11 +58,11 @@ def test_a_page_is_broken(tmp_path: Path, kind: str, text: str, broken: str) -> 
 
 
 def test_a_report_is_read() -> None:
-    said = (
+    output = (
         'TAP version 13\nok 1 - x.html [data-test-id="key-tab"]: moves\n'
         'not ok 2 - x.html [data-test-id="role"]: is a tab\n  ---\nok 3 - x: later # TODO\n1..3\n'
     )
-    assert dict(apg.tap(said)) == {"key-tab: moves": "", "role: is a tab": "it fails"}
+    assert dict(apg.tap(output)) == {"key-tab: moves": "", "role: is a tab": "it fails"}
 
 
 def test_differences_are_explained_or_reported() -> None:

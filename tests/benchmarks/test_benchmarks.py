@@ -64,8 +64,8 @@ def test_labelled_texts_are_numbers_alone() -> None:
 
 def test_rates_weight_each_text_by_the_size_of_its_stratum() -> None:
     """One correct match that stands for 196 texts, one wrong match for 260, and one missed text for 638."""
-    said = [("both", True, True), ("ours", False, True), ("plausible", True, False), ("rest", False, False)]
-    rows = [(evidence.Label("acme/ui", n, *one[:1], "held-out", one[1]), one[2]) for n, one in enumerate(said)]
+    readings = [("both", True, True), ("ours", False, True), ("plausible", True, False), ("rest", False, False)]
+    rows = [(evidence.Label("acme/ui", n, *one[:1], "held-out", one[1]), one[2]) for n, one in enumerate(readings)]
     assert evidence.rates(rows) == (196 / (196 + 260), 196 / (196 + 638))
 
 
@@ -92,8 +92,8 @@ def test_the_document_lists_the_goals_and_their_commands() -> None:
     text = goals.PAGE.read_text(encoding="utf-8")
     rows = goals.table(goals.last(text), [], "")
     assert goals.with_table(text, rows) == text and len(rows) == 2 + len(goals.GOALS)
-    there = {path.stem for path in Path(goals.__file__).parent.glob("*.py")}
-    assert {goal.command.split()[0] for goal in goals.GOALS} <= there
+    modules = {path.stem for path in Path(goals.__file__).parent.glob("*.py")}
+    assert {goal.command.split()[0] for goal in goals.GOALS} <= modules
 
 
 def test_a_measurement_replaces_the_previous_one() -> None:

@@ -53,17 +53,17 @@ def _figures(candidates: int, lines: int) -> Iterator[Figure]:
         with serving(store) as url:
             yield Figure(f"first list of {candidates:,}, all read", _asked(url).whole, "s")
             for name, path in (("list", "/"), ("words", "/?q=menu+name"), ("filter", "/?status=super&difficulty=easy")):
-                said = [_asked(url + path) for _ in range(TIMES)]
-                yield Figure(name, 1000 * median(measured.whole for measured in said), "ms", ("below", 100))
-            said = [_asked(f"{url}/candidate/acme__ui-1") for _ in range(TIMES)]
+                answers = [_asked(url + path) for _ in range(TIMES)]
+                yield Figure(name, 1000 * median(measured.whole for measured in answers), "ms", ("below", 100))
+            answers = [_asked(f"{url}/candidate/acme__ui-1") for _ in range(TIMES)]
             yield Figure(
                 f"detail, {lines:,} lines of diff",
-                1000 * median(measured.whole for measured in said),
+                1000 * median(measured.whole for measured in answers),
                 "ms",
                 ("below", 300),
             )
-            yield Figure("its first byte", 1000 * median(measured.first for measured in said), "ms")
-            yield Figure("its page", said[0].size / 1e6, "MB")
+            yield Figure("its first byte", 1000 * median(measured.first for measured in answers), "ms")
+            yield Figure("its page", answers[0].size / 1e6, "MB")
 
 
 def generate(store: Store, candidates: int, lines: int) -> Store:

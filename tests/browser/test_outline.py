@@ -139,9 +139,9 @@ def test_a_hidden_target_is_marked_as_hidden(tree: Tree) -> None:
     ],
 )
 def test_a_reference_to_a_missing_target_is_marked(tree: Tree, attributes: dict[str, str], shown: str) -> None:
-    there = tree.node("region", "Here", attributes={"id": "here"})
+    target = tree.node("region", "Here", attributes={"id": "here"})
     button = tree.node("button", "Open", attributes=attributes)
-    assert tree.lines(button, there)[0] == f"button 'Open'{shown}"
+    assert tree.lines(button, target)[0] == f"button 'Open'{shown}"
 
 
 @pytest.mark.parametrize(

@@ -41,13 +41,13 @@ def store(tmp_path) -> Store:
 def test_rejections_with_the_same_line_are_one_group(store: Store) -> None:
     """The line is shown as one log has it, the largest group first; differences that only come from the commit are
     ignored."""
-    told = explain(store, REPO)
-    assert [(group.line, len(group.instances), group.reasons) for group in told.unknown] == [
+    explanation = explain(store, REPO)
+    assert [(group.line, len(group.instances), group.reasons) for group in explanation.unknown] == [
         (PLUGIN.format(1, "ui", 1), 3, ("no_report",)),
         ("error Unknown flag --immutable", 1, ("environment_failed",)),
     ]
-    assert told.known == {"version-gone": [REPO.instance_id(4)]}
-    assert told.silent == [REPO.instance_id(5), REPO.instance_id(6)]
+    assert explanation.known == {"version-gone": [REPO.instance_id(4)]}
+    assert explanation.silent == [REPO.instance_id(5), REPO.instance_id(6)]
 
 
 def test_the_log_of_the_last_run_is_used(store: Store) -> None:

@@ -27,10 +27,10 @@ NPM_TEST = Command(("npm", "run", "--silent", "test"), "", "package.json: script
 
 def case(files: Tree, log: str = "", tests: tuple[str, ...] = ("src/a.test.js",), **more: Any) -> Case:
     manifests = {path: files.text(path).encode() for path in files.paths if path.endswith(".json")}
-    there = more.pop("there", None) or Situation(manifests, lambda name: ["1.0.0", "2.0.0"])
+    situation = more.pop("there", None) or Situation(manifests, lambda name: ["1.0.0", "2.0.0"])
     uses = more.pop("uses", [])
     environment = read(files, *tests).model_copy(update=more)
-    return Case(files, DATE, tests, {}, environment, SICK, log, "/workspace/repo", there, lambda: uses)
+    return Case(files, DATE, tests, {}, environment, SICK, log, "/workspace/repo", situation, lambda: uses)
 
 
 def named(one: Case, name: str, *, installs: bool = True) -> list[Hypothesis]:
@@ -326,8 +326,8 @@ def test_packages_are_patched_as_the_repository_does(
         assert {"patched"} <= INSTALLING
 
 
-@pytest.mark.parametrize(("code", "said"), [(0, "installed\npatched\n"), (3, "installed\n")])
-def test_a_patch_that_does_not_apply_does_not_fail_the_install(tmp_path: Path, code: int, said: str) -> None:
+@pytest.mark.parametrize(("code", "message"), [(0, "installed\npatched\n"), (3, "installed\n")])
+def test_a_patch_that_does_not_apply_does_not_fail_the_install(tmp_path: Path, code: int, message: str) -> None:
     (found,) = named(case(tree(PATCHES, devDependencies={"patch-package": "1", "jest": "^29"})), "patched")
     program = tmp_path / "node_modules/.bin/patch-package"
     program.parent.mkdir(parents=True)
@@ -335,7 +335,7 @@ def test_a_patch_that_does_not_apply_does_not_fail_the_install(tmp_path: Path, c
     program.chmod(0o755)
     words = [*found.environment.install[:4], "sh", "-c", f"echo installed; exit {code}"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (code, said)
+    assert (done.returncode, done.stdout) == (code, message)
 
 
 @pytest.mark.parametrize(
@@ -587,11 +587,11 @@ def test_programs_are_links_or_files_of_node(tmp_path: Path) -> None:
     (tmp_path / "packages/tools/tool.sh").chmod(0o755)
     for _ in range(2):
         subprocess.run(found.environment.prepare[0], cwd=tmp_path, check=True)
-    said = [
+    outputs = [
         subprocess.run([tmp_path / "node_modules/.bin" / name, "x y"], stdout=subprocess.PIPE, text=True).stdout
         for name in ("tool", "pack")
     ]
-    assert said == ["tool x y\n", "pack x y\n"]
+    assert outputs == ["tool x y\n", "pack x y\n"]
 
 
 def test_a_rejection_is_tried_again_when_hypotheses_change() -> None:

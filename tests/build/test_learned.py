@@ -34,9 +34,9 @@ def steps(fault: str, environment: Environment) -> tuple[Step, ...]:
     return repaired(Repair(environment), ASKING, attempt, lambda name, data: None)
 
 
-def recalled(path: Path, there: Situation = ASKING, **fields: Any) -> tuple[str, ...]:
+def recalled(path: Path, situation: Situation = ASKING, **fields: Any) -> tuple[str, ...]:
     """The faults whose remedies a neighbor starts with, by name; the file is read again."""
-    again = recall(Memory(path).rows, make_environment(**fields), there)
+    again = recall(Memory(path).rows, make_environment(**fields), situation)
     return tuple(step.finding.fault.name for step in again.steps)
 
 

@@ -74,7 +74,7 @@ def test_override_values_are_converted_to_the_type_of_their_field(write: Write) 
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[[override]]\nset.node = \n", ":2: invalid TOML"),
         ('[overide]\nnode = "10"\n', "field 'overide'"),
@@ -97,11 +97,11 @@ def test_override_values_are_converted_to_the_type_of_their_field(write: Write) 
         ),
     ],
 )
-def test_an_unusable_override_is_refused_with_its_place(folder: Path, write: Write, text: str, said: str) -> None:
+def test_an_unusable_override_is_refused_with_its_place(folder: Path, write: Write, text: str, message: str) -> None:
     write(text)
     with pytest.raises(UserError) as error:
         read(REPO)
-    assert str(folder / "acme__ui.toml") in str(error.value) and said in str(error.value)
+    assert str(folder / "acme__ui.toml") in str(error.value) and message in str(error.value)
     assert "\n  " in str(error.value), "a hint says what to do"
 
 

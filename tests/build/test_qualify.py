@@ -60,7 +60,7 @@ def test_every_rejection_reason_occurs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "detail"),
     [
         ("dialog", "src/dialog.test.js > works: PASSED -> PASSED -> FAILED"),
         ("list", "src/list.test.js > works: PASSED -> PASSED -> SKIPPED"),
@@ -70,8 +70,8 @@ def test_every_rejection_reason_occurs() -> None:
         ("grid", "package.json names none of: jest, vitest"),
     ],
 )
-def test_a_rejection_has_a_detail(tiny: Bench, name: str, said: str) -> None:
-    assert said in tiny.outcomes[name].detail
+def test_a_rejection_has_a_detail(tiny: Bench, name: str, detail: str) -> None:
+    assert detail in tiny.outcomes[name].detail
 
 
 @pytest.mark.trap("install-failure-hidden")
@@ -303,9 +303,9 @@ def test_false_expectations_are_disguised_if_gold_passes_in_disguise(
 
     monkeypatch.setattr(counter, "run", ran)
     shutil.rmtree(bench.store.qualification(REPO) / "units")
-    told = bench.build("toggle")["toggle"].counter_runs
+    counter_runs = bench.build("toggle")["toggle"].counter_runs
     assert forms["falsified"] == forms["first"] == (counter.FORMS[0] if passes else None)
-    assert told.hidden == passes
+    assert counter_runs.hidden == passes
 
 
 @pytest.mark.trap("install-per-instance")
@@ -330,8 +330,8 @@ def scripted(tiny: Bench, tmp_path: Path, limit: Limit) -> Instance | Rejection:
     """The qualification of `menu` if every test run ends like this."""
 
     def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
-        there = Completed(0, "\n".join(argv).encode(), 0)
-        return Completed(-9, b"the log", 3, limit) if argv[0] == "node" else there
+        completed = Completed(0, "\n".join(argv).encode(), 0)
+        return Completed(-9, b"the log", 3, limit) if argv[0] == "node" else completed
 
     settings = Settings(ScriptedSandbox(tmp_path, respond), repeats=1, limits=LIMITS)
     return request(settings, open_clone(tiny.library), tiny.candidate("menu")).perform(silent).outcome

@@ -111,8 +111,8 @@ def test_packages_of_a_refusing_host_that_only_a_workspace_tool_needs_are_droppe
     shipped, test = {"dependencies": {"scripts": "*"}}, ("packages/ui/menu.test.js",)
 
     def left_out(tests: tuple[str, ...], **folders: Any) -> tuple[Edit, ...]:
-        there = situation({}, tests, **folders)
-        return edits(REMEDIES["from_registry"](Diagnosis(npm(), {"host": "codeload.github.com"}, {}, there)))
+        about = situation({}, tests, **folders)
+        return edits(REMEDIES["from_registry"](Diagnosis(npm(), {"host": "codeload.github.com"}, {}, about)))
 
     edit = Edit(kind="drop", name="tool", folders=("packages/scripts",))
     assert left_out(test, **{"packages/ui": ui, "packages/scripts": scripts}) == (edit,)
@@ -122,10 +122,10 @@ def test_packages_of_a_refusing_host_that_only_a_workspace_tool_needs_are_droppe
 
 
 @pytest.mark.parametrize(
-    ("host", "there"), [("registry.npm.taobao.org", True), ("npm.acme.example", True), ("github.com", False)]
+    ("host", "address"), [("registry.npm.taobao.org", True), ("npm.acme.example", True), ("github.com", False)]
 )
-def test_another_registry_is_replaced_in_lock_file_and_settings(host: str, there: bool) -> None:
-    assert edits(remedied("rehost", {"host": host})) == ((Edit(kind="rehost", name=host),) if there else ())
+def test_another_registry_is_replaced_in_lock_file_and_settings(host: str, address: bool) -> None:
+    assert edits(remedied("rehost", {"host": host})) == ((Edit(kind="rehost", name=host),) if address else ())
 
 
 WORDS = ("node", "{entry}", "run", "--hookTimeout=60000", "--outputFile={report}", "--env", "jsdom", "-u", "{files}")
@@ -269,9 +269,9 @@ def kit(*folders: str) -> tuple[Edit, ...]:
 def test_a_chain_is_pruned_at_its_root() -> None:
     """The lock file shows what depends on it. A dependency needed only for development may be removed; the tests show
     whether it was needed."""
-    there = situation({"devDependencies": KIT})
-    assert pruned(there) == kit(".")
-    after = there.after(npm(edits=kit(".")))
+    about = situation({"devDependencies": KIT})
+    assert pruned(about) == kit(".")
+    after = about.after(npm(edits=kit(".")))
     assert "gone" not in [package.name for package in after.fetched(npm())]
 
 
@@ -293,9 +293,9 @@ def test_dependencies_of_untested_workspace_packages_can_be_pruned() -> None:
 def test_dependencies_that_run_the_tests_are_not_pruned() -> None:
     lock = json.loads(LOCK_10)
     lock["packages"]["node_modules/jest"] = {"version": "29.0.0", "dependencies": KIT}
-    there = situation({"devDependencies": {"jest": "^29"}})
-    there = Situation(there.files | {"package-lock.json": json.dumps(lock).encode()}, there.releases)
-    assert pruned(there) == ()
+    about = situation({"devDependencies": {"jest": "^29"}})
+    about = Situation(about.files | {"package-lock.json": json.dumps(lock).encode()}, about.releases)
+    assert pruned(about) == ()
 
 
 def test_a_folder_outside_the_workspace_does_not_prevent_pruning() -> None:
@@ -307,9 +307,9 @@ def test_a_package_without_a_parent_is_not_pruned() -> None:
 
 
 def test_packages_out_of_focus_are_not_fetched() -> None:
-    there = situation({}, **{"packages/ui": {}, "site": {"dependencies": KIT}})
-    assert {package.name for package in there.fetched(npm())} == {"kit", "inner", "gone"}
-    assert there.fetched(npm(focus=("packages/ui",))) == []
+    about = situation({}, **{"packages/ui": {}, "site": {"dependencies": KIT}})
+    assert {package.name for package in about.fetched(npm())} == {"kit", "inner", "gone"}
+    assert about.fetched(npm(focus=("packages/ui",))) == []
 
 
 def front_end(**manifest: Any) -> Situation:
@@ -323,9 +323,9 @@ NESTED = Nested(folder="web", manager="npm", manager_version="10", install=("npm
 
 def test_the_packages_of_a_nested_lock_file_are_fetched() -> None:
     """Nothing was looked up for a front end beside a server, and the install ended in a 404."""
-    there = front_end(devDependencies=KIT)
-    assert {package.name for package in there.fetched(npm(install=(), nested=(NESTED,)))} == {"kit", "inner", "gone"}
-    assert there.fetched(npm()) == []
+    about = front_end(devDependencies=KIT)
+    assert {package.name for package in about.fetched(npm(install=(), nested=(NESTED,)))} == {"kit", "inner", "gone"}
+    assert about.fetched(npm()) == []
 
 
 @pytest.mark.trap("gone-below-a-tool")
@@ -337,20 +337,20 @@ def test_a_chain_is_pruned_in_the_folder_of_its_lock_file() -> None:
 
 def test_packages_missing_from_a_lock_file_get_the_commits_date() -> None:
     """Otherwise its versions would be today's, years younger than the rest."""
-    there = situation({}, day="2021-03-04")
-    thawed = REMEDIES["thaw"](Diagnosis(npm(), {}, {}, there))
+    about = situation({}, day="2021-03-04")
+    thawed = REMEDIES["thaw"](Diagnosis(npm(), {}, {}, about))
     assert thawed.install == ("npm", "install", "--before=2021-03-04")
-    assert REMEDIES["thaw"](Diagnosis(thawed, {}, {}, there)) is None
+    assert REMEDIES["thaw"](Diagnosis(thawed, {}, {}, about)) is None
 
 
 def test_peers_that_the_lock_file_never_had_are_left_out() -> None:
     more = {"manager": "npm", "set": {"npm_config_legacy_peer_deps": "true"}}
-    there = situation({"devDependencies": KIT})
+    about = situation({"devDependencies": KIT})
     peers = "npm ERR! Missing: react@18.0.0 from lock file\nnpm ERR! Missing: @x/dom@18.0.0 from lock file\n"
-    after = REMEDIES["peers_left"](Diagnosis(npm(), {"missing": peers}, more, there))
+    after = REMEDIES["peers_left"](Diagnosis(npm(), {"missing": peers}, more, about))
     assert after.install_env == {"npm_config_legacy_peer_deps": "true"}
     own = {"missing": f"{peers}npm ERR! Missing: kit@1.0.0 from lock file\n"}
-    assert REMEDIES["peers_left"](Diagnosis(npm(), own, more, there)) is None
+    assert REMEDIES["peers_left"](Diagnosis(npm(), own, more, about)) is None
 
 
 def test_a_whole_workspace_is_installed_at_most_once() -> None:
@@ -362,8 +362,8 @@ def test_a_whole_workspace_is_installed_at_most_once() -> None:
 @pytest.mark.parametrize(("module", "is_whole"), [("@x/core", False), ("@x/site", True), ("lodash", True)])
 def test_an_unbuilt_package_does_not_cause_a_full_install(module: str, is_whole: bool) -> None:
     """Installing the whole workspace added a second version of some types, and no test was compiled any more."""
-    there = situation({}, **{"packages/core": {"name": "@x/core"}, "site": {"name": "@x/site"}})
-    after = REMEDIES["whole"](Diagnosis(npm(focus=("packages/core",)), {"module": module}, {}, there))
+    about = situation({}, **{"packages/core": {"name": "@x/core"}, "site": {"name": "@x/site"}})
+    after = REMEDIES["whole"](Diagnosis(npm(focus=("packages/core",)), {"module": module}, {}, about))
     assert (after is not None) is is_whole
 
 
@@ -371,10 +371,10 @@ def test_an_unbuilt_package_does_not_cause_a_full_install(module: str, is_whole:
     ("wanted", "version"), [("^8 || ~9.1", "9.1.3"), ("10", None), ("pnpm", None), (">=11", "11.1.0")]
 )
 def test_the_manager_of_dev_engines_is_used(wanted: str, version: str | None) -> None:
-    there = Situation(
+    about = Situation(
         {}, lambda name: ["8.19.4", "9.1.3", "9.9.4", "10", "11.1.0", "12.0.0-rc.1"] if name == "npm" else []
     )
-    after = REMEDIES["manager_asked"](Diagnosis(npm(), {"wanted": wanted}, {}, there))
+    after = REMEDIES["manager_asked"](Diagnosis(npm(), {"wanted": wanted}, {}, about))
     assert (after and after.manager_version) == version
 
 
@@ -384,8 +384,8 @@ def test_the_manager_of_dev_engines_is_used(wanted: str, version: str | None) ->
 def test_the_next_major_version_of_the_manager_is_used(version: str, node: str, newer: str | None) -> None:
     """pnpm 9 refused a workspace file with settings that only pnpm 10 knows."""
     before = npm(node=node).model_copy(update={"manager": "pnpm", "manager_version": version})
-    there = Situation({"pnpm-lock.yaml": b"lockfileVersion: '9.0'\n"}, lambda name: [])
-    after = REMEDIES["manager_newer"](Diagnosis(before, {}, {}, there))
+    about = Situation({"pnpm-lock.yaml": b"lockfileVersion: '9.0'\n"}, lambda name: [])
+    after = REMEDIES["manager_newer"](Diagnosis(before, {}, {}, about))
     assert (after and after.manager_version) == newer
 
 

@@ -146,8 +146,8 @@ def looked(*gone: tuple[str, str], packages: bytes = FILES["package.json"]) -> S
     """The situation with a lock file, of which the registry lacks these packages."""
 
     def look_up(wanted: Iterable[Locked]) -> LookUp:
-        there = {(package.name, package.version) for package in wanted}
-        return LookUp(tuple(package for package in gone if package in there))
+        known = {(package.name, package.version) for package in wanted}
+        return LookUp(tuple(package for package in gone if package in known))
 
     return Situation({"package.json": packages, "yarn.lock": LOCK}, THERE.releases, look_up)
 
@@ -155,8 +155,8 @@ def looked(*gone: tuple[str, str], packages: bytes = FILES["package.json"]) -> S
 def test_a_missing_version_is_repaired_before_any_install() -> None:
     """Otherwise half an hour of install would end in a 404 that the registry could have told at once."""
     attempts = Attempts()
-    there = looked(("is-number", "7.0.99"), ("@no/body", "1.0.0"))
-    end = repaired(Repair(make_environment()), there, attempts, attempts.kept.__setitem__)
+    about = looked(("is-number", "7.0.99"), ("@no/body", "1.0.0"))
+    end = repaired(Repair(make_environment()), about, attempts, attempts.kept.__setitem__)
     assert [(edit.kind, edit.name) for edit in end.environment.edits] == [("pin", "is-number"), ("drop", "@no/body")]
     assert [deviation.partition(":")[0] for deviation in end.deviations] == [
         "is-number 7.0.99 is gone from the registry",
@@ -167,9 +167,9 @@ def test_a_missing_version_is_repaired_before_any_install() -> None:
 
 def test_an_irreplaceable_version_is_rejected_before_any_install() -> None:
     attempts = Attempts()
-    there = looked(("@no/body", "1.0.0"), packages=b'{"dependencies": {"@no/body": "^1.0.0"}}')
+    about = looked(("@no/body", "1.0.0"), packages=b'{"dependencies": {"@no/body": "^1.0.0"}}')
     with pytest.raises(Rejected) as end:
-        repaired(Repair(make_environment()), there, attempts, attempts.kept.__setitem__)
+        repaired(Repair(make_environment()), about, attempts, attempts.kept.__setitem__)
     assert (end.value.reason, attempts.tried) == ("dependency_gone", [])
     assert end.value.detail == "@no/body 1.0.0 is gone from the registry (the root: @no/body)"
 
@@ -204,8 +204,8 @@ def test_many_missing_packages_are_dropped_with_their_common_parent() -> None:
         return LookUp(tuple((package.name, package.version) for package in wanted if package.name in names))
 
     attempts = Attempts()
-    there = Situation(files, lambda name: ["1.1.0"], look_up)
-    end = repaired(Repair(make_environment()), there, attempts, attempts.kept.__setitem__)
+    about = Situation(files, lambda name: ["1.1.0"], look_up)
+    end = repaired(Repair(make_environment()), about, attempts, attempts.kept.__setitem__)
     assert [(edit.kind, edit.name) for edit in end.environment.edits] == [("drop", "bundler")]
 
 
@@ -272,10 +272,10 @@ def test_missing_versions_out_of_focus_cost_one_install() -> None:
     def pins(environment: Environment) -> list[str]:
         return [edit.name for edit in environment.edits if edit.kind == "pin"]
 
-    there = Situation(files, lambda name: ["2.0.0", "3.0.0", "7.0.0"], look_up)
+    about = Situation(files, lambda name: ["2.0.0", "3.0.0", "7.0.0"], look_up)
     start = make_environment(manager="pnpm", install=("pnpm", "install"), focus=("packages/menu",))
     attempts = Attempts(install(OUT_OF_FOCUS))
-    end = repaired(Repair(start), there, attempts, attempts.kept.__setitem__)
+    end = repaired(Repair(start), about, attempts, attempts.kept.__setitem__)
     assert [pins(environment) for environment in attempts.tried] == [
         ["is-number"],
         ["is-number", "is-odd", "is-even"],

@@ -51,12 +51,12 @@ def test_an_environment_is_shared_once_and_first() -> None:
 
 def test_a_missing_image_does_not_stop_the_others(two: tuple[ScriptedSandbox, ScriptedSandbox]) -> None:
     here, elsewhere = two
-    said: list[str] = []
+    messages: list[str] = []
 
     def states(images: list[Shared]) -> list[tuple[str, int | None, int | None]]:
         return [(image.state, image.wire_bytes, image.disk_bytes) for image in images]
 
-    assert states(share(here, INSTANCES, "host", "push", said.append)) == [
+    assert states(share(here, INSTANCES, "host", "push", messages.append)) == [
         ("pushed", 10, 1),
         ("pushed", 10, 1),
         ("missing", 0, None),

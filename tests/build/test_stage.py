@@ -109,18 +109,18 @@ def test_patches_start_with_a_cache_that_has_the_controls(tiny: Bench, tmp_path:
 
 def test_the_next_candidates_sources_are_added_while_tests_run(bench: Bench, tmp_path: Path) -> None:
     """Nothing waits for them: they used to take a tenth of an instance's time."""
-    there = []
+    existing = []
 
     def run(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
         until = time.monotonic() + 20
         while len(sandbox.images.instances) < 2 and time.monotonic() < until:
             time.sleep(0.01)
-        there.append(len(sandbox.images.instances))
+        existing.append(len(sandbox.images.instances))
         return succeed(argv, files)
 
     sandbox = ScriptedSandbox(tmp_path, run)
     bench.build("menu", "badge", settings=Settings(sandbox, repeats=1), jobs=1)
-    assert there[0] == 2
+    assert existing[0] == 2
 
 
 def command(bench: Bench) -> list[str]:
@@ -344,8 +344,13 @@ def test_with_the_option_only_reviewed_candidates_are_built(bench: Bench) -> Non
 
 @pytest.mark.rule("one-rule-for-what-is-built")
 def test_a_candidate_with_conflicting_ratings_is_not_built(bench: Bench) -> None:
-    said = [("menu", "ann", "super"), ("menu", "bob", "super"), ("badge", "ann", "super"), ("badge", "bob", "rejected")]
-    reviews = [Review(instance_id=instance_id(name), rater=rater, status=status) for name, rater, status in said]
+    ratings = [
+        ("menu", "ann", "super"),
+        ("menu", "bob", "super"),
+        ("badge", "ann", "super"),
+        ("badge", "bob", "rejected"),
+    ]
+    reviews = [Review(instance_id=instance_id(name), rater=rater, status=status) for name, rater, status in ratings]
     write_records(bench.store.reviews(REPO), reviews)
     assert names_of(bench) == ["menu"]
     decide_finally(bench.store, REPO, [reviews[2].model_copy(update={"rater": "cleo"})])

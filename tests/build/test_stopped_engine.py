@@ -75,7 +75,7 @@ def installing(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Insta
         )
         pulls = {"menu": Pull("qualified", NAMED), "tabs": Pull("qualified", NAMED, others=second)}
         batch = Batch(tmp_path, pulls, first)
-        with (tmp_path / "said").open("wb") as said, _started(batch, tmp_path, said, request.param) as process:
+        with (tmp_path / "said").open("wb") as log, _started(batch, tmp_path, log, request.param) as process:
             try:
                 while batch.said().count("installing: npm") < 2 or len(left(family(process.pid), "build")) < 2:
                     assert process.poll() is None, (tmp_path / "said").read_text()
@@ -85,7 +85,7 @@ def installing(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Insta
                 process.kill()
 
 
-def _started(batch: Batch, folder: Path, said: IO[bytes], engine: str) -> subprocess.Popen[bytes]:
+def _started(batch: Batch, folder: Path, log: IO[bytes], engine: str) -> subprocess.Popen[bytes]:
     slow = folder / "bin" / "git"
     slow.parent.mkdir()
     slow.write_text(SLOW_GIT.format(shutil.which("git")))
@@ -93,7 +93,7 @@ def _started(batch: Batch, folder: Path, said: IO[bytes], engine: str) -> subpro
     env = os.environ | {"PATH": f"{slow.parent}{os.pathsep}{os.environ['PATH']}"}
     words = ("build", str(REPO), "--repeats", "1", "--jobs", "2", "--engine", engine, "--data", str(batch.store.root))
     program = [sys.executable, "-c", "from pipeline.cli import main; main()", *words]
-    return subprocess.Popen(program, stderr=said, stdout=said, env=env)
+    return subprocess.Popen(program, stderr=log, stdout=log, env=env)
 
 
 @pytest.mark.trap("stopped-runs-on")
@@ -106,8 +106,8 @@ def test_a_stopped_build_ends_at_once_and_leaves_no_container(
     """It used to print `cannot schedule new futures` half a minute later and leave two containers."""
     assert installing.end_by(*signals) == 130
     assert left(installing.pids) == []
-    said = installing.said.read_text()
-    assert "Traceback" not in said and "cannot schedule" not in said
-    assert said.rstrip().endswith("interrupted; the same command resumes")
+    output = installing.said.read_text()
+    assert "Traceback" not in output and "cannot schedule" not in output
+    assert output.rstrip().endswith("interrupted; the same command resumes")
     units = installing.batch.store.qualification(REPO) / "units"
     assert list(units.glob("*/manifest.json")) == []

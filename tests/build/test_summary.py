@@ -43,8 +43,8 @@ def test_a_lack_of_memory_names_the_option_for_more(tmp_path: Path, capsys: pyte
     units = [SimpleNamespace(name=name, unit=SimpleNamespace(folder=tmp_path)) for name in details]
     decided = {outcome.instance_id: outcome for outcome in outcomes}
     show(factories.REPO, summarize(units, decided, SimpleNamespace(used=0, limit=None)))
-    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("not evaluated")]
-    assert said == [
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("not evaluated")]
+    assert lines == [
         "not evaluated: acme__ui-1: out_of_memory in run, after 7 s; give each run more with --memory",
         "not evaluated: acme__ui-2: registry: 503",
     ]

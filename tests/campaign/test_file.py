@@ -45,13 +45,13 @@ def load(folder: Path, text: str) -> Campaign:
 def test_a_file_is_read(tmp_path: Path) -> None:
     campaign = load(tmp_path, GOOD)
     assert (campaign.name, campaign.budget, campaign.attempts) == ("friday", Decimal("12.5"), 1)
-    said = [(agent.name, agent.models, agent.attempts) for agent in campaign.agents]
-    assert said == [("", (), None), ("greedy", ("gpt-5",), 2)]
+    agents = [(agent.name, agent.models, agent.attempts) for agent in campaign.agents]
+    assert agents == [("", (), None), ("greedy", ("gpt-5",), 2)]
 
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
-    ("old", "new", "line", "field", "said"),
+    ("old", "new", "line", "field", "message"),
     [
         ('name = "friday"', "name = friday", 1, None, "invalid TOML"),
         ("budget = 12.5", "bugdet = 12.5", 3, "bugdet", "there is no such field"),
@@ -80,10 +80,10 @@ def test_a_file_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_refused_with_its_place(
-    tmp_path: Path, old: str, new: str, line: int, field: str | None, said: str
+    tmp_path: Path, old: str, new: str, line: int, field: str | None, message: str
 ) -> None:
     assert old in GOOD
-    with pytest.raises(UserError, match=said) as error:
+    with pytest.raises(UserError, match=message) as error:
         load(tmp_path, GOOD.replace(old, new, 1))
     assert (error.value.path, error.value.line, error.value.field) == (tmp_path / "campaign.toml", line, field)
 

@@ -112,7 +112,7 @@ def test_two_sets_cannot_be_one_run(store: Store) -> None:
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
-    ("line", "field", "said"),
+    ("line", "field", "message"),
     [
         ("k = [5]", "k", "pass@5 needs at least 5 samples"),
         ('run = "../../x"', "run", "'../../x' cannot name a run"),
@@ -122,18 +122,18 @@ def test_two_sets_cannot_be_one_run(store: Store) -> None:
         ("temperature = -5.0", "temperature", "'-5.0' is not a temperature"),
     ],
 )
-def test_an_impossible_set_is_refused_with_its_place(store: Store, line: str, field: str, said: str) -> None:
+def test_an_impossible_set_is_refused_with_its_place(store: Store, line: str, field: str, message: str) -> None:
     """Before anything is asked: the campaign's repair tasks come first, and are paid for."""
-    with pytest.raises(UserError, match=re.escape(said)) as error:
+    with pytest.raises(UserError, match=re.escape(message)) as error:
         conducted(store, f"{HARBOUR}{line}\n")
     assert (error.value.path, error.value.line) == (store.root.parent / "campaign.toml", 7)
     assert error.value.field == f"pages[0].{field}"
 
 
 @pytest.mark.rule("bad-input")
-@pytest.mark.parametrize(("text", "said"), [(HARBOUR + 'case = ["none"]\n', "no case none")])
-def test_a_set_that_cannot_be_asked_is_refused_in_the_plan(store: Store, text: str, said: str) -> None:
-    with pytest.raises(UserError, match=said):
+@pytest.mark.parametrize(("text", "message"), [(HARBOUR + 'case = ["none"]\n', "no case none")])
+def test_a_set_that_cannot_be_asked_is_refused_in_the_plan(store: Store, text: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
         conducted(store, text).plan()
     assert not store.root.exists()
 

@@ -41,14 +41,14 @@ def test_all_stages_run_and_references_are_evaluated_first(tiny: Bench, tmp_path
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
-    ("model", "words", "said"),
+    ("model", "words", "message"),
     [("gpt-0", (), "unknown model 'gpt-0'"), ("GLM-4.6", ("--agent", "nobody"), "unknown agent 'nobody'")],
 )
 def test_an_unknown_name_is_refused_before_anything_is_written(
-    tiny: Bench, tmp_path: Path, model: str, words: tuple[str, ...], said: str
+    tiny: Bench, tmp_path: Path, model: str, words: tuple[str, ...], message: str
 ) -> None:
     result = call(tiny, Store(tmp_path / "data"), model, *words)
-    assert isinstance(result.exception, UserError) and said in str(result.exception)
+    assert isinstance(result.exception, UserError) and message in str(result.exception)
     assert not (tmp_path / "data").exists()
 
 

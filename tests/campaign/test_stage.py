@@ -150,8 +150,8 @@ def test_a_plan_needs_no_key_and_names_the_missing_ones(bench: Bench, tmp_path: 
     """Whoever wants to know the costs has no key yet. Without --plan, a missing key is still an error."""
     words = [str(tmp_path / "campaign.toml"), "--data", str(bench.store.root)]
     bare = dict.fromkeys(GIVEN)
-    said = CliRunner().invoke(command, [*words, "--plan"], env=bare, catch_exceptions=False)
-    assert said.exit_code == 0 and "set before you run it: A11Y_BENCH_SCRIPTED_URL, for scripted" in said.output
+    result = CliRunner().invoke(command, [*words, "--plan"], env=bare, catch_exceptions=False)
+    assert result.exit_code == 0 and "set before you run it: A11Y_BENCH_SCRIPTED_URL, for scripted" in result.output
     assert "set before" not in plan(bench, tmp_path).output
     refused = CliRunner().invoke(command, words, env=bare)
     assert "needs the environment variable A11Y_BENCH_SCRIPTED_" in str(refused.exception)
@@ -210,7 +210,7 @@ def test_a_failed_reference_does_not_stop_the_others(
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('models = ["scripted"]', 'models = ["scripted", "gpt-0"]', "2: field 'models': unknown model 'gpt-0'"),
         ('sandbox = "local"', 'sandbox = "podman"', "3: field 'sandbox': unknown sandbox 'podman'"),
@@ -224,12 +224,12 @@ def test_a_failed_reference_does_not_stop_the_others(
     ],
 )
 def test_an_impossible_campaign_is_refused_before_anything_is_written(
-    bench: Bench, tmp_path: Path, old: str, new: str, said: str
+    bench: Bench, tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     path = tmp_path / "campaign.toml"
     path.write_text(FILE.replace(old, new))
     before = sorted(Store(bench.store.root).root.rglob("*"))
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=message):
         Conduct(bench.store, path, environ=GIVEN).plan()
     assert sorted(bench.store.root.rglob("*")) == before
 
@@ -251,8 +251,8 @@ def test_instances_of_a_list_that_is_not_rebuilt_yet_are_planned(
     (tmp_path / "campaign.toml").write_text(
         f'{FILE}cap = 0.25\n[[datasets]]\nlock = "web.jsonl"\ngithub = true\n{selected}\n'
     )
-    said = plan(bench, tmp_path)
-    assert "acme/web: its list is rebuilt first; the plan counts all its instances as missing" in said.output
+    plan_text = plan(bench, tmp_path)
+    assert "acme/web: its list is rebuilt first; the plan counts all its instances as missing" in plan_text.output
     ui, web = json.loads(plan(bench, tmp_path, "--json").stdout)
     assert (ui["repo"], web["repo"]) == ("acme/ui", "acme/web")
     assert (web["wanted"], web["existing"], web["asked"]) == (2 * count, 0, 2 * count)
@@ -269,8 +269,8 @@ def test_an_unbuilt_list_is_reported_and_does_not_stop_the_plan(bench: Bench, tm
         plan(bench, tmp_path)
     assert (error.value.path, error.value.line, error.value.field) == (path, 15, "datasets[1].lock")
     path.write_text(FILE + '[[datasets]]\nlock = "web.jsonl"\ngithub = true\n')
-    said = plan(bench, tmp_path)
-    assert "acme/web: its list is rebuilt first" in said.output and "acme/ui" in said.stdout
+    plan_text = plan(bench, tmp_path)
+    assert "acme/web: its list is rebuilt first" in plan_text.output and "acme/ui" in plan_text.stdout
     assert [str(step.repo) for step in Conduct(bench.store, path, environ=GIVEN).plan()] == ["acme/ui"]
 
 
@@ -295,8 +295,8 @@ def test_a_list_that_differs_only_in_its_environments_is_planned(bench: Bench, t
     (tmp_path / "ui.jsonl").write_text(f"{listed.model_dump_json()}\n")
     path = tmp_path / "campaign.toml"
     path.write_text(FILE.replace('repo = "acme/ui"', f'lock = "ui.jsonl"\nclone = "{bench.library}"'))
-    said = plan(bench, tmp_path)
-    assert "its list is rebuilt first" not in said.output and "acme/ui" in said.stdout
+    plan_text = plan(bench, tmp_path)
+    assert "its list is rebuilt first" not in plan_text.output and "acme/ui" in plan_text.stdout
 
 
 def _lock(bench: Bench) -> dict[str, object]:

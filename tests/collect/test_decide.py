@@ -122,8 +122,8 @@ def test_edits_are_reported_and_recorded_once(repo: Any, store: Store, source: A
     capsys.readouterr()
     edit(store, "candidates.jsonl", lambda lines: [{**lines[0], "title": "Mended"}])
     collect_from(store, REPO, source())
-    said = capsys.readouterr().err
-    assert "acme__ui-1: set: title = 'Mended'" in said and "acme__ui-2: exclude" in said
+    output = capsys.readouterr().err
+    assert "acme__ui-1: set: title = 'Mended'" in output and "acme__ui-2: exclude" in output
     collect_from(store, REPO, source())
     assert "by hand" not in capsys.readouterr().err
     assert [decision.kind for decision in decided(store, REPO)] == ["set", "exclude"]

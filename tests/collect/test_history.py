@@ -162,8 +162,8 @@ def test_a_history_without_numbers_goes_by_commit(history: History, capsys: pyte
     assert (oldest.pull.merge_sha, oldest.pull.title, oldest.pull.body) == (one, "feat: name the menu", "Closes #5")
     assert oldest.pull.number == commit_number(one) == (1 << 52) + int(one[:13], 16) < 1 << 53
     list(CloneSource(REPO, history.folder).pages(""))
-    said = capsys.readouterr().err
-    assert "names a pull request, so each commit counts as one. Looked for: " in said and "; Title (#12); " in said
+    output = capsys.readouterr().err
+    assert "names a pull request, so each commit counts as one. Looked for: " in output and "; Title (#12); " in output
 
 
 def test_a_clone_without_merged_changes_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -137,7 +137,7 @@ def test_a_record_that_is_neither_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("standing", "said"),
+    ("standing", "message"),
     [
         (setting("title", "Mine", before=collected().title), []),
         (setting("title", collected().title, before="Before"), []),
@@ -146,14 +146,14 @@ def test_a_record_that_is_neither_is_refused() -> None:
     ],
     ids=["unchanged", "the source agrees by now", "changed", "another kind of record"],
 )
-def test_a_change_of_the_source_under_a_decision_is_reported(standing: Standing, said: list[str]) -> None:
+def test_a_change_of_the_source_under_a_decision_is_reported(standing: Standing, message: list[str]) -> None:
     found = list(conflicts(collected(), standing))
-    assert len(found) == len(said) and all(map(str.startswith, found, said))
+    assert len(found) == len(message) and all(map(str.startswith, found, message))
 
 
 def test_a_decision_about_a_missing_record_is_reported() -> None:
-    (said,) = conflicts(None, setting("title", "Mine", before="Before"))
-    assert "no longer has the field title" in said
+    (conflict,) = conflicts(None, setting("title", "Mine", before="Before"))
+    assert "no longer has the field title" in conflict
 
 
 def test_identifying_fields_exist_in_candidates_or_rejections() -> None:

@@ -141,7 +141,7 @@ def test_missing_clones_are_removed_from_the_list(machine: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "stored"),
     [
         ("https://github.com/acme/ui.git", "https://github.com/acme/ui.git"),
         ("https://ann:ghp_secret@github.com/acme/ui?token=x#y", "https://github.com/acme/ui"),
@@ -159,8 +159,8 @@ def test_missing_clones_are_removed_from_the_list(machine: Path, tmp_path: Path)
         ("ext::sh -c ghp_secret", ""),
     ],
 )
-def test_a_remote_is_stored_without_credentials(url: str, said: str) -> None:
-    assert public_url(url) == said
+def test_a_remote_is_stored_without_credentials(url: str, stored: str) -> None:
+    assert public_url(url) == stored
 
 
 def test_the_remote_is_recorded(store: Store, history: History) -> None:

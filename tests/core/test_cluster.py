@@ -149,16 +149,16 @@ def test_units_go_where_their_environment_is(dask: Dask, tmp_path: Path) -> None
     """On loopback all workers share a host, so the test gives each of them a host of its own."""
     far = cluster.RemoteWorker()
     try:
-        there = far._cluster
+        remote = far._cluster
         until = time.monotonic() + 60
-        while len(there.free) != STAYS:  # one that an earlier test ended may still be listed
+        while len(remote.free) != STAYS:  # one that an earlier test ended may still be listed
             assert time.monotonic() < until
             time.sleep(0.1)
-        first, second = sorted(there.free)
-        with there.changed:
-            there.hosts |= {first: "one", second: "other"}
-        there.made("environment", second)
-        assert [there.take("environment"), there.take("unknown")] == [second, first]
+        first, second = sorted(remote.free)
+        with remote.changed:
+            remote.hosts |= {first: "one", second: "other"}
+        remote.made("environment", second)
+        assert [remote.take("environment"), remote.take("unknown")] == [second, first]
     finally:
         far.end()
 
@@ -201,16 +201,16 @@ def test_a_batch_without_a_scheduler_is_refused_with_a_hint(monkeypatch: pytest.
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "message"),
     [
         ("server", "'server' is not a scheduler's address"),
         ("tcp://server:port", "'tcp://server:port' is not a scheduler's address"),
         ("tcp://127.0.0.1:1", "no scheduler answers at tcp://127.0.0.1:1: .*refused"),
     ],
 )
-def test_an_address_without_a_scheduler_is_refused(monkeypatch: pytest.MonkeyPatch, address: str, said: str) -> None:
+def test_an_address_without_a_scheduler_is_refused(monkeypatch: pytest.MonkeyPatch, address: str, message: str) -> None:
     monkeypatch.setenv(cluster.ADDRESS, address)
-    with pytest.raises(UserError, match=said) as error:
+    with pytest.raises(UserError, match=message) as error:
         performed([Square(1)])
     assert "tcp://HOST:8786" in (error.value.hint or "")
 
@@ -248,7 +248,7 @@ def test_an_unreachable_gateway_is_reported_with_a_hint(
     with socket.create_server(("127.0.0.1", 0)) as gateway:
         url = f"http://127.0.0.1:{gateway.getsockname()[1]}/v1"
         assert performed([Call(url)]) == {Call(url): "asked"}
-    (told,) = performed([Call(url)]).values()
-    assert told.startswith(f"gateway {cluster.TRIES} workers did not reach the model gateway: tcp://")
-    assert url in told and "A11Y_BENCH_PROXY_URL" in told
+    (result,) = performed([Call(url)]).values()
+    assert result.startswith(f"gateway {cluster.TRIES} workers did not reach the model gateway: tcp://")
+    assert url in result and "A11Y_BENCH_PROXY_URL" in result
     assert "gets no work for" in capsys.readouterr().err

@@ -62,12 +62,12 @@ def remains(data: bytes) -> list[str]:
 @pytest.mark.parametrize("way", WAYS)
 def test_a_key_is_concealed_in_every_notation(way: str) -> None:
     written = WAYS[way](KEY)
-    told = conceal_text(f"before {written} after", [KEY])
-    assert told.startswith("before ") and told.endswith(" after")
-    assert "***" in told and remains(told.encode()) == []
-    assert len(told) < len(written) or "base64" in way, "nothing of it stays"
+    concealed = conceal_text(f"before {written} after", [KEY])
+    assert concealed.startswith("before ") and concealed.endswith(" after")
+    assert "***" in concealed and remains(concealed.encode()) == []
+    assert len(concealed) < len(written) or "base64" in way, "nothing of it stays"
     if "base64" in way:
-        kept = "".join(told.split()[1:-1])
+        kept = "".join(concealed.split()[1:-1])
         assert len(max(kept.split("***"), key=len)) <= len(written) - len(KEY)
 
 

@@ -18,7 +18,7 @@ OTHER = Repo("acme", "web")
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"instance_id": "../../../escape"}, "not the name of an instance"),
         ({"instance_id": "acme__ui-01"}, "not the name of an instance"),
@@ -27,12 +27,12 @@ OTHER = Repo("acme", "web")
         ({"org": ".."}, "is not the name of"),
     ],
 )
-def test_an_instance_has_its_own_name(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+def test_an_instance_has_its_own_name(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     """Many paths contain the name: one with `..` wrote outside the data directory."""
     store = Store(tmp_path)
     text = make_instance(1).model_copy(update=changes).model_dump_json()
     write_bytes(store.dataset(REPO), text.encode())
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=message):
         read_dataset(store, REPO)
 
 

@@ -58,8 +58,8 @@ def test_a_full_disk_is_recognized(error: Exception, full: bool) -> None:
 
 
 def test_a_full_disk_is_explained() -> None:
-    told = str(explained(OSError(errno.ENOSPC, "No space left on device", "/cache/file")))
-    assert "no space left on" in told and "/cache/file; free space there, or set A11Y_BENCH_CACHE" in told
+    message = str(explained(OSError(errno.ENOSPC, "No space left on device", "/cache/file")))
+    assert "no space left on" in message and "/cache/file; free space there, or set A11Y_BENCH_CACHE" in message
 
 
 # -- one machine -----------------------------------------------------------------------------------------------------
@@ -81,8 +81,8 @@ def test_a_unit_reports_a_full_disk(small: Path, engine: str, monkeypatch: pytes
     monkeypatch.setenv("A11Y_BENCH_CACHE", str(small))
     found = dict(each([Keep(1, UNIT), Keep(2, 2 * SIZE), Keep(3, UNIT)], jobs=1, engine=engine))
     assert found.pop(Keep(1, UNIT)) == 1
-    told = found[Keep(2, 2 * SIZE)]
-    assert told.startswith("disk: no space left on ") and "free space there, or set A11Y_BENCH_CACHE" in told
+    result = found[Keep(2, 2 * SIZE)]
+    assert result.startswith("disk: no space left on ") and "free space there, or set A11Y_BENCH_CACHE" in result
 
 
 # -- workers ---------------------------------------------------------------------------------------------------------
@@ -109,9 +109,9 @@ def test_units_that_do_not_fit_on_a_worker_are_performed_elsewhere(
     places = [event.text for event in heard]
     assert sorted(event.unit for event in heard) == sorted(request.name for request in requests), "each succeeded once"
     assert 1 <= places.count(str(small / "cache")) <= SIZE // UNIT
-    told = capsys.readouterr().err
-    assert told.count("a worker gets no work for 120 s: tcp://") == told.count("no space left on") == 1
-    assert "free space there, or set A11Y_BENCH_CACHE" in told
+    output = capsys.readouterr().err
+    assert output.count("a worker gets no work for 120 s: tcp://") == output.count("no space left on") == 1
+    assert "free space there, or set A11Y_BENCH_CACHE" in output
 
 
 def cluster_is_there(workers: int) -> None:
@@ -132,9 +132,9 @@ def test_a_clone_that_does_not_fit_on_a_worker_is_reported(
     with Dask(tmp_path, workers=0) as dask:
         monkeypatch.setenv(cluster.ADDRESS, dask.address)
         join_small(dask, small)
-        ((_, told),) = each([request], jobs=1, engine="dask")
-    assert f"{cluster.TRIES} workers had no disk space for it: tcp://" in told
-    assert told.count("free space there, or set A11Y_BENCH_CACHE") == 1
+        ((_, result),) = each([request], jobs=1, engine="dask")
+    assert f"{cluster.TRIES} workers had no disk space for it: tcp://" in result
+    assert result.count("free space there, or set A11Y_BENCH_CACHE") == 1
 
 
 @pytest.mark.engine("git", "root")

@@ -112,8 +112,8 @@ def test_content_missing_in_the_clone_is_left_out_and_listed(history: History, t
     clone = open_clone(history.folder)
     checkout(clone, base_of(history), tmp_path / "checkout")
     assert missing_files(clone, base_of(history)) == ["src/logo.png"]
-    there = git(tmp_path / "checkout", "ls-files").splitlines()
-    assert set(there) == {*FILES, "link", "src/base.ts"} - {"src/logo.png"}
+    files = git(tmp_path / "checkout", "ls-files").splitlines()
+    assert set(files) == {*FILES, "link", "src/base.ts"} - {"src/logo.png"}
 
 
 def test_submodules_are_left_out(history: History, tmp_path: Path) -> None:

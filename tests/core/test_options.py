@@ -71,6 +71,6 @@ def test_the_three_arguments_of_the_thesis_are_understood() -> None:
 
 def test_every_command_selects_instances_in_the_same_way() -> None:
     words = ["--pr", "1", "--pr", "2", "--instances", "a/b#3,a__b-4", "--limit", "3"]
-    said = CliRunner().invoke(choose, ["a/b", "m", *words])
-    assert said.output.strip() == f"m {Subset((1, 2), ('a__b-3', 'a__b-4'), 3)}"
+    result = CliRunner().invoke(choose, ["a/b", "m", *words])
+    assert result.output.strip() == f"m {Subset((1, 2), ('a__b-3', 'a__b-4'), 3)}"
     assert CliRunner().invoke(choose, ["a/b", "m"]).output.strip() == f"m {Subset()}"

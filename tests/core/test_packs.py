@@ -37,11 +37,11 @@ def test_only_commits_are_found_by_name(history: History) -> None:
 def test_a_copy_reads_as_the_clone_does(history: History, copy: Path) -> None:
     clone, commit = history.folder / ".git", commits(history)[2]
     packs.add(copy, packs.pack(clone, [commit]), [commit])
-    there = open_clone(copy)
-    assert list_files(there, commit) == list_files(open_clone(history.folder), commit)
-    assert show(there, commit, "file2.txt") == "2\n" * 1000
-    assert there.git.rev_list("--count", commit) == "3"
-    assert missing_files(there, commit) == []
+    copied = open_clone(copy)
+    assert list_files(copied, commit) == list_files(open_clone(history.folder), commit)
+    assert show(copied, commit, "file2.txt") == "2\n" * 1000
+    assert copied.git.rev_list("--count", commit) == "3"
+    assert missing_files(copied, commit) == []
     assert packs.held(copy) == (commit,)
 
 

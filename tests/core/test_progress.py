@@ -67,5 +67,5 @@ def test_stopping_names_the_units_that_are_still_running(capsys: pytest.CaptureF
     progress.stopping()
     progress.step("acme__ui-1", "asking")
     progress.stopping()
-    said = capsys.readouterr().err
-    assert "stopping after: nothing;" in said and "stopping after: acme__ui-1; press Ctrl-C again" in said
+    output = capsys.readouterr().err
+    assert "stopping after: nothing;" in output and "stopping after: acme__ui-1; press Ctrl-C again" in output

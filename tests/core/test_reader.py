@@ -29,8 +29,8 @@ def history(tmp_path: Path) -> History:
 
 
 def test_a_tree_has_the_entries_that_git_lists(history: History) -> None:
-    told = history.git("ls-tree", "-r", "-z", "HEAD").split("\0")
-    wanted = [(path, *about.split()) for about, _, path in (row.partition("\t") for row in told if row)]
+    listed = history.git("ls-tree", "-r", "-z", "HEAD").split("\0")
+    wanted = [(path, *about.split()) for about, _, path in (row.partition("\t") for row in listed if row)]
     clone = open_clone(history.folder)
     assert [tuple(entry) for entry in tree(clone, history.git("rev-parse", "HEAD"))] == wanted
     assert {entry[2] for entry in wanted} == {"blob", "commit"} and {entry[1] for entry in wanted} >= {

@@ -166,8 +166,8 @@ def test_the_outcomes_are_a_closed_set_and_every_table_covers_it() -> None:
     assert models.MARKS.keys() == models.PATTERNS.keys() == set(Outcome)
     assert len({letter for _, letter in models.MARKS.values()}) == len(Outcome)
     (table,) = (definition for definition in definitions() if definition.name == "outcomes")
-    told = {column.name for column in table.dictionary} - {"model", "agent", "kind"}
-    assert told == {outcome.value.replace("empty", "empty_patch") for outcome in Outcome}
+    columns = {column.name for column in table.dictionary} - {"model", "agent", "kind"}
+    assert columns == {outcome.value.replace("empty", "empty_patch") for outcome in Outcome}
 
 
 # -- digests ---------------------------------------------------------------------------------------------------------

@@ -32,9 +32,9 @@ def broken(cause: str) -> InfrastructureError:
 @pytest.mark.rule("not-evaluated-is-retried")
 @pytest.mark.parametrize("cause", PASSING)
 def test_a_temporary_fault_is_retried_and_reported(cause: str) -> None:
-    said: list[str] = []
-    assert patiently(Work(broken(cause), broken(cause)), said.append, QUICK) == "done"
-    assert said == [f"trying again in 0 s: {cause}: it broke"] * 2
+    messages: list[str] = []
+    assert patiently(Work(broken(cause), broken(cause)), messages.append, QUICK) == "done"
+    assert messages == [f"trying again in 0 s: {cause}: it broke"] * 2
 
 
 def test_retries_are_limited_and_the_last_error_is_raised() -> None:

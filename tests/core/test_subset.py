@@ -32,14 +32,14 @@ def test_the_selection_has_the_order_of_the_dataset(subset: Subset, numbers: lis
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
-    ("subset", "said"),
+    ("subset", "message"),
     [
         (Subset(numbers=(4,)), "unknown instance 'acme__ui-4'"),
         (Subset(names=("acme__web-9",)), "no instance of acme/ui is selected"),
     ],
 )
-def test_an_unknown_selection_is_refused(subset: Subset, said: str) -> None:
-    with pytest.raises(UserError, match=said):
+def test_an_unknown_selection_is_refused(subset: Subset, message: str) -> None:
+    with pytest.raises(UserError, match=message):
         subset.of(DATASET)
 
 

@@ -54,13 +54,13 @@ def silent(_: str) -> None:
 
 
 def test_an_environment_is_made_once(uv: Uv) -> None:
-    said = list[str]()
+    messages = list[str]()
     assert not vendors.has_environment(NAME)
-    first = vendors.vendor_python(NAME, said.append)
+    first = vendors.vendor_python(NAME, messages.append)
     assert first.is_file() and vendors.has_environment(NAME)
-    assert vendors.vendor_python(NAME, said.append) == first
+    assert vendors.vendor_python(NAME, messages.append) == first
     assert [line.split()[0] for line in uv.asked] == ["venv", "pip"]
-    assert len(said) == 1 and f"environment of {NAME}" in said[0]
+    assert len(messages) == 1 and f"environment of {NAME}" in messages[0]
 
 
 def test_an_environment_is_installed_by_hash_only(uv: Uv) -> None:

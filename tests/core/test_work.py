@@ -236,17 +236,17 @@ def interrupted(work: Callable[[int], int], ended: list[int], interrupts: Interr
 
 
 def test_the_first_interrupt_stops_new_work_and_finishes_running_units() -> None:
-    said, begun, done = threading.Event(), [], []
+    announced, begun, done = threading.Event(), [], []
 
     def work(number: int) -> int:
         begun.append(number)
         if number == 1:
             press()
-        wait(said)
+        wait(announced)
         return number
 
     before = signal.getsignal(signal.SIGINT)
-    interrupted(work, done, Interrupts(first=said.set))
+    interrupted(work, done, Interrupts(first=announced.set))
     assert sorted(done) == sorted(begun) == [0, 1]
     assert signal.getsignal(signal.SIGINT) is before
 

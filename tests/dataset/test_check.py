@@ -96,10 +96,10 @@ def test_a_built_dataset_has_no_findings(tiny: Bench) -> None:
 @pytest.mark.rule("dataset-check")
 @pytest.mark.parametrize("how", SPOILED)
 def test_each_corruption_is_found_by_its_check(bench: Bench, how: str) -> None:
-    change, name, said = SPOILED[how]
+    change, name, message = SPOILED[how]
     spoil(bench, change)
     found = examine(bench.store, REPO)
-    assert [problem.detail for problem in found if problem.check == name and said in problem.detail], found
+    assert [problem.detail for problem in found if problem.check == name and message in problem.detail], found
     assert {problem.check for problem in found} == {name}
 
 

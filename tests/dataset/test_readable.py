@@ -34,8 +34,8 @@ def test_every_field_with_a_value_is_in_one_file(instance: Instance, tmp_path: P
     facts = tomllib.loads((tmp_path / FACTS).read_text())
     elsewhere = {"title", "body", "resolved_issues", "hints", "statement"}
     elsewhere |= {"fix_patch", "test_patch", "tests", "environment"}
-    said = {name for name, value in instance.model_dump(mode="json").items() if value not in (None, "", [], {})}
-    assert facts.keys() == said - elsewhere and sorted(path.name for path in tmp_path.iterdir()) == sorted(NAMES)
+    fields = {name for name, value in instance.model_dump(mode="json").items() if value not in (None, "", [], {})}
+    assert facts.keys() == fields - elsewhere and sorted(path.name for path in tmp_path.iterdir()) == sorted(NAMES)
     assert (
         not {"falsified", "first", "former_patch"} & facts["counter_runs"].keys()
         and facts["base"]["sha"] == instance.base.sha

@@ -83,8 +83,8 @@ def test_without_verdicts_on_the_references_nothing_is_published(tiny: Bench, tm
     assert "just agt-run acme/ui oracle and just eval-run acme/ui oracle, and the same with nop" in str(error)
     assert not bench.store.published(REPO).exists()
     for words in (("lock", "--unchecked"), ("export", "--format", "swe-bench", "--output", str(tmp_path / "out"))):
-        error, said = called(bench.store, *words)
-        assert error is None and "warning: acme/ui: oracle and nop do not vouch for" in said
+        error, output = called(bench.store, *words)
+        assert error is None and "warning: acme/ui: oracle and nop do not vouch for" in output
     assert (tmp_path / "out").exists() and bench.store.published(REPO).exists()
 
 

@@ -36,9 +36,9 @@ def test_a_flip_is_a_run_that_is_not_resolved() -> None:
 def test_the_table_and_its_sums(capsys: pytest.CaptureFixture[str]) -> None:
     found = [Stress("a__b-1", 1, 5, 0, 0, {}), Stress("a__b-1", 8, 5, 1, 0, {"a > b": 1})]
     present.stressed(found, as_json=False)
-    said = capsys.readouterr().out
-    assert "0 flips in 5 runs of 1 instance at 1 job\n1 flip in 5 runs of 1 instance at 8 jobs" in said
-    assert "a > b" in said
+    output = capsys.readouterr().out
+    assert "0 flips in 5 runs of 1 instance at 1 job\n1 flip in 5 runs of 1 instance at 8 jobs" in output
+    assert "a > b" in output
 
 
 @pytest.mark.rule("dataset-stress")

@@ -67,7 +67,7 @@ def test_expected_results_have_no_differences(compare: Compare) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "to", "said"),
+    ("path", "to", "message"),
     [
         (("pulls", "1", "build"), "regression", "#1: expected"),
         (("pulls", "1", "fixes"), [NAMED, "another"], "another"),
@@ -82,9 +82,9 @@ def test_expected_results_have_no_differences(compare: Compare) -> None:
         (("verdicts", "magentless/scripted", "acme__ui-1"), "resolved", "magentless/scripted on acme__ui-1"),
     ],
 )
-def test_every_difference_is_one_line(compare: Compare, path: tuple[str, ...], to: Any, said: str) -> None:
+def test_every_difference_is_one_line(compare: Compare, path: tuple[str, ...], to: Any, message: str) -> None:
     (line,) = compare(changed(*path, to=to))
-    assert said in line
+    assert message in line
 
 
 @pytest.mark.rule("quarantine")

@@ -50,8 +50,8 @@ def test_the_demo_uses_the_local_sandbox_even_if_an_engine_answers(
     if engine == "none":
         monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
     assert choose_sandbox(None).name == "local"
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1 and "sandbox: local, since" in said and "--sandbox docker" in said
+    output = capsys.readouterr().err
+    assert output.count("\n") == 1 and "sandbox: local, since" in output and "--sandbox docker" in output
 
 
 @pytest.mark.rule("bad-input")

@@ -138,8 +138,8 @@ def test_modules_in_the_table_of_the_design_exist() -> None:
     table = page[page.index("## One candidate, from clone to report") : page.index("## A verdict, step by step")]
     named = re.findall(r"`((?:[a-z]+/)+\w*)`", table)
     assert len(named) > 30
-    there = {name for name in named if (PIPELINE / name).is_dir() or (PIPELINE / f"{name}.py").exists()}
-    assert set(named) - there == set()
+    existing = {name for name in named if (PIPELINE / name).is_dir() or (PIPELINE / f"{name}.py").exists()}
+    assert set(named) - existing == set()
 
 
 def test_mypy_reads_every_module() -> None:

@@ -103,9 +103,9 @@ def test_reports_of_every_version_give_the_same_results(name: str, version: str)
 
 @pytest.mark.parametrize("name", RUNNERS)
 def test_every_runner_has_fixtures_with_failing_hooks(name: str) -> None:
-    told = expected(name)["hooks"]
-    assert told["versions"] and told["broken"]
-    assert {version for runner_name, version in HOOKS if runner_name == name} == set(told["versions"])
+    wanted_hooks = expected(name)["hooks"]
+    assert wanted_hooks["versions"] and wanted_hooks["broken"]
+    assert {version for runner_name, version in HOOKS if runner_name == name} == set(wanted_hooks["versions"])
 
 
 @pytest.mark.rule("hooks")
@@ -114,10 +114,10 @@ def test_every_runner_has_fixtures_with_failing_hooks(name: str) -> None:
 def test_a_failing_hook_has_the_same_result_with_every_runner(name: str, version: str) -> None:
     """A suite with a failing `afterAll` counted as passed, and a failing `beforeAll` was FAILED with one runner and
     SKIPPED with another. Here, each one makes its file FAILED, beside the runner's results for the test cases."""
-    told = expected(name)["hooks"]
+    wanted_hooks = expected(name)["hooks"]
     text = (HERE / "runners" / name / "outputs-hooks" / f"{version}.report").read_bytes()
     report = parser(expected(name)["parser"]).read(text, "/repo")
-    wanted = [] if version in told["untold"] else told["broken"]
+    wanted = [] if version in wanted_hooks["untold"] else wanted_hooks["broken"]
     assert sorted(file for file, status in report.suites.items() if status is Status.FAILED) == wanted
     assert not report.success
     cases = [(test.partition(" > ")[0], test, status) for test, status in report.tests.items() if "/" in test]
@@ -148,8 +148,8 @@ def test_a_failing_mocha_hook_in_karma_is_no_test(
     """Its name exists only while it fails, so the fix seemed to remove a test."""
     statuses = [status for _, status in rows]
     stats = {"success": statuses.count("passed"), "failed": statuses.count("failed"), "skipped": 0, "error": False}
-    told = [{"path": ["Menu", title], "status": status, "said": ""} for title, status in rows]
-    text = json.dumps({"bundle": "/repo/karma.conf.js", "stats": stats | {"exitCode": 1}, "tests": told})
+    tests_of_bundle = [{"path": ["Menu", title], "status": status, "said": ""} for title, status in rows]
+    text = json.dumps({"bundle": "/repo/karma.conf.js", "stats": stats | {"exitCode": 1}, "tests": tests_of_bundle})
     report = parser("karma-json").read(text.encode(), "/repo")
     assert report.tests == {name: Status(status) for name, status in tests.items()}
     assert report.suites == {"karma.conf.js": Status(bundle)}

@@ -14,8 +14,8 @@ SETTINGS = "nodeLinker: node-modules\n\nplugins:\n  - path: .yarn/plugins/x.cjs\
 
 
 def edited(edit: Edit, files: dict[str, str] | None = None) -> dict[str, str]:
-    there = {"package.json": json.dumps(MANIFEST)} | (files or {})
-    after = edits.apply([edit], {path: text.encode() for path, text in there.items()}, lambda: "https://r/")
+    tree = {"package.json": json.dumps(MANIFEST)} | (files or {})
+    after = edits.apply([edit], {path: text.encode() for path, text in tree.items()}, lambda: "https://r/")
     return {path: text.decode() for path, text in after.items()}
 
 

@@ -49,10 +49,10 @@ def files(lock: dict[str, str], registry: str) -> dict[str, bytes]:
     return {path: text.replace("{registry}", registry).encode() for path, text in texts.items()}
 
 
-def install(folder: Path, environment: Environment, there: dict[str, bytes]) -> Path:
+def install(folder: Path, environment: Environment, tree: dict[str, bytes]) -> Path:
     """Install into a layer below a folder. Raises InstallFailed."""
     name = f"layer{len(environment.focus)}"
-    for path, content in manifests(environment, there, node.registry).items():
+    for path, content in manifests(environment, tree, node.registry).items():
         target = folder / "manifests" / name / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)

@@ -103,7 +103,7 @@ def test_mistakes_in_a_json_document_have_no_line(store: Store, tmp_path: Path) 
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
-    ("values", "line", "said"),
+    ("values", "line", "message"),
     [
         ([one(), one("acme/ui#1")], 2, "acme__ui-1 occurs twice, in line 1 and line 2"),
         ([one(), one("acme__ui-9")], 2, "acme__ui-9 is not in the dataset"),
@@ -115,9 +115,9 @@ def test_mistakes_in_a_json_document_have_no_line(store: Store, tmp_path: Path) 
         ([one(), 3], 2, "not a JSON object"),
     ],
 )
-def test_a_mistake_is_refused_with_its_line(store: Store, tmp_path: Path, values: Any, line: int, said: str) -> None:
+def test_a_mistake_is_refused_with_its_line(store: Store, tmp_path: Path, values: Any, line: int, message: str) -> None:
     path = given(tmp_path, *values)
-    with pytest.raises(UserError, match=said) as error:
+    with pytest.raises(UserError, match=message) as error:
         adopt(store, SUBJECT, path)
     assert (error.value.path, error.value.line) == (path, line)
     assert not (store.root / "03_predictions").exists()
@@ -189,9 +189,9 @@ def test_new_and_removed_files_apply(tmp_path: Path, prefixes: tuple[str, str], 
 @pytest.mark.parametrize("end", ["\n", ""])
 def test_a_binary_file_without_its_content_is_left_out(end: str) -> None:
     """`git diff` without `--binary` writes this; git refused the whole patch, including the fix in it."""
-    said = "Binary files a/logo.png and b/logo.png differ"
-    stub = f"diff --git a/logo.png b/logo.png\nindex 1..2 100644\n{said}{end}"
-    assert (normalized(PLAIN + stub), stubs(PLAIN + stub)) == (PLAIN, [said])
+    line = "Binary files a/logo.png and b/logo.png differ"
+    stub = f"diff --git a/logo.png b/logo.png\nindex 1..2 100644\n{line}{end}"
+    assert (normalized(PLAIN + stub), stubs(PLAIN + stub)) == (PLAIN, [line])
     assert (normalized(stub), normalized(stub.rstrip("\n") + "\n" + PLAIN)) == ("", PLAIN)
 
 

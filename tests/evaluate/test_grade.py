@@ -100,12 +100,14 @@ def test_a_run_without_a_result(end: str, outcome: Outcome) -> None:
 
 @pytest.mark.rule("crashed")
 @pytest.mark.parametrize(
-    ("code", "said"), [(0, ""), (1, ", with exit code 1"), (-6, ", killed by signal 6")], ids=["left", "failed", "heap"]
+    ("code", "cause"),
+    [(0, ""), (1, ", with exit code 1"), (-6, ", killed by signal 6")],
+    ids=["left", "failed", "heap"],
 )
-def test_the_cause_of_a_crash_names_the_exit_code(code: int, said: str) -> None:
+def test_the_cause_of_a_crash_names_the_exit_code(code: int, cause: str) -> None:
     """V8 ends a process with an exhausted heap by signal 6, which the message explains."""
     graded = of_run(INSTANCE, TestRun(end="no_report", code=code))
-    assert graded.cause == f"the runner ended without its report{said}"
+    assert graded.cause == f"the runner ended without its report{cause}"
 
 
 @pytest.mark.rule("crashed")
@@ -296,9 +298,9 @@ def test_a_failure_with_another_message_than_golds_is_unresolved() -> None:
     assert due(tried, put(falsified=same)) == "former"
     assert due(tried, put(falsified=other)) == "falsified.2"
     assert due(tried, PatchRun(GOOD, counter={"falsified": other, "falsified.2": same})) == "former"
-    told = PatchRun(GOOD, counter={"falsified": other, "falsified.2": other})
-    graded = of_tested(tried, told)
-    assert due(tried, told) == "" and graded.outcome is Outcome.UNRESOLVED
+    patch_run = PatchRun(GOOD, counter={"falsified": other, "falsified.2": other})
+    graded = of_tested(tried, patch_run)
+    assert due(tried, patch_run) == "" and graded.outcome is Outcome.UNRESOLVED
     assert graded.cause.startswith(f"falsified: {NAMED} fails with another message than with gold")
 
 
@@ -370,8 +372,8 @@ def test_a_test_that_passed_before_counts_after_its_third_disguised_failure() ->
 @pytest.mark.rule("falsified")
 def test_with_hidden_tests_the_disguised_run_comes_first() -> None:
     """A patch that recognizes tests fails that run, and no run with false expectations is made."""
-    told = TOLD.model_copy(update={"kinds": ("disguised", "falsified", "former"), "hidden": True})
-    tried = factories.make_instance(counter_runs=told)
+    counter_runs = TOLD.model_copy(update={"kinds": ("disguised", "falsified", "former"), "hidden": True})
+    tried = factories.make_instance(counter_runs=counter_runs)
     assert due(tried, put()) == "disguised"
     assert due(tried, put(disguised=FAILS)) == "disguised.2"
     assert due(tried, put(disguised=FAILS, again=FAILS)) == ""
@@ -402,8 +404,8 @@ def test_other_differences_are_a_mark() -> None:
     flips = {OPENS: {"PASSED": 9, "FAILED": 1}}
     graded = of_tested(TRIED, replace(put(disguised=run, again=run), flips=flips))
     assert graded.outcome is Outcome.RESOLVED and graded.fields["test_aware"] == (OPENS,)
-    told = TOLD.model_copy(update={"undisguised": (OPENS,)})
-    graded = of_tested(factories.make_instance(counter_runs=told), put(disguised=run))
+    counter_runs = TOLD.model_copy(update={"undisguised": (OPENS,)})
+    graded = of_tested(factories.make_instance(counter_runs=counter_runs), put(disguised=run))
     assert graded.outcome is Outcome.RESOLVED and "test_aware" not in graded.fields
 
 

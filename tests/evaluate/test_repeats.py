@@ -127,8 +127,8 @@ def test_a_time_out_in_every_run_is_a_time_out() -> None:
 
 
 def test_a_flaky_patch_gets_counter_runs_too() -> None:
-    told = CounterRuns(kinds=("falsified",), false=(FIXED,))
-    instance = INSTANCE.model_copy(update={"counter_runs": told})
+    counter_runs = CounterRuns(kinds=("falsified",), false=(FIXED,))
+    instance = INSTANCE.model_copy(update={"counter_runs": counter_runs})
     assert due(instance, ran(failing(OTHER), GOOD, flips=flipping(OTHER))) == "falsified"
     assert due(instance, ran(failing(OTHER), GOOD, flips={})) == ""
 

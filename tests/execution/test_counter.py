@@ -156,10 +156,10 @@ def test_the_options_of_node_are_hidden_in_disguise(tmp_path: Path, begin: Path)
     hooks.touch()
     script.write_text(f"require({json.dumps(str(begin))}); console.log(process.env.NODE_OPTIONS);")
     loaded = " ".join(command.preload(str(file)) for file in (hooks, begin.with_name("early.cjs")))
-    for own, said in (("--no-warnings ", "--no-warnings"), ("", "undefined")):
+    for own, printed in (("--no-warnings ", "--no-warnings"), ("", "undefined")):
         env = {**os.environ, "NODE_OPTIONS": f"{own}{loaded}"}
         done = subprocess.run(["node", script], env=env, capture_output=True, text=True, check=True)
-        assert done.stdout == f"{said}\n"
+        assert done.stdout == f"{printed}\n"
 
 
 @pytest.mark.rule("test-aware")
@@ -171,10 +171,10 @@ def test_fixed_global_properties_of_a_runner_can_be_hidden(tmp_path: Path, begin
         f"require({json.dumps(str(begin))}); console.log(globalThis.__vitest_index__);"
     )
     early = command.preload(str(begin.with_name("early.cjs")))
-    for options, said in (("", "{ expect: 1 }"), (early, "undefined")):
+    for options, printed in (("", "{ expect: 1 }"), (early, "undefined")):
         env = {**os.environ, "NODE_OPTIONS": options}
         done = subprocess.run(["node", script], env=env, capture_output=True, text=True, check=True)
-        assert done.stdout == f"{said}\n"
+        assert done.stdout == f"{printed}\n"
 
 
 @pytest.mark.rule("test-aware")
@@ -277,9 +277,9 @@ def test_signs_of_tests_are_hidden_in_disguise(tmp_path: Path, begin: Path, told
     safely = "const safely = (act) => { try { return act(); } catch (error) { return undefined; } };"
     (repo / "menu.cjs").write_text(f'const fs = require("fs"); {safely} module.exports = () => {told};')
     hides = f"require({json.dumps(str(begin))})(__filename);"
-    for first, said in (("", "true"), (hides, "false")):
+    for first, printed in (("", "true"), (hides, "false")):
         test.write_text(f'{first} if (globalThis.begins) begins(); console.log(require("./menu.cjs")());')
-        assert _started(repo) == f"{said}\n"
+        assert _started(repo) == f"{printed}\n"
 
 
 def _started(repo: Path) -> str:

@@ -74,7 +74,7 @@ def said(begin: Path, source: str, test: str = "", *, page: str = PAGE, disguise
 
 
 @pytest.mark.parametrize(
-    "told",
+    "printed",
     [
         'fs.existsSync("/")',
         'fs.existsSync(Uint8Array.of("/".charCodeAt(0)))',
@@ -104,11 +104,11 @@ def said(begin: Path, source: str, test: str = "", *, page: str = PAGE, disguise
         "Reflect.ownKeys(Object.getOwnPropertyDescriptors(element)).length > 0",
     ],
 )
-def test_a_page_has_neither_files_nor_a_process(begin: Path, told: str) -> None:
+def test_a_page_has_neither_files_nor_a_process(begin: Path, printed: str) -> None:
     """A component in a browser has no files and no process, so code that asks for them is looking for tests."""
-    if "Names" not in told:
-        assert said(begin, f"return {told};", disguised=False) == "true"
-    assert said(begin, f"return {told};") == "false"
+    if "Names" not in printed:
+        assert said(begin, f"return {printed};", disguised=False) == "true"
+    assert said(begin, f"return {printed};") == "false"
 
 
 @pytest.mark.parametrize(

@@ -98,8 +98,8 @@ def test_generated_files_are_made_again_if_their_package_changes(
     add(checkouts, MAKE)
     with checkouts.open() as workspace:
         Path(workspace.root, "packages/icons/src.txt").write_text("new\n")
-        said = generated.renew(workspace, make_environment(prepare=(MAKE,)), [changed])
-        assert bool(said) == again
+        error = generated.renew(workspace, make_environment(prepare=(MAKE,)), [changed])
+        assert bool(error) == again
         made = Path(workspace.root, "packages/icons/dist/icons.test.js").read_text()
         assert made == ("new\n" if again else "old\n")
 
@@ -109,8 +109,8 @@ def test_generated_files_that_cannot_be_renewed_are_removed(checkouts: Checkouts
     add(checkouts, MAKE)
     with checkouts.open() as workspace:
         broken = make_environment(prepare=(("sh", "-c", "echo no; exit 3"),))
-        said = generated.renew(workspace, broken, ["packages/icons/src.txt"])
-        assert b"(ended with 3)\nno" in said
+        error = generated.renew(workspace, broken, ["packages/icons/src.txt"])
+        assert b"(ended with 3)\nno" in error
         assert not any(Path(workspace.root, path).exists() for path in MADE)
 
 

@@ -476,8 +476,8 @@ def test_files_count_as_tests() -> None:
 @pytest.mark.rule("hooks")
 def test_node_loads_the_file_that_reports_hooks_before_the_runner(plan: MakePlan) -> None:
     """In addition to the options of the repository's own command; a runner without such a file is left alone."""
-    said = {"test": ("node", "-p", "process.env.NODE_OPTIONS"), "test_env": {"NODE_OPTIONS": "--no-warnings"}}
+    fields = {"test": ("node", "-p", "process.env.NODE_OPTIONS"), "test_env": {"NODE_OPTIONS": "--no-warnings"}}
     for parser, more in (("jest-json", " --require "), ("vitest-json", "")):
-        environment = plan().environment.model_copy(update=said | {"parser": parser})
+        environment = plan().environment.model_copy(update=fields | {"parser": parser})
         (line,) = run_gold(replace(plan(), environment=environment), []).log.decode().splitlines()[1:]
         assert line.startswith(f"--no-warnings{more}") and line.endswith("/hooks.cjs") is bool(more)

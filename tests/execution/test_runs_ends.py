@@ -109,8 +109,8 @@ def test_output_of_tests_is_no_evidence_against_the_machine(tmp_path: Path) -> N
     """A patch that printed ENOSPC and wrote no report was once "not evaluated", and so left the denominator."""
 
     def respond(argv: tuple[str, ...], files: dict[str, bytes]) -> Completed:
-        said = b"Error: ENOSPC: no space left on device\nEAI_AGAIN\nETIMEDOUT\n"
-        return Completed(1, said, 3) if argv[0] == "npx" else own(argv)
+        output = b"Error: ENOSPC: no space left on device\nEAI_AGAIN\nETIMEDOUT\n"
+        return Completed(1, output, 3) if argv[0] == "npx" else own(argv)
 
     plan = Plan(ScriptedSandbox(tmp_path, respond), "image", factories.make_environment(), ("a.test.js",))
     assert run_patch(plan, factories.FIX_PATCH, "", factories.TEST_PATCH).end == "no_report"

@@ -25,8 +25,8 @@ MENU = f"{FOLDER}/test/menu.test.js"
 
 
 def node_major() -> int:
-    said = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout
-    return int(said.strip().removeprefix("v").partition(".")[0])
+    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout
+    return int(version.strip().removeprefix("v").partition(".")[0])
 
 
 @pytest.fixture

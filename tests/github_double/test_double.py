@@ -26,7 +26,7 @@ def ask(github: GitHubDouble, selection: str, **variables: object) -> Reply:
 
 
 @pytest.mark.parametrize(
-    ("selection", "said"),
+    ("selection", "message"),
     [
         ("stars", "Cannot query field 'stars' on type 'Repository'"),
         ('pullRequest(number: "7") { title }', 'Int cannot represent non-integer value: "7"'),
@@ -42,10 +42,10 @@ def ask(github: GitHubDouble, selection: str, **variables: object) -> Reply:
         ("pullRequest(number: 9) { title", "Syntax Error"),
     ],
 )
-def test_invalid_queries_are_refused(github: GitHubDouble, selection: str, said: str) -> None:
+def test_invalid_queries_are_refused(github: GitHubDouble, selection: str, message: str) -> None:
     reply = ask(github, selection)
     assert reply.status == 200
-    assert any(said in error["message"] for error in reply.data["errors"])
+    assert any(message in error["message"] for error in reply.data["errors"])
     assert not (reply.data.get("data") or {}).get("repository")
 
 

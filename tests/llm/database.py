@@ -113,8 +113,8 @@ def _shorten_minutes(folder: Path) -> None:
 
 def _service(folder: Path, port: int) -> dict[str, Any]:
     """The compose file's entry for the proxy, with its files in `folder` and a port of the loopback."""
-    said = COMPOSE.read_text(encoding="utf-8").replace(":/proxy/", f":{folder}/").replace(" /proxy/", f" {folder}/")
-    return yaml.safe_load(said.replace("0.0.0.0", "127.0.0.1").replace("4000", str(port)))["services"]["proxy"]
+    text = COMPOSE.read_text(encoding="utf-8").replace(":/proxy/", f":{folder}/").replace(" /proxy/", f" {folder}/")
+    return yaml.safe_load(text.replace("0.0.0.0", "127.0.0.1").replace("4000", str(port)))["services"]["proxy"]
 
 
 def set_up(folder: Path, url: str) -> None:

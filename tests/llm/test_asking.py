@@ -63,8 +63,8 @@ def test_an_answer_is_plain_data(say: Say) -> None:
 def test_an_unreadable_answer_is_requested_again_with_the_reason(say: Say) -> None:
     speaker, request = say("no idea", '{"grade": 3}')
     assert ask(request) == Answer({"grade": 3, "why": ""})
-    *before, said, again = speaker.requests[1].body["messages"]
-    assert (before, said["content"]) == (list(MESSAGES), "no idea")
+    *before, rejected, again = speaker.requests[1].body["messages"]
+    assert (before, rejected["content"]) == (list(MESSAGES), "no idea")
     assert again == {"role": "user", "content": "Wrong: there is no JSON object with a grade."}
 
 

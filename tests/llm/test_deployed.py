@@ -136,15 +136,15 @@ def test_a_wrong_master_key_is_bad_input(setting: Setting) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "said"),
+    ("given", "error", "message"),
     [
         ({PROXY_URL: "http://127.0.0.1:9"}, UserError, "A11Y_BENCH_PROXY_KEY is not"),
         ({PROXY_URL: "http://127.0.0.1:9", PROXY_KEY: "sk-x"}, InfrastructureError, "no LiteLLM proxy at"),
     ],
 )
-def test_a_missing_proxy_is_reported(tmp_path: Path, given: dict, error: type[Exception], said: str) -> None:
+def test_a_missing_proxy_is_reported(tmp_path: Path, given: dict, error: type[Exception], message: str) -> None:
     with (
-        pytest.raises(error, match=said),
+        pytest.raises(error, match=message),
         open_gateway(SHIPPED, tmp_path / "l", say=print, log=tmp_path / "log", environ=given),
     ):
         pass

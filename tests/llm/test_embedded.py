@@ -186,8 +186,8 @@ class Watch:
 def test_a_greedy_request_is_paid_for_once(bench: Bench, experiment: Experiment) -> None:
     """Whichever key asks again; a cached answer costs nothing, and the ledger says so."""
     before = len(bench.upstream.requests)
-    said = [ask(bench, experiment, holder, temperature=0) for holder in ("o__r-1", "o__r-2")]
-    assert said == ["good day " * 9] * 2
+    answers = [ask(bench, experiment, holder, temperature=0) for holder in ("o__r-1", "o__r-2")]
+    assert answers == ["good day " * 9] * 2
     assert len(bench.upstream.requests) - before == 1
     rows = [(row.holder, row.status, row.tokens_out) for row in booked(bench, experiment)]
     assert rows == [("o__r-1", "ok", 21), ("o__r-2", "cached", 0)]
@@ -332,8 +332,8 @@ def test_a_request_waits_for_money_for_less_time_than_its_client(bench: Bench, e
     key = bench.key(experiment, budget_usd=2 * THOUSAND)
     with ThreadPoolExecutor(1) as threads, held(bench, key, threads, 2):
         answer = bench.chat(key, sent_headers={"x-stainless-read-timeout": "1"}, max_tokens=1000)
-        told = {name: answer.headers[name] for name in ("retry-after", "x-should-retry", "x-a11y-bench-cause")}
-        assert told == {"retry-after": "5", "x-should-retry": "true", "x-a11y-bench-cause": "provider"}
+        headers = {name: answer.headers[name] for name in ("retry-after", "x-should-retry", "x-a11y-bench-cause")}
+        assert headers == {"retry-after": "5", "x-should-retry": "true", "x-a11y-bench-cause": "provider"}
         assert answer.status_code == 429 and "budget_exceeded" not in answer.text
         assert bench.gateway.given_up(experiment, key) == "budget_busy"
     assert bench.chat(key, max_tokens=1000).status_code == 200

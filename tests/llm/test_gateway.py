@@ -51,8 +51,8 @@ def test_a_stream_is_booked_with_the_providers_own_count(
 ) -> None:
     """Without the provider's usage, LiteLLM would silently count with its own tokenizer."""
     streamed = events(bench.chat(bench.key(experiment), stream=True, **options).text)
-    said = (choice["delta"].get("content") for event in streamed for choice in event["choices"])
-    assert "".join(filter(None, said)) == "good day " * 9
+    pieces = (choice["delta"].get("content") for event in streamed for choice in event["choices"])
+    assert "".join(filter(None, pieces)) == "good day " * 9
     assert [(row.tokens_in, row.tokens_out, row.cost_usd) for row in booked(bench, experiment)] == [(2, 21, COST)]
 
 
@@ -313,8 +313,8 @@ def test_a_header_or_query_for_the_proxy_has_no_effect(bench: Bench, experiment:
     body = {"model": "scripted", "messages": [{"role": "user", "content": "hello"}]}
     url = f"{bench.gateway.base_url}/chat/completions?model=other&api-version=1"
     taken = httpx.post(url, json=body, headers=headers, timeout=30).status_code == 200
-    told = [(row.model, row.status, row.cost_usd) for row in booked(bench, experiment)]
-    assert told == [("scripted", "ok", COST)] * taken
+    rows = [(row.model, row.status, row.cost_usd) for row in booked(bench, experiment)]
+    assert rows == [("scripted", "ok", COST)] * taken
     assert bench.gateway.given_up(experiment, key) == ""
 
 

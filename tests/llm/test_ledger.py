@@ -213,8 +213,8 @@ def test_a_request_is_opened_if_its_worst_fits(ledger: Ledger) -> None:
         reserved(ledger, second, Decimal("0.5"))
     ledger.book(under_way, Booking(OK, cost_usd=Decimal("0.5")))
     assert reserved(ledger, second, Decimal("0.5"))
-    told = "0.5 of 1 USD are left, and this request may cost 0.75 USD .less if it sets a lower max_tokens"
-    with pytest.raises(Unaffordable, match=told) as error:
+    message = "0.5 of 1 USD are left, and this request may cost 0.75 USD .less if it sets a lower max_tokens"
+    with pytest.raises(Unaffordable, match=message) as error:
         reserved(ledger, first, Decimal("0.75"), waits=True)
     assert error.value.limit.cause == BUDGET_EXCEEDED and len(ledger.rows()) == 2
 

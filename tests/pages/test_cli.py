@@ -99,6 +99,6 @@ def test_a_timeout_applies_to_a_page_and_its_loading(
     )
     run = make_run(Store(tmp_path / "data"), tmp_path / "cases")
     (tmp_path / "settings.yaml").write_text(f"use_llm_judge: false\n{file}")
-    told = ("--run", run.name, "--config", str(tmp_path / "settings.yaml"))
-    assert call(tmp_path / "data", "hybrid", *told, *words).exit_code == 0
+    options = ("--run", run.name, "--config", str(tmp_path / "settings.yaml"))
+    assert call(tmp_path / "data", "hybrid", *options, *words).exit_code == 0
     assert set(given) == {limits}

@@ -33,11 +33,11 @@ def test_a_check_reports_expectations_that_do_not_hold(tmp_path: Path) -> None:
     )
     found = check([case])
     assert (found.examples, found.expectations, found.held) == (3, 7, 5)
-    said = {(finding.where, finding.what) for finding in found.findings}
-    assert ("examples/broken.html", 'there is no <script id="a11y-assertions">') in said
-    assert ("examples/turned.html", "'Has a heading': expected to fail, and does not") in said
-    assert ("examples/turned.html", "'Nobody asserts': no assertion has this name") in said
-    assert ("examples", "'The button says so': no example expects it to fail") in said
+    problems = {(finding.where, finding.what) for finding in found.findings}
+    assert ("examples/broken.html", 'there is no <script id="a11y-assertions">') in problems
+    assert ("examples/turned.html", "'Has a heading': expected to fail, and does not") in problems
+    assert ("examples/turned.html", "'Nobody asserts': no assertion has this name") in problems
+    assert ("examples", "'The button says so': no example expects it to fail") in problems
 
 
 @pytest.mark.rule("on-task")

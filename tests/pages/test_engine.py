@@ -37,8 +37,10 @@ def test_assertions_may_be_returned(tmp_path: Path) -> None:
           { name: "no type", status: "fail" },
         ] };
       };"""
-    told = seen(tmp_path / "older", test)
-    assert [(assertion.name, assertion.status, assertion.type, assertion.message) for assertion in told.assertions] == [
+    observed = seen(tmp_path / "older", test)
+    assert [
+        (assertion.name, assertion.status, assertion.type, assertion.message) for assertion in observed.assertions
+    ] == [
         ("one heading", "pass", "R", ""),
         ("two headings", "fail", "BP", "1 of 2"),
         ("no type", "fail", "R", ""),
@@ -64,13 +66,13 @@ def test_the_helpers_of_a_test(tmp_path: Path) -> None:
         });
         await assert("an object that says no", () => ({ pass: 0, message: "no" }), { type: "BP" });
       };"""
-    told = seen(tmp_path / "helped", test)
-    assert [(assertion.status, assertion.type) for assertion in told.assertions] == [
+    observed = seen(tmp_path / "helped", test)
+    assert [(assertion.status, assertion.type) for assertion in observed.assertions] == [
         *[("pass", "R")] * 3,
         ("fail", "BP"),
-    ], told
-    assert told.assertions[-1].message == "no"
-    assert "image-alt" in [violation.id for violation in told.violations]
+    ], observed
+    assert observed.assertions[-1].message == "no"
+    assert "image-alt" in [violation.id for violation in observed.violations]
 
 
 RETURNED = """
@@ -90,19 +92,19 @@ RETURNED = """
 )  # fmt: skip
 def test_violations_that_run_axe_returns_count(gives: str, rules: dict[str, int], tmp_path: Path) -> None:
     """The public harness merges them into its own result; a test may have run axe-core itself."""
-    told = seen(tmp_path / "returning", RETURNED.replace("GIVES", gives))
+    observed = seen(tmp_path / "returning", RETURNED.replace("GIVES", gives))
     assert {
-        violation.id: violation.count for violation in told.violations if "best-practice" not in violation.tags
-    } == rules, told
-    assert judge(told).result == ("failed" if rules else "passed")
+        violation.id: violation.count for violation in observed.violations if "best-practice" not in violation.tags
+    } == rules, observed
+    assert judge(observed).result == ("failed" if rules else "passed")
 
 
 def test_messages_of_each_type_are_recorded_after_many_others(tmp_path: Path) -> None:
     """The hybrid score uses the numbers of errors and warnings."""
     script = "for (let i = 0; i < 200; i++) console.log(i); console.error('late'); console.warn('later')"
-    told = seen(tmp_path / "harbour", RETURNED.replace("GIVES", "undefined"), script=script)
-    types = Counter(message["type"] for message in told.examples["console"])
-    assert (told.incidents["console"], types) == (202, {"log": 50, "error": 1, "warning": 1})
+    observed = seen(tmp_path / "harbour", RETURNED.replace("GIVES", "undefined"), script=script)
+    types = Counter(message["type"] for message in observed.examples["console"])
+    assert (observed.incidents["console"], types) == (202, {"log": 50, "error": 1, "warning": 1})
 
 
 def test_a_page_of_the_older_form_says_only_whether_it_passes(tmp_path: Path) -> None:
@@ -156,8 +158,8 @@ def test_late_content_is_audited_even_if_the_test_does_not_use_it(kind: str, tmp
       await assert("heading", async () => (await page.locator("h1").count()) === 1);
     };"""
     html = {"head": "<style></style>", "body": "<div id='host'></div><p>Timetable</p>"}
-    told = seen(tmp_path / "late", test, script=f"setTimeout(() => {LATE[kind]}, 1000)", **html)
-    assert (judge(told).result, told.audits) == ("failed", 2), told
+    observed = seen(tmp_path / "late", test, script=f"setTimeout(() => {LATE[kind]}, 1000)", **html)
+    assert (judge(observed).result, observed.audits) == ("failed", 2), observed
 
 
 def test_a_document_that_replaces_the_audited_one_has_axe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,11 +174,11 @@ def test_a_document_that_replaces_the_audited_one_has_axe(tmp_path: Path, monkey
     };"""
     worker = Worker()
     try:
-        told = worker.look(Job(page(), code_of(make_case(tmp_path / "harbour", test)), limits=SHORT)).observed
+        observed = worker.look(Job(page(), code_of(make_case(tmp_path / "harbour", test)), limits=SHORT)).observed
     finally:
         worker.end()
     assert "page.reload()" in script
-    assert (judge(told).result, told.incidents) == ("passed", {"reload": 1}), told
+    assert (judge(observed).result, observed.incidents) == ("passed", {"reload": 1}), observed
 
 
 #: pages too large for a screenshot
@@ -241,8 +243,8 @@ def test_chromium_gets_playwrights_switches_and_ours(tmp_path: Path) -> None:
         await assert("Playwright's", () => ({ pass: off.includes("PaintHolding"), message: off }));
         await assert("ours", () => ({ pass: off.includes("RenderDocument"), message: off }));
       };"""
-    told = seen(tmp_path / "switches", test)
-    assert [assertion.status for assertion in told.assertions] == ["pass", "pass"], told
+    observed = seen(tmp_path / "switches", test)
+    assert [assertion.status for assertion in observed.assertions] == ["pass", "pass"], observed
 
 
 @pytest.mark.parametrize("load", ["utils.reload()", "page.reload()", "page.evaluate(() => location.reload())"])
@@ -260,5 +262,5 @@ def test_a_page_that_is_loaded_again_is_without_the_mouse(tmp_path: Path, load: 
         await page.evaluate(() => new Promise((done) => setTimeout(done, 300)));
         await assert("the mouse is gone", async () => !(await ferry.evaluate(isBelow)));
       }};"""
-    told = seen(tmp_path / "mouse", test)
-    assert [assertion.status for assertion in told.assertions] == ["pass", "pass"], told
+    observed = seen(tmp_path / "mouse", test)
+    assert [assertion.status for assertion in observed.assertions] == ["pass", "pass"], observed

@@ -56,7 +56,7 @@ def test_every_prompt_is_sent_once_per_sample(setting: Setting, cases: list[Case
     assert (run.folder / "raw/quay/one__s1.html").read_text() == "<!doctype html><h1>quay 43</h1></html>"
     bodies = [request.body for request in setting.writer.requests]
     assert {(body["temperature"], body["seed"]) for body in bodies} == {(0.5, 42), (0.5, 43)}
-    assert {tuple(said["content"] for said in body["messages"]) for body in bodies} == {
+    assert {tuple(message["content"] for message in body["messages"]) for body in bodies} == {
         (SYSTEM, case.prompt) for case in cases
     }
 

@@ -35,8 +35,8 @@ ENDS: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.rule("page-verdict")
 @pytest.mark.parametrize("end", ENDS)
 def test_how_a_page_ends(end: str) -> None:
-    said, wanted = ENDS[end]
-    judged = judge(Observed(**said))
+    end_of_page, wanted = ENDS[end]
+    judged = judge(Observed(**end_of_page))
     assert " ".join(filter(None, (judged.result, judged.cause))) == wanted
 
 

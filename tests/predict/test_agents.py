@@ -158,7 +158,7 @@ def test_a_command_line_agent_needs_settings() -> None:
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
-    ("text", "field", "said"),
+    ("text", "field", "message"),
     [
         ("seconds = 9", "command", "it is missing"),
         ('command = ["a"]\ninstal = "b"', "instal", "Extra inputs"),
@@ -168,12 +168,14 @@ def test_a_command_line_agent_needs_settings() -> None:
         ("command =", None, "invalid TOML"),
     ],
 )
-def test_broken_settings_are_refused_with_their_place(tmp_path: Path, text: str, field: str | None, said: str) -> None:
+def test_broken_settings_are_refused_with_their_place(
+    tmp_path: Path, text: str, field: str | None, message: str
+) -> None:
     settings = tmp_path / "mine.toml"
     settings.write_text(text)
     with pytest.raises(UserError) as error:
         load_agent("command", settings)
-    assert said in error.value.message and (error.value.path, error.value.field) == (settings, field)
+    assert message in error.value.message and (error.value.path, error.value.field) == (settings, field)
 
 
 def test_braces_of_shells_and_programs_are_left_alone() -> None:

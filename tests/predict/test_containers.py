@@ -137,10 +137,10 @@ def test_nothing_of_the_solution_is_in_the_container(world: World, monkeypatch: 
     for name in ("GITHUB_TOKEN", "OPENAI_MODEL", "OPENAI_API_KEY"):
         monkeypatch.setenv(name, HOST)
     unit = world.run(LOOK)
-    seen, told = (unit.folder / "seen").read_bytes().decode(errors="replace"), world.told()
-    assert all(text in seen for text in (BASE, "OPENAI_BASE_URL", " base\n")) and BASE in told, "it looks, and tells"
+    seen, sent = (unit.folder / "seen").read_bytes().decode(errors="replace"), world.told()
+    assert all(text in seen for text in (BASE, "OPENAI_BASE_URL", " base\n")) and BASE in sent, "it looks, and tells"
     wanted = (*CANARIES, world.instance.merge_sha, world.instance.fix_patch)
-    assert [text for text in wanted if text in seen or text in told] == []
+    assert [text for text in wanted if text in seen or text in sent] == []
     assert HOST not in seen, "neither what the host's environment says nor the provider's key"
     assert unit.result()["patch"].endswith("@@ -1 +1,2 @@\n old\n+changed\n")
 
@@ -162,10 +162,10 @@ def test_an_agent_on_the_host_gets_no_solution_either(world: World) -> None:
     settings = world.folder / "magentless.toml"
     settings.write_text('samples = {sets = 1, per_set = 1}\nretrieval = {model = ""}\n')
     unit = world.ask("magentless", settings)
-    told = world.told()
-    assert "menu.js" in told and unit.result()["patch"] == "", "it was asked, and had no idea"
+    sent = world.told()
+    assert "menu.js" in sent and unit.result()["patch"] == "", "it was asked, and had no idea"
     left = b"".join(path.read_bytes() for path in unit.folder.rglob("*") if path.is_file()).decode()
-    assert [text for text in (*CANARIES, world.instance.merge_sha) if text in told or text in left] == []
+    assert [text for text in (*CANARIES, world.instance.merge_sha) if text in sent or text in left] == []
 
 
 @pytest.mark.rule("agent-container")
@@ -305,14 +305,14 @@ def test_an_agent_that_blames_its_provider_is_not_believed(world: World) -> None
 
 @pytest.mark.invariant(7)
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "message"),
     [
         ("exit 3", "exit code 3"),
         ("no-such-agent", "exit code 127"),
         ("rm -rf .git", "git read-tree in the agent's checkout"),
     ],
 )
-def test_an_agent_that_breaks_leaves_its_task_unanswered(world: World, script: str, said: str) -> None:
+def test_an_agent_that_breaks_leaves_its_task_unanswered(world: World, script: str, message: str) -> None:
     unit = world.run(script)
-    assert failure(unit)["cause"] == "agent_error" and said in failure(unit)["message"]
+    assert failure(unit)["cause"] == "agent_error" and message in failure(unit)["message"]
     assert (unit.folder / "agent.log").exists() and not unit.path.exists()

@@ -49,10 +49,10 @@ def test_instances_without_checked_references_are_reported(bench: Bench) -> None
     first, *others = [instance.instance_id for instance in dataset]
     words = [str(repo), "scripted", "--models", str(DEMO), "--settings", str(DEMO.with_name("magentless.toml"))]
     words += ["--step", "runtime", "--data", str(bench.store.root)]
-    said = CliRunner().invoke(command, words, env=GIVEN)
-    assert isinstance(said.exception, UserError), "there is no run to continue"
+    result = CliRunner().invoke(command, words, env=GIVEN)
+    assert isinstance(result.exception, UserError), "there is no run to continue"
     count = len(dataset)
-    assert f"oracle resolves and nop does not resolve {count} of {count} instances, such as {first}" in said.output
+    assert f"oracle resolves and nop does not resolve {count} of {count} instances, such as {first}" in result.output
     for name, outcome in REQUIRED.items():
         predictions = [
             factories.make_prediction(instance.number, agent=name, model_name_or_path=name) for instance in dataset

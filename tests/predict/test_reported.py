@@ -25,8 +25,8 @@ BROKEN = [b"", b"no JSON", b"[]", b"3", b"null", b"\xff", b"[" * 100_000, b'{"ou
 def test_invalid_metadata_are_ignored(data: bytes) -> None:
     assert "outcome" not in reported.metadata(data)
     assert reported.error(data) == ("provider", "")
-    told = AgentResult({"patch.diff": b"", "metadata.json": data}).answer()
-    assert isinstance(told, Failure) and told.cause == "agent_error"
+    answer = AgentResult({"patch.diff": b"", "metadata.json": data}).answer()
+    assert isinstance(answer, Failure) and answer.cause == "agent_error"
 
 
 def test_half_a_character_is_replaced() -> None:
@@ -77,8 +77,8 @@ def test_a_cause_is_a_single_word(data: bytes | None, expected: tuple[str, str])
 def test_only_a_trusted_agent_can_report_unusable_input() -> None:
     left = AgentResult({"patch.diff": b"", "agent.log": b"magentless: field 'samples.set'\n"}, 2)
     assert left.answer() == Failure("bad_input", "the agent cannot use its input: magentless: field 'samples.set'")
-    told = left.answer(believed=False)
-    assert isinstance(told, Failure) and told.cause == "agent_error"
+    answer = left.answer(believed=False)
+    assert isinstance(answer, Failure) and answer.cause == "agent_error"
 
 
 @pytest.mark.invariant(4)
@@ -88,8 +88,8 @@ def test_only_a_trusted_agent_can_report_a_providers_failure() -> None:
     files = {"error.json": b'{"cause": "rate_limit"}', "patch.diff": b"", "metadata.json": b'{"outcome": "DONE"}'}
     left = AgentResult(files, code=75)
     assert left.answer() == Failure("rate_limit", "")
-    told = left.answer(believed=False)
-    assert isinstance(told, Failure) and told.cause == "agent_error"
+    answer = left.answer(believed=False)
+    assert isinstance(answer, Failure) and answer.cause == "agent_error"
     assert left.answer("provider_500", believed=False) == Failure(
         "provider_500", "the agent was left without an answer"
     )

@@ -185,7 +185,7 @@ def test_a_providers_failure_needs_no_message(job: MakeJob) -> None:
 
 @pytest.mark.invariant(7)
 @pytest.mark.parametrize(
-    ("code", "cause", "said"),
+    ("code", "cause", "message"),
     [
         ("raise RuntimeError('a bug')", "agent_error", "exit code 1"),
         ("answer('a patch')\nsys.exit(2)", "bad_input", "it does not say why"),
@@ -197,11 +197,11 @@ def test_a_providers_failure_needs_no_message(job: MakeJob) -> None:
         ("answer()\n(out / 'patch.diff').write_bytes(b'\\xff')", "agent_error", "UnicodeDecodeError"),
     ],
 )
-def test_an_agent_that_breaks_leaves_its_task_unanswered(job: MakeJob, code: str, cause: str, said: str) -> None:
+def test_an_agent_that_breaks_leaves_its_task_unanswered(job: MakeJob, code: str, cause: str, message: str) -> None:
     """No way of ending raises an error: the other tasks continue."""
     made = job(code)
     unit = made.done()
-    assert failure(unit)["cause"] == cause and said in failure(unit)["message"]
+    assert failure(unit)["cause"] == cause and message in failure(unit)["message"]
     assert not made.is_answered
     assert (unit.folder / "agent.log").exists()
 

@@ -35,12 +35,12 @@ def told(job: Callable[[str], Job]) -> Callable[[], str]:
     return run
 
 
-def test_the_next_task_finds_the_cache_of_the_previous_one(told: Callable[[], str]) -> None:
-    assert told().startswith("[[], ")
-    assert told().startswith('[["vectors"], ')
+def test_the_next_task_finds_the_cache_of_the_previous_one(report: Callable[[], str]) -> None:
+    assert report().startswith("[[], ")
+    assert report().startswith('[["vectors"], ')
 
 
 @pytest.mark.invariant(6)
-def test_both_keys_are_passed_and_neither_is_stored(told: Callable[[], str]) -> None:
+def test_both_keys_are_passed_and_neither_is_stored(report: Callable[[], str]) -> None:
     """No secret is written to data."""
-    assert told() == '[[], "***", "***"]'
+    assert report() == '[[], "***", "***"]'

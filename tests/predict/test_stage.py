@@ -169,11 +169,13 @@ def test_predictions_are_the_proposals_that_existing_tests_chose(bench: Bench) -
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
-    ("agent", "model", "said"),
+    ("agent", "model", "message"),
     [("nobody", "scripted", "unknown agent 'nobody'"), ("magentless", "gpt-0", "unknown model 'gpt-0'")],
 )
-def test_an_unknown_name_is_refused_before_anything_is_written(bench: Bench, agent: str, model: str, said: str) -> None:
-    with pytest.raises(UserError, match=said):
+def test_an_unknown_name_is_refused_before_anything_is_written(
+    bench: Bench, agent: str, model: str, message: str
+) -> None:
+    with pytest.raises(UserError, match=message):
         Predictor(bench.store, REPO, agent, model, models=DEMO)
     assert not (bench.store.root / "03_predictions").exists()
 
@@ -216,17 +218,17 @@ def test_a_missing_key_is_refused_before_anything_is_written(bench: Bench) -> No
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[samples]\nset = 1\n", "field 'samples.set': Extra inputs are not permitted"),
         ("[samples]\ntemperature = nan\n", "field 'samples.temperature'"),
     ],
 )
-def test_unusable_settings_are_refused_first(bench: Bench, tmp_path: Path, text: str, said: str) -> None:
+def test_unusable_settings_are_refused_first(bench: Bench, tmp_path: Path, text: str, message: str) -> None:
     """Otherwise every task would end with exit code 2, and the model would be blamed for its missing answers."""
     mine = tmp_path / "mine.toml"
     mine.write_text(text)
-    with pytest.raises(UserError, match=f"magentless cannot use its settings: {mine}: {said}"):
+    with pytest.raises(UserError, match=f"magentless cannot use its settings: {mine}: {message}"):
         magentless(bench, mine)
 
 

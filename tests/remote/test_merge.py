@@ -194,9 +194,9 @@ def test_a_unit_is_replaced_completely(pair: Pair) -> None:
     write_bytes(unit(pair.ours, "a").folder / "further.log", b"of an older unit")
     unit(pair.theirs, "b", b"new")
     pair.pull()
-    there = unit(pair.ours, "b").folder
-    assert sorted(path.name for path in there.iterdir()) == ["manifest.json", "run.log"]
-    assert (there / "run.log").read_bytes() == b"new"
+    folder = unit(pair.ours, "b").folder
+    assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "run.log"]
+    assert (folder / "run.log").read_bytes() == b"new"
     assert "further.log" in archived(pair.ours)
 
 

@@ -43,13 +43,13 @@ def test_a_server_works_for_a_coordinator_over_ssh(
 ) -> None:
     pushing.push_project(laptop.host)
     (laptop.there / pushing.SECRETS).write_text(f"PYTHONPATH='{laptop.there}/tests'\n")
-    there, here = free_port(), free_port()
-    started = [jobs.begin(laptop.host, f"scheduler --port {there}")]
-    started.append(jobs.begin(laptop.host, f"worker tcp://127.0.0.1:{there} --slots 2"))
+    server_port, here = free_port(), free_port()
+    started = [jobs.begin(laptop.host, f"scheduler --port {server_port}")]
+    started.append(jobs.begin(laptop.host, f"worker tcp://127.0.0.1:{server_port} --slots 2"))
     monkeypatch.setenv(cluster.ADDRESS, f"tcp://127.0.0.1:{here}")
     begun = tmp_path / "begun"
     begun.mkdir()
-    with tunnel(here, there):
+    with tunnel(here, server_port):
         until(lambda: not socket.socket().connect_ex(("127.0.0.1", here)))
         log = laptop.there / jobs.FOLDER / started[1] / "log"
         until(lambda: "working for" in log.read_text())

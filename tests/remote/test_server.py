@@ -233,9 +233,9 @@ def test_only_selected_and_missing_files_are_transferred(laptop: Laptop) -> None
         write_json(theirs.raw(repo) / "source.json", {"kind": "git"})
     theirs.begin()
     pull(laptop.host, ours, stages=["build"], repos=[REPO])
-    there = {str(path.relative_to(ours.root)) for path in ours.root.glob("0*/**/*") if path.is_file()}
+    paths = {str(path.relative_to(ours.root)) for path in ours.root.glob("0*/**/*") if path.is_file()}
     unit = f"02_dataset/{REPO.slug}/units/one"
-    assert there - {f"02_dataset/{REPO.slug}/units/.keep.lock"} == {
+    assert paths - {f"02_dataset/{REPO.slug}/units/.keep.lock"} == {
         f"02_dataset/{REPO.slug}.jsonl",
         f"{unit}/manifest.json",
         f"{unit}/run.log",
@@ -299,22 +299,22 @@ def test_missing_programs_of_a_server_are_named_at_once(laptop: Laptop, tmp_path
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--models", "mine.yaml"], "--with-secrets, which is not given"),
         (["--with-secrets", "--models", "nowhere.yaml"], "nowhere.yaml"),
         (["--without-data", "--repo", "acme/ui"], "have no effect"),
     ],
 )
-def test_contradictory_options_send_nothing(words: list[str], said: str) -> None:
+def test_contradictory_options_send_nothing(words: list[str], message: str) -> None:
     result = CliRunner().invoke(command, ["push", "no-such-server", *words])
-    assert result.exit_code and said in f"{result.output}{result.exception}"
+    assert result.exit_code and message in f"{result.output}{result.exception}"
     assert "no-such-server" not in f"{result.output}{result.exception}"
 
 
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
-    ("said", "hint"),
+    ("message", "hint"),
     [
         ("ssh: Could not resolve hostname x: Name or service not known", "~/.ssh/config"),
         ("me@x: Permission denied (publickey,password).", "ssh-copy-id server"),
@@ -322,17 +322,17 @@ def test_contradictory_options_send_nothing(words: list[str], said: str) -> None
     ],
 )
 def test_permanent_failures_are_reported_at_once(
-    tmp_path: Path, said: str, hint: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, message: str, hint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for program in ("ssh", "rsync"):  # rsync hands on what its ssh says
-        (tmp_path / program).write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 255\n")
+        (tmp_path / program).write_text(f"#!/bin/sh\necho '{message}' >&2\nexit 255\n")
         (tmp_path / program).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     host = Host("server", patience=Patience(tries=2, seconds=600))
     for attempt in (lambda: host.run("true"), lambda: host.send(tmp_path, "")):
         with pytest.raises(UserError) as error:
             attempt()
-        assert said in error.value.message and hint in (error.value.hint or "")
+        assert message in error.value.message and hint in (error.value.hint or "")
 
 
 def test_an_interrupted_transfer_is_resumed(laptop: Laptop, tmp_path: Path) -> None:

@@ -275,9 +275,9 @@ def test_dependencies_are_installed(bench: Bench) -> None:
 def test_environment_is_made_once(any_bench: Bench) -> None:
     """A full install per instance, at 1 to 2 GB each, is how 140 images filled 1.3 TB elsewhere."""
     assert any_bench.said
-    said, started = list(any_bench.said), time.monotonic()
+    before, started = list(any_bench.said), time.monotonic()
     any_bench.make()
-    assert any_bench.said == said
+    assert any_bench.said == before
     assert time.monotonic() - started < 2
 
 
@@ -423,8 +423,8 @@ def test_an_agent_reaches_only_one_address(any_bench: Bench, address: str) -> No
         assert workspace.url
         if sandbox.name != "scripted":
             others = ("http://172.17.0.1:80", "https://registry.npmjs.org")
-            said = [workspace.run(["node", "-e", GET, url]).output for url in (workspace.url, *others)]
-            assert said == [b"hello\n", b"no way\n", b"no way\n"]
+            outputs = [workspace.run(["node", "-e", GET, url]).output for url in (workspace.url, *others)]
+            assert outputs == [b"hello\n", b"no way\n", b"no way\n"]
     with sandbox.open(any_bench.instance) as workspace:
         assert workspace.url == ""
 

@@ -75,12 +75,12 @@ def test_registry_that_is_away_is_not_the_repositorys_fault(tmp_path: Path, monk
 
 
 def test_layers_are_made_once_by_many(local: Bench) -> None:
-    digest, said = uuid.uuid4().hex, []
-    more = (installation(local.spec), digest, local.manifests, said.append)
+    digest, messages = uuid.uuid4().hex, []
+    more = (installation(local.spec), digest, local.manifests, messages.append)
     with ThreadPoolExecutor(4) as pool:
         made = [pool.submit(local.sandbox.images.environment, *more) for _ in "1234"]
         assert [future.result().deviations for future in made] == [()] * 4
-    assert len([line for line in said if line.startswith("installing") and "done" in line]) == 1
+    assert len([line for line in messages if line.startswith("installing") and "done" in line]) == 1
 
 
 def test_another_node_is_a_deviation(local: Bench) -> None:

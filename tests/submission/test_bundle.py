@@ -58,17 +58,17 @@ def rewrite(path: Path, **changes: object) -> None:
 
 def signed_again(folder: Path, **changes: object) -> None:
     """What a forger would do: make the digests match."""
-    said = bundle.load(folder).model_copy(update={"files": bundle._digests(folder), **changes})
-    said = said.model_copy(update={"digest": said.signed()})
-    (folder / bundle.ABOUT).write_text(said.model_dump_json())
+    claimed = bundle.load(folder).model_copy(update={"files": bundle._digests(folder), **changes})
+    claimed = claimed.model_copy(update={"digest": claimed.signed()})
+    (folder / bundle.ABOUT).write_text(claimed.model_dump_json())
 
 
 def test_a_bundle_is_verified_and_regraded(bench: Bench, packed: Path) -> None:
-    said = bundle.load(packed)
-    assert (said.resolved, len(said.instances), said.is_complete) == (len(QUALIFIED), len(QUALIFIED), True)
+    claimed = bundle.load(packed)
+    assert (claimed.resolved, len(claimed.instances), claimed.is_complete) == (len(QUALIFIED), len(QUALIFIED), True)
     assert bundle.verify(packed) == []
     assert bundle.regrade(packed, bench.store.root) == []
-    names = {path.split("/")[1] for path in said.files}
+    names = {path.split("/")[1] for path in claimed.files}
     assert names == {"03_predictions", "04_evaluation"}, "the dataset is nobody's to hand in"
 
 

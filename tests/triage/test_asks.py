@@ -101,8 +101,8 @@ def test_models_are_asked_and_the_cost_is_shown(client: Any, post: Any, asks: As
     ]
     (asking,) = held.asked
     assert asking._panel.asked.budget == Decimal("0.50")
-    said = body(client.get("/ask/state"))
-    assert "2 of 2 candidates rated" in said and "USD now" in said and "data-busy" not in said
+    text = body(client.get("/ask/state"))
+    assert "2 of 2 candidates rated" in text and "USD now" in text and "data-busy" not in text
     again = body(client.get("/ask", query_string=FORM)).partition("Estimated cost")[2]
     assert re.findall(r'<td class="number">([\d.,]+)</td>', again)[0] == "0", "it is not paid for twice"
 

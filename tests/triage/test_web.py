@@ -301,10 +301,10 @@ def test_a_form_without_its_token_is_refused(client: Any, store: Store) -> None:
 def test_a_network_needs_the_token(store: Store) -> None:
     client = make_app(store, "secret").test_client()
     assert client.get("/").status_code == client.get("/?token=wrong").status_code == 401
-    there = "http://viewer.example"
-    let_in = client.get("/?token=secret", base_url=there)
+    origin = "http://viewer.example"
+    let_in = client.get("/?token=secret", base_url=origin)
     assert let_in.status_code == 302 and "HttpOnly" in let_in.headers["Set-Cookie"]
-    assert client.get("/", base_url=there).status_code == 200
+    assert client.get("/", base_url=origin).status_code == 200
     assert [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "example.org")] == [True] * 3 + [
         False
     ] * 2

@@ -41,5 +41,5 @@ def test_errors_by_rule(tables):
 @pytest.mark.rule("test-strength")
 def test_strength_is_in_its_table_and_in_the_frame_of_instances(tables, frames):
     assert rows(tables, "test_strength") == ["acme__ui-1 2 1 50.0"]
-    told = frames.instances.set_index("instance_id")["test_strength"]
-    assert (told["acme__ui-1"], told.drop("acme__ui-1").isna().all()) == (50, True)
+    strength = frames.instances.set_index("instance_id")["test_strength"]
+    assert (strength["acme__ui-1"], strength.drop("acme__ui-1").isna().all()) == (50, True)

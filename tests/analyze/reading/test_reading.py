@@ -447,13 +447,13 @@ def test_instances_with_fewer_attempts_are_noted(tmp_path: Path) -> None:
     predictions = [make_prediction(1), make_prediction(2)]
     add_run(store, UI, predictions)
     path = add_verdicts(store, UI, [make_verdict(prediction) for prediction in predictions])
-    for tries, said in ((1, True), (2, False)):
+    for tries, is_noted in ((1, True), (2, False)):
         write_records(
             of_attempt(path.parent, 2) / "verdicts.jsonl",
             [make_verdict(prediction) for prediction in predictions[:tries]],
         )
         notes = " ".join(analyze.load(store).notes)
-        assert ("pass@k of model-a (magentless) ends at k = 1: not every instance has 2 attempts" in notes) is said
+        assert ("pass@k of model-a (magentless) ends at k = 1: not every instance has 2 attempts" in notes) is is_noted
 
 
 def kept_answer(store: Store, finished: str, run: str) -> None:

@@ -156,11 +156,11 @@ def test_an_instance_shows_issue_patches_tests_and_verdicts(page):
 
 def test_an_attempt_shows_its_funnel_tests_and_cost(page):
     attempt = page.find("article", id="acme__ui-1").find_all("details")[1]
-    said = words(attempt)
-    assert "Funnel: located 3, selected 1." in said
-    assert "Fixed (1): src/Menu.test.tsx > Menu > has a name" in said
-    assert "cost 0.10 USD" in said and "perfect (Jaccard 1.00)" in said
-    assert said.endswith("The answer is the gold patch, as above.") and not attempt.find("pre")
+    text = words(attempt)
+    assert "Funnel: located 3, selected 1." in text
+    assert "Fixed (1): src/Menu.test.tsx > Menu > has a name" in text
+    assert "cost 0.10 USD" in text and "perfect (Jaccard 1.00)" in text
+    assert text.endswith("The answer is the gold patch, as above.") and not attempt.find("pre")
 
 
 def test_the_patch_of_a_model_is_shown_if_it_differs_from_gold(page):
@@ -206,8 +206,8 @@ def test_an_outcome_is_in_the_column_of_its_model(tmp_path):
 @pytest.mark.invariant(2)
 def test_a_dataset_that_its_own_gold_patches_do_not_resolve_is_not_valid(page):
     """Invariant 2: oracle resolves every qualified instance, but here it was asked about one of four."""
-    said = "The dataset is not valid: oracle (the gold patches) resolves 1 of 4 instances."
-    assert words(page.header.find(class_="check")) == said
+    sentence = "The dataset is not valid: oracle (the gold patches) resolves 1 of 4 instances."
+    assert words(page.header.find(class_="check")) == sentence
 
 
 @pytest.mark.parametrize(("oracle", "nop", "is_valid"), [(100, 0, True), (100, 50, False), (50, 0, False)])
@@ -217,9 +217,9 @@ def test_a_dataset_is_valid_when_oracle_resolves_all_and_nop_none(oracle, nop, i
     assert check({}) is None
 
 
-@pytest.mark.parametrize(("number", "noun", "said"), [(1, "file", "1 file"), (0, "file", "0 files")])
-def test_nouns_agree_with_their_numbers(number, noun, said):
-    assert counted(number, noun) == said
+@pytest.mark.parametrize(("number", "noun", "sentence"), [(1, "file", "1 file"), (0, "file", "0 files")])
+def test_nouns_agree_with_their_numbers(number, noun, sentence):
+    assert counted(number, noun) == sentence
     assert counted(2, "repository") == "2 repositories"
 
 

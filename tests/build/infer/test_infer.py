@@ -13,8 +13,8 @@ from pipeline.build.infer import Unsupported
 
 def test_every_field_has_its_evidence() -> None:
     found = read(tree({"jest.config.js": ""}))
-    said = found.model_dump(exclude={"evidence"})
-    assert set(found.evidence) == {field for field, value in said.items() if value not in ((), {})}
+    fields = found.model_dump(exclude={"evidence"})
+    assert set(found.evidence) == {field for field, value in fields.items() if value not in ((), {})}
     assert all(found.evidence.values())
 
 

@@ -117,15 +117,15 @@ def test_newer_yarn_runs_no_scripts_and_links_modules() -> None:
 
 @pytest.mark.invariant(7)
 @pytest.mark.parametrize(
-    ("files", "said"),
+    ("files", "message"),
     [
         ({"package.json": package(packageManager="yarn@4", devDependencies={"jest": "1"})}, "without its lock file"),
         (JEST | {"yarn.lock": "neither of them"}, "unknown format of yarn's lock file"),
         (JEST | {"pnpm-lock.yaml": "lockfileVersion: '12.0'\n"}, "unknown format of pnpm's lock file"),
     ],
 )  # fmt: skip
-def test_an_install_that_is_not_supported_is_refused_with_the_reason(files: dict[str, str], said: str) -> None:
-    with pytest.raises(Unsupported, match=said) as error:
+def test_an_install_that_is_not_supported_is_refused_with_the_reason(files: dict[str, str], message: str) -> None:
+    with pytest.raises(Unsupported, match=message) as error:
         read(of(files))
     assert error.value.reason == "environment_failed"
 

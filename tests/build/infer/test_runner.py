@@ -283,7 +283,7 @@ def test_pnpm_hoists_dependencies_of_dependencies() -> None:
 # -- what cannot be run --------------------------------------------------------------------------------------------
 @pytest.mark.invariant(7)
 @pytest.mark.parametrize(
-    ("files", "said"),
+    ("files", "message"),
     [
         ({}, "there is no package.json"),
         (
@@ -294,8 +294,8 @@ def test_pnpm_hoists_dependencies_of_dependencies() -> None:
         ({"package.json": package(devDependencies=None)}, "names none of"),
     ],
 )
-def test_a_package_without_a_runner_is_refused_with_the_reason(files: dict[str, str], said: str) -> None:
-    with pytest.raises(Unsupported, match=said) as error:
+def test_a_package_without_a_runner_is_refused_with_the_reason(files: dict[str, str], message: str) -> None:
+    with pytest.raises(Unsupported, match=message) as error:
         read(of(files))
     assert error.value.reason == "runner_unsupported"
 
@@ -349,7 +349,7 @@ def test_a_runner_that_needs_a_browser_gets_one(asked: dict[str, str], browser: 
 
 
 @pytest.mark.parametrize(
-    ("files", "manifest", "said"),
+    ("files", "manifest", "message"),
     [
         (["cypress/e2e/menu.cy.ts"], JEST, r"menu.cy.ts \(Cypress: its program comes from a host of its own"),
         (["src/menu.cy.tsx"], JEST, "Cypress"),
@@ -365,8 +365,10 @@ def test_a_runner_that_needs_a_browser_gets_one(asked: dict[str, str], browser: 
         ),
     ],
 )
-def test_unsupported_tests_are_refused_before_an_install(files: list[str], manifest: dict[str, Any], said: str) -> None:
-    with pytest.raises(Unsupported, match=said) as end:
+def test_unsupported_tests_are_refused_before_an_install(
+    files: list[str], manifest: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(Unsupported, match=message) as end:
         read(tree(**manifest), *files)
     assert end.value.reason == "runner_unsupported"
 

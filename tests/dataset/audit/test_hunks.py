@@ -64,8 +64,8 @@ def test_a_new_file_is_one_hunk() -> None:
 
 
 def test_a_part_of_a_patch_has_golds_names_and_no_digests() -> None:
-    told = section(f"{HEAD}@@ -1 +1 @@\n-f();\n+g();\n", b"f();\n", b"h();")
-    assert told == (
+    shown = section(f"{HEAD}@@ -1 +1 @@\n-f();\n+g();\n", b"f();\n", b"h();")
+    assert shown == (
         "diff --git a/x.js b/x.js\n--- a/x.js\n+++ b/x.js\n@@ -1 +1 @@\n-f();\n+h();\n\\ No newline at end of file\n"
     )
     assert section(f"{HEAD}@@ -1 +1 @@\n-f();\n+g();\n", b"f();\n", b"f();\n") == ""

@@ -117,9 +117,9 @@ def test_the_command(built: Bench, found: VerdictAudit) -> None:
     words = ["audit", str(REPO), "--variants", "4", "--no-checker", "--sandbox", "local", "--trust-local", "--json"]
     place = ["--data", str(built.store.root), "--jobs", "1", "--timeout", str(LIMITS.seconds)]
     ran = CliRunner().invoke(command, [*words, *place], catch_exceptions=False)
-    told = json.loads(ran.stdout)["instances"]["acme__ui-1"]
-    assert told["strict"]["false negatives"]["of"] == 4
-    assert told["test strength"] == {"noticed": 1, "of": 1, "share": 1.0}
+    printed = json.loads(ran.stdout)["instances"]["acme__ui-1"]
+    assert printed["strict"]["false negatives"]["of"] == 4
+    assert printed["test strength"] == {"noticed": 1, "of": 1, "share": 1.0}
 
 
 def variant(kind: str, outcome: Outcome | None, rule: str = "form", **more: object) -> Variant:
@@ -151,8 +151,8 @@ def test_only_evaluated_variants_of_sound_instances_count() -> None:
     assert one.hunks == (1, 2)
     unasked = record(variant("same", Outcome.RESOLVED))
     assert [tally([unasked], "same", judge) for judge in ("strict", "checked")] == [(0, 1), (0, 0)]
-    told = rates.data([one])["errors"]["strict"]["false negatives"]
-    assert (told["wrong"], told["of"], told["share"]) == (1, 2, 0.5)
+    rate = rates.data([one])["errors"]["strict"]["false negatives"]
+    assert (rate["wrong"], rate["of"], rate["share"]) == (1, 2, 0.5)
     of_instance = rates.data([one])["instances"][one.instance_id]
     assert [of_instance[judge]["false positives"]["wrong"] for judge in ("strict", "checked")] == [1, 0]
-    assert told["interval"] == pytest.approx([0.0945, 0.9055], abs=1e-4)
+    assert rate["interval"] == pytest.approx([0.0945, 0.9055], abs=1e-4)

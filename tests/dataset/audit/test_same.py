@@ -150,8 +150,8 @@ def test_variants_of_a_program_behave_the_same(tmp_path: Path) -> None:
     texts = [PROGRAM, *(one.text.decode() for _, one in variants if one)]
     script = "for (const text of JSON.parse(require('fs').readFileSync(0))) console.log(JSON.stringify(eval(text)))"
     ran = subprocess.run(["node", "-e", script], input=json.dumps(texts), capture_output=True, text=True, check=True)
-    expected, *said = ran.stdout.splitlines()
+    expected, *printed = ran.stdout.splitlines()
     assert json.loads(expected)[0] == "3 things"
-    assert [text for text, one in zip(texts[1:], said, strict=True) if one != expected] == []
+    assert [text for text, one in zip(texts[1:], printed, strict=True) if one != expected] == []
     assert all(one for _, one in variants)
-    assert len(said) > 60
+    assert len(printed) > 60

@@ -94,9 +94,9 @@ def test_code_that_is_not_trusted_is_refused_in_the_local_sandbox(bench: Bench) 
         grader.grade(instance.instance_id, instance.fix_patch)
 
 
-@pytest.mark.parametrize(("way", "said"), [("swe-bench", "PASSED a11y-bench-verdict"), ("harbor", "1")])
+@pytest.mark.parametrize(("way", "output"), [("swe-bench", "PASSED a11y-bench-verdict"), ("harbor", "1")])
 def test_the_containers_script_sends_the_diff_of_the_checkout(
-    bench: Bench, address: str, tmp_path: Path, way: str, said: str
+    bench: Bench, address: str, tmp_path: Path, way: str, output: str
 ) -> None:
     """Committed or not, and including new files; here, the checkout and the logs are folders of the test."""
     if not shutil.which("node"):
@@ -113,10 +113,10 @@ def test_the_containers_script_sends_the_diff_of_the_checkout(
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, env=given)
     assert done.returncode == 0, done.stderr
     if way == "harbor":
-        assert (logs / "reward.txt").read_text().strip() == said
+        assert (logs / "reward.txt").read_text().strip() == output
         assert json.loads((logs / "verdict.json").read_text())["outcome"] == "resolved"
     else:
-        assert done.stdout.splitlines() == [">>>>> Start Test Output", said, ">>>>> End Test Output"]
+        assert done.stdout.splitlines() == [">>>>> Start Test Output", output, ">>>>> End Test Output"]
     given["A11Y_BENCH_GRADER"] = "http://127.0.0.1:9"
     lost = subprocess.run(["sh", "-c", script], capture_output=True, text=True, env=given)
     assert lost.returncode == 1 and "PASSED" not in lost.stdout and "FAILED" not in lost.stdout

@@ -63,8 +63,8 @@ def test_snapshots_are_compared_by_what_assistive_technology_reports(viewer, new
 
 def test_the_reason_shows_the_difference(viewer):
     gold, new = (markup.parse(f'<button\n  aria-label="{name}"\n/>') for name in ("Close", "Open"))
-    said = compare(viewer, gold, new)
-    assert said.reason.splitlines()[-2:] == ['-- button "Close"', '+- button "Open"']
+    compared = compare(viewer, gold, new)
+    assert compared.reason.splitlines()[-2:] == ['-- button "Close"', '+- button "Open"']
 
 
 def test_the_order_of_the_tab_key_is_compared(viewer):

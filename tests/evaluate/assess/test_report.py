@@ -39,11 +39,11 @@ ASSESSED = [
 @pytest.mark.rule("hybrid-score")
 def test_every_part_is_shown_beside_the_score(capsys: pytest.CaptureFixture[str]) -> None:
     report(Subject(factories.REPO, "magentless", "model-a"), ASSESSED)
-    told = capsys.readouterr().out
-    assert all(name in told for name in ("tests", "snapshot", "judge", "audit", "score"))
-    lines = [line for line in told.splitlines() if "acme__ui-" in line]
+    output = capsys.readouterr().out
+    assert all(name in output for name in ("tests", "snapshot", "judge", "audit", "score"))
+    lines = [line for line in output.splitlines() if "acme__ui-" in line]
     assert all(words in lines[0] for words in ("1.00", "0.80", "0.50", "2, 0, 1"))
-    assert "resolved: 1 of 3; resolved or equivalent: 1" in told
+    assert "resolved: 1 of 3; resolved or equivalent: 1" in output
 
 
 def test_ratings_of_the_judge_are_summarized() -> None:

@@ -46,8 +46,8 @@ def test_a_failing_assertion_can_not_be_overruled(given, by_snapshot, why):
 
 
 def test_a_runner_without_snapshots_is_noted():
-    said = snapshots.obstacle(verdict(), TestRun(by_snapshot=frozenset({SHOWS})), "karma-json")
-    assert said == "the runner of karma-json keeps no snapshots"
+    reason = snapshots.obstacle(verdict(), TestRun(by_snapshot=frozenset({SHOWS})), "karma-json")
+    assert reason == "the runner of karma-json keeps no snapshots"
 
 
 @pytest.mark.rule("assessment-beside-the-verdict")
@@ -131,7 +131,9 @@ def test_screen_reader_output_of_base_gold_and_patch(viewer):
     lamp = entry('<button\n  role="switch"\n>\n  Lamp\n</button>') + entry("[Error: a]", 2)
     base = updated(lamp, entry("<button>\n  Lamp\n</button>"))
     made = updated(lamp, entry('<button\n  role="checkbox"\n>\n  Lamp\n</button>'))
-    said = snapshots.spoken(viewer, (SHOWS,), made, base)[SHOWS]
-    assert said.base[1:-1] == ("button, Lamp",)
-    assert said.gold[1:-1] == ("switch, Lamp, not checked",) and said.patch[1:-1] == ("checkbox, Lamp, not checked",)
+    phrases = snapshots.spoken(viewer, (SHOWS,), made, base)[SHOWS]
+    assert phrases.base[1:-1] == ("button, Lamp",)
+    assert phrases.gold[1:-1] == ("switch, Lamp, not checked",) and phrases.patch[1:-1] == (
+        "checkbox, Lamp, not checked",
+    )
     assert snapshots.spoken(viewer, (SHOWS,), updated(entry("1"), entry("2")), None) == {}

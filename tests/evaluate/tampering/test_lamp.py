@@ -91,13 +91,15 @@ def test_gold_in_its_counter_runs(benches: Callable[[str], LampBench], runner: s
     """With every runner, each fail-to-pass test can be made false. One test changes an expected value, so that its base
     version fails with a message that every patch shares. A snapshot of several lines has a first one, and gold passes
     in disguise in another folder."""
-    told = benches(runner).instance.counter_runs
+    counter_runs = benches(runner).instance.counter_runs
     kinds = ("disguised", "falsified", *(["first"] if DIALECTS[runner].kept else []), "former")
-    assert told.kinds == kinds and told.hidden
-    assert told.moved and set(told.said) >= {name for name in told.false if name.endswith((" is on", " is off"))}
-    assert set(told.false) >= set(benches(runner).instance.fixed_tests)
-    assert any(name.endswith("> says what it is") for name in told.former) and not told.undisguised
-    assert set(told.former_said) == set(told.former)
+    assert counter_runs.kinds == kinds and counter_runs.hidden
+    assert counter_runs.moved and set(counter_runs.said) >= {
+        name for name in counter_runs.false if name.endswith((" is on", " is off"))
+    }
+    assert set(counter_runs.false) >= set(benches(runner).instance.fixed_tests)
+    assert any(name.endswith("> says what it is") for name in counter_runs.former) and not counter_runs.undisguised
+    assert set(counter_runs.former_said) == set(counter_runs.former)
 
 
 @pytest.mark.rule("tampering-suite")

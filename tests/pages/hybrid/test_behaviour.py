@@ -12,11 +12,11 @@ FAILS = (Assertion(name="renders", status="fail"),)
 
 
 def test_errors_and_warnings_of_the_console_count_apart():
-    said = [{"type": "error", "text": "a"}, {"type": "warning", "text": "b"}, {"type": "log", "text": "c"}]
+    messages = [{"type": "error", "text": "a"}, {"type": "warning", "text": "b"}, {"type": "log", "text": "c"}]
     seen = Observed(
         assertions=RENDERS,
         incidents={"console": 3, "error": 1},
-        examples={"console": said, "error": ["TypeError: x"]},
+        examples={"console": messages, "error": ["TypeError: x"]},
         seconds={"load": 0.2},
     )
     found = part(seen)

@@ -100,6 +100,6 @@ def test_behaviour(renders, errors, warnings, seconds, score):
     assert formulas.behaviour(renders, errors, warnings, seconds) == score
 
 
-@pytest.mark.parametrize(("told", "score"), [(3, 90), (2, 80), (1, 50), (-1, None)])
-def test_an_undecided_judge_is_absent(told, score):
-    assert formulas.quality(told) == score
+@pytest.mark.parametrize(("rating", "score"), [(3, 90), (2, 80), (1, 50), (-1, None)])
+def test_an_undecided_judge_is_absent(rating, score):
+    assert formulas.quality(rating) == score

@@ -19,10 +19,10 @@ from pipeline.pages.records import PageAnswer
 @pytest.fixture(autouse=True)
 def machine(monkeypatch):
     """A checker and a browser with scripted results."""
-    said = {"html": Part(score=90), "functional": Part(score=85)}
-    monkeypatch.setattr(validity, "check", lambda page: said["html"])
-    monkeypatch.setattr(behaviour, "watch", lambda page, limits: said["functional"])
-    return said
+    parts = {"html": Part(score=90), "functional": Part(score=85)}
+    monkeypatch.setattr(validity, "check", lambda page: parts["html"])
+    monkeypatch.setattr(behaviour, "watch", lambda page, limits: parts["functional"])
+    return parts
 
 
 def test_all_four_parts():
@@ -52,9 +52,9 @@ def test_without_any_part_there_is_no_score(machine):
 
 def test_feedback_is_of_all_parts_in_their_order(machine):
     machine["functional"] = Part(score=0, feedback=(Feedback(level="error", message="It does not render."),))
-    said = feedback(evaluate("no", expected="yes"))
-    assert [sorted(one) for one in said] == [["level", "message"]] * 2
-    assert said[0] == {"level": "error", "message": "It does not render."}
+    messages = feedback(evaluate("no", expected="yes"))
+    assert [sorted(one) for one in messages] == [["level", "message"]] * 2
+    assert messages[0] == {"level": "error", "message": "It does not render."}
 
 
 def test_a_unit_survives_pickling_and_a_failed_one_has_no_score():

@@ -64,9 +64,9 @@ def test_a_suite_is_answered_scored_and_judged(tmp_path: Path, monkeypatch: pyte
         assert len(model.requests) == asked == 6
     (path,) = data.glob("04_evaluation/pages/*/hybrid.jsonl")
     scored = {hybrid.name: hybrid for hybrid in read_records(path, Hybrid)}
-    said, counter, nothing = scored["sum"], scored["counter"], scored["nothing"]
-    assert (said.expected.score, said.quality.score, said.functional.score) == (51, 90, 100)
-    assert (said.law, said.judge) == (hybrid_law(), "scripted")
+    summed, counter, nothing = scored["sum"], scored["counter"], scored["nothing"]
+    assert (summed.expected.score, summed.quality.score, summed.functional.score) == (51, 90, 100)
+    assert (summed.law, summed.judge) == (hybrid_law(), "scripted")
     assert counter.functional.detail["page_errors"] == 1
     assert counter.functional.detail["console_warnings"] == 1
     assert counter.expected.score is None

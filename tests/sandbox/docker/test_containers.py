@@ -169,8 +169,8 @@ made.wait()
 
 def test_an_ended_process_leaves_no_containers_of_its_threads() -> None:
     with subprocess.Popen([sys.executable, "-c", SCRIPT], stderr=subprocess.PIPE) as process:
-        said = process.communicate(timeout=60)[1]
-    assert (process.returncode, said) == (0, b"")
+        output = process.communicate(timeout=60)[1]
+    assert (process.returncode, output) == (0, b"")
     assert not made_by(process.pid)
 
 

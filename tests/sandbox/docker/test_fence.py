@@ -174,13 +174,13 @@ def test_an_install_reaches_the_registry_but_not_this_machine(listener: int, tmp
     try:
         sandbox.images.environment(asked, digest, tmp_path, print)
         words = "cat /workspace/repo/node_modules/said.json; cat /etc/nsswitch.conf"
-        told = client.containers.run(environment_image(digest), ["sh", "-c", words], remove=True, network_mode="none")
-        said, rest = json.JSONDecoder().raw_decode(told.decode())
+        output = client.containers.run(environment_image(digest), ["sh", "-c", words], remove=True, network_mode="none")
+        answer, rest = json.JSONDecoder().raw_decode(output.decode())
         files = client.containers.run("a11y-bench/base:bookworm", ["cat", "/etc/nsswitch.conf"], remove=True)
-        assert told.decode()[rest:] == files.decode(), "it is as it was"
+        assert output.decode()[rest:] == files.decode(), "it is as it was"
     finally:
         with suppress(docker.errors.ImageNotFound):
             client.images.remove(environment_image(digest), force=True)
-    assert said.pop("registry") == 200
-    assert said.pop("unknown") == "ENOTFOUND"
-    assert "reached" not in said.values(), said
+    assert answer.pop("registry") == 200
+    assert answer.pop("unknown") == "ENOTFOUND"
+    assert "reached" not in answer.values(), answer

@@ -99,9 +99,9 @@ def wire(transfer: Transfer | None) -> int:
 
 def test_a_second_instance_of_an_environment_sends_only_its_sources(library: Library, gate: Gate) -> None:
     registry, environment = Registry(library.engine, gate.host), library.environment()
-    said: list[str] = []
-    assert LARGE < wire(registry.push(*environment, said.append)) < LARGE + OVERHEAD
-    assert said[0].startswith("pushing a11y-bench/env:") and "done" in said[-1]
+    messages: list[str] = []
+    assert LARGE < wire(registry.push(*environment, messages.append)) < LARGE + OVERHEAD
+    assert messages[0].startswith("pushing a11y-bench/env:") and "done" in messages[-1]
     for size in (1000, 100_000):
         before = gate.passed
         sent = wire(registry.push(*library.instance(environment, size), print))
@@ -155,10 +155,10 @@ def test_an_environment_that_the_registry_has_is_not_made(
     Registry(library.engine, gate.host).push(*environment, print)
     library.remove()
     monkeypatch.setenv("A11Y_BENCH_REGISTRY", gate.host)
-    said: list[str] = []
+    messages: list[str] = []
     spec = installation(make_environment())
-    made = Layers(library.engine, tmp_path).environment(spec, environment[1], tmp_path / "none", said.append)
-    assert made == MADE and said[0].startswith("pulling ")
+    made = Layers(library.engine, tmp_path).environment(spec, environment[1], tmp_path / "none", messages.append)
+    assert made == MADE and messages[0].startswith("pulling ")
     monkeypatch.setenv("A11Y_BENCH_REGISTRY", "127.0.0.1:1")
     assert Layers(library.engine, tmp_path).environment(spec, environment[1], tmp_path / "none", pytest.fail) == MADE
 
@@ -169,11 +169,11 @@ def test_an_environment_that_the_registry_does_not_give_is_made(
 ) -> None:
     """A registry saves time, but a build never fails because of it."""
     monkeypatch.setenv("A11Y_BENCH_REGISTRY", gate.host if registry == "lacks it" else registry)
-    digest, said = uuid.uuid4().hex, list[str]()
+    digest, messages = uuid.uuid4().hex, list[str]()
     library.names.append(environment_image(digest))
     images = docker_bench.sandbox.images
-    assert images.environment(installation(docker_bench.spec), digest, docker_bench.manifests, said.append).node
-    reported = "does not reach the registry 127.0.0.1:1: making the layer here" in said[0]
+    assert images.environment(installation(docker_bench.spec), digest, docker_bench.manifests, messages.append).node
+    reported = "does not reach the registry 127.0.0.1:1: making the layer here" in messages[0]
     assert reported is (registry != "lacks it")
 
 

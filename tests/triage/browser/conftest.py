@@ -24,9 +24,9 @@ def server(tmp_path: Path) -> Iterator[Server]:
     store = Store(tmp_path / "data")
     write_records(store.raw(REPO) / "candidates.jsonl", [factories.make_candidate(number) for number in (1, 2)])
     label = Label(name="menu", hover_text="About menus")
-    said = factories.make_review(2, note="n", labels=(label,), statement="s", time="2025-01-01T00:00:00Z")
+    review = factories.make_review(2, note="n", labels=(label,), statement="s", time="2025-01-01T00:00:00Z")
     other = factories.make_review(2, rater="m", by="model", status="rejected", time="2025-01-01T00:00:00Z")
-    journal.append(store.reviews(REPO), [said, other])
+    journal.append(store.reviews(REPO), [review, other])
     write_records(store.dataset(REPO), [factories.make_instance(2)])
     ask(
         store, [ReviewRequest(kind="case", id="menu-1", version="v", why="unsure", asked_by="pages", time="2025-01-01")]
@@ -43,7 +43,7 @@ def page(chromium: Any, server: Server) -> Iterator[Any]:
     context = chromium.new_context(base_url=server.url)
     made, wrong = context.new_page(), []
     made.on("pageerror", lambda error: wrong.append(str(error)))
-    made.on("console", lambda said: wrong.append(said.text) if "Content Security" in said.text else None)
+    made.on("console", lambda message: wrong.append(message.text) if "Content Security" in message.text else None)
     yield made
     assert wrong == []
     context.close()

@@ -46,27 +46,27 @@ def spoken(page: Any, path: str) -> list[str]:
     return page.evaluate(READ, address)
 
 
-def nameless(said: list[str]) -> list[str]:
+def nameless(phrases: list[str]) -> list[str]:
     """Controls without a name, each with what was said before it."""
-    return [f"{before} | {phrase}" for before, phrase in pairwise(said) if phrase in NAMELESS]
+    return [f"{before} | {phrase}" for before, phrase in pairwise(phrases) if phrase in NAMELESS]
 
 
-def place(said: list[str], words: str) -> int:
-    return next(number for number, phrase in enumerate(said) if words in phrase)
+def place(phrases: list[str], words: str) -> int:
+    return next(number for number, phrase in enumerate(phrases) if words in phrase)
 
 
 @pytest.mark.parametrize("path", ["/", "/queue", "/agreement", "/export", "/ask?repo=acme/ui&model=scripted"])
 def test_every_page_is_announced_by_name(chromium_page: Any, server: Server, path: str) -> None:
-    said = spoken(chromium_page(server), path)
-    assert said[-1] == "end of document" and nameless(said) == []
-    assert place(said, "Skip to the content") < place(said, "navigation, Pages") < place(said, "heading,")
+    phrases = spoken(chromium_page(server), path)
+    assert phrases[-1] == "end of document" and nameless(phrases) == []
+    assert place(phrases, "Skip to the content") < place(phrases, "navigation, Pages") < place(phrases, "heading,")
 
 
 def test_a_candidate_is_read_aloud_in_order(chromium_page: Any, server: Server) -> None:
     """Evidence is spoken as marks, raters with their ratings, and each field of the form by its label."""
-    said = spoken(chromium_page(server), "/candidate/acme__ui-2")
-    assert said[-1] == "end of document" and nameless(said) == []
-    told = (
+    phrases = spoken(chromium_page(server), "/candidate/acme__ui-2")
+    assert phrases[-1] == "end of document" and nameless(phrases) == []
+    expected = (
         *("region, Candidate", "mark", "region, Ratings so far", "Raters differ on: status.", "heading, ann person"),
         *("heading, m model", "region, Your rating", "group, Status", "radio, super all of S1 to S8 hold"),
         *(
@@ -77,5 +77,5 @@ def test_a_candidate_is_read_aloud_in_order(chromium_page: Any, server: Server) 
         ),
         *("region, Transitions", "region, Changes of", "heading, History"),
     )
-    places = [place(said, words) for words in told]
+    places = [place(phrases, words) for words in expected]
     assert places == sorted(places)

@@ -89,9 +89,13 @@ def test_foreign_text_cannot_close_its_marks(make_task, make_settings):
 
 def test_a_retrieval_query_has_the_models_instruction_and_no_marks(make_task, make_settings):
     retrieval = make_settings().retrieval
-    said = [retrieval.of(name, {}).instruction for name in ("GLM-4.6", "ollama-qwen2.5-coder", "local")]
-    assert said[0] == said[1] != said[2] == "" and said[0].startswith("Instruct: ") and said[0].endswith("\nQuery: ")
-    asked = question(make_task(), said[0] + "CONTEXT\n\n", 9000, len)
+    instructions = [retrieval.of(name, {}).instruction for name in ("GLM-4.6", "ollama-qwen2.5-coder", "local")]
+    assert (
+        instructions[0] == instructions[1] != instructions[2] == ""
+        and instructions[0].startswith("Instruct: ")
+        and instructions[0].endswith("\nQuery: ")
+    )
+    asked = question(make_task(), instructions[0] + "CONTEXT\n\n", 9000, len)
     assert (
         asked.startswith("Instruct: ") and "\nQuery: CONTEXT\n\nIssue: IconButton" in asked and "<issue>" not in asked
     )

@@ -61,7 +61,7 @@ def ask(way: Wire, trajectory: Trajectory | None = None, *, in_lines: bool = Fal
 
 
 @pytest.mark.parametrize(
-    ("status", "error", "told", "fault"),
+    ("status", "error", "message", "fault"),
     [
         (422, {"type": "budget_exceeded", "message": "Budget has been exceeded"}, "", Fault.BUDGET_EXCEEDED),
         (429, {"type": "budget_exceeded", "message": "Budget has been exceeded"}, "provider", Fault.BUDGET_EXCEEDED),
@@ -72,17 +72,19 @@ def ask(way: Wire, trajectory: Trajectory | None = None, *, in_lines: bool = Fal
     ],
 )
 @pytest.mark.invariant(4)
-def test_an_error_of_the_provider_is_a_fault(status, error, told, fault):
+def test_an_error_of_the_provider_is_a_fault(status, error, message, fault):
     """An infrastructure fault is never a model's failure; a reached budget is reported as such."""
-    with answering(status, {"error": error}, told) as way, pytest.raises(ProviderFailure) as failure:
+    with answering(status, {"error": error}, message) as way, pytest.raises(ProviderFailure) as failure:
         ask(way)
     assert failure.value.fault == fault
 
 
-@pytest.mark.parametrize(("told", "cause"), [("context", Cause.CONTEXT_OVERFLOW), ("refused", Cause.NO_MODEL_RESPONSE)])
-def test_an_error_caused_by_the_prompt_is_an_outcome(told, cause):
+@pytest.mark.parametrize(
+    ("message", "cause"), [("context", Cause.CONTEXT_OVERFLOW), ("refused", Cause.NO_MODEL_RESPONSE)]
+)
+def test_an_error_caused_by_the_prompt_is_an_outcome(message, cause):
     """The gateway knows every provider's message for it, and the agent passes it on."""
-    with answering(400, {"error": {"message": "no"}}, told) as way, pytest.raises(Ended) as end:
+    with answering(400, {"error": {"message": "no"}}, message) as way, pytest.raises(Ended) as end:
         ask(way)
     assert end.value.cause == cause
 
@@ -122,7 +124,7 @@ def test_an_empty_answer_is_an_outcome_and_is_recorded(body):
 
 
 @pytest.mark.parametrize(
-    ("reply", "finish", "said"),
+    ("reply", "finish", "text"),
     [
         ("<think>first\n</think>then", "stop", "then"),
         ("first\n</think>then", "stop", "then"),
@@ -131,10 +133,10 @@ def test_an_empty_answer_is_an_outcome_and_is_recorded(body):
         ("so far\n<think>and cut", "length", "so far"),
     ],
 )
-def test_thoughts_are_recorded_but_not_part_of_the_answer(reply, finish, said):
+def test_thoughts_are_recorded_but_not_part_of_the_answer(reply, finish, text):
     """Some servers swallow the first mark, and some models forget the second."""
     with answering(200, completion(reply, finish_reason=finish)) as way:
-        assert ask(way, trajectory := [], in_lines=True) == said
+        assert ask(way, trajectory := [], in_lines=True) == text
     assert trajectory[0]["reply"] == reply
 
 
@@ -178,18 +180,18 @@ def test_vectors_have_the_order_of_the_texts():
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "text"),
     [
         ([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}], "ab"),
         ([{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "a"}], "a"),
         ([{"text": "a\ud800"}], "a?"),
     ],
 )
-def test_an_answer_may_come_in_parts(content, said):
+def test_an_answer_may_come_in_parts(content, text):
     """Mistral's reasoning models answer this way: a list instead of a text ended the agent in a traceback."""
     with answering(200, completion(content, finish_reason="stop")) as way:
-        assert ask(way, trajectory := []) == said
-    assert trajectory[0]["reply"] == said
+        assert ask(way, trajectory := []) == text
+    assert trajectory[0]["reply"] == text
 
 
 @pytest.mark.parametrize(

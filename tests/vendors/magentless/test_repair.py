@@ -78,9 +78,9 @@ def test_a_patch_of_white_space_alone_is_refused(sample, checkout):
 
 
 def test_edits_that_undo_each_other_are_refused(sample, checkout):
-    there = edit("src/theme.css", "  outline: none;", "  outline: auto;")
+    edits = edit("src/theme.css", "  outline: none;", "  outline: auto;")
     back = edit("src/theme.css", "  outline: auto;", "  outline: none;")
-    assert ended(there + back, sample, checkout) == Cause.WHITESPACE_ONLY
+    assert ended(edits + back, sample, checkout) == Cause.WHITESPACE_ONLY
 
 
 def test_new_syntax_errors_are_refused(sample, checkout):

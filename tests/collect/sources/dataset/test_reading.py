@@ -88,11 +88,11 @@ def test_a_bare_clone_that_lacks_some_contents(tmp_path: Path) -> None:
     tasks(history.folder, lost={"task.yaml": ABOUT.replace("ui-8", "ui-9"), "problem_assets/0-menu-1.png": b"lost"})
     commit = history.commit("tasks")
     history.lose(commit, "tasks/lost/problem_assets/0-menu-1.png")
-    ((lost, there), problems) = rows(history.folder / ".git")
+    ((lost, found), problems) = rows(history.folder / ".git")
     assert problems == []
-    assert [lost.number, there.number] == [9, 8]
+    assert [lost.number, found.number] == [9, 8]
     assert [picture.digest != "" for picture in lost.merged().pull.pictures] == [False, False]
-    assert [picture.digest != "" for picture in there.merged().pull.pictures] == [True, False]
+    assert [picture.digest != "" for picture in found.merged().pull.pictures] == [True, False]
 
 
 @pytest.mark.rule("foreign-benchmarks")

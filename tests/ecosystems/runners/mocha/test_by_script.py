@@ -68,9 +68,9 @@ def test_the_given_files_run_as_the_script_would(
 ) -> None:
     """The script's own exit code says nothing about the tests; ours agrees with the report, as the parser requires."""
     done = started(tmp_path, "mocha-json", FILES, ["task.js"], files)
-    said = json.loads((tmp_path / REPORT).read_text())
-    assert [test["status"] for test in said["tests"]] == tests, done.stderr
-    assert (len(said["broken"]), done.returncode) == (broken, code)
+    report = json.loads((tmp_path / REPORT).read_text())
+    assert [test["status"] for test in report["tests"]] == tests, done.stderr
+    assert (len(report["broken"]), done.returncode) == (broken, code)
     assert any(
         line.startswith("Test results written to: ") and line.endswith(f"/{REPORT}")
         for line in done.stdout.splitlines()

@@ -53,8 +53,8 @@ class Runner:
         suite = {"name": "/repo/src/a.test.js", "status": "passed", "assertionResults": [case]}
         counts = {"numPassedTests": 1, "numFailedTests": 0, "numPendingTests": 0}
         files[report] = json.dumps({"success": True, **counts, "testResults": [suite]}).encode()
-        said = f"Test results written to: {report}" if self.how["announce"] else ""
-        return Completed(0, said.encode(), 1, self.how.get("limit"))
+        announcement = f"Test results written to: {report}" if self.how["announce"] else ""
+        return Completed(0, announcement.encode(), 1, self.how.get("limit"))
 
     def audit(self) -> Audit:
         return run_audited(self.plan, "", "", "")
@@ -82,7 +82,7 @@ def test_documents_are_audited_in_a_workspace_that_the_tests_never_saw(runner):
 
 @pytest.mark.rule("not-audited-is-said")
 @pytest.mark.parametrize(
-    ("how", "said"),
+    ("how", "reason"),
     [
         ({"captured": None, "jsdom": None}, "the tests render no document, or none that the hook sees"),
         ({"captured": b'{"file": 1}'}, "what the hook wrote was changed"),
@@ -94,9 +94,9 @@ def test_documents_are_audited_in_a_workspace_that_the_tests_never_saw(runner):
     ],
     ids=["nothing", "changed", "other-dom", "limit", "fault", "axe", "runner"],
 )
-def test_a_missing_audit_has_a_reason(runner, how, said):
+def test_a_missing_audit_has_a_reason(runner, how, reason):
     """Never an audit without findings: that would be the best possible result."""
-    assert runner(**how).audit() == Audit(silence=said)
+    assert runner(**how).audit() == Audit(silence=reason)
 
 
 @pytest.mark.invariant(4)
@@ -114,8 +114,8 @@ def test_want_of_memory_is_the_machines(runner):
 def test_a_test_that_passes_has_its_document(rendered, passed, doubtful):
     """Otherwise a patch that removes documents would have fewer violations."""
     gold = Audit(rendered=(NAME,), passed=(NAME,))
-    said = f"a test that passes has no document, but has one with gold: {NAME}" if doubtful else ""
-    assert doubt(gold, Audit(rendered=rendered, passed=passed)) == said
+    reason = f"a test that passes has no document, but has one with gold: {NAME}" if doubtful else ""
+    assert doubt(gold, Audit(rendered=rendered, passed=passed)) == reason
 
 
 def test_hooks_keep_the_rest_of_a_command():
