@@ -44,7 +44,7 @@ class Dataset:
     ) -> None:
         self.store, self.repo, self.units, self._unselected = store, repo, units, unselected
         self.decided: dict[str, Outcome] = {}
-        self._judge_anew(units)
+        self._judge_again(units)
 
     @cached_property
     def kept(self) -> dict[str, Instance]:
@@ -55,13 +55,13 @@ class Dataset:
         """Units of candidates that this build did not select; read once."""
         return self._unselected()
 
-    def _judge_anew(self, units: Sequence[Planned]) -> None:
+    def _judge_again(self, units: Sequence[Planned]) -> None:
         """Read the outcomes of units. Those that another law of reading decided are judged again where the stored runs
         suffice."""
         for unit in units:
             if outcome := unit.outcome():
                 self.decided[unit.name] = marked(outcome, why(unit))
-                if not unit.is_done and unit.is_readable and (result := unit.judged_anew()):
+                if not unit.is_done and unit.is_readable and (result := unit.judged_again()):
                     save(self.store, unit, result)
                     self.decided[unit.name] = result.outcome
 
@@ -86,7 +86,7 @@ class Dataset:
         return sorted((decided | kept).values(), key=lambda instance: instance.number)
 
     def write(self) -> None:
-        self._judge_anew(self.unselected)
+        self._judge_again(self.unselected)
         instances = self.instances()
         self.store.replace_records(self.store.dataset(self.repo), instances)
         environments.write(self.store, self.repo, instances)

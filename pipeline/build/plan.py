@@ -81,7 +81,7 @@ class Planned:
         extra = repair_inputs() if isinstance(outcome, Rejection) else {}
         return {**self.inputs, **self.readings, **extra}
 
-    def judged_anew(self) -> Qualified | None:
+    def judged_again(self) -> Qualified | None:
         """The outcome, judged again from the stored runs. None if they do not suffice: a new rejection may be repaired,
         which takes new runs."""
         stored = read_json(self.unit.folder / STORED)
