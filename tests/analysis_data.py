@@ -181,7 +181,9 @@ def _references(store: Store, repo: Repo, instances: list[Instance]) -> None:
         fields = {"agent": agent, "model_name_or_path": agent, "run": RUN, "outcome": agent, "trusted": True}
         patches = [instance.fix_patch if agent == "oracle" else "" for instance in instances]
         numbered = zip(instances, patches, strict=True)
-        predictions = [make_prediction(one.number, repo, model_patch=patch, **fields) for one, patch in numbered]
+        predictions = [
+            make_prediction(instance.number, repo, model_patch=patch, **fields) for instance, patch in numbered
+        ]
         folder = store.predictions(repo, agent, agent) / RUN
         write_records(folder / "predictions.jsonl", predictions)
         write_records(

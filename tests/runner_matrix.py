@@ -77,7 +77,7 @@ def tried(sandbox: Sandbox, folder: Path, name: str, version: str, **fixed: Any)
         return run_gold(Plan(sandbox, made.image, made_of, test_files(name)), [], cache="none")
     finally:
         own = [layer for layer in sandbox.images.kept() if layer.digest in (made.image, made.environment_digest)]
-        for one in sorted(own, key=lambda one: USEFUL[one.kind]):
+        for one in sorted(own, key=lambda layer: USEFUL[layer.kind]):
             sandbox.images.remove(one)
 
 

@@ -57,10 +57,12 @@ def test_the_documented_methods_and_parameters_are_complete() -> None:
         known = [
             parameter for parameter in inspect.signature(methods[name]).parameters.values() if parameter.name != "self"
         ]
-        assert [arg.arg for arg in (*asked.args.args, *asked.args.kwonlyargs)] == [one.name for one in known]
-        named = [one.name for one in known if one.kind is inspect.Parameter.KEYWORD_ONLY]
+        assert [arg.arg for arg in (*asked.args.args, *asked.args.kwonlyargs)] == [
+            parameter.name for parameter in known
+        ]
+        named = [parameter.name for parameter in known if parameter.kind is inspect.Parameter.KEYWORD_ONLY]
         assert [kwonlyarg.arg for kwonlyarg in asked.args.kwonlyargs] == named
-        defaults = [one.default for one in known if one.default is not inspect.Parameter.empty]
+        defaults = [parameter.default for parameter in known if parameter.default is not inspect.Parameter.empty]
         documented = [*asked.args.defaults, *filter(None, asked.args.kw_defaults)]
         assert [ast.literal_eval(default) for default in documented] == defaults
 

@@ -170,7 +170,7 @@ def test_evidence_is_the_same_bytes_everywhere(tiny: Bench, tmp_path: Path, engi
     for engine in engines:
         results = {request.name: result for request, result in each(requests, jobs=2, engine=engine)}
         found[engine] = [results[request.name] for request in requests]
-    first, second = ([one._replace(tested=None) for one in found[engine]] for engine in engines)
+    first, second = ([result._replace(tested=None) for result in found[engine]] for engine in engines)
     assert first == second
     toggle, menu = found[engines[1]]
     assert (len(toggle.made), toggle.tested.run.end) == (4, "ran")

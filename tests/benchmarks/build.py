@@ -134,7 +134,7 @@ def main(
         ours = _ours(store, name, Settings(sandbox, repeats))
         if known := sorted(before & {instance.environment_digest for instance in ours.instances}):
             raise click.ClickException(f"environments were installed before: {', '.join(known)}; remove them (gc)")
-        layers = {(one.kind, one.digest): one for one in sandbox.images.own()}
+        layers = {(layer.kind, layer.digest): layer for layer in sandbox.images.own()}
         whole = _ours(Store(store.root), name, Settings(sandbox, repeats, scope="full")) if full else None
         others = _of_all_environments(ours.instances)[:most]
         others = others if same_command else [as_the_project(candidate) for candidate in others]

@@ -395,7 +395,9 @@ def figures(outcome: Outcome) -> list[Figure]:
             sum(prediction["outcome"] == "SUCCESSFUL_PATCH" for prediction in predictions),
             "answers",
         ),
-        Figure("resolved by the model that knows", sum(one["outcome"] == "resolved" for one in knowing), "answers"),
+        Figure(
+            "resolved by the model that knows", sum(verdict["outcome"] == "resolved" for verdict in knowing), "answers"
+        ),
         Figure("spent", float(sum(_money(outcome.killed).values())), "USD"),
         Figure("interruptions", len(outcome.kills), "kills"),
         Figure("differed at an interruption", early, "units", ("at most", 0)),

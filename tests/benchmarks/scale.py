@@ -312,7 +312,11 @@ def draw(outcomes: Sequence[Outcome], folder: Path) -> None:
         mine = [outcome for outcome in outcomes if outcome.way == way]
         for name, style in zip(mine[0].busy, ("-o", "--s", ":^", "-.v"), strict=True):
             axis.semilogx(
-                [one.hosts for one in mine], [one.busy[name] for one in mine], style, label=name, markersize=4
+                [outcome.hosts for outcome in mine],
+                [outcome.busy[name] for outcome in mine],
+                style,
+                label=name,
+                markersize=4,
             )
         axis.set(xlabel="hosts", title=way)
     axes[0].set(ylabel="busy")

@@ -58,8 +58,8 @@ def test_labelled_texts_are_numbers_alone() -> None:
     assert evidence.LABELS.read_text().splitlines()[0] == "repository,number,stratum,half,accessibility"
     for half in evidence.HALVES:
         part = [label for label in labels if label.half == half]
-        assert {one.stratum for one in part} == set(evidence.STRATA)
-        assert min(sum(one.accessibility for one in part), sum(not one.accessibility for one in part)) > 50
+        assert {label.stratum for label in part} == set(evidence.STRATA)
+        assert min(sum(label.accessibility for label in part), sum(not label.accessibility for label in part)) > 50
 
 
 def test_rates_weight_each_text_by_the_size_of_its_stratum() -> None:

@@ -223,8 +223,12 @@ def test_a_page_that_crashes_the_browser_is_retried_once_and_no_other_is_lost(ti
     pages[2] = Page("deadly", Served(deadly), ("axe",), SECONDS)
     with browser.opened() as viewer:
         seen = [viewer.look(page) for page in pages]
-    assert [(one.page, one.cause) for one in seen] == [(page.name, cause * (page.name == "deadly")) for page in pages]
-    assert all([row["rule"] for row in one.violations] == ["image-alt"] for one in seen if one.page != "deadly")
+    assert [(audited.page, audited.cause) for audited in seen] == [
+        (page.name, cause * (page.name == "deadly")) for page in pages
+    ]
+    assert all(
+        [row["rule"] for row in audited.violations] == ["image-alt"] for audited in seen if audited.page != "deadly"
+    )
     assert deadly.asked == 2
 
 

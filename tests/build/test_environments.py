@@ -52,12 +52,12 @@ def test_an_environment_follows_its_base(store: Store) -> None:
 def test_overrides_take_part_in_the_digests(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An override changes the image and the command; the other pull requests stay as they are."""
     (tmp_path / f"{factories.REPO.slug}.toml").write_text(OVERRIDE.replace("from = 2", "to = 1"), encoding="utf-8")
-    clone, one = images.source(store, factories.REPO), candidate(store, 1)
-    inferred = environment_of(clone, one)
+    clone, before = images.source(store, factories.REPO), candidate(store, 1)
+    inferred = environment_of(clone, before)
     monkeypatch.setenv("A11Y_BENCH_REPOS", str(tmp_path))
-    overridden = environment_of(clone, one)
+    overridden = environment_of(clone, before)
     assert (overridden.node, overridden.test) == ("20", ("make", "test"))
-    recipes = [images.recipe(clone, made, one.base.sha, one.base.sha) for made in (inferred, overridden)]
+    recipes = [images.recipe(clone, made, before.base.sha, before.base.sha) for made in (inferred, overridden)]
     assert recipes[0].image != recipes[1].image
 
 

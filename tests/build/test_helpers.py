@@ -42,8 +42,8 @@ def candidate(
 def found(
     folder: Path, files: dict[str, Content], base: dict[str, Content] | None = None, **more: str
 ) -> tuple[str, ...]:
-    made, one = candidate(folder, files, base)
-    return only_tests_import(open_clone(made.folder), one.model_copy(update=more))
+    made, changed = candidate(folder, files, base)
+    return only_tests_import(open_clone(made.folder), changed.model_copy(update=more))
 
 
 @pytest.mark.trap("helper-only-tests-import")
@@ -76,10 +76,10 @@ def test_a_bundle_in_the_repository_imports_nothing(tmp_path: Path) -> None:
 
 
 def test_both_patches_are_what_they_were(tmp_path: Path) -> None:
-    _, one = candidate(tmp_path, GOLD)
-    moved = split(one, {"tools/show.js"})
+    _, changed = candidate(tmp_path, GOLD)
+    moved = split(changed, {"tools/show.js"})
     assert "tools/show.js" in moved.test_patch and "tools/show.js" not in moved.fix_patch
-    assert len(moved.fix_patch) + len(moved.test_patch) == len(one.fix_patch) + len(one.test_patch)
+    assert len(moved.fix_patch) + len(moved.test_patch) == len(changed.fix_patch) + len(changed.test_patch)
 
 
 @pytest.mark.parametrize(

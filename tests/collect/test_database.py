@@ -24,8 +24,8 @@ def sifted(number: int = 1, **more: object) -> tuple[Seen, str]:
     pull = make_pull_request(number, title=f"Add aria {number}", body="The carousel")
     merged = Merged(pull, ("src/Menu.tsx",), updated_at="2024-05-06T07:08:09Z")
     candidate = make_candidate(number, title=pull.title)
-    one = Sifted(merged, candidate, (Link("#10", 10, "text", "issue"),), (ISSUE,), (FOUND,))._replace(**more)
-    return Seen.of(one), Seen.of(one).line()
+    found_pull = Sifted(merged, candidate, (Link("#10", 10, "text", "issue"),), (ISSUE,), (FOUND,))._replace(**more)
+    return Seen.of(found_pull), Seen.of(found_pull).line()
 
 
 @pytest.fixture

@@ -151,7 +151,7 @@ def test_lines_that_a_host_adds_are_removed_from_the_body(history: History) -> N
 def test_a_history_without_numbers_goes_by_commit(history: History, capsys: pytest.CaptureFixture[str]) -> None:
     """Each commit counts, and a merge counts as its whole branch; merges that only bring in the main branch do not
     count."""
-    one = history.commit("feat: name the menu\n\nCloses #5", {"src/Menu.tsx": "two\n", "src/Menu.test.tsx": "t\n"})
+    commit = history.commit("feat: name the menu\n\nCloses #5", {"src/Menu.tsx": "two\n", "src/Menu.test.tsx": "t\n"})
     two = history.merge("Merge branch 'topic'\n\nmore", {"a.ts": "1\n", "b.ts": "1\n"})
     history.git("checkout", "-q", "-b", "main-of-others", "HEAD~1")
     history.commit("elsewhere", {"c.ts": "1\n"})
@@ -159,8 +159,8 @@ def test_a_history_without_numbers_goes_by_commit(history: History, capsys: pyte
     history.git("merge", "-q", "--no-ff", "-m", "Merge branch 'main' of example.org/ui", "main-of-others")
     newest, oldest = read(history)
     assert (newest.pull.merge_sha, set(newest.files)) == (two, {"a.ts", "b.ts"})
-    assert (oldest.pull.merge_sha, oldest.pull.title, oldest.pull.body) == (one, "feat: name the menu", "Closes #5")
-    assert oldest.pull.number == commit_number(one) == (1 << 52) + int(one[:13], 16) < 1 << 53
+    assert (oldest.pull.merge_sha, oldest.pull.title, oldest.pull.body) == (commit, "feat: name the menu", "Closes #5")
+    assert oldest.pull.number == commit_number(commit) == (1 << 52) + int(commit[:13], 16) < 1 << 53
     list(CloneSource(REPO, history.folder).pages(""))
     output = capsys.readouterr().err
     assert "names a pull request, so each commit counts as one. Looked for: " in output and "; Title (#12); " in output

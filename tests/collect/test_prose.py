@@ -151,5 +151,5 @@ def test_any_text_keeps_its_length_and_lines(seed: int) -> None:
         text = "".join(chance.choices(pieces, k=30))
         for seen in (prose(text), filled(text), unquoted(text)):
             assert len(seen) == len(text)
-            assert all(one in (letter, " ") for one, letter in zip(seen, text, strict=True))
+            assert all(seen_letter in (letter, " ") for seen_letter, letter in zip(seen, text, strict=True))
             assert seen.count("\n") == text.count("\n")

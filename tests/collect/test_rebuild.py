@@ -74,9 +74,9 @@ def test_patches_of_a_clone_rebuild_the_merge(store: Store, tmp_path: Path, seed
     history = generate(tmp_path / "clone", 6, seed)
     collect(store, REPO, history.folder)
     assert reasons(store) == dict.fromkeys(range(1, 7), "candidate")
-    for number, one in outcomes(store).items():
-        assert isinstance(one, Candidate)
-        assert rebuilt(history.folder, one, tmp_path / str(number)) == history.tree(one.merge_sha)
+    for number, candidate in outcomes(store).items():
+        assert isinstance(candidate, Candidate)
+        assert rebuilt(history.folder, candidate, tmp_path / str(number)) == history.tree(candidate.merge_sha)
 
 
 @pytest.mark.rule("two-patches")
@@ -93,9 +93,9 @@ def test_patches_of_github_rebuild_the_merge(
         repo.pull(number, title="Aria", files=[name for name in names if name], base=base, merge=merge)
     collect_from(store, REPO, source())
     assert reasons(store) == dict.fromkeys(range(1, 7), "candidate")
-    for number, one in outcomes(store).items():
-        assert isinstance(one, Candidate)
-        assert rebuilt(history.folder, one, tmp_path / str(number)) == history.tree(one.merge_sha)
+    for number, candidate in outcomes(store).items():
+        assert isinstance(candidate, Candidate)
+        assert rebuilt(history.folder, candidate, tmp_path / str(number)) == history.tree(candidate.merge_sha)
 
 
 REBASED = {

@@ -189,7 +189,9 @@ def test_a_clone_missing_on_a_worker_is_sent_by_content(
     hidden = history.folder.rename(tmp_path / "elsewhere")
     monkeypatch.setattr(cluster, "Path", lambda _: hidden / ".git")
     found = performed(requests)
-    assert {one: read[:2] for one, read in found.items()} == {one: read[:2] for one, read in before.items()}
+    assert {request: read[:2] for request, read in found.items()} == {
+        request: read[:2] for request, read in before.items()
+    }
     assert all("/objects/" in read[2] for read in found.values())
 
 

@@ -99,12 +99,12 @@ def test_the_last_decision_counts() -> None:
 
 
 def test_an_undo_can_be_undone() -> None:
-    one = make(NAME, "exclude", reason="story")
-    undo = make(NAME, "undo", undoes=one.id)
+    decision = make(NAME, "exclude", reason="story")
+    undo = make(NAME, "undo", undoes=decision.id)
     redo = make(NAME, "undo", undoes=undo.id)
-    assert in_force([one, undo]) == []
-    assert fold([one, undo])[NAME].place is None
-    assert in_force([one, undo, redo]) == [one]
+    assert in_force([decision, undo]) == []
+    assert fold([decision, undo])[NAME].place is None
+    assert in_force([decision, undo, redo]) == [decision]
 
 
 def test_a_whole_record_replaces_earlier_fields() -> None:

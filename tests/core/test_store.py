@@ -333,7 +333,7 @@ def test_two_processes_that_save_the_same_units_do_not_mix_their_files(tmp_path:
         subprocess.Popen([sys.executable, "-c", SAVE, str(tmp_path), who], stdin=PIPE, stdout=PIPE, text=True)
         for who in "ab"
     ]
-    assert [one.stdout.readline() for one in both if one.stdout] == ["ready\n"] * 2
+    assert [process.stdout.readline() for process in both if process.stdout] == ["ready\n"] * 2
     begin = time.time() + 0.2
     for one in both:
         one.stdin.write(f"{begin}\n")

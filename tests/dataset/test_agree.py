@@ -60,9 +60,9 @@ def compared(store: Store, fixed: Any = (), kept: Any = (), **instance: Any) -> 
     base = clone.git("rev-parse", "HEAD")
     made = make_instance(1, **{"tests": TESTS, "base": {"label": "", "ref": "", "sha": base}} | instance)
     write_records(store.dataset(REPO), [made])
-    ((one,), problems) = agree(store, REPO, foreign(store.root.parent, base, fixed, kept))
+    ((comparison,), problems) = agree(store, REPO, foreign(store.root.parent, base, fixed, kept))
     assert len(problems) == 1, "the broken record is told"
-    return one
+    return comparison
 
 
 @pytest.mark.rule("foreign-benchmarks")
@@ -119,11 +119,11 @@ def test_an_instance_that_was_not_built_has_its_reason(store: Store) -> None:
     write_records(store.raw(REPO) / "candidates.jsonl", [make_candidate(1)])
     rejection = Rejection(instance_id=REPO.instance_id(1), stage="build", reason="dependency_gone", detail="x@1\nlog")
     write_records(folder / "rejections.jsonl", [rejection])
-    ((one,), _) = agree(store, REPO, foreign(store.root.parent, fixed=["a"]))
-    assert (one.outcome, one.differences[0].kind) == ("rejected: dependency_gone", "not_built")
-    assert one.word == "not built"
-    assert one.differences[0].evidence == "x@1"
-    whole = totals([one])
+    ((comparison,), _) = agree(store, REPO, foreign(store.root.parent, fixed=["a"]))
+    assert (comparison.outcome, comparison.differences[0].kind) == ("rejected: dependency_gone", "not_built")
+    assert comparison.word == "not built"
+    assert comparison.differences[0].evidence == "x@1"
+    whole = totals([comparison])
     assert (whole.instances, whole.qualified, whole.agree, whole.explained) == (1, 0, 0, 0)
 
 
@@ -135,9 +135,9 @@ def test_a_rejected_candidate_is_compared_where_it_ran(tiny: Bench, tmp_path: Pa
     record |= {"patch": FIX_PATCH, "test_patch": TEST_PATCH, "problem_statement": "Card", "FAIL_TO_PASS": ["works"]}
     path = tmp_path / "theirs.jsonl"
     path.write_text(json.dumps(record))
-    ((one,), _) = agree(bench.store, REPO, path)
-    assert one.outcome == "rejected: gold_does_not_fix"
-    assert [(each.test, each.ours) for each in one.differences] == [("works", "PPP")]
+    ((comparison,), _) = agree(bench.store, REPO, path)
+    assert comparison.outcome == "rejected: gold_does_not_fix"
+    assert [(each.test, each.ours) for each in comparison.differences] == [("works", "PPP")]
 
 
 @pytest.mark.rule("foreign-benchmarks")

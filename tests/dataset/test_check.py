@@ -23,43 +23,47 @@ GITHUB_TOKEN = "ghp_" + "a1" * 18
 
 #: the damage to `menu` -> the check that finds it, and its message
 SPOILED: dict[str, tuple[Change, str, str]] = {
-    "other number": (lambda one: {"number": 99}, "schema", "is not the name of acme/ui#99"),
-    "other repository": (lambda one: {"repo": "other"}, "schema", "is not the name of acme/other#1"),
+    "other number": (lambda instance: {"number": 99}, "schema", "is not the name of acme/ui#99"),
+    "other repository": (lambda instance: {"repo": "other"}, "schema", "is not the name of acme/other#1"),
     "nothing fixed": (
         lambda instance: {"tests": instance.tests | dict.fromkeys(instance.fixed_tests, "PPN")},
         "expectations",
         "do not qualify it: test_lost",
     ),
     "marked in vain": (
-        lambda one: {"tests": one.tests | {"src/menu.test.js > works": "PPP snapshot"}},
+        lambda instance: {"tests": instance.tests | {"src/menu.test.js > works": "PPP snapshot"}},
         "expectations",
         "src/menu.test.js > works is not a fixed test, but is marked snapshot",
     ),
     "quarantined and expected": (
-        lambda one: {"quarantine": {"src/menu.test.js > works": {"fix": {"PASSED": 1, "FAILED": 1}}}},
+        lambda instance: {"quarantine": {"src/menu.test.js > works": {"fix": {"PASSED": 1, "FAILED": 1}}}},
         "expectations",
         "src/menu.test.js > works is quarantined and in a result",
     ),
-    "token": (lambda one: {"body": f"run it with {GITHUB_TOKEN}"}, "secrets", "ghp_a1a1…"),
-    "private key": (lambda one: {"body": "-----BEGIN RSA PRIVATE KEY-----"}, "secrets", "-----BEG…"),
-    "no base": (lambda one: {"base": one.base.model_copy(update={"sha": "b" * 40})}, "commits", "base bbbb"),
-    "no merge": (lambda one: {"merge_sha": "c" * 40}, "commits", "merge cccc"),
-    "other manifests": (lambda one: {"manifests": f"{one.base.sha}^"}, "commits", "neither those of the base"),
-    "other sources": (lambda one: {"image": "0" * 32}, "digests", "image is 0000"),
+    "token": (lambda instance: {"body": f"run it with {GITHUB_TOKEN}"}, "secrets", "ghp_a1a1…"),
+    "private key": (lambda instance: {"body": "-----BEGIN RSA PRIVATE KEY-----"}, "secrets", "-----BEG…"),
+    "no base": (lambda instance: {"base": instance.base.model_copy(update={"sha": "b" * 40})}, "commits", "base bbbb"),
+    "no merge": (lambda instance: {"merge_sha": "c" * 40}, "commits", "merge cccc"),
+    "other manifests": (
+        lambda instance: {"manifests": f"{instance.base.sha}^"},
+        "commits",
+        "neither those of the base",
+    ),
+    "other sources": (lambda instance: {"image": "0" * 32}, "digests", "image is 0000"),
     "other install": (
-        lambda one: {"environment": one.environment.model_copy(update={"node": "8"})},
+        lambda instance: {"environment": instance.environment.model_copy(update={"node": "8"})},
         "digests",
         "environment_digest is",
     ),
     "does not apply": (
-        lambda one: {"fix_patch": one.fix_patch.replace("-old", "-other")},
+        lambda instance: {"fix_patch": instance.fix_patch.replace("-old", "-other")},
         "patches",
         "the fix patch does not apply: error: patch failed: src/menu.js",
     ),
-    "other fix": (lambda one: {"fix_patch": one.fix_patch.replace("+old", "+ol")}, "patches", "merge commit's tree"),
-    "other test": (lambda one: {"test_patch": ""}, "patches", "merge commit's tree"),
-    "no scope": (lambda one: {"files": ()}, "files", "no test file is run"),
-    "other scope": (lambda one: {"files": ("src/gone.test.js",)}, "files", "src/gone.test.js is neither"),
+    "other fix": (lambda instance: {"fix_patch": instance.fix_patch.replace("+old", "+ol")}, "patches", "merge commit's tree"),
+    "other test": (lambda instance: {"test_patch": ""}, "patches", "merge commit's tree"),
+    "no scope": (lambda instance: {"files": ()}, "files", "no test file is run"),
+    "other scope": (lambda instance: {"files": ("src/gone.test.js",)}, "files", "src/gone.test.js is neither"),
 }  # fmt: skip
 
 

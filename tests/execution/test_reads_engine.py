@@ -78,8 +78,8 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Li
     made = {runner: Library(sandbox, folder, runner) for runner in LIBRARIES}
     yield made
     layers = {layer for one in made.values() for layer in (one.made.image, one.made.environment_digest)}
-    own = [one for one in sandbox.images.kept() if one.kind in USEFUL and one.digest in layers]
-    for one in sorted(own, key=lambda one: USEFUL[one.kind]):
+    own = [layer for layer in sandbox.images.kept() if layer.kind in USEFUL and layer.digest in layers]
+    for one in sorted(own, key=lambda layer: USEFUL[layer.kind]):
         sandbox.images.remove(one)
 
 

@@ -156,5 +156,5 @@ class Walk:
         if value is None:
             return None
         if isinstance(value, list):
-            return [self._value(selection, one, (*path, index)) for index, one in enumerate(value)]
+            return [self._value(selection, entry, (*path, index)) for index, entry in enumerate(value)]
         return self.node(selection, value, path)

@@ -98,10 +98,10 @@ def test_a_doubt_left_open_by_the_machine_is_not_kept(evaluation: Evaluation, mo
 
     monkeypatch.setattr("pipeline.pages.running.look", look)
     first = [verdict for verdict in Evaluation(evaluation.run).evaluate() if verdict.sample == 4]
-    assert [(one.result, one.cause) for one in first] == [("error", "machine")] * 2
+    assert [(verdict.result, verdict.cause) for verdict in first] == [("error", "machine")] * 2
     monkeypatch.setattr("pipeline.pages.running.look", lambda _: Looked(SEEN[0]))
     again = [verdict for verdict in Evaluation(evaluation.run).evaluate() if verdict.sample == 4]
-    assert [one.result for one in again] == ["passed", "passed"]
+    assert [verdict.result for verdict in again] == ["passed", "passed"]
 
 
 def test_a_doubt_that_another_good_example_settled_is_settled_again(tmp_path: Path, monkeypatch) -> None:
@@ -265,8 +265,8 @@ def test_equal_samples_count_as_one_of_each_case(passing: int) -> None:
     assert rows[0].interval == pytest.approx(wilson(passing, 12))
     assert rows[1].interval == pytest.approx(rows[0].interval)
     before = [verdicts_of(12, samples, lambda case: case < 2) for samples in (1, 20)]
-    (one,), (many,) = compared(before[0], once), compared(before[1], often)
-    assert one.p == many.p == pytest.approx(mcnemar(one.only_first, one.only_second))
+    (few,), (many,) = compared(before[0], once), compared(before[1], often)
+    assert few.p == many.p == pytest.approx(mcnemar(few.only_first, few.only_second))
 
 
 def test_samples_of_cases_that_do_not_differ_count_all() -> None:

@@ -38,7 +38,7 @@ def test_every_assertion_fails_on_a_page_that_has_its_subject(case: Case):
     partly = [example for example in case.examples if len(set(example.expected.values())) == 2]
     assert len(good) >= 2
     for name in asserted(case)[1:]:
-        assert any(one.expected[name] == "fail" for one in partly), name
+        assert any(example.expected[name] == "fail" for example in partly), name
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)

@@ -61,7 +61,7 @@ def test_instances_without_checked_references_are_reported(bench: Bench) -> None
             Outcome.CRASHED if name == "oracle" and prediction.instance_id == first else outcome
             for prediction in predictions
         ]
-        verdicts = [factories.make_verdict(one, end) for one, end in zip(predictions, ends, strict=True)]
+        verdicts = [factories.make_verdict(prediction, end) for prediction, end in zip(predictions, ends, strict=True)]
         write_records(bench.store.evaluation(repo, name, name) / "verdicts.jsonl", verdicts)
     assert unchecked(bench.store, repo, dataset) == [first]
     assert unchecked(bench.store, repo, dataset[1:]) == []

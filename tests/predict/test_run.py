@@ -32,7 +32,7 @@ def test_the_same_experiment_continues_its_run(bench: Bench) -> None:
     answer(first)
     again = open_run(bench.store, EXPERIMENT)
     assert (again.name, again.digest) == (first.name, first.digest)
-    assert [one.number for one in again.missing()] == [instance.number for instance in first.instances[1:]]
+    assert [instance.number for instance in again.missing()] == [instance.number for instance in first.instances[1:]]
     assert not bench.store.archive_root.exists()
 
 
@@ -122,7 +122,10 @@ def test_oracles_answers_follow_the_gold_patches(bench: Bench) -> None:
         answer(run)
     changed = [instance.model_copy(update={"fix_patch": "other"}) for instance in runs[0].instances]
     write_records(bench.store.dataset(REPO), changed)
-    assert [len(open_run(bench.store, one).missing()) - len(changed) for one in (oracle, EXPERIMENT)] == [0, -1]
+    assert [len(open_run(bench.store, experiment).missing()) - len(changed) for experiment in (oracle, EXPERIMENT)] == [
+        0,
+        -1,
+    ]
 
 
 @pytest.mark.rule("bad-input")

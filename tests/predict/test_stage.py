@@ -89,7 +89,7 @@ def test_a_finished_run_is_not_done_again(bench: Bench) -> None:
     predictor = oracle(bench)
     first = predictor.predict()
     (path,) = bench.store.predictions(REPO, "oracle", "oracle").glob("*/predictions.jsonl")
-    manifests = {one: one.stat().st_mtime_ns for one in path.parent.rglob("manifest.json")}
+    manifests = {manifest: manifest.stat().st_mtime_ns for manifest in path.parent.rglob("manifest.json")}
     before = path.read_bytes()
     assert predictor.predict() == first
     assert path.read_bytes() == before

@@ -147,11 +147,11 @@ def test_variants_of_a_program_behave_the_same(tmp_path: Path) -> None:
     """This should follow from the rules, and is tested as well: every variant of a program, in one process."""
     found = code(PROGRAM, "a.js")
     variants = [(name, found.edited(edit)) for name, edit in edits(same.RULES, found)]
-    texts = [PROGRAM, *(one.text.decode() for _, one in variants if one)]
+    texts = [PROGRAM, *(variant.text.decode() for _, variant in variants if variant)]
     script = "for (const text of JSON.parse(require('fs').readFileSync(0))) console.log(JSON.stringify(eval(text)))"
     ran = subprocess.run(["node", "-e", script], input=json.dumps(texts), capture_output=True, text=True, check=True)
     expected, *printed = ran.stdout.splitlines()
     assert json.loads(expected)[0] == "3 things"
-    assert [text for text, one in zip(texts[1:], printed, strict=True) if one != expected] == []
-    assert all(one for _, one in variants)
+    assert [text for text, line in zip(texts[1:], printed, strict=True) if line != expected] == []
+    assert all(variant for _, variant in variants)
     assert len(printed) > 60

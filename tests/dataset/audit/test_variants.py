@@ -58,8 +58,8 @@ def instance(folder: Path, test: str = "getByRole('navigation');\n") -> tuple[Hi
 
 @pytest.fixture
 def drawn(tmp_path: Path) -> tuple[History, Instance, Drawn]:
-    made, one = instance(tmp_path)
-    return made, one, draw(one, open_clone(made.folder), 20, 0)
+    made, candidate = instance(tmp_path)
+    return made, candidate, draw(candidate, open_clone(made.folder), 20, 0)
 
 
 def test_twenty_of_each_kind_and_every_hunk(drawn: tuple[History, Instance, Drawn]) -> None:

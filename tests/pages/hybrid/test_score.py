@@ -53,7 +53,7 @@ def test_without_any_part_there_is_no_score(machine):
 def test_feedback_is_of_all_parts_in_their_order(machine):
     machine["functional"] = Part(score=0, feedback=(Feedback(level="error", message="It does not render."),))
     messages = feedback(evaluate("no", expected="yes"))
-    assert [sorted(one) for one in messages] == [["level", "message"]] * 2
+    assert [sorted(message) for message in messages] == [["level", "message"]] * 2
     assert messages[0] == {"level": "error", "message": "It does not render."}
 
 

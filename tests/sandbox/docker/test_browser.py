@@ -45,7 +45,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[DockerSandb
     sandbox.images.instance(environment, instance, manifests)
     yield sandbox, instance, installed
     own = [layer for layer in sandbox.images.kept() if layer.digest in (environment, instance)]
-    for one in sorted(own, key=lambda one: USEFUL[one.kind]):
+    for one in sorted(own, key=lambda layer: USEFUL[layer.kind]):
         sandbox.images.remove(one)
 
 

@@ -34,7 +34,7 @@ def test_only_public_registries_are_reachable() -> None:
     )
     assert list(found.hosts) == PUBLIC
     assert set(found.forwarded.values()) == {(host, 443) for host in PUBLIC}
-    assert len(set(found.hosts.values())) == 2 and all(one.startswith("127.") for one in found.hosts.values())
+    assert len(set(found.hosts.values())) == 2 and all(host.startswith("127.") for host in found.hosts.values())
 
 
 def test_a_private_registry_is_reachable_at_its_port() -> None:

@@ -124,8 +124,8 @@ def test_the_next_task_of_a_repository_pays_only_for_changes(make_checkout, run_
         second = run_agent(root, model.url, toml=toml, OPENAI_SHARED_API_KEY="sk-shared-1")
     assert (first.code, second.code) == (0, 0), first.stderr
     sent = [request for request in model.requests if request.path == "/v1/embeddings"]
-    assert [len(one.body["input"]) for one in sent] == [2, 1, 1, 1]
-    assert [one.authorization[-8:] for one in sent] == ["shared-1", "secret-1"] * 2
+    assert [len(request.body["input"]) for request in sent] == [2, 1, 1, 1]
+    assert [request.authorization[-8:] for request in sent] == ["shared-1", "secret-1"] * 2
     assert "File: src/theme.css" in sent[2].body["input"][0]
     assert second.metadata["localisation"]["retrieved"]
     assert [entry["step"] for entry in second.trajectory][:4] == ["files", "folders", "index", "retrieve"]

@@ -132,9 +132,9 @@ def test_published_records_hold_lists_in_strings(tmp_path: Path) -> None:
     }
     path = tmp_path / "all.json"
     path.write_text(json.dumps([record, record | {"patch": 1}]))
-    ((one,), problems) = rows(path)
-    assert one.expected == ({"a"}, set())
-    assert one.merged().pull.pictures == (Picture(address=ADDRESS, media="image/png"),)
+    ((row,), problems) = rows(path)
+    assert row.expected == ({"a"}, set())
+    assert row.merged().pull.pictures == (Picture(address=ADDRESS, media="image/png"),)
     assert len(problems) == 1 and "all.json:1: field 'patch'" in problems[0]
 
 
@@ -229,8 +229,8 @@ def test_the_transitions_of_multi_swe_bench(tmp_path: Path) -> None:
     record |= {"resolved_issues": [], "fix_patch": FIX_PATCH, "test_patch": TEST_PATCH, "hints": "It is a nav."}
     path = tmp_path / "ui_dataset.jsonl"
     path.write_text(json.dumps(record | {"fixed_tests": {"a": triple}, "p2p_tests": {"b": triple}}))
-    ((one,), _) = rows(path)
-    assert (one.expected, one.merged().pull.hints) == (({"a"}, {"b"}), "It is a nav.")
+    ((row,), _) = rows(path)
+    assert (row.expected, row.merged().pull.hints) == (({"a"}, {"b"}), "It is a nav.")
 
 
 @pytest.mark.rule("bad-input")

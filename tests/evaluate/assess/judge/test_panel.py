@@ -58,7 +58,7 @@ def test_a_rating_is_sent_as_soon_as_it_is_paid_for(court):
 def test_a_failing_question_affects_no_other(court):
     here = court(3)
     request = here.panel().request(here.gateway, question("patch"))
-    assert [one.failure for one in request.failed(ValueError("a mistake"))] == ["ValueError"]
+    assert [result.failure for result in request.failed(ValueError("a mistake"))] == ["ValueError"]
     broken = replace(request, request=replace(request.request, messages=(object(),)))
     assert [result[-1].failure for _, result in each([broken, request], jobs=1)] == ["TypeError", ""]
 

@@ -63,9 +63,11 @@ def test_without_a_judge_there_is_no_rating_and_no_note(evaluation):
     evaluation.predict(menu=FIX)
     evaluation.evaluate()
     found = assessed(evaluation, Extras())
-    assert all(one.judge is None and "judge" not in one.notes for one in found.values())
+    assert all(assessment.judge is None and "judge" not in assessment.notes for assessment in found.values())
     path = evaluation.store.evaluation(factories.REPO, "magentless", "model-a") / "assessments.jsonl"
-    assert [assessment.score for assessment in read_records(path, Assessment)] == [one.score for one in found.values()]
+    assert [assessment.score for assessment in read_records(path, Assessment)] == [
+        assessment.score for assessment in found.values()
+    ]
 
 
 @pytest.mark.rule("stories-silence")
