@@ -60,7 +60,11 @@ SPOILED: dict[str, tuple[Change, str, str]] = {
         "patches",
         "the fix patch does not apply: error: patch failed: src/menu.js",
     ),
-    "other fix": (lambda instance: {"fix_patch": instance.fix_patch.replace("+old", "+ol")}, "patches", "merge commit's tree"),
+    "other fix": (
+        lambda instance: {"fix_patch": instance.fix_patch.replace("+old", "+ol")},
+        "patches",
+        "merge commit's tree",
+    ),
     "other test": (lambda instance: {"test_patch": ""}, "patches", "merge commit's tree"),
     "no scope": (lambda instance: {"files": ()}, "files", "no test file is run"),
     "other scope": (lambda instance: {"files": ("src/gone.test.js",)}, "files", "src/gone.test.js is neither"),
