@@ -95,7 +95,8 @@ def _starts_runner(tree: Tree, step: Step) -> bool:
     named = [word for word in step.text.split() if manifest and word in manifest.table("scripts")]
     if not manifest or not _CALLS.match(step.text):
         return False
-    return any(True for _ in scripts.calls(tree, step.folder, manifest, tuple(uses.programs()), named))
+    calls = scripts.calls(tree, step.folder, manifest, tuple(uses.programs()), named)
+    return any(True for call in calls for _ in uses.started(call))
 
 
 def _testing(tree: Tree) -> list[tuple[File, Job]]:

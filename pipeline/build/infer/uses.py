@@ -244,11 +244,17 @@ def wrappers(manifest: Manifest) -> list[str]:
 
 def _by_scripts(tree: Tree, folder: str, manifest: Manifest, tests: Sequence[str]) -> Iterator[Use]:
     for call in scripts.calls(tree, folder, manifest, tuple(programs()), scripts.names(manifest)):
-        for runner, wrapper in programs()[call.program]:
-            command = (wrapper or runner).command
-            includes = not wrapper or _includes(tree, folder, runner, wrapper, tests)
-            if includes and (not command or command in call.words[:1]):
+        for runner, wrapper in started(call):
+            if not wrapper or _includes(tree, folder, runner, wrapper, tests):
                 yield Use(folder if call.folder is None else call.folder, runner.name, call.evidence, call, wrapper)
+
+
+def started(call: Call) -> Iterator[tuple[Runner, Wrapper | None]]:
+    """The runners that a call may start, each with its wrapper if there is one: of `ng`, only those of `ng test`."""
+    for runner, wrapper in programs()[call.program]:
+        command = (wrapper or runner).command
+        if not command or command in call.words[:1]:
+            yield runner, wrapper
 
 
 def _by_dependencies(tree: Tree, folder: str, manifest: Manifest, tests: Sequence[str]) -> Iterator[Use]:

@@ -153,6 +153,17 @@ def test_a_script_that_starts_a_runner_is_a_test_whatever_its_name() -> None:
     assert [step.text for step in jobs.before_tests(of(files))] == ["npm run build"]
 
 
+def test_a_program_that_also_builds_tests_by_its_command_only() -> None:
+    """The build of an Angular workspace was taken for its tests, and left out of the commands before them."""
+    scripts = {"build": "ng build ui", "icons": "nx run ui:icons", "check": "ng test ui"}
+    files = {
+        "package.json": json.dumps({"scripts": scripts}),
+        ".travis.yml": "script: [npm run build, npm run icons, npm run check]",
+    }
+    assert [step.text for step in jobs.testing(of(files))] == ["npm run check"]
+    assert [step.text for step in jobs.before_tests(of(files))] == ["npm run build", "npm run icons"]
+
+
 MAKEFILE = """
 OUT = web/src
 .PHONY: proto
