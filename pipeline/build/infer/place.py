@@ -1,7 +1,8 @@
 """Which runner runs a commit's tests, and in which folder.
 
 It is the one of the nearest package above the touched tests that has a runner; or the root's, if its configuration runs
-the tests of packages, or if the tests are in several packages. Does not cover runs in more than one folder.
+the tests of packages, or if the tests are in several packages. A runner that no script calls runs where it is
+configured: a project of Nx need not be a package. Does not cover runs in more than one folder.
 """
 
 from __future__ import annotations
@@ -27,6 +28,13 @@ Known = Callable[[str], list[Use]]
 def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str, Found]) -> tuple[Use, str]:
     """The use that runs most of these test files, and why it is in its folder. Raises Unsupported."""
     tests = own_tests(tree, files)
+    use, why = _of_packages(tree, manifest, tests, fixed)
+    configured = "" if "folder" in fixed or use.call.program else _configured(tree, use, tests)
+    return (use._replace(folder=configured), "its configuration") if configured else (use, why)
+
+
+def _of_packages(tree: Tree, manifest: Manifest, tests: Sequence[str], fixed: dict[str, Found]) -> tuple[Use, str]:
+    """The use of the packages above these tests, and why it is in its folder. Raises Unsupported."""
     angular.require_report(tree, tests)
     imported = _named(tree, tests)
     known = cache(lambda folder: uses.of_package(tree, folder, imported, tests))
@@ -46,7 +54,7 @@ def choose(tree: Tree, manifest: Manifest, files: Sequence[str], fixed: dict[str
         raise Unsupported("runner_unsupported", _nothing(manifest))
     folders = Counter(use.folder for use in nearest)
     root = next(iter(known("")), None)
-    if root and (len(folders) > 1 or root.runner == nearest[0].runner and _aggregates(tree, root, manifest)):
+    if root and (len(folders) > 1 or root.runner == nearest[0].runner and _aggregates(tree, root)):
         return root, "the root runs the packages' tests"
     folder = min(folders, key=lambda path: (-folders[path], path))
     left_out = f"; those of {', '.join(sorted(set(folders) - {folder}))} are left out" if len(folders) > 1 else ""
@@ -61,8 +69,24 @@ def alternatives(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterat
     folders = {folder for file in tests or ["package.json"] for folder in above(file)}
     members = {folder for folder in folders if workspaces.installed(tree, folder, named)}
     for folder in sorted(members, key=lambda path: (-len(path), path)):
-        yield from uses.of_package(tree, folder, imported, tests)
-        yield from uses.of_scripts(tree, folder, tests)
+        found = [*uses.of_package(tree, folder, imported, tests), *uses.of_scripts(tree, folder, tests)]
+        yield from found
+        yield from (use._replace(folder=below) for use in found if (below := _configured(tree, use, tests)))
+
+
+def _configured(tree: Tree, use: Use, tests: Sequence[str]) -> str:
+    """The folder below that of a use in which its runner is configured for most of these tests, the nearest above them;
+    empty if there is none, or if the configuration in the use's own folder counts: it does, unless the tests belong to
+    a project that it does not cover."""
+    spec, tested, manifest = runner(use.runner), angular.project(tree, tests), tree.manifest(use.folder)
+    homes = {folder for folder, name in map(posixpath.split, tree.paths) if re.search(spec.configuration, name)}
+    nearest = Counter(next((folder for folder in above(test) if folder in homes), "") for test in tests)
+    found = max(nearest, key=lambda folder: (nearest[folder], folder), default="")
+    is_own = uses.is_configured(tree, use.folder, spec) or bool(manifest and spec.key in manifest.data)
+    is_project = tested is not None and (tested.folder, tested.runner) == (found, use.runner)
+    counts = is_own and not (is_project and not _aggregates(tree, use))
+    is_below = found != use.folder and use.folder in ("", *above(found))
+    return found if is_below and not counts and not use.wrapper else ""
 
 
 def _named(tree: Tree, tests: Sequence[str]) -> frozenset[str]:
@@ -214,10 +238,12 @@ def _nothing(manifest: Manifest) -> str:
     return f"package.json names none of: {', '.join(all_runners())}{script_note}{calls}"
 
 
-def _aggregates(tree: Tree, use: Use, manifest: Manifest) -> bool:
-    """Whether the runner's configuration at the root covers several packages."""
-    spec = runner(use.runner)
+def _aggregates(tree: Tree, use: Use) -> bool:
+    """Whether the runner's configuration in the folder of a use covers several packages."""
+    spec, manifest = runner(use.runner), tree.manifest(use.folder)
     if not spec.aggregate:
         return False
-    texts = [tree.text(path) for path in tree.matching(re.compile(spec.configuration).search) if "/" not in path]
-    return any(re.search(spec.aggregate, text) for text in [*texts, str(manifest.data.get(spec.key, ""))])
+    inside = (path for path in tree.paths if posixpath.dirname(path) == use.folder)
+    texts = [tree.text(path) for path in inside if re.search(spec.configuration, posixpath.basename(path))]
+    key = str(manifest.data.get(spec.key, "")) if manifest else ""
+    return any(re.search(spec.aggregate, text) for text in (*texts, key))

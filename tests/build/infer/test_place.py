@@ -313,3 +313,31 @@ def test_a_tool_that_we_do_not_support_is_named(script: str, tool: str) -> None:
     made = tree(devDependencies={"lit": "3"}, scripts={"test": script})
     with pytest.raises(Unsupported, match=tool):
         read(made, "src/menu.test.js")
+
+
+@pytest.mark.parametrize(
+    ("files", "folder"),
+    [
+        ({"libs/ui/vite.config.mts": ""}, "libs/ui"),
+        ({"libs/ui/vite.config.mts": "", "vitest.config.ts": ""}, ""),
+        ({"libs/ui/vite.config.mts": "", "vite.config.ts": "", "libs/ui/project.json": "nx"}, "libs/ui"),
+        ({"libs/ui/vite.config.mts": "", "vitest.workspace.ts": "defineWorkspace", "libs/ui/project.json": "nx"}, ""),
+        ({"libs/vite.config.ts": "", "libs/icons/vite.config.ts": ""}, "libs"),
+    ],
+)
+def test_a_runner_that_no_script_calls_runs_where_it_is_configured(files: dict[str, str], folder: str) -> None:
+    """The projects of an Nx workspace are no packages; Vitest ran at the root, without their configuration."""
+    nx = {"nx": package(targets={"test": {"executor": "@nx/vite:test"}})}
+    made = tree(
+        {path: nx.get(text, text) for path, text in files.items()},
+        devDependencies={"vitest": "^2", "nx": "^20"},
+        scripts={"test": "nx run-many -t test"},
+    )
+    assert read(made, "libs/ui/src/menu.spec.ts").folder == folder
+
+
+def test_a_runner_that_a_script_calls_runs_where_the_script_calls_it() -> None:
+    made = tree({"libs/ui/vite.config.ts": ""}, devDependencies={"vitest": "^2"}, scripts={"test": "vitest"})
+    assert read(made, "libs/ui/src/menu.spec.ts").folder == ""
+    folders = [use.folder for use in place.alternatives(made, made.root(), ["libs/ui/src/menu.spec.ts"])]
+    assert "libs/ui" in folders
