@@ -131,9 +131,11 @@ class Case:
         misses a file."""
         packages, missing, tested = own_packages(self.tree), self.missing, _tested(self)
         named = {folder: name for name, folder in packages.items()}
-        owners = (
-            next((named[folder] for folder in above(path.lstrip("/")) if folder in named), "") for path in missing.files
+        inside = self.environment.folder
+        paths = (
+            home for path in missing.files for home in (path.lstrip("/"), posixpath.join(inside, path.lstrip("/")))
         )
+        owners = (next((named[folder] for folder in above(path) if folder in named), "") for path in paths)
         others = (name for name in owners if packages.get(name, "") not in ("", tested))
         return tuple(dict.fromkeys((*missing.own, *others)))
 

@@ -58,6 +58,11 @@ _FROM_FOLDER = re.compile(
     r"404: /base/(?P<request>[^\s?'\"]+\.(?:[cm]?js|css|json)\b)"
     r"|(?:No test files found:|Cannot find any files matching pattern) ['\"](?P<pattern>[^'\"\n]*\*[^'\"\n]*)"
 )
+#: how Node reports that code of the repository sought a file and got no path: the first frame outside of packages
+_SOUGHT = re.compile(
+    r"The \"paths?(?:\[\d+\])?\" argument must be of type string\. Received (?:type )?undefined"
+    r"(?:[^\n]*\n){1,30}?\s+at (?:[^\n(]*\()?(?!node:|internal/|\S*node_modules/)([^\s():]+/[^\s():]+):\d+:\d+"
+)
 _BUILTIN = re.compile(
     r"^(?:node:|data:|https?:|virtual:|\0|undefined$"
     r"|(?:assert|async_hooks|buffer|child_process|cluster|console|constants|crypto|dgram|diagnostics_channel|dns|domain"
@@ -94,7 +99,7 @@ def missing_from(
     manifests."""
     text = "\n".join(line[:LINE] for line in log[-END:].splitlines())
     named = (next(filter(None, match.groups())) for match in _MISSING.finditer(text))
-    specifiers = dict.fromkeys((*named, *_by_short_name(text), *_advised(text), *_requested(text)))
+    specifiers = dict.fromkeys((*named, *_by_short_name(text), *_advised(text), *_requested(text), *_seeking(text)))
     own, paths, foreign = list[str](), list[str](), list[str]()
     for specifier in specifiers:
         inside = specifier.rpartition("/node_modules/")[2] if "/node_modules/" in specifier else ""
@@ -129,6 +134,11 @@ def _to_run(text: str) -> Iterator[str]:
     """The scripts that a program advises to run, by their names."""
     for line in filter(_ADVISES.search, text.splitlines()):
         yield from (name for match in _TO_RUN.finditer(line) for name in match.groups() if name)
+
+
+def _seeking(text: str) -> Iterator[str]:
+    """The files of the repository whose code sought another file in vain: their package may have to make it."""
+    yield from (path if path.startswith("/") else f"./{path}" for path in _SOUGHT.findall(text))
 
 
 def _requested(text: str) -> Iterator[str]:

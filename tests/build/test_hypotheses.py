@@ -454,6 +454,20 @@ def test_a_script_advised_by_a_log_is_run(log: str, scripts: list[str]) -> None:
     assert [hypothesis.environment.prepare[0][-1] for hypothesis in found] == scripts
 
 
+def test_a_file_is_named_from_the_folder_in_which_the_tests_run() -> None:
+    """A front end's tests name the files of its packages so."""
+    files = {
+        "web/package.json": package(workspaces=["packages/*"], devDependencies={"jest": "^29"}),
+        "web/package-lock.json": "{}",
+        "web/packages/sdk/package.json": package(name="sdk", scripts={"build": "tsc"}),
+        "web/packages/ui/package.json": package(name="ui", dependencies={"sdk": "*"}),
+    }
+    log = 'The "path" argument must be of type string. Received undefined\n  at load (packages/sdk/src/load.ts:1:2)\n'
+    found = case(of(files), log, tests=("web/packages/ui/a.test.js",))
+    assert found.unbuilt == ("sdk",)
+    assert [argv[-2:] for argv in named(found, "prepared")[0].environment.prepare] == [("web/packages/sdk", "build")]
+
+
 def test_a_manifest_with_only_entry_points_is_no_package() -> None:
     """Each component had such a manifest, without dependencies and scripts; those of the package were not
     considered."""

@@ -124,3 +124,27 @@ def test_in_advice_only_words_with_a_version_are_further_packages() -> None:
 def test_nothing_can_be_made_if_nothing_is_missing() -> None:
     assert missing("all tests passed") == NOTHING and not NOTHING.can_be_made
     assert not missing("Cannot find module 'lodash'").can_be_made
+
+
+FRAMES = """
+  at new NodeError (node:internal/errors:405:5)
+  at Object.dirname (node:path:1275:5)
+  at sync (node_modules/find-up/index.js:3:4)
+  at load (packages/icons/src/load.ts:14:25)
+  at Object.process (src/transform.js:27:35)
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "files"),
+    [
+        ('TypeError: The "paths[0]" argument must be of type string. Received undefined', True),
+        ('TypeError [ERR_INVALID_ARG_TYPE]: The "path" argument must be of type string. Received undefined', True),
+        ('The "path" argument must be of type string. Received type undefined', True),
+        ('The "path" argument must be of type string. Received an instance of URL', False),
+    ],
+)
+def test_code_that_sought_a_file_in_vain(error: str, files: bool) -> None:
+    """A package read the schema that its build makes, and its log did not name that file."""
+    found = missing(f"{error}\n{FRAMES}")
+    assert found.files == (("packages/icons/src/load.ts",) if files else ())
