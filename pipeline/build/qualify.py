@@ -102,11 +102,19 @@ class Qualify:
         return self.environment
 
     def perform(self, tell: Tell) -> Qualified:
-        """Qualify; if gold fixes nothing without the files that only tests import, again with them in gold."""
-        qualified = self._once(tell)
+        """Qualify; if gold fixes nothing without the files that only tests import, again with them in gold, and with
+        what the first attempt taught."""
+        taught = list(self.learned)
+
+        def heard(event: Event) -> None:
+            if isinstance(event.data, Layers | Lessons):
+                taught.extend(row for row in event.data.learned if row not in taught)
+            tell(event)
+
+        qualified = self._once(heard)
         if self.moved and kind(qualified.outcome) == "no_fix_transition":
             tell(Event(self.name, f"gold needs {', '.join(self.moved)}: once more with them"))
-            retried = replace(self, moved=(), needs=self.moved)._once(tell)
+            retried = replace(self, moved=(), needs=self.moved, learned=tuple(taught))._once(tell)
             return retried if kind(retried.outcome) == QUALIFIED else qualified
         return qualified
 

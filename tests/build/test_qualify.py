@@ -14,7 +14,7 @@ from tiny_library import LIMITS, PULLS, QUALIFIED, Bench, instance_id
 
 from pipeline.build import faults
 from pipeline.build.learned import Learned, preparations, recall
-from pipeline.build.qualify import Settings, recipe, request
+from pipeline.build.qualify import Lessons, Qualified, Qualify, Settings, recipe, request
 from pipeline.build.reasons import REASONS
 from pipeline.build.remedies import Situation
 from pipeline.core.git import open_clone, show
@@ -22,7 +22,7 @@ from pipeline.core.names import Repo
 from pipeline.core.records import Health, Instance, Rejection, Status, Triple
 from pipeline.core.store import Unit, read_json, read_records
 from pipeline.core.trust import demo_commits, require_trust
-from pipeline.core.work import silent
+from pipeline.core.work import Event, Tell, silent
 from pipeline.ecosystems import parser
 from pipeline.execution import counter
 from pipeline.execution.run import TestRun
@@ -223,6 +223,24 @@ def test_later_candidates_start_in_the_environment_that_worked(tiny: Bench) -> N
     assert recall([row], environment, nothing).environment == environment, "not all tests need what one needs"
     assert preparations([row], environment) == [tiny.outcomes["made"].environment.prepare]
     assert preparations([row], environment.model_copy(update={"folder": "packages/other"})) == []
+
+
+def test_the_attempt_with_helpers_in_gold_begins_with_what_the_first_one_taught(
+    tiny: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It repeated installs that had failed for minutes."""
+    seen: list[tuple[tuple[str, ...], list[str]]] = []
+
+    def once(asked: Qualify, tell: Tell) -> Qualified:
+        seen.append((asked.needs, [row.fault for row in asked.learned]))
+        row = Learned(fault=f"fault {len(seen)}", remedy="whole", found={}, era="", deviation="")
+        tell(Event(asked.name, data=Lessons((row, row))))
+        return Qualified(asked.rejected("no_fix_transition", ""))
+
+    monkeypatch.setattr(Qualify, "_once", once)
+    asked = request(Settings(tiny.sandbox), open_clone(tiny.library), tiny.candidate("menu"))
+    replace(asked, moved=("src/wrap.js",)).perform(silent)
+    assert seen == [((), []), (("src/wrap.js",), ["fault 1"])]
 
 
 @pytest.mark.rule("identity")
