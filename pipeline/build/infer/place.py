@@ -54,7 +54,7 @@ def _of_packages(tree: Tree, manifest: Manifest, tests: Sequence[str], fixed: di
         raise Unsupported("runner_unsupported", _nothing(manifest))
     folders = Counter(use.folder for use in nearest)
     root = next(iter(known("")), None)
-    if root and (len(folders) > 1 or root.runner == nearest[0].runner and _aggregates(tree, root)):
+    if root and (len(folders) > 1 or _covers(tree, root, nearest[0])):
         return root, "the root runs the packages' tests"
     folder = min(folders, key=lambda path: (-folders[path], path))
     left_out = f"; those of {', '.join(sorted(set(folders) - {folder}))} are left out" if len(folders) > 1 else ""
@@ -78,13 +78,12 @@ def _configured(tree: Tree, use: Use, tests: Sequence[str]) -> str:
     """The folder below that of a use in which its runner is configured for most of these tests, the nearest above them;
     empty if there is none, or if the configuration in the use's own folder counts: it does, unless the tests belong to
     a project that it does not cover."""
-    spec, tested, manifest = runner(use.runner), angular.project(tree, tests), tree.manifest(use.folder)
+    spec, tested = runner(use.runner), angular.project(tree, tests)
     homes = {folder for folder, name in map(posixpath.split, tree.paths) if re.search(spec.configuration, name)}
     nearest = Counter(next((folder for folder in above(test) if folder in homes), "") for test in tests)
     found = max(nearest, key=lambda folder: (nearest[folder], folder), default="")
-    is_own = uses.is_configured(tree, use.folder, spec) or bool(manifest and spec.key in manifest.data)
     is_project = tested is not None and (tested.folder, tested.runner) == (found, use.runner)
-    counts = is_own and not (is_project and not _aggregates(tree, use))
+    counts = _configures(tree, use) and not (is_project and not _aggregates(tree, use))
     is_below = found != use.folder and use.folder in ("", *above(found))
     return found if is_below and not counts and not use.wrapper else ""
 
@@ -236,6 +235,20 @@ def _nothing(manifest: Manifest) -> str:
     foreign = _foreign(manifest, manifest.table("scripts"))
     calls = "".join(f"; its scripts call {row['tool']}: {row['why']}" for row in foreign)
     return f"package.json names none of: {', '.join(all_runners())}{script_note}{calls}"
+
+
+def _covers(tree: Tree, root: Use, use: Use) -> bool:
+    """Whether the root runs the tests of a package: its configuration covers several packages, or a script of the root
+    calls the runner and the root configures it, while the package only depends on it."""
+    only_depends = not use.call.program and not _configures(tree, use)
+    by_root = only_depends and bool(root.call.program) and _configures(tree, root)
+    return root.runner == use.runner and (_aggregates(tree, root) or by_root)
+
+
+def _configures(tree: Tree, use: Use) -> bool:
+    """Whether the folder of a use has a configuration of its runner."""
+    spec, manifest = runner(use.runner), tree.manifest(use.folder)
+    return uses.is_configured(tree, use.folder, spec) or bool(manifest and spec.key in manifest.data)
 
 
 def _aggregates(tree: Tree, use: Use) -> bool:

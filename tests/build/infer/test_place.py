@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from trees import YARN_1, of, package, read, tree
 
@@ -334,6 +336,25 @@ def test_a_runner_that_no_script_calls_runs_where_it_is_configured(files: dict[s
         scripts={"test": "nx run-many -t test"},
     )
     assert read(made, "libs/ui/src/menu.spec.ts").folder == folder
+
+
+@pytest.mark.parametrize(
+    ("files", "scripts", "folder"),
+    [
+        ({"vitest.config.ts": ""}, {}, ""),
+        ({}, {}, "packages/ui"),
+        ({"vitest.config.ts": "", "packages/ui/vite.config.ts": ""}, {}, "packages/ui"),
+        ({"vitest.config.ts": ""}, {"test": "vitest"}, "packages/ui"),
+    ],
+)
+def test_a_package_that_only_depends_on_its_runner_is_tested_by_the_root(
+    files: dict[str, str], scripts: dict[str, str], folder: str
+) -> None:
+    """Its tests ran without the root's configuration, which has their aliases."""
+    packages = {"vitest": "^2"}
+    member = {"packages/ui/package.json": package(name="ui", devDependencies=packages, scripts=scripts)}
+    root: dict[str, Any] = {"workspaces": ["packages/*"], "devDependencies": packages, "scripts": {"test": "vitest"}}
+    assert read(tree(member | files, **root), "packages/ui/src/menu.spec.ts").folder == folder
 
 
 def test_a_runner_that_a_script_calls_runs_where_the_script_calls_it() -> None:
