@@ -179,7 +179,7 @@ def _of_command(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Ca
     index = next((i for i, word in enumerate(words) if program(word) in programs and program(word) != "node"), None)
     callees = list(_callees(words, scripts, way))
     if callees:
-        variables = way.env | assigned(words)
+        variables = way.env | assigned(words[: _caller(words)])
         for callee, extra in callees:
             further = way._replace(env=variables, trail=f"{way.trail} -> {callee}")
             yield from _of_script(reader, callee, further, extra)
@@ -232,7 +232,7 @@ def _is_of(runner: Runner, name: str) -> bool:
 def _callees(words: Sequence[str], scripts: Mapping[str, str], way: _Way) -> Iterator[tuple[str, Sequence[str]]]:
     """The scripts that a command calls, each with the words that it passes on. A manager passes on what follows. What
     other programs pass on in quotes (`run-s 'test:* -- {@}'`) is left out."""
-    start = next((i for i, word in enumerate(words) if word in (*all_managers(), *_CALLERS)), len(words))
+    start = _caller(words)
     found = [
         (index, name)
         for index, word in enumerate(words[start:], start)
@@ -243,6 +243,11 @@ def _callees(words: Sequence[str], scripts: Mapping[str, str], way: _Way) -> Ite
     for index, name in found:
         rest = list(words[index + 1 :]) if single else []
         yield name, rest[1:] if rest[:1] == ["--"] else rest
+
+
+def _caller(words: Sequence[str]) -> int:
+    """The position of the word that calls scripts; that of the end if there is none."""
+    return next((index for index, word in enumerate(words) if word in (*all_managers(), *_CALLERS)), len(words))
 
 
 def _matching(word: str, scripts: Mapping[str, str]) -> list[str]:

@@ -134,6 +134,7 @@ HANDED = [
     ("npm run base -- --config unit.js", ("--config", "unit.js"), {}),
     ("cross-env MODE=jsdom pnpm base -i", ("-i",), {"MODE": "jsdom"}),
     ("export MODE=jsdom && pnpm base", (), {"MODE": "jsdom"}),
+    ("npm run base -- dirs=core", ("dirs=core",), {}),
     ("yarn both --ci", (), {}),
     ("run-s base --silent", (), {}),
     ('concurrently "npm:lint" "npm:base"', (), {}),
