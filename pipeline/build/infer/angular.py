@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from pipeline.build.infer.documents import mapping
 from pipeline.build.infer.tree import Tree, Unsupported, above
+from pipeline.build.infer.words import commands
 from pipeline.core.texts import parse_json
 from pipeline.ecosystems import locks, versions
 
@@ -51,13 +52,30 @@ class Project(NamedTuple):
         """The file that configures Karma, from the home; empty for none."""
         return str(self.options.get("karmaConfig", "")).removeprefix("./")
 
+    @property
+    def compiles(self) -> str:
+        """The folder of the sources that its tests are compiled with, by their entry."""
+        return posixpath.dirname(str(self.options.get("main") or "")) or self.folder
+
 
 def project(tree: Tree, files: Sequence[str]) -> Project | None:
-    """The project with tests whose folder is the nearest above the first of these files; None if there is none."""
+    """The project with tests whose folder is the nearest above the first of these files; None if there is none. A
+    project in the workspace's own folder may compile only some sources. Others belong to the project that the test
+    script names."""
     folders = list(above(files[0])) if files else [""]
     tested = [listed for listed in _projects(tree, folders) if listed.builder]
     near = [listed for listed in tested if not files or listed.folder in folders]
-    return max(near, key=lambda listed: (len(listed.folder), len(listed.home)), default=None)
+    found = max(near, key=lambda listed: (len(listed.folder), len(listed.home)), default=None)
+    if found is None or found.folder != found.home or found.compiles in folders:
+        return found
+    return next((listed for listed in tested if listed.home == found.home and _is_named(tree, listed)), found)
+
+
+def _is_named(tree: Tree, listed: Project) -> bool:
+    """Whether the test script of a workspace names a project."""
+    manifest = tree.manifest(listed.home)
+    script = manifest.table("scripts").get("test", "") if manifest else ""
+    return any(listed.name in words for words in commands(script))
 
 
 def require_report(tree: Tree, files: Sequence[str]) -> None:

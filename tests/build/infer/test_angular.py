@@ -43,6 +43,18 @@ def test_the_project_of_the_tests_is_run() -> None:
 
 
 @pytest.mark.parametrize(
+    ("test", "project"),
+    [("src/demo/a.spec.ts", "demo"), ("src/icons/a.spec.ts", "ui"), ("src/ui/a.spec.ts", "ui")],
+)
+def test_sources_that_no_project_has_are_those_of_the_project_that_the_script_names(test: str, project: str) -> None:
+    """The icons beside a library were tested with the demonstration, which compiles none of their tests."""
+    files = workspace(demo=("", KARMA, {"main": "src/demo/test.ts"}), ui=("src/ui", KARMA, {"main": "tests/all.ts"}))
+    made = tree(files, devDependencies=PACKAGES | {"karma": "^6"}, scripts={"test": "ng test ui --watch false"})
+    words = read(made, test).test
+    assert words[words.index("test") + 1] == project
+
+
+@pytest.mark.parametrize(
     ("builder", "options"), [(KARMA, {}), ("@angular/build:karma", {}), (VITEST, {"runner": "karma"})]
 )
 def test_the_karma_builder_starts_karma(builder: str, options: dict[str, Any]) -> None:
