@@ -258,6 +258,12 @@ RUN = [
         {"name": "canvas"},
         "Error: Cannot find module '../build/Release/canvas.node'\nRequire stack:\n- /r/node_modules/canvas/lib/b.js",
     ),
+    # esbuild 0.10.2
+    (
+        "unbuilt-package",
+        {"name": "esbuild"},
+        "throw new Error(`esbuild: Failed\n^\n\nError: esbuild: Failed to install correctly",
+    ),
     ("unbuilt-package", {"name": "a"}, "Error: ENOENT: no such file, open '/r/node_modules/a/vendor/x'"),
     (
         "node-too-old",
