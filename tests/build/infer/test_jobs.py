@@ -167,8 +167,9 @@ def test_a_program_that_also_builds_tests_by_its_command_only() -> None:
 def test_checks_and_installs_make_nothing() -> None:
     """They would be run before the tests of a base that misses a file."""
     steps = "bun ci, pnpm dedupe, bunx biome ci, yarn depcheck, npm run format, pnpm changeset status"
-    text = f"before_script: [{steps}]\nscript: [npm run format:tokens, npm test]"
-    assert [step.text for step in jobs.before_tests(of({".travis.yml": text}))] == ["npm run format:tokens"]
+    text = f"before_script: [{steps}]\nscript: [npm run format:tokens, yarn update:icons, npm test]"
+    made = ["npm run format:tokens", "yarn update:icons"]
+    assert [step.text for step in jobs.before_tests(of({".travis.yml": text}))] == made
 
 
 MAKEFILE = """
