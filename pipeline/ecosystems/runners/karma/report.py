@@ -1,8 +1,8 @@
 """Karma's tests (Karma 1 and later, by `reporter.cjs`), with any framework in the browser.
 
 The browser gets all files as one bundle, without their names: a test is `group > title` and cannot be run by its file.
-A bundle that fails (a file that cannot be loaded, an error outside every test) counts as one file that could not run,
-named after the configuration. So does a failing hook of Mocha's, which Karma reports as a test.
+A bundle that fails (a file that cannot be compiled or loaded, an error outside every test) counts as one file that
+could not run, named after the configuration. So does a failing hook of Mocha's, which Karma reports as a test.
 """
 
 from __future__ import annotations

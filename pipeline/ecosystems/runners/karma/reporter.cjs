@@ -1,8 +1,8 @@
 // Runs Karma once with the repository's own configuration in a headless Chromium, and reports its tests as JSON. The
 // browser is CHROME_BIN, or else the first on the path. Our own launcher starts it with the flags that the
-// configuration has for a Chrome. If no browser starts, there is no report. Tests run in the order of the files: in a
-// random order, the numbers of equal names would change. Written for Karma 1 and later; only Karma 6 and later waits
-// for a configuration that is a promise.
+// configuration has for a Chrome. If the browser does not start, there is no report. Tests run in the order of the
+// files: in a random order, the numbers of equal names would change. Written for Karma 1 and later; only Karma 6 and
+// later waits for a configuration that is a promise.
 //
 // If a repository starts Karma in a program of its own, such as Angular's `ng test`, that program is started instead:
 // `node reporter.cjs COMMAND… -- FILES…`. Every Karma that it starts then gets our launcher and reporter, and keeps the
@@ -56,26 +56,34 @@ function launcher(extra) {
   return Chromium;
 }
 
-const reporter = (bundle) => function Reporter() {
-  const tests = [];
-  this.onSpecComplete = (browser, result) =>
-    tests.push({
-      path: result.suite.concat(result.description),
-      status: result.skipped ? "pending" : result.success ? "passed" : "failed",
-      said: (result.log || []).join("\n").slice(0, SAID),
-    });
-  this.onRunComplete = (browsers, { success, failed, error, exitCode }) => {
-    if (!browsers.length) return;
-    let skipped = 0; // Karma's own totals contain it only since version 6
-    browsers.forEach(({ lastResult }) => (skipped += lastResult.skipped || 0));
-    const stats = { success, failed, skipped, error, exitCode };
-    const text = JSON.stringify({ bundle, stats, tests });
-    // a program may start Karma several times
-    if (process.env[BY_SCRIPT]) fs.appendFileSync(report, `${text}\n`);
-    else fs.writeFileSync(report, text);
-    // on a line of its own, since output that is still buffered may end in the middle of a line
-    fs.writeSync(1, `\nTest results written to: ${report}\n`);
-  };
+// A run ends without browsers if the bundle could not be made, as when a test does not compile, or if a browser did not
+// start. Karma ends the run as soon as it hears of the latter, so we listen before it.
+const reporter = (bundle) => {
+  function Reporter(emitter) {
+    const tests = [];
+    let isLost = false;
+    emitter.prependListener("browser_process_failure", () => (isLost = true));
+    this.onSpecComplete = (browser, result) =>
+      tests.push({
+        path: result.suite.concat(result.description),
+        status: result.skipped ? "pending" : result.success ? "passed" : "failed",
+        said: (result.log || []).join("\n").slice(0, SAID),
+      });
+    this.onRunComplete = (browsers, { success = 0, failed = 0, error = false, exitCode }) => {
+      if (!browsers.length && isLost) return;
+      let skipped = 0; // Karma's own totals contain it only since version 6
+      browsers.forEach(({ lastResult }) => (skipped += lastResult.skipped || 0));
+      const stats = { success, failed, skipped, error: Boolean(error) || !browsers.length, exitCode };
+      const text = JSON.stringify({ bundle, stats, tests });
+      // a program may start Karma several times
+      if (process.env[BY_SCRIPT]) fs.appendFileSync(report, `${text}\n`);
+      else fs.writeFileSync(report, text);
+      // on a line of its own, since output that is still buffered may end in the middle of a line
+      fs.writeSync(1, `\nTest results written to: ${report}\n`);
+    };
+  }
+  Reporter.$inject = ["emitter"];
+  return Reporter;
 };
 
 function ours(config, bundle) {

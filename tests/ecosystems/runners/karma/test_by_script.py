@@ -25,14 +25,18 @@ exports.parseConfig = (file, options, { promiseConfig } = {}) => {
 """
 SERVER = """
 exports.config = require("./config");
-exports.Server = class {
-  constructor(config, done) { Object.assign(this, { config, done }); }
+exports.Server = class extends require("events") {
+  constructor(config, done) { super(); Object.assign(this, { config, done }); }
   start() {
     const { plugins, reporters, browsers, singleRun } = this.config;
     if (!singleRun || browsers.join() !== "A11yBench" || !reporters.includes("a11y-bench")) return this.done(9);
-    const reporter = new (plugins.pop()["reporter:a11y-bench"][1])();
-    const success = this.config.title !== "fails";
-    reporter.onSpecComplete({}, { suite: [], description: this.config.title, success });
+    const Reporter = plugins.pop()["reporter:a11y-bench"][1], lacks = Reporter.$inject.join() !== "emitter";
+    this.on("browser_process_failure", () => reporter.onRunComplete([], { success: 0, failed: 0, exitCode: 1 }));
+    const reporter = new Reporter(lacks ? null : this), { title } = this.config;
+    if (title === "starts no browser") return this.emit("browser_process_failure"), this.done(1);
+    if (title === "does not compile") return reporter.onRunComplete([], { exitCode: 1 }), this.done(1);
+    const success = title !== "fails";
+    reporter.onSpecComplete({}, { suite: [], description: title, success });
     const exitCode = Number(!success);
     const results = { success: 1 - exitCode, failed: exitCode, error: false, exitCode };
     reporter.onRunComplete([{ lastResult: { skipped: 0 } }], results);
@@ -75,6 +79,18 @@ def test_every_karma_that_a_program_starts_uses_our_reporter(
     read = parser("karma-json").read(json.dumps(report).encode(), str(tmp_path))
     assert read.tests == tests
     assert read.suites == {"karma.conf.js": Status.PASSED}
+
+
+def test_a_bundle_that_does_not_compile_is_a_file_that_could_not_run(tmp_path: Path) -> None:
+    """Angular ends the run before a browser starts: with the test patch alone, new tests name what does not exist."""
+    exit_code, report = run(tmp_path, "ng.js", "does not compile")
+    read = parser("karma-json").read(json.dumps(report).encode(), str(tmp_path))
+    assert (exit_code, read.tests, read.suites) == (1, {}, {"karma.conf.js": Status.FAILED})
+
+
+def test_a_browser_that_does_not_start_leaves_no_report(tmp_path: Path) -> None:
+    """The machine may be to blame."""
+    assert run(tmp_path, "ng.js", "starts no browser") == (1, None)
 
 
 def test_a_program_that_starts_no_karma_fails(tmp_path: Path) -> None:
