@@ -11,6 +11,7 @@ import json
 import operator
 from collections.abc import Mapping, Sequence
 from datetime import date
+from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -167,8 +168,9 @@ def with_table(text: str, rows: Sequence[str]) -> str:
 
 def _lines(text: str) -> list[str]:
     """The lines of the table of goals, which is the chapter's first."""
-    chapter = text.partition("## The goals\n")[2]
-    return [line for line in chapter.partition("\n## ")[0].splitlines() if line.startswith("|")]
+    chapter = text.partition("## The goals\n")[2].splitlines()
+    from_table = dropwhile(lambda line: not line.startswith("|"), chapter)
+    return list(takewhile(lambda line: line.startswith("|"), from_table))
 
 
 if __name__ == "__main__":
