@@ -21,7 +21,7 @@ answer("a patch")
 
 
 @pytest.fixture
-def told(job: Callable[[str], Job]) -> Callable[[], str]:
+def report(job: Callable[[str], Job]) -> Callable[[], str]:
     """The agent's report on one task."""
     started = job(INDEX)
     call = started.ask.agent.call
