@@ -142,26 +142,24 @@ def test_the_commands_of_each_ci_service_are_read(
     assert [(step.text, step.folder) for step in jobs.testing(tree)] == tests
 
 
-def test_a_script_that_starts_a_runner_is_a_test_whatever_its_name() -> None:
-    """`validate` runs Jest after linting; `build` does not."""
-    scripts = {"validate": "eslint . && npm run unit", "unit": "jest", "build": "rollup -c"}
-    files = {
-        "package.json": json.dumps({"scripts": scripts}),
-        ".travis.yml": "script: [npm run build, npm run validate]",
-    }
-    assert [step.text for step in jobs.testing(of(files))] == ["npm run validate"]
-    assert [step.text for step in jobs.before_tests(of(files))] == ["npm run build"]
-
-
-def test_a_program_that_also_builds_tests_by_its_command_only() -> None:
+@pytest.mark.parametrize(
+    ("scripts", "tests", "before"),
+    [
+        ({"build": "rollup -c", "validate": "eslint . && npm run unit", "unit": "jest"}, ["validate"], ["build"]),
+        ({"build": "ng build ui", "icons": "nx run ui:icons", "check": "ng test ui"}, ["check"], ["build", "icons"]),
+    ],
+    ids=["whatever its name", "unless its program builds"],
+)
+def test_a_script_that_starts_a_runner_is_a_test(scripts: dict[str, str], tests: list[str], before: list[str]) -> None:
     """The build of an Angular workspace was taken for its tests, and left out of the commands before them."""
-    scripts = {"build": "ng build ui", "icons": "nx run ui:icons", "check": "ng test ui"}
-    files = {
-        "package.json": json.dumps({"scripts": scripts}),
-        ".travis.yml": "script: [npm run build, npm run icons, npm run check]",
-    }
-    assert [step.text for step in jobs.testing(of(files))] == ["npm run check"]
-    assert [step.text for step in jobs.before_tests(of(files))] == ["npm run build", "npm run icons"]
+
+    def calls(names: list[str]) -> list[str]:
+        return [f"npm run {name}" for name in names]
+
+    steps = ", ".join(calls([*before, *tests]))
+    tree = of({"package.json": json.dumps({"scripts": scripts}), ".travis.yml": f"script: [{steps}]"})
+    assert [step.text for step in jobs.testing(tree)] == calls(tests)
+    assert [step.text for step in jobs.before_tests(tree)] == calls(before)
 
 
 def test_checks_and_installs_make_nothing() -> None:
