@@ -89,11 +89,11 @@ def packed(results: CounterResults) -> tuple[dict[str, Any], dict[str, bytes]]:
 
 def unpacked(stored: Mapping[str, Any], parser: str, files: Mapping[str, bytes]) -> CounterResults:
     """The counter-runs that `packed` gave; their reports are read again."""
-    runs = {
+    results = {
         kind: read(parser, unpack(fields, _file(kind), files.__getitem__)) for kind, fields in stored["runs"].items()
     }
     form = counter.Form(**stored.get("form", {}))
-    return CounterResults(counter.Made.model_validate(stored["made"]), runs, form, stored.get("hidden", False))
+    return CounterResults(counter.Made.model_validate(stored["made"]), results, form, stored.get("hidden", False))
 
 
 def _file(kind: str) -> str:
