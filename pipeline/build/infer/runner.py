@@ -59,7 +59,7 @@ def find(
     entry = () if "{entry}" in merged.words else ("{entry}",)
     start = (*entry, *_through(use), *merged.words) if spec.entries else (*use.call.node, *merged.words)
     wrapped = use.wrapper.env if use.wrapper else {}
-    env = wrapped | use.call.env | (_node_options(use) if spec.entries else {}) | merged.env
+    env = _node_path(tree, use) | wrapped | use.call.env | (_node_options(use) if spec.entries else {}) | merged.env
     return Runner(
         runner=Found(use.runner, use.evidence),
         version=version,
@@ -184,15 +184,28 @@ def _bringers(tree: Tree, use: Use, spec: Spec, *manifests: Manifest) -> set[str
 def _entries(tree: Tree, use: Use, spec: Spec, brought: set[str]) -> Iterator[str]:
     """Paths of the runner's file or its wrapper's: in the folder or above it, last in packages that contain it."""
     files = (use.wrapper.files if use.wrapper else ()) or spec.entries
-    depth = len(use.folder.split("/")) if use.folder else 0
-    for level in range(depth + 1):
+    for level in range(_depth(use) + 1):
         yield from (f"{'../' * level}node_modules/{entry}" for entry in files)
-    up = "../" * depth
     for package in sorted(brought):
-        yield from (f"{up}node_modules/{package}/node_modules/{entry}" for entry in files)
+        yield from (f"{'../' * _depth(use)}node_modules/{package}/node_modules/{entry}" for entry in files)
+    for folder in _unpacked(tree, use):
+        yield from (f"{folder}/{entry}" for entry in files)
+
+
+def _unpacked(tree: Tree, use: Use) -> Iterator[str]:
+    """Where the manager puts the dependencies of packages, from the runner's folder; none if the root has them all."""
     for manager in all_managers().values():
         if manager.unpacks and manager.lock_of(tree.paths):
-            yield from (f"{up}node_modules/{manager.unpacks}/{entry}" for entry in files)
+            yield f"{'../' * _depth(use)}node_modules/{manager.unpacks}"
+
+
+def _node_path(tree: Tree, use: Use) -> dict[str, str]:
+    """What the manager's scripts in `node_modules/.bin` set, so that packages find what they do not declare."""
+    return {"NODE_PATH": folder for folder in _unpacked(tree, use)}
+
+
+def _depth(use: Use) -> int:
+    return len(use.folder.split("/")) if use.folder else 0
 
 
 def _words(tree: Tree, use: Use, files: Sequence[str]) -> Words | None:

@@ -280,6 +280,15 @@ def test_pnpm_hoists_dependencies_of_dependencies() -> None:
     assert found.entries[-2] == "node_modules/.pnpm/node_modules/jest/bin/jest.js"
 
 
+def test_packages_find_what_pnpm_hoists_for_them() -> None:
+    """As with pnpm's own scripts in `node_modules/.bin`, in the folder of the package as well."""
+    lock = {"pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}
+    assert read(tree(lock)).test_env["NODE_PATH"] == "node_modules/.pnpm/node_modules"
+    found = read(monorepo({}, lock, menu=JEST), MENU)
+    assert (found.folder, found.test_env["NODE_PATH"]) == ("packages/menu", "../../node_modules/.pnpm/node_modules")
+    assert "NODE_PATH" not in read(tree({})).test_env
+
+
 # -- what cannot be run --------------------------------------------------------------------------------------------
 @pytest.mark.invariant(7)
 @pytest.mark.parametrize(
