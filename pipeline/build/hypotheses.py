@@ -71,6 +71,8 @@ _IN_FOLDER = (
 )
 #: installs, and then applies the repository's patches of packages: those that fit
 _PATCHING = ("sh", "-c", '"$@" && { node_modules/.bin/patch-package || :; }', "patch")
+#: the package of a quoted text that may be an import
+_IMPORTED = re.compile(r"""["']((?:@[\w.-]+/)?[\w.-]+)[^"'\s]*["']""")
 #: how shells and yarn report a missing program
 _NO_PROGRAM = re.compile(r"(?:^|[\s:])([\w.-]+): (?:command )?not found|command not found: ([\w.-]+)", re.MULTILINE)
 #: an error of TypeScript's, with its number
@@ -284,8 +286,7 @@ def _needed(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> l
 def _siblings(tree: Tree, packages: Mapping[str, str], folder: str) -> tuple[tuple[str, ...], ...]:
     """The scripts that make all packages on which the package in this folder depends: those that generate their
     sources, then those that compile them, or the root's script if it compiles all."""
-    manifest = tree.manifest(folder)
-    names = [name for name in manifest.dependencies if name in packages] if manifest else []
+    names = _depends_on(tree, packages, folder)
     homes = [packages[name] for name in _order(tree, packages, names) if packages[name]]
     generating = [_script(tree, home, script) for home in homes for script in _made_by(tree, home, _GENERATES)[:1]]
     building = [_script(tree, home, script) for home in homes for script in _made_by(tree, home, _BUILDS)[:1]]
@@ -297,13 +298,23 @@ def _with_all_siblings(case: Case) -> Iterator[Hypothesis]:
     """Build every package that the tested one depends on and that can be built, after the earlier commands: a bundler
     may name only one missing package at a time."""
     tree, packages, before = case.tree, own_packages(case.tree), case.environment
-    manifest = tree.manifest(_tested(case))
-    names = [name for name in manifest.dependencies if name in packages] if manifest else []
+    names = _depends_on(tree, packages, _tested(case))
     building = tuple(_script(tree, home, script) for script, home in _needed(tree, packages, names))
     earlier = tuple(command for command in before.prepare if command not in building)
     if building and (*earlier, *building) != before.prepare:
         environment = before.model_copy(update={"prepare": (*earlier, *building)})
         yield Hypothesis("prepared", environment, f"the tests need {len(building)} packages of the repository")
+
+
+def _depends_on(tree: Tree, packages: Mapping[str, str], folder: str) -> list[str]:
+    """The packages of the repository on which the package in this folder depends. In a workspace, its files can also
+    import those that its manifest does not name."""
+    manifest = tree.manifest(folder)
+    named = [name for name in manifest.dependencies if name in packages] if manifest else []
+    inside = re.compile(rf"^{re.escape(folder)}/.*\.[cm]?[jt]sx?$")
+    paths = tree.matching(inside.search) if folder else ()
+    imported = {name for path in paths for name in _IMPORTED.findall(tree.text(path)) if name in packages}
+    return [*named, *sorted(imported - {*named, *(name for name, home in packages.items() if home == folder)})]
 
 
 def _tested(case: Case) -> str:

@@ -554,6 +554,26 @@ def test_a_built_package_may_need_the_others() -> None:
     assert not list(hypotheses.further("prepared", before, replace(now, log=before.log)))
 
 
+def test_packages_that_only_sources_import_are_built() -> None:
+    """A manifest need not name another package of the workspace; spark's combobox does not name the hooks it uses."""
+    builds = {"build": "vite build"}
+    files = tree({
+        "package.json": package(workspaces=["packages/*"], devDependencies={"jest": "^29"}),
+        "packages/menu/package.json": package(name="@acme/menu", dependencies={"@acme/icon": "*"}),
+        "packages/menu/src/Menu.tsx": "import { useRefs } from '@acme/refs/hooks'\nexport * from '@acme/menu/types'",
+        "packages/icon/package.json": package(name="@acme/icon", scripts=builds),
+        "packages/refs/package.json": package(name="@acme/refs", scripts=builds, dependencies={"@acme/base": "*"}),
+        "packages/base/package.json": package(name="@acme/base", scripts=builds),
+        "packages/tabs/package.json": package(name="@acme/tabs", scripts=builds),
+    })  # fmt: skip
+    log = 'Failed to resolve entry for package "@acme/{}". The package may have incorrect main/module/exports'
+    before = case(files, log.format("icon"), ("packages/menu/src/Menu.test.tsx",))
+    (tried, *_) = named(before, "prepared")
+    now = replace(before, environment=tried.environment, log=log.format("refs"))
+    (found,) = hypotheses.further("prepared", before, now)
+    assert [argv[-2] for argv in found.environment.prepare] == ["packages/icon", "packages/base", "packages/refs"]
+
+
 def test_packages_with_circular_dependencies_are_built_once() -> None:
     """Each of forty packages has all others as peers; their order was never found."""
     names = [f"part-{number}" for number in range(40)]

@@ -201,7 +201,8 @@ def _unpacked(tree: Tree, use: Use) -> Iterator[str]:
 
 def _node_path(tree: Tree, use: Use) -> dict[str, str]:
     """What the manager's scripts in `node_modules/.bin` set, so that packages find what they do not declare."""
-    return {"NODE_PATH": folder for folder in _unpacked(tree, use)}
+    folders = list(_unpacked(tree, use))
+    return {"NODE_PATH": ":".join(folders)} if folders else {}
 
 
 def _depth(use: Use) -> int:
