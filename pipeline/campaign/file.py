@@ -21,13 +21,14 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    PositiveInt,
+    Strict,
     ValidationError,
+    field_validator,
     model_validator,
 )
 
 from pipeline.core.errors import UserError, fault
-from pipeline.core.names import Repo, parse_repo
+from pipeline.core.names import Repo, parse_repo, variant
 from pipeline.core.record import Usd
 from pipeline.core.records import Instance, StatementSource
 from pipeline.core.store import Store
@@ -58,6 +59,12 @@ def _as_text(value: Any) -> Any:
     return value.isoformat() if type(value) is date else value
 
 
+#: numbers and flags as TOML writes them: `true` is no number, and "no" is no flag
+Whole = Annotated[int, Strict()]
+Count = Annotated[Whole, Field(gt=0)]
+Number = Annotated[float, Strict()]
+Flag = Annotated[bool, Strict()]
+
 #: a date, empty for none
 Day = Annotated[str, BeforeValidator(_as_text), AfterValidator(_day)]
 
@@ -86,11 +93,11 @@ class Dataset(Part):
     repo: str = ""
     lock: Path | None = None
     clone: Path | None = None
-    github: bool = False
+    github: Flag = False
     issues: Path | None = None
-    pr: tuple[int, ...] = ()
+    pr: tuple[Whole, ...] = ()
     instances: str | tuple[str, ...] = Field(default=(), description="names, a file, or a subset of DATA/subsets")
-    limit: PositiveInt | None = None
+    limit: Count | None = None
     filter: Filter = Filter()
 
     @model_validator(mode="after")
@@ -108,10 +115,10 @@ class Agent(Part):
     name: str = ""
     settings: Path | None = None
     models: tuple[str, ...] = ()
-    attempts: PositiveInt | None = None
+    attempts: Count | None = None
     budget: Usd | None = None
     cap: Usd | None = None
-    filter_tests: bool = False
+    filter_tests: Flag = False
 
 
 class Pages(Part):
@@ -121,11 +128,11 @@ class Pages(Part):
     cases: Path | None = None
     case: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
-    samples: PositiveInt = 1
-    k: tuple[PositiveInt, ...] = (1,)
-    seed: int | None = None
-    temperature: float | None = None
-    max_tokens: PositiveInt | None = None
+    samples: Count = 1
+    k: tuple[Count, ...] = (1,)
+    seed: Whole | None = None
+    temperature: Number | None = None
+    max_tokens: Count | None = None
     budget: Usd | None = None
     run: str = ""
 
@@ -133,11 +140,11 @@ class Pages(Part):
 class Evaluate(Part):
     """Assessments of patches in addition to the verdict, and the limits of test runs."""
 
-    timeout: PositiveInt = 1800
-    tries: PositiveInt = 4
+    timeout: Count = 1800
+    tries: Count = 4
     assess: tuple[Literal["axe", "stories", "judge"], ...] | None = None
     judge: str = ""
-    judge_samples: PositiveInt = 3
+    judge_samples: Count = 3
     judge_budget: Usd | None = None
 
     @model_validator(mode="after")
@@ -154,11 +161,11 @@ class Campaign(Part):
     name: str = Field(default="campaign", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     models: tuple[str, ...] = ()
     model_list: Path | None = None
-    attempts: PositiveInt = 1
-    jobs: PositiveInt = 2
+    attempts: Count = 1
+    jobs: Count = 2
     sandbox: str = "docker"
     budget: Usd | None = None
-    references: bool = True
+    references: Flag = True
     datasets: tuple[Dataset, ...] = ()
     agents: tuple[Agent, ...] = ()
     pages: tuple[Pages, ...] = ()

@@ -57,6 +57,8 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         ("budget = 12.5", "bugdet = 12.5", 3, "bugdet", "there is no such field"),
         ("budget = 12.5", "budget = -1", 3, "budget", "'-1' is not an amount"),
         ("budget = 12.5", 'budget = "1E+999999"', 3, "budget", "is not an amount"),
+        ("attempts = 2", "attempts = true", 17, "agents[1].attempts", "a valid integer"),
+        ("attempts = 2", 'filter_tests = "no"', 17, "agents[1].filter_tests", "a valid boolean"),
         ("attempts = 2", "attempts = 0", 17, "agents[1].attempts", "greater than 0"),
         ('name = "greedy"\n', "", 13, "agents[1].name", "magentless is listed twice"),
         ('name = "greedy"', 'settings = "none.toml"\nname = "g"', 15, "agents[1].settings", "no such file"),
