@@ -100,6 +100,13 @@ class Dataset(Part):
     limit: Count | None = None
     filter: Filter = Filter()
 
+    @field_validator("pr", "instances")
+    @classmethod
+    def _require_some(cls, value: Any) -> Any:
+        if not value:
+            raise ValueError("it selects no instance; leave it out to select all")
+        return value
+
     @model_validator(mode="after")
     def _require_repo_or_lock(self) -> Dataset:
         if bool(self.repo) == bool(self.lock):

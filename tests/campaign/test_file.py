@@ -65,6 +65,8 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         ('repo = "acme/ui"', 'lock = "none.jsonl"', 6, "datasets[0].lock", "no such file"),
         ('repo = "acme/ui"', 'repo = "acme/ui"\nclone = "none"', 7, "datasets[0].clone", "no such file or folder"),
         ('repo = "acme/ui"', f'lock = "{"a" * 300}"', 6, "datasets[0].lock", "no such file"),
+        ('instances = "lite"', "instances = []", 7, "datasets[0].instances", "it selects no instance"),
+        ('instances = "lite"', "pr = []", 7, "datasets[0].pr", "it selects no instance"),
         ("[[agents]]", '[[pages]]\ncases = "none"\n[[agents]]', 11, "pages[0].cases", "no such file or folder"),
         ('repo = "acme/ui"', "", 5, "datasets[0]", "either repo or lock is expected"),
         ('models = ["GLM-4.6"]', "", 10, "agents[0].models", "no model is named"),
