@@ -275,6 +275,10 @@ def _check(path: Path, text: str, campaign: Campaign) -> None:
     for number, agent in enumerate(campaign.agents):
         if not (agent.models or campaign.models):
             raise _wrong(path, text, ("agents", number, "models"), "no model is named", "here, or for the campaign")
+        with at(path, "agents", number, "name"):
+            variant(agent.agent, agent.name)
+        if agent.settings and _exists(agent.settings) and not is_file(agent.settings):
+            raise _wrong(path, text, ("agents", number, "settings"), f"not a file: {agent.settings}", "name a file")
     labels = [(agent.agent, agent.name) for agent in campaign.agents]
     for number, label in enumerate(labels):
         if label in labels[:number]:

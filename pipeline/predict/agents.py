@@ -155,6 +155,9 @@ def load_agent(name: str, settings: Path | None = None) -> Agent:
     path = manifests[name]
     manifest = _read(path, Manifest)
     settings_file = settings or path.parent / manifest.settings
+    if not settings and not settings_file.is_file():
+        hint = "describe your agent in a settings file: --settings FILE; see docs/agents.md"
+        raise UserError(f"the agent '{name}' needs settings", field="settings", hint=hint)
     if not settings_file.is_file():
         raise UserError(
             "no such settings file", path=settings_file, hint=f"name one that {name} knows: --settings FILE"

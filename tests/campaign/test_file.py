@@ -62,6 +62,8 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         ("attempts = 2", "attempts = 0", 17, "agents[1].attempts", "greater than 0"),
         ('name = "greedy"\n', "", 13, "agents[1].name", "magentless is listed twice"),
         ('name = "greedy"', 'settings = "none.toml"\nname = "g"', 15, "agents[1].settings", "no such file"),
+        ('name = "greedy"', 'settings = "."\nname = "g"', 15, "agents[1].settings", "not a file"),
+        ('name = "greedy"', 'name = "x/y"', 15, "agents[1].name", "'x/y' cannot name settings"),
         ('repo = "acme/ui"', 'lock = "none.jsonl"', 6, "datasets[0].lock", "no such file"),
         ('repo = "acme/ui"', 'repo = "acme/ui"\nclone = "none"', 7, "datasets[0].clone", "no such file or folder"),
         ('repo = "acme/ui"', f'lock = "{"a" * 300}"', 6, "datasets[0].lock", "no such file"),

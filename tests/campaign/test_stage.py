@@ -220,6 +220,11 @@ def test_a_failed_reference_does_not_stop_the_others(
         ("limit = 2", 'instances = "lite"', r"8: field 'datasets\[0\].instances': there is no subset 'lite'"),
         ("limit = 2", 'filter = {lang = ["py"]}', r"8: field 'datasets\[0\].filter': no instance is selected"),
         ('agent = "magentless"', 'agent = "nobody"', r"11: field 'agents\[0\].agent': unknown agent 'nobody'"),
+        (
+            'agent = "magentless"\nsettings = "lean.toml"',
+            'agent = "command"',
+            r"11: field 'agents\[0\].agent': the agent 'command' needs settings",
+        ),
         ("attempts = 2", 'models = ["gpt-0"]', r"13: field 'agents\[0\].models': unknown model 'gpt-0'"),
     ],
 )

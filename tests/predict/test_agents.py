@@ -151,7 +151,7 @@ def test_a_command_line_agent_gets_its_call_from_the_settings(tmp_path: Path) ->
 
 @pytest.mark.rule("bad-input")
 def test_a_command_line_agent_needs_settings() -> None:
-    with pytest.raises(UserError, match="no such settings file") as error:
+    with pytest.raises(UserError, match="the agent 'command' needs settings") as error:
         load_agent("command")
     assert "--settings FILE" in str(error.value)
 
