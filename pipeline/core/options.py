@@ -209,7 +209,7 @@ def subset_options(function: Callable[..., Any]) -> Callable[..., Any]:
     def wrapper(*args: Any, numbers: tuple[int, ...], instances: str | None, limit: int | None, **kwargs: Any) -> Any:
         from pipeline.core.subset import Subset, read_names
 
-        subset = Subset(numbers, read_names(instances) if instances else None, limit)
+        subset = Subset(numbers, None if instances is None else read_names(instances), limit)
         return function(*args, subset=subset, **kwargs)
 
     for option in (

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo, parse_instance_id
@@ -60,16 +61,22 @@ ALL = Subset()
 
 
 def read_names(text: str) -> tuple[str, ...]:
-    """Names of instances, in any form, from a file or a comma-separated list. Raises UserError with the line."""
+    """Names of instances, in any form, from a file or a comma-separated list. Raises UserError with the line, or if
+    there is no name."""
     path = Path(text)
     if is_file(path):
-        return tuple(dict.fromkeys(_name_in(path, number, line) for number, line in _lines(path)))
+        names = tuple(dict.fromkeys(_name_in(path, number, line) for number, line in _lines(path)))
+        return names or _none(path)
     try:
-        return parse_names(name for name in text.split(",") if name.strip())
+        return parse_names(name for name in text.split(",") if name.strip()) or _none()
     except UserError:
         if not _is_path(text):
             raise
         raise UserError("no such file", path=path, hint="give a file, or instances separated by commas") from None
+
+
+def _none(path: Path | None = None) -> NoReturn:
+    raise UserError("no instance is named", path=path, hint="leave the option or field out to select all")
 
 
 def parse_names(names: Iterable[str]) -> tuple[str, ...]:

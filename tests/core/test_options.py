@@ -74,3 +74,13 @@ def test_every_command_selects_instances_in_the_same_way() -> None:
     result = CliRunner().invoke(choose, ["a/b", "m", *words])
     assert result.output.strip() == f"m {Subset((1, 2), ('a__b-3', 'a__b-4'), 3)}"
     assert CliRunner().invoke(choose, ["a/b", "m"]).output.strip() == f"m {Subset()}"
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("text", ["", " , ", "file"])
+def test_an_empty_list_of_instances_is_refused(tmp_path: Path, text: str) -> None:
+    """`--instances "$LIST"` selected every instance, to be paid for, where the variable was empty."""
+    (tmp_path / "none.txt").write_text("# none yet\n")
+    given = str(tmp_path / "none.txt") if text == "file" else text
+    with pytest.raises(UserError, match="no instance is named"):
+        CliRunner().invoke(choose, ["a/b", "m", "--instances", given], catch_exceptions=False)
