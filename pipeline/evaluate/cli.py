@@ -32,15 +32,16 @@ def command(store: Any, subject: Any, how: Any, *, subset: Any, predictions: Pat
               a11y-bench evaluate grommet/grommet their-model --predictions theirs.jsonl --agent their-harness
     Exit code: 0 every instance has a verdict, 1 some are not evaluated (run it again).
     """
+    from contextlib import nullcontext
+
     from pipeline.evaluate.answers import attempts
+    from pipeline.evaluate.foreign import adopted
     from pipeline.evaluate.stage import evaluate
 
-    if predictions:
-        from pipeline.evaluate.foreign import adopt
-
-        subject = adopt(store, subject, predictions)
     how = {**how._asdict(), **limits, "subset": subset}
-    say([(attempt, evaluate(store, attempt, **how)) for attempt in attempts(store, subject) or [subject]])
+    with adopted(store, subject, predictions) if predictions else nullcontext(subject) as evaluated:
+        verdicts = [(each, evaluate(store, each, **how)) for each in attempts(store, evaluated) or [evaluated]]
+    say(verdicts)
 
 
 def say(evaluated: list[Any]) -> None:

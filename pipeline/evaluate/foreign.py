@@ -10,7 +10,9 @@ not diffs.
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -82,6 +84,23 @@ def adopt(store: Store, subject: Subject, path: Path) -> Subject:
             raise prediction.place.wrong(message, "instance_id", "keep one of them")
         first[prediction.instance] = prediction.place
     return _write(store, subject, path, predictions)
+
+
+@contextmanager
+def adopted(store: Store, subject: Subject, path: Path) -> Iterator[Subject]:
+    """The run of `adopt`, for an evaluation in this block. If that refuses its input, a run made for it is removed."""
+    folder = store.predictions(subject.repo, subject.agent, subject.model)
+    earlier = {run.name for run in folder.glob("*/")}
+    made = adopt(store, subject, path)
+    try:
+        yield made
+    except UserError:
+        if made.run not in earlier:
+            shutil.rmtree(folder / made.run)
+            with suppress(OSError):  # those that hold other runs stay
+                for empty in (folder, *list(folder.parents)[:2]):
+                    empty.rmdir()
+        raise
 
 
 def _write(store: Store, subject: Subject, path: Path, predictions: list[ForeignPrediction]) -> Subject:

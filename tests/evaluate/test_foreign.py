@@ -16,7 +16,7 @@ from pipeline.core.patches import paths
 from pipeline.core.records import Prediction
 from pipeline.core.store import Store, read_json, read_records, write_records
 from pipeline.evaluate.answers import Subject, read_answers
-from pipeline.evaluate.foreign import adopt, normalized, stubs
+from pipeline.evaluate.foreign import adopt, adopted, normalized, stubs
 
 SUBJECT = Subject(REPO, "their-harness", "their-model")
 HUNK = "@@ -1 +1 @@\n-old\n+new\n"
@@ -52,6 +52,20 @@ def test_foreign_predictions_become_a_run_that_is_analyzed(store: Store, tmp_pat
     assert (about["agent"], about["model"], about["foreign"]) == ("their-harness", "their-model", "theirs.jsonl")
     rows = analyze.load(store).predictions
     assert set(rows["agent"]) == {"their-harness"} and rows["predicted"].tolist() == [True] * 3
+
+
+@pytest.mark.rule("bad-input")
+def test_a_refused_evaluation_leaves_no_run(store: Store, tmp_path: Path) -> None:
+    """A run that could not be evaluated was listed, and was the newest one from then on."""
+    with pytest.raises(UserError, match="not here"), adopted(store, SUBJECT, given(tmp_path, one())):
+        raise UserError("not here")
+    assert (
+        not store.predicted(SUBJECT.repo) and not store.predictions(SUBJECT.repo, "their-harness", "x").parent.exists()
+    )
+    earlier = adopt(store, SUBJECT, given(tmp_path, one()))
+    with pytest.raises(UserError, match="not here"), adopted(store, SUBJECT, given(tmp_path, one())):
+        raise UserError("not here")
+    assert read_answers(store, SUBJECT).run == earlier.run
 
 
 def test_the_same_file_makes_one_run(store: Store, tmp_path: Path) -> None:
