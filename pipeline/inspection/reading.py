@@ -65,8 +65,11 @@ class Run:
         return {assessment.instance_id: assessment for assessment in found if assessment.run == self.name}
 
     def answered(self, attempt: int = 1) -> dict[str, str]:
-        """The agent's own outcome of each instance that was answered."""
-        return {name: f"answered ({prediction.outcome})" for name, prediction in self.predictions(attempt).items()}
+        """The agent's own outcome of each instance that was answered; predictions made elsewhere have none."""
+        return {
+            name: f"answered ({prediction.outcome})" if prediction.outcome else "answered"
+            for name, prediction in self.predictions(attempt).items()
+        }
 
     def outcomes(self, attempt: int = 1) -> dict[str, str]:
         """The outcome of each instance that was answered or evaluated."""

@@ -52,6 +52,14 @@ def test_predictions_made_elsewhere_have_no_cost(store: Store) -> None:
     assert [row["USD"] for row in rows if row["agent"] == "theirs"] == ["-"]
 
 
+def test_predictions_made_elsewhere_have_no_outcome_of_their_own(store: Store) -> None:
+    """The table said "answered ()"."""
+    prediction = make_prediction(1, agent="theirs", run=TIME).model_copy(update={"outcome": ""})
+    write_records(store.predictions(REPO, "theirs", "model-a") / TIME / "predictions.jsonl", [prediction])
+    shown = said(cli.command, store, "show", "theirs")
+    assert "answered" in shown and "()" not in shown
+
+
 def test_a_run_is_shown_with_its_settings(store: Store) -> None:
     shown = said(cli.command, store, "show", "magentless@greedy")
     assert "top = 1" in shown and "resolved" in shown
