@@ -15,6 +15,8 @@ from pipeline.llm.turns import LENGTHS, length, pictures
 
 #: enough digits for any sum or product here to be exact
 EXACT = Context(prec=100)
+#: the most tokens that a request can be said to have: far above any model's, and within what the ledger can store
+COUNTABLE = 10**12
 #: the most tokens of a picture (gpt-4o-mini takes up to 48,000), and of a prompt and of an answer of any model
 PICTURE, ANY_PROMPT, ANY = 50_000, 2_097_152, 262_144
 
@@ -32,7 +34,7 @@ class Usage(NamedTuple):
     @property
     def is_possible(self) -> bool:
         """Whether all values are counts, and no part exceeds its whole, which would make a price negative."""
-        if not all(type(count) is int and count >= 0 for count in self):
+        if not all(type(count) is int and 0 <= count <= COUNTABLE for count in self):
             return False
         return self.tokens_cached + self.tokens_stored <= self.tokens_in and self.tokens_reasoning <= self.tokens_out
 

@@ -139,6 +139,7 @@ def test_the_price_of_cached_and_stored_tokens() -> None:
         {"prompt_tokens": True},
         {"prompt_tokens_details": {"cached_tokens": 10}},
         {"completion_tokens_details": {"reasoning_tokens": 5}},
+        {"prompt_tokens": 1 << 63},
     ],
 )
 def test_contradictory_usage_is_ignored(nonsense: dict[str, Any]) -> None:
