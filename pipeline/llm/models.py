@@ -51,7 +51,7 @@ CHOICES = "max_choices"
 TOKENS = ("max_input_tokens", "max_output_tokens", "max_tokens")
 _VARIABLE = re.compile(r"^os\.environ/(\w+)$")
 #: a name of a price
-_PRICED = re.compile("cost|pric")
+_PRICED = re.compile("cost|pric", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

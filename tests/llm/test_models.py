@@ -221,7 +221,10 @@ def test_a_long_prompt_has_the_price_of_its_tier(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("prices-known")
-@pytest.mark.parametrize("name", ["input_cost_per_image", "input_cost_per_token_above_x_tokens", "cost_per_query"])
+@pytest.mark.parametrize(
+    "name",
+    ["input_cost_per_image", "input_cost_per_token_above_x_tokens", "cost_per_query", "Price", "outputCostPerToken"],
+)
 def test_an_unsupported_price_is_refused(tmp_path: Path, name: str) -> None:
     text = TIERED.replace("output_cost_per_reasoning_token", name)
     with pytest.raises(UserError, match="a price that is not used") as error:
