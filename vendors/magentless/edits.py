@@ -8,10 +8,10 @@
     >>>>>>> REPLACE
 
 Code fences and their language are ignored. A path may be a heading, alone on its line, bold, after a label, in a
-comment, after the fence or after SEARCH, with or without `./`. It applies to all blocks up to the next path. Marks have
-six to eight characters, and their word may be missing. A reply with a block that is not complete has no edits: the
-other blocks are only a part of the change. Paths are only text here: nothing is opened or evaluated. Replies with whole
-files are parsed by rewritten.py.
+comment, after the fence or after SEARCH (there also quoted or bold), with or without `./`. It applies to all blocks up
+to the next path. Marks have six to eight characters, and their word may be missing. A reply with a block that is not
+complete has no edits: the other blocks are only a part of the change. Paths are only text here: nothing is opened or
+evaluated. Replies with whole files are parsed by rewritten.py.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from magentless.causes import Cause, Ended
 EXAMPLE = "path/to/file.tsx"
 #: the path of a heading needs an extension, and without a folder also a letter: `### 1. Add a label` has no path
 HEADING = re.compile(
-    r"#{1,6}\s+(?:\d+[.)]\s+)?(?:[Ff]ile:?\s+)?[`*]*"
+    r"#{1,6}\s+(?:\d+[.)]\s+)?(?:[Ff]ile(?:\s+(?:path|\d+))?:?\s+)?[`*]*"
     r"((?:/?(?:[^\s`*/]+/)+[^\s`*/]+|[^\s`*/]*[A-Za-z_][^\s`*/]*)\.[A-Za-z]\w{0,8}(?:(?::\d+){1,2}(?:-\d+)?)?)"
     r"[`*:,]*(?:\s.*)?$"
 )
-#: what may precede a path that is not a heading: a bullet, a comment sign, a label
+#: what may precede a path that is not a heading: a bullet, a comment sign, a verb, a label
 BEFORE = re.compile(
-    r"(?:(?:[-+•]|\*(?=\s)|\d+[.)]|//|/\*|<!--|#)\s*)*[`*\"']*(?:(?:in\s+)?(?:file(?:name)?|path)\s*:?[`*\"']*\s+)?",
+    r"(?:(?:[-+•]|\*(?=\s)|\d+[.)]|//|/\*|<!--|#)\s*)*[`*\"']*(?P<verb>(?:(?:changes\s+)?in|edit|modify|update)\s+)?"
+    r"(?:(?:file(?:name)?|path)(?:\s+(?:path|name|\d+))?\s*:?[`*\"']*\s+)?",
     re.I,
 )
 #: characters that rule out a path in a word without a slash
@@ -43,7 +44,7 @@ ALONE = re.compile(r"([`*\"']*)((?:[^\s`*\"'/]+/)*[^\s`*\"'/]+\.\w{1,9})[`*\"']*
 FENCE = re.compile(
     r"(?:```+|~~~+)(?:[\w-]*[\s:])?(?:(?:title|file(?:name)?|path)=)?[\"'{]*((?:[^\s\"'/:]+/)+[^\s\"'/]+\.\w{1,9})"
 )
-SEARCH = re.compile(r"<{6,8}\s*(?:(?:SEARCH|ORIGINAL|HEAD)\b)?:?\s*([^\s<>]*)$", re.I)
+SEARCH = re.compile(r"<{6,8}\s*(?:(?:SEARCH|ORIGINAL|HEAD)\b)?:?\s*[`*\"']*([^\s<>]*?)[`*\"']*:?$", re.I)
 DIVIDER = re.compile(r"={6,8}$")
 #: with any word, as of a branch in git's conflicts, and with the fence if that is not on a line of its own
 REPLACE = re.compile(r">{6,8}\s*[\w./-]*`*$")
@@ -107,7 +108,8 @@ def path_of(line: str) -> str:
     before = BEFORE.match(line)
     if not before or not (found := ALONE.match(line, before.end())):
         return ""
-    told = "/" in found[2] or line[: before.end()].lstrip(BULLETS)
+    label = line[: before.end()].replace(before["verb"] or "", "", 1)
+    told = "/" in found[2] or label.lstrip(BULLETS)
     return clean(found[2]) if told else ""
 
 

@@ -34,6 +34,27 @@ def test_forms_of_the_path_line(line):
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        *("### File 1: `src/a.tsx`", "File path: `src/a.tsx`", "**File 2:** src/a.tsx", "In `src/a.tsx`:"),
+        *("Update src/a.tsx:", "**Changes in `src/a.tsx`:**", "Edit **src/a.tsx**"),
+    ],
+)
+def test_forms_of_a_label_of_the_path(line):
+    assert parse_edits(BLOCK.replace("### src/a.tsx", line)) == [EDIT]
+
+
+@pytest.mark.parametrize("path", ["`src/a.tsx`", "**src/a.tsx**", '"./src/a.tsx"', "**`src/a.tsx`**:"])
+def test_the_path_after_search_may_be_quoted_or_bold(path):
+    """The marks were taken for a part of the path, which then named no file."""
+    assert parse_edits(BLOCK.replace("### src/a.tsx\n", "").replace("SEARCH", f"SEARCH {path}")) == [EDIT]
+
+
+def test_a_file_name_in_a_sentence_does_not_replace_the_path():
+    assert parse_edits(BLOCK.replace("<<<<<<< SEARCH", "In a.tsx:\n<<<<<<< SEARCH")) == [EDIT]
+
+
+@pytest.mark.parametrize(
     "heading",
     [
         *("### 1. Update the button", "#### 2) Add a label", "### 1.Update", "### Explanation...", "## and/or"),
