@@ -73,6 +73,21 @@ class Edit:
         return not any(line.strip() for line in self.search)
 
     @property
+    def trimmed(self) -> Edit | None:
+        """The edit without blank lines at the ends of SEARCH, and as many of REPLACE; None if there are none."""
+        filled = [index for index, line in enumerate(self.search) if line.strip()]
+        if not filled or len(filled) == len(self.search):
+            return None
+        head, tail = filled[0], len(self.search) - 1 - filled[-1]
+        new = list(self.replace)
+        while head and new and not new[0].strip() and len(self.replace) - len(new) < head:
+            del new[0]
+        before = len(new)
+        while tail and new and not new[-1].strip() and before - len(new) < tail:
+            del new[-1]
+        return replace(self, search=self.search[head : filled[-1] + 1], replace=tuple(new)) if head or tail else None
+
+    @property
     def unnumbered(self) -> Edit | None:
         """The edit without line numbers that were copied with the lines; None if there are none. New lines may have
         none, and are then left alone."""

@@ -3,8 +3,8 @@
 The lines that the model was shown are searched first, then the whole file. Lines are compared in three ways, the
 strictest first: exactly; with white space inside a line as one blank and none at its end; and also without indentation
 (the replacement is then shifted by the difference). The first way that finds the lines decides, and it must find them
-only once. If none does, line numbers that were copied with the lines are removed. New lines end as those that they
-replace; a missing final line end stays missing.
+only once. If none does, blank lines at the ends of SEARCH, or line numbers that were copied with the lines, are
+removed. New lines end as those that they replace; a missing final line end stays missing.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from magentless.edits import Edit
 
 LINE = re.compile(r"[^\n]*\n|[^\n]+")
 INNER_SPACE = re.compile(r"(?<=\S)\s+")
-#: added to the name of a way if line numbers were removed
-NUMBERED = ", without line numbers"
+#: added to the name of a way if blank lines or line numbers were removed
+TRIMMED, NUMBERED = ", without blank lines", ", without line numbers"
 LINE_END = re.compile(r"\r?\n$")
 
 # name of the way, and the part of a line that is compared
@@ -71,7 +71,7 @@ def apply_edit(text: str, edit: Edit, shown: Shown = ()) -> Applied:
 
 def find(lines: Sequence[str], edit: Edit, shown: Shown = ()) -> Match:
     """The unique position of the edit's SEARCH lines in `lines`. Raises Ended (SEARCH_MISMATCH)."""
-    for variant, note in ((edit, ""), (edit.unnumbered, NUMBERED)):
+    for variant, note in ((edit, ""), (edit.trimmed, TRIMMED), (edit.unnumbered, NUMBERED)):
         if variant and (found := _found(lines, variant, shown)):
             return Match(found[0] + note, found[1], variant)
     raise Ended(Cause.SEARCH_MISMATCH, f"{edit.path}: the searched lines do not occur")

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from magentless.causes import Ended
 from magentless.edits import Edit
-from magentless.matching import NUMBERED, WAYS, apply_edit, find
+from magentless.matching import WAYS, apply_edit, find
 
 #: lines that differ from others only in white space, and lines that do not
 LINES = st.sampled_from(["", " ", "a", "  a", "a ", "a  b", "a b", "\ta", "b", "é", "a\x0cb"])
@@ -17,6 +17,24 @@ TEXT = "<ul>\n  <li>\n    one\n  </li>\n</ul>\n"
 
 def applied(text: str, search: str, replace: str) -> tuple[str, str]:
     return apply_edit(text, Edit("a.tsx", tuple(search.splitlines()), tuple(replace.splitlines())))[:2]
+
+
+@pytest.mark.parametrize(
+    ("search", "new"),
+    [
+        (("", "two"), ("", "2")),
+        (("two", "", " "), ("2", "", "")),
+        (("", "two", ""), ("2",)),
+        (("two", ""), ("2", "", "")),
+    ],
+)
+def test_blank_lines_around_the_searched_lines_are_left_out(search, new):
+    """Models often leave a blank line before a mark. The file has none there; further ones of REPLACE are meant."""
+    applied = apply_edit("one\ntwo\nthree\n", Edit("a.ts", search, new))
+    blank = "\n" if search == ("two", "") else ""
+    assert (applied.text, applied.way) == (f"one\n2\n{blank}three\n", "exact, without blank lines")
+    kept = apply_edit("\ntwo\n\n \n\n", Edit("a.ts", search, new))
+    assert kept.way in ("exact", "whitespace"), "blank lines that the file has are replaced, too"
 
 
 @pytest.mark.parametrize(
@@ -159,7 +177,7 @@ def test_a_match_is_the_only_one_of_its_way(lines: list[str], search: list[str],
         found = find(lines, Edit("a.tsx", tuple(search), ()), shown)
     except Ended:
         return
-    same = dict(WAYS)[found.way.removesuffix(NUMBERED)]
+    same, search = dict(WAYS)[found.way.partition(",")[0]], list(found.edit.search)
     fits = [
         start
         for start in range(len(lines) - len(search) + 1)
