@@ -214,3 +214,10 @@ def test_a_broken_dataset_is_named(run: Run, tmp_path: Path) -> None:
 def test_schemas_are_published(run: Run, name: str) -> None:
     code, out, _ = run("schema", name)
     assert (code, json.loads(out)["title"]) == (0, name)
+
+
+@pytest.mark.parametrize("name", ["predict", "evaluate", "run"])
+def test_the_commands_of_one_model_share_their_options(name: str) -> None:
+    """`agt-run`, `eval-run` and `bench-run`: what one was given, the others can be given, too."""
+    options = {word for option in import_module(COMMANDS[name][0]).command.params for word in option.opts}
+    assert {"--pr", "--instances", "--limit", "--budget", "--models", "--settings", "--name"} <= options

@@ -4,6 +4,7 @@ Reads `02_dataset/`, `03_predictions/` and the clone that `01_raw/` names; write
 
     cli, options, stage       the command, and evaluating one run of an agent and model
     answers, foreign          its predictions, and why some are missing; predictions made elsewhere
+    choosing                  the run with given settings and a given model list
     runs, kept                the test runs of patches: stored ones, and requests for the others
     request                   running one patch as a unit of work
     limits, blame             memory by gold's use; whether the machine failed or a patch made it look so

@@ -7,8 +7,10 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import engine_option, subset_options
+from pipeline.core.options import Usd, engine_option, subset_options
 from pipeline.evaluate.options import of_patches
+
+A_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
@@ -19,8 +21,24 @@ from pipeline.evaluate.options import of_patches
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="Predictions of another harness, as JSON Lines or JSON in SWE-bench's format; --agent names that harness.",
 )
+@click.option(
+    "--models", type=A_FILE, help="Only a run with MODEL as this model list has it [default: the newest run]."
+)
+@click.option("--settings", type=A_FILE, help="Only a run with these settings of the agent [default: the newest run].")
+@click.option("--budget", type=Usd(), help="Has no effect, since no model is asked; accepted as for `predict`.")
 @engine_option
-def command(store: Any, subject: Any, how: Any, *, subset: Any, predictions: Path | None, **limits: Any) -> None:
+def command(
+    store: Any,
+    subject: Any,
+    how: Any,
+    *,
+    subset: Any,
+    predictions: Path | None,
+    models: Path | None,
+    settings: Path | None,
+    budget: Any,
+    **limits: Any,
+) -> None:
     """Run the patches of MODEL for REPO against the tests, and give every instance a verdict.
 
     \b
@@ -34,10 +52,16 @@ def command(store: Any, subject: Any, how: Any, *, subset: Any, predictions: Pat
     """
     from contextlib import nullcontext
 
+    from pipeline.core.options import REFERENCES
     from pipeline.evaluate.answers import attempts
+    from pipeline.evaluate.choosing import chosen
     from pipeline.evaluate.foreign import adopted
     from pipeline.evaluate.stage import evaluate
 
+    if budget is not None:
+        click.echo("--budget has no effect: to evaluate patches, no model is asked", err=True)
+    if not predictions and subject.model not in REFERENCES:
+        subject = chosen(store, subject, settings, models)
     how = {**how._asdict(), **limits, "subset": subset}
     with adopted(store, subject, predictions) if predictions else nullcontext(subject) as evaluated:
         verdicts = [(each, evaluate(store, each, **how)) for each in attempts(store, evaluated) or [evaluated]]

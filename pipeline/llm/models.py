@@ -92,11 +92,7 @@ class Model:
     @property
     def shaping(self) -> dict[str, Any]:
         """The part of its entry that shapes answers: no key, no limit of requests, no price."""
-        parameters = {
-            name: value for name, value in self.entry["litellm_params"].items() if name not in _SHAPES_NOTHING
-        }
-        info = {name: self.entry["model_info"].get(name) for name in _SHAPING}
-        return {"parameters": parameters, "info": {name: value for name, value in info.items() if value is not None}}
+        return shaping(self.entry)
 
     @property
     def defaults(self) -> dict[str, int]:
@@ -118,6 +114,13 @@ class Model:
     def missing(self, environ: Mapping[str, str]) -> list[str]:
         """The variables that it needs and `environ` lacks; none if a running proxy has them."""
         return [] if environ.get(PROXY_URL) else [name for name in self.environment if not environ.get(name)]
+
+
+def shaping(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a model's entry that shapes answers."""
+    parameters = {name: value for name, value in entry["litellm_params"].items() if name not in _SHAPES_NOTHING}
+    info = {name: entry["model_info"].get(name) for name in _SHAPING}
+    return {"parameters": parameters, "info": {name: value for name, value in info.items() if value is not None}}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import factories
 import pytest
@@ -10,14 +12,15 @@ from click.testing import CliRunner, Result
 from evaluate.conftest import FIX, Evaluation
 from tiny_library import QUALIFIED
 
-from pipeline.core.store import write_records
+from pipeline.core.errors import UserError
+from pipeline.core.store import write_json, write_records
 from pipeline.evaluate.cli import command
 
 
-def call(evaluation: Evaluation, *words: str) -> Result:
+def call(evaluation: Evaluation, *words: str, **how: Any) -> Result:
     options = ["--sandbox", "local", "--trust-local", "--data", str(evaluation.store.root), *words]
     given = {"A11Y_BENCH_CACHE": str(evaluation.bench.cache)}
-    return CliRunner().invoke(command, ["acme/ui", "model-a", *options], env=given)
+    return CliRunner().invoke(command, ["acme/ui", "model-a", *options], env=given, **how)
 
 
 def test_every_verdict_is_shown(evaluation: Evaluation) -> None:
@@ -47,3 +50,22 @@ def test_another_run_can_be_named(evaluation: Evaluation, tmp_path: Path) -> Non
     evaluation.predict(run="20240101T000000Z", menu="")
     evaluation.predict(run="20240202T000000Z", menu=FIX)
     assert f"resolved: 0 of {len(QUALIFIED)}" in call(evaluation, "--run", "20240101T000000Z").output
+
+
+@pytest.mark.rule("bad-input")
+def test_the_options_of_agt_run_choose_a_run(evaluation: Evaluation, tmp_path: Path) -> None:
+    """`agt-run`, `eval-run` and `bench-run` take the same options: a command can be repeated with them."""
+    settings, models = tmp_path / "greedy.toml", tmp_path / "models.yaml"
+    entry: dict[str, Any] = {"model_name": "model-a", "litellm_params": {"model": "openai/a"}}
+    entry["model_info"] = {"mode": "chat", "input_cost_per_token": 0, "output_cost_per_token": 0}
+    settings.write_text("top = 1\n")
+    models.write_text(json.dumps({"model_list": [entry]}))
+    for run, patch, text in ("20240101T000000Z", FIX, "top = 1\n"), ("20240202T000000Z", "", "top = 2\n"):
+        path = evaluation.predict(run=run, menu=patch)
+        write_json(path.with_name("run.json"), {"shaped_by": {"settings_text": text, "model": entry}})
+    assert "resolved: 0 of" in call(evaluation, "--models", str(models)).output
+    found = call(evaluation, "--settings", str(settings), "--models", str(models), "--budget", "5")
+    assert "resolved: 1 of" in found.output and "--budget has no effect" in found.output
+    settings.write_text("top = 3\n")
+    with pytest.raises(UserError, match="no run of magentless with model-a was made with --settings"):
+        call(evaluation, "--settings", str(settings), catch_exceptions=False)
