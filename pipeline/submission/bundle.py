@@ -162,10 +162,18 @@ def _differing(store: Store, claimed: Store, subject: Subject) -> Iterator[str]:
     for verdict in give_anew(store, subject):
         claim = claimed_verdicts.pop(verdict.instance_id, None)
         if claim is None or claim.outcome != verdict.outcome:
-            outcome = claim.outcome if claim else "nothing"
             where = f"{verdict.instance_id}, attempt {subject.attempt}"
-            yield f"{where}: claims {outcome}, the stored run gives {verdict.outcome}"
+            yield f"{where}: claims {claim.outcome if claim else 'nothing'}, {_given(verdict, claim)}"
     yield from (f"{name}, attempt {subject.attempt}: is not in the dataset" for name in claimed_verdicts)
+
+
+def _given(verdict: Verdict, claim: Verdict | None) -> str:
+    """What a recomputed verdict says instead of the claimed one. That other code judged is no fault of the bundle."""
+    if verdict.outcome is not Outcome.NOT_EVALUATED:
+        return f"the stored run gives {verdict.outcome}"
+    is_older = claim is not None and claim.law != verdict.law
+    hint = "; another version of the program gave the verdict (another law): regrade with that one" if is_older else ""
+    return f"cannot be recomputed: {verdict.cause}{hint}"
 
 
 # -- what is packed ---------------------------------------------------------------------------------------------------

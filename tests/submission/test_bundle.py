@@ -142,6 +142,18 @@ def test_a_verdict_contradicted_by_the_stored_run_is_found(bench: Bench, copy: P
     assert "claims unresolved, the stored run gives resolved" in line
 
 
+@pytest.mark.parametrize(("law", "end"), [("another", "regrade with that one"), ("", "its run is not stored")])
+def test_a_verdict_of_another_law_is_no_false_claim(bench: Bench, copy: Path, law: str, end: str) -> None:
+    """It said "the stored run gives not_evaluated", as of a false claim, for a bundle of an earlier version."""
+    runs = next(copy.rglob("runs.json"))
+    names = json.loads(runs.read_text())
+    rewrite(runs, **dict.fromkeys(names, "none"))
+    if law:
+        rewrite(next(copy.rglob("verdicts.jsonl")), law=law)
+    line, *_ = bundle.regrade(copy, bench.store.root)
+    assert "claims resolved, cannot be recomputed: its run is not stored" in line and line.endswith(end)
+
+
 @pytest.mark.rule("bad-input")
 def test_links_of_a_foreign_bundle_are_not_followed(bench: Bench, copy: Path, tmp_path: Path) -> None:
     """Data are copied before judging: a link to `/` gave access to this whole machine."""
