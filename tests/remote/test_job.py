@@ -43,13 +43,14 @@ def test_a_job_leaves_its_log_and_its_exit_code(tmp_path: Path) -> None:
 
 def test_a_job_is_asked_to_end(tmp_path: Path) -> None:
     job = begin(tmp_path, "one", "sh", "-c", "trap 'echo ending; exit 130' TERM; echo up; while :; do sleep 0.1; done")
-    wait_for(tmp_path, "one", "running")
-    while not (tmp_path / ".remote/jobs/one/log").read_text():
+    log, until = tmp_path / ".remote/jobs/one/log", time.monotonic() + 20
+    while not (log.exists() and log.read_text()):
+        assert time.monotonic() < until
         time.sleep(0.05)
     script(tmp_path, "stop", ".remote/jobs/one", check=True)
     job.wait(20)
     assert states(tmp_path) == {"one": ("ended", "130")}
-    assert (tmp_path / ".remote/jobs/one/log").read_text().splitlines()[-1] == "ending"
+    assert log.read_text().splitlines()[-1] == "ending"
 
 
 def test_a_stopped_job_leaves_no_processes_behind(tmp_path: Path) -> None:
