@@ -43,6 +43,7 @@ def test_a_job_leaves_its_log_and_its_exit_code(tmp_path: Path) -> None:
 
 def test_a_job_is_asked_to_end(tmp_path: Path) -> None:
     job = begin(tmp_path, "one", "sh", "-c", "trap 'echo ending; exit 130' TERM; echo up; while :; do sleep 0.1; done")
+    wait_for(tmp_path, "one", "running")
     log, until = tmp_path / ".remote/jobs/one/log", time.monotonic() + 20
     while not (log.exists() and log.read_text()):
         assert time.monotonic() < until
