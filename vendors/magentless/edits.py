@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from magentless.causes import Cause, Ended
 
@@ -75,17 +76,12 @@ class Edit:
     @property
     def trimmed(self) -> Edit | None:
         """The edit without blank lines at the ends of SEARCH, and as many of REPLACE; None if there are none."""
-        filled = [index for index, line in enumerate(self.search) if line.strip()]
-        if not filled or len(filled) == len(self.search):
+        head, tail = _blank(self.search), _blank(self.search[::-1])
+        if self.makes_file or not head + tail:
             return None
-        head, tail = filled[0], len(self.search) - 1 - filled[-1]
-        new = list(self.replace)
-        while head and new and not new[0].strip() and len(self.replace) - len(new) < head:
-            del new[0]
-        before = len(new)
-        while tail and new and not new[-1].strip() and before - len(new) < tail:
-            del new[-1]
-        return replace(self, search=self.search[head : filled[-1] + 1], replace=tuple(new)) if head or tail else None
+        new = self.replace[min(head, _blank(self.replace)) :]
+        new = new[: len(new) - min(tail, _blank(new[::-1]))]
+        return replace(self, search=self.search[head : len(self.search) - tail], replace=new)
 
     @property
     def unnumbered(self) -> Edit | None:
@@ -97,6 +93,11 @@ class Edit:
             return None
         search, new = (tuple(_unnumbered(line, *signs) for line in part) for part in (self.search, self.replace))
         return replace(self, search=search, replace=new)
+
+
+def _blank(lines: Sequence[str]) -> int:
+    """The number of blank lines at the beginning."""
+    return sum(1 for _ in takewhile(lambda line: not line.strip(), lines))
 
 
 def _unnumbered(line: str, sign: str) -> str:
