@@ -71,8 +71,8 @@ _IN_FOLDER = (
 )
 #: installs, and then applies the repository's patches of packages: those that fit
 _PATCHING = ("sh", "-c", '"$@" && { node_modules/.bin/patch-package || :; }', "patch")
-#: the package of a quoted text that may be an import
-_IMPORTED = re.compile(r"""["']((?:@[\w.-]+/)?[\w.-]+)[^"'\s]*["']""")
+#: the package of an import, which may name a file in it
+_IMPORTED = re.compile(r"""(?:\bfrom\s*|\bimport\s*\(?|\brequire\s*\()["']((?:@[\w.-]+/)?[\w.-]+)""")
 #: how shells and yarn report a missing program
 _NO_PROGRAM = re.compile(r"(?:^|[\s:])([\w.-]+): (?:command )?not found|command not found: ([\w.-]+)", re.MULTILINE)
 #: an error of TypeScript's, with its number

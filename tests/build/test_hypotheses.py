@@ -560,11 +560,12 @@ def test_packages_that_only_sources_import_are_built() -> None:
     files = tree({
         "package.json": package(workspaces=["packages/*"], devDependencies={"jest": "^29"}),
         "packages/menu/package.json": package(name="@acme/menu", dependencies={"@acme/icon": "*"}),
-        "packages/menu/src/Menu.tsx": "import { useRefs } from '@acme/refs/hooks'\nexport * from '@acme/menu/types'",
+        "packages/menu/src/Menu.tsx": "import { useRefs } from '@acme/refs/hooks'\nconst role = 'tabs'",
         "packages/icon/package.json": package(name="@acme/icon", scripts=builds),
         "packages/refs/package.json": package(name="@acme/refs", scripts=builds, dependencies={"@acme/base": "*"}),
         "packages/base/package.json": package(name="@acme/base", scripts=builds),
-        "packages/tabs/package.json": package(name="@acme/tabs", scripts=builds),
+        "packages/tabs/package.json": package(name="tabs", scripts=builds),
+        "packages/menu/src/types.ts": "export * from '@acme/menu/roles'",
     })  # fmt: skip
     log = 'Failed to resolve entry for package "@acme/{}". The package may have incorrect main/module/exports'
     before = case(files, log.format("icon"), ("packages/menu/src/Menu.test.tsx",))
