@@ -60,9 +60,10 @@ class Scope:
         """Raise UserError, with the place in the file, for an unknown sandbox or agent, and for a model that cannot be
         asked."""
         campaign = self.campaign
-        if campaign.sandbox not in SANDBOXES:
+        usable = [name for name in SANDBOXES if name != "scripted"]
+        if campaign.sandbox not in usable and not self.opened:
             with at(self.path, "sandbox"):
-                raise unknown("sandbox", campaign.sandbox, [name for name in SANDBOXES if name != "scripted"])
+                raise unknown("sandbox", campaign.sandbox, usable)
         tables: dict[str, tuple[Agent | Pages, ...]] = {"agents": campaign.agents, "pages": campaign.pages}
         for table, parts in tables.items():
             for number, part in enumerate(parts):

@@ -29,10 +29,21 @@ from pipeline.core.console import counted
 from pipeline.core.errors import A11yBenchError, UserError
 from pipeline.core.names import parse_repo
 from pipeline.core.record import Usd
-from pipeline.core.records import Outcome, Prediction, Record, Verdict
-from pipeline.core.store import Store, digest, now, of_attempt, read_object, read_record, read_records, write_json
+from pipeline.core.records import Instance, Outcome, Prediction, Record, Verdict
+from pipeline.core.store import (
+    Store,
+    digest,
+    each_record,
+    now,
+    of_attempt,
+    read_object,
+    read_record,
+    read_records,
+    write_json,
+)
 from pipeline.evaluate import kept
 from pipeline.evaluate.answers import Subject, attempts, read_answers
+from pipeline.evaluate.grade import law_of
 from pipeline.evaluate.regrade import regrade as give_anew
 from pipeline.llm.costs import requests
 from pipeline.llm.experiment import SHARED
@@ -120,6 +131,23 @@ def pack(store: Store, subject: Subject, folder: Path, *, draft: bool = False) -
     made = made.model_copy(update={"digest": made.signed()})
     write_json(folder / ABOUT, json.loads(made.model_dump_json()))
     return made
+
+
+def judged_differently(store: Store, subject: Subject) -> list[str]:
+    """The instances of the dataset with a verdict by another law: another version of the program gave it."""
+    path = store.dataset(subject.repo)
+    laws = {
+        verdict.instance_id: verdict.law for tried in attempts(store, subject) for verdict in _verdicts(store, tried)
+    }
+    instances = each_record(path, Instance) if path.exists() else ()
+    return [
+        instance.instance_id for instance in instances if laws.get(instance.instance_id, "") not in ("", _law(instance))
+    ]
+
+
+def _law(instance: Instance) -> str:
+    """The digest of the code that would judge an instance now."""
+    return law_of("running", "reading", "grading", parser=instance.environment.parser)
 
 
 def load(folder: Path) -> Submission:

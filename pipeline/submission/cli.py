@@ -33,15 +33,21 @@ def pack(repo: Any, model: str, agent: str, name: str, run: str, output: Path, d
     A run with instances that were not evaluated is refused: evaluate it again, or add --draft.
     Example: a11y-bench submission pack grommet/grommet GLM-4.6 --output bundle
     """
-    from pipeline.core.console import say
+    from pipeline.core.console import counted, say
     from pipeline.core.options import agent_of
     from pipeline.evaluate.answers import Subject
     from pipeline.submission import bundle
 
-    made = bundle.pack(store, Subject(repo, agent_of(agent, model, name), model, run), output, draft=draft)
+    subject = Subject(repo, agent_of(agent, model, name), model, run)
+    made = bundle.pack(store, subject, output, draft=draft)
     rate = f"{made.resolved} of {len(made.instances)} resolved"
     kind = "a draft, " if made.draft else ""
     say(f"{output}: {kind}{rate}; {len(made.files)} files, digest {made.digest}")
+    if older := bundle.judged_differently(store, subject):
+        say(
+            f"the verdicts of {counted(len(older), 'instance')} were given by another version of the program, and only "
+            "that one can regrade them; to use this version, build and evaluate them again"
+        )
 
 
 @command.command()

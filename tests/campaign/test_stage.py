@@ -214,6 +214,7 @@ def test_a_failed_reference_does_not_stop_the_others(
     [
         ('models = ["scripted"]', 'models = ["scripted", "gpt-0"]', "2: field 'models': unknown model 'gpt-0'"),
         ('sandbox = "local"', 'sandbox = "podman"', "3: field 'sandbox': unknown sandbox 'podman'"),
+        ('sandbox = "local"', 'sandbox = "scripted"', "3: field 'sandbox': unknown sandbox 'scripted'"),
         ('repo = "acme/ui"', 'repo = "acme"', r"7: field 'datasets\[0\].repo': 'acme' is not a repository"),
         ('repo = "acme/ui"', 'repo = "acme/no"', r"7: field 'datasets\[0\].repo': acme/no has no dataset"),
         ("limit = 2", 'instances = ["acme/ui#999"]', r"8: field 'datasets\[0\].instances': unknown instance"),

@@ -155,6 +155,15 @@ def test_a_verdict_of_another_law_is_no_false_claim(bench: Bench, copy: Path, la
 
 
 @pytest.mark.rule("bad-input")
+def test_packing_says_that_another_version_gave_a_verdict(bench: Bench, tmp_path: Path) -> None:
+    older = bench.copy(tmp_path / "older")
+    pack = ["pack", str(REPO), "oracle", "--agent", "oracle", "--data", str(older.store.root), "--output"]
+    assert "another version" not in CliRunner().invoke(command, [*pack, str(tmp_path / "now")]).output
+    rewrite(Subject(REPO, "oracle", "oracle").folder(older.store) / "verdicts.jsonl", law="another")
+    said = CliRunner().invoke(command, [*pack, str(tmp_path / "then")])
+    assert (said.exit_code, "the verdicts of 1 instance were given by another version" in said.output) == (0, True)
+
+
 def test_links_of_a_foreign_bundle_are_not_followed(bench: Bench, copy: Path, tmp_path: Path) -> None:
     """Data are copied before judging: a link to `/` gave access to this whole machine."""
     outside = tmp_path / "outside"

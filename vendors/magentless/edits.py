@@ -7,11 +7,11 @@
     lines that replace them
     >>>>>>> REPLACE
 
-Code fences and their language are ignored. A path may be a heading, alone on its line, bold, after a label, in a
-comment, after the fence or after SEARCH (there also quoted or bold), with or without `./`. It applies to all blocks up
-to the next path. Marks have six to eight characters, and their word may be missing. A reply with a block that is not
-complete has no edits: the other blocks are only a part of the change. Paths are only text here: nothing is opened or
-evaluated. Replies with whole files are parsed by rewritten.py.
+Code fences and their language are ignored. A path may be a heading, alone on its line, bold, a link, in a tag, after a
+label, in a comment, after the fence or after SEARCH (there also quoted or bold), with or without `./`. It applies to
+all blocks up to the next path. Marks have six to eight characters, and their word may be missing. A reply with a block
+that is not complete has no edits: the other blocks are only a part of the change. Paths are only text here: nothing is
+opened or evaluated. Replies with whole files are parsed by rewritten.py.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from magentless.causes import Cause, Ended
+from magentless.words import unwrapped
 
 #: the path of the prompt's example, which is ignored
 EXAMPLE = "path/to/file.tsx"
@@ -45,15 +46,15 @@ ALONE = re.compile(r"([`*\"']*)((?:[^\s`*\"'/]+/)*[^\s`*\"'/]+\.\w{1,9})[`*\"']*
 FENCE = re.compile(
     r"(?:```+|~~~+)(?:[\w-]*[\s:])?(?:(?:title|file(?:name)?|path)=)?[\"'{]*((?:[^\s\"'/:]+/)+[^\s\"'/]+\.\w{1,9})"
 )
-SEARCH = re.compile(r"<{6,8}\s*(?:(?:SEARCH|ORIGINAL|HEAD)\b)?:?\s*[`*\"']*([^\s<>]*?)[`*\"']*:?$", re.I)
+SEARCH = re.compile(r"<{6,8}\s*(?:(?:SEARCH|ORIGINAL|HEAD)\b(?:\s+BLOCK\b)?)?:?\s*[`*\"']*([^\s<>]*?)[`*\"']*:?$", re.I)
 DIVIDER = re.compile(r"={6,8}$")
 #: with any word, as of a branch in git's conflicts, and with the fence if that is not on a line of its own
-REPLACE = re.compile(r">{6,8}\s*[\w./-]*`*$")
+REPLACE = re.compile(r">{6,8}\s*[\w./-]*(?:\s+BLOCK)?`*$", re.I)
 #: a place in a file, as compilers write it after a path
 PLACE = re.compile(r"(?::[0-9]+){1,2}(?:-[0-9]+)?$")
 #: the heading of a window in the repair prompt, and the line numbers of numbered prompts
 WINDOW = re.compile(r"\[lines \d+-\d+ of \d+\]$")
-NUMBER = re.compile(r"\s*([0-9]{1,9})\s*([|:]) ?")
+NUMBER = re.compile(r"\s*([0-9]{1,9})\s*([|:)]) ?")
 #: characters of a line that can name a file; a longer one is a model's that repeats itself
 LONGEST = 500
 
@@ -116,9 +117,9 @@ def parse_edits(reply: str) -> list[Edit]:
 
 def path_of(line: str) -> str:
     """The path in a line that only names a file; empty for any other line."""
-    line = line.strip()
-    if len(line) > LONGEST:
+    if len(line := line.strip()) > LONGEST:
         return ""
+    line = unwrapped(line)
     if found := HEADING.match(line) or FENCE.match(line):
         return clean(found[1])
     before = BEFORE.match(line)

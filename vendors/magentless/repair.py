@@ -5,8 +5,9 @@ An edit that cannot be applied ends the attempt: a partial change is not what th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -21,6 +22,8 @@ from magentless.views import lines_of
 #: path -> indices of the lines that were shown
 Windows = Mapping[str, Sequence[int]]
 NONE: Windows = MappingProxyType({})
+#: what models put before a path, as `git diff` does
+PREFIX = re.compile(r"^[ab]?/")
 
 
 @dataclass
@@ -71,7 +74,7 @@ def repair(sample: Sample, reply: str, checkout: Checkout, windows: Windows = NO
     sample.reached = "edited"
     shown = {path: _marks(lines, windows[path]) for path, lines in texts.items()}
     for edit in edits:
-        _apply(edit, sample, checkout, shown)
+        _apply(replace(edit, path=_meant(edit, sample, checkout)), sample, checkout, shown)
     sample.reached = "matched"
     _refuse_blank(sample, checkout)
     sample.patch = checkout.diff(sample.files)
@@ -83,6 +86,13 @@ def repair(sample: Sample, reply: str, checkout: Checkout, windows: Windows = NO
 def _marks(lines: Sequence[str], shown: Sequence[int]) -> Shown:
     indices = set(shown)
     return [index in indices for index in range(len(lines))]
+
+
+def _meant(edit: Edit, sample: Sample, checkout: Checkout) -> str:
+    """The path of the file that the edit changes: without a first `/`, `a/` or `b/` if there is a file only then."""
+    bare = PREFIX.sub("", edit.path)
+    known = edit.makes_file or edit.path in sample.files or checkout.text(edit.path) is not None
+    return edit.path if known or checkout.text(bare) is None else bare
 
 
 def _apply(edit: Edit, sample: Sample, checkout: Checkout, shown: dict[str, Shown]) -> None:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from magentless.elements import Element
+from magentless.words import unwrapped
 
 FENCED = re.compile(r"^[ \t]*(`{3,9}|~{3,9})[^\n]*\n(.*?)^[ \t]*\1", re.DOTALL | re.MULTILINE)
 BULLET = re.compile(r"^\s*(?:#{1,6}\s+|[-*+•]\s+|\d+[.)]\s+)?")
@@ -79,6 +80,6 @@ def _lines(reply: str) -> Iterator[str]:
 
 
 def _path(line: str) -> str:
-    """The path in a line, without bullet, number, quotes, `./`, final slash, and following text."""
-    words = BULLET.sub("", line).split()
+    """The path in a line, without bullet, number, link, tag, quotes, `./`, final slash, and following text."""
+    words = BULLET.sub("", unwrapped(line)).split()
     return words[0].strip("`'\"*,:").removeprefix("./").rstrip("/") if words else ""

@@ -124,6 +124,10 @@ def test_without_a_path_line_the_path_is_empty():
         "```tsx src/a.tsx\n{}\n```",
         "```tsx:src/a.tsx\n{}\n```",
         '```tsx title="src/a.tsx"\n{}\n```',
+        "### [src/a.tsx](./src/a.tsx)\n{}",
+        "[`src/a.tsx`](src/a.tsx):\n{}",
+        "<file>src/a.tsx</file>\n{}",
+        "<Path> ./src/a.tsx </Path>\n{}",
     ],
 )
 def test_a_path_is_read_in_every_common_form(reply):
@@ -139,6 +143,7 @@ def test_a_path_is_read_in_every_common_form(reply):
         ("e.g.", ""),
         ("React.useId", ""),
         ("src/app/[id]/page.tsx", "src/app/[id]/page.tsx"),
+        ("app/[id]/(b)/[...c].tsx", "app/[id]/(b)/[...c].tsx"),
         ("packages/ui/src/a.test.tsx:", "packages/ui/src/a.test.tsx"),
         ("and/or", ""),
         ("```tsx", ""),
@@ -164,6 +169,7 @@ def test_only_a_line_that_is_a_path_counts_as_one(line, path):
         ("<<<<<<< SEARCH", "=======", ">>>>>>> REPLACED"),
         ("<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE```"),
         ("<<<<<<< SEARCH src/a.tsx:12", "=======", ">>>>>>> REPLACE"),
+        ("<<<<<<< SEARCH BLOCK", "=======", ">>>>>>> REPLACE BLOCK"),
     ],
 )
 def test_marks_as_models_write_them(search, divider, replace):
@@ -194,6 +200,7 @@ def test_a_repeated_example_of_the_prompt_is_ignored():
             (("a",), ("  tabIndex={open ? 0 : -1}", "  level: 1 | 2")),
         ),
         (("5 | a",), ("  2: 'two',",), (("a",), ("  2: 'two',",))),
+        (("5) a", "6)   b"), ("5) c",), (("a", "  b"), ("c",))),
         (("5 | a", "6: b"), (), None),
         (("5 | a", "b"), (), None),
         (("6 | a", "5 | b"), (), None),

@@ -56,6 +56,18 @@ def test_a_path_that_is_not_in_the_checkout_is_refused(sample, checkout, path, s
     assert sample.patch == b""
 
 
+@pytest.mark.parametrize("prefix", ["a/", "b/", "/"])
+def test_what_git_puts_before_a_path_is_ignored_if_there_is_no_such_file(sample, checkout, prefix):
+    repair(sample, edit(f"{prefix}src/theme.css", "  outline: none;", ""), checkout)
+    assert [made["path"] for made in sample.edits] == ["src/theme.css"]
+
+
+def test_a_folder_may_be_called_a(sample, make_checkout):
+    checkout = Checkout(make_checkout({"a/x.css": "a {}\n", "x.css": "a {}\n"}))
+    repair(sample, edit("a/x.css", "a {}", "b {}") + edit("b/x.css", "", "c {}"), checkout)
+    assert set(sample.files) == {"a/x.css", "b/x.css"}
+
+
 @pytest.mark.trap("eval-on-path")
 def test_a_path_is_never_evaluated(sample, checkout, tmp_path):
     """MagentLess calls eval() on the path of an edit, so the model can run code on the host."""

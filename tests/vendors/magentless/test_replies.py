@@ -17,6 +17,8 @@ MENU = [Element("Menu", 10, 60), Element("Menu.onKeyDown", 20, 30), Element(".me
         "~~~text\n- `src/menu/Menu.jsx`\n- **pages/[id].vue**\n~~~",
         "1. `./src/menu/Menu.jsx`: the menu\n2. pages/[id].vue\n",
         "```\nsrc/menu/Menu.jsx - has no role\nsrc/menu/Menu.jsx\n### pages/[id].vue\n```",
+        "- [src/menu/Menu.jsx](src/menu/Menu.jsx): the menu\n- <file>pages/[id].vue</file>",
+        "a/src/menu/Menu.jsx\nb/pages/[id].vue",
     ],
 )
 def test_paths_are_read_in_the_forms_that_models_give_them(reply):
