@@ -125,7 +125,10 @@ def _write(store: Store, subject: Subject, path: Path, predictions: list[Foreign
 def _of_model(path: Path, subject: Subject) -> Iterator[ForeignPrediction]:
     """The predictions of a file by one model for a repository. Raises UserError if there are none."""
     all_predictions = [
-        prediction for prediction in _read(path) if parse_instance_id(prediction.instance)[0] == subject.repo
+        prediction._replace(instance=subject.repo.instance_id(number))
+        for prediction in _read(path)
+        for repo, number in [parse_instance_id(prediction.instance)]
+        if str(repo).lower() == str(subject.repo).lower()  # as on GitHub
     ]
     models = sorted({prediction.model for prediction in all_predictions if prediction.model})
     predictions = [prediction for prediction in all_predictions if prediction.model in ("", subject.model)]

@@ -29,6 +29,8 @@ def command(
     --browser writes 05_analysis/shown/INSTANCE.html, one self-contained page, and opens it.
 
     Example: a11y-bench show grommet/grommet#7428 --model GLM-4.6 --trajectory
+
+    Exit code: 1 if there is no answer of the named agent, model or attempt.
     """
     from pipeline.inspection.answered import newest_answers, why_missing
 
@@ -41,6 +43,8 @@ def command(
         _open(store, gold, answers, missing, only_print)
     else:
         _show(gold, answers, missing, trajectory)
+    if missing and (agent or model or attempt > 1):
+        raise SystemExit(1)
 
 
 def _instance(store: Any, text: str) -> Any:

@@ -81,6 +81,7 @@ def test_the_same_file_makes_one_run(store: Store, tmp_path: Path) -> None:
         [one()],
         {"acme__ui-1": {"model_patch": PLAIN, "model_name_or_path": "their-model"}},
         {"acme__ui-1": PLAIN},
+        {"Acme/UI#1": PLAIN},
         {"org": "acme", "repo": "ui", "number": 1, "fix_patch": PLAIN},
     ],
 )
