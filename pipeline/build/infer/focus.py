@@ -17,8 +17,7 @@ from pipeline.build.infer.tree import Manifest, Tree, above
 from pipeline.ecosystems.manager_folder import Focus, manager
 from pipeline.ecosystems.protection import is_manifest
 
-#: an import of a file by its path
-_IMPORT = re.compile(r"""(?:\bfrom\s*|\bimport\s*\(?|\brequire\s*\()["'](\.{1,2}/[^"'\n]+)["']""")
+_IMPORT = re.compile(r"""(?:\bfrom\s*|\bimport\s*\(?|\brequire\s*\()["']([^"'\n]+)["']""")
 #: tables of what a package needs when it is used, and with those of its development
 SHIPPED = ("dependencies", "optionalDependencies", "peerDependencies")
 _TABLES = (*SHIPPED, "devDependencies")
@@ -80,10 +79,14 @@ def touched(packages: dict[str, Manifest], files: Iterable[str]) -> set[str]:
 
 def _imported(tree: Tree, packages: Collection[str], path: str) -> set[str]:
     """The folders of the packages from which a configuration imports files."""
-    paths = (
-        posixpath.normpath(posixpath.join(posixpath.dirname(path), file)) for file in _IMPORT.findall(tree.text(path))
-    )
+    modules = (module for module in imports(tree.text(path)) if module.startswith(("./", "../")))
+    paths = (posixpath.normpath(posixpath.join(posixpath.dirname(path), module)) for module in modules)
     return {next((folder for folder in above(file) if folder in packages), "") for file in paths}
+
+
+def imports(source: str) -> list[str]:
+    """The modules that a source imports or requires, as it names them: packages, their files, or relative paths."""
+    return _IMPORT.findall(source)
 
 
 def needed(packages: dict[str, Manifest], folders: Iterable[str], tables: Iterable[str] = _TABLES) -> set[str]:
