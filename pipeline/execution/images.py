@@ -99,9 +99,10 @@ def ensure(sandbox: Sandbox, clone: Clone, made: Recipe, say: Callable[[str], No
         if written:
             say("adding the sources")
             written.result()
-            if made.plain != made.image:
+            prepares = made.plain != made.image
+            if prepares:
                 _prepare(sandbox, made, sources, say)
-            sandbox.images.instance(made.environment_digest, made.image, sources)
+            sandbox.images.instance(made.environment_digest, made.image, sources, generated=prepares)
     return _made(sandbox, installed, tuple(missing_files(clone, made.base)))
 
 

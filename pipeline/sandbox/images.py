@@ -125,8 +125,11 @@ class Images(Protocol):
         InfrastructureError.
         """
 
-    def instance(self, environment: str, digest: str, checkout: Path) -> None:
-        """Make the layer of sources on the environment's: `checkout` has one commit, without history or patch."""
+    def instance(self, environment: str, digest: str, checkout: Path, *, generated: bool = False) -> None:
+        """Make the layer of sources on the environment's: `checkout` has one commit, without history or patch.
+
+        With `generated`, it also has files that were made from the sources, and must stay newer than they are.
+        """
 
     def has(self, digest: str) -> bool:
         """Whether the instance's image exists."""

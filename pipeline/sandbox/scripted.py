@@ -43,7 +43,7 @@ class ScriptedImages:
             self.environments.append(digest)
         return Installed(spec.node, tuple(map(str, spec.tools(spec.node, "x64"))))
 
-    def instance(self, environment: str, digest: str, checkout: Path) -> None:
+    def instance(self, environment: str, digest: str, checkout: Path, *, generated: bool = False) -> None:
         self.instances[digest] = environment
 
     def has(self, digest: str) -> bool:

@@ -90,7 +90,9 @@ def _remove(environment: str, instance: str) -> None:
     import docker
 
     client = docker.from_env()
-    client.images.remove(f"a11y-bench/instance:{instance}", force=True)
+    for tag in [tag for image in client.images.list("a11y-bench/instance") for tag in image.tags]:
+        if tag.startswith(f"a11y-bench/instance:{instance}"):  # tests name further instances after the first one
+            client.images.remove(tag, force=True)
     client.images.remove(f"a11y-bench/env:{environment}", force=True)
     for volume in client.volumes.list(filters={"name": f"a11y-bench-cache-{environment}"}):
         volume.remove()

@@ -29,8 +29,8 @@ class DockerImages:
     def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> Installed:
         return self._layers.environment(spec, digest, manifests, say)
 
-    def instance(self, environment: str, digest: str, checkout: Path) -> None:
-        self._layers.instance(environment, digest, checkout)
+    def instance(self, environment: str, digest: str, checkout: Path, *, generated: bool = False) -> None:
+        self._layers.instance(environment, digest, checkout, generated=generated)
 
     def has(self, digest: str) -> bool:
         return self._engine.image(instance_image(digest)) is not None

@@ -2,12 +2,13 @@
 
     base (docker/base/build.sh) -> [a11y-bench/browser:SUITE]
         -> a11y-bench/node:VERSION -> a11y-bench/node:VERSION-MANAGERS
-        -> a11y-bench/env:DIGEST   -> a11y-bench/instance:DIGEST
+        -> a11y-bench/env:DIGEST   -> a11y-bench/instance:DIGEST [-> a11y-bench/instance:DIGEST]
 
 Each is made by starting a container, putting archives into it and committing it: without Dockerfile, builder and image
 registry. Files of the host (its CA bundle) and downloads are in one folder, which is removed before the commit, and the
-variables of an install are set only for that command, so images contain neither. A layer of dependencies that the
-registry of A11Y_BENCH_REGISTRY has is pulled instead.
+variables of an install are set only for that command, so images contain neither. The first instance of an environment
+is below the others, which have only what differs from it (sources.py). A layer of dependencies that the registry of
+A11Y_BENCH_REGISTRY has is pulled instead.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from pipeline.core.store import digest as digest_of
 from pipeline.core.timing import timed
 from pipeline.sandbox import install, node
 from pipeline.sandbox.base import Limits
-from pipeline.sandbox.docker import browser, fence, tar
+from pipeline.sandbox.docker import browser, fence, sources, tar
 from pipeline.sandbox.docker.commands import execute
 from pipeline.sandbox.docker.engine import Engine, commit, put, start
 from pipeline.sandbox.docker.fence import Routes
@@ -96,14 +97,31 @@ class Layers:
             except UserError as error:
                 say(f"{error.message}: making the layer here")
 
-    def instance(self, environment: str, digest: str, checkout: Path) -> None:
-        """Make the layer of sources, with the digest of its environment as a label."""
+    def instance(self, environment: str, digest: str, checkout: Path, *, generated: bool = False) -> None:
+        """Make the layer of sources, with the digest of its environment as a label. It has what differs from the
+        environment's reference, or everything if it becomes the reference or has generated files."""
+        name, labels = instance_image(digest), {LAYER: "instance", DIGEST: digest, ENVIRONMENT: environment}
+        parent, fill = environment_image(environment), partial(_write, checkout)
+        if not generated:
+            paths = sources.listing(checkout)
+            make = partial(self._layer, name, parent, labels, fill)
+            reference = self._reference(environment, sources.Reference(name, "", paths), make)
+            differing = sources.difference(reference.paths, paths) if reference.name != name else None
+            if differing is not None:
+                parent, fill = reference.name, partial(_change, checkout, differing)
+        self._layer(name, parent, labels, fill)
 
-        def fill(container: Container) -> None:
-            put(container, PARENT, tar.of_folder(checkout, "repo"))
-
-        labels = {LAYER: "instance", DIGEST: digest, ENVIRONMENT: environment}
-        self._layer(instance_image(digest), environment_image(environment), labels, fill)
+    def _reference(self, environment: str, new: sources.Reference, make: Callable[[], str]) -> sources.Reference:
+        """The environment's reference; if it has none, `new` becomes it, whose image `make` makes."""
+        with lock(self.cache / "locks" / folder_name(f"reference:{environment}")):
+            known = sources.recorded(self.cache, environment)
+            if known and (image := self.engine.image(known.name)) and image.id == known.image:
+                return known
+            make()
+            made = self.engine.image(new.name)
+            assert made and made.id, "it was just made"
+            sources.record(self.cache, environment, new._replace(image=made.id))
+            return new
 
     def _layer(self, image: str, parent: str, labels: dict[str, str], fill: Fill, **options: Any) -> str:
         with lock(self.cache / "locks" / folder_name(image)):
@@ -187,8 +205,28 @@ def _bundle(ca: Path | None) -> dict[str, bytes | None]:
     return {f"{INSTALL_FOLDER}/{ca.name}": ca.read_bytes()} if ca else {}
 
 
-def _settle(container: Container, argv: list[str]) -> None:
-    completed = execute(container, argv, folder=PARENT, env={}, limits=Limits(seconds=600))
+def _write(checkout: Path, container: Container) -> None:
+    """Add all sources of the checkout."""
+    put(container, PARENT, tar.of_folder(checkout, "repo"))
+
+
+def _change(checkout: Path, differing: sources.Difference, container: Container) -> None:
+    """Turn the reference's sources into those of the checkout."""
+    if differing.files or differing.folders:
+        start(container)
+        for paths, remove in (
+            (differing.files, ["rm", "-f", "--"]),
+            (differing.folders, ["rmdir", "--ignore-fail-on-non-empty", "--"]),
+        ):
+            listed = {INSTALL_FOLDER: None, f"{INSTALL_FOLDER}/paths": os.fsencode("\0".join(paths))}
+            put(container, "/tmp", tar.of_entries(listed))
+            _settle(container, ["xargs", "-0", "-r", "-a", f"/tmp/{INSTALL_FOLDER}/paths", *remove], REPO)
+        _settle(container, ["rm", "-rf", f"/tmp/{INSTALL_FOLDER}"])
+    put(container, PARENT, tar.of_folder(checkout, "repo", only=differing.written))
+
+
+def _settle(container: Container, argv: list[str], folder: str = PARENT) -> None:
+    completed = execute(container, argv, folder=folder, env={}, limits=Limits(seconds=600))
     if completed.code:
         output = completed.output.decode(errors="replace")
-        raise InfrastructureError(f"{argv[0]} after the install failed: {output}", cause="engine")
+        raise InfrastructureError(f"{argv[0]} failed while an image was made: {output}", cause="engine")

@@ -3,8 +3,9 @@
 An instance's first run begins with a private copy of the environment's cache, and runs of the repository's own history
 add their new entries to that. The instance's own cache gets only what its runs read or wrote. All its later runs,
 patches included, begin with a copy of it: entries of other instances may come from later sources that contain the fix.
-Access times show what was read; a disk without them (`noatime`) only costs a patch time. Does not cover what an entry
-is: runners check that themselves.
+An instance's own cache is one compressed archive, a quarter of the size: there is one for every instance. If two runs
+fill it at once, the entries of one are lost, which only costs time. Access times show what was read; a disk without
+them (`noatime`) only costs a patch time. Does not cover what an entry is: runners check that themselves.
 """
 
 from __future__ import annotations
@@ -23,28 +24,31 @@ from pipeline.sandbox.docker.workspace import DockerWorkspace
 SHARED, OWN = "/var/cache/a11y-bench-environment", "/var/cache/a11y-bench-instance"
 
 #: fills the cache of a patch: a copy of the instance's, if there is one
-USE = ("sh", "-c", '! test -d "$2" || cp -a "$2/." "$0"')
-#: fills the cache from the instance's if it has any, else from the environment's, with old access times, so that every
-#: read shows, and makes a file that is older than everything the run writes
+USE = ("sh", "-c", '! test -e "$2" || tar -xzf "$2" -C "$0"')
+#: fills the cache from the instance's if there is one, else from the environment's, with old access times, so that
+#: every read shows, and makes a file that is older than everything the run writes
 BEGIN = (
     "sh",
     "-c",
     """
-from=$2
-test -n "$(ls -A "$from")" || from=$1
-cp -a "$from/." "$0"
-find "$0" -type f -exec touch -a -d @1 {} +
+if test -e "$2"
+then tar -xzf "$2" -C "$0"
+else cp -a "$1/." "$0" && find "$0" -type f -exec touch -a -d @1 {} +
+fi
 touch "$0.begun"
 """,
 )
-#: nobody may find an incomplete file in a shared volume: new files arrive as links to complete ones
+#: nobody may find an incomplete file in a shared volume: new files arrive as links to complete ones, and an archive
+#: under its name when it is complete
 END = (
     "sh",
     "-c",
     """
 cd "$0"
-find . -type f -newerat @86400 -print0 | xargs -0 -r cp -a --parents -t "$2"
-new="$1/.new-$(hostname)"
+here=$(hostname)
+find . -type f -newerat @86400 -print0 | tar -I "gzip -1" -cf "$2.$here" --null -T - && mv "$2.$here" "$2"
+rm -f "$2.$here"
+new="$1/.new-$here"
 mkdir "$new"
 find . -type f -newer "$0.begun" -print0 | xargs -0 -r cp -a --parents -t "$new"
 cp -alf "$new/." "$1"
@@ -52,7 +56,7 @@ rm -r "$new"
 """,
 )
 #: the arguments of the scripts, as $0, $1 and $2
-PATHS = (RUNNER_CACHE, SHARED, OWN)
+PATHS = (RUNNER_CACHE, SHARED, f"{OWN}/entries.tgz")
 
 
 class RunnerCache:

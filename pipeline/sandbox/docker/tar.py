@@ -7,7 +7,7 @@ import os
 import tarfile
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -18,8 +18,9 @@ BENCH, ROOT = 1000, 0
 DEEPEST, LONGEST = 40, 1000
 
 
-def of_folder(folder: Path, name: str, owner: int = BENCH) -> IO[bytes]:
-    """A folder as an archive under `name`, with links as links, in a temporary file positioned at its start."""
+def of_folder(folder: Path, name: str, owner: int = BENCH, only: Collection[str] | None = None) -> IO[bytes]:
+    """A folder as an archive under `name`, with links as links, in a temporary file positioned at its start. `only`
+    are the paths in it to take, without what is in them."""
 
     def set_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
         member.uid = member.gid = owner
@@ -29,7 +30,10 @@ def of_folder(folder: Path, name: str, owner: int = BENCH) -> IO[bytes]:
 
     file = tempfile.TemporaryFile()  # noqa: SIM115  the reader closes it
     with tarfile.open(fileobj=file, mode="w") as archive:
-        archive.add(folder, name, filter=set_owner)
+        if only is None:
+            archive.add(folder, name, filter=set_owner)
+        for path in sorted(only or ()):
+            archive.add(folder / path, f"{name}/{path}", recursive=False, filter=set_owner)
     file.seek(0)
     return file
 

@@ -70,7 +70,7 @@ class LocalImages:
         resolved |= {str(package): str(release) for package, release in zip(requested, releases, strict=True)}
         return tools, list(map(str, releases)), node.deviations(resolved)
 
-    def instance(self, environment: str, digest: str, checkout: Path) -> None:
+    def instance(self, environment: str, digest: str, checkout: Path, *, generated: bool = False) -> None:
         def make(folder: Path) -> str:
             copy(checkout, folder / "repo")
             (folder / "runner-cache").mkdir()
