@@ -1,8 +1,8 @@
 """The sources of an instance as a difference from those of another instance of the same environment.
 
 The first instance of an environment is its *reference*. A listing of its sources is kept in the cache folder, and the
-layers of further instances are made on its image. Does not cover checkouts with generated files, which must stay newer
-than all of their sources: a file that both instances have keeps the time of the reference.
+layers of further instances are made on its image. Times need no comparison, since a source's time follows from its
+content (`core.git.checkout`). Does not cover checkouts with generated files, whose order in time must not change.
 """
 
 from __future__ import annotations
