@@ -424,19 +424,24 @@ function markBound(world) {
   define(prototype, "bind", { configurable: true, enumerable: false, value, writable: true });
 }
 
-/** The same for functions that a source gives to the document's timers, which call them with any words. */
+/** The same for functions that a source gives to the document's timers, which call them with any words. What puts the
+ * real timers back, as fake clocks do, puts these back: a library notices if a timer is not the one from before. */
 function markTimers() {
   TIMERS.forEach(function (name) {
     const own = described(view, name);
-    if (!own || !own.writable || !isFunction(own.value)) return;
-    const value = new Proxy(own.value, {
+    if (!own || !own.writable || !own.configurable || !isFunction(own.value)) return;
+    const marking = new Proxy(own.value, {
       apply: function (real, self, words) {
         const isMarked = isFunction(words[0]) && isCalledBySource();
         const given = isMarked ? [marked(words[0], Reflect.construct, Reflect.apply)].concat(words.slice(1)) : words;
         return Reflect.apply(real, self, given);
       },
     });
-    define(view, name, Object.assign({}, own, { value }));
+    let now = marking;
+    const get = () => now;
+    const set = (other) => (now = other === own.value ? marking : other);
+    define(view, name, { configurable: true, enumerable: own.enumerable, get, set });
+    note(view, name, taking(own.enumerable, get, set));
   });
 }
 

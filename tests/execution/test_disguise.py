@@ -354,6 +354,24 @@ def test_tests_spy_on_accessors_and_put_them_back(begin: Path) -> None:
     assert said(begin, "", test).split("\n") == ["spied false", "false", "none spied", "none"]
 
 
+def test_a_fake_clock_puts_back_the_timers_from_before(begin: Path) -> None:
+    """Testing Library compares the timers before and after `jest.useRealTimers()`. They differed, so it took the clock
+    for a fake one and switched to one: every test that waited ended after a minute."""
+    page = f"const REAL = setTimeout;\nglobalThis.useRealTimers = () => {{ globalThis.setTimeout = REAL; }};\n{PAGE}"
+    test = """
+        const before = setTimeout;
+        useRealTimers();
+        console.log(setTimeout === before);
+        globalThis.setTimeout = () => "fake";
+        console.log(setTimeout(() => console.log("never")));
+        useRealTimers();
+        const { value } = Object.getOwnPropertyDescriptor(globalThis, "setTimeout");
+        console.log(setTimeout === before && value === before);
+        setTimeout(() => console.log("late"), 1);
+    """
+    assert said(begin, "", test, page=page).split("\n") == ["true", "fake", "true", "late"]
+
+
 #: a global object that is its own window, as in Vitest's workers
 OWN_WINDOW = f"{PAGE}\nglobalThis.window = globalThis;"
 
