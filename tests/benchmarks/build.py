@@ -10,6 +10,7 @@ removed at the end. `--keep DIR` keeps ours, as the data directory DIR for `just
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -62,8 +63,8 @@ class FreshImages(DockerImages):
     def has(self, digest: str) -> bool:
         return super().has(self.named(digest))
 
-    def instance(self, environment: str, digest: str, checkout: Path) -> None:
-        super().instance(self.named(environment), self.named(digest), checkout)
+    def instance(self, environment: str, digest: str, checkout: Path, *, generated: bool = False) -> None:
+        super().instance(self.named(environment), self.named(digest), checkout, generated=generated)
 
     def own(self) -> list[Kept]:
         """The images made by this benchmark."""
@@ -139,7 +140,7 @@ def main(
         others = _of_all_environments(ours.instances)[:most]
         others = others if same_command else [as_the_project(candidate) for candidate in others]
         theirs = [_theirs(clone, candidate, _tools(sandbox, layers, candidate), repeats) for candidate in others]
-        sizes = [_additional(sandbox, layers, instance) for instance in ours.instances]
+        sizes = [_additional(sandbox, layers, instance) for instance in _on_others(sandbox, layers, ours.instances)]
         report("build", [*_figures(ours, theirs, sizes), *(_of_scope(ours, whole) if whole else ())], path)
 
 
@@ -209,6 +210,20 @@ def _tools(sandbox: FreshSandbox, layers: dict[tuple[str, str], Kept], instance:
     return layers["environment", sandbox.images.named(instance.environment_digest)].on
 
 
+def _on_others(
+    sandbox: FreshSandbox, layers: dict[tuple[str, str], Kept], instances: Sequence[Instance]
+) -> list[Instance]:
+    """The instances of environments with several, without those that are below others."""
+    shared = Counter(instance.environment_digest for instance in instances)
+    below = {layer.on for layer in layers.values()}
+    return [
+        instance
+        for instance in instances
+        if shared[instance.environment_digest] > 1
+        and layers["instance", sandbox.images.named(instance.image)].name not in below
+    ]
+
+
 def _additional(sandbox: FreshSandbox, layers: dict[tuple[str, str], Kept], instance: Instance) -> int:
     """Bytes of an instance in addition to its environment: sources and the runner's cache."""
     name = sandbox.images.named(instance.image)
@@ -217,7 +232,7 @@ def _additional(sandbox: FreshSandbox, layers: dict[tuple[str, str], Kept], inst
 
 def _figures(ours: Ours, theirs: Sequence[Theirs], sizes: Sequence[int]) -> Iterator[Figure]:
     each, other = ours.total / len(ours.instances), mean(baseline.total for baseline in theirs)
-    size, image = mean(sizes) / 2**20, mean(baseline.size for baseline in theirs) / 2**20
+    image = mean(baseline.size for baseline in theirs) / 2**20
     environments = len({instance.environment_digest for instance in ours.instances})
     yield Figure("instances", len(ours.instances), "")
     yield Figure("of these one by one", len(theirs), "")
@@ -234,9 +249,11 @@ def _figures(ours: Ours, theirs: Sequence[Theirs], sizes: Sequence[int]) -> Iter
     if ours.further:
         beyond = "next instance of a known environment, beyond its tests"
         yield Figure(beyond, median(ours.further), "s", ("at most", 4))
-    yield Figure("disk of an additional instance, ours", size, "MiB", ("at most", 10))
     yield Figure("disk of an additional instance, one by one", image, "MiB")
-    yield Figure("one by one takes, on the disk", image / size, "times", ("at least", 5))
+    if sizes:
+        size = mean(sizes) / 2**20
+        yield Figure("disk of an additional instance, ours", size, "MiB", ("at most", 10))
+        yield Figure("one by one takes, on the disk", image / size, "times", ("at least", 5))
 
 
 def _of_scope(touched: Ours, full: Ours) -> Iterator[Figure]:
