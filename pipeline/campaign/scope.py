@@ -27,7 +27,7 @@ from pipeline.llm.models import SHIPPED, ModelList, load_models
 from pipeline.predict.agents import load_agent
 from pipeline.predict.host import checked
 from pipeline.predict.stage import Predictor
-from pipeline.sandbox import SANDBOXES, open_sandbox
+from pipeline.sandbox import offered, open_sandbox
 from pipeline.sandbox.base import Sandbox
 
 if TYPE_CHECKING:
@@ -60,10 +60,9 @@ class Scope:
         """Raise UserError, with the place in the file, for an unknown sandbox or agent, and for a model that cannot be
         asked."""
         campaign = self.campaign
-        usable = [name for name in SANDBOXES if name != "scripted"]
-        if campaign.sandbox not in usable and not self.opened:
+        if campaign.sandbox not in offered() and not self.opened:
             with at(self.path, "sandbox"):
-                raise unknown("sandbox", campaign.sandbox, usable)
+                raise unknown("sandbox", campaign.sandbox, offered())
         tables: dict[str, tuple[Agent | Pages, ...]] = {"agents": campaign.agents, "pages": campaign.pages}
         for table, parts in tables.items():
             for number, part in enumerate(parts):

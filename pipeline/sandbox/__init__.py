@@ -30,10 +30,15 @@ SANDBOXES = {
 }
 
 
+def offered() -> list[str]:
+    """The names that people can choose; the scripted sandbox is for tests."""
+    return [name for name in SANDBOXES if name != "scripted"]
+
+
 def open_sandbox(name: str, cache: Path) -> Sandbox:
     """The sandbox of this name, checked. Raises UserError if it is unknown or cannot work here."""
     if name not in SANDBOXES:
-        raise unknown("sandbox", name, [known for known in SANDBOXES if known != "scripted"])
+        raise unknown("sandbox", name, offered())
     sandbox = _sandbox_class(name)(cache)
     sandbox.check()
     return sandbox
