@@ -16,7 +16,7 @@ from pipeline.core.records import Instance, Verdict
 from pipeline.core.store import Store, digest, each_record, read_object
 from pipeline.evaluate import kept
 from pipeline.evaluate.answers import Subject
-from pipeline.evaluate.grade import law_of
+from pipeline.evaluate.grade import law_for
 from pipeline.predict.references import REQUIRED
 
 
@@ -64,8 +64,7 @@ def _of_reference(store: Store, repo: Repo, instances: Sequence[Instance], refer
 
 def _is_current(verdict: Verdict, instance: Instance, patch: str) -> bool:
     """Whether a verdict is on this patch and instance, and by the current law."""
-    law = law_of("running", "reading", "grading", parser=instance.environment.parser)
-    current = digest(patch), instance.image, len(instance.expected), law
+    current = digest(patch), instance.image, len(instance.expected), law_for(instance)
     tests = set(verdict.fixed) | verdict.unfixed.keys()
     is_on_its_tests = not tests or tests == instance.fixed_tests.keys()
     return is_on_its_tests and (verdict.patch_digest, verdict.image, verdict.expected, verdict.law) == current

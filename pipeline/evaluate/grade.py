@@ -235,6 +235,11 @@ def _parser(instance: Instance) -> Parser:
     return parser(instance.environment.parser)
 
 
+def law_for(instance: Instance) -> str:
+    """The digest of the code that judges an instance's patches now."""
+    return law_of("running", "reading", "grading", parser=instance.environment.parser)
+
+
 def sign(
     instance: Instance, agent: str, model: str, run: str, prediction: Prediction | None, graded: Graded
 ) -> Verdict:
@@ -249,7 +254,7 @@ def sign(
         patch_digest=digest(prediction.model_patch) if prediction else "",
         image=instance.image,
         expected=len(instance.expected),
-        law=law_of("running", "reading", "grading", parser=instance.environment.parser),
+        law=law_for(instance),
         lacks=(*_parser(instance).lacks(), *instance.counter_runs.lacks(instance.fixed_tests)),
         **graded.fields,
     )

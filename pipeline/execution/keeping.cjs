@@ -82,13 +82,17 @@ function keep(owner, names, isKept = isFunction, strict = false, isHidden = null
     if (!own || !own.configurable || !isKept(own.value)) return;
     let { value } = own;
     let copies; // objects to which this property was copied, with values of their own
-    const get = function () {
+    const read = (object) => {
       if (isHidden && isHidden(name)) return undefined;
-      return copies && copies.has(this) ? copies.get(this) : value;
+      return copies && copies.has(object) ? copies.get(object) : value;
+    };
+    const write = (other) => (value = other);
+    const get = function () {
+      return read(this);
     };
     const set = function (other) {
       if (this === owner || this === undefined || this === null) {
-        if (!isDoneForSource()) value = other;
+        if (!isDoneForSource()) write(other);
         return;
       }
       const copied = described(this, name);
@@ -97,7 +101,7 @@ function keep(owner, names, isKept = isFunction, strict = false, isHidden = null
       else define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
     };
     define(owner, name, { configurable: false, enumerable: own.enumerable, get, set });
-    note(owner, name, taking(own.enumerable, () => (isHidden && isHidden(name) ? undefined : value), (other) => (value = other)));
+    note(owner, name, taking(own.enumerable, () => read(owner), write));
   });
 }
 

@@ -43,7 +43,7 @@ from pipeline.core.store import (
 )
 from pipeline.evaluate import kept
 from pipeline.evaluate.answers import Subject, attempts, read_answers
-from pipeline.evaluate.grade import law_of
+from pipeline.evaluate.grade import law_for
 from pipeline.evaluate.regrade import regrade as give_anew
 from pipeline.llm.costs import requests
 from pipeline.llm.experiment import SHARED
@@ -141,13 +141,10 @@ def judged_differently(store: Store, subject: Subject) -> list[str]:
     }
     instances = each_record(path, Instance) if path.exists() else ()
     return [
-        instance.instance_id for instance in instances if laws.get(instance.instance_id, "") not in ("", _law(instance))
+        instance.instance_id
+        for instance in instances
+        if laws.get(instance.instance_id, "") not in ("", law_for(instance))
     ]
-
-
-def _law(instance: Instance) -> str:
-    """The digest of the code that would judge an instance now."""
-    return law_of("running", "reading", "grading", parser=instance.environment.parser)
 
 
 def load(folder: Path) -> Submission:
