@@ -11,7 +11,8 @@ import docker.errors
 import factories
 from tiny_library import IMPATIENT, NAMED, Pull, make_library
 
-from pipeline.build.qualify import Settings, recipe
+from pipeline.build.environments import recipe
+from pipeline.build.qualify import Settings
 from pipeline.build.stage import Outcome, build
 from pipeline.collect.stage import collect
 from pipeline.core.cache import cache_root

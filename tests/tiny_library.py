@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 from factories import REPO
 from histories import Content, History
 
+from pipeline.build.environments import recipe
 from pipeline.build.plan import Listed
-from pipeline.build.qualify import Settings, recipe
+from pipeline.build.qualify import Settings
 from pipeline.build.stage import Outcome, build
 from pipeline.collect.stage import collect
 from pipeline.core.errors import InfrastructureError

@@ -87,8 +87,9 @@ def present(
     from pipeline.analyze.measures.shown import as_text
     from pipeline.analyze.plots.apart import in_another_process
     from pipeline.core.console import say, table
+    from pipeline.core.cycles import no_cycles
 
-    with in_another_process() as draw:
+    with no_cycles(), in_another_process() as draw:
         frames = analyze.load(store, repo, issues_only=issues_only, cutoffs=cutoffs, samples=samples)
         tables, images = draw(frames)
         report = analyze.write(frames, store, out, tables, images)

@@ -4,7 +4,7 @@ Reads `01_raw/` and the clone that it names; writes `02_dataset/`.
 
     cli, stage                the command, and building a repository's dataset
     plan, batch, dataset      what has to be done; the coordinator, the only writer; the resulting dataset
-    qualify                   one candidate as a unit of work
+    qualify, search, trial    one candidate as a unit of work; the environments to try; trying one
     helpers                   files of the gold patch that only tests import: they count as tests
     environments, infer/, overrides, show      the environment: inferred, corrected by people, shown
     repair, faults, remedies, learned          known faults of old environments, remedies, reuse among neighbors

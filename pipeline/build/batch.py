@@ -16,22 +16,14 @@ from typing import Any
 from pipeline.build.budget import Budget
 from pipeline.build.learned import Memory
 from pipeline.build.plan import STORED, Planned, in_order
-from pipeline.build.qualify import (
-    NOT_EVALUATED,
-    Hopeless,
-    Layers,
-    Lessons,
-    Outcome,
-    Qualified,
-    Qualify,
-    kind,
-    make_ahead,
-)
+from pipeline.build.qualify import NOT_EVALUATED, Hopeless, Outcome, Qualified, Qualify, kind, make_ahead
+from pipeline.build.trial import Layers, Lessons
 from pipeline.core.aside import Aside
 from pipeline.core.progress import Progress
 from pipeline.core.records import Rejection
 from pipeline.core.store import Store
 from pipeline.core.work import Event, Interrupts, Settled, each
+from pipeline.sandbox.watch import Watch
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +36,7 @@ class Batch:
 
     def __init__(self, store: Store, memory: Memory, budget: Budget, progress: Progress, engine: str) -> None:
         self.store, self.memory, self.budget, self.progress = store, memory, budget, progress
-        self.engine = engine
+        self.engine, self.watch = engine, Watch(budget.sandbox)
         self.units: dict[str, Planned] = {}
         self.groups = defaultdict[str, list[Planned]](list)
         self.begun: set[str] = set()
@@ -76,7 +68,7 @@ class Batch:
         self._aside(self._keep_disk)
         if hopeless := self.hopeless.get(request.environment):
             return Settled(Qualified(hopeless.model_copy(update={"instance_id": request.name})))
-        return replace(request, learned=self.memory.rows)
+        return self.watch.admit(replace(request, learned=self.memory.rows))
 
     def _hear(self, event: Event) -> None:
         if event.text:
@@ -95,7 +87,8 @@ class Batch:
 
     def _save(self, unit: Planned, result: Qualified) -> Outcome:
         """Write the unit and read it back. A failure of the machine is not kept: the next build tries again."""
-        if kind(result.outcome) == NOT_EVALUATED:
+        if isinstance(result.outcome, Rejection) and result.outcome.reason == NOT_EVALUATED:
+            self.watch.heed(result.outcome.detail)
             return result.outcome
         save(self.store, unit, result)
         return unit.outcome() or result.outcome

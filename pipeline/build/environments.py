@@ -14,14 +14,14 @@ import tomli_w
 
 from pipeline.build import overrides
 from pipeline.build.infer import Tree, Unsupported, infer
-from pipeline.core.git import Clone, committed, list_files, show
+from pipeline.core.git import Clone, committed, list_files, require_commit, show
 from pipeline.core.names import Repo
 from pipeline.core.patches import paths
 from pipeline.core.records import Candidate, Environment, Instance
 from pipeline.core.store import Store
 from pipeline.core.trees import UNSAFE_PATH, UnsafeTree
 from pipeline.ecosystems.protection import is_manifest
-from pipeline.execution import scope
+from pipeline.execution import images, scope
 
 #: fixed fields of an environment: value and evidence
 Fields = Mapping[str, tuple[Any, str]]
@@ -60,6 +60,26 @@ def safe_files(clone: Clone, sha: str) -> list[str]:
         return list_files(clone, sha)
     except UnsafeTree as error:
         raise Unsupported(UNSAFE_PATH, str(error)) from None
+
+
+def recipe(clone: Clone, candidate: Candidate, fixed: Fields | None = None) -> images.Recipe:
+    """The image of a candidate, with `fixed` fields taken as they are. If the gold patch changes dependencies, all
+    three runs use the fix's.
+
+    Raises Unsupported, and UserError when the clone lacks a commit.
+    """
+    require_commit(clone, candidate.base.sha)
+    environment = environment_of(clone, candidate, fixed)
+    return images.recipe(clone, environment, candidate.base.sha, manifest_commit(candidate))
+
+
+def selected(clone: Clone, candidate: Candidate, scope_name: str) -> tuple[str, ...]:
+    """The test files that are run for a candidate; empty for the scope `full`. Raises Unsupported."""
+    if scope_name == "full":
+        return ()
+    tree = safe_files(clone, candidate.base.sha)
+    manifest = show(clone, candidate.base.sha, "package.json")
+    return scope.files(scope_name, tree, candidate.fix_patch, candidate.test_patch, manifest)
 
 
 def write(store: Store, repo: Repo, instances: Sequence[Instance]) -> None:

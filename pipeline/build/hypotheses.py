@@ -516,6 +516,7 @@ SOURCES = (
     "repair.py", "remedies.py", "infer/focus.py", "missing.py", "linking.py", "hypotheses.py", "observe.py",
     "observe.toml", "probe.cjs", "infer/angular.py", "infer/jobs.py", "infer/shell.py", "infer/ci.toml",
     "infer/makefiles.py", "infer/place.py", "infer/runner.py", "infer/scripts.py", "infer/uses.py", "infer/words.py",
+    "search.py",
 )  # fmt: skip
 
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from pipeline.build import faults, gold, hypotheses, proposals
+from pipeline.build.environments import recipe, selected
 from pipeline.build.helpers import only_tests_import, split
 from pipeline.build.infer import Unsupported
 from pipeline.build.judge import RUNS, Ran, carried, judge, with_files
-from pipeline.build.qualify import Outcome, Qualified, Qualify, Settings, recipe, request, selected
+from pipeline.build.qualify import Outcome, Qualified, Qualify, Settings, request
 from pipeline.build.reasons import Rejected
 from pipeline.core.git import Clone
 from pipeline.core.records import Candidate, Instance, Rejection

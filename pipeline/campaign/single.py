@@ -77,6 +77,7 @@ def command(
     from pipeline.campaign.steps import evaluate_and_say, say_stage
     from pipeline.collect.stage import collect
     from pipeline.core.cache import cache_root
+    from pipeline.core.errors import A11yBenchError
     from pipeline.sandbox import open_sandbox
 
     predictors = _predictors(store, repo, agent, model, jobs=jobs, subset=subset, **options)
@@ -86,12 +87,14 @@ def command(
         collect(store, repo, path, numbers=numbers)
     say_stage("02 build", str(repo))
     build(store, repo, Settings(test_sandbox, repeats), numbers=numbers, trust_local=trust_local, jobs=jobs)
+    unevaluated, how = [], {"jobs": jobs, "trust_local": trust_local, "subset": subset}
     for solver, predictor in predictors.items():
         say_stage("03 predict", solver)
         predictor.predict()
-        label = predictor.experiment.label
-        evaluate_and_say(store, repo, label, solver, test_sandbox, jobs=jobs, trust_local=trust_local, subset=subset)
+        unevaluated += evaluate_and_say(store, repo, predictor.experiment.label, solver, test_sandbox, **how)
     present(store)
+    if unevaluated:
+        raise A11yBenchError("; ".join([*unevaluated, "run the same command again"]))
 
 
 def _predictors(

@@ -126,10 +126,11 @@ class Conduct(Planning):
             self._evaluate(predictor.repo, experiment.label, experiment.model, predictor.subset, predictor.gateway)
 
     def _evaluate(self, repo: Repo, label: str, model: str, subset: Subset, gateway: Gateway | None = None) -> None:
+        self.sandbox.check()
         settings = self.campaign.evaluate
         limits, patience = Limits(seconds=settings.timeout), Patience(settings.tries)
         how = {"jobs": self.campaign.jobs, "trust_local": self.trust_local}
-        evaluate_and_say(
+        self.failed += evaluate_and_say(
             self.store, repo, label, model, self.sandbox, subset=subset, limits=limits, patience=patience, **how
         )
         if settings.assess is not None and label not in REFERENCES:

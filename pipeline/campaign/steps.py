@@ -12,20 +12,23 @@ def say_stage(stage: str, text: str) -> None:
     say(f"== {stage}: {text}")
 
 
-def evaluate_and_say(store: Any, repo: Any, agent: str, model: str, sandbox: Any, **how: Any) -> None:
+def evaluate_and_say(store: Any, repo: Any, agent: str, model: str, sandbox: Any, **how: Any) -> list[str]:
     """Evaluate every attempt of one agent and model, and print how many instances are resolved. `how` goes to
     `evaluate`.
 
-    Raises A11yBenchError if oracle does not resolve every instance, or nop resolves one. `run` then ends before a model
-    is asked; `campaign` records it as a failure and continues.
+    Returns a line for each attempt with patches that could not be evaluated because of the machine. Raises
+    A11yBenchError if oracle does not resolve every instance, or nop resolves one. `run` then ends before a model is
+    asked; `campaign` records it as a failure and continues.
     """
     from pipeline.core.console import say
     from pipeline.core.errors import A11yBenchError
+    from pipeline.core.records import Outcome
     from pipeline.evaluate.answers import Subject, attempts
     from pipeline.evaluate.cli import summary
     from pipeline.evaluate.stage import NOT_CHOSEN, evaluate
     from pipeline.predict.references import REQUIRED
 
+    unevaluated = []
     say_stage("04 evaluate", model)
     for subject in attempts(store, Subject(repo, agent, model)):
         verdicts = evaluate(store, subject, sandbox, **how)
@@ -34,6 +37,13 @@ def evaluate_and_say(store: Any, repo: Any, agent: str, model: str, sandbox: Any
         chosen = [verdict for verdict in verdicts if verdict.cause != NOT_CHOSEN]
         required = REQUIRED.get(model)
         wrong = [f"{verdict.instance_id} is {verdict.outcome}" for verdict in chosen if verdict.outcome is not required]
+        missing = [v for v in chosen if v.outcome is Outcome.NOT_EVALUATED and v.patch_digest]
         if required and wrong:
+            advice = f"run it again ({missing[0].cause})" if missing else "build again, or see its log"
             text = f"with {model}, every instance must be {required}, but {', '.join(wrong)}"
-            raise A11yBenchError(f"{text}: build again, or see its log")
+            raise A11yBenchError(f"{text}: {advice}")
+        if missing:
+            unevaluated.append(
+                f"{model}{suffix}: {len(missing)} of {len(chosen)} patches not evaluated: {missing[0].cause}"
+            )
+    return unevaluated

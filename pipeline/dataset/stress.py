@@ -27,6 +27,7 @@ from pipeline.execution.run import PatchRun
 from pipeline.execution.runs import run_patch
 from pipeline.sandbox.base import DEFAULT
 from pipeline.sandbox.images import Directory
+from pipeline.sandbox.watch import Watch
 
 #: numbers of concurrent jobs
 LEVELS = (1, 8)
@@ -92,7 +93,9 @@ def _at_level(
     results: dict[str, list[PatchRun]] = {instance.instance_id: [] for instance in instances}
     with Progress(f"gold at {jobs} jobs", len(requests)) as progress:
         interrupts = Interrupts(progress.stopping, options.sandbox.abort)
-        for request, tested in each(requests, jobs=jobs, hear=progress.hear, interrupts=interrupts):
+        watch = Watch(options.sandbox)
+        for request, tested in each(requests, jobs=jobs, hear=progress.hear, admit=watch.admit, interrupts=interrupts):
+            watch.heed(tested.fault)
             results[request.patch.name].append(tested)
             outcome = of_tested(request.patch.instance, tested).outcome
             progress.finish(request.name, outcome, outcome)

@@ -24,6 +24,7 @@ from pipeline.evaluate.runs import How, PatchRuns, patch_runs
 from pipeline.execution import images
 from pipeline.sandbox.base import DEFAULT, Limits, Sandbox
 from pipeline.sandbox.images import Directory
+from pipeline.sandbox.watch import Watch
 
 #: the cause of a missing verdict if the patch was not selected to run
 NOT_CHOSEN = "not_chosen"
@@ -98,7 +99,9 @@ def graded(
             end(instance, Graded(Outcome.NOT_EVALUATED, NOT_CHOSEN))
         else:
             requests.append(runs.request(instance, patch))
-    for request, tested in each(requests, hear=progress.hear, **how):
+    watch = Watch(runs.sandbox.sandbox())
+    for request, tested in each(requests, hear=progress.hear, admit=watch.admit, **how):
+        watch.heed(tested.fault)
         runs.keep(request.instance, request.patch, tested)
         end(request.instance, of_tested(request.instance, tested))
     return grades

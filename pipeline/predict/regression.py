@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pipeline.core.git import Clone, list_files, opened_clone
 from pipeline.core.patches import paths, select
@@ -25,9 +25,11 @@ from pipeline.execution import images, runs
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.runs import Plan
 from pipeline.execution.scope import related
+from pipeline.predict.request import failed
 from pipeline.predict.run import Run
 from pipeline.sandbox.base import Sandbox
 from pipeline.sandbox.handle import Handle, handle
+from pipeline.sandbox.watch import Watch
 
 
 class Choice(NamedTuple):
@@ -66,7 +68,7 @@ class Choose:
         return patiently(lambda: self._choice(texts, say), say, self.patience)
 
     def failed(self, error: Exception) -> Choice | str:
-        return str(error)
+        return ": ".join(failed(error))
 
     def _choice(self, proposals: Sequence[str], say: Callable[[str], None]) -> Choice:
         """The first proposal that breaks nothing, else the first of those that break the fewest tests."""
@@ -117,8 +119,11 @@ def choose(
 ) -> None:
     """Write the choices. Failures are shown, and the next run tries again."""
     instances = {instance.instance_id: instance for instance in run.instances}
-    for proposed, choice in each(requests, jobs=jobs, engine=engine, hear=progress.hear, interrupts=interrupts):
+    watch = Watch(requests[0].sandbox.sandbox() if requests else None)
+    how: dict[str, Any] = {"jobs": jobs, "engine": engine, "admit": watch.admit, "interrupts": interrupts}
+    for proposed, choice in each(requests, hear=progress.hear, **how):
         if isinstance(choice, str):
+            watch.heed(choice)
             progress.finish(proposed.name, f"nothing chosen: {choice}")
             continue
         result = {"patch": proposed.proposals[choice.number].decode(), **choice._asdict()}

@@ -46,6 +46,7 @@ from pipeline.sandbox import open_sandbox
 from pipeline.sandbox.base import Sandbox
 from pipeline.sandbox.handle import handle
 from pipeline.sandbox.images import Directory, Kit
+from pipeline.sandbox.watch import Watch
 
 #: the sandbox of agents that run code
 AGENTS_WORK_IN = "docker"
@@ -258,6 +259,8 @@ class Predictor:
         """Ask for each task and write the result. Once the budget is reached, no further task is begun. Raises
         UserError, also without asking further, once an agent on this machine finds its input unusable."""
         instances, refused = {instance.instance_id: instance for instance in run.instances}, list[Failure]()
+        room = next((request.room for request in requests if request.room), None)
+        watch = Watch(room.sandbox.sandbox() if room else None)
 
         def admit(request: Ask) -> Ask | Settled:
             if refused:
@@ -265,7 +268,7 @@ class Predictor:
             if gateway.exhausted(self.experiment, request.answer):
                 failure = Failure(BUDGET_EXCEEDED, "the budget was reached before this task was begun")
                 return Settled(AgentResult(failure=failure))
-            return request
+            return watch.admit(request)
 
         def abort() -> None:
             host.abort()
@@ -276,6 +279,7 @@ class Predictor:
         interrupts = Interrupts(progress.stopping, abort)
         how: dict[str, Any] = {"jobs": self.jobs, "engine": self.engine, "admit": admit, "interrupts": interrupts}
         for request, result in each(requests, hear=progress.hear, **how):
+            watch.heed(result.failure.cause if result.failure else "")
             given_up = self._given_up(gateway, request, result)
             believed = request.room is None
             instance = instances[request.task.instance_id]

@@ -3,6 +3,7 @@
     base                      `Sandbox` (open a workspace) and `Workspace` (run, read, write, fetch), limits, ends
     images                    `Images`: layers and agents' tools, made, kept and removed; the data that they serve
     handle                    a sandbox as plain data, for requests
+    watch                     the end of a batch whose sandbox is gone
     docker/                   containers without network: for untrusted code, and for agents that run code
     local/                    folders and processes of this machine: for trusted code only
     scripted                  nothing runs: for tests of code that uses a sandbox

@@ -13,10 +13,12 @@ import pytest
 from tiny_library import LIMITS, PULLS, QUALIFIED, Bench, instance_id
 
 from pipeline.build import faults
+from pipeline.build.environments import recipe
 from pipeline.build.learned import Learned, preparations, recall
-from pipeline.build.qualify import Lessons, Qualified, Qualify, Settings, recipe, request
+from pipeline.build.qualify import Qualified, Qualify, Settings, request
 from pipeline.build.reasons import REASONS
 from pipeline.build.remedies import Situation
+from pipeline.build.trial import Lessons
 from pipeline.core.git import open_clone, show
 from pipeline.core.names import Repo
 from pipeline.core.records import Health, Instance, Rejection, Status, Triple

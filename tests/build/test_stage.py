@@ -17,7 +17,8 @@ import pytest
 from tiny_library import LIMITS, Bench, WatchedSandbox, instance_id
 
 from pipeline.build import plan, stage
-from pipeline.build.qualify import Settings, recipe
+from pipeline.build.environments import recipe
+from pipeline.build.qualify import Settings
 from pipeline.build.stage import candidates_of
 from pipeline.core import store as store_module
 from pipeline.core.errors import UserError

@@ -208,6 +208,22 @@ def test_a_failed_reference_does_not_stop_the_others(
         assert (bench.store.evaluation(REPO, agent, model) / "verdicts.jsonl").exists()
 
 
+def test_nothing_is_evaluated_without_a_sandbox(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine may be gone in the middle of a campaign: each failure says so, and none waits for it."""
+    conduct = Conduct(bench.store, tmp_path / "campaign.toml", True, bench.sandbox, GIVEN)
+    run = view(bench.store, next(conduct.predictors())[0].experiment, Wanted(attempts=2))
+    for instance, attempt in product(run.instances, (1, 2)):
+        finish(run, instance, Answer("", "DONE"), attempt)
+
+    def check() -> None:
+        raise UserError("no engine", hint="start it")
+
+    monkeypatch.setattr(bench.sandbox, "check", check)
+    failed = conduct.conduct()
+    titles = ["oracle on acme/ui", "nop on acme/ui", "magentless with scripted on acme/ui"]
+    assert failed == [f"{title}: no engine\n  start it" for title in titles]
+
+
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
     ("old", "new", "message"),

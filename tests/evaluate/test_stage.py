@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 from evaluate.conftest import BREAKS, ELSEWHERE, FIX, SILENCE, WRONG, Evaluation, change
 from tiny_library import LIMITS, NUMBERS, QUALIFIED, Bench, instance_id
 
-from pipeline.core.errors import UserError
+from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.records import Outcome, Prediction, Verdict
 from pipeline.core.store import of_attempt, read_json, read_records, write_bytes, write_json, write_records
 from pipeline.core.subset import Subset
@@ -418,3 +419,23 @@ def test_the_same_model_is_refused_and_another_is_not(evaluation: Evaluation) ->
         with pytest.raises(UserError, match="is under way"):
             evaluation.evaluate("model-a")
         assert evaluation.evaluate("model-b")["menu"].outcome is Outcome.EMPTY
+
+
+def test_no_patch_is_tried_once_the_sandbox_is_gone(evaluation: Evaluation, tiny: Bench) -> None:
+    """Each of them would wait for it. The next evaluation makes up for it."""
+    sandbox, names = evaluation.bench.sandbox, dict.fromkeys(QUALIFIED)
+    evaluation.predict(**{name: tiny.outcomes[name].fix_patch for name in names})
+    images = [tiny.instance(name).image for name in names]
+    sandbox.broken = dict.fromkeys(images, InfrastructureError("the connection was refused", cause="engine"))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sandbox, "check", lambda: raises(UserError("no engine", hint="start it")))
+        verdicts = evaluation.evaluate(jobs=1)
+    assert outcomes(verdicts) == dict.fromkeys(names, "not_evaluated")
+    causes = Counter(verdict.cause for verdict in verdicts.values())
+    assert causes["engine: not started: no engine"] >= len(names) - 2
+    sandbox.broken = {}
+    assert outcomes(evaluation.evaluate()) == dict.fromkeys(names, "resolved")
+
+
+def raises(error: Exception) -> None:
+    raise error

@@ -18,6 +18,7 @@ import pandas as pd
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures import each_table
 from pipeline.analyze.plots import FIGURES, Figure, figure, figures
+from pipeline.core.cycles import no_cycles
 from pipeline.core.work import Spawned, Tell, silent
 from pipeline.report.figures.style import Image
 
@@ -61,8 +62,9 @@ class _Drawing(NamedTuple):
     affinity: str = ""
 
     def perform(self, _tell: Tell) -> Made:
-        plot = figure(self.frames, self.name, self.tables) if self.frames else None
-        return plot.image() if plot else None
+        with no_cycles():
+            plot = figure(self.frames, self.name, self.tables) if self.frames else None
+            return plot.image() if plot else None
 
     def failed(self, error: Exception) -> Made:
         return error

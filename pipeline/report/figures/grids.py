@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 LETTER = 0.08
 #: the luminance at which black and white text have the same contrast
 _EVEN = 0.179
+
+
+class Cell(NamedTuple):
+    """A cell of a grid: its column and row, its color and its text."""
+
+    x: int
+    y: int
+    color: ColorType
+    text: str
 
 
 def shares(table: pd.DataFrame, rows: str, columns: str, part: str, whole: str) -> Figure:
@@ -36,12 +45,11 @@ def shares(table: pd.DataFrame, rows: str, columns: str, part: str, whole: str) 
         tops = [wrapped(str(head)) for head in heads]
     figure = sized(0.8 + 0.42 * len(names) + (_inches(tops) if turned else 0), width)
     axes = figure.subplots()
-    shade = mpl.colormaps["Blues"]
-    for row in table.itertuples():
-        x, y = heads.index(getattr(row, columns)), names.index(getattr(row, rows))
-        hits, of = getattr(row, part), getattr(row, whole)
+    shade, cells = mpl.colormaps["Blues"], []
+    for row, column, hits, of in table[[rows, columns, part, whole]].itertuples(index=False):
         percent = 100 * hits / of if of else 0
-        box(axes, x, y, shade(percent / 120), f"{hits}/{of}")
+        cells.append(Cell(heads.index(column), names.index(row), shade(percent / 120), f"{hits}/{of}"))
+    fill(axes, cells)
     frame(axes, tops, sides, rotation=90 if turned else 0)
     return figure
 
@@ -57,12 +65,15 @@ def _head(name: str, width: int) -> str:
     return "\n".join(lines).replace("/ ", "/")
 
 
-def box(axes: Axes, x: int, y: int, fill: ColorType, text: str) -> None:
-    """One cell. It is inside the frame, so that the layout need not measure it."""
-    from matplotlib.patches import Rectangle
+def fill(axes: Axes, cells: Sequence[Cell]) -> None:
+    """Draw the cells. They are inside the frame, so that the layout need not measure them."""
+    from matplotlib.collections import PolyCollection
 
-    axes.add_artist(Rectangle((x, y), 1, 1, facecolor=fill, edgecolor=EDGE, linewidth=0.6, in_layout=False))
-    axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", color=ink(fill), in_layout=False)
+    squares = [[(x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)] for x, y, _, _ in cells]
+    colors = [cell.color for cell in cells]
+    axes.add_collection(PolyCollection(squares, facecolors=colors, edgecolors=EDGE, linewidths=0.6, in_layout=False))
+    for x, y, color, text in cells:
+        axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", color=ink(color), in_layout=False)
 
 
 def ink(fill: ColorType) -> str:

@@ -54,6 +54,8 @@ WIDTH = 4.8
 COLUMNS, LEGEND_WIDTH, CHAR_INCHES, HANDLE_INCHES = 3, 44, 0.085, 0.55
 #: of a legend: rows for which figures have room, and inches of a row
 ROWS, LINE_INCHES = 3, 0.19
+#: zlib's level for PNG: the default, 6, takes 40 % longer and makes files 8 % smaller
+PNG_LEVEL = 3
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "a11y-bench",
     "font.size": 9,
@@ -104,7 +106,7 @@ class Plot:
     @cached_property
     def png(self) -> bytes:
         """200 dots per inch."""
-        return self._bytes("png", {"Description": self.alternative})
+        return self._bytes("png", {"Description": self.alternative}, pil_kwargs={"compress_level": PNG_LEVEL})
 
     @property
     def uri(self) -> str:
@@ -120,10 +122,10 @@ class Plot:
         image = b64encode(self.png).decode()
         return f'<img alt="{escape(self.alternative)}" width="600" src="data:image/png;base64,{image}">'
 
-    def _bytes(self, kind: str, metadata: dict[str, str | None]) -> bytes:
+    def _bytes(self, kind: str, metadata: dict[str, str | None], **options: Any) -> bytes:
         data = BytesIO()
         with styled():
-            self.figure.savefig(data, format=kind, dpi=200, metadata={"Title": self.title} | metadata)
+            self.figure.savefig(data, format=kind, dpi=200, metadata={"Title": self.title} | metadata, **options)
         return data.getvalue()
 
 

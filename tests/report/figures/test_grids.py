@@ -47,7 +47,7 @@ def test_counts_have_enough_contrast_on_every_shade(percent: int) -> None:
     """White numbers used to be on light blue."""
     table = pd.DataFrame([{"model": "a", "group": "b", "hits": percent, "of": 100}])
     (axes,) = shares(table, "model", "group", "hits", "of").axes
-    text, (fill,) = axes.texts[0], [patch.get_facecolor() for patch in axes.patches]
+    text, (fill,) = axes.texts[0], axes.collections[0].get_facecolor()
     dark, light = sorted([luminance(text.get_color()), luminance(fill)])
     assert text.get_text() == f"{percent}/100"
     assert (light + 0.05) / (dark + 0.05) >= MINIMUM

@@ -1,0 +1,73 @@
+"""A batch whose sandbox is gone ends soon, and says why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.work import Tell, each
+from pipeline.sandbox.scripted import ScriptedSandbox
+from pipeline.sandbox.watch import Watch
+
+
+class Unit(NamedTuple):
+    """A unit that fails for this cause."""
+
+    name: str
+    cause: str = "engine"
+    affinity: str = ""
+
+    def perform(self, _tell: Tell) -> str:
+        raise InfrastructureError("the connection was refused", cause=self.cause)
+
+    def failed(self, error: Exception) -> str:
+        return f"{getattr(error, 'cause', '')}: {error}"
+
+
+class Engine(ScriptedSandbox):
+    """A sandbox that is gone from the start, or stays; it counts how often it was checked."""
+
+    checks, is_gone = 0, True
+
+    def check(self) -> None:
+        self.checks += 1
+        if self.is_gone:
+            raise UserError("no engine", hint="start it")
+
+
+def ended(sandbox: ScriptedSandbox | None, cause: str = "engine") -> list[str]:
+    """How five units end, one after the other."""
+    watch, results = Watch(sandbox), []
+    for _, result in each([Unit(str(number), cause) for number in range(5)], jobs=1, admit=watch.admit):
+        watch.heed(result)
+        results.append(result)
+    return results
+
+
+def test_nothing_more_is_started_without_a_sandbox(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A unit may have begun before the first failure was seen; the others are not begun."""
+    sandbox = Engine(tmp_path)
+    results = ended(sandbox)
+    begun = results.count("engine: the connection was refused")
+    assert begun in (1, 2)
+    assert results[begun:] == ["engine: not started: no engine"] * (5 - begun)
+    said = capsys.readouterr().err
+    assert said.count("nothing more is started: no engine\n  start it\n  then run the same command again") == 1
+    assert sandbox.checks == 1
+
+
+@pytest.mark.parametrize("is_watched", [True, False])
+def test_work_goes_on_if_the_sandbox_answers(tmp_path: Path, is_watched: bool) -> None:
+    """So it does without a sandbox: agents on this machine need none."""
+    sandbox = Engine(tmp_path)
+    sandbox.is_gone = False
+    assert ended(sandbox if is_watched else None) == ["engine: the connection was refused"] * 5
+
+
+def test_other_failures_say_nothing_about_a_sandbox(tmp_path: Path) -> None:
+    sandbox = Engine(tmp_path)
+    assert ended(sandbox, "registry") == ["registry: the connection was refused"] * 5
+    assert sandbox.checks == 0
