@@ -37,13 +37,13 @@ def evaluate_and_say(store: Any, repo: Any, agent: str, model: str, sandbox: Any
         chosen = [verdict for verdict in verdicts if verdict.cause != NOT_CHOSEN]
         required = REQUIRED.get(model)
         wrong = [f"{verdict.instance_id} is {verdict.outcome}" for verdict in chosen if verdict.outcome is not required]
-        missing = [v for v in chosen if v.outcome is Outcome.NOT_EVALUATED and v.patch_digest]
+        answered = [verdict for verdict in chosen if verdict.patch_digest]
+        missing = [verdict for verdict in answered if verdict.outcome is Outcome.NOT_EVALUATED]
         if required and wrong:
             advice = f"run it again ({missing[0].cause})" if missing else "build again, or see its log"
             text = f"with {model}, every instance must be {required}, but {', '.join(wrong)}"
             raise A11yBenchError(f"{text}: {advice}")
         if missing:
-            unevaluated.append(
-                f"{model}{suffix}: {len(missing)} of {len(chosen)} patches not evaluated: {missing[0].cause}"
-            )
+            text = f"{len(missing)} of {len(answered)} patches not evaluated: {missing[0].cause}"
+            unevaluated.append(f"{model}{suffix}: {text}")
     return unevaluated
