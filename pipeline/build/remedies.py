@@ -181,11 +181,12 @@ def substitute(diagnosis: Diagnosis) -> Environment | None:
 
 
 def drop(diagnosis: Diagnosis) -> Environment | None:
-    """Leave out a package that is only a development dependency."""
-    tables = {table for table, name, _ in diagnosis.situation.requested() if name == diagnosis.found["name"]}
-    if not tables or "dependencies" in tables:
+    """Leave out a package that is only a development dependency, and does not run the tests."""
+    name = diagnosis.found["name"]
+    tables = {table for table, requested, _ in diagnosis.situation.requested() if requested == name}
+    if not tables or "dependencies" in tables or name in _runner(diagnosis.environment):
         return None
-    return _edited(diagnosis.environment, Edit(kind="drop", name=diagnosis.found["name"]), diagnosis.situation)
+    return _edited(diagnosis.environment, Edit(kind="drop", name=name), diagnosis.situation)
 
 
 def prune(diagnosis: Diagnosis) -> Environment | None:

@@ -82,6 +82,11 @@ def test_only_development_dependencies_are_dropped(table: str, dropped: bool) ->
     assert edits(after) == ((Edit(kind="drop", name="gone"),) if dropped else ())
 
 
+def test_the_test_runner_is_not_dropped() -> None:
+    """Without it, no test could run."""
+    assert remedied("drop", {"name": "jest"}, {"devDependencies": {"jest": "29.0.0"}}) is None
+
+
 def test_an_indirect_dependency_is_not_dropped() -> None:
     assert remedied("drop", {"name": "gone"}) is None
 
