@@ -6,13 +6,11 @@ that the machine failed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
-from pipeline.build.learned import Learned
 from pipeline.build.search import Search
-from pipeline.build.trial import Layers, Lessons
+from pipeline.build.trial import Layers, Lessons, Wanted
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.git import Clone
 from pipeline.core.records import Candidate, Instance, Rejection
@@ -21,7 +19,7 @@ from pipeline.core.timing import Clock
 from pipeline.core.work import Event, Tell, silent
 from pipeline.execution import images
 from pipeline.sandbox.base import DEFAULT, Limits, Sandbox
-from pipeline.sandbox.handle import Handle, handle
+from pipeline.sandbox.handle import handle
 
 Outcome = Instance | Rejection
 #: kinds of outcomes in addition to the reasons of rejections; the second one is also a reason: nothing was decided
@@ -39,32 +37,8 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Qualify:
-    """The request: one candidate, where its objects come from (`clone`), where and how it runs, and what was learned
-    from neighbors. `environment` is the digest of the inferred one, which neighbors share; empty if there is none.
-    `proposed` are its fields that the model `set_up_by` proposed. `moved` are files of the gold patch that only tests
-    import and that count as tests; `needs` are such files that stay in gold, which fixes nothing without them. `flaky`
-    are tests that are known to be flaky.
-    """
-
-    candidate: Candidate
-    clone: str
-    sandbox: Handle
-    repeats: int
-    limits: Limits
-    scope: Literal["touched", "full"]
-    environment: str = ""
-    learned: tuple[Learned, ...] = ()
-    patience: Patience = PATIENT
-    proposed: Mapping[str, Any] = field(default_factory=dict)
-    set_up_by: str = ""
-    moved: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
-    flaky: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        return self.candidate.instance_id
+class Qualify(Wanted):
+    """The request to qualify one candidate; neighbors with the same environment share it."""
 
     @property
     def affinity(self) -> str:
@@ -98,10 +72,6 @@ class Qualify:
     def failed(self, error: Exception) -> Qualified:
         cause = error.cause if isinstance(error, InfrastructureError) else type(error).__name__
         return Qualified(self.rejected(NOT_EVALUATED, f"{cause}: {error}"))
-
-    def rejected(self, reason: str, detail: str) -> Rejection:
-        """The rejection of this candidate."""
-        return Rejection(instance_id=self.name, stage="build", reason=reason, detail=detail)
 
 
 @dataclass(frozen=True)

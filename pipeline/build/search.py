@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain, count, islice
-from typing import TYPE_CHECKING
 
 from pipeline.build import health, hypotheses, learned, observe, overrides, repair
 from pipeline.build.environments import manifest_commit, recipe, selected, tree_of
@@ -17,10 +16,10 @@ from pipeline.build.proposals import with_evidence
 from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import Situation
 from pipeline.build.repair import Repair
-from pipeline.build.trial import Sick, Trial
+from pipeline.build.trial import Sick, Trial, Wanted
 from pipeline.core.cache import cache_root
 from pipeline.core.git import committed, list_files, show
-from pipeline.core.records import Instance
+from pipeline.core.records import Instance, Rejection
 from pipeline.core.store import digest
 from pipeline.core.trees import UNSAFE_PATH, UnsafeTree
 from pipeline.core.work import Tell
@@ -31,9 +30,6 @@ from pipeline.execution import images, scope
 from pipeline.execution.applying import PatchFailed
 from pipeline.sandbox import node
 
-if TYPE_CHECKING:
-    from pipeline.build.qualify import Outcome, Qualify
-
 #: hypotheses that are tried for one sick base, and how many of them may need another install
 MOST_HYPOTHESES, MOST_INSTALLS = 10, 3
 
@@ -41,16 +37,16 @@ MOST_HYPOTHESES, MOST_INSTALLS = 10, 3
 class Search:
     """The search for one candidate; `trial` has what the last trial left."""
 
-    def __init__(self, request: Qualify, tell: Tell) -> None:
+    def __init__(self, request: Wanted, tell: Tell) -> None:
         self.request, self.trial = request, Trial(request, tell)
         self.candidate, self.clone = self.trial.candidate, self.trial.clone
         self.seen: set[str] = set()  # environments of hypotheses
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> Instance | Rejection:
         """The candidate's outcome. Raises only InfrastructureError and UserError."""
         return self._ended().model_copy(update={"health": self.trial.health})
 
-    def _ended(self) -> Outcome:
+    def _ended(self) -> Instance | Rejection:
         try:
             return self._qualified()
         except Rejected as end:

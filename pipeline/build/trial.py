@@ -6,9 +6,10 @@ Reads the clone and works in a sandbox; writes nothing. Which environments are t
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pipeline.build import gold, health, hypotheses, learned, repair
 from pipeline.build.environments import changes_manifests, selected, tree_of
@@ -22,19 +23,53 @@ from pipeline.build.reasons import Rejected
 from pipeline.build.repair import Repair
 from pipeline.core.git import list_files, opened_clone
 from pipeline.core.patches import select
-from pipeline.core.records import Candidate, Health, Identity, Instance
+from pipeline.core.records import Candidate, Health, Identity, Instance, Rejection
+from pipeline.core.retry import PATIENT, Patience
 from pipeline.core.work import Event, Tell
 from pipeline.ecosystems.protection import is_protected
 from pipeline.execution import generated, images, reads, runs, scope
 from pipeline.execution.run import TestRun, pack
 from pipeline.execution.runs import Plan
-from pipeline.sandbox.base import InstallFailed
-
-if TYPE_CHECKING:
-    from pipeline.build.qualify import Qualify
+from pipeline.sandbox.base import InstallFailed, Limits
+from pipeline.sandbox.handle import Handle
 
 #: bytes of memory that tests always get, as if gold's had used that much
 LEAST = 2**30
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be qualified: one candidate, where its objects come from (`clone`), where and how it runs, and what
+    was learned from neighbors.
+
+    `environment` is the digest of the inferred one, which neighbors share; empty if there is none. `proposed` are its
+    fields that the model `set_up_by` proposed. `moved` are files of the gold patch that only tests import and that
+    count as tests; `needs` are such files that stay in gold, which fixes nothing without them. `flaky` are tests that
+    are known to be flaky.
+    """
+
+    candidate: Candidate
+    clone: str
+    sandbox: Handle
+    repeats: int
+    limits: Limits
+    scope: Literal["touched", "full"]
+    environment: str = ""
+    learned: tuple[Learned, ...] = ()
+    patience: Patience = PATIENT
+    proposed: Mapping[str, Any] = field(default_factory=dict)
+    set_up_by: str = ""
+    moved: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    flaky: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.candidate.instance_id
+
+    def rejected(self, reason: str, detail: str) -> Rejection:
+        """The rejection of this candidate."""
+        return Rejection(instance_id=self.name, stage="build", reason=reason, detail=detail)
 
 
 class Layers(NamedTuple):
@@ -66,7 +101,7 @@ class Trial:
     the health of the base, and the environment in `sick`, whose base may not be well. `made` tells whether any
     environment was installed."""
 
-    def __init__(self, request: Qualify, tell: Tell) -> None:
+    def __init__(self, request: Wanted, tell: Tell) -> None:
         self.request, self.tell = request, tell
         self.candidate, self.clone = request.candidate, opened_clone(request.clone)
         self.sandbox = request.sandbox.sandbox()

@@ -39,7 +39,7 @@ touch "$0.begun"
 """,
 )
 #: nobody may find an incomplete file in a shared volume: new files arrive as links to complete ones, and an archive
-#: under its name when it is complete
+#: under its name when it is complete. Next to an archive, an earlier version of this program kept single entries
 END = (
     "sh",
     "-c",
@@ -48,6 +48,7 @@ cd "$0"
 here=$(hostname)
 find . -type f -newerat @86400 -print0 | tar -I "gzip -1" -cf "$2.$here" --null -T - && mv "$2.$here" "$2"
 rm -f "$2.$here"
+find "${2%/*}" -mindepth 1 ! -name "${2##*/}*" -delete
 new="$1/.new-$here"
 mkdir "$new"
 find . -type f -newer "$0.begun" -print0 | xargs -0 -r cp -a --parents -t "$new"

@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from docker.types import Mount
 from sandbox.conftest import Bench, prepared
 
 from pipeline.sandbox.base import Cache, Limits
+from pipeline.sandbox.docker.engine import Engine
+from pipeline.sandbox.docker.names import cache_volume
 
 pytestmark = pytest.mark.engine
 
@@ -67,3 +70,18 @@ def test_rewritten_entries_replace_old_ones(bench: Bench) -> None:
 def test_a_run_that_exceeds_a_limit_leaves_no_entries(bench: Bench) -> None:
     run(bench, bench.instance, "echo half > entry; sleep 60", "fill", seconds=1)
     assert run(bench, bench.instance, "true", "fill") == []
+
+
+def test_entries_that_an_earlier_version_kept_are_removed(bench: Bench) -> None:
+    """They were single files, which nothing reads any more."""
+    run(bench, bench.instance, "true", "fill")
+    assert in_volume(bench, "mkdir old && echo text > old/entry && ls") == ["entries.tgz", "old"]
+    run(bench, bench.instance, "echo text > new", "fill")
+    assert in_volume(bench, "ls") == ["entries.tgz"]
+    assert run(bench, bench.instance, "true", "use") == ["./new"]
+
+
+def in_volume(bench: Bench, script: str) -> list[str]:
+    """Run a script in the volume of the instance's cache; returns the words that it prints."""
+    mounts = [Mount("/volume", cache_volume(bench.instance), type="volume")]
+    return Engine().probe("sh", "-c", f"cd /volume; {script}", mounts=mounts).split()
