@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +24,7 @@ import click
 from benchmarks.goals import Figure, report
 from benchmarks.one_by_one import OneByOne, as_the_project
 from pipeline.build.batch import TIMINGS
-from pipeline.build.environments import environment_of
+from pipeline.build.environments import environment_of, recipe
 from pipeline.build.layers import least_useful
 from pipeline.build.qualify import Settings
 from pipeline.build.stage import build, candidates_of
@@ -33,7 +33,7 @@ from pipeline.core.cache import cache_root
 from pipeline.core.console import say
 from pipeline.core.git import open_clone
 from pipeline.core.names import Repo, parse_repo
-from pipeline.core.records import Instance
+from pipeline.core.records import Candidate, Instance
 from pipeline.core.store import Store, digest, now, read_json
 from pipeline.ecosystems.installation import installation
 from pipeline.sandbox.docker.engine import Engine
@@ -131,10 +131,11 @@ def main(
         store, name = Store(keep or Path(folder, "data")), parse_repo(repo)
         collect(store, name, clone, numbers=numbers)
         before = {layer.digest for layer in sandbox.images.kept()}
-        _make_tools(store, name, clone, sandbox)
+        candidates = candidates_of(store, name, [])
+        _require_new(before, (recipe(open_clone(clone), candidate).environment_digest for candidate in candidates))
+        _make_tools(candidates, clone, sandbox)
         ours = _ours(store, name, Settings(sandbox, repeats))
-        if known := sorted(before & {instance.environment_digest for instance in ours.instances}):
-            raise click.ClickException(f"environments were installed before: {', '.join(known)}; remove them (gc)")
+        _require_new(before, (instance.environment_digest for instance in ours.instances))
         layers = {(layer.kind, layer.digest): layer for layer in sandbox.images.own()}
         whole = _ours(Store(store.root), name, Settings(sandbox, repeats, scope="full")) if full else None
         others = _of_all_environments(ours.instances)[:most]
@@ -157,9 +158,15 @@ def fresh_sandbox(mark: str) -> Iterator[FreshSandbox]:
             sandbox.images.remove(layer)
 
 
-def _make_tools(store: Store, repo: Repo, clone: Path, sandbox: FreshSandbox) -> None:
+def _require_new(before: Collection[str], environments: Iterable[str]) -> None:
+    """Raise ClickException if an environment was installed before: its install would take no time."""
+    if known := sorted({digest for digest in environments if digest in before}):
+        raise click.ClickException(f"environments were installed before: {', '.join(known)}; remove them (gc)")
+
+
+def _make_tools(candidates: Sequence[Candidate], clone: Path, sandbox: FreshSandbox) -> None:
     """Node and the package managers, which both sides start from; they are also what an install of nothing needs."""
-    for candidate in candidates_of(store, repo, []):
+    for candidate in candidates:
         spec = environment_of(open_clone(clone), candidate).model_copy(update={"install": ("true",), "rebuild": ()})
         with TemporaryDirectory() as folder:
             sandbox.images.environment(
