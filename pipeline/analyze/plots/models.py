@@ -154,9 +154,12 @@ def grid(frames: Frames, _tables: Tables) -> Drawing | None:
     longest = max(len(line) for name in names for line in name.split("\n"))
     figure = sized(1.2 + 0.08 * longest + 0.26 * len(table), max(WIDTH, 2.4 + 0.5 * len(names)))
     axes = figure.subplots()
-    outcomes = [(x, y, outcome) for y, row in enumerate(table.to_numpy()) for x, outcome in enumerate(row)]
-    marks = [NOT_GIVEN if pd.isna(outcome) else MARKS[Outcome(outcome)] for _, _, outcome in outcomes]
-    grids.fill(axes, [grids.Cell(x, y, *mark) for (x, y, _), mark in zip(outcomes, marks, strict=True)])
+    cells = [
+        grids.Cell(x, y, *(NOT_GIVEN if pd.isna(outcome) else MARKS[Outcome(outcome)]))
+        for y, row in enumerate(table.to_numpy())
+        for x, outcome in enumerate(row)
+    ]
+    grids.fill(axes, cells)
     grids.frame(axes, names, list(table.index), rotation=90)
     occurring = [(outcome, *mark) for outcome, mark in MARKS.items() if (table == outcome.value).any(axis=None)]
     handles = [Patch(facecolor=fill, edgecolor=EDGE, label=f"{letter}  {o.value}") for o, fill, letter in occurring]
