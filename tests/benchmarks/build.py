@@ -25,7 +25,7 @@ from benchmarks.goals import Figure, report
 from benchmarks.one_by_one import OneByOne, as_the_project
 from pipeline.build.batch import TIMINGS
 from pipeline.build.environments import environment_of, recipe
-from pipeline.build.layers import least_useful
+from pipeline.build.layers import USEFUL, least_useful
 from pipeline.build.qualify import Settings
 from pipeline.build.stage import build, candidates_of
 from pipeline.collect.stage import collect
@@ -68,7 +68,7 @@ class FreshImages(DockerImages):
 
     def own(self) -> list[Kept]:
         """The images made by this benchmark."""
-        return [layer for layer in self.kept() if layer.digest in self.names]
+        return [layer for layer in self.kept() if layer.digest in self.names and layer.kind in USEFUL]
 
 
 class FreshSandbox(DockerSandbox):
@@ -132,10 +132,11 @@ def main(
         collect(store, name, clone, numbers=numbers)
         before = {layer.digest for layer in sandbox.images.kept()}
         candidates = candidates_of(store, name, [])
-        _require_new(before, (recipe(open_clone(clone), candidate).environment_digest for candidate in candidates))
+        named = sandbox.images.named
+        _require_new(before, (named(recipe(open_clone(clone), one).environment_digest) for one in candidates))
         _make_tools(candidates, clone, sandbox)
         ours = _ours(store, name, Settings(sandbox, repeats))
-        _require_new(before, (instance.environment_digest for instance in ours.instances))
+        _require_new(before, (named(instance.environment_digest) for instance in ours.instances))
         layers = {(layer.kind, layer.digest): layer for layer in sandbox.images.own()}
         whole = _ours(Store(store.root), name, Settings(sandbox, repeats, scope="full")) if full else None
         others = _of_all_environments(ours.instances)[:most]
