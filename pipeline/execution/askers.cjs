@@ -19,11 +19,15 @@ const started = Date.now();
 const LOADERS = /[\\/]node_modules[\\/](?:@jest|@vitest|jest|vite-node|vitest)(?![a-z0-9])/;
 //: runners' packages that load no modules
 const RUNNERS = /[\\/]node_modules[\\/](?:mocha|jasmine|karma|nyc|istanbul|c8|tinypool)(?![a-z0-9])/;
+//: packages that know of tests, and so may read a runner's names while a source is behind them
+const OF_TESTS = /[\\/]node_modules[\\/](?:@jest|@vitest|@testing-library|chai|expect|jest|mocha|vite-node|vitest)(?![a-z0-9])/;
 //: lines of a stack for Node's functions that load modules, in all its versions
 const LOADER = /\((?:node:)?(?:internal\/)?modules?(?:\/|\.js)/;
 //: lines of a stack for functions in files, and for Node's functions
 const FILE = /^\s+at (?:.*\()?((?:file:|[\\/]|\w:[\\/]).*?):\d+:\d+/;
 const OF_NODE = /^\s+at (?:.*\()?(?:node:|internal\/|\w+\.js:)/;
+//: the same anywhere in a stack
+const INSIDE = /[\s(](?:node:|internal\/)|\(\w+\.js:/;
 //: used in place of a file's path: for code that was created while tests run (in a frame or from a data URL) or that
 //: nobody called, and for Node's own code
 const MADE = "made", NODE = "node";
@@ -32,11 +36,11 @@ const MADE = "made", NODE = "node";
 const SHALLOW = 50, FEW = 32, MORE = { [FEW]: 200, 200: 20000 };
 //: reads the stack, in a realm of its own, so that no other code can change how. `each` gives the file and the line of
 //: each frame. `nearest` gives the file of the innermost frame outside this folder, among a few; `isLoading` then says
-//: whether that frame made Node load a module. These two are called thousands of times in a test, whenever code uses the
-//: document or a file. Evaluated code counts as part of the file that evaluated it, whatever it calls itself; functions
+//: whether that frame made Node load a module, and `isInside` whether it called Node at all. These are called thousands of
+//: times in a test, whenever code uses the document or a file. Evaluated code counts as part of the file that evaluated it, whatever it calls itself; functions
 //: of the language have no file, and those of Node that only look at what they are given (HELPERS) have no line
 const stack = vm.runInNewContext(`
-  var isEach, isTold, isLoading;
+  var isEach, isTold, isLoading, isInside;
   var FILE = /^(?:file:|[\\\\/]|\\w:[\\\\/])/, NODE = /^(?:node:|internal\\/|\\w+\\.js$)/;
   var LOADER = /^(?:node:)?(?:internal\\/)?modules?(?:\\/|\\.js)/;
   var TASKS = /(?:^|[:/])(?:timers|events|next_tick|task_queues|event_target|async_hooks)(?:\\.js)?$/;
@@ -60,9 +64,10 @@ const stack = vm.runInNewContext(`
     });
   }
   function nearest(sites) {
-    isLoading = false;
+    isLoading = isInside = false;
     for (var i = 0, isNode = false; i < sites.length; i++) {
       var file = fileOf(sites[i]);
+      isInside = isInside || file === node || (!file && TASKS.test(sites[i].getFileName()));
       if (file === node) {
         isNode = true;
         isLoading = isLoading || LOADER.test(sites[i].getFileName());
@@ -84,6 +89,11 @@ const stack = vm.runInNewContext(`
       return ask(false, false, few);
     },
     isLoading: function () { return isLoading; },
+    isInside: function () { return isInside; },
+    told: function (sites) {
+      isTold = true;
+      return each(sites);
+    },
   });
 `, { folder: __dirname + path.sep, made: MADE, node: NODE, few: 16 }, { filename: path.join(__dirname, "stack.js") });
 
@@ -95,11 +105,14 @@ const own = new Map();
 function isOwn(file) {
   if (!own.has(file)) {
     const name = nameOf(file);
-    const isForeign = INSTALLED.test(path.relative(root, name)) || (former && isWithin(name, former));
-    const isNobodys = file === NODE || isWithin(name, scratch);
-    own.set(file, file === MADE || (!isNobodys && (!isForeign || isNew(name))));
+    own.set(file, path.isAbsolute(name) ? isOwnFile(name) : file !== NODE);
   }
   return own.get(file);
+}
+
+function isOwnFile(name) {
+  const isForeign = INSTALLED.test(path.relative(root, name)) || (former && isWithin(name, former));
+  return !isWithin(name, scratch) && (!isForeign || isNew(name));
 }
 
 const isWithin = (name, folder) => `${name}${path.sep}`.startsWith(`${folder}${path.sep}`);
@@ -178,9 +191,24 @@ function isCalledDirectly(own) {
   return running(SHALLOW, (file, before) => isSource(file) && !own.test(before)) === true;
 }
 
+/** Whether a source uses this, and not Node on its behalf: it loads some global names only when they are used. */
+const isUsedBySource = () => isCalledDirectly(INSIDE);
+
+/** Whether the code of a source's file uses this, and nothing of Node on its behalf. */
+function isReadBySource() {
+  const file = nearest();
+  return file !== MADE && !stack.isInside() && isSource(file);
+}
+
 /** Whether a source calls us, directly or through libraries. */
 function isDoneForSource() {
   return running(FEW, (file) => (isOwn(file) ? isSource(file) : undefined)) === true;
+}
+
+/** The same, except through libraries for tests: whether a source asks for what only tests may know. */
+function isReadForSource() {
+  const file = nearest();
+  return isOwn(file) ? isSource(file) : !OF_TESTS.test(file) && isDoneForSource();
 }
 
 /** Whether a source is behind a call, directly or through libraries, and no runner that loads modules is in between;
@@ -201,17 +229,34 @@ function isOnBehalfOfSource(isLoading, isOfNobody) {
   return told === undefined ? Boolean(isOfNobody) && isOfLibrary && !isOfRunner : told;
 }
 
-/** The stack as sources may see it: with frames of sources only. */
-function ownStack(error) {
-  const lines = frames(SHALLOW);
+/** A stack as sources may see it. Frames of others are one line without a file, since code may look for its caller. */
+function written(error, lines) {
   let told = `${error}`;
+  let isHiding = false;
   for (let place = 0; place < lines.length; place++) {
     const file = lines[place][0];
-    if (isCaller(file) && isSource(file)) told += lines[place][1];
+    if (!isCaller(file)) continue;
+    const isShown = isSource(file);
+    if (isShown || !isHiding) told += isShown ? lines[place][1] : "\n    at <anonymous>:1:1";
+    isHiding = !isShown;
   }
   return told;
 }
 
+/** The stack of whoever asks, as sources may see it. */
+const ownStack = (error) => written(error, frames(SHALLOW));
+
+/** The stack of an error that a source causes, as sources may see it; nothing for other errors. */
+function stackOf(error, sites) {
+  const lines = stack.told(sites);
+  for (let place = 0; place < lines.length; place++) {
+    const file = lines[place][0];
+    if (isCaller(file) && isOwn(file)) return isSource(file) ? written(error, lines) : undefined;
+  }
+  return undefined;
+}
+
 module.exports = {
-  LOADER, about, isSource, isCalledBySource, isCalledDirectly, isDoneForSource, isOnBehalfOfSource, isLoadedByLibrary, ownStack,
+  LOADER, about, isSource, isCalledBySource, isCalledDirectly, isDoneForSource, isLoadedByLibrary, isOnBehalfOfSource,
+  isReadBySource, isReadForSource, isUsedBySource, ownStack, stackOf,
 };

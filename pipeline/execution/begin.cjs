@@ -4,17 +4,22 @@
 "use strict";
 const fs = require("fs");
 const path = require("path");
-const { types } = require("util");
-const { isCalledBySource, isDoneForSource } = require("./askers.cjs");
+const { isCalledBySource, isDoneForSource, isReadForSource, isUsedBySource } = require("./askers.cjs");
 require("./document.cjs");
 //: global functions that define tests and hooks, and other global names of runners and test libraries
-const WORDS =
+const WORDS = (
   "describe context suite it test specify fdescribe fit xdescribe xcontext xit xtest xspecify before after " +
-  "beforeEach afterEach beforeAll afterAll run";
-const GLOBALS =
-  "expect jest vi chai sinon axe jasmine spyOn spyOnProperty spyOnAllFunctions fail pending IS_REACT_ACT_ENVIRONMENT";
+  "beforeEach afterEach beforeAll afterAll run"
+).split(" ");
+const GLOBALS = (
+  "expect jest vi chai sinon axe jasmine spyOn spyOnProperty spyOnAllFunctions fail pending IS_REACT_ACT_ENVIRONMENT"
+).split(" ");
+//: global symbols by which Jest is told what to do, which may not exist yet
+const OF_JEST = "RETRY_TIMES RETRY_IMMEDIATELY WAIT_BEFORE_RETRY LOG_ERRORS_BEFORE_RETRY".split(" ").map((name) => Symbol.for(name));
+//: global names that libraries read while sources call them, and that change what these do
+const OF_LIBRARIES = ["IS_REACT_ACT_ENVIRONMENT"];
 //: global names of Node that no page has
-const OF_NODE = "Buffer setImmediate clearImmediate";
+const OF_NODE = ["Buffer", "setImmediate", "clearImmediate"];
 const OF_RUNNERS = /jest|vitest|mocha|karma|jsdom|happyDOM|matchers?-object|TEST_TIMEOUT|RETRY|EVENT_HANDLERS/i;
 const OF_VALUES = {
   Object: "is keys entries getOwnPropertyNames getOwnPropertyDescriptor",
@@ -89,84 +94,81 @@ function keepElements() {
 }
 
 /** Hide what is not needed once tests begin to run: the functions that define tests, the report and the snapshots. */
-function hideWords() {
+function hideAll() {
   worlds.forEach(machine.closeRealm);
   snapshots.forEach(machine.hide);
   processes.forEach(function (one) {
     delete one.env.TEST_REPORT;
   });
-  WORDS.split(" ").forEach(function (name) {
-    const own = Object.getOwnPropertyDescriptor(world, name);
-    if (own && own.configurable && !theirs.has(name) && hiding.has(own.get)) delete world[name];
+  hideWords();
+}
+
+/** Remove the functions that define tests. No test runs if one of them has been replaced since the disguise began. */
+function hideWords() {
+  words.forEach(function (own, name) {
+    const now = Object.getOwnPropertyDescriptor(world, name);
+    if (now && now.get !== own.get) throw new Error(`${name} was replaced`);
+    if (!theirs.has(name)) delete world[name];
   });
 }
 
-/** Hide the global names of runners and test libraries from sources. `expect` cannot be replaced. */
+/** Give them back. */
+const giveWords = () => words.forEach((own, name) => Object.getOwnPropertyDescriptor(world, name) || define(world, name, own));
+
+/** A hook of Mocha that runs before the tests, and may define some. */
+function defining(does) {
+  if (typeof does !== "function") return does;
+  const hook = function () {
+    giveWords();
+    let told;
+    try {
+      told = does.apply(this, arguments);
+    } finally {
+      if (!(told && told.then)) hideWords();
+    }
+    return told && told.then ? told.then(hideWords, (error) => (hideWords(), Promise.reject(error))) : told;
+  };
+  return define(hook, "length", { value: does.length });
+}
+
+/** Hide the global names of runners and test libraries from sources. What sources assign to a runner's names reaches
+ * sources only. */
 function hideGlobals() {
   const keys = Object.getOwnPropertyNames(world).concat(Object.getOwnPropertySymbols(world));
-  const ofNode = view ? OF_NODE.split(" ") : [];
-  const words = `${WORDS} ${GLOBALS}`.split(" ").concat(ofNode);
+  const ofNode = view ? OF_NODE : [];
+  const known = WORDS.concat(GLOBALS, OF_JEST, ofNode);
   const isTelling = (key) => OF_RUNNERS.test(String(key)) || (typeof key === "symbol" && Symbol.keyFor(key));
-  const names = new Set(words.concat(keys.filter(isTelling)));
+  const names = new Set(known.concat(keys.filter(isTelling)));
   names.forEach(function (name) {
     const own = Object.getOwnPropertyDescriptor(world, name) || { configurable: true };
     const isLive = own.get && typeof name === "symbol";
     if (!own.configurable || (own.get && !isLive && !ofNode.includes(name))) return;
     let value = isLive ? undefined : world[name];
-    const read = () => (isLive ? own.get.call(world) : value);
-    const isAsked = ofNode.includes(name) ? machine.isUsedBySource : isCalledBySource;
-    const get = () => (!theirs.has(name) && isAsked() ? undefined : read());
+    const isShared = typeof name === "string" && value === undefined;
+    const isAsked = askerOf(name, ofNode);
+    const get = function () {
+      if (isAsked()) return theirs.get(name);
+      if (WORDS.includes(name)) machine.clearBases();
+      if (isLive) return own.get.call(world);
+      return name === "before" && value ? (...given) => value.apply(world, given.map(defining)) : value;
+    };
     const set = function (other) {
-      if (name === "expect" && own.value) return;
-      value = other;
-      if (isCalledBySource()) theirs.add(name);
+      const isTheirs = isReadForSource();
+      if (isTheirs) theirs.set(name, other);
+      if (!isTheirs || isShared) value = other;
     };
     define(world, name, { configurable: name !== "expect", enumerable: false, get, set });
-    hiding.add(get);
+    machine.secrets.add(get);
+    if (WORDS.includes(name)) words.set(name, Object.getOwnPropertyDescriptor(world, name));
   });
-  const listing = [[Object, "getOwnPropertyNames"], [Object, "getOwnPropertySymbols"], [Reflect, "ownKeys"]];
-  const modules = module.constructor._cache;
-  const marks = new Set(view ? Object.getOwnPropertySymbols(world.document.createElement("i")) : []);
-  const isHidden = (object, key) => object === modules || (object === world ? names : marks).has(key);
-  const isModules = (object) => modules && object === modules;
-  // `instanceof` would run a proxy's own code
-  const isNode = (object) => view && (types.isProxy(object) || object instanceof view.Node);
-  const tells = (object) => (object === world || isModules(object) || isNode(object)) && isCalledBySource();
-  listing.forEach(function ([owner, method]) {
-    const real = owner[method];
-    owner[method] = function (object) {
-      const found = real(object);
-      return tells(object) ? found.filter((key) => !isHidden(object, key)) : found;
-    };
-  });
-  const isNamed = (key) => (names.has(key) || marks.has(key)) && !theirs.has(key);
-  const isDenied = (object, key) => isNamed(key) && tells(object) && isHidden(object, key);
-  const asking = [
-    [Object, "hasOwn", false],
-    [Object, "getOwnPropertyDescriptor", undefined],
-    [Reflect, "getOwnPropertyDescriptor", undefined],
-    [Reflect, "has", false],
-  ];
-  asking.forEach(function ([owner, method, nothing]) {
-    const real = owner[method];
-    const told = (object, key) => machine.shown(object, key, real(object, key));
-    if (real) owner[method] = (object, key) => (isDenied(object, key) ? nothing : told(object, key));
-  });
-  ["hasOwnProperty", "propertyIsEnumerable"].forEach(function (method) {
-    const real = Object.prototype[method];
-    const value = function (key) {
-      return isDenied(this, key) ? false : real.call(this, key);
-    };
-    const given = { configurable: true, enumerable: false, value, writable: true };
-    [Object.prototype, world].forEach((owner) => define(owner, method, given)); // it may be of another realm
-  });
-  const all = Object.getOwnPropertyDescriptors;
-  Object.getOwnPropertyDescriptors = function (object) {
-    const found = all(object);
-    if (tells(object)) Reflect.ownKeys(found).forEach((key) => isHidden(object, key) && delete found[key]);
-    Reflect.ownKeys(found).forEach((key) => (found[key] = machine.shown(object, key, found[key])));
-    return found;
-  };
+  machine.veil(world, (key) => names.has(key) && !theirs.has(key));
+  if (module.constructor._cache) machine.veil(module.constructor._cache, () => true);
+}
+
+/** How to find out whether a source reads this global name. */
+function askerOf(name, ofNode) {
+  if (ofNode.includes(name)) return isUsedBySource;
+  return OF_LIBRARIES.includes(name) ? isCalledBySource : isReadForSource;
 }
 
 /** The global object of an object's realm. */
@@ -202,10 +204,10 @@ function hideKind(root) {
 }
 
 const view = world.document && world.document.defaultView;
-//: global names that sources have set: these are not hidden
-const theirs = new Set();
-//: the getters that hide global names
-const hiding = new Set();
+//: global names that sources have set, with their values: these are not hidden
+const theirs = new Map();
+//: the functions that define tests: their properties of the global object
+const words = new Map();
 const snapshots = [];
 //: a runner may give tests a copy of the process and a realm of their own; `machine.cjs` is loaded outside that realm
 const outer = fs.readFileSync.constructor;
@@ -223,6 +225,8 @@ worlds.forEach((one) => machine.hideFrames(one.Error));
 worlds.forEach(machine.keepDefining);
 worlds.forEach((one) => hideKind(one.Object.prototype));
 machine.hideImports(world.__vitest_mocker__);
+machine.hideTimes(world);
+const first = world.beforeAll || world.before || (world.__vitest_index__ || {}).beforeAll;
 hideGlobals();
 hideTexts(world, outermost);
 if (require.main) Object.assign(require.main, { children: [], filename: "", id: ".", path: "", paths: [] });
@@ -234,8 +238,7 @@ keepAll(OF_ELEMENTS, false);
 keepElements();
 keepAll(OF_VALUES, true);
 worlds.forEach((one) => machine.keepRealm(one, world));
-const first = world.beforeAll || world.before || (world.__vitest_index__ || {}).beforeAll;
-if (first) first(hideWords);
+if (first) first(hideAll);
 
 module.exports = function (file) {
   machine.hide(file);

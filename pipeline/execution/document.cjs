@@ -9,8 +9,15 @@ const BOX = { x: 8, y: 8, width: 120, height: 24, top: 8, right: 128, bottom: 32
 const SIZES = {};
 ["offset", "client", "scroll"].forEach((kind) =>
   Object.assign(SIZES, { [`${kind}Height`]: BOX.height, [`${kind}Width`]: BOX.width }));
+//: the browser that the page seems to be in
+const SYSTEM = "(X11; Linux x86_64)", BROWSER = "Chrome/126.0.0.0 Safari/537.36";
 const SEEN = {
   Document: { hidden: false, visibilityState: "visible" },
+  Navigator: {
+    appVersion: `5.0 ${SYSTEM} AppleWebKit/537.36 (KHTML, like Gecko) ${BROWSER}`,
+    platform: "Linux x86_64",
+    vendor: "Google Inc.",
+  },
   Screen: { width: 1920, height: 1080, availWidth: 1920, availHeight: 1080, colorDepth: 24, pixelDepth: 24 },
 };
 //: answers that all callers get. jsdom asks each time it matches a selector, so looking up the caller would cost too
@@ -176,7 +183,7 @@ function giveTrust() {
 function giveName() {
   replace("Navigator", "userAgent", (real) =>
     function () {
-      return real.call(this).replace(/(?:jsdom|HappyDOM)\/\S+/, "Chrome/126.0.0.0 Safari/537.36");
+      return real.call(this).replace(/(?:jsdom|HappyDOM)\/\S+/, BROWSER).replace(/\((?:linux|darwin)\)/, SYSTEM);
     });
 }
 

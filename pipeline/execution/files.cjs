@@ -158,4 +158,4 @@ function hideFiles(isPage) {
   if (syncBuiltinESMExports) syncBuiltinESMExports();
 }
 
-module.exports = { hidden, hide, hideFiles, isHiddenFile, isTest, isWithin, scratch };
+module.exports = { hidden, hide, hideFiles, isHiddenFile, isTest, isWithin, isWithinRoot, scratch };

@@ -5,6 +5,7 @@
 const { types } = require("util");
 const vm = require("vm");
 const { isCalledBySource, isDoneForSource } = require("./askers.cjs");
+const { deafProxy, hideProperties, isNode, replace, see } = require("./veiling.cjs");
 //: objects with the language's functions, except those that fake clocks replace
 const OF_LANGUAGE =
   "Object Reflect JSON Promise Promise.prototype Array Array.prototype String.prototype Map.prototype " +
@@ -13,7 +14,7 @@ const OF_LANGUAGE =
 const OF_LOOPS = "Array.prototype String.prototype Map.prototype Set.prototype RegExp.prototype";
 //: the language's global names, except those that fake clocks replace
 const OF_GLOBALS =
-  "Array Boolean Error Function JSON Map Number Object Promise Proxy Reflect RegExp Set String Symbol WeakMap WeakSet";
+  "Array Boolean Error Function JSON Map Number Object Promise Reflect RegExp Set String Symbol WeakMap WeakSet";
 //: methods that are not kept, because tests of real repositories delete them
 const DELETED = ["constructor", "toString"];
 //: classes whose methods ask the constructor of an object for the class of their result
@@ -44,10 +45,14 @@ const marked = vm.runInThisContext(`(function (does, construct, apply) {
   return new Proxy(does, {
     apply: function (bound, self, words) { return apply(bound, self, words); },
     construct: function (bound, words) { return construct(bound, words); },
+    get: function (bound, name) { // a proxy has no prototype for \`instanceof\` to look for
+      return name === Symbol.hasInstance ? function (object) { return object instanceof bound; } : bound[name];
+    },
   });
 })`, { filename: "bound" });
 
 const define = Object.defineProperty;
+const isDefined = Reflect.defineProperty;
 const described = Object.getOwnPropertyDescriptor;
 const parentOf = Object.getPrototypeOf;
 const owns = Function.prototype.call.bind(Object.prototype.hasOwnProperty);
@@ -56,16 +61,20 @@ const owns = Function.prototype.call.bind(Object.prototype.hasOwnProperty);
 const kept = new WeakMap();
 //: objects from which everything inherits: sources can add nothing that affects assignments to inheriting objects
 const roots = new WeakSet();
+//: the prototypes of all objects in a realm -> the names that they had when the disguise began
+const bases = new Map();
+//: what loops call in realms whose loops are not kept: object, name, its property
+const loops = [];
 //: prototypes from which many objects inherit: sources cannot give them the names in ASKED; and those of lists, whose
 //: places sources cannot define either
 const common = new WeakSet();
 const lists = new WeakSet();
+//: prototypes whose own answers for elements reach sources only
+const withheld = new WeakSet();
 //: global objects that inherit their `window`
 const windows = new WeakSet();
 //: the window of the running test file; a library makes its elements in another realm
 let view = {};
-//: the symbols that the document's library gives to its nodes, and by which their true content is found
-let marks = new Set();
 //: the classes of OF_PAGES in this window
 let pages = [];
 const elementsOf = new Set(OF_ELEMENTS.split(" "));
@@ -74,15 +83,16 @@ const accessors = new Set();
 
 const isFunction = (value) => typeof value === "function";
 
-/** Keep an object's own functions of these names, or the values that `isKept` accepts. With `strict`, sources cannot
- * give inheriting objects others either. While `isHidden` is true of a name, it has no value. */
-function keep(owner, names, isKept = isFunction, strict = false, isHidden = null) {
+/** Keep an object's own functions of these names, or the values that `isKept` accepts. Sources cannot give others to
+ * objects that `isStrict` accepts. While `isHidden` is true of a name, it has no value. */
+function keep(owner, names, isKept = isFunction, isStrict = null, isHidden = null) {
   names.forEach(function (name) {
     const own = owner && described(owner, name);
     if (!own || !own.configurable || !isKept(own.value)) return;
     let { value } = own;
     let copies; // objects to which this property was copied, with values of their own
     const read = (object) => {
+      restoreLoops();
       if (isHidden && isHidden(name)) return undefined;
       return copies && copies.has(object) ? copies.get(object) : value;
     };
@@ -96,7 +106,7 @@ function keep(owner, names, isKept = isFunction, strict = false, isHidden = null
         return;
       }
       const copied = described(this, name);
-      if (strict && isCalledBySource()) return;
+      if (isStrict && isStrict(this) && isCalledBySource()) return;
       if (copied && copied.set === set) copies = (copies || new WeakMap()).set(this, other);
       else define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
     };
@@ -127,6 +137,7 @@ function keepAccessor(owner, name) {
   const { enumerable } = own;
   let now = own;
   const get = function () {
+    restoreLoops();
     return now.get ? now.get.call(this) : now.value;
   };
   const set = own.set && function (other) {
@@ -178,38 +189,49 @@ function isLying(object, names = elementsOf) {
     if (types.isProxy(one)) return true;
     const made = described(one, "constructor");
     const isLibrary = made && typeof made.value === "function" && view[made.value.name] === made.value;
-    if (!isLibrary && Object.getOwnPropertyNames(one).some((name) => names.has(name))) return true;
+    const isKnown = names === elementsOf && withheld.has(one);
+    if (!isLibrary && !isKnown && Object.getOwnPropertyNames(one).some((name) => names.has(name))) return true;
   }
   return false;
 }
 
-/** Delete what answers for an element from a prototype, and from those above it that no library made. Returns whether
- * that succeeded. */
+/** Let what answers for an element on a prototype, and on those above it that no library made, answer sources only.
+ * Returns whether that succeeded. */
 function isHonest(object) {
+  let isDone = true;
   for (let one = object; one && one !== view.Node.prototype; one = parentOf(one)) {
     if (types.isProxy(one)) return false;
-    if (isLying(one)) elementsOf.forEach((method) => Reflect.deleteProperty(one, method));
+    if (!isLying(one)) continue;
+    const owner = one;
+    if (Array.from(elementsOf).every((name) => isWithheld(owner, name))) withheld.add(owner);
+    else isDone = false;
   }
-  return !isLying(object);
+  return isDone;
+}
+
+/** Give all other callers what a prototype inherits in place of its own property. */
+function isWithheld(owner, name) {
+  const own = described(owner, name) || {};
+  const get = function () {
+    if (!("value" in own || own.get) || !isCalledBySource()) return Reflect.get(parentOf(owner), name, this);
+    return own.get ? own.get.call(this) : own.value;
+  };
+  return isDefined(owner, name, { configurable: true, enumerable: own.enumerable, get, set: own.set });
 }
 
 /** Replace a realm's functions that define properties, so that sources cannot use them on what is kept. */
 function keepDefining(world) {
   if (world.document) {
-    view = world.document.defaultView || {};
+    view = see(world);
     pages = OF_PAGES.map((type) => view[type]).filter(isFunction);
-    marks = new Set(Object.getOwnPropertySymbols(world.document.createElement("i")));
   }
   if (roots.has(world.Object.prototype)) return;
   const { Object: own, Reflect: reflect } = world;
-  // `instanceof` would run a proxy's own code
-  const isNode = (object) =>
-    Boolean(view.Node) && typeof object === "object" && (types.isProxy(object) || object instanceof view.Node);
   const isOfPages = (object) => pages.some((type) => object instanceof type);
   const isShadowed = (object, name) => accessors.has(name) && isNode(object) && isInPage(object) && name in object;
   const isRefused = function (object, name, descriptor) {
     const how = kept.has(object) && kept.get(object).get(name);
-    const isOfAll = roots.has(object) && !isPlain(descriptor);
+    const isOfAll = bases.has(object) || (roots.has(object) && !isPlain(descriptor));
     const isOfPage = (elementsOf.has(name) && isNode(object)) || isOfPages(object);
     const isOfMany = (common.has(object) && ASKED.includes(name)) || (lists.has(object) && isPlace(name));
     const isNamed = isOfAll || isOfMany || how || (isOfPage && name in object);
@@ -221,62 +243,40 @@ function keepDefining(world) {
     }
     return !how && isShadowed(object, name) && isCalledBySource();
   };
-  const { defineProperty, defineProperties, setPrototypeOf } = own;
-  const replace = (owner, name, value) =>
-    define(owner, name, { configurable: true, enumerable: false, value, writable: true });
-  replace(own, "defineProperty", (object, name, descriptor) =>
-    isRefused(object, name, descriptor) ? object : defineProperty(object, name, descriptor));
-  replace(own, "defineProperties", function (object, descriptors) {
+  replace(own, "defineProperty", (real) => (object, name, descriptor) =>
+    isRefused(object, name, descriptor) ? object : real(object, name, descriptor));
+  replace(own, "defineProperties", (real) => function (object, descriptors) {
     const taken = {};
     Reflect.ownKeys(descriptors).forEach(function (name) {
       const { enumerable } = described(descriptors, name);
       if (enumerable && !isRefused(object, name, descriptors[name]))
         define(taken, name, { enumerable, value: descriptors[name] });
     });
-    return defineProperties(object, taken);
+    return real(object, taken);
   });
-  const reflected = reflect.defineProperty;
-  replace(reflect, "defineProperty", (object, name, descriptor) =>
-    isRefused(object, name, descriptor) || reflected(object, name, descriptor));
-  ["__defineGetter__", "__defineSetter__"].forEach(function (method) {
-    const real = own.prototype[method];
-    replace(own.prototype, method, function (name, does) {
+  replace(reflect, "defineProperty", (real) => (object, name, descriptor) =>
+    isRefused(object, name, descriptor) || real(object, name, descriptor));
+  ["__defineGetter__", "__defineSetter__"].forEach((method) =>
+    replace(own.prototype, method, (real) => function (name, does) {
       if (!isRefused(this, name)) real.call(this, name, does);
-    });
-  });
+    }));
   const isMoved = function (object, parent) {
     const isTold = object === world || (isNode(object) && parent && isLying(parent));
     if (isTold) return isDoneForSource() && (object === world || !isHonest(parent));
     return isNode(object) && isInPage(object) && parent && isLying(parent, accessors) && isCalledBySource();
   };
-  replace(own, "setPrototypeOf", (object, parent) =>
-    isMoved(object, parent) ? object : setPrototypeOf(object, parent));
-  const moved = reflect.setPrototypeOf;
-  replace(reflect, "setPrototypeOf", (object, parent) => isMoved(object, parent) || moved(object, parent));
+  replace(own, "setPrototypeOf", (real) => (object, parent) =>
+    isMoved(object, parent) ? object : real(object, parent));
+  replace(reflect, "setPrototypeOf", (real) => (object, parent) => isMoved(object, parent) || real(object, parent));
   const proto = described(own.prototype, "__proto__");
   define(own.prototype, "__proto__", Object.assign({}, proto, {
     set: function (parent) {
       if (!isMoved(this, parent)) proto.set.call(this, parent);
     },
   }));
-  [own, reflect].forEach(function (owner) {
-    const real = owner.getOwnPropertyDescriptor;
-    replace(owner, "getOwnPropertyDescriptor", (object, name) => shown(object, name, real(object, name)));
-  });
-  const isMarked = (object) => marks.size > 0 && isNode(object) && isCalledBySource();
-  [[own, "getOwnPropertySymbols"], [reflect, "ownKeys"]].forEach(function ([owner, method]) {
-    const real = owner[method];
-    replace(owner, method, (object) =>
-      isMarked(object) ? real(object).filter((key) => !marks.has(key)) : real(object));
-  });
-  const all = own.getOwnPropertyDescriptors;
-  if (all)
-    replace(own, "getOwnPropertyDescriptors", function (object) {
-      const found = all(object);
-      if (isMarked(object)) marks.forEach((key) => Reflect.deleteProperty(found, key));
-      return found;
-    });
+  hideProperties(world, shown);
   [own.prototype, world.Function.prototype].forEach((root) => roots.add(root));
+  bases.set(own.prototype, new Set(Reflect.ownKeys(own.prototype)));
 }
 
 /** Whether this is a node itself, not a prototype of nodes. */
@@ -305,7 +305,7 @@ function keepReading() {
 /** Keep the methods and classes by which tests cause events. */
 function keepEvents(world) {
   if (!view.EventTarget) return;
-  Object.keys(OF_EVENTS).forEach((type) => keep(view[type].prototype, OF_EVENTS[type], isFunction, true));
+  Object.keys(OF_EVENTS).forEach((type) => keep(view[type].prototype, OF_EVENTS[type], isFunction, isNode));
   new Set([world, view]).forEach(function (owner) {
     const names = Object.getOwnPropertyNames(owner).filter((name) => EVENT.test(name));
     names.filter((name) => isFunction((described(owner, name) || {}).value)).forEach((name) => keepGlobal(owner, name));
@@ -363,6 +363,40 @@ function iteratorsOf(world) {
   return made.map(parentOf).concat(generators, parentOf(generators));
 }
 
+/** Remember what loops call in a realm where keeping it would be too slow: V8 runs loops over kept methods up to 16
+ * times as long. Sources cannot redefine it; what they assign is undone before tests read an element. */
+function watchLoops(world, at) {
+  const owners = OF_LOOPS.split(" ").map(at).concat(iteratorsOf(world));
+  owners.forEach((owner) => Object.getOwnPropertySymbols(owner).concat("next", "exec").forEach(function (name) {
+    const own = described(owner, name);
+    if (!own || !isFunction(own.value) || !own.configurable) return;
+    const loop = { owner, name, own };
+    loops.push(loop);
+    const take = function (given) {
+      loop.own = Object.assign({}, own, { value: "value" in given ? given.value : given.get.call(owner) });
+      define(owner, name, loop.own);
+    };
+    note(owner, name, { enumerable: false, show: () => loop.own, take });
+  }));
+}
+
+/** Undo what sources assigned to what loops call. */
+function restoreLoops() {
+  for (let place = 0; place < loops.length; place++) {
+    const { owner, name, own } = loops[place];
+    if (owner[name] !== own.value) define(owner, name, own);
+  }
+}
+
+/** Remove properties that were added to all objects, as only sources do by assignment. */
+function clearBases() {
+  bases.forEach(function (names, base) {
+    const found = Reflect.ownKeys(base);
+    if (found.length > names.size)
+      found.forEach((name) => !names.has(name) && "value" in described(base, name) && Reflect.deleteProperty(base, name));
+  });
+}
+
 /** Keep the methods that loops call, and the global names of the language's classes. */
 function keepLoops(world, at) {
   OF_LOOPS.split(" ").map(at).concat(iteratorsOf(world)).forEach(function (owner) {
@@ -409,6 +443,7 @@ function keepAsked(world) {
 /** Remove what answers for all objects or lists, and let nobody add anything to all objects from now on. */
 function closeRealm(world) {
   const owners = [world.Object.prototype, world.Array.prototype];
+  clearBases();
   owners.forEach((owner) => ASKED.slice(KEPT_ASKED.length).forEach((name) => Reflect.deleteProperty(owner, name)));
   Object.preventExtensions(owners[0]);
 }
@@ -428,24 +463,25 @@ function markBound(world) {
   define(prototype, "bind", { configurable: true, enumerable: false, value, writable: true });
 }
 
-/** The same for functions that a source gives to the document's timers, which call them with any words. What puts the
- * real timers back, as fake clocks do, puts these back: a library notices if a timer is not the one from before. */
-function markTimers() {
+/** The same for functions that a source gives to the timers of a window or of Node, which call them with any words. What
+ * puts the real timers back, as fake clocks do, puts these back: a library notices if a timer is not the one from before.
+ * In a page, sources get numbers. */
+function markTimers(owner) {
   TIMERS.forEach(function (name) {
-    const own = described(view, name);
+    const own = described(owner, name);
     if (!own || !own.writable || !own.configurable || !isFunction(own.value)) return;
     const marking = new Proxy(own.value, {
       apply: function (real, self, words) {
-        const isMarked = isFunction(words[0]) && isCalledBySource();
-        const given = isMarked ? [marked(words[0], Reflect.construct, Reflect.apply)].concat(words.slice(1)) : words;
-        return Reflect.apply(real, self, given);
+        if (!isFunction(words[0]) || !isCalledBySource()) return Reflect.apply(real, self, words);
+        const timer = Reflect.apply(real, self, [marked(words[0], Reflect.construct, Reflect.apply)].concat(words.slice(1)));
+        return view.Node && timer && timer[Symbol.toPrimitive] ? +timer : timer;
       },
     });
     let now = marking;
     const get = () => now;
     const set = (other) => (now = other === own.value ? marking : other);
-    define(view, name, { configurable: true, enumerable: own.enumerable, get, set });
-    note(view, name, taking(own.enumerable, get, set));
+    define(owner, name, { configurable: true, enumerable: own.enumerable, get, set });
+    note(owner, name, taking(own.enumerable, get, set));
   });
 }
 
@@ -460,9 +496,14 @@ function keepRealm(world, ofSources) {
   if (world === ofSources) {
     keepReading();
     keepEvents(world);
-    markTimers();
+    new Set([world, view]).forEach(markTimers);
     keepLoops(world, at);
+    world.Proxy = deafProxy(world.Proxy);
+    keepGlobal(world, "Proxy");
     new Set([world, view]).forEach((owner) => keepGlobal(owner, "getComputedStyle"));
+  } else {
+    watchLoops(world, at);
+    world.Proxy = deafProxy(world.Proxy);
   }
   keepElements();
   keep(world, ["document"], Boolean);
@@ -494,7 +535,9 @@ function keepProcess(own, isHidden) {
     if (isFunction(own[name]) && !owns(own, name))
       define(own, name, { configurable: true, enumerable: false, value: own[name], writable: true });
   });
-  keep(own, OF_PROCESS, isFunction, false, isHidden);
+  keep(own, OF_PROCESS, isFunction, null, isHidden);
 }
 
-module.exports = { behind, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, note, shown };
+module.exports = {
+  behind, clearBases, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, note, restoreLoops, shown,
+};

@@ -4,12 +4,17 @@
 "use strict";
 const path = require("path");
 const vm = require("vm");
-const { LOADER, isSource, isCalledBySource, isCalledDirectly, isOnBehalfOfSource, ownStack } = require("./askers.cjs");
-const { hidden, hide, hideFiles, isHiddenFile, isTest, isWithin, scratch } = require("./files.cjs");
-const { closeRealm, keepDefining, keepNode, keepProcess, keepRealm, note, shown } = require("./keeping.cjs");
+const {
+  LOADER, isSource, isCalledBySource, isCalledDirectly, isOnBehalfOfSource, isReadBySource, isUsedBySource, ownStack,
+  stackOf,
+} = require("./askers.cjs");
+const { hidden, hide, hideFiles, isHiddenFile, isTest, isWithin, isWithinRoot, scratch } = require("./files.cjs");
+const { clearBases, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, note } = require("./keeping.cjs");
 const { INSTALLED, isDenied } = require("./modules.cjs");
+const { deafProxy, secrets, veil } = require("./veiling.cjs");
 //: environment variables of runners, which are removed for everyone
-const VARIABLES = ["JEST_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_POOL_ID", "VITEST_WORKER_ID", "TEST"];
+const VARIABLES =
+  ["JEST_WORKER_ID", "TEST", "TINYPOOL_WORKER_ID", "VITEST", "VITEST_MODE", "VITEST_POOL_ID", "VITEST_WORKER_ID"];
 //: functions of Node that start other programs, or that use files and cannot hide any; in a page, libraries cannot use
 //: them for sources either
 const OF_SYSTEMS = {
@@ -30,16 +35,17 @@ const OF_NODE = {
 const OF_PROCESS =
   "_getActiveHandles _getActiveRequests _linkedBinding binding config dlopen execPath features " +
   "getActiveResourcesInfo getBuiltinModule getuid mainModule moduleLoadList pid ppid release report uptime version versions";
-//: properties of `process` that no page has
-const OF_SERVERS =
-  "_debugEnd _debugProcess _fatalException _kill _preload_modules _rawDebug _startProfilerIdleNotifier " +
-  "_stopProfilerIdleNotifier _tickCallback abort allowedNodeEnvironmentFlags arch argv0 assert availableMemory chdir " +
-  "constrainedMemory cpuUsage debugPort execArgv execve finalization getegid geteuid getgid getgroups " +
-  "hasUncaughtExceptionCaptureCallback hrtime initgroups kill loadEnvFile memoryUsage openStdin permission platform ref " +
-  "resourceUsage setSourceMapsEnabled setUncaughtExceptionCaptureCallback setegid seteuid setgid setgroups setuid " +
-  "sourceMapsEnabled stderr stdin stdout threadCpuUsage umask unref";
-//: the same for functions that are kept
+//: properties of `process` that bundlers provide for a page, and those by which Node itself works
+const OF_PAGES =
+  "addListener argv binding browser constructor cwd emit env listeners nextTick off on once prependListener " +
+  "prependOnceListener removeAllListeners removeListener title version versions";
+const OF_SELF = "_events _eventsCount _exiting _fatalException _maxListeners _tickCallback domain emitWarning exitCode";
+//: functions of `process` that are kept; sources in a page do not see them
 const OF_KEPT = ["exit", "reallyExit", "send"];
+//: properties of `performance` that no page has
+const OF_TIMES = ["eventLoopUtilization", "nodeTiming", "timerify"];
+//: what functions that list listeners answer about a process
+const OF_LISTENERS = { eventNames: [], listenerCount: 0, listeners: [], rawListeners: [], getEventListeners: [] };
 //: functions of Node that describe the machine; sources in a page cannot use them
 const OF_MACHINES = {
   async_hooks: "executionAsyncId executionAsyncResource triggerAsyncId createHook",
@@ -51,19 +57,19 @@ const OF_SHELLS = /^(?:_|CI|HOME|HOSTNAME|LANG|LC_\w+|OLDPWD|PATH|PWD|SHELL|SHLV
 //: environment variables of runners, of their compilers, and our own
 const OF_TESTING =
   /^(?:A11Y_\w+|BABEL_ENV|(?:JASMINE|KARMA|MOCHA)_\w+|NODE_TEST_CONTEXT|NODE_V8_COVERAGE|TEST_REPORT|TS_(?:JEST|NODE)_\w+)$/;
-//: lines of a stack for Node's functions, in all its versions
-const INSIDE = /[\s(](?:node:|internal\/)|\(\w+\.js:/;
+//: variables that Vite gives to modules, which read them through a file of Vitest, in addition to those named VITE_…
+const OF_MODULES = ["BASE_URL", "DEV", "MODE", "PROD", "SSR"];
+const OF_VITEST = /[\\/]node_modules[\\/]vite(?:st|-node)?[\\/]/;
 //: what bundlers for browsers provide for some properties of `process`
 const IN_BROWSERS = { version: "", versions: {} };
 
 const define = Object.defineProperty;
 //: whether the running test file has a document, so that its sources are in a page
 let isPage = false;
+//: whether the runner is Vitest, whose modules have variables
+let hasModules = false;
 //: objects that are hidden already
 const done = new WeakSet();
-
-/** Whether a source uses this, and not Node on its behalf: it loads some global names only when they are used. */
-const isUsedBySource = () => isCalledDirectly(INSIDE);
 
 /** Whether a source uses this, and not Node to load a module for it: version 16 does so by functions of OF_NODE. */
 const isCalledAtOnce = () => isCalledDirectly(LOADER);
@@ -103,30 +109,50 @@ function hideReports(own) {
   OF_PROCESS.split(" ").forEach(function (name) {
     const real = own[name];
     const { configurable } = Object.getOwnPropertyDescriptor(own, name) || { configurable: true };
-    const kept = { configurable: true, enumerable: true };
+    const kept = { configurable: true, enumerable: !isPage };
     if (typeof real === "function") Object.assign(kept, functionOf(refusing(real)));
     else kept.get = () => (isUsedBySource() ? IN_BROWSERS[name] : real);
     if (real && configurable) define(own, name, kept);
   });
-  OF_SERVERS.split(" ").forEach(function (name) {
-    const { configurable, enumerable } = Object.getOwnPropertyDescriptor(own, name) || {};
-    let real;
-    const get = () => (isPage && isUsedBySource() ? undefined : real);
-    const set = (other) => (real = other);
-    if (configurable && (real = own[name]) !== undefined)
-      define(own, name, { configurable, enumerable, get, set });
-  });
+  const isHidden = () => isPage && isUsedBySource();
+  const known = OF_PAGES.split(" ").concat(OF_PROCESS.split(" "), OF_KEPT, OF_SELF.split(" "));
+  const others = Object.getOwnPropertyNames(own).filter((name) => !known.includes(name));
+  others.forEach((name) => hideProperty(own, name, isHidden));
+  OF_SELF.split(" ").forEach((name) => hideProperty(own, name, () => isPage && isReadBySource()));
+  hideProperty(own, "cwd", isHidden, () => "/");
+  const parent = Object.getPrototypeOf(own); // that of all objects, for the copies that old versions of Jest make
+  if (Object.getPrototypeOf(parent)) hideProperty(parent, "constructor", isHidden, Object);
+  const shown = new Set(OF_PAGES.split(" "));
+  veil(own, (name) => isPage && !shown.has(name));
+}
+
+/** Show callers of whom `isHidden` is true another value of a property. */
+function hideProperty(owner, name, isHidden, told) {
+  let own = Object.getOwnPropertyDescriptor(owner, name);
+  if (!own || !own.configurable || ("value" in own && own.value === undefined)) return;
+  const { enumerable } = own;
+  const get = function () {
+    if (isHidden()) return told;
+    return own.get ? own.get.call(this) : own.value;
+  };
+  const set = function (other) {
+    if (own.set) own.set.call(this, other);
+    else own = { value: other };
+  };
+  define(owner, name, { configurable: true, enumerable: enumerable && !isPage, get, set });
 }
 
 /** Hide the channel to the process that started this one: one of the properties that have symbols as their names. */
 function hideChannel(own) {
-  [...Object.getOwnPropertySymbols(own), "channel"].forEach(function (name) {
-    const { configurable, enumerable, value } = Object.getOwnPropertyDescriptor(own, name) || {};
-    let now = value;
-    const get = () => (isUsedBySource() ? undefined : now);
-    const set = (other) => (now = other);
-    if (configurable && Object(value) === value) define(own, name, { configurable, enumerable, get, set });
-  });
+  const isChannel = (name) => Object(own[name]) === own[name];
+  [...Object.getOwnPropertySymbols(own), "channel"].filter(isChannel).forEach((name) => hideProperty(own, name, isUsedBySource));
+}
+
+/** Hide the properties of `performance` that no page has. */
+function hideTimes({ performance } = {}) {
+  const isHidden = () => isPage && isUsedBySource();
+  for (let one = performance; one; one = Object.getPrototypeOf(one))
+    OF_TIMES.forEach((name) => hideProperty(one, name, isHidden));
 }
 
 /** A property with a function that sources in a page cannot even read, and so cannot pass on. */
@@ -135,10 +161,16 @@ function functionOf(value) {
   return { get: () => (isPage && isCalledAtOnce() ? undefined : own), set: (other) => (own = other) };
 }
 
-/** Hide the environment variables of compilers from sources and, in a page, those of a shell. */
+/** Hide the environment variables of compilers from sources and, in a page, those of a shell. Modules of Vite see only
+ * what Vite gives them. */
 function hideCompiling(own) {
-  const isTelling = (name) => OF_TESTING.test(name) || (isPage && OF_SHELLS.test(name));
-  const isHidden = (name) => isTelling(String(name)) && isCalledBySource();
+  const isOfModules = (name) => hasModules && OF_MODULES.includes(name);
+  const isTelling = (name) => OF_TESTING.test(name) || isOfModules(name) || (isPage && OF_SHELLS.test(name));
+  const isGiven = (name) => isOfModules(name) || /^VITE_/.test(name);
+  const isHidden = function (name) {
+    if (isTelling(String(name)) && isCalledBySource()) return true;
+    return hasModules && !isGiven(String(name)) && !isCalledBySource() && isCalledBySource(OF_VITEST);
+  };
   own.env = new Proxy(own.env, {
     get: (env, name) => (isHidden(name) ? undefined : env[name]),
     getOwnPropertyDescriptor: (env, name) => (isHidden(name) ? undefined : Object.getOwnPropertyDescriptor(env, name)),
@@ -154,7 +186,7 @@ function hideCompiling(own) {
 /** Remove what a process was started with: variables, arguments, and its title, which the system shows, too. */
 function hideStart(own) {
   const { VITEST, MODE } = own.env;
-  if (VITEST) delete own.env.BABEL_ENV; // its compilers run in another process
+  if (VITEST) hasModules = delete own.env.BABEL_ENV; // its compilers run in another process
   if (VITEST && MODE) own.env.MODE = "development";
   VARIABLES.forEach(function (name) {
     delete own.env[name];
@@ -216,6 +248,9 @@ function hideModules() {
 /** Whether a module is ours, a test, or a file that may know of tests. */
 const isKnowing = (name) => isWithin(name, scratch) || isTest(name) || !(isSource(name) || INSTALLED.test(name));
 
+/** Whether this is the path of a file that is neither the repository's nor installed. */
+const isAway = (name) => path.isAbsolute(name) && !isWithinRoot(name) && !INSTALLED.test(name);
+
 function missing(name) {
   return Object.assign(new Error(`Cannot find module '${name}'`), { code: "MODULE_NOT_FOUND" });
 }
@@ -255,12 +290,12 @@ function hideJest(own) {
       if (!isForSource(from)) return _requireResolve.apply(this, arguments);
       if (isNamed(String(from), String(name))) throw missing(name);
       const found = _requireResolve.apply(this, arguments);
-      if (isTest(found)) throw missing(name);
+      if (isTest(found) || (isPage && isAway(found))) throw missing(name);
       return found;
     };
     const { requireModuleOrMock } = prototype;
     prototype.requireModuleOrMock = function (from, name) {
-      if (isForSource(from) && isNamed(String(from), String(name))) throw missing(name);
+      if (isForSource(from) && (isNamed(String(from), String(name)) || (isPage && isAway(String(name))))) throw missing(name);
       return requireModuleOrMock.apply(this, arguments);
     };
   });
@@ -284,14 +319,25 @@ function hideImports(mocker) {
   });
 }
 
-/** Show sources stacks with frames of sources only, whatever limit they set. */
+/** Show sources stacks with frames of sources only, whatever limit they set. V8 writes the stack of an error only once, so
+ * those of errors that sources cause are written like this for everyone. */
 function hideFrames(errors) {
   const own = Object.getOwnPropertyDescriptor(errors, "prepareStackTrace") || { configurable: true };
   if (!own.configurable || own.get) return;
-  let { value } = own;
-  const get = () => (isCalledBySource() ? ownStack : value);
+  const ours = new WeakSet();
+  const writing = function (write) {
+    const writer = function (error, sites) {
+      const told = stackOf(error, sites);
+      if (told !== undefined) return told;
+      return write ? write.call(errors, error, sites) : [`${error}`].concat(sites).join("\n    at ");
+    };
+    ours.add(writer);
+    return writer;
+  };
+  let now = writing(own.value);
+  const get = () => (isCalledBySource() ? ownStack : now);
   const set = function (other) {
-    if (!isCalledBySource()) value = other;
+    if (!isCalledBySource()) now = ours.has(other) ? other : writing(other);
   };
   define(errors, "prepareStackTrace", { configurable: false, enumerable: true, get, set });
 }
@@ -304,20 +350,27 @@ function hideRealms() {
     const made = createContext.apply(this, arguments);
     hideFrames(runInContext("Error", made));
     keepDefining(runInContext("({ Function, Object, Reflect })", made));
+    runInContext("(function (other) { this.Proxy = other; })", made)(deafProxy(runInContext("Proxy", made)));
     return made;
   };
 }
 
-/** Hide the listeners of a process, which are those of runners. */
-function hideListeners(own) {
-  const asked = { eventNames: [], listenerCount: 0, listeners: [], rawListeners: [] };
-  Object.keys(asked).forEach(function (method) {
-    const real = own[method];
+/** Hide the listeners of processes, which are those of runners. `isHidden` gets the object and the arguments. */
+function hideListeners(owner, isHidden) {
+  Object.keys(OF_LISTENERS).forEach(function (method) {
+    const real = owner[method];
     const value = function () {
-      return isCalledBySource() ? asked[method] : real.apply(this, arguments);
+      return isHidden(this, arguments) && isCalledBySource() ? OF_LISTENERS[method] : real.apply(this, arguments);
     };
-    if (real) define(own, method, { configurable: true, enumerable: false, value, writable: true });
+    if (real) define(owner, method, { configurable: true, enumerable: false, value, writable: true });
   });
+}
+
+/** The same for the functions of Node that list listeners of any object. */
+function hideAllListeners() {
+  const events = require("events");
+  hideListeners(events.prototype, (self) => done.has(self));
+  hideListeners(events, (_, words) => done.has(words[0]));
 }
 
 hideModules();
@@ -326,23 +379,27 @@ hideNode(OF_SYSTEMS, isUsedInAnyWay);
 hideNode(OF_NODE, isCalledAtOnce);
 hideNode(OF_MACHINES, () => isPage && isCalledAtOnce());
 hideFiles(() => isPage);
+hideAllListeners();
 keepNode();
 
 module.exports = {
   hideProcess: function (own) {
     if (done.has(own)) return;
     done.add(own);
-    [hideJest, hideStart, hideListeners, hideReports, hideChannel, hideCompiling].forEach((hide) => hide(own));
+    hideListeners(own, () => true);
+    [hideJest, hideStart, hideReports, hideChannel, hideCompiling].forEach((hide) => hide(own));
     keepProcess(own, (name) => isPage && OF_KEPT.includes(name) && isUsedBySource());
   },
+  clearBases,
   closeRealm,
   hide,
   hideFrames,
   hideImports,
-  isUsedBySource,
+  hideTimes,
   keepDefining,
   keepRealm,
   note,
+  secrets,
   show: (page) => (isPage = page),
-  shown,
+  veil,
 };

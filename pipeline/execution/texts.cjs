@@ -1,10 +1,17 @@
 // Makes functions of the language, of the document and of Node look native to sources in a disguised run, even if they
 // were replaced, and look as if they belonged to the realm of sources. Loaded once in each process.
 "use strict";
-const { isCalledBySource } = require("./askers.cjs");
+const { isCalledBySource, isUsedBySource } = require("./askers.cjs");
 const { behind } = require("./keeping.cjs");
+const { veil } = require("./veiling.cjs");
 const define = Object.defineProperty;
 const described = Object.getOwnPropertyDescriptor;
+const parentOf = Object.getPrototypeOf;
+//: what the console of a browser can do
+const OF_CONSOLES = new Set((
+  "assert clear count countReset debug dir dirxml error group groupCollapsed groupEnd info log profile profileEnd table " +
+  "time timeEnd timeLog timeStamp trace warn"
+).split(" "));
 //: objects with native functions, in addition to all global names
 const PLACES =
   "Object.prototype Function.prototype Array.prototype String.prototype Promise.prototype JSON Reflect console process";
@@ -55,12 +62,22 @@ function hideRealm(world, outer) {
   define(real.prototype, "constructor", { configurable: true, enumerable: false, get, set() {} });
 }
 
-/** Make the console look like a plain object. */
+/** Make the console look like that of a browser: a plain object that has nothing else. */
 function hideConsole(world) {
-  const real = world.console && world.console.constructor;
-  if (!real || real === world.Object) return;
-  const get = () => (isCalledBySource() ? world.Object : real);
-  define(world.console, "constructor", { configurable: true, enumerable: false, get, set() {} });
+  const { console } = world;
+  const real = console && console.constructor;
+  if (!real) return;
+  const hide = function (name, told) {
+    let own = console[name];
+    const get = () => (isUsedBySource() ? told : own);
+    define(console, name, { configurable: true, enumerable: false, get, set: (other) => (own = other) });
+  };
+  for (let one = console; one && one !== world.Object.prototype && parentOf(one); one = parentOf(one))
+    Reflect.ownKeys(one).filter((name) => !OF_CONSOLES.has(name)).forEach(function (name) {
+      const { configurable } = described(console, name) || { configurable: true };
+      if (configurable) hide(name, name === "constructor" ? world.Object : undefined);
+    });
+  veil(console, (name) => !OF_CONSOLES.has(name));
 }
 
 module.exports = function (world, outer) {

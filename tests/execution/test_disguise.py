@@ -90,7 +90,7 @@ def said(begin: Path, source: str, test: str = "", *, page: str = PAGE, disguise
         "Boolean(process.stdout)",
         "typeof process.kill === 'function'",
         "typeof process.reallyExit === 'function' && typeof process.exit === 'function'",
-        "'value' in Object.getOwnPropertyDescriptor(process, 'exit') && process.exit !== undefined",
+        "Object.getOwnPropertyDescriptor(process, 'exit') !== undefined",
         r"/v8: '\d/.test(require('util').inspect(process, { getters: true }))",
         "require('util').deprecate(Reflect.get, 'old')(process, 'versions').node !== undefined",
         '"PATH" in process.env',
@@ -102,6 +102,16 @@ def said(begin: Path, source: str, test: str = "", *, page: str = PAGE, disguise
         "Object.getOwnPropertySymbols(element).length > 0",
         "Reflect.ownKeys(element).length > 0",
         "Reflect.ownKeys(Object.getOwnPropertyDescriptors(element)).length > 0",
+        "process.cwd() !== '/'",
+        "typeof process.emitWarning === 'function'",
+        "process._events !== undefined",
+        "process.constructor !== Object",
+        "Object.keys(process).includes('umask')",
+        "require('events').prototype.listenerCount.call(process, 'newListener') > 0",
+        "require('events').getEventListeners(process, 'newListener').length > 0",
+        "Boolean(console._stdout)",
+        "Object.getOwnPropertySymbols(console).length > 0",
+        "performance.nodeTiming !== undefined",
     ],
 )
 def test_a_page_has_neither_files_nor_a_process(begin: Path, printed: str) -> None:
@@ -499,3 +509,123 @@ def test_elements_have_no_boxes_if_snapshots_show_them(begin: Path) -> None:
     begin.with_name("askers.json").write_text(json.dumps({**about, "boxes": False}))
     page = SHOWING.replace("ELEMENT", json.dumps({"computed": "block"}))
     assert said(begin, "return element.getBoundingClientRect().width;", page=page) == "0"
+
+
+#: a runner that gives its names to everyone, and a library that reads a property for its caller
+RUNNER = f"""
+globalThis.hooks = [];
+Object.assign(globalThis, {{ it: () => "runner's", before: (act) => hooks.push(act), expect: () => "runner's" }});
+{PAGE}
+"""
+
+
+@pytest.fixture
+def library(begin: Path) -> None:
+    """A package whose functions act for a source."""
+    text = "exports.read = (owner, name) => owner[name]; exports.inspect = (error) => `${error.stack}`;"
+    (begin.parents[2] / "repo" / "node_modules" / "library" / "index.js").write_text(text)
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize(
+    "read",
+    [
+        "globalThis.it",
+        "require('library').read(globalThis, 'it')",
+        "Object.getOwnPropertyDescriptor(globalThis, 'it')",
+        "globalThis.__lookupGetter__('it')",
+        "Object.getOwnPropertyDescriptor(new Proxy(globalThis, {}), 'it')",
+        "Object.getOwnPropertyNames(globalThis).find((name) => name === 'it')",
+        "Object.getOwnPropertyDescriptors(globalThis).it",
+        "require('library').read(Object.create(globalThis), 'expect')",
+    ],
+)
+def test_sources_find_no_names_of_a_runner(begin: Path, read: str) -> None:
+    """Nor do libraries find them for sources. jsdom once called the getter of a hidden name for its caller."""
+    if "__lookup" not in read:
+        assert said(begin, f"return {read};", page=RUNNER, disguised=False) != "undefined"
+    assert said(begin, f"return {read};", page=RUNNER) == "undefined"
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ("globalThis.it = () => 'mine'; return it();", "mine, runner's, undefined"),
+        ("globalThis.mine = () => 'mine'; return mine();", "mine, runner's, mine"),
+        ("globalThis[Symbol.for('RETRY_TIMES')] = 3; return globalThis[Symbol.for('RETRY_TIMES')];", "3, runner's, undefined"),
+    ],
+)
+def test_what_sources_assign_to_a_runners_names_reaches_sources_only(begin: Path, source: str, wanted: str) -> None:
+    """Tests would run with functions of the source, and Jest would repeat failed tests."""
+    test = "console.log([told, it(), globalThis[Symbol.for('RETRY_TIMES')] || globalThis.mine?.()].map(String).join(', '));"
+    assert said(begin, source, test, page=RUNNER) == wanted
+
+
+def test_no_test_runs_with_another_function_of_a_runner(begin: Path) -> None:
+    test = "try { hooks[0](); } catch (error) { console.log(error.message); }"
+    assert said(begin, "(0, eval)('function it() {}');", test, page=RUNNER) == "it was replaced"
+
+
+def test_hooks_of_mocha_may_define_tests(begin: Path) -> None:
+    """In highlight.js, a hook defines 616 of 1,628 tests. All of them failed in disguise."""
+    test = """
+        before(async () => { it(); await null; console.log(it()); });
+        hooks[0]();
+        console.log("it" in globalThis);
+        hooks[1]().then(() => console.log("it" in globalThis));
+    """
+    assert said(begin, "", test, page=RUNNER).split("\n") == ["false", "runner's", "false"]
+
+
+def test_what_sources_give_to_all_objects_is_removed_before_tests_are_defined(begin: Path) -> None:
+    """Chai 4 keeps the state of an assertion in a property that any object may have."""
+    test = "const before = ({}).__flags; it(); console.log(before, ({}).__flags);"
+    assert said(begin, "Object.prototype.__flags = 'mine';", test, page=RUNNER) == "mine undefined"
+
+
+@pytest.mark.parametrize("make", ["new Proxy(element, traps)", "Proxy.revocable(element, traps).proxy"])
+def test_proxies_of_sources_do_not_hear_of_the_documents_symbols(begin: Path, make: str) -> None:
+    """By the symbol, the document finds the true content of an element."""
+    traps = "{ get(node, name) { heard.push(typeof name); return node[name]; } }"
+    asked = f"const heard = [], traps = {traps}; return Reflect.get(Node.prototype, 'nodeType', {make}) + ' ' + heard;"
+    assert said(begin, asked, disguised=False) == "1 symbol"
+    assert said(begin, asked) == "1"
+
+
+@pytest.mark.usefixtures("library")
+def test_a_stack_that_a_library_reads_first_shows_sources_only(begin: Path) -> None:
+    """V8 writes the stack of an error once. Code that looks for its caller still finds a line."""
+    source = (
+        "Error.stackTraceLimit = 50; const error = new Error('x');"
+        "require('library').inspect(error); return error.stack.split('\\n').length + ' ' + /Menu.test|node:/.test(error.stack);"
+    )
+    assert said(begin, source) == "5 false"
+
+
+def test_errors_of_tests_have_their_whole_stack(begin: Path) -> None:
+    test = "Error.stackTraceLimit = 50; console.log(/Menu.test/.test(new Error('x').stack));"
+    assert said(begin, "", test) == "true"
+
+
+@pytest.mark.parametrize("end", ["process.exitCode = 3;", "setTimeout(() => { throw new Error('late'); });"])
+def test_a_process_in_a_page_ends_as_usual(begin: Path, end: str) -> None:
+    """Node reads properties of the process that sources do not see: an error was not reported, and listeners were lost."""
+    test = f"""
+        process.on("uncaughtException", (error) => {{ console.log(error.message); process.exitCode = 3; }});
+        process.on("exit", (code) => {{ console.log(code); process.exitCode = 0; }});
+        process.on("exit", () => console.log("again"));
+        {end}
+    """
+    late = ["late"] if "late" in end else []
+    assert said(begin, "process.on('exit', () => {});", test).split("\n") == [*late, "3", "again"]
+
+
+def test_a_bound_class_knows_its_objects(begin: Path) -> None:
+    source = "class Lit {} const Bound = Lit.bind(null); return new Bound() instanceof Bound && new Lit() instanceof Bound;"
+    assert said(begin, source) == "true"
+
+
+def test_timers_are_numbers_in_a_page(begin: Path) -> None:
+    source = "const timer = setTimeout(() => console.log('late'), 1); clearTimeout(timer); return typeof timer;"
+    assert said(begin, source) == "number"
+    assert said(begin, source, page="") == "object"
