@@ -547,17 +547,20 @@ def test_sources_find_no_names_of_a_runner(begin: Path, read: str) -> None:
     assert said(begin, f"return {read};", page=RUNNER) == "undefined"
 
 
+RETRIES = "Symbol.for('RETRY_TIMES')"
+
+
 @pytest.mark.parametrize(
     ("source", "wanted"),
     [
         ("globalThis.it = () => 'mine'; return it();", "mine, runner's, undefined"),
         ("globalThis.mine = () => 'mine'; return mine();", "mine, runner's, mine"),
-        ("globalThis[Symbol.for('RETRY_TIMES')] = 3; return globalThis[Symbol.for('RETRY_TIMES')];", "3, runner's, undefined"),
+        (f"globalThis[{RETRIES}] = 3; return globalThis[{RETRIES}];", "3, runner's, undefined"),
     ],
 )
 def test_what_sources_assign_to_a_runners_names_reaches_sources_only(begin: Path, source: str, wanted: str) -> None:
     """Tests would run with functions of the source, and Jest would repeat failed tests."""
-    test = "console.log([told, it(), globalThis[Symbol.for('RETRY_TIMES')] || globalThis.mine?.()].map(String).join(', '));"
+    test = f"console.log([told, it(), globalThis[{RETRIES}] || globalThis.mine?.()].map(String).join(', '));"
     assert said(begin, source, test, page=RUNNER) == wanted
 
 
@@ -596,8 +599,8 @@ def test_proxies_of_sources_do_not_hear_of_the_documents_symbols(begin: Path, ma
 def test_a_stack_that_a_library_reads_first_shows_sources_only(begin: Path) -> None:
     """V8 writes the stack of an error once. Code that looks for its caller still finds a line."""
     source = (
-        "Error.stackTraceLimit = 50; const error = new Error('x');"
-        "require('library').inspect(error); return error.stack.split('\\n').length + ' ' + /Menu.test|node:/.test(error.stack);"
+        "Error.stackTraceLimit = 50; const error = new Error('x'); require('library').inspect(error);"
+        "return error.stack.split('\\n').length + ' ' + /Menu.test|node:/.test(error.stack);"
     )
     assert said(begin, source) == "5 false"
 
@@ -609,7 +612,7 @@ def test_errors_of_tests_have_their_whole_stack(begin: Path) -> None:
 
 @pytest.mark.parametrize("end", ["process.exitCode = 3;", "setTimeout(() => { throw new Error('late'); });"])
 def test_a_process_in_a_page_ends_as_usual(begin: Path, end: str) -> None:
-    """Node reads properties of the process that sources do not see: an error was not reported, and listeners were lost."""
+    """Node reads properties of the process that sources do not see: errors were not reported, and listeners lost."""
     test = f"""
         process.on("uncaughtException", (error) => {{ console.log(error.message); process.exitCode = 3; }});
         process.on("exit", (code) => {{ console.log(code); process.exitCode = 0; }});
@@ -621,7 +624,9 @@ def test_a_process_in_a_page_ends_as_usual(begin: Path, end: str) -> None:
 
 
 def test_a_bound_class_knows_its_objects(begin: Path) -> None:
-    source = "class Lit {} const Bound = Lit.bind(null); return new Bound() instanceof Bound && new Lit() instanceof Bound;"
+    source = (
+        "class Lit {} const Bound = Lit.bind(null); return new Bound() instanceof Bound && new Lit() instanceof Bound;"
+    )
     assert said(begin, source) == "true"
 
 
