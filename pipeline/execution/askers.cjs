@@ -20,7 +20,8 @@ const LOADERS = /[\\/]node_modules[\\/](?:@jest|@vitest|jest|vite-node|vitest)(?
 //: runners' packages that load no modules
 const RUNNERS = /[\\/]node_modules[\\/](?:mocha|jasmine|karma|nyc|istanbul|c8|tinypool)(?![a-z0-9])/;
 //: packages that know of tests, and so may read a runner's names while a source is behind them
-const OF_TESTS = /[\\/]node_modules[\\/](?:@jest|@vitest|@testing-library|chai|expect|jest|mocha|vite-node|vitest)(?![a-z0-9])/;
+const OF_TESTS =
+  /[\\/]node_modules[\\/](?:@jest|@vitest|@testing-library|chai|expect|jest|mocha|vite-node|vitest)(?![a-z0-9])/;
 //: lines of a stack for Node's functions that load modules, in all its versions
 const LOADER = /\((?:node:)?(?:internal\/)?modules?(?:\/|\.js)/;
 //: lines of a stack for functions in files, and for Node's functions
@@ -36,9 +37,10 @@ const MADE = "made", NODE = "node";
 const SHALLOW = 50, FEW = 32, MORE = { [FEW]: 200, 200: 20000 };
 //: reads the stack, in a realm of its own, so that no other code can change how. `each` gives the file and the line of
 //: each frame. `nearest` gives the file of the innermost frame outside this folder, among a few; `isLoading` then says
-//: whether that frame made Node load a module, and `isInside` whether it called Node at all. These are called thousands of
-//: times in a test, whenever code uses the document or a file. Evaluated code counts as part of the file that evaluated it, whatever it calls itself; functions
-//: of the language have no file, and those of Node that only look at what they are given (HELPERS) have no line
+//: whether that frame made Node load a module, and `isInside` whether it called Node at all. These are called thousands
+//: of times in a test, whenever code uses the document or a file. Evaluated code counts as part of the file that
+//: evaluated it, whatever it calls itself; functions of the language have no file, and those of Node that only look at
+//: what they are given (HELPERS) have no line
 const stack = vm.runInNewContext(`
   var isEach, isTold, isLoading, isInside;
   var FILE = /^(?:file:|[\\\\/]|\\w:[\\\\/])/, NODE = /^(?:node:|internal\\/|\\w+\\.js$)/;

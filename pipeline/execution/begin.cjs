@@ -15,7 +15,8 @@ const GLOBALS = (
   "expect jest vi chai sinon axe jasmine spyOn spyOnProperty spyOnAllFunctions fail pending IS_REACT_ACT_ENVIRONMENT"
 ).split(" ");
 //: global symbols by which Jest is told what to do, which may not exist yet
-const OF_JEST = "RETRY_TIMES RETRY_IMMEDIATELY WAIT_BEFORE_RETRY LOG_ERRORS_BEFORE_RETRY".split(" ").map((name) => Symbol.for(name));
+const OF_JEST = ["RETRY_TIMES", "RETRY_IMMEDIATELY", "WAIT_BEFORE_RETRY", "LOG_ERRORS_BEFORE_RETRY"].map((name) =>
+  Symbol.for(name));
 //: global names that libraries read while sources call them, and that change what these do
 const OF_LIBRARIES = ["IS_REACT_ACT_ENVIRONMENT"];
 //: global names of Node that no page has
@@ -50,17 +51,19 @@ const described = Object.getOwnPropertyDescriptor;
 const world = new Function("return this")();
 
 /** Keep an object's properties of these names: assignments are ignored. With `open`, inheriting objects may have their
- * own. */
+ * own; without it, what loops call is restored before a property is read. */
 function keep(owner, names, open) {
   names.forEach(function (name) {
     const own = owner && described(owner, name);
     if (!own || !own.configurable) return;
-    const kept = { configurable: false, enumerable: own.enumerable, get: own.get, set: own.set };
-    if ("value" in own) {
-      const value = own.value;
+    const get = own.get || (() => own.value);
+    const kept = { configurable: false, enumerable: own.enumerable, get, set: own.set };
+    if (!open)
       kept.get = function () {
-        return value;
+        machine.restoreLoops();
+        return get.call(this);
       };
+    if ("value" in own) {
       kept.set = function (other) {
         if (open && this !== owner)
           define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
@@ -106,14 +109,14 @@ function hideAll() {
 /** Remove the functions that define tests. No test runs if one of them has been replaced since the disguise began. */
 function hideWords() {
   words.forEach(function (own, name) {
-    const now = Object.getOwnPropertyDescriptor(world, name);
+    const now = described(world, name);
     if (now && now.get !== own.get) throw new Error(`${name} was replaced`);
     if (!theirs.has(name)) delete world[name];
   });
 }
 
 /** Give them back. */
-const giveWords = () => words.forEach((own, name) => Object.getOwnPropertyDescriptor(world, name) || define(world, name, own));
+const giveWords = () => words.forEach((own, name) => described(world, name) || define(world, name, own));
 
 /** A hook of Mocha that runs before the tests, and may define some. */
 function defining(does) {

@@ -92,7 +92,6 @@ function keep(owner, names, isKept = isFunction, isStrict = null, isHidden = nul
     let { value } = own;
     let copies; // objects to which this property was copied, with values of their own
     const read = (object) => {
-      restoreLoops();
       if (isHidden && isHidden(name)) return undefined;
       return copies && copies.has(object) ? copies.get(object) : value;
     };
@@ -392,8 +391,9 @@ function restoreLoops() {
 function clearBases() {
   bases.forEach(function (names, base) {
     const found = Reflect.ownKeys(base);
-    if (found.length > names.size)
-      found.forEach((name) => !names.has(name) && "value" in described(base, name) && Reflect.deleteProperty(base, name));
+    if (found.length === names.size) return;
+    const added = found.filter((name) => !names.has(name) && "value" in described(base, name));
+    added.forEach((name) => Reflect.deleteProperty(base, name));
   });
 }
 
@@ -463,9 +463,9 @@ function markBound(world) {
   define(prototype, "bind", { configurable: true, enumerable: false, value, writable: true });
 }
 
-/** The same for functions that a source gives to the timers of a window or of Node, which call them with any words. What
- * puts the real timers back, as fake clocks do, puts these back: a library notices if a timer is not the one from before.
- * In a page, sources get numbers. */
+/** The same for functions that a source gives to the timers of a window or of Node, which call them with any words. In a
+ * page, sources get numbers. What puts the real timers back, as fake clocks do, puts these back: a library notices if a
+ * timer is not the one from before. */
 function markTimers(owner) {
   TIMERS.forEach(function (name) {
     const own = described(owner, name);
@@ -473,7 +473,8 @@ function markTimers(owner) {
     const marking = new Proxy(own.value, {
       apply: function (real, self, words) {
         if (!isFunction(words[0]) || !isCalledBySource()) return Reflect.apply(real, self, words);
-        const timer = Reflect.apply(real, self, [marked(words[0], Reflect.construct, Reflect.apply)].concat(words.slice(1)));
+        const does = marked(words[0], Reflect.construct, Reflect.apply);
+        const timer = Reflect.apply(real, self, [does].concat(words.slice(1)));
         return view.Node && timer && timer[Symbol.toPrimitive] ? +timer : timer;
       },
     });
@@ -490,6 +491,7 @@ function markTimers(owner) {
 function keepRealm(world, ofSources) {
   const at = (place) => place.split(".").reduce((owner, name) => owner && owner[name], world);
   markBound(world);
+  world.Proxy = deafProxy(world.Proxy);
   keepKinds(world, world === ofSources);
   keepAsked(world);
   OF_LANGUAGE.split(" ").forEach((place) => keepAll(at(place)));
@@ -498,12 +500,10 @@ function keepRealm(world, ofSources) {
     keepEvents(world);
     new Set([world, view]).forEach(markTimers);
     keepLoops(world, at);
-    world.Proxy = deafProxy(world.Proxy);
     keepGlobal(world, "Proxy");
     new Set([world, view]).forEach((owner) => keepGlobal(owner, "getComputedStyle"));
   } else {
     watchLoops(world, at);
-    world.Proxy = deafProxy(world.Proxy);
   }
   keepElements();
   keep(world, ["document"], Boolean);
@@ -539,5 +539,5 @@ function keepProcess(own, isHidden) {
 }
 
 module.exports = {
-  behind, clearBases, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, note, restoreLoops, shown,
+  behind, clearBases, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, note, restoreLoops,
 };

@@ -9,7 +9,8 @@ const {
   stackOf,
 } = require("./askers.cjs");
 const { hidden, hide, hideFiles, isHiddenFile, isTest, isWithin, isWithinRoot, scratch } = require("./files.cjs");
-const { clearBases, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, note } = require("./keeping.cjs");
+const { clearBases, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, note, restoreLoops } =
+  require("./keeping.cjs");
 const { INSTALLED, isDenied } = require("./modules.cjs");
 const { deafProxy, secrets, veil } = require("./veiling.cjs");
 //: environment variables of runners, which are removed for everyone
@@ -144,8 +145,8 @@ function hideProperty(owner, name, isHidden, told) {
 
 /** Hide the channel to the process that started this one: one of the properties that have symbols as their names. */
 function hideChannel(own) {
-  const isChannel = (name) => Object(own[name]) === own[name];
-  [...Object.getOwnPropertySymbols(own), "channel"].filter(isChannel).forEach((name) => hideProperty(own, name, isUsedBySource));
+  const names = [...Object.getOwnPropertySymbols(own), "channel"].filter((name) => Object(own[name]) === own[name]);
+  names.forEach((name) => hideProperty(own, name, isUsedBySource));
 }
 
 /** Hide the properties of `performance` that no page has. */
@@ -248,8 +249,8 @@ function hideModules() {
 /** Whether a module is ours, a test, or a file that may know of tests. */
 const isKnowing = (name) => isWithin(name, scratch) || isTest(name) || !(isSource(name) || INSTALLED.test(name));
 
-/** Whether this is the path of a file that is neither the repository's nor installed. */
-const isAway = (name) => path.isAbsolute(name) && !isWithinRoot(name) && !INSTALLED.test(name);
+/** Whether this is the path of a file that sources in a page cannot load: neither the repository's nor installed. */
+const isAway = (name) => isPage && path.isAbsolute(name) && !isWithinRoot(name) && !INSTALLED.test(name);
 
 function missing(name) {
   return Object.assign(new Error(`Cannot find module '${name}'`), { code: "MODULE_NOT_FOUND" });
@@ -290,12 +291,12 @@ function hideJest(own) {
       if (!isForSource(from)) return _requireResolve.apply(this, arguments);
       if (isNamed(String(from), String(name))) throw missing(name);
       const found = _requireResolve.apply(this, arguments);
-      if (isTest(found) || (isPage && isAway(found))) throw missing(name);
+      if (isTest(found) || isAway(found)) throw missing(name);
       return found;
     };
     const { requireModuleOrMock } = prototype;
     prototype.requireModuleOrMock = function (from, name) {
-      if (isForSource(from) && (isNamed(String(from), String(name)) || (isPage && isAway(String(name))))) throw missing(name);
+      if (isForSource(from) && (isNamed(String(from), String(name)) || isAway(String(name)))) throw missing(name);
       return requireModuleOrMock.apply(this, arguments);
     };
   });
@@ -319,8 +320,8 @@ function hideImports(mocker) {
   });
 }
 
-/** Show sources stacks with frames of sources only, whatever limit they set. V8 writes the stack of an error only once, so
- * those of errors that sources cause are written like this for everyone. */
+/** Show sources stacks with frames of sources only, whatever limit they set. V8 writes the stack of an error only once,
+ * so those of errors that sources cause are written like this for everyone. */
 function hideFrames(errors) {
   const own = Object.getOwnPropertyDescriptor(errors, "prepareStackTrace") || { configurable: true };
   if (!own.configurable || own.get) return;
@@ -399,6 +400,7 @@ module.exports = {
   keepDefining,
   keepRealm,
   note,
+  restoreLoops,
   secrets,
   show: (page) => (isPage = page),
   veil,

@@ -9,8 +9,8 @@ const described = Object.getOwnPropertyDescriptor;
 const parentOf = Object.getPrototypeOf;
 //: what the console of a browser can do
 const OF_CONSOLES = new Set((
-  "assert clear count countReset debug dir dirxml error group groupCollapsed groupEnd info log profile profileEnd table " +
-  "time timeEnd timeLog timeStamp trace warn"
+  "assert clear count countReset debug dir dirxml error group groupCollapsed groupEnd info log profile profileEnd " +
+  "table time timeEnd timeLog timeStamp trace warn"
 ).split(" "));
 //: objects with native functions, in addition to all global names
 const PLACES =

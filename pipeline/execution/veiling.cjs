@@ -1,6 +1,6 @@
-// Hides properties from sources in a disguised run: the global names of runners, and the symbols by which the document's
-// library finds the true content of a node. Whatever lists or describes properties leaves them out, in each realm, and
-// proxies of sources do not hear of the symbols. Loaded once in each process.
+// Hides properties from sources in a disguised run: the global names of runners, and the symbols by which the
+// document's library finds the true content of a node. Whatever lists or describes properties leaves them out, in each
+// realm, and proxies of sources do not hear of the symbols. Loaded once in each process.
 "use strict";
 const { types } = require("util");
 const { isCalledBySource, isReadForSource } = require("./askers.cjs");
@@ -107,7 +107,13 @@ function deafened(handler, RealProxy) {
 
 /** A realm's class of proxies. Those that sources make do not hear of the document's symbols. */
 function deafProxy(RealProxy) {
-  const isDeaf = (handler) => marks.size > 0 && Object(handler) === handler && isCalledBySource();
+  const heard = new WeakSet(); // handlers of others: the document uses the same ones for many proxies
+  const isDeaf = function (handler) {
+    if (marks.size === 0 || Object(handler) !== handler || heard.has(handler)) return false;
+    const isTheirs = isCalledBySource();
+    if (!isTheirs) heard.add(handler);
+    return isTheirs;
+  };
   const given = ([object, handler]) => [object, isDeaf(handler) ? deafened(handler, RealProxy) : handler];
   const { revocable } = RealProxy;
   const value = { revocable: (object, handler) => apply(revocable, RealProxy, given([object, handler])) }.revocable;
