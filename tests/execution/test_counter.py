@@ -301,7 +301,7 @@ def _started(repo: Path) -> str:
 
 @pytest.mark.rule("test-aware")
 def test_tests_and_libraries_use_their_runner_in_disguise(tmp_path: Path, begin: Path) -> None:
-    """Only sources do not see the runner, and they see what they set themselves. `expect` is unchanged."""
+    """Only sources do not see the runner, and they see what they set themselves. Tests may replace functions of it."""
     repo = tmp_path / "repo"
     library = repo / "node_modules" / "library" / "index.js"
     library.parent.mkdir(parents=True)
@@ -319,7 +319,7 @@ def test_tests_and_libraries_use_their_runner_in_disguise(tmp_path: Path, begin:
         console.log(menu(), typeof it);
     """)
     (repo / "menu.cjs").write_text("globalThis.run = () => 'own'; module.exports = () => run();")
-    assert _started(repo) == "true\nother expect\ntrue true\nown undefined\n"
+    assert _started(repo) == "true\nother other\ntrue true\nown undefined\n"
 
 
 class Opened:
