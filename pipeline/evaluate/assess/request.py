@@ -69,11 +69,13 @@ class Made(NamedTuple):
 
 
 class Examined(NamedTuple):
-    """The result: the evidence, and what was made for it: new parts, and the run of the patch."""
+    """The result: the evidence, and what was made for it: new parts, and the run of the patch. If the machine failed,
+    `fault` is the cause."""
 
     evidence: Evidence
     made: tuple[Made, ...] = ()
     tested: PatchRun | None = None
+    fault: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,7 @@ class Examine:
         examination = Examination(self, tell)
         fields: dict[str, Any] = {}
         notes: dict[str, str] = {}
+        fault = ""
         for name, part in self.parts.items():
             try:
                 fields |= part(examination)
@@ -110,11 +113,17 @@ class Examine:
             except Exception as error:
                 log.exception("%s: %s", self.name, name)
                 notes[name] = f"{FAILED}{error}"
+                fault = fault or _cause(error)
         evidence = Evidence(self.assessed.verdict, **fields, notes=notes)
-        return Examined(evidence, tuple(examination.made), examination.tested)
+        return Examined(evidence, tuple(examination.made), examination.tested, fault)
 
     def failed(self, error: Exception) -> Examined:
-        return Examined(Evidence(self.assessed.verdict, notes=dict.fromkeys(self.parts, f"{FAILED}{error}")))
+        notes = dict.fromkeys(self.parts, f"{FAILED}{error}")
+        return Examined(Evidence(self.assessed.verdict, notes=notes), fault=_cause(error))
+
+
+def _cause(error: Exception) -> str:
+    return error.cause if isinstance(error, InfrastructureError) else ""
 
 
 class Part(NamedTuple):

@@ -38,6 +38,7 @@ from pipeline.evaluate.runs import How, patch_runs
 from pipeline.evaluate.stage import check
 from pipeline.execution import images
 from pipeline.llm.panel import Asked
+from pipeline.sandbox.watch import Watch
 
 
 class Extras(NamedTuple):
@@ -109,7 +110,9 @@ def _assessed(instance: Instance, verdict: Verdict, answers: Answers) -> Assesse
 def _evidence(requests: Sequence[Examine], progress: Progress, **how: Any) -> list[Evidence]:
     """Collect and keep the evidence on each prediction, in order."""
     by_name: dict[str, Evidence] = {}
-    for request, result in each(requests, hear=progress.hear, **how):
+    watch = Watch(requests[0].runs.sandbox.sandbox() if requests else None)
+    for request, result in each(requests, hear=progress.hear, admit=watch.admit, **how):
+        watch.heed(result.fault)
         _keep(request, result)
         by_name[request.name] = result.evidence
         text = "; ".join(result.evidence.notes.values()) or "assessed"

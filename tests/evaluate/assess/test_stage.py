@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import factories
 import pytest
 from evaluate.conftest import FIX, WRONG, Evaluation
-from tiny_library import BUTTON, IMPATIENT, LIMITS, NUMBERS, PRESSED, instance_id
+from tiny_library import BUTTON, IMPATIENT, LIMITS, NUMBERS, PRESSED, QUALIFIED, instance_id
 
 from pipeline.core.assessment import Assessment
-from pipeline.core.errors import UserError
+from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.store import read_records
 from pipeline.evaluate.answers import Subject
+from pipeline.evaluate.assess import stage
+from pipeline.evaluate.assess.request import Examination
 from pipeline.evaluate.assess.stage import assess
 from pipeline.evaluate.runs import How
 
@@ -32,10 +36,10 @@ DIFFERENT = replaced(BUTTON.format("other", ""))
 BROKEN = replaced("nothing\n")
 
 
-def assessed(evaluation: Evaluation) -> dict[str, Assessment]:
+def assessed(evaluation: Evaluation, jobs: int = 2) -> dict[str, Assessment]:
     """The assessments, by the pull request's name."""
     subject = Subject(factories.REPO, "magentless", "model-a")
-    found = assess(evaluation.store, subject, How(evaluation.sandbox, LIMITS, IMPATIENT), trust_local=True)
+    found = assess(evaluation.store, subject, How(evaluation.sandbox, LIMITS, IMPATIENT), trust_local=True, jobs=jobs)
     names = {instance_id(name): name for name in NUMBERS}
     return {names[assessment.instance_id]: assessment for assessment in found}
 
@@ -96,6 +100,23 @@ def test_a_failed_assessment_is_a_note(evaluation):
     found = assessed(evaluation)
     assert found["toggle"].notes == {"snapshot": "not assessed: the engine is gone"}
     assert found["menu"].notes["snapshot"].startswith("not by snapshot alone")
+
+
+def test_nothing_is_examined_once_the_sandbox_is_gone(evaluation, tiny, monkeypatch):
+    """One or two may have begun before the first failure is seen. Each unit would wait for the engine otherwise."""
+
+    def find(_: Examination) -> dict[str, Any]:
+        raise InfrastructureError("the connection was refused", cause="engine")
+
+    def check() -> None:
+        raise UserError("no engine", hint="start it")
+
+    evaluation.predict(**{name: tiny.outcomes[name].fix_patch for name in QUALIFIED})
+    evaluation.evaluate()
+    monkeypatch.setattr(stage, "_parts", lambda _: {"snapshot": find})
+    monkeypatch.setattr(evaluation.sandbox, "check", check)
+    notes = {assessment.notes["snapshot"] for assessment in assessed(evaluation, jobs=1).values()}
+    assert notes == {"not assessed: the connection was refused", "not assessed: not started: no engine"}
 
 
 @pytest.mark.rule("bad-input")
