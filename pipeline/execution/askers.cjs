@@ -14,6 +14,7 @@ const knowing = new Set(files.map((name) => path.join(root, name)));
 const scratch = path.dirname(__dirname);
 const INSTALLED = /(?:^|[\\/])node_modules[\\/]/;
 const { statSync } = fs;
+const { toString: errorText } = Error.prototype;
 const started = Date.now();
 //: runners' packages that load modules themselves
 const LOADERS = /[\\/]node_modules[\\/](?:@jest|@vitest|jest|vite-node|vitest)(?![a-z0-9])/;
@@ -207,10 +208,13 @@ function isDoneForSource() {
   return running(FEW, (file) => (isOwn(file) ? isSource(file) : undefined)) === true;
 }
 
-/** The same, except through libraries for tests: whether a source asks for what only tests may know. */
-function isReadForSource() {
+/** The same, except through libraries for tests or files that match `own`: whether a source asks for what only these may
+ * know. */
+function isReadForSource(own) {
   const file = nearest();
-  return isOwn(file) ? isSource(file) : !OF_TESTS.test(file) && isDoneForSource();
+  if (file === NODE) return true; // it calls a function of the language that a source gave it
+  if (isOwn(file)) return isSource(file);
+  return !OF_TESTS.test(file) && !(own && own.test(file)) && isDoneForSource();
 }
 
 /** Whether a source is behind a call, directly or through libraries, and no runner that loads modules is in between;
@@ -231,9 +235,18 @@ function isOnBehalfOfSource(isLoading, isOfNobody) {
   return told === undefined ? Boolean(isOfNobody) && isOfLibrary && !isOfRunner : told;
 }
 
+/** The first line of a stack, without calling methods of the error. */
+function headOf(error) {
+  try {
+    return Reflect.apply(errorText, error, []);
+  } catch (failure) {
+    return "Error";
+  }
+}
+
 /** A stack as sources may see it. Frames of others are one line without a file, since code may look for its caller. */
 function written(error, lines) {
-  let told = `${error}`;
+  let told = headOf(error);
   let isHiding = false;
   for (let place = 0; place < lines.length; place++) {
     const file = lines[place][0];
@@ -259,6 +272,6 @@ function stackOf(error, sites) {
 }
 
 module.exports = {
-  LOADER, about, isSource, isCalledBySource, isCalledDirectly, isDoneForSource, isLoadedByLibrary, isOnBehalfOfSource,
+  LOADER, about, headOf, isSource, isCalledBySource, isCalledDirectly, isDoneForSource, isLoadedByLibrary, isOnBehalfOfSource,
   isReadBySource, isReadForSource, isUsedBySource, ownStack, stackOf,
 };

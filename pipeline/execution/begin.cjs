@@ -31,6 +31,8 @@ const OF_VALUES = {
   "Map.prototype": "get has",
   "Set.prototype": "has",
   "Function.prototype": "call apply", // tests of real repositories delete its `toString`
+  Math: "abs",
+  Number: "isFinite isInteger isNaN",
   JSON: "stringify parse",
 };
 const OF_ELEMENTS = {
@@ -106,32 +108,39 @@ function hideAll() {
   hideWords();
 }
 
-/** Remove the functions that define tests. No test runs if one of them has been replaced since the disguise began. */
+/** Remove the functions that define tests. No test runs if one of the runner's has been replaced since the disguise
+ * began. */
 function hideWords() {
-  words.forEach(function (own, name) {
+  words.forEach(function ({ own, isOfRunner }, name) {
     const now = described(world, name);
-    if (now && now.get !== own.get) throw new Error(`${name} was replaced`);
-    if (!theirs.has(name)) delete world[name];
+    const isReplaced = now && now.get !== own.get;
+    if (isReplaced && isOfRunner) throw new Error(`${name} was replaced`);
+    if (!isReplaced && !theirs.has(name)) delete world[name];
   });
 }
 
 /** Give them back. */
-const giveWords = () => words.forEach((own, name) => described(world, name) || define(world, name, own));
+const giveWords = () => words.forEach(({ own }, name) => described(world, name) || define(world, name, own));
 
 /** A hook of Mocha that runs before the tests, and may define some. */
 function defining(does) {
   if (typeof does !== "function") return does;
-  const hook = function () {
+  const ending = (end) =>
+    function () {
+      hideWords();
+      return end.apply(this, arguments);
+    };
+  const hook = function (done) {
     giveWords();
     let told;
     try {
-      told = does.apply(this, arguments);
+      told = does.call(this, done && ending(done));
     } finally {
-      if (!(told && told.then)) hideWords();
+      if (!done && !(told && told.then)) hideWords();
     }
     return told && told.then ? told.then(hideWords, (error) => (hideWords(), Promise.reject(error))) : told;
   };
-  return define(hook, "length", { value: does.length });
+  return Object.defineProperties(hook, { length: { value: does.length }, name: { value: does.name } });
 }
 
 /** Hide the global names of runners and test libraries from sources. What sources assign to a runner's names reaches
@@ -162,7 +171,8 @@ function hideGlobals() {
     };
     define(world, name, { configurable: name !== "expect", enumerable: false, get, set });
     machine.secrets.add(get);
-    if (WORDS.includes(name)) words.set(name, Object.getOwnPropertyDescriptor(world, name));
+    if (WORDS.includes(name))
+      words.set(name, { own: described(world, name), isOfRunner: typeof value === "function" });
   });
   machine.veil(world, (key) => names.has(key) && !theirs.has(key));
   if (module.constructor._cache) machine.veil(module.constructor._cache, () => true);
@@ -223,7 +233,7 @@ const outermost = outer("return this")();
 //: the global objects of the realms of tests, of Node, and of elements
 const worlds = Array.from(new Set([world, outermost].concat(view ? realmOf(world.document) : [])));
 machine.show(Boolean(world.document));
-processes.forEach(machine.hideProcess);
+processes.forEach((one) => machine.hideProcess(one, world));
 worlds.forEach((one) => machine.hideFrames(one.Error));
 worlds.forEach(machine.keepDefining);
 worlds.forEach((one) => hideKind(one.Object.prototype));

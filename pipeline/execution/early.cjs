@@ -2,9 +2,20 @@
 // they can be hidden later. Written for any Node that runs tests.
 "use strict";
 const world = new Function("return this")();
-const { defineProperty } = Object;
+const { defineProperties, defineProperty } = Object;
+const configurable = (descriptor) => Object.assign({}, descriptor, { configurable: true });
+//: symbols under which Jest gives its own functions to the global object of each test file
+const isOfJest = (name) => typeof name === "symbol" && /^jest-/.test(Symbol.keyFor(name));
 
 Object.defineProperty = function (object, name, descriptor) {
   const isTelling = object === world && (typeof name === "symbol" || /vitest|jest/i.test(String(name)));
-  return defineProperty(object, name, isTelling ? Object.assign({}, descriptor, { configurable: true }) : descriptor);
+  return defineProperty(object, name, isTelling ? configurable(descriptor) : descriptor);
+};
+
+Object.defineProperties = function (object, descriptors) {
+  if (!descriptors || !Object.getOwnPropertySymbols(descriptors).some(isOfJest))
+    return defineProperties(object, descriptors);
+  const given = Object.assign({}, descriptors);
+  Object.getOwnPropertySymbols(given).filter(isOfJest).forEach((name) => (given[name] = configurable(given[name])));
+  return defineProperties(object, given);
 };

@@ -3,9 +3,8 @@
 // replace anything, unless a source has them do it. Loaded once in each process; each realm is kept separately.
 "use strict";
 const { types } = require("util");
-const vm = require("vm");
 const { isCalledBySource, isDoneForSource } = require("./askers.cjs");
-const { deafProxy, hideProperties, isNode, replace, see } = require("./veiling.cjs");
+const { deafProxy, hideProperties, isNode, marked, replace, see } = require("./veiling.cjs");
 //: objects with the language's functions, except those that fake clocks replace
 const OF_LANGUAGE =
   "Object Reflect JSON Promise Promise.prototype Array Array.prototype String.prototype Map.prototype " +
@@ -23,13 +22,15 @@ const OF_KINDS = ["Array", "Promise", "RegExp"];
 //: sources cannot give these names
 const KEPT_ASKED = ["asymmetricMatch", Symbol.for("nodejs.util.inspect.custom")];
 const ASKED = KEPT_ASKED.concat("then", "toJSON");
-const OF_ASKED = "Object Function Array String Number Boolean Map Set";
+const OF_ASKED = "Object Function Array String Number Boolean Map Set Error RegExp";
 const OF_ELEMENTS =
   "getAttribute getAttributeNames getAttributeNode hasAttribute hasAttributes matches closest querySelector " +
-  "querySelectorAll getElementsByTagName getElementsByClassName contains isEqualNode";
+  "querySelectorAll getElementsByTagName getElementsByClassName contains isEqualNode dispatchEvent";
 //: classes, in addition to those of nodes, by whose accessors and methods tests read a page; and these methods
 const OF_PAGES = ["CSSStyleDeclaration", "DOMTokenList", "HTMLCollection", "NamedNodeMap", "NodeList", "Selection"];
-const READING = /^(?:getRootNode|compareDocumentPosition|isSameNode|getPropertyValue|checkValidity|toString|item)$/;
+const READING =
+  /^(?:getRootNode|compareDocumentPosition|isSameNode|checkValidity|toString|querySelector(?:All)?|(?:get|has)(?:Element|Attribute)\w*)$/;
+const isKeepable = (name) => name !== "constructor" && name !== "setProperty" && name !== "removeProperty";
 //: methods of the document's classes that are called for each event of a test and never for a person's; and the names
 //: of event classes
 const OF_EVENTS = { Document: ["createEvent"], Event: ["initEvent"], EventTarget: ["dispatchEvent"] };
@@ -39,17 +40,6 @@ const TIMERS = ["setTimeout", "setInterval", "requestAnimationFrame", "queueMicr
 //: modules of Node by which reports leave a process, or from which their classes inherit
 const OF_NODE = ["fs", "fs/promises", "v8", "events", "worker_threads", "util", "path", "vm", "module"];
 const OF_PROCESS = ["emit", "send", "exit", "reallyExit", "on", "once", "addListener", "removeListener", "nextTick"];
-
-//: wraps a function so that its calls seem to come from code that is in no file
-const marked = vm.runInThisContext(`(function (does, construct, apply) {
-  return new Proxy(does, {
-    apply: function (bound, self, words) { return apply(bound, self, words); },
-    construct: function (bound, words) { return construct(bound, words); },
-    get: function (bound, name) { // a proxy has no prototype for \`instanceof\` to look for
-      return name === Symbol.hasInstance ? function (object) { return object instanceof bound; } : bound[name];
-    },
-  });
-})`, { filename: "bound" });
 
 const define = Object.defineProperty;
 const isDefined = Reflect.defineProperty;
@@ -61,8 +51,12 @@ const owns = Function.prototype.call.bind(Object.prototype.hasOwnProperty);
 const kept = new WeakMap();
 //: objects from which everything inherits: sources can add nothing that affects assignments to inheriting objects
 const roots = new WeakSet();
-//: the prototypes of all objects in a realm -> the names that they had when the disguise began
-const bases = new Map();
+//: the prototypes of all objects in a realm; and those to which anybody may still add properties, with the names that
+//: they had when the disguise began
+const bases = new WeakSet();
+let open = [];
+//: the realms whose functions are kept
+const realms = new WeakSet();
 //: what loops call in realms whose loops are not kept: object, name, its property
 const loops = [];
 //: prototypes from which many objects inherit: sources cannot give them the names in ASKED; and those of lists, whose
@@ -215,7 +209,12 @@ function isWithheld(owner, name) {
     if (!("value" in own || own.get) || !isCalledBySource()) return Reflect.get(parentOf(owner), name, this);
     return own.get ? own.get.call(this) : own.value;
   };
-  return isDefined(owner, name, { configurable: true, enumerable: own.enumerable, get, set: own.set });
+  const set = function (other) {
+    if (isDoneForSource()) return;
+    if (own.set) own.set.call(this, other);
+    else define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
+  };
+  return isDefined(owner, name, { configurable: true, enumerable: own.enumerable, get, set });
 }
 
 /** Replace a realm's functions that define properties, so that sources cannot use them on what is kept. */
@@ -232,7 +231,8 @@ function keepDefining(world) {
     const how = kept.has(object) && kept.get(object).get(name);
     const isOfAll = bases.has(object) || (roots.has(object) && !isPlain(descriptor));
     const isOfPage = (elementsOf.has(name) && isNode(object)) || isOfPages(object);
-    const isOfMany = (common.has(object) && ASKED.includes(name)) || (lists.has(object) && isPlace(name));
+    const isAsked = (common.has(object) && ASKED.includes(name)) || (KEPT_ASKED.includes(name) && isNode(object));
+    const isOfMany = isAsked || (lists.has(object) && isPlace(name));
     const isNamed = isOfAll || isOfMany || how || (isOfPage && name in object);
     if (isNamed && isDoneForSource()) return true;
     if (name === "dispatchEvent" && isNode(object) && isCalledBySource()) return true;
@@ -275,7 +275,7 @@ function keepDefining(world) {
   }));
   hideProperties(world, shown);
   [own.prototype, world.Function.prototype].forEach((root) => roots.add(root));
-  bases.set(own.prototype, new Set(Reflect.ownKeys(own.prototype)));
+  bases.add(own.prototype);
 }
 
 /** Whether this is a node itself, not a prototype of nodes. */
@@ -292,12 +292,13 @@ function isInPage(object) {
 function keepReading() {
   if (!view.Node) return;
   Object.getOwnPropertyNames(view).forEach(function (name) {
-    const type = /^[A-Z]/.test(name) && (described(view, name) || {}).value;
+    const type = /^[A-Z]/.test(name) && view[name];
     const owner = isFunction(type) && type.prototype;
     if (!owner || !(owner === view.Node.prototype || owner instanceof view.Node || OF_PAGES.includes(name))) return;
     const names = Object.getOwnPropertyNames(owner);
     names.forEach((key) => keepAccessor(owner, key));
-    keep(owner, names.filter((key) => READING.test(key)));
+    if (OF_PAGES.includes(name)) keep(owner, names.concat(Object.getOwnPropertySymbols(owner)).filter(isKeepable));
+    else keep(owner, names.filter((key) => READING.test(key)));
   });
 }
 
@@ -307,7 +308,7 @@ function keepEvents(world) {
   Object.keys(OF_EVENTS).forEach((type) => keep(view[type].prototype, OF_EVENTS[type], isFunction, isNode));
   new Set([world, view]).forEach(function (owner) {
     const names = Object.getOwnPropertyNames(owner).filter((name) => EVENT.test(name));
-    names.filter((name) => isFunction((described(owner, name) || {}).value)).forEach((name) => keepGlobal(owner, name));
+    names.filter((name) => isFunction(owner[name])).forEach((name) => keepGlobal(owner, name));
   });
 }
 
@@ -389,7 +390,7 @@ function restoreLoops() {
 
 /** Remove properties that were added to all objects, as only sources do by assignment. */
 function clearBases() {
-  bases.forEach(function (names, base) {
+  open.forEach(function ({ base, names }) {
     const found = Reflect.ownKeys(base);
     if (found.length === names.size) return;
     const added = found.filter((name) => !names.has(name) && "value" in described(base, name));
@@ -430,7 +431,7 @@ function keepAsked(world) {
     let value;
     const get = () => value;
     const set = function (other) {
-      if (common.has(this) && isDoneForSource()) return;
+      if ((common.has(this) || isNode(this)) && isDoneForSource()) return;
       if (this === prototype) value = other;
       else if (Object(this) === this)
         define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
@@ -442,10 +443,11 @@ function keepAsked(world) {
 
 /** Remove what answers for all objects or lists, and let nobody add anything to all objects from now on. */
 function closeRealm(world) {
-  const owners = [world.Object.prototype, world.Array.prototype];
+  const owners = OF_ASKED.split(" ").map((name) => world[name].prototype);
   clearBases();
   owners.forEach((owner) => ASKED.slice(KEPT_ASKED.length).forEach((name) => Reflect.deleteProperty(owner, name)));
   Object.preventExtensions(owners[0]);
+  open = open.filter(({ base }) => base !== owners[0]);
 }
 
 /** Let functions that a source binds count as a source's, whoever calls them. Bound functions have no file. */
@@ -489,6 +491,9 @@ function markTimers(owner) {
 /** Keep a realm's functions. Those of regular expressions and loops are kept in the realm of sources only, since V8
  * runs kept ones slowly. */
 function keepRealm(world, ofSources) {
+  if (realms.has(world)) return; // Jest's own realm is the same for all test files of a process
+  realms.add(world);
+  open.push({ base: world.Object.prototype, names: new Set(Reflect.ownKeys(world.Object.prototype)) });
   const at = (place) => place.split(".").reduce((owner, name) => owner && owner[name], world);
   markBound(world);
   world.Proxy = deafProxy(world.Proxy);
@@ -506,7 +511,8 @@ function keepRealm(world, ofSources) {
     watchLoops(world, at);
   }
   keepElements();
-  keep(world, ["document"], Boolean);
+  if ((described(world, "document") || {}).get) keepGlobal(world, "document");
+  else keep(world, ["document"], Boolean);
   keepWindow(world);
 }
 
@@ -539,5 +545,5 @@ function keepProcess(own, isHidden) {
 }
 
 module.exports = {
-  behind, clearBases, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, note, restoreLoops,
+  behind, clearBases, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, markBound, note, restoreLoops,
 };

@@ -5,11 +5,11 @@
 const path = require("path");
 const vm = require("vm");
 const {
-  LOADER, isSource, isCalledBySource, isCalledDirectly, isOnBehalfOfSource, isReadBySource, isUsedBySource, ownStack,
-  stackOf,
+  LOADER, headOf, isSource, isCalledBySource, isCalledDirectly, isOnBehalfOfSource, isReadBySource,
+  isReadForSource, isUsedBySource, ownStack, stackOf,
 } = require("./askers.cjs");
 const { hidden, hide, hideFiles, isHiddenFile, isTest, isWithin, isWithinRoot, scratch } = require("./files.cjs");
-const { clearBases, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, note, restoreLoops } =
+const { clearBases, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, markBound, note, restoreLoops } =
   require("./keeping.cjs");
 const { INSTALLED, isDenied } = require("./modules.cjs");
 const { deafProxy, secrets, veil } = require("./veiling.cjs");
@@ -45,8 +45,8 @@ const OF_SELF = "_events _eventsCount _exiting _fatalException _maxListeners _ti
 const OF_KEPT = ["exit", "reallyExit", "send"];
 //: properties of `performance` that no page has
 const OF_TIMES = ["eventLoopUtilization", "nodeTiming", "timerify"];
-//: what functions that list listeners answer about a process
-const OF_LISTENERS = { eventNames: [], listenerCount: 0, listeners: [], rawListeners: [], getEventListeners: [] };
+//: functions that list the listeners of a process
+const OF_LISTENERS = ["eventNames", "listenerCount", "listeners", "rawListeners", "getEventListeners"];
 //: functions of Node that describe the machine; sources in a page cannot use them
 const OF_MACHINES = {
   async_hooks: "executionAsyncId executionAsyncResource triggerAsyncId createHook",
@@ -106,13 +106,14 @@ function hideNode(table, isDenied) {
 }
 
 /** Hide the properties of a process that show the running program and, in a page, the machine. */
-function hideReports(own) {
+function hideReports(own, world) {
   OF_PROCESS.split(" ").forEach(function (name) {
     const real = own[name];
     const { configurable } = Object.getOwnPropertyDescriptor(own, name) || { configurable: true };
     const kept = { configurable: true, enumerable: !isPage };
     if (typeof real === "function") Object.assign(kept, functionOf(refusing(real)));
     else kept.get = () => (isUsedBySource() ? IN_BROWSERS[name] : real);
+    secrets.add(kept.get);
     if (real && configurable) define(own, name, kept);
   });
   const isHidden = () => isPage && isUsedBySource();
@@ -121,8 +122,10 @@ function hideReports(own) {
   others.forEach((name) => hideProperty(own, name, isHidden));
   OF_SELF.split(" ").forEach((name) => hideProperty(own, name, () => isPage && isReadBySource()));
   hideProperty(own, "cwd", isHidden, () => "/");
+  hideProperty(own, "title", isHidden, "browser");
+  hideProperty(own, "argv", isHidden, new world.Array());
   const parent = Object.getPrototypeOf(own); // that of all objects, for the copies that old versions of Jest make
-  if (Object.getPrototypeOf(parent)) hideProperty(parent, "constructor", isHidden, Object);
+  if (Object.getPrototypeOf(parent)) hideProperty(parent, "constructor", isHidden, world.Object);
   const shown = new Set(OF_PAGES.split(" "));
   veil(own, (name) => isPage && !shown.has(name));
 }
@@ -140,6 +143,7 @@ function hideProperty(owner, name, isHidden, told) {
     if (own.set) own.set.call(this, other);
     else own = { value: other };
   };
+  secrets.add(get);
   define(owner, name, { configurable: true, enumerable: enumerable && !isPage, get, set });
 }
 
@@ -169,8 +173,9 @@ function hideCompiling(own) {
   const isTelling = (name) => OF_TESTING.test(name) || isOfModules(name) || (isPage && OF_SHELLS.test(name));
   const isGiven = (name) => isOfModules(name) || /^VITE_/.test(name);
   const isHidden = function (name) {
-    if (isTelling(String(name)) && isCalledBySource()) return true;
-    return hasModules && !isGiven(String(name)) && !isCalledBySource() && isCalledBySource(OF_VITEST);
+    if (isTelling(String(name)) && isReadForSource()) return true;
+    if (!hasModules || name === "NODE_ENV" || isGiven(String(name))) return false;
+    return isCalledBySource(OF_VITEST) && !isCalledBySource();
   };
   own.env = new Proxy(own.env, {
     get: (env, name) => (isHidden(name) ? undefined : env[name]),
@@ -330,7 +335,7 @@ function hideFrames(errors) {
     const writer = function (error, sites) {
       const told = stackOf(error, sites);
       if (told !== undefined) return told;
-      return write ? write.call(errors, error, sites) : [`${error}`].concat(sites).join("\n    at ");
+      return write ? write.call(errors, error, sites) : [headOf(error)].concat(sites).join("\n    at ");
     };
     ours.add(writer);
     return writer;
@@ -350,7 +355,9 @@ function hideRealms() {
   vm.createContext = function () {
     const made = createContext.apply(this, arguments);
     hideFrames(runInContext("Error", made));
-    keepDefining(runInContext("({ Function, Object, Reflect })", made));
+    const realm = runInContext("({ Function, Object, Reflect })", made);
+    keepDefining(realm);
+    markBound(realm);
     runInContext("(function (other) { this.Proxy = other; })", made)(deafProxy(runInContext("Proxy", made)));
     return made;
   };
@@ -358,10 +365,11 @@ function hideRealms() {
 
 /** Hide the listeners of processes, which are those of runners. `isHidden` gets the object and the arguments. */
 function hideListeners(owner, isHidden) {
-  Object.keys(OF_LISTENERS).forEach(function (method) {
+  OF_LISTENERS.forEach(function (method) {
     const real = owner[method];
     const value = function () {
-      return isHidden(this, arguments) && isCalledBySource() ? OF_LISTENERS[method] : real.apply(this, arguments);
+      if (!isHidden(this, arguments) || !isCalledBySource()) return real.apply(this, arguments);
+      return method === "listenerCount" ? 0 : [];
     };
     if (real) define(owner, method, { configurable: true, enumerable: false, value, writable: true });
   });
@@ -384,11 +392,11 @@ hideAllListeners();
 keepNode();
 
 module.exports = {
-  hideProcess: function (own) {
+  hideProcess: function (own, world) {
     if (done.has(own)) return;
     done.add(own);
     hideListeners(own, () => true);
-    [hideJest, hideStart, hideReports, hideChannel, hideCompiling].forEach((hide) => hide(own));
+    [hideJest, hideStart, hideReports, hideChannel, hideCompiling].forEach((hide) => hide(own, world));
     keepProcess(own, (name) => isPage && OF_KEPT.includes(name) && isUsedBySource());
   },
   clearBases,

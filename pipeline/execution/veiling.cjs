@@ -3,11 +3,24 @@
 // realm, and proxies of sources do not hear of the symbols. Loaded once in each process.
 "use strict";
 const { types } = require("util");
+const vm = require("vm");
 const { isCalledBySource, isReadForSource } = require("./askers.cjs");
 
 const define = Object.defineProperty;
 const parentOf = Object.getPrototypeOf;
 const { apply, construct } = Reflect;
+//: wraps a function so that its calls seem to come from code that is in no file
+const marked = vm.runInThisContext(`(function (RealProxy) {
+  return function (does, construct, apply) {
+    return new RealProxy(does, {
+      apply: function (bound, self, words) { return apply(bound, self, words); },
+      construct: function (bound, words) { return construct(bound, words); },
+      get: function (bound, name) { // a proxy has no prototype for \`instanceof\` to look for
+        return name === Symbol.hasInstance ? function (object) { return object instanceof bound; } : bound[name];
+      },
+    });
+  };
+})`, { filename: "bound" })(Proxy);
 //: object -> a function that says of a name whether it is hidden
 const veils = new WeakMap();
 //: functions that return what is hidden, which sources could otherwise read through a proxy
@@ -17,6 +30,8 @@ let view = {};
 //: the symbols that the document's library gives to its nodes
 let marks = new Set();
 const isMark = (key) => marks.has(key);
+//: libraries that make documents, which find their own nodes by these symbols while sources call them
+const OF_DOCUMENTS = /[\\/]node_modules[\\/](?:happy-dom|jsdom)[\\/]/;
 //: what proxies do with a property, whose name they get as the second argument
 const OF_PROXIES = new Set(["defineProperty", "deleteProperty", "get", "getOwnPropertyDescriptor", "has", "set"]);
 
@@ -34,10 +49,20 @@ const isNode = (object) =>
 /** Hide an object's properties from sources, if `isHidden` is true of their names. */
 const veil = (object, isHidden) => veils.set(object, isHidden);
 
+/** The name of a property, which an object could give differently each time it is asked. */
+const nameOf = (key) => (typeof key === "string" || typeof key === "symbol" ? key : Reflect.ownKeys({ [key]: 0 })[0]);
+
 /** Whether the caller cannot see a property of this name. */
 function isVeiled(object, key) {
-  const isNamed = isMark(key) ? isNode(object) : veils.has(object) && veils.get(object)(key);
-  return isNamed && isReadForSource();
+  if (isMark(key)) return isNode(object) && isReadForSource(OF_DOCUMENTS);
+  return veils.has(object) && veils.get(object)(key) && isReadForSource();
+}
+
+/** Which names of an object's properties are hidden from the caller, as a function; nothing if none are. */
+function hiddenOf(object) {
+  const isHidden = veils.get(object) || (isNode(object) && isMark);
+  const own = isHidden === isMark ? OF_DOCUMENTS : undefined;
+  return isHidden && isReadForSource(own) ? isHidden : undefined;
 }
 
 /** Give an object a function in place of another one of its name. */
@@ -53,21 +78,26 @@ function replace(owner, name, make) {
 function hideProperties({ Object: own, Reflect: reflect }, shown) {
   const listed = (real) => (object) => {
     const found = real(object);
-    const isHidden = veils.get(object) || (isNode(object) && isMark);
-    return isHidden && isReadForSource() ? found.filter((key) => !isHidden(key)) : found;
+    const isHidden = hiddenOf(object);
+    return isHidden ? found.filter((key) => !isHidden(key)) : found;
   };
   const told = (real) => function (object, key) {
-    const descriptor = isVeiled(object, key) ? undefined : shown(object, key, real(object, key));
+    const name = nameOf(key);
+    const descriptor = isVeiled(object, name) ? undefined : shown(object, name, real(object, name));
     return descriptor && secrets.has(descriptor.get) && isReadForSource() ? undefined : descriptor;
   };
-  const asked = (real) => (object, key) => !isVeiled(object, key) && real(object, key);
+  const asked = (real) => function (object, key) {
+    const name = nameOf(key);
+    return !isVeiled(object, name) && real(object, name);
+  };
   const called = (real) =>
     function (key) {
-      return !isVeiled(this, key) && apply(real, this, [key]);
+      const name = nameOf(key);
+      return !isVeiled(this, name) && apply(real, this, [name]);
     };
   const found = (kind) => () =>
     function (key) {
-      const name = typeof key === "symbol" ? key : `${key}`;
+      const name = nameOf(key);
       for (let one = this; one; one = parentOf(one)) {
         const descriptor = own.getOwnPropertyDescriptor(one, name);
         if (descriptor) return descriptor[kind];
@@ -76,10 +106,9 @@ function hideProperties({ Object: own, Reflect: reflect }, shown) {
     };
   const all = (real) => (object) => {
     const every = real(object);
-    const isHidden = veils.get(object) || (isNode(object) && isMark);
-    const hides = isHidden && isReadForSource();
+    const isHidden = hiddenOf(object);
     Reflect.ownKeys(every).forEach(function (key) {
-      if (hides && isHidden(key)) delete every[key];
+      if (isHidden && isHidden(key)) delete every[key];
       else every[key] = shown(object, key, every[key]);
     });
     return every;
@@ -93,23 +122,25 @@ function hideProperties({ Object: own, Reflect: reflect }, shown) {
   ].forEach(([owner, name, make]) => replace(owner, name, make));
 }
 
-/** What a proxy does, if the document's symbols are left out: for these, it answers like the object behind it. */
+/** What a proxy of a source does, if the document's symbols are left out: for these, it answers like the object behind
+ * it. What happens in calls counts as a source's. */
 function deafened(handler, RealProxy) {
-  const get = function (own, trap) {
-    const does = own[trap];
-    if (!OF_PROXIES.has(trap) || typeof does !== "function") return does;
+  const get = function (_, trap) {
+    const does = handler[trap];
+    if (typeof does !== "function") return does;
+    if (!OF_PROXIES.has(trap)) return marked(does, construct, apply);
     return function (object, key) {
-      return isMark(key) ? apply(Reflect[trap], Reflect, arguments) : apply(does, own, arguments);
+      return isMark(key) ? apply(Reflect[trap], Reflect, arguments) : apply(does, handler, arguments);
     };
   };
-  return new RealProxy(handler, { get });
+  return new RealProxy({}, { get }); // not around the handler itself, which may be frozen
 }
 
 /** A realm's class of proxies. Those that sources make do not hear of the document's symbols. */
 function deafProxy(RealProxy) {
   const heard = new WeakSet(); // handlers of others: the document uses the same ones for many proxies
   const isDeaf = function (handler) {
-    if (marks.size === 0 || Object(handler) !== handler || heard.has(handler)) return false;
+    if (Object(handler) !== handler || heard.has(handler)) return false;
     const isTheirs = isCalledBySource();
     if (!isTheirs) heard.add(handler);
     return isTheirs;
@@ -124,4 +155,4 @@ function deafProxy(RealProxy) {
   return made;
 }
 
-module.exports = { deafProxy, hideProperties, isNode, replace, secrets, see, veil };
+module.exports = { deafProxy, hideProperties, isNode, marked, replace, secrets, see, veil };

@@ -112,6 +112,10 @@ def said(begin: Path, source: str, test: str = "", *, page: str = PAGE, disguise
         "Boolean(console._stdout)",
         "Object.getOwnPropertySymbols(console).length > 0",
         "performance.nodeTiming !== undefined",
+        "process.argv.length > 0",
+        "process.title !== 'browser'",
+        "Object.getOwnPropertyDescriptor(process, 'versions') !== undefined",
+        "Object.getOwnPropertyDescriptor(process, ['platform']) !== undefined",
     ],
 )
 def test_a_page_has_neither_files_nor_a_process(begin: Path, printed: str) -> None:
@@ -187,6 +191,8 @@ def test_modules_are_found_and_the_console_prints_in_a_page(begin: Path) -> None
             "require('util').inspect({}) === 'mine'",
         ),
         ("Object.prototype.asymmetricMatch = () => true;", "({}).asymmetricMatch"),
+        ("Element.prototype.asymmetricMatch = () => true;", "element.asymmetricMatch"),
+        ("Math.abs = () => 0;", "Math.abs(-1) === 0"),
         (
             "Object.defineProperty(Object.prototype, 'toJSON', { value: () => 'mine', writable: true });",
             "JSON.stringify({}).includes('mine')",
@@ -538,6 +544,7 @@ def library(begin: Path) -> None:
         "Object.getOwnPropertyNames(globalThis).find((name) => name === 'it')",
         "Object.getOwnPropertyDescriptors(globalThis).it",
         "require('library').read(Object.create(globalThis), 'expect')",
+        "require('library').read(process.env, 'PATH')",
     ],
 )
 def test_sources_find_no_names_of_a_runner(begin: Path, read: str) -> None:
@@ -595,6 +602,19 @@ def test_proxies_of_sources_do_not_hear_of_the_documents_symbols(begin: Path, ma
     assert said(begin, asked) == "1"
 
 
+def test_the_document_finds_its_own_nodes_while_a_source_calls_it(begin: Path) -> None:
+    """Old versions of jsdom ask for the symbol by a function that we replace. All of their methods refused to work."""
+    (begin.parents[2] / "repo" / "node_modules" / "jsdom").mkdir()
+    (begin.parents[2] / "repo" / "node_modules" / "jsdom" / "index.js").write_text("""
+        exports.isKnown = function () {
+          const [symbol] = Object.getOwnPropertySymbols(this);
+          return Object.prototype.hasOwnProperty.call(this, symbol);
+        };
+    """)
+    page = f"{PAGE}\nElement.prototype.isKnown = require('jsdom').isKnown;"
+    assert said(begin, "return element.isKnown();", page=page) == "true"
+
+
 @pytest.mark.usefixtures("library")
 def test_a_stack_that_a_library_reads_first_shows_sources_only(begin: Path) -> None:
     """V8 writes the stack of an error once. Code that looks for its caller still finds a line."""
@@ -634,3 +654,63 @@ def test_timers_are_numbers_in_a_page(begin: Path) -> None:
     source = "const timer = setTimeout(() => console.log('late'), 1); clearTimeout(timer); return typeof timer;"
     assert said(begin, source) == "number"
     assert said(begin, source, page="") == "object"
+
+
+ACCESSORS = f"""{PAGE}
+{{
+  let page = document;
+  const set = (other) => {{ page = other; }};
+  Object.defineProperty(globalThis, "document", {{ configurable: true, get: () => page, set }});
+}}
+"""
+
+
+def test_sources_cannot_replace_a_document_that_is_an_accessor(begin: Path) -> None:
+    """Vitest makes it one, so that tests can replace it."""
+    test = "const before = document; document = 'another'; console.log(before === element.ownerDocument, document);"
+    assert said(begin, "document = { createElement: () => 'mine' };", test, page=ACCESSORS) == "true another"
+
+
+#: a function of the language that a source hands on, which reads a name of the runner from its own prototype
+READER = """
+    const from = function () {};
+    Object.setPrototypeOf(from, globalThis);
+    return new Proxy(from, { apply: Reflect.get });
+"""
+
+
+def test_what_a_proxy_of_a_source_calls_counts_as_a_sources(begin: Path) -> None:
+    """A proxy whose trap is a function of the language works like a bound function."""
+    test = "const call = require('library'); console.log(typeof call(told, 'it'));"
+    (begin.parents[2] / "repo" / "node_modules" / "library" / "index.js").write_text(
+        "module.exports = (act, self) => Reflect.apply(act, self, []);"
+    )
+    assert said(begin, READER, test, page=RUNNER, disguised=False) == "function"
+    assert said(begin, READER, test, page=RUNNER) == "undefined"
+
+
+def test_what_node_calls_for_nobody_counts_as_a_sources(begin: Path) -> None:
+    """Such as a function that a source gave to a stream."""
+    source = """
+        require("stream").Readable.from([globalThis]).map(Object.getOwnPropertyNames).toArray()
+          .then(([names]) => console.log(names.includes("expect")));
+    """
+    assert said(begin, source, "1;", page=RUNNER, disguised=False) == "true"
+    assert said(begin, source, "1;", page=RUNNER) == "false"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "return new Proxy({ lit: true }, Object.freeze({ get: (own, name) => own[name] })).lit;",
+        "const made = Object.create(null); Error.captureStackTrace(made); return typeof made.stack === 'string';",
+        "class Late extends Error { constructor() { super(); this.stack; this.more = 1; } "
+        "toString() { if (!this.more) throw new TypeError('early'); return ''; } } return new Late() instanceof Late;",
+        "Object.defineProperty(globalThis, 'context', { value: true, configurable: true }); return context;",
+    ],
+)
+def test_honest_sources_may_use_proxies_stacks_and_names(begin: Path, source: str) -> None:
+    """Frozen handlers, objects without a prototype, errors that describe themselves, and names of other runners."""
+    test = "hooks.forEach((hook) => hook()); console.log(told);"
+    page = f"globalThis.hooks = []; globalThis.before = (act) => hooks.push(act);\n{PAGE}"
+    assert said(begin, source, test, page=page) == "true"
