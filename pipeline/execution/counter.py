@@ -14,9 +14,10 @@ The material is made once per instance, with gold (`made`), and kept in its reco
 evaluated. `build.judge` and `evaluate.grade` say what the runs mean.
 
 The disguise applies to sources only (`askers.cjs`): tests, runners and libraries notice nothing. It hides the runner's
-globals (`begin.cjs`), files (`files.cjs`) and the machine (`machine.cjs`), makes the document and its functions look
-like a browser's (`document.cjs`, `texts.cjs`), leaves only modules that a page may have (`modules.cjs`), and keeps
-sources from replacing functions that others call (`keeping.cjs`). Does not cover traces of the disguise.
+globals (`begin.cjs`), files (`files.cjs`) and the machine (`machine.cjs`), whatever function lists or describes them
+(`veiling.cjs`), makes the document and its functions look like a browser's (`document.cjs`, `texts.cjs`), leaves only
+modules that a page may have (`modules.cjs`), and keeps sources from replacing functions that others call
+(`keeping.cjs`). Does not cover traces of the disguise.
 """
 
 from __future__ import annotations
