@@ -4,8 +4,8 @@
 const world = new Function("return this")();
 const { defineProperties, defineProperty } = Object;
 const configurable = (descriptor) => Object.assign({}, descriptor, { configurable: true });
-//: symbols under which Jest gives its own functions to the global object of each test file
-const isOfJest = (name) => typeof name === "symbol" && /^jest-/.test(Symbol.keyFor(name));
+//: names under which Jest gives functions of its own to the global object of each test file
+const isOfJest = (name) => /^jest-/.test(typeof name === "symbol" ? Symbol.keyFor(name) : name);
 
 Object.defineProperty = function (object, name, descriptor) {
   const isTelling = object === world && (typeof name === "symbol" || /vitest|jest/i.test(String(name)));
@@ -13,9 +13,9 @@ Object.defineProperty = function (object, name, descriptor) {
 };
 
 Object.defineProperties = function (object, descriptors) {
-  if (!descriptors || !Object.getOwnPropertySymbols(descriptors).some(isOfJest))
-    return defineProperties(object, descriptors);
+  const names = Object(descriptors) === descriptors ? Reflect.ownKeys(descriptors).filter(isOfJest) : [];
+  if (!names.length) return defineProperties(object, descriptors);
   const given = Object.assign({}, descriptors);
-  Object.getOwnPropertySymbols(given).filter(isOfJest).forEach((name) => (given[name] = configurable(given[name])));
+  names.forEach((name) => (given[name] = configurable(given[name])));
   return defineProperties(object, given);
 };
