@@ -52,6 +52,13 @@ def begin(tmp_path: Path) -> Path:
     return folder / "begin.cjs"
 
 
+def install(begin: Path, text: str, name: str = "library") -> None:
+    """Give the repository a package of one file."""
+    folder = begin.parents[2] / "repo" / "node_modules" / name
+    folder.mkdir(exist_ok=True)
+    (folder / "index.js").write_text(text)
+
+
 def said(begin: Path, source: str, test: str = "", *, page: str = PAGE, disguised: bool = True) -> str:
     """What a test prints about a source: the source is the body of a function, and `test` runs after the function was
     called."""
@@ -236,8 +243,7 @@ def test_modules_are_found_and_the_console_prints_in_a_page(begin: Path) -> None
 def test_sources_cannot_replace_functions_that_others_call(begin: Path, source: str, test: str) -> None:
     """Nor may a library that they call, and they cannot replace what tests use to read an element. A failed attempt may
     end the source."""
-    library = begin.parents[2] / "repo" / "node_modules" / "library" / "index.js"
-    library.write_text("exports.assign = (owner, given) => Object.assign(owner, given);")
+    install(begin, "exports.assign = (owner, given) => Object.assign(owner, given);")
     safely = "(act) => { try { return act(); } catch (error) { return false; } }"
     print_it = f'const fs = require("fs"); console.log(Boolean(({safely})(() => ({test}))));'
     assert said(begin, f"safely(() => {{ {source} }});", print_it) == "false"
@@ -267,8 +273,7 @@ def test_code_without_a_file_belongs_to_its_maker(begin: Path, asks: str) -> Non
 
 
 def test_a_library_that_evaluates_text_is_not_deceived(begin: Path) -> None:
-    library = begin.parents[2] / "repo" / "node_modules" / "library" / "index.js"
-    library.write_text(f"module.exports = () => new Function('return {IS_NODE}')();")
+    install(begin, f"module.exports = () => new Function('return {IS_NODE}')();")
     assert said(begin, "return require('library')();") == "true"
 
 
@@ -330,8 +335,7 @@ def test_packages_that_only_the_runner_asks_for_are_not_there(begin: Path) -> No
 def test_sources_may_add_properties_that_tests_do_not_read_by(begin: Path, source: str, wanted: str) -> None:
     """Allowed: polyfills, upgraded elements (which keep the methods that tests use to read them), accessors of the
     source's own classes, and accessors that a library defines on an element, as React does."""
-    library = begin.parents[2] / "repo" / "node_modules" / "library" / "index.js"
-    library.write_text("exports.define = (owner, name, given) => Object.defineProperty(owner, name, given);")
+    install(begin, "exports.define = (owner, name, given) => Object.defineProperty(owner, name, given);")
     assert said(begin, source, f"const parse = JSON.parse; console.log({wanted});") == "true"
 
 
@@ -529,7 +533,7 @@ Object.assign(globalThis, {{ it: () => "runner's", before: (act) => hooks.push(a
 def library(begin: Path) -> None:
     """A package whose functions act for a source."""
     text = "exports.read = (owner, name) => owner[name]; exports.inspect = (error) => `${error.stack}`;"
-    (begin.parents[2] / "repo" / "node_modules" / "library" / "index.js").write_text(text)
+    install(begin, text)
 
 
 @pytest.mark.usefixtures("library")
@@ -604,13 +608,13 @@ def test_proxies_of_sources_do_not_hear_of_the_documents_symbols(begin: Path, ma
 
 def test_the_document_finds_its_own_nodes_while_a_source_calls_it(begin: Path) -> None:
     """Old versions of jsdom ask for the symbol by a function that we replace. All of their methods refused to work."""
-    (begin.parents[2] / "repo" / "node_modules" / "jsdom").mkdir()
-    (begin.parents[2] / "repo" / "node_modules" / "jsdom" / "index.js").write_text("""
+    text = """
         exports.isKnown = function () {
           const [symbol] = Object.getOwnPropertySymbols(this);
           return Object.prototype.hasOwnProperty.call(this, symbol);
         };
-    """)
+    """
+    install(begin, text, "jsdom")
     page = f"{PAGE}\nElement.prototype.isKnown = require('jsdom').isKnown;"
     assert said(begin, "return element.isKnown();", page=page) == "true"
 
@@ -682,9 +686,7 @@ READER = """
 def test_what_a_proxy_of_a_source_calls_counts_as_a_sources(begin: Path) -> None:
     """A proxy whose trap is a function of the language works like a bound function."""
     test = "const call = require('library'); console.log(typeof call(told, 'it'));"
-    (begin.parents[2] / "repo" / "node_modules" / "library" / "index.js").write_text(
-        "module.exports = (act, self) => Reflect.apply(act, self, []);"
-    )
+    install(begin, "module.exports = (act, self) => Reflect.apply(act, self, []);")
     assert said(begin, READER, test, page=RUNNER, disguised=False) == "function"
     assert said(begin, READER, test, page=RUNNER) == "undefined"
 
