@@ -81,10 +81,13 @@ function hideProperties({ Object: own, Reflect: reflect }, shown) {
     const isHidden = hiddenOf(object);
     return isHidden ? found.filter((key) => !isHidden(key)) : found;
   };
+  const seen = function (object, name, found) {
+    const descriptor = isVeiled(object, name) ? undefined : shown(object, name, found);
+    return descriptor && secrets.has(descriptor.get) && isReadForSource() ? undefined : descriptor;
+  };
   const told = (real) => function (object, key) {
     const name = nameOf(key);
-    const descriptor = isVeiled(object, name) ? undefined : shown(object, name, real(object, name));
-    return descriptor && secrets.has(descriptor.get) && isReadForSource() ? undefined : descriptor;
+    return seen(object, name, real(object, name));
   };
   const asked = (real) => function (object, key) {
     const name = nameOf(key);
@@ -106,10 +109,10 @@ function hideProperties({ Object: own, Reflect: reflect }, shown) {
     };
   const all = (real) => (object) => {
     const every = real(object);
-    const isHidden = hiddenOf(object);
     Reflect.ownKeys(every).forEach(function (key) {
-      if (isHidden && isHidden(key)) delete every[key];
-      else every[key] = shown(object, key, every[key]);
+      const descriptor = seen(object, key, every[key]);
+      if (descriptor) every[key] = descriptor;
+      else delete every[key];
     });
     return every;
   };

@@ -122,6 +122,7 @@ def said(begin: Path, source: str, test: str = "", *, page: str = PAGE, disguise
         "process.argv.length > 0",
         "process.title !== 'browser'",
         "Object.getOwnPropertyDescriptor(process, 'versions') !== undefined",
+        "Object.getOwnPropertyDescriptors(process).versions !== undefined",
         "Object.getOwnPropertyDescriptor(process, ['platform']) !== undefined",
     ],
 )
