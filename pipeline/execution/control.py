@@ -4,7 +4,8 @@ The runner and the code under test share a process. Code of a patch can replace 
 the runner's report or test files that have not run yet. Code that makes all tests pass also makes the control pass: a
 test that must fail, at the end of every test file. It calls each matcher that the file uses with values for which every
 matcher fails, and fails unless one of them passes. Its title is derived from gold, which no agent sees, so a patch
-cannot contain it. A file with its control is the same for every patch, so runners find it in their caches.
+cannot contain it, and from the file's path: a file may be loaded by another test file, whose tests then include its
+own. A file with its control is the same for every patch, so runners find it in their caches.
 
 Not covered: code that tells tests apart, for example by reading what gold's tests expect while they run, and runners
 without a control.
@@ -14,12 +15,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from string import Template
-from typing import NamedTuple
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Status
+from pipeline.core.store import digest
 from pipeline.ecosystems import parser as named
 from pipeline.execution.applying import must, shown
 from pipeline.sandbox.base import Workspace
@@ -49,49 +51,54 @@ _SURVEY = ("sh", "-c", 'ls -1d -- "$@" 2> /dev/null; echo; grep -HoE -e "$0" -- 
 _APPEND = ("sh", "-ec", 'while [ $# -gt 0 ]; do printf %s "$2" >> "$1"; shift 2; done', "sh")
 
 
-class Control(NamedTuple):
-    """The title of a run's controls, and the files that hold one."""
+@dataclass(frozen=True)
+class Control:
+    """The titles of a run's controls, by the files that hold them."""
 
-    title: str = ""
-    files: tuple[str, ...] = ()
+    titles: dict[str, str] = field(default_factory=dict)
 
     def silenced(self, results: Mapping[str, Status]) -> list[str]:
         """The files in which a test passed and the control did not fail."""
-        passed = [name for name, status in results.items() if status is Status.PASSED]
-        failing = {file for file in self.files if {*self._of(file, results).values()} == {Status.FAILED}}
-        return [
-            file for file in self.files if file not in failing and any(name.startswith(f"{file} > ") for name in passed)
-        ]
+        passed = {name.partition(" > ")[0] for name, status in results.items() if status is Status.PASSED}
+        found = self._found(results)
+        return [file for file in self.titles if file in passed and found[file] != {Status.FAILED}]
 
     def unreached(self, results: Mapping[str, Status]) -> list[str]:
         """The silenced files whose control did not run."""
-        return [file for file in self.silenced(results) if {*self._of(file, results).values()} <= {Status.SKIPPED}]
+        found = self._found(results)
+        return [file for file in self.silenced(results) if found[file] <= {Status.SKIPPED}]
 
     def without(self, results: Mapping[str, Status]) -> dict[str, Status]:
         """The results of all other tests."""
-        controls = {name for file in self.files for name in self._of(file, results)}
-        return {name: status for name, status in results.items() if name not in controls}
+        titles = {*self.titles.values()}
+        return {name: status for name, status in results.items() if titles.isdisjoint(name.split(" > "))}
 
-    def _of(self, file: str, results: Mapping[str, Status]) -> dict[str, Status]:
-        """The control of a file in the results: a test, or a group of tests."""
-        control = f"{file} > {self.title}"
-        return {name: status for name, status in results.items() if name == control or name.startswith(f"{control} > ")}
+    def _found(self, results: Mapping[str, Status]) -> dict[str, set[Status]]:
+        """The results of each file's control, a test or a group of tests, under whatever file it is reported."""
+        files = {title: file for file, title in self.titles.items()}
+        found: dict[str, set[Status]] = {file: set() for file in self.titles}
+        for name, status in results.items():
+            for part in name.split(" > "):
+                if part in files:
+                    found[files[part]].add(status)
+        return found
 
 
-def plant(workspace: Workspace, parser: str, tests: Sequence[str], title: str) -> Control:
-    """Append the control to these test files, except to files in which some tests keep others from running
-    (`.only`)."""
+def plant(workspace: Workspace, parser: str, tests: Sequence[str], secret: str) -> Control:
+    """Append a control to each of these test files, except to files in which some tests keep others from running
+    (`.only`). Their titles follow from the `secret`."""
     scripts = [file for file in tests if _SCRIPT.search(file)] if named(parser).control else []
     if not scripts:
-        return Control(title)
+        return Control()
     present, _, matches = must(workspace, *_SURVEY, _GREP, *scripts).decode(errors="replace").partition("\n\n")
     uses = _USED.findall(matches)
     alone = {file for file, _, only in uses if only}
-    chosen = tuple(file for file in scripts if file in present.split("\n") and file not in alone)
-    texts = {file: text(parser, {name for used, name, _ in uses if name and used == file}, title) for file in chosen}
-    if texts:
+    chosen = [file for file in scripts if file in present.split("\n") and file not in alone]
+    titles = {file: digest(secret, file)[:16] for file in chosen}
+    used = {file: {name for place, name, _ in uses if name and place == file} for file in chosen}
+    if texts := {file: text(parser, used[file], title) for file, title in titles.items()}:
         must(workspace, *_APPEND, *chain.from_iterable(texts.items()))
-    return Control(title, chosen)
+    return Control(titles)
 
 
 def text(parser: str, matchers: Collection[str], title: str) -> str:

@@ -90,6 +90,5 @@ def pack(run: TestRun, name: str) -> tuple[dict[str, Any], dict[str, bytes]]:
 def unpack(fields: Mapping[str, Any], name: str, read: Callable[[str], bytes]) -> TestRun:
     """The run that `pack` stored, with its report not yet read. `read` returns the bytes of a file."""
     lists = {key: tuple(fields[key]) for key in ("restored", "changed")}
-    title, files = fields["control"]
     log, report = (gzip.decompress(read(f"{name}.{kind}.gz")) for kind in ("log", "report"))
-    return TestRun(**{**fields, **lists, "control": Control(title, tuple(files)), "log": log, "report": report})
+    return TestRun(**{**fields, **lists, "control": Control(**fields["control"]), "log": log, "report": report})

@@ -88,7 +88,7 @@ def run_patch(
         with prepared(plan, patch, fix_patch, test_patch, cache=cache) as (workspace, applied):
             if alter:
                 alter(workspace)
-            control = plant(workspace, parser, sorted(tests), digest(fix_patch, test_patch)[:16])
+            control = plant(workspace, parser, sorted(tests), digest(fix_patch, test_patch))
             settle(workspace)
             before = digests(workspace, sorted({*tests, *gold, *plan.protected}))
             run = _executed(workspace, plan)

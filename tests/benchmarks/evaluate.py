@@ -182,7 +182,7 @@ def _run(titles: list[str]) -> TestRun:
     suites = [{"name": "/repo/src/Menu.test.tsx", "status": "failed", "assertionResults": cases, "message": ""}]
     counts = {"numPassedTests": len(titles), "numFailedTests": 1, "numPendingTests": 0, "numTodoTests": 0}
     report = json.dumps({"success": False, **counts, "testResults": suites}).encode()
-    log, control = b"$ jest\nTest results written to: r.json\n", Control("c0", ("src/Menu.test.tsx",))
+    log, control = b"$ jest\nTest results written to: r.json\n", Control({"src/Menu.test.tsx": "c0"})
     return TestRun(code=1, place="/scratch/r.json", root="/repo", log=log, report=report, control=control)
 
 

@@ -83,7 +83,7 @@ def ran(*statuses: str, code: int = 1) -> TestRun:
     ]
     stats = {"passes": statuses.count("passed"), "failures": statuses.count("failed"), "pending": 0}
     report = json.dumps({"stats": stats, "tests": tests, "broken": []}).encode()
-    control = Control(f"t{len(statuses) - 1}", (TEST,))
+    control = Control({TEST: f"t{len(statuses) - 1}"})
     log = b"$ mocha\nTest results written to: r.json\n"
     return TestRun(code=code, place="r.json", root="/repo", log=log, report=report, control=control)
 
@@ -124,9 +124,28 @@ def test_a_control_tries_the_matchers_of_its_own_file(plan: MakePlan) -> None:
             workspace.write(f"{workspace.root}/{name}", content.encode())
         planted = plant(workspace, "jest-json", [*names, "src/Gone.test.js"], "c0")
         texts = [(workspace.read(f"{workspace.root}/{name}") or b"").decode() for name in names]
-    assert planted == Control("c0", tuple(names))
-    controls = [text("jest-json", used, "c0") for used in ({"toBe"}, {"toBeChecked"}, set[str]())]
+    assert [*planted.titles] == [*names] and len({*planted.titles.values()}) == 3
+    used: list[set[str]] = [{"toBe"}, {"toBeChecked"}, set()]
+    controls = [text("jest-json", *one) for one in zip(used, planted.titles.values(), strict=True)]
     assert texts == [content + control for content, control in zip(names.values(), controls, strict=True)]
+
+
+@pytest.mark.rule("negative-control")
+def test_a_control_is_found_under_the_file_that_loads_its_own() -> None:
+    """A test file may be loaded within a group of another one, which the runner then reports for both. Their controls
+    once had the same title: a failed test remained in the results, and the run looked as if it had ended early."""
+    other = "test/index.js"
+    control = Control({TEST: "c1", other: "c2"})
+    results = {
+        f"{TEST} > opens": Status.PASSED,
+        f"{other} > group > opens": Status.PASSED,
+        f"{other} > group > c1": Status.FAILED,
+        f"{other} > c2": Status.FAILED,
+    }
+    assert control.silenced(results) == []
+    assert control.without(results) == dict.fromkeys((f"{TEST} > opens", f"{other} > group > opens"), Status.PASSED)
+    forged = results | {f"{other} > group > c1": Status.PASSED}
+    assert control.silenced(forged) == [TEST] and control.unreached(forged) == []
 
 
 @pytest.mark.parametrize(

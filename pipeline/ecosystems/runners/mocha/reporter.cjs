@@ -62,7 +62,10 @@ function take(files) {
 
 function reporting(Mocha) {
   const titles = (test) => (test.parent && !test.parent.root ? titles(test.parent) : []).concat(test.title);
-  const file = (test) => test.file || (test.parent ? file(test.parent) : "");
+  // groups that were defined while a hook ran, with the hook's file; Mocha gives them the file that was loaded last
+  const late = new Map();
+  const file = (test) =>
+    late.get(test) || (test.parent && !test.parent.root && file(test.parent)) || test.file || "";
   // The report is a pipe, to which Node before 12 can only append; with a script of the repository, it is a file.
   const write = process.env[FILES] ? fs.writeFileSync : fs.appendFileSync;
   const broken = [];
@@ -108,6 +111,12 @@ function reporting(Mocha) {
       super(runner, options);
       const report = process.env.TEST_REPORT;
       const tests = [];
+      const root = runner.suite;
+      const { addSuite } = root;
+      root.addSuite = function (group) {
+        late.set(group, file(runner.currentRunnable));
+        return addSuite.apply(this, arguments);
+      };
       const testOf = ({ ctx, title }) => (/^"(before|after) each"/.test(title) && ctx && ctx.currentTest) || null;
       const keep = (status) => (test, error) => {
         const hook = test.type === "hook";
