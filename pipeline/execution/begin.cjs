@@ -83,21 +83,6 @@ function keepAll(table, open) {
   });
 }
 
-/** Keep sources from defining these names on an element itself. */
-function keepElements() {
-  const names = new Set(`${OF_ELEMENTS["Element.prototype"]} ${OF_ELEMENTS["Node.prototype"]}`.split(" "));
-  const node = world.Node;
-  const isKept = (object, name) => node && object instanceof node && names.has(name) && name in object;
-  const passing = (real, given) =>
-    function (object, name, descriptor) {
-      return isKept(object, name) ? given(object) : real(object, name, descriptor);
-    };
-  Object.defineProperty = passing(Object.defineProperty, (object) => object);
-  Reflect.defineProperty = passing(Reflect.defineProperty, () => true);
-  keep(Object, ["defineProperty"], true);
-  keep(Reflect, ["defineProperty"], true);
-}
-
 /** Hide what is not needed once tests begin to run: the functions that define tests, the report and the snapshots. */
 function hideAll() {
   worlds.forEach(machine.closeRealm);
@@ -152,7 +137,7 @@ function hideGlobals() {
   const isTelling = (key) => OF_RUNNERS.test(String(key)) || (typeof key === "symbol" && Symbol.keyFor(key));
   const names = new Set(known.concat(keys.filter(isTelling)));
   names.forEach(function (name) {
-    const own = Object.getOwnPropertyDescriptor(world, name) || { configurable: true };
+    const own = described(world, name) || { configurable: true };
     const isLive = own.get && typeof name === "symbol";
     if (!own.configurable || (own.get && !isLive && !ofNode.includes(name))) return;
     let value = isLive ? undefined : world[name];
@@ -195,7 +180,7 @@ function realmOf(object) {
 /** Hide the tables of a test library from sources, and from libraries that a source has called. */
 function hideTables(tables) {
   Object.keys(tables || {}).forEach(function (name) {
-    const own = Object.getOwnPropertyDescriptor(tables, name);
+    const own = described(tables, name);
     if (!own.configurable || !("value" in own)) return;
     let { value } = own;
     const get = () => (isDoneForSource() ? undefined : value);
@@ -248,7 +233,6 @@ const known = world[Symbol.for("$$jest-matchers-object")];
 if (known && known.matchers) keep(known.matchers, Object.keys(known.matchers));
 hideTables(known);
 keepAll(OF_ELEMENTS, false);
-keepElements();
 keepAll(OF_VALUES, true);
 worlds.forEach((one) => machine.keepRealm(one, world));
 if (first) first(hideAll);
