@@ -35,51 +35,23 @@ const OF_VALUES = {
   Number: "isFinite isInteger isNaN",
   JSON: "stringify parse",
 };
-const OF_ELEMENTS = {
-  "Element.prototype":
-    "getAttribute getAttributeNames getAttributeNode hasAttribute hasAttributes attributes matches closest " +
-    "querySelector querySelectorAll getElementsByTagName getElementsByClassName innerHTML outerHTML className id " +
-    "tagName localName role",
-  "Node.prototype": "textContent contains childNodes firstChild nodeType nodeName parentNode isEqualNode",
-  "Document.prototype": "querySelector querySelectorAll getElementById getElementsByTagName body",
-  "Attr.prototype": "name value",
-  "NamedNodeMap.prototype": "getNamedItem item length",
-  "DOMTokenList.prototype": "contains value",
-};
 
 const define = Object.defineProperty;
 const described = Object.getOwnPropertyDescriptor;
 //: the global object of this file's realm; Node before 12 has no name for it
 const world = new Function("return this")();
 
-/** Keep an object's properties of these names: assignments are ignored. With `open`, inheriting objects may have their
- * own; without it, what loops call is restored before a property is read. */
-function keep(owner, names, open) {
+/** Keep an object's own functions of these names. Assignments are ignored; inheriting objects may have their own. */
+function keep(owner, names) {
   names.forEach(function (name) {
     const own = owner && described(owner, name);
-    if (!own || !own.configurable) return;
-    const get = own.get || (() => own.value);
-    const kept = { configurable: false, enumerable: own.enumerable, get, set: own.set };
-    if (!open)
-      kept.get = function () {
-        machine.restoreLoops();
-        return get.call(this);
-      };
-    if ("value" in own) {
-      kept.set = function (other) {
-        if (open && this !== owner)
-          define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
-      };
-      machine.note(owner, name, { enumerable: own.enumerable });
-    }
-    define(owner, name, kept);
-  });
-}
-
-function keepAll(table, open) {
-  Object.keys(table).forEach(function (path) {
-    const owner = path.split(".").reduce((place, name) => place && place[name], world);
-    keep(owner, table[path].split(" "), open);
+    if (!own || !own.configurable || !("value" in own)) return;
+    const get = () => own.value;
+    const set = function (other) {
+      if (this !== owner) define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
+    };
+    machine.note(owner, name, { enumerable: own.enumerable });
+    define(owner, name, { configurable: false, enumerable: own.enumerable, get, set });
   });
 }
 
@@ -232,8 +204,9 @@ Error.stackTraceLimit = 0;
 const known = world[Symbol.for("$$jest-matchers-object")];
 if (known && known.matchers) keep(known.matchers, Object.keys(known.matchers));
 hideTables(known);
-keepAll(OF_ELEMENTS, false);
-keepAll(OF_VALUES, true);
+Object.keys(OF_VALUES).forEach(function (place) {
+  keep(place.split(".").reduce((owner, name) => owner && owner[name], world), OF_VALUES[place].split(" "));
+});
 worlds.forEach((one) => machine.keepRealm(one, world));
 if (first) first(hideAll);
 

@@ -147,7 +147,9 @@ function giveMedia() {
 /** Refuse requests for files, which a page cannot read. jsdom can; for a synchronous request, it starts a process. */
 function hideFiles() {
   const { URL } = view || {};
-  const protocolOf = URL && Object.getOwnPropertyDescriptor(URL.prototype, "protocol").get;
+  let owner = URL && URL.prototype; // happy-dom's class inherits from Node's
+  while (owner && !Object.getOwnPropertyDescriptor(owner, "protocol")) owner = Object.getPrototypeOf(owner);
+  const protocolOf = owner && Object.getOwnPropertyDescriptor(owner, "protocol").get;
   const isFile = function (address) {
     try {
       return protocolOf.call(new URL(`${address}`, world.document.baseURI)) === "file:";

@@ -27,9 +27,10 @@ const OF_ELEMENTS =
   "getAttribute getAttributeNames getAttributeNode hasAttribute hasAttributes matches closest querySelector " +
   "querySelectorAll getElementsByTagName getElementsByClassName contains isEqualNode dispatchEvent";
 //: classes, in addition to those of nodes, by whose accessors and methods tests read a page; and these methods
-const OF_PAGES = ["CSSStyleDeclaration", "DOMTokenList", "HTMLCollection", "NamedNodeMap", "NodeList", "Selection"];
+const OF_PAGES =
+  ["Attr", "CSSStyleDeclaration", "DOMTokenList", "HTMLCollection", "NamedNodeMap", "NodeList", "Selection"];
 const READING =
-  /^(?:getRootNode|compareDocumentPosition|isSameNode|checkValidity|toString|querySelector(?:All)?|(?:get|has)(?:Element|Attribute)\w*)$/;
+  /^(?:(?:get|has)(?:Element|Attribute)\w*|getRootNode|querySelector(?:All)?|matches|closest|contains|is(?:Equal|Same)Node|compareDocumentPosition|checkValidity|toString)$/;
 const isKeepable = (name) => name !== "constructor" && name !== "setProperty" && name !== "removeProperty";
 //: methods of the document's classes that are called for each event of a test and never for a person's; and the names
 //: of event classes
@@ -78,17 +79,14 @@ const accessors = new Set();
 const isFunction = (value) => typeof value === "function";
 
 /** Keep an object's own functions of these names, or the values that `isKept` accepts. Sources cannot give others to
- * objects that `isStrict` accepts. While `isHidden` is true of a name, it has no value. */
-function keep(owner, names, isKept = isFunction, isStrict = null, isHidden = null) {
+ * objects that `isStrict` accepts. A value is read with `show`, which gets it and its name. */
+function keep(owner, names, { isKept = isFunction, isStrict, show = (value) => value } = {}) {
   names.forEach(function (name) {
     const own = owner && described(owner, name);
     if (!own || !own.configurable || !isKept(own.value)) return;
     let { value } = own;
     let copies; // objects to which this property was copied, with values of their own
-    const read = (object) => {
-      if (isHidden && isHidden(name)) return undefined;
-      return copies && copies.has(object) ? copies.get(object) : value;
-    };
+    const read = (object) => show(copies && copies.has(object) ? copies.get(object) : value, name);
     const write = (other) => (value = other);
     const get = function () {
       return read(this);
@@ -260,9 +258,10 @@ function keepDefining(world) {
       if (!isRefused(this, name)) real.call(this, name, does);
     }));
   const isMoved = function (object, parent) {
-    const isTold = object === world || (isNode(object) && parent && isLying(parent));
-    if (isTold) return isDoneForSource() && (object === world || !isHonest(parent));
-    return isNode(object) && isInPage(object) && parent && isLying(parent, accessors) && isCalledBySource();
+    if (object === world) return isDoneForSource();
+    if (!parent || !isNode(object)) return false;
+    if (isInPage(object) && isLying(parent, accessors) && isCalledBySource()) return true;
+    return isLying(parent) && isDoneForSource() && !isHonest(parent);
   };
   replace(own, "setPrototypeOf", (real) => (object, parent) =>
     isMoved(object, parent) ? object : real(object, parent));
@@ -287,6 +286,12 @@ function isInPage(object) {
   }
 }
 
+/** A method by which tests read nodes. */
+function restored(method) {
+  restoreLoops();
+  return method;
+}
+
 /** Keep the accessors and methods by which tests read nodes and styles. Sources may give their own elements accessors
  * of these names. */
 function keepReading() {
@@ -297,15 +302,16 @@ function keepReading() {
     if (!owner || !(owner === view.Node.prototype || owner instanceof view.Node || OF_PAGES.includes(name))) return;
     const names = Object.getOwnPropertyNames(owner);
     names.forEach((key) => keepAccessor(owner, key));
-    if (OF_PAGES.includes(name)) keep(owner, names.concat(Object.getOwnPropertySymbols(owner)).filter(isKeepable));
-    else keep(owner, names.filter((key) => READING.test(key)));
+    const symbols = Object.getOwnPropertySymbols(owner);
+    if (OF_PAGES.includes(name)) keep(owner, names.concat(symbols).filter(isKeepable), { show: restored });
+    else keep(owner, names.filter((key) => READING.test(key)), { isStrict: isNode, show: restored });
   });
 }
 
 /** Keep the methods and classes by which tests cause events. */
 function keepEvents(world) {
   if (!view.EventTarget) return;
-  Object.keys(OF_EVENTS).forEach((type) => keep(view[type].prototype, OF_EVENTS[type], isFunction, isNode));
+  Object.keys(OF_EVENTS).forEach((type) => keep(view[type].prototype, OF_EVENTS[type], { isStrict: isNode }));
   new Set([world, view]).forEach(function (owner) {
     const names = Object.getOwnPropertyNames(owner).filter((name) => EVENT.test(name));
     names.filter((name) => isFunction(owner[name])).forEach((name) => keepGlobal(owner, name));
@@ -342,7 +348,7 @@ function keepElements() {
  * object is no error. */
 function keepWindow(world) {
   const own = described(world, "window");
-  if (!own || !own.configurable || own.value !== world) return keep(world, ["window"], Boolean);
+  if (!own || !own.configurable || own.value !== world) return keep(world, ["window"], { isKept: Boolean });
   let { value } = own;
   const get = () => value;
   const set = function (other) {
@@ -512,7 +518,7 @@ function keepRealm(world, ofSources) {
   }
   keepElements();
   if ((described(world, "document") || {}).get) keepGlobal(world, "document");
-  else keep(world, ["document"], Boolean);
+  else keep(world, ["document"], { isKept: Boolean });
   keepWindow(world);
 }
 
@@ -541,9 +547,9 @@ function keepProcess(own, isHidden) {
     if (isFunction(own[name]) && !owns(own, name))
       define(own, name, { configurable: true, enumerable: false, value: own[name], writable: true });
   });
-  keep(own, OF_PROCESS, isFunction, null, isHidden);
+  keep(own, OF_PROCESS, { show: (value, name) => (isHidden(name) ? undefined : value) });
 }
 
 module.exports = {
-  behind, clearBases, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, markBound, note, restoreLoops,
+  behind, clearBases, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, markBound, note,
 };

@@ -9,7 +9,7 @@ const {
   isReadForSource, isUsedBySource, ownStack, stackOf,
 } = require("./askers.cjs");
 const { hidden, hide, hideFiles, isHiddenFile, isTest, isWithin, isWithinRoot, scratch } = require("./files.cjs");
-const { clearBases, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, markBound, note, restoreLoops } =
+const { clearBases, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, markBound, note } =
   require("./keeping.cjs");
 const { INSTALLED, isDenied } = require("./modules.cjs");
 const { deafProxy, secrets, veil } = require("./veiling.cjs");
@@ -408,7 +408,6 @@ module.exports = {
   keepDefining,
   keepRealm,
   note,
-  restoreLoops,
   secrets,
   show: (page) => (isPage = page),
   veil,

@@ -27,6 +27,8 @@ const veils = new WeakMap();
 const secrets = new WeakSet();
 //: the window of the running test file; a library makes its elements in another realm
 let view = {};
+//: elements of several classes; happy-dom gives each class symbols of its own
+const OF_KINDS = "i a button form iframe img input label option select slot table template textarea".split(" ");
 //: the symbols that the document's library gives to its nodes
 let marks = new Set();
 const isMark = (key) => marks.has(key);
@@ -38,7 +40,8 @@ const OF_PROXIES = new Set(["defineProperty", "deleteProperty", "get", "getOwnPr
 /** Remember the document of a global object that has one. Returns its window. */
 function see(world) {
   view = world.document.defaultView || {};
-  marks = new Set(Object.getOwnPropertySymbols(world.document.createElement("i")));
+  const nodes = OF_KINDS.map((name) => world.document.createElement(name));
+  marks = new Set([].concat(...nodes.map(Object.getOwnPropertySymbols)));
   return view;
 }
 

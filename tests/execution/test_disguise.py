@@ -3,81 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-
-from pipeline.execution import counter
+from disguise import PAGE, install, said
 
 pytestmark = pytest.mark.rule("test-aware")
-
-#: a document whose elements a library has made: their methods are not native, and they have a symbol of their own
-PAGE = """
-const IMPL = Symbol("impl");
-const within = (node) => { if (!node[IMPL]) throw new TypeError("Illegal invocation"); return node; };
-class Node {
-  constructor() { Object.defineProperty(this, IMPL, { value: {} }); }
-  get nodeType() { return within(this) && 1; }
-  get ownerDocument() { return within(this) && document; }
-}
-class Element extends Node {
-  get checked() { return within(this) && false; }
-  getAttribute(name) { return "true " + name; }
-  matches() { return true; }
-}
-class Document extends Node { createElement() { return new Element(); } }
-const document = new Document();
-const getComputedStyle = () => ({ display: "none" });
-document.defaultView = Object.assign(globalThis, { Node, Element, Document, document, getComputedStyle });
-"""
-
-
-@pytest.fixture
-def begin(tmp_path: Path) -> Path:
-    """The module that a disguised test file loads first."""
-    folder, repo = tmp_path / "scratch" / "begin", tmp_path / "repo"
-    folder.mkdir(parents=True)
-    (repo / "node_modules" / "library").mkdir(parents=True)
-    for name in counter.DISGUISE:
-        shutil.copy(Path(counter.__file__).with_name(name), folder)
-    tests = ["Menu.test.cjs", "Other.test.cjs"]
-    about = {"root": str(repo), "former": "", "files": tests, "tests": tests, "boxes": True}
-    about |= {"manifests": ["package.json", "sibling/package.json"], "alone": ["child_process", "net"]}
-    (folder / "askers.json").write_text(json.dumps(about))
-    (repo / "Other.test.cjs").touch()
-    (repo / "package.json").write_text("{}")
-    return folder / "begin.cjs"
-
-
-def install(begin: Path, text: str, name: str = "library") -> None:
-    """Give the repository a package of one file."""
-    folder = begin.parents[2] / "repo" / "node_modules" / name
-    folder.mkdir(exist_ok=True)
-    (folder / "index.js").write_text(text)
-
-
-def said(begin: Path, source: str, test: str = "", *, page: str = PAGE, disguised: bool = True) -> str:
-    """What a test prints about a source: the source is the body of a function, and `test` runs after the function was
-    called."""
-    repo = begin.parents[2] / "repo"
-    (repo / "menu.cjs").write_text(
-        'const fs = require("fs");\n'
-        "const safely = (act) => { try { return act(); } catch (error) { return undefined; } };\n"
-        f"module.exports = (element) => {{ {source} }};"
-    )
-    hides = f"require({json.dumps(str(begin))})(__filename);" if disguised else ""
-    show = "console.log(String(told));"
-    (repo / "Menu.test.cjs").write_text(
-        f"{hides}\nconst element = {'document.createElement()' if page else 'null'};\n"
-        f'const told = require("./menu.cjs")(element);\n{test or show}\n'
-    )
-    (repo / "start.cjs").write_text(f'{page}\nrequire("./Menu.test.cjs");')
-    env = {**os.environ, "NODE_NO_WARNINGS": "1"}
-    done = subprocess.run(["node", "start.cjs"], cwd=repo, env=env, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 @pytest.mark.parametrize(

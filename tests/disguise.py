@@ -1,0 +1,57 @@
+"""Runs sources and a test in a Node process whose test is disguised."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+#: a document whose elements a library has made: their methods are not native, and they have a symbol of their own
+PAGE = """
+const IMPL = Symbol("impl");
+const within = (node) => { if (!node[IMPL]) throw new TypeError("Illegal invocation"); return node; };
+class Node {
+  constructor() { Object.defineProperty(this, IMPL, { value: {} }); }
+  get nodeType() { return within(this) && 1; }
+  get ownerDocument() { return within(this) && document; }
+}
+class Element extends Node {
+  get checked() { return within(this) && false; }
+  getAttribute(name) { return "true " + name; }
+  matches() { return true; }
+}
+class Document extends Node { createElement() { return new Element(); } }
+const document = new Document();
+const getComputedStyle = () => ({ display: "none" });
+document.defaultView = Object.assign(globalThis, { Node, Element, Document, document, getComputedStyle });
+"""
+
+
+def install(begin: Path, text: str, name: str = "library") -> None:
+    """Give the repository a package of one file."""
+    folder = begin.parents[2] / "repo" / "node_modules" / name
+    folder.mkdir(exist_ok=True)
+    (folder / "index.js").write_text(text)
+
+
+def said(begin: Path, source: str, test: str = "", *, page: str = PAGE, disguised: bool = True) -> str:
+    """What a test prints about a source: the source is the body of a function, and `test` runs after the function was
+    called."""
+    repo = begin.parents[2] / "repo"
+    (repo / "menu.cjs").write_text(
+        'const fs = require("fs");\n'
+        "const safely = (act) => { try { return act(); } catch (error) { return undefined; } };\n"
+        f"module.exports = (element) => {{ {source} }};"
+    )
+    hides = f"require({json.dumps(str(begin))})(__filename);" if disguised else ""
+    show = "console.log(String(told));"
+    made = "document.createElement('button')" if page else "null"
+    (repo / "Menu.test.cjs").write_text(
+        f'{hides}\nconst element = {made};\nconst told = require("./menu.cjs")(element);\n{test or show}\n'
+    )
+    (repo / "start.cjs").write_text(f'{page}\nrequire("./Menu.test.cjs");')
+    env = {**os.environ, "NODE_NO_WARNINGS": "1"}
+    done = subprocess.run(["node", "start.cjs"], cwd=repo, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
