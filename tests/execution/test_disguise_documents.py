@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -27,48 +28,7 @@ for (const name of Object.getOwnPropertyNames(window))
 Object.assign(globalThis, { window, document: window.document, Event: window.Event, MouseEvent: window.MouseEvent });
 document.body.appendChild(document.createElement("main")).id = "main";
 """
-FILL = """
-  element.innerHTML = '<ul role="list"><li class="a b">1</li><li data-kind="last">2</li></ul>';
-  document.body.appendChild(element);
-  const items = Array.from(element.querySelectorAll("li"));
-"""
-#: what components do to their elements: each returns a text that is the same without the disguise
-DOES = {
-    "finds": "return [items.length, element.querySelector('.a').textContent, items[1].matches('[data-kind]'),"
-    " items[0].closest('ul').getAttribute('role'), document.getElementById('main').localName].join();",
-    "changes": "items[0].classList.toggle('c'); items[1].dataset.kind = 'first'; items[0].removeAttribute('role');"
-    " items[0].setAttribute('aria-label', 'x'); items[1].style.color = 'red'; items[1].after('text');"
-    " return element.outerHTML;",
-    "asks": "return [items[0].parentNode === items[1].parentElement, element.contains(items[0]), items[0].isConnected,"
-    " items[0].compareDocumentPosition(items[1]), items[0].nextSibling === items[1], items[0] instanceof window.Element,"
-    " Object.prototype.toString.call(element), element.ownerDocument === document, items[0].attributes[0].name].join();",
-    "events": "const heard = []; element.addEventListener('click', (event) => heard.push(event.type, event.target.id));"
-    " items[0].id = 'one'; items[0].click(); items[0].dispatchEvent(new MouseEvent('click', { bubbles: true }));"
-    " return heard.join();",
-    "focus": "element.tabIndex = 0; element.focus(); const was = document.activeElement === element; element.blur();"
-    " return [was, document.activeElement === document.body].join();",
-    "forms": "const input = document.createElement('input'); input.type = 'checkbox'; input.checked = true;"
-    " const field = document.createElement('input'); field.value = 'typed'; element.append(input, field);"
-    " return [input.checked, field.value, field.getAttribute('value'), input.matches(':checked')].join();",
-    "styles": "element.style.display = 'none'; return getComputedStyle(element).display;",
-    "copies": "const copy = element.cloneNode(true); copy.querySelector('li').remove();"
-    " return [copy.isEqualNode(element), copy.children.length, copy.firstChild.childNodes.length].join();",
-    "names": "return [Object.keys(element).length, 'innerHTML' in element, typeof element.matches,"
-    " element.constructor.name, element.nodeName, String(element)].join();",
-    "fails": "try { element.querySelector('['); } catch (error) { return error.name; } return 'nothing';",
-    "frames": "const frame = document.createElement('iframe'); document.body.appendChild(frame);"
-    " return String(Boolean(frame.contentWindow));",
-}
-#: how sources lie about what tests read
-LIES = {
-    "element": "Object.defineProperty(element, 'getAttribute', { configurable: true, value: () => 'lie' });"
-    " Object.defineProperty(element, 'textContent', { configurable: true, get: () => 'lie' });",
-    "assigned": "element.getAttribute = () => 'lie'; element.matches = () => true;",
-    "prototype": "window.Element.prototype.getAttribute = () => 'lie'; window.Element.prototype.matches = () => true;"
-    " Object.defineProperty(window.Node.prototype, 'textContent', { configurable: true, get: () => 'lie' });",
-    "parent": "Object.setPrototypeOf(element, { __proto__: Object.getPrototypeOf(element), getAttribute: () => 'lie',"
-    " get textContent() { return 'lie'; } });",
-}
+SOURCES = tomllib.loads(Path(__file__).with_name("documents.toml").read_text())
 
 
 @pytest.fixture(scope="session")
@@ -104,26 +64,28 @@ def each(sources: Mapping[str, str]) -> str:
 def test_documents_work_as_without_the_disguise(begin: Path, page: str) -> None:
     """An older jsdom asks for its own symbol by a function that the disguise replaces: each method of each element once
     failed, and only an instance of 2020 showed it."""
-    source, test = each({name: FILL + does for name, does in DOES.items()}), "console.log(JSON.stringify(told));"
+    source = each({name: SOURCES["fill"] + does for name, does in SOURCES["does"].items()})
+    test = "console.log(JSON.stringify(told));"
     honest = said(begin, source, test, page=page, disguised=False)
-    assert json.loads(honest).keys() == DOES.keys()
+    assert json.loads(honest).keys() == SOURCES["does"].keys()
     assert json.loads(said(begin, source, test, page=page)) == json.loads(honest)
 
 
 def test_tests_read_what_elements_hold(begin: Path, page: str) -> None:
     fill = "element.title = 'true'; element.textContent = 'text';"
-    source = each({name: f"{fill} {lie} return element;" for name, lie in LIES.items()})
+    source = each({name: f"{fill} {lie} return element;" for name, lie in SOURCES["lies"].items()})
     test = """console.log(JSON.stringify(Object.values(told).map((element) =>
         [element.getAttribute("title"), element.textContent, element.matches("li")])));"""
-    assert json.loads(said(begin, source, test, page=page)) == [["true", "text", False]] * len(LIES)
+    assert json.loads(said(begin, source, test, page=page)) == [["true", "text", False]] * len(SOURCES["lies"])
     assert all("lie" in read for read in json.loads(said(begin, source, test, page=page, disguised=False)))
 
 
 def test_sources_find_no_symbols_of_the_library(begin: Path, page: str) -> None:
     """Each class of element may have symbols of its own."""
-    source = (
-        "return ['b', 'button', 'input'].map((name) => document.createElement(name)).map((one) =>"
-        " [...Reflect.ownKeys(one), ...Object.getOwnPropertySymbols(one)].filter((key) => typeof key === 'symbol').length);"
-    )
+    source = """
+        const keysOf = (one) => [...Reflect.ownKeys(one), ...Object.getOwnPropertySymbols(one)];
+        const elements = ["b", "button", "input"].map((name) => document.createElement(name));
+        return elements.map((one) => keysOf(one).filter((key) => typeof key === "symbol").length);
+    """
     assert said(begin, source, page=page) == "0,0,0"
     assert said(begin, source, page=page, disguised=False) != "0,0,0"

@@ -1,6 +1,7 @@
 """Attacks and honest patches on a small library, with Jest, Vitest and Mocha in containers: `lamp.toml`.
 
-The tests try every second attack and all honest patches with one runner each, except those marked `bench`. `just bench attacks` tries every attack with each of its runners.
+The tests try every second attack and all honest patches with one runner each, except those marked `bench`. `just bench
+attacks` tries every attack with each of its runners.
 """
 
 from __future__ import annotations
