@@ -35,9 +35,9 @@ def install(begin: Path, text: str, name: str = "library") -> None:
     (folder / "index.js").write_text(text)
 
 
-def said(begin: Path, source: str, test: str = "", *, page: str = PAGE, disguised: bool = True) -> str:
-    """What a test prints about a source: the source is the body of a function, and `test` runs after the function was
-    called."""
+def put(begin: Path, source: str, test: str, *, made: str, disguised: bool) -> Path:
+    """Write a source, which is the body of a function, and a test that calls it with an element and then does this.
+    Returns the repository."""
     repo = begin.parents[2] / "repo"
     (repo / "menu.cjs").write_text(
         'const fs = require("fs");\n'
@@ -45,13 +45,23 @@ def said(begin: Path, source: str, test: str = "", *, page: str = PAGE, disguise
         f"module.exports = (element) => {{ {source} }};"
     )
     hides = f"require({json.dumps(str(begin))})(__filename);" if disguised else ""
-    show = "console.log(String(told));"
-    made = "document.createElement('button')" if page else "null"
     (repo / "Menu.test.cjs").write_text(
-        f'{hides}\nconst element = {made};\nconst told = require("./menu.cjs")(element);\n{test or show}\n'
+        f'{hides}\nconst element = {made};\nconst told = require("./menu.cjs")(element);\n{test}\n'
     )
+    return repo
+
+
+def said(begin: Path, source: str, test: str = "", *, page: str = PAGE, disguised: bool = True) -> str:
+    """What a test prints about a source; without a test, what the source returns."""
+    made = "document.createElement('button')" if page else "null"
+    repo = put(begin, source, test or "console.log(String(told));", made=made, disguised=disguised)
     (repo / "start.cjs").write_text(f'{page}\nrequire("./Menu.test.cjs");')
-    env = {**os.environ, "NODE_NO_WARNINGS": "1"}
-    done = subprocess.run(["node", "start.cjs"], cwd=repo, env=env, capture_output=True, text=True, check=False)
+    return run(repo, "start.cjs")
+
+
+def run(repo: Path, *words: str, **variables: str) -> str:
+    """What Node prints for these words."""
+    env = {**os.environ, "NODE_NO_WARNINGS": "1", **variables}
+    done = subprocess.run(["node", *words], cwd=repo, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

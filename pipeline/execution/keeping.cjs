@@ -4,6 +4,7 @@
 "use strict";
 const { types } = require("util");
 const { isCalledBySource, isDoneForSource } = require("./askers.cjs");
+const { keysOf } = require("./early.cjs");
 const { deafProxy, hideProperties, isNode, marked, replace, see } = require("./veiling.cjs");
 //: objects with the language's functions, except those that fake clocks replace
 const OF_LANGUAGE =
@@ -296,14 +297,16 @@ function restored(method) {
  * of these names. */
 function keepReading() {
   if (!view.Node) return;
-  Object.getOwnPropertyNames(view).forEach(function (name) {
-    const type = /^[A-Z]/.test(name) && view[name];
+  const isOfNodes = (owner) => owner === view.Node.prototype || owner instanceof view.Node;
+  keysOf(view).forEach(function (name) {
+    const type = /^[A-Z]/.test(String(name)) && view[name];
     const owner = isFunction(type) && type.prototype;
-    if (!owner || !(owner === view.Node.prototype || owner instanceof view.Node || OF_PAGES.includes(name))) return;
+    const isOfPage = OF_PAGES.includes(name);
+    if (!owner || !(isOfPage || isOfNodes(owner))) return;
     const names = Object.getOwnPropertyNames(owner);
-    names.forEach((key) => keepAccessor(owner, key));
     const symbols = Object.getOwnPropertySymbols(owner);
-    if (OF_PAGES.includes(name)) keep(owner, names.concat(symbols).filter(isKeepable), { show: restored });
+    names.forEach((key) => keepAccessor(owner, key));
+    if (isOfPage) keep(owner, names.concat(symbols).filter(isKeepable), { show: restored });
     else keep(owner, names.filter((key) => READING.test(key)), { isStrict: isNode, show: restored });
   });
 }
@@ -313,8 +316,8 @@ function keepEvents(world) {
   if (!view.EventTarget) return;
   Object.keys(OF_EVENTS).forEach((type) => keep(view[type].prototype, OF_EVENTS[type], { isStrict: isNode }));
   new Set([world, view]).forEach(function (owner) {
-    const names = Object.getOwnPropertyNames(owner).filter((name) => EVENT.test(name));
-    names.filter((name) => isFunction(owner[name])).forEach((name) => keepGlobal(owner, name));
+    const names = keysOf(owner).filter((name) => EVENT.test(String(name)) && isFunction(owner[name]));
+    names.forEach((name) => keepGlobal(owner, name));
   });
 }
 

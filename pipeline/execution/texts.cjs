@@ -2,6 +2,7 @@
 // were replaced, and look as if they belonged to the realm of sources. Loaded once in each process.
 "use strict";
 const { isCalledBySource, isUsedBySource } = require("./askers.cjs");
+const { keysOf } = require("./early.cjs");
 const { behind } = require("./keeping.cjs");
 const { veil } = require("./veiling.cjs");
 const define = Object.defineProperty;
@@ -16,17 +17,20 @@ const OF_CONSOLES = new Set((
 const PLACES =
   "Object.prototype Function.prototype Array.prototype String.prototype Promise.prototype JSON Reflect console process";
 
-/** Add the functions of an object; with `isDeep`, also the functions of these and of their prototypes. */
-function gather(object, found, isDeep) {
-  if (!object) return;
-  Reflect.ownKeys(object).forEach(function (name) {
+/** Add the functions of an object with these properties; with `isDeep`, also the functions of these and of their
+ * prototypes. */
+function gather(object, found, isDeep, keys = Reflect.ownKeys(object || {})) {
+  keys.forEach(function (name) {
     const all = [described(object, name), behind(object, name)].filter(Boolean);
     [].concat(...all.map((own) => [own.value, own.get, own.set])).forEach(function (one) {
       if (typeof one !== "function") return;
       found.add(one);
-      const prototype = isDeep && described(one, "prototype");
-      if (isDeep) gather(one, found, false);
-      if (prototype && prototype.value) gather(prototype.value, found, false);
+      if (!isDeep) return;
+      gather(one, found, false);
+      for (let owner = (described(one, "prototype") || {}).value; owner && !found.has(owner); owner = parentOf(owner)) {
+        found.add(owner);
+        gather(owner, found, false);
+      }
     });
   });
 }
@@ -34,7 +38,7 @@ function gather(object, found, isDeep) {
 /** All native functions of a global object and its document. */
 function natives(world) {
   const found = new WeakSet();
-  gather(world, found, true);
+  gather(world, found, true, keysOf(world));
   const page = world.document ? [world.document, world.document.createElement("button"), world.document.defaultView] : [];
   page.forEach(function (one) {
     for (let object = one; object; object = Object.getPrototypeOf(object)) gather(object, found, false);

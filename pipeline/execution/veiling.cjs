@@ -28,7 +28,7 @@ const secrets = new WeakSet();
 //: the window of the running test file; a library makes its elements in another realm
 let view = {};
 //: elements of several classes; happy-dom gives each class symbols of its own
-const OF_KINDS = "i a button form iframe img input label option select slot table template textarea".split(" ");
+const OF_CLASSES = "i a button form iframe img input label option select slot table template textarea".split(" ");
 //: the symbols that the document's library gives to its nodes
 let marks = new Set();
 const isMark = (key) => marks.has(key);
@@ -40,7 +40,7 @@ const OF_PROXIES = new Set(["defineProperty", "deleteProperty", "get", "getOwnPr
 /** Remember the document of a global object that has one. Returns its window. */
 function see(world) {
   view = world.document.defaultView || {};
-  const nodes = OF_KINDS.map((name) => world.document.createElement(name));
+  const nodes = OF_CLASSES.map((name) => world.document.createElement(name));
   marks = new Set([].concat(...nodes.map(Object.getOwnPropertySymbols)));
   return view;
 }

@@ -78,7 +78,9 @@ def test_an_honest_run_reports_no_controls(plan: Plan) -> None:
     run = run_patch(plan, patch("// honest"), "", "", [SPEC])
     assert (run.end, run.faults) == ("ran", ())
     assert run.results == {f"{SPEC} > Menu > has a name": Status.PASSED, f"{SPEC} > Menu > is one": Status.PASSED}
-    assert all(name in run.report.decode() for name in (run.control.titles[SPEC], '"toContain"', '"toEqual"', '"fails"'))
+    assert all(
+        name in run.report.decode() for name in (run.control.titles[SPEC], '"toContain"', '"toEqual"', '"fails"')
+    )
 
 
 @pytest.mark.engine("npm")
