@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
+
+from pipeline.execution import counter
 
 #: a document whose elements a library has made: their methods are not native, and they have a symbol of their own
 PAGE = """
@@ -26,6 +29,23 @@ const document = new Document();
 const getComputedStyle = () => ({ display: "none" });
 document.defaultView = Object.assign(globalThis, { Node, Element, Document, document, getComputedStyle });
 """
+
+
+def prepare(place: Path) -> Path:
+    """Make a repository in a folder, and the disguise beside it. Returns the module that a disguised test file loads
+    first."""
+    folder, repo = place / "scratch" / "begin", place / "repo"
+    folder.mkdir(parents=True)
+    (repo / "node_modules" / "library").mkdir(parents=True)
+    for name in counter.DISGUISE:
+        shutil.copy(Path(counter.__file__).with_name(name), folder)
+    tests = ["Menu.test.cjs", "Other.test.cjs"]
+    about = {"root": str(repo), "former": "", "files": tests, "tests": tests, "boxes": True}
+    about |= {"manifests": ["package.json", "sibling/package.json"], "alone": ["child_process", "net"]}
+    (folder / "askers.json").write_text(json.dumps(about))
+    (repo / "Other.test.cjs").touch()
+    (repo / "package.json").write_text("{}")
+    return folder / "begin.cjs"
 
 
 def install(begin: Path, text: str, name: str = "library") -> None:

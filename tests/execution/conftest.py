@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,9 +10,9 @@ from pathlib import Path
 
 import factories
 import pytest
+from disguise import prepare
 from histories import History, put
 
-from pipeline.execution import counter
 from pipeline.execution.runs import Plan
 from pipeline.sandbox.base import DEFAULT, Limits
 from pipeline.sandbox.local.workspace import LocalWorkspace, copy
@@ -90,15 +88,4 @@ def patch(library: History) -> Callable[..., str]:
 @pytest.fixture
 def begin(tmp_path: Path) -> Path:
     """The module that a disguised test file loads first."""
-    folder, repo = tmp_path / "scratch" / "begin", tmp_path / "repo"
-    folder.mkdir(parents=True)
-    (repo / "node_modules" / "library").mkdir(parents=True)
-    for name in counter.DISGUISE:
-        shutil.copy(Path(counter.__file__).with_name(name), folder)
-    tests = ["Menu.test.cjs", "Other.test.cjs"]
-    about = {"root": str(repo), "former": "", "files": tests, "tests": tests, "boxes": True}
-    about |= {"manifests": ["package.json", "sibling/package.json"], "alone": ["child_process", "net"]}
-    (folder / "askers.json").write_text(json.dumps(about))
-    (repo / "Other.test.cjs").touch()
-    (repo / "package.json").write_text("{}")
-    return folder / "begin.cjs"
+    return prepare(tmp_path)

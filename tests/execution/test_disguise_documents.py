@@ -7,16 +7,14 @@ Mocha's users copy a window's names to the global object; Jest makes a window th
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import tomllib
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import pytest
-from disguise import put, run, said
+from disguise import prepare, put, run, said
 
 from pipeline.execution import command
 
@@ -34,86 +32,79 @@ Object.assign(globalThis, { window, document: window.document, Event: window.Eve
 """
 JEST = ("--env=jsdom", "--rootDir=.", "--runInBand", "--testRegex=Menu", "--moduleFileExtensions", "cjs", "js", "json")
 SOURCES = tomllib.loads(Path(__file__).with_name("documents.toml").read_text())
-#: returns what each of these sources returns for an element of its own
-ELEMENT = "const element = document.createElement('div');"
 
 
-class Told(Protocol):
-    """What a test finds in what a source returns (`told`): the value of an expression."""
-
-    def __call__(self, source: str, expression: str = "told", *, disguised: bool = True) -> Any: ...
-
-
-@pytest.fixture(scope="session")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """`installed(packages)`: the folder of packages with these, installed once."""
-    found: dict[str, Path] = {}
-
-    def install(packages: str) -> Path:
-        if packages not in found:
-            folder = tmp_path_factory.mktemp("library")
-            words = ("npm", "install", "--prefix", ".", "--no-audit", "--no-fund", "--ignore-scripts")
-            subprocess.run([*words, *packages.split()], cwd=folder, check=True, capture_output=True, timeout=300)
-            found[packages] = folder / "node_modules"
-        return found[packages]
-
-    return install
+def each(sources: Mapping[str, str], before: str = "", after: str = "") -> str:
+    """An expression: what each of these sources returns for an element of its own."""
+    start = "const element = document.createElement('div');" + before
+    functions = (f"{name}: (() => {{ {start} {source} {after} }})()" for name, source in sources.items())
+    return f"{{ {', '.join(functions)} }}"
 
 
-@pytest.fixture(params=LIBRARIES + RUNNERS)
-def told(request: pytest.FixtureRequest, installed: Callable[[str], Path], begin: Path) -> Told:
-    """`told(source, expression)` with the document of a library, or of Jest."""
-    place = begin.parents[2] / "repo" / "node_modules"
-    shutil.copytree(installed(request.param), place, dirs_exist_ok=True, symlinks=True)
+#: what a source returns, and how a test reads it
+SOURCE = f"""return {{
+    does: {each(SOURCES["does"], SOURCES["fill"])},
+    found: {each(SOURCES["finds"])},
+    honest: {each({"element": ""}, SOURCES["lie"], "return element;")},
+    lies: {each(SOURCES["lies"], SOURCES["lie"], "return element;")},
+}};"""
+READ = f"""JSON.stringify(Object.assign({{}}, told, ...["honest", "lies"].map((kind) => (
+    {{ [kind]: Object.values(told[kind]).map((element) => {SOURCES["read"]}) }}))))"""
+
+
+class Seen(NamedTuple):
+    """What a test has read, with the disguise and without."""
+
+    disguised: dict[str, Any]
+    plain: dict[str, Any]
+
+
+@pytest.fixture(params=LIBRARIES + RUNNERS, scope="session")
+def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    """What a test reads with the document of a library, or of Jest."""
+    begin = prepare(tmp_path_factory.mktemp("documents"))
+    packages = request.param.split()
+    words = ("npm", "install", "--prefix", ".", "--no-audit", "--no-fund", "--ignore-scripts", *packages)
+    subprocess.run(words, cwd=begin.parents[2] / "repo", check=True, capture_output=True, timeout=300)
     if request.param in RUNNERS:
-        return partial(told_in_jest, begin)
-    return partial(told_in_node, begin, PAGE.replace("LIBRARY", request.param.partition("@")[0]))
-
-
-def told_in_node(begin: Path, page: str, source: str, expression: str = "told", *, disguised: bool = True) -> Any:
-    return json.loads(
-        said(begin, source, f"console.log(JSON.stringify({expression}));", page=page, disguised=disguised)
+        return Seen(in_jest(begin, disguised=True), in_jest(begin, disguised=False))
+    page = PAGE.replace("LIBRARY", request.param.partition("@")[0])
+    test = f"console.log({READ});"
+    return Seen(
+        json.loads(said(begin, SOURCE, test, page=page)),
+        json.loads(said(begin, SOURCE, test, page=page, disguised=False)),
     )
 
 
-def told_in_jest(begin: Path, source: str, expression: str = "told", *, disguised: bool = True) -> Any:
-    test = f"it('tells', () => require('fs').writeFileSync('told.json', JSON.stringify({expression})));"
-    repo = put(begin, source, test, made="document.createElement('button')", disguised=disguised)
+def in_jest(begin: Path, *, disguised: bool) -> dict[str, Any]:
+    test = f"it('tells', () => require('fs').writeFileSync('told.json', {READ}));"
+    repo = put(begin, SOURCE, test, made="null", disguised=disguised)
     early = command.preload(str(begin.with_name("early.cjs"))) if disguised else ""
     run(repo, "node_modules/jest/bin/jest.js", *JEST, NODE_OPTIONS=early)
-    return json.loads((repo / "told.json").read_text())
+    told: dict[str, Any] = json.loads((repo / "told.json").read_text())
+    return told
 
 
-def each(sources: Mapping[str, str]) -> str:
-    """A source that runs each of these on an element of its own, and returns what they return."""
-    functions = (f"{name}: (() => {{ {ELEMENT} {source} }})()" for name, source in sources.items())
-    return f"return {{ {', '.join(functions)} }};"
-
-
-def test_documents_work_as_without_the_disguise(told: Told) -> None:
+def test_documents_work_as_without_the_disguise(seen: Seen) -> None:
     """An older jsdom asks for its own symbol by a function that the disguise replaces: each method of each element once
     failed, and only an instance of 2020 showed it."""
-    source = each({name: SOURCES["fill"] + does for name, does in SOURCES["does"].items()})
-    honest = told(source, disguised=False)
-    assert honest.keys() == SOURCES["does"].keys() and told(source) == honest
+    assert seen.plain["does"].keys() == SOURCES["does"].keys()
+    assert seen.disguised["does"] == seen.plain["does"]
 
 
-def test_tests_read_what_elements_hold(told: Told) -> None:
+def test_tests_read_what_elements_hold(seen: Seen) -> None:
     """With Jest, most accessors of elements were once not kept: Node does not list the classes of a realm that it made
     from a window."""
-    source = each({name: SOURCES["lie"] + lie + "return element;" for name, lie in SOURCES["lies"].items()})
-    read = f"Object.values(told).map((element) => {SOURCES['read']})"
-    true = told("element.title = 'true'; element.textContent = 'text'; return { element };", read)
-    assert told(source, read) == true * len(SOURCES["lies"])
-    assert all("lie" in found for found in told(source, read, disguised=False))
+    assert seen.disguised["honest"] == [["true", "true", "text", False, False]]
+    assert seen.disguised["lies"] == seen.disguised["honest"] * len(SOURCES["lies"])
+    assert all("lie" in read for read in seen.plain["lies"])
 
 
-def test_sources_find_no_symbols_of_the_library(told: Told) -> None:
+def test_sources_find_no_symbols_of_the_library(seen: Seen) -> None:
     """Each class of element may have symbols of its own."""
-    assert told(SOURCES["symbols"]) == 0 < told(SOURCES["symbols"], disguised=False)
+    assert seen.disguised["found"]["symbols"] == 0 < seen.plain["found"]["symbols"]
 
 
-def test_functions_of_the_document_look_native(told: Told) -> None:
+def test_functions_of_the_document_look_native(seen: Seen) -> None:
     """With Jest, those of most classes once showed the library's code."""
-    assert told(SOURCES["shown"]) == []
-    assert told(SOURCES["shown"], disguised=False) != []
+    assert seen.disguised["found"]["shown"] == [] != seen.plain["found"]["shown"]
