@@ -104,7 +104,7 @@ def test_patches_start_with_a_cache_that_has_the_controls(tiny: Bench, tmp_path:
     bench, sandbox = tiny.copy(tmp_path), FilledSandbox(tiny.cache, "src/menu.test.js")
     bench.build("menu", settings=Settings(sandbox, repeats=2, limits=LIMITS))
     instance = bench.instance("menu")
-    title = digest(instance.fix_patch, instance.test_patch)[:16]
+    title = digest(digest(instance.fix_patch, instance.test_patch), "src/menu.test.js")[:16]
     assert [title in text for text in sandbox.filled] == [False] * 4 + [True] * 2
 
 
