@@ -22,7 +22,9 @@ const PLACES =
 function gather(object, found, isDeep, keys = Reflect.ownKeys(object || {})) {
   keys.forEach(function (name) {
     const all = [described(object, name), behind(object, name)].filter(Boolean);
-    [].concat(...all.map((own) => [own.value, own.get, own.set])).forEach(function (one) {
+    const isLazy = isDeep && /^[A-Z]/.test(String(name)) && all.some((own) => own.get); // as with Vitest
+    const values = isLazy ? [object[name]] : [];
+    values.concat(...all.map((own) => [own.value, own.get, own.set])).forEach(function (one) {
       if (typeof one !== "function") return;
       found.add(one);
       if (!isDeep) return;
@@ -38,8 +40,9 @@ function gather(object, found, isDeep, keys = Reflect.ownKeys(object || {})) {
 /** All native functions of a global object and its document. */
 function natives(world) {
   const found = new WeakSet();
-  gather(world, found, true, keysOf(world));
-  const page = world.document ? [world.document, world.document.createElement("button"), world.document.defaultView] : [];
+  const view = world.document && world.document.defaultView;
+  [world, view].filter(Boolean).forEach((one) => gather(one, found, true, keysOf(one)));
+  const page = view ? [world.document, world.document.createElement("button"), view] : [];
   page.forEach(function (one) {
     for (let object = one; object; object = Object.getPrototypeOf(object)) gather(object, found, false);
   });

@@ -1,6 +1,6 @@
 """The disguise on documents of real libraries, as old and as new as those of real repositories: `documents.toml`.
 
-Mocha's users copy a window's names to the global object; Jest makes a window the global object of a realm of its own.
+Mocha's users copy some of a window's names to the global object; Jest makes a window the global object of a realm of its own.
 `lamp.toml` tries whole disguised runs.
 """
 
@@ -26,9 +26,8 @@ PAGE = """
 const { JSDOM, Window } = require("LIBRARY");
 const options = { pretendToBeVisual: true, url: "http://localhost/" };
 const window = Window ? new Window(options) : new JSDOM("<!DOCTYPE html><body></body>", options).window;
-for (const name of Object.getOwnPropertyNames(window))
-  if (!name.startsWith("_") && !(name in globalThis)) globalThis[name] = window[name];
-Object.assign(globalThis, { window, document: window.document, Event: window.Event, MouseEvent: window.MouseEvent });
+const { document, Element, getComputedStyle, MouseEvent, Node } = window;
+Object.assign(globalThis, { window, document, Element, getComputedStyle, MouseEvent, Node });
 """
 JEST = ("--env=jsdom", "--rootDir=.", "--runInBand", "--testRegex=Menu", "--moduleFileExtensions", "cjs", "js", "json")
 SOURCES = tomllib.loads(Path(__file__).with_name("documents.toml").read_text())
