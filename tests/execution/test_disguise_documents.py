@@ -1,7 +1,7 @@
 """The disguise on documents of real libraries, as old and as new as those of real repositories: `documents.toml`.
 
-Mocha's users copy some of a window's names to the global object; Jest makes a window the global object of a realm of its
-own. `lamp.toml` tries whole disguised runs.
+Mocha's users copy some of a window's names to the global object. Jest makes a window the global object of its own
+realm. `lamp.toml` tries whole disguised runs.
 """
 
 from __future__ import annotations
