@@ -287,7 +287,7 @@ function isInPage(object) {
   }
 }
 
-/** A method by which tests read nodes. */
+/** Undo what sources assigned to loops before a test reads nodes by a method. Returns the method. */
 function restored(method) {
   restoreLoops();
   return method;

@@ -114,7 +114,8 @@ function reporting(Mocha) {
       const root = runner.suite;
       const { addSuite } = root;
       root.addSuite = function (group) {
-        late.set(group, file(runner.currentRunnable));
+        const hook = runner.currentRunnable; // none yet for groups that Mocha's `delay` waits for
+        if (hook) late.set(group, file(hook));
         return addSuite.apply(this, arguments);
       };
       const testOf = ({ ctx, title }) => (/^"(before|after) each"/.test(title) && ctx && ctx.currentTest) || null;

@@ -21,6 +21,7 @@ class Mocha {
     const tests = [];
     const root = { root: true, groups: [], addSuite(group) { this.groups.push(group); } };
     global.test = (title, body) => tests.push({ title, body, parent: root, file: current });
+    global.delayed = (body) => { root.delayed = body; };
     global.hook = (body) => { root.hook = { body, parent: root, file: current }; };
     global.group = (title) => {
       const own = { title, parent: root };
@@ -32,6 +33,7 @@ class Mocha {
     const runner = Object.assign(new EventEmitter(), { failures: 0, suite: root });
     const stats = { passes: 0, pending: 0, failures: 0 };
     new this.type(runner, {}).stats = stats;
+    if (root.delayed) root.delayed();
     runner.currentRunnable = root.hook;
     if (root.hook) root.hook.body();
     for (const one of tests)
@@ -62,6 +64,7 @@ FILES = {
     "fails.js": 'test("fails", () => { throw new Error(); });',
     "broken.js": 'require("./gone");',
     "late.js": 'hook(() => group("defined late")("has a file", () => {}));',
+    "delayed.js": 'delayed(() => group("defined late")("has a file", () => {}));',
     "other.js": 'throw new Error("not asked for");',
 }
 
@@ -98,6 +101,14 @@ def test_a_test_that_a_hook_defines_belongs_to_the_file_of_the_hook(tmp_path: Pa
         ("passes.js", ["has a window"]),
         ("late.js", ["defined late", "has a file"]),
     ]
+
+
+def test_groups_that_are_defined_before_anything_runs_keep_their_file(tmp_path: Path) -> None:
+    """With `delay`, the reporter exists before the groups do."""
+    done = started(tmp_path, "mocha-json", FILES, ["task.js"], ["delayed.js"])
+    assert done.returncode == 0, done.stderr
+    (test,) = json.loads((tmp_path / REPORT).read_text())["tests"]
+    assert (Path(test["file"]).name, test["path"]) == ("delayed.js", ["defined late", "has a file"])
 
 
 def test_a_command_that_reaches_no_mocha_fails(tmp_path: Path) -> None:
