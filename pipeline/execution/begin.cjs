@@ -5,7 +5,7 @@
 const fs = require("fs");
 const path = require("path");
 const { isCalledBySource, isDoneForSource, isReadForSource, isUsedBySource } = require("./askers.cjs");
-require("./document.cjs");
+const disguisePage = require("./document.cjs");
 //: global functions that define tests and hooks, and other global names of runners and test libraries
 const WORDS = (
   "describe context suite it test specify fdescribe fit xdescribe xcontext xit xtest xspecify before after " +
@@ -25,8 +25,8 @@ const OF_RUNNERS = /jest|vitest|mocha|karma|jsdom|happyDOM|matchers?-object|TEST
 const OF_VALUES = {
   Object: "is keys entries getOwnPropertyNames getOwnPropertyDescriptor",
   "Object.prototype": "hasOwnProperty toString valueOf",
-  "Array.prototype": "includes indexOf every some filter map find forEach join",
-  "String.prototype": "includes indexOf match replace trim startsWith endsWith split toLowerCase toString valueOf",
+  "Array.prototype": "includes indexOf every some find forEach join",
+  "String.prototype": "includes indexOf match replace trim startsWith endsWith toLowerCase toString valueOf",
   "RegExp.prototype": "test exec",
   "Map.prototype": "get has",
   "Set.prototype": "has",
@@ -117,7 +117,7 @@ function hideGlobals() {
     const isAsked = askerOf(name, ofNode);
     const get = function () {
       if (isAsked()) return theirs.get(name);
-      if (WORDS.includes(name)) machine.clearBases();
+      if (name === "expect" || WORDS.includes(name)) machine.clearBases();
       if (isLive) return own.get.call(world);
       return name === "before" && value ? (...given) => value.apply(world, given.map(defining)) : value;
     };
@@ -190,6 +190,8 @@ const outermost = outer("return this")();
 //: the global objects of the realms of tests, of Node, and of elements
 const worlds = Array.from(new Set([world, outermost].concat(view ? realmOf(world.document) : [])));
 machine.show(Boolean(world.document));
+machine.watchStyles(world);
+disguisePage(machine.isComputing);
 processes.forEach((one) => machine.hideProcess(one, world));
 worlds.forEach((one) => machine.hideFrames(one.Error));
 worlds.forEach(machine.keepDefining);

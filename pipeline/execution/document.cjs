@@ -1,7 +1,7 @@
 // Makes the document of a disguised run answer sources like a browser: its name, the boxes of elements, media queries,
 // whether a person caused an event, and whether the page is visible and has the focus. Tests, runners and libraries get
 // the true answers, and what tests replace stays replaced. All boxes are equal, so sources that compare boxes behave as
-// they do without a layout. If snapshots show boxes, no element gets one.
+// they do without a layout. If snapshots show boxes, no element gets one. Exports a function that does this.
 "use strict";
 const { about: { boxes }, isCalledBySource, isDoneForSource } = require("./askers.cjs");
 
@@ -20,9 +20,6 @@ const SEEN = {
   },
   Screen: { width: 1920, height: 1080, availWidth: 1920, availHeight: 1080, colorDepth: 24, pixelDepth: 24 },
 };
-//: answers that all callers get. jsdom asks each time it matches a selector, so looking up the caller would cost too
-//: much, and jsdom itself answers otherwise only until an element has had the focus
-const TOLD_TO_ALL = { Document: { hasFocus: true } };
 const OF_DOCUMENTS = /[\\/]node_modules[\\/]jsdom[\\/]/;
 //: the global object of this file's realm; Node before 12 has no name for it
 const world = new Function("return this")();
@@ -33,7 +30,7 @@ const view = world.document && world.document.defaultView;
 const NOT_ALWAYS_SHOWN =
   /^(?:area|base|basefont|datalist|dialog|head|input|link|meta|noembed|noframes|noscript|param|rp|script|source|style|template|title|track)$/i;
 //: the document's own function, which tests may replace
-const computed = view && view.getComputedStyle;
+let computed;
 //: a style sheet -> the number of its rules, and the selectors of the rules that hide elements
 const known = new WeakMap();
 
@@ -189,28 +186,37 @@ function giveName() {
     });
 }
 
-/** Make the page look visible, on a screen, and focused. */
+/** Make the page look visible and on a screen. */
 function giveView() {
   const told = (given) => (real) =>
     function () {
       return isCalledBySource() ? given : real.call(this);
     };
-  const toAll = (given) => () =>
+  Object.keys(SEEN).forEach(function (type) {
+    Object.keys(SEEN[type]).forEach((name) => replace(type, name, told(SEEN[type][name])));
+  });
+}
+
+/** Make the page look focused. jsdom, whose own answer is different only until an element has had the focus, asks each
+ * time it matches a selector: looking up the caller would cost too much. While it computes styles, it gets its own
+ * answer, since it would otherwise look for the element with the focus. */
+function giveFocus(isComputing) {
+  replace("Document", "hasFocus", (real) =>
     function () {
-      return given;
-    };
-  for (const [given, make] of [[SEEN, told], [TOLD_TO_ALL, toAll]])
-    Object.keys(given).forEach(function (type) {
-      Object.keys(given[type]).forEach((name) => replace(type, name, make(given[type][name])));
+      return !isComputing() || real.call(this);
     });
 }
 
-if (boxes) {
-  giveSizes();
-  giveBoxes();
-}
-giveMedia();
-giveTrust();
-giveName();
-giveView();
-hideFiles();
+module.exports = function (isComputing) {
+  computed = view && view.getComputedStyle;
+  if (boxes) {
+    giveSizes();
+    giveBoxes();
+  }
+  giveMedia();
+  giveTrust();
+  giveName();
+  giveView();
+  giveFocus(isComputing);
+  hideFiles();
+};

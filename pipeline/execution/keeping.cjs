@@ -47,6 +47,7 @@ const define = Object.defineProperty;
 const isDefined = Reflect.defineProperty;
 const described = Object.getOwnPropertyDescriptor;
 const parentOf = Object.getPrototypeOf;
+const { apply } = Reflect;
 const owns = Function.prototype.call.bind(Object.prototype.hasOwnProperty);
 //: the kept properties: object -> name -> whether it is `enumerable`; `show` returns the descriptor that all callers
 //: see (without it, only sources see a plain property), and `take` accepts a replacement
@@ -59,8 +60,10 @@ const bases = new WeakSet();
 let open = [];
 //: the realms whose functions are kept
 const realms = new WeakSet();
-//: what loops call in realms whose loops are not kept: object, name, its property
-const loops = [];
+//: properties that are too slow to keep: object, name, its property, its value, and whether they are in the realm of
+//: sources, of which Jest makes one for each test file; and how to find out whether all of them are as before
+let watched = [];
+let isAsBefore = () => true;
 //: prototypes from which many objects inherit: sources cannot give them the names in ASKED; and those of lists, whose
 //: places sources cannot define either
 const common = new WeakSet();
@@ -76,6 +79,9 @@ let pages = [];
 const elementsOf = new Set(OF_ELEMENTS.split(" "));
 //: the names of accessors that are kept
 const accessors = new Set();
+//: how often the document is computing styles at the moment; and its functions that do so, with ours in their place
+let computing = 0;
+const computed = new WeakMap();
 
 const isFunction = (value) => typeof value === "function";
 
@@ -129,7 +135,7 @@ function keepAccessor(owner, name) {
   const { enumerable } = own;
   let now = own;
   const get = function () {
-    restoreLoops();
+    restore();
     return now.get ? now.get.call(this) : now.value;
   };
   const set = own.set && function (other) {
@@ -145,7 +151,7 @@ function keepAccessor(owner, name) {
 }
 
 const namesOf = (owner) => Object.getOwnPropertyNames(owner).filter((name) => !DELETED.includes(name));
-const keepAll = (owner) => owner && keep(owner, namesOf(owner));
+const keepAll = (owner) => owner && keep(owner, namesOf(owner), { show: restored });
 
 /** The descriptor that a kept property would have if it were not kept; nothing for other properties. */
 function behind(owner, name) {
@@ -287,9 +293,9 @@ function isInPage(object) {
   }
 }
 
-/** Undo what sources assigned to loops before a test reads nodes by a method. Returns the method. */
+/** Undo what sources assigned to watched properties before anybody calls a method. Returns the method. */
 function restored(method) {
-  restoreLoops();
+  restore();
   return method;
 }
 
@@ -372,33 +378,84 @@ function iteratorsOf(world) {
   return made.map(parentOf).concat(generators, parentOf(generators));
 }
 
-/** Remember what loops call in a realm where keeping it would be too slow: V8 runs loops over kept methods up to 16
- * times as long. Sources cannot redefine it; what they assign is undone before tests read an element. */
-function watchLoops(world, at) {
-  const owners = OF_LOOPS.split(" ").map(at).concat(iteratorsOf(world));
-  owners.forEach((owner) => Object.getOwnPropertySymbols(owner).concat("next", "exec").forEach(function (name) {
-    const own = described(owner, name);
-    if (!own || !isFunction(own.value) || !own.configurable) return;
-    const loop = { owner, name, own };
-    loops.push(loop);
-    const take = function (given) {
-      loop.own = Object.assign({}, own, { value: "value" in given ? given.value : given.get.call(owner) });
-      define(owner, name, loop.own);
-    };
-    note(owner, name, { enumerable: false, show: () => loop.own, take });
-  }));
+/** Watch a property that V8 would handle slowly if it were kept. Sources cannot redefine it; what they assign is undone
+ * before anybody reads an element or calls a kept method. */
+function watch(owner, name, isOfSources) {
+  const own = described(owner, name);
+  if (!own || !own.configurable || !isFunction(owner[name])) return;
+  const place = { owner, name, own, value: owner[name], isOfSources };
+  watched.push(place);
+  const take = function (given) {
+    restore();
+    place.value = "value" in given ? given.value : given.get.call(owner);
+    place.own = Object.assign({ configurable: true, enumerable: own.enumerable },
+      given.get ? { get: given.get, set: own.set } : { value: place.value, writable: true });
+    define(owner, name, place.own);
+    isAsBefore = comparing();
+  };
+  note(owner, name, { enumerable: false, show: () => place.own, take });
 }
 
-/** Undo what sources assigned to what loops call. */
-function restoreLoops() {
-  for (let place = 0; place < loops.length; place++) {
-    const { owner, name, own } = loops[place];
-    if (owner[name] !== own.value) define(owner, name, own);
+/** Watch what loops call in a realm where keeping it would make loops up to 16 times as slow. */
+function watchLoops(world, at) {
+  OF_LOOPS.split(" ").map(at).concat(iteratorsOf(world)).forEach((owner) =>
+    Object.getOwnPropertySymbols(owner).concat("next", "exec").forEach((name) => watch(owner, name)));
+}
+
+/** Watch which class the methods of a class use for their result. Keeping it in any realm would make the methods of
+ * lists up to 7 times as slow in all realms, and those of regular expressions 4 times. */
+function watchKinds(world, isOfSources) {
+  OF_KINDS.map((name) => world[name]).forEach(function (type) {
+    watch(type.prototype, "constructor", isOfSources);
+    watch(type, Symbol.species, isOfSources);
+  });
+}
+
+/** Know when the document computes styles. */
+function watchStyles(world) {
+  const owners = [world, (world.document || {}).defaultView];
+  owners.filter((owner) => owner && isFunction(owner.getComputedStyle)).forEach(function (owner) {
+    const real = owner.getComputedStyle;
+    if (!computed.has(real)) computed.set(real, counted(real));
+    const own = described(owner, "getComputedStyle");
+    if (own && "value" in own) define(owner, "getComputedStyle", Object.assign(own, { value: computed.get(real) }));
+    else owner.getComputedStyle = computed.get(real);
+  });
+}
+
+function counted(real) {
+  const computes = function (element) {
+    computing++;
+    try {
+      return apply(real, this, arguments);
+    } finally {
+      computing--;
+    }
+  };
+  return define(computes, "name", { value: real.name, configurable: true });
+}
+
+/** Undo what sources assigned to watched properties, by which methods of lists work, too. */
+function restore() {
+  for (let at = 0; !isAsBefore() && at < watched.length; at++) {
+    const { owner, name, own, value } = watched[at];
+    if (owner[name] !== value) define(owner, name, own);
   }
 }
 
-/** Remove properties that were added to all objects, as only sources do by assignment. */
+/** How to find out whether all watched properties are as before. Tests read elements so often that each comparison has
+ * code of its own, which V8 can optimize: a loop takes ten times as long. */
+function comparing() {
+  const parts = watched.map((_, at) => `o${at}[n${at}] === v${at}`);
+  const words = [].concat(...watched.map((_, at) => [`o${at}`, `n${at}`, `v${at}`]));
+  const given = [].concat(...watched.map(({ owner, name, value }) => [owner, name, value]));
+  return new Function(...words, `return () => ${parts.join(" && ") || true};`)(...given);
+}
+
+/** Remove properties that were added to all objects, as only sources do by assignment, and undo what sources assigned to
+ * watched properties. */
 function clearBases() {
+  restore();
   open.forEach(function ({ base, names }) {
     const found = Reflect.ownKeys(base);
     if (found.length === names.size) return;
@@ -411,22 +468,9 @@ function clearBases() {
 function keepLoops(world, at) {
   OF_LOOPS.split(" ").map(at).concat(iteratorsOf(world)).forEach(function (owner) {
     keepAll(owner);
-    keep(owner, Object.getOwnPropertySymbols(owner));
+    keep(owner, Object.getOwnPropertySymbols(owner), { show: restored });
   });
   OF_GLOBALS.split(" ").forEach((name) => keepGlobal(world, name));
-}
-
-/** Keep which class the methods of a class use for their result. Constructors are kept in the realm of sources only,
- * since V8 runs lists without their own one slowly. */
-function keepKinds(world, isOfSources) {
-  OF_KINDS.forEach(function (name) {
-    const type = world[name];
-    if (isOfSources) keep(type.prototype, ["constructor"]);
-    const own = described(type, Symbol.species);
-    if (!own || !own.configurable) return;
-    define(type, Symbol.species, Object.assign({}, own, { configurable: false }));
-    note(type, Symbol.species, { enumerable: false, show: () => own, take() {} });
-  });
 }
 
 /** Keep sources from answering for all objects, or for all values of a kind, when an assertion compares them. The other
@@ -506,7 +550,8 @@ function keepRealm(world, ofSources) {
   const at = (place) => place.split(".").reduce((owner, name) => owner && owner[name], world);
   markBound(world);
   world.Proxy = deafProxy(world.Proxy);
-  keepKinds(world, world === ofSources);
+  if (world === ofSources) watched = watched.filter((place) => !place.isOfSources);
+  watchKinds(world, world === ofSources);
   keepAsked(world);
   OF_LANGUAGE.split(" ").forEach((place) => keepAll(at(place)));
   if (world === ofSources) {
@@ -519,6 +564,7 @@ function keepRealm(world, ofSources) {
   } else {
     watchLoops(world, at);
   }
+  isAsBefore = comparing();
   keepElements();
   if ((described(world, "document") || {}).get) keepGlobal(world, "document");
   else keep(world, ["document"], { isKept: Boolean });
@@ -554,5 +600,6 @@ function keepProcess(own, isHidden) {
 }
 
 module.exports = {
-  behind, clearBases, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, markBound, note,
+  behind, clearBases, closeRealm, isComputing: () => computing > 0, keepDefining, keepNode, keepProcess, keepRealm,
+  markBound, note, watchStyles,
 };

@@ -9,8 +9,9 @@ const {
   isReadForSource, isUsedBySource, ownStack, stackOf,
 } = require("./askers.cjs");
 const { hidden, hide, hideFiles, isHiddenFile, isTest, isWithin, isWithinRoot, scratch } = require("./files.cjs");
-const { clearBases, closeRealm, keepDefining, keepNode, keepProcess, keepRealm, markBound, note } =
-  require("./keeping.cjs");
+const {
+  clearBases, closeRealm, isComputing, keepDefining, keepNode, keepProcess, keepRealm, markBound, note, watchStyles,
+} = require("./keeping.cjs");
 const { INSTALLED, isDenied } = require("./modules.cjs");
 const { deafProxy, secrets, veil } = require("./veiling.cjs");
 //: environment variables of runners, which are removed for everyone
@@ -405,10 +406,12 @@ module.exports = {
   hideFrames,
   hideImports,
   hideTimes,
+  isComputing,
   keepDefining,
   keepRealm,
   note,
   secrets,
   show: (page) => (isPage = page),
   veil,
+  watchStyles,
 };

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from disguise import PAGE, install, said
+from disguise import PAGE, install, put, run, said
 
 pytestmark = pytest.mark.rule("test-aware")
 
@@ -113,6 +113,10 @@ def test_modules_are_found_and_the_console_prints_in_a_page(begin: Path) -> None
         ("delete Array[Symbol.species]; Array[Symbol.species] = Object;", "!Array.isArray([1].map(String))"),
         ("Array.prototype.constructor = { [Symbol.species]: Object };", "!Array.isArray([1].map(String))"),
         (
+            "delete RegExp[Symbol.species]; RegExp[Symbol.species] = function () { return { exec: () => null }; };",
+            "'a b'.split(/ /).length === 1",
+        ),
+        (
             "Object.defineProperty(Array.prototype, 'constructor', { value: { [Symbol.species]: Object } });",
             "!Array.isArray([1].map(String))",
         ),
@@ -179,6 +183,13 @@ def test_sources_cannot_replace_functions_that_others_call(begin: Path, source: 
     safely = "(act) => { try { return act(); } catch (error) { return false; } }"
     print_it = f'const fs = require("fs"); console.log(Boolean(({safely})(() => ({test}))));'
     assert said(begin, f"safely(() => {{ {source} }});", print_it) == "false"
+
+
+@pytest.mark.parametrize("protector", ["ArraySpeciesProtector", "RegExpSpeciesProtector"])
+def test_the_disguise_does_not_make_lists_and_patterns_slow(begin: Path, protector: str) -> None:
+    """V8's fast code for their methods, in all realms, ends with the first change to their constructors."""
+    repo = put(begin, "", f"console.log(%{protector}());", made="null", disguised=True)
+    assert run(repo, "--allow-natives-syntax", "Menu.test.cjs") == "true"
 
 
 #: whether the code runs in Node, and a function of a library that checks this
@@ -444,6 +455,16 @@ def test_a_style_replaced_by_a_test_is_used(begin: Path) -> None:
     page = SHOWING.replace("ELEMENT", json.dumps({"computed": "block"}))
     test = 'getComputedStyle = () => ({ display: "none" });\nconsole.log(require("./menu.cjs")(element));'
     assert said(begin, "return element.getBoundingClientRect().width;", test, page=page) == "0"
+
+
+def test_a_page_has_the_focus_except_while_its_styles_are_computed(begin: Path) -> None:
+    """jsdom asks for the focus each time it matches a selector, and would then look for the element that has it."""
+    style = '() => ({ display: "none" })'
+    page = PAGE.replace(style, "() => ({ display: document.hasFocus() })").replace(
+        "createElement()", "hasFocus() { return false; } createElement()"
+    )
+    assert page.count("hasFocus") == 2
+    assert said(begin, "return [document.hasFocus(), getComputedStyle(element).display];", page=page) == "true,false"
 
 
 def test_elements_have_no_boxes_if_snapshots_show_them(begin: Path) -> None:
