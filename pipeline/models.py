@@ -45,6 +45,7 @@ def _row(model: Any) -> dict[str, Any]:
     return {
         "model": model.name,
         "kind": model.kind,
+        "batch": model.in_batches,
         "context": model.context,
         "price": [format(price, "f") for price in model.price[:3]],
         "limit": model.limits.get("max_parallel_requests"),
@@ -55,7 +56,8 @@ def _row(model: Any) -> dict[str, Any]:
 def _shown(row: dict[str, Any]) -> tuple[Any, ...]:
     usable = f"set {', '.join(row['missing'])}" if row["missing"] else "yes"
     prices = map(_per_million, row["price"])
-    return (row["model"], row["kind"], row["context"] or "", *prices, row["limit"] or "", usable)
+    kind = f"{row['kind']}, in batches" if row["batch"] else row["kind"]
+    return (row["model"], kind, row["context"] or "", *prices, row["limit"] or "", usable)
 
 
 def _per_million(price: str) -> str:

@@ -25,8 +25,8 @@ const OF_RUNNERS = /jest|vitest|mocha|karma|jsdom|happyDOM|matchers?-object|TEST
 const OF_VALUES = {
   Object: "is keys entries getOwnPropertyNames getOwnPropertyDescriptor",
   "Object.prototype": "hasOwnProperty toString valueOf",
-  "Array.prototype": "includes indexOf every some find forEach join",
-  "String.prototype": "includes indexOf match replace trim startsWith endsWith toLowerCase toString valueOf",
+  "Array.prototype": "includes indexOf every some filter map find forEach join",
+  "String.prototype": "includes indexOf match replace trim startsWith endsWith split toLowerCase toString valueOf",
   "RegExp.prototype": "test exec",
   "Map.prototype": "get has",
   "Set.prototype": "has",
@@ -46,7 +46,7 @@ function keep(owner, names) {
   names.forEach(function (name) {
     const own = owner && described(owner, name);
     if (!own || !own.configurable || !("value" in own)) return;
-    const get = () => own.value;
+    const get = () => machine.restored(own.value);
     const set = function (other) {
       if (this !== owner) define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
     };

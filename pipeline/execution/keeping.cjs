@@ -601,5 +601,5 @@ function keepProcess(own, isHidden) {
 
 module.exports = {
   behind, clearBases, closeRealm, isComputing: () => computing > 0, keepDefining, keepNode, keepProcess, keepRealm,
-  markBound, note, watchStyles,
+  markBound, note, restored, watchStyles,
 };

@@ -10,7 +10,8 @@ const {
 } = require("./askers.cjs");
 const { hidden, hide, hideFiles, isHiddenFile, isTest, isWithin, isWithinRoot, scratch } = require("./files.cjs");
 const {
-  clearBases, closeRealm, isComputing, keepDefining, keepNode, keepProcess, keepRealm, markBound, note, watchStyles,
+  clearBases, closeRealm, isComputing, keepDefining, keepNode, keepProcess, keepRealm, markBound, note, restored,
+  watchStyles,
 } = require("./keeping.cjs");
 const { INSTALLED, isDenied } = require("./modules.cjs");
 const { deafProxy, secrets, veil } = require("./veiling.cjs");
@@ -410,6 +411,7 @@ module.exports = {
   keepDefining,
   keepRealm,
   note,
+  restored,
   secrets,
   show: (page) => (isPage = page),
   veil,

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.llm.chat import OWN, Message, chat, connect
+from pipeline.llm.models import TIME_LIMIT
 
 M = TypeVar("M", bound=BaseModel)
 #: from the text of an answer to its content. Raises BadAnswer
@@ -39,7 +40,7 @@ class Request:
     """What is asked, which model, and how its answer is read.
 
     `again` is the message after an unreadable answer, with {} for the problem; `parameters` are those of OpenAI's
-    protocol; `key` is a key of the gateway at `base_url`.
+    protocol; `key` is a key of the gateway at `base_url`, and `seconds` the time for an answer.
     """
 
     base_url: str
@@ -49,6 +50,7 @@ class Request:
     read: Read
     again: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = TIME_LIMIT
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Answer:
 
 def ask(request: Request, line: httpx.Client | None = None) -> Answer:
     """The answer to a request, over a connection that threads may share, or over a new one."""
-    with nullcontext(line) if line else connect(request.base_url) as gateway:
+    with nullcontext(line) if line else connect(request.base_url, request.seconds) as gateway:
         try:
             return _read(request, gateway)
         except InfrastructureError as error:

@@ -13,10 +13,9 @@ import httpx
 
 from pipeline.core.errors import InfrastructureError
 from pipeline.llm.ledger import BUDGET_EXCEEDED
+from pipeline.llm.models import TIME_LIMIT
 from pipeline.llm.prices import Usage, usage_of
 
-#: seconds for an answer, including the gateway's retries
-TIME_LIMIT = 1800
 #: the header with the gateway's cause of a missing answer (policy.py)
 CAUSE = "x-a11y-bench-cause"
 #: causes for which the request itself is to blame: asking again would not help
@@ -25,9 +24,9 @@ OWN = ("context", "refused")
 Message = dict[str, str]
 
 
-def connect(base_url: str) -> httpx.Client:
-    """A connection to a gateway's address, which the caller closes; threads may share it."""
-    return httpx.Client(base_url=base_url, timeout=TIME_LIMIT)
+def connect(base_url: str, seconds: float = TIME_LIMIT) -> httpx.Client:
+    """A connection to a gateway's address, with seconds for an answer. The caller closes it; threads may share it."""
+    return httpx.Client(base_url=base_url, timeout=seconds)
 
 
 class Completion(NamedTuple):

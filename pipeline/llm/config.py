@@ -8,12 +8,12 @@ to reach a provider are passed on.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pipeline.core.shipped import ROOT
-from pipeline.llm.models import PRICES, Model, ModelList
+from pipeline.llm.models import BATCH_LIMIT, PRICES, Model, ModelList
 
 #: the settings of a deployed proxy besides its models
 SETTINGS = ROOT / "docker" / "proxy" / "config.yaml"
@@ -42,13 +42,16 @@ QUIET = {
 }
 
 
-def configuration(models: ModelList, responses: Path | None = None) -> dict[str, Any]:
-    """LiteLLM's configuration. `responses` is the folder of the cache; without it, nothing is cached."""
+def configuration(
+    models: ModelList, responses: Path | None = None, batch_address: Callable[[str], str] = str
+) -> dict[str, Any]:
+    """LiteLLM's configuration. `responses` is the folder of the cache; without it, nothing is cached. `batch_address`
+    returns the address of a model whose requests are sent in batches."""
     import yaml
 
     settings = yaml.safe_load(SETTINGS.read_text(encoding="utf-8"))
     return {
-        "model_list": [_entry(model) for model in models.models.values()],
+        "model_list": [_entry(model, batch_address) for model in models.models.values()],
         "router_settings": settings["router_settings"],
         "litellm_settings": {
             **settings["litellm_settings"],
@@ -76,11 +79,12 @@ def _cache(responses: Path | None) -> dict[str, Any]:
     }
 
 
-def _entry(model: Model) -> dict[str, Any]:
+def _entry(model: Model, batch_address: Callable[[str], str]) -> dict[str, Any]:
     """A model's entry for LiteLLM, which calculates in floats; we do not use its sums."""
+    batch = {"api_base": batch_address(model.name), "timeout": BATCH_LIMIT} if model.in_batches else {}
     prices = {name: float(price) for name, price in zip(PRICES, model.price[:4], strict=True)}
     info = {name: float(value) if "cost" in name else value for name, value in model.entry["model_info"].items()}
-    return {**model.entry, "model_info": info | prices}
+    return {**model.entry, "litellm_params": model.entry["litellm_params"] | batch, "model_info": info | prices}
 
 
 def environment(
@@ -89,9 +93,11 @@ def environment(
     """The whole environment of the proxy's process, which accepts the keys of `gateway`; `environ` is the caller's."""
     settings = {"ledger": str(ledger), "gateway": gateway, "models": listed(models), "limits": limits(models)}
     passed = {*PASSED, *(name for model in models.models.values() for name in model.environment)}
+    direct = {name: f"{environ.get(name, '')},127.0.0.1".lstrip(",") for name in ("NO_PROXY", "no_proxy")}
     return {
         **BACK_OFF,
         **{name: environ[name] for name in sorted(passed) if name in environ},
+        **direct,
         **QUIET,
         "HOME": str(home),
         "PYTHONPATH": str(home),

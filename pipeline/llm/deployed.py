@@ -87,7 +87,11 @@ class DeployedGateway(Gateway):
         ]
 
     def _check(self, model: Model) -> None:
-        """Raise UserError unless the proxy serves the model of the list, at the list's prices, within its limits."""
+        """Raise UserError unless the proxy serves the model of the list, at the list's prices, within its limits. It
+        sends no batches."""
+        if model.in_batches:
+            hint = f"unset {PROXY_URL} for this model, or choose one without 'batch' in {self.models.path}"
+            raise UserError(f"'{model.name}' is asked in batches, which a proxy with a database cannot send", hint=hint)
         if model.name not in self._served:
             raise unknown("model of the LiteLLM proxy", model.name, list(self._served))
         listed, actual = _facts(model.entry), _facts(self._served[model.name])

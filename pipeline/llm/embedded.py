@@ -14,6 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from pipeline.core.vendors import vendor_python
+from pipeline.llm.batches import Batches
 from pipeline.llm.config import configuration, environment
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.gateway import Gateway
@@ -68,10 +69,13 @@ def embedded_gateway(
     python = vendor_python("litellm", say)
     gateway = EmbeddedGateway(models, ledger, environ)
     master_key = f"sk-{secrets.token_urlsafe(32)}"
-    settings = configuration(models, responses and responses.absolute())
     try:
-        with tempfile.TemporaryDirectory(prefix="a11y-bench-gateway-") as folder:
+        with (
+            Batches(models, ledger.path.with_name("batches"), environ, say) as batches,
+            tempfile.TemporaryDirectory(prefix="a11y-bench-gateway-") as folder,
+        ):
             home = Path(folder)
+            settings = configuration(models, responses and responses.absolute(), batches.address)
             surroundings = environment(models, ledger.path, home, master_key, environ, gateway.id)
             with running_proxy(python, home, settings, surroundings, say=say, log=log) as address:
                 gateway.base_url = f"{address}/v1"

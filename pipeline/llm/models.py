@@ -47,6 +47,10 @@ _SHAPING = ("mode", "supports_vision", "max_input_tokens")
 LIMITS = ("max_parallel_requests", *PACES)
 #: the field of `model_info` that says how many answers one request may ask for
 CHOICES = "max_choices"
+#: the field of `model_info` that says whether requests are sent in batches, and the providers that can be asked so
+BATCH, OF_BATCHES = "batch", "openai/"
+#: seconds for an answer, including the gateway's retries; and for a batch, which a provider answers within a day
+TIME_LIMIT, BATCH_LIMIT = 1800, 90_000
 #: fields of `model_info` with the most tokens of a prompt and of an answer
 TOKENS = ("max_input_tokens", "max_output_tokens", "max_tokens")
 _VARIABLE = re.compile(r"^os\.environ/(\w+)$")
@@ -88,6 +92,16 @@ class Model:
     def choices(self) -> int:
         """How many answers one request may ask for (`n`), whose prompt is paid for once; 1 by default."""
         return self.entry["model_info"].get(CHOICES, 1)
+
+    @property
+    def in_batches(self) -> bool:
+        """Whether its requests are sent in batches."""
+        return self.entry["model_info"].get(BATCH) is True
+
+    @property
+    def time_limit(self) -> int:
+        """Seconds for an answer."""
+        return BATCH_LIMIT if self.in_batches else TIME_LIMIT
 
     @property
     def shaping(self) -> dict[str, Any]:
@@ -213,6 +227,7 @@ def _model(location: _Location, entry: Any) -> Model:
     for length in TOKENS:
         if info.get(length) is not None and (type(info[length]) is not int or info[length] < 1):
             raise location.error(f"model_info.{length}", f"'{info[length]}' is not a number of tokens", "write 128000")
+    _check_batch(location, parameters, info)
     return Model(name, kind, _prices(location, info), info.get("scripted") is True, variables, limits, entry)
 
 
@@ -221,6 +236,16 @@ def _check_key(location: _Location, parameters: dict[str, Any]) -> None:
     if key != NO_KEY and not _VARIABLE.match(key):
         hint = f"write os.environ/NAME and put the key into that environment variable; {NO_KEY} if none is needed"
         raise location.error("litellm_params.api_key", "a key must not be written in this file", hint)
+
+
+def _check_batch(location: _Location, parameters: dict[str, Any], info: dict[str, Any]) -> None:
+    if type(info.get(BATCH, False)) is not bool:
+        raise location.error(f"model_info.{BATCH}", f"'{info[BATCH]}' is neither true nor false")
+    if info.get(BATCH) and info["mode"] != "chat":
+        raise location.error(f"model_info.{BATCH}", "only chats are sent in batches", "leave it out")
+    if info.get(BATCH) and not parameters["model"].startswith(OF_BATCHES):
+        hint = f"write {OF_BATCHES}NAME, and the provider's api_base if it is not OpenAI"
+        raise location.error("litellm_params.model", "batches are sent in OpenAI's protocol only", hint)
 
 
 def _check_lengths(location: _Location, parameters: dict[str, Any]) -> None:

@@ -97,7 +97,7 @@ class Sample(Generic[Q]):
         """The answers in order. After a failure, no more are asked for."""
         tell(Event(self.name, f"asking {self.request.model}"))
         answers: list[Answer] = []
-        with connect(self.request.base_url) as line:
+        with connect(self.request.base_url, self.request.seconds) as line:
             for number in self.numbers:
                 answers.append(ask(self.request, line))
                 if answers[-1].failure:
@@ -207,5 +207,6 @@ class Panel(Generic[Q]):
             rubric.read,
             rubric.again,
             self.parameters,
+            gateway.models.get(self.asked.model).time_limit,
         )
         return Sample(holder, question, tuple(self.samples(question).missing()), request)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from pipeline.core.errors import UserError
 from pipeline.core.texts import read_toml
@@ -35,6 +35,8 @@ class Answer(NamedTuple):
 class ScriptedModel:
     """A context manager; `url` is the base URL. `requests` holds all received requests, in order."""
 
+    #: speaks the protocol
+    handler: ClassVar[type[Handler]] = Handler
     answers: list[Answer]
     requests: list[Received] = field(default_factory=list)
     _answered: int = 0
@@ -70,7 +72,7 @@ class ScriptedModel:
         raise Refusal(400, f"no scripted answer for a prompt that begins: {prompt[:200]}")
 
     def __enter__(self) -> Self:
-        self._server = _Server(("127.0.0.1", 0), partial(Handler, self))
+        self._server = _Server(("127.0.0.1", 0), partial(self.handler, self))
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
         return self
 

@@ -72,7 +72,7 @@ class Write:
     def perform(self, tell: Tell) -> Written:
         tell(Event(self.name, "asking"))
         started = time.monotonic()
-        with connect(self.base_url) as client:
+        with connect(self.base_url, self.model.time_limit) as client:
             answer = say(client, self.secret, self.model.name, list(self.messages), **self.parameters)
         latency = round(time.monotonic() - started, 3)
         if answer.usage is None:
