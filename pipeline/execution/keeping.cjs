@@ -151,7 +151,7 @@ function keepAccessor(owner, name) {
 }
 
 const namesOf = (owner) => Object.getOwnPropertyNames(owner).filter((name) => !DELETED.includes(name));
-const keepAll = (owner) => owner && keep(owner, namesOf(owner), { show: restored });
+const keepAll = (owner, show) => owner && keep(owner, namesOf(owner), { show });
 
 /** The descriptor that a kept property would have if it were not kept; nothing for other properties. */
 function behind(owner, name) {
@@ -379,7 +379,7 @@ function iteratorsOf(world) {
 }
 
 /** Watch a property that V8 would handle slowly if it were kept. Sources cannot redefine it; what they assign is undone
- * before anybody reads an element or calls a kept method. */
+ * before anybody reads an element or calls a kept method of the sources' realm. */
 function watch(owner, name, isOfSources) {
   const own = described(owner, name);
   if (!own || !own.configurable || !isFunction(owner[name])) return;
@@ -467,7 +467,7 @@ function clearBases() {
 /** Keep the methods that loops call, and the global names of the language's classes. */
 function keepLoops(world, at) {
   OF_LOOPS.split(" ").map(at).concat(iteratorsOf(world)).forEach(function (owner) {
-    keepAll(owner);
+    keepAll(owner, restored);
     keep(owner, Object.getOwnPropertySymbols(owner), { show: restored });
   });
   OF_GLOBALS.split(" ").forEach((name) => keepGlobal(world, name));
@@ -553,7 +553,7 @@ function keepRealm(world, ofSources) {
   if (world === ofSources) watched = watched.filter((place) => !place.isOfSources);
   watchKinds(world, world === ofSources);
   keepAsked(world);
-  OF_LANGUAGE.split(" ").forEach((place) => keepAll(at(place)));
+  OF_LANGUAGE.split(" ").forEach((place) => keepAll(at(place), world === ofSources ? restored : undefined));
   if (world === ofSources) {
     keepReading();
     keepEvents(world);

@@ -185,6 +185,22 @@ def test_sources_cannot_replace_functions_that_others_call(begin: Path, source: 
     assert said(begin, f"safely(() => {{ {source} }});", print_it) == "false"
 
 
+def test_no_source_is_behind_what_a_runner_compiles(begin: Path) -> None:
+    """Compilers ask so often that looking for sources on the stack took longer than compiling. Sources get the answers
+    for sources again, once a file is compiled, even if it cannot be."""
+    compiles = (
+        "const { compiler } = require(`${process.env.BEGIN}/askers.cjs`);"
+        "const compile = compiler((act) => act());"
+        "const fails = () => { throw new Error('syntax'); };"
+        "try { compile(fails); } catch (error) { element.failed = error.message; }"
+        "console.log([compile(told), told(), element.failed]);"
+    )
+    source = "return () => typeof process.versions.node;"
+    repo = put(begin, source, compiles, made="{}", disguised=True)
+    (repo / "start.cjs").write_text(f'{PAGE}\nrequire("./Menu.test.cjs");')
+    assert run(repo, "start.cjs", BEGIN=str(begin.parent)) == "[ 'string', 'undefined', 'syntax' ]"
+
+
 @pytest.mark.parametrize("protector", ["ArraySpeciesProtector", "RegExpSpeciesProtector"])
 def test_the_disguise_does_not_make_lists_and_patterns_slow(begin: Path, protector: str) -> None:
     """V8's fast code for their methods, in all realms, ends with the first change to their constructors."""
