@@ -411,15 +411,16 @@ function watchKinds(world, isOfSources) {
   });
 }
 
-/** Know when the document computes styles. */
+/** Know when the document computes styles, by functions in place of its own. */
 function watchStyles(world) {
   const owners = [world, (world.document || {}).defaultView];
   owners.filter((owner) => owner && isFunction(owner.getComputedStyle)).forEach(function (owner) {
     const real = owner.getComputedStyle;
     if (!computed.has(real)) computed.set(real, counted(real));
     const own = described(owner, "getComputedStyle");
-    if (own && "value" in own) define(owner, "getComputedStyle", Object.assign(own, { value: computed.get(real) }));
-    else owner.getComputedStyle = computed.get(real);
+    const value = computed.get(real);
+    if (own && "value" in own) isDefined(owner, "getComputedStyle", Object.assign(own, { value }));
+    else Reflect.set(owner, "getComputedStyle", value);
   });
 }
 
