@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -35,3 +36,14 @@ def test_the_table_shows_prices_per_million(monkeypatch: pytest.MonkeyPatch) -> 
     (line,) = [line for line in shown.splitlines() if "gemini-2.5-flash" in line]
     assert [cell.strip() for cell in line.split("│")][4:6] == ["0.3", "2.5"]
     assert "set GEMINI_API_KEY" in line
+
+
+def test_the_table_shows_which_models_are_asked_in_batches(tmp_path: Path) -> None:
+    listed = tmp_path / "models.yaml"
+    info = '{mode: chat, batch: true, input_cost_per_token: "0", output_cost_per_token: "0"}'
+    listed.write_text(
+        f"model_list:\n  - model_name: cheap\n    litellm_params: {{model: openai/cheap}}\n    model_info: {info}\n"
+    )
+    assert rows("--models", str(listed))["cheap"]["batch"]
+    shown = CliRunner().invoke(command, ["--models", str(listed)], catch_exceptions=False).output
+    assert "chat, in batches" in shown
