@@ -120,6 +120,8 @@ class Batches:
                 path.unlink(missing_ok=True)
                 _lock_of(path).unlink(missing_ok=True)
             held.release()
+        with suppress(OSError):  # it is missing, or not empty
+            self._folder.rmdir()
 
     def address(self, model: str) -> str:
         """The address at which a model's requests are collected."""

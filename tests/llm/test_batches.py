@@ -86,7 +86,7 @@ def test_requests_that_come_together_are_one_batch(listed: Path, provider: Batch
     assert provider.batches["batch-0"]["endpoint"] == "/v1/chat/completions"
     assert {request.authorization for request in provider.requests if "batches" in request.path} == {"Bearer a key"}
     assert said[-1] == "batch batch-0 (cheap): completed, 9 of 9 answered"
-    assert not journals(listed)
+    assert not listed.with_name("batches").exists()
 
 
 def test_later_requests_are_another_batch(listed: Path, provider: BatchModel) -> None:
