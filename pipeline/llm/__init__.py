@@ -14,6 +14,7 @@
     ledger, ledger_file       keys (hashed) and requests; their file
     costs, spending           `data/costs.csv`; sums, and whether they agree
     scripted, provider        the model of tests and demo, and its protocol
+    loopback                  a server for programs of this machine
     money, replays            reserving what a request may cost, unless its answer is a replay
     proxy, hooks, policy, fence, ends, turns, paced, prices      what else runs inside the proxies
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +30,7 @@ import httpx
 from pipeline.core import journal
 from pipeline.core.cache import lock
 from pipeline.core.record import Record
+from pipeline.llm.loopback import LoopbackServer
 from pipeline.llm.models import BATCH_LIMIT, Model, ModelList
 
 #: the provider's address if the list names none
@@ -108,13 +109,11 @@ class Batches:
         self._held: dict[Path, filelock.BaseFileLock] = {}
 
     def __enter__(self) -> Batches:
-        self._server = _Server(("127.0.0.1", 0), partial(_Handler, self))
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        self._server = LoopbackServer(partial(_Handler, self))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.close()
         for path, held in self._held.items():
             if not path.exists() or not _unanswered(path):
                 path.unlink(missing_ok=True)
@@ -125,7 +124,7 @@ class Batches:
 
     def address(self, model: str) -> str:
         """The address at which a model's requests are collected."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/{quote(model, safe='')}/v1"
+        return f"{self._server.url}/{quote(model, safe='')}/v1"
 
     def answer(self, model: str, route: str, key: str, body: dict[str, Any]) -> tuple[int, bytes]:
         """The status and the text of the provider's answer; returns when the batch has ended."""
@@ -317,13 +316,6 @@ def _problems(state: Mapping[str, Any]) -> str:
     """What a provider says about a batch that failed."""
     problems = (state.get("errors") or {}).get("data") or ()
     return "; ".join(str(problem.get("message", "")) for problem in problems)[:1000]
-
-
-class _Server(ThreadingHTTPServer):
-    """A thread for each request that waits; simultaneous connections are queued."""
-
-    daemon_threads = True
-    request_queue_size = 1024
 
 
 class _Handler(BaseHTTPRequestHandler):

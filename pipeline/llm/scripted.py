@@ -11,12 +11,12 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 from pipeline.core.errors import UserError
 from pipeline.core.texts import read_toml
+from pipeline.llm.loopback import LoopbackServer
 from pipeline.llm.provider import Fault, Handler, Output, Received, Refusal
 
 #: (instance, step) -> texts that occur together only in the prompt of that step for that instance
@@ -72,24 +72,15 @@ class ScriptedModel:
         raise Refusal(400, f"no scripted answer for a prompt that begins: {prompt[:200]}")
 
     def __enter__(self) -> Self:
-        self._server = _Server(("127.0.0.1", 0), partial(self.handler, self))
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        self._server = LoopbackServer(partial(self.handler, self))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.close()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-
-
-class _Server(ThreadingHTTPServer):
-    """Simultaneous connections are queued: a refused one would be retried only after a second."""
-
-    daemon_threads = True
-    request_queue_size = 128
+        return f"{self._server.url}/v1"
 
 
 def load_answers(path: Path, markers_of: MarkersOf) -> list[Answer]:
