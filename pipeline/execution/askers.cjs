@@ -15,6 +15,7 @@ const scratch = path.dirname(__dirname);
 const INSTALLED = /(?:^|[\\/])node_modules[\\/]/;
 const { statSync } = fs;
 const { toString: errorText } = Error.prototype;
+const { apply } = Reflect;
 const started = Date.now();
 //: runners' packages that load modules themselves
 const LOADERS = /[\\/]node_modules[\\/](?:@jest|@vitest|jest|vite-node|vitest)(?![a-z0-9])/;
@@ -118,20 +119,24 @@ function isOwnFile(name) {
   return !isWithin(name, scratch) && (!isForeign || isNew(name));
 }
 
-//: how many files the runner is compiling at the moment. No source is behind what compilers do, and they do so much that
-//: looking at the stack each time takes longer than compiling
-let compiling = 0;
+/** Notices when functions are running: `within` wraps a function, and `isNow` says whether one of those is running. */
+function noticing() {
+  let depth = 0;
+  const within = (real) =>
+    function () {
+      depth++;
+      try {
+        return apply(real, this, arguments);
+      } finally {
+        depth--;
+      }
+    };
+  return { isNow: () => depth > 0, within };
+}
 
-/** A function of the runner that compiles a file. */
-const compiler = (real) =>
-  function () {
-    compiling++;
-    try {
-      return Reflect.apply(real, this, arguments);
-    } finally {
-      compiling--;
-    }
-  };
+//: whether the runner is compiling a file. No source is behind what compilers do, and they do so much that looking at the
+//: stack each time takes longer than compiling
+const compiling = noticing();
 
 const isWithin = (name, folder) => `${name}${path.sep}`.startsWith(`${folder}${path.sep}`);
 
@@ -192,14 +197,14 @@ function nearest() {
 
 /** Whether the innermost frame that is not ours is not a source's, and makes Node load a module. */
 function isLoadedByLibrary() {
-  if (compiling) return true;
+  if (compiling.isNow()) return true;
   const file = nearest();
   return stack.isLoading() && !isSource(file);
 }
 
 /** Whether a source calls us, directly or through files whose names match `through`. */
 function isCalledBySource(through) {
-  if (compiling) return false;
+  if (compiling.isNow()) return false;
   const file = nearest();
   if (!through || !through.test(file)) return isSource(file);
   return running(SHALLOW, (one) => (through.test(one) ? undefined : isSource(one))) === true;
@@ -216,20 +221,20 @@ const isUsedBySource = () => isCalledDirectly(INSIDE);
 
 /** Whether the code of a source's file uses this, and nothing of Node on its behalf. */
 function isReadBySource() {
-  if (compiling) return false;
+  if (compiling.isNow()) return false;
   const file = nearest();
   return file !== MADE && !stack.isInside() && isSource(file);
 }
 
 /** Whether a source calls us, directly or through libraries. */
 function isDoneForSource() {
-  return !compiling && running(FEW, (file) => (isOwn(file) ? isSource(file) : undefined)) === true;
+  return !compiling.isNow() && running(FEW, (file) => (isOwn(file) ? isSource(file) : undefined)) === true;
 }
 
 /** The same, except through libraries for tests or files that match `own`: whether a source asks for what only these may
  * know. */
 function isReadForSource(own) {
-  if (compiling) return false;
+  if (compiling.isNow()) return false;
   const file = nearest();
   if (file === NODE) return true; // it calls a function of the language that a source gave it
   if (isOwn(file)) return isSource(file);
@@ -240,7 +245,7 @@ function isReadForSource(own) {
  * with `isLoading`, Node's own loading of modules counts like a runner's. If only libraries are on the stack, a source may
  * have given them a function to call: the answer is then `isOfNobody`, unless one of them belongs to a runner. */
 function isOnBehalfOfSource(isLoading, isOfNobody) {
-  if (compiling) return false;
+  if (compiling.isNow()) return false;
   if (LOADERS.test(nearest()) || (isLoading && stack.isLoading())) return false; // the most frequent case
   let isOfLibrary = false;
   let isOfRunner = false;
@@ -292,7 +297,6 @@ function stackOf(error, sites) {
 }
 
 module.exports = {
-  LOADER, about, compiler, headOf, isCompiling: () => compiling > 0, isSource, isCalledBySource, isCalledDirectly,
-  isDoneForSource, isLoadedByLibrary, isOnBehalfOfSource, isReadBySource, isReadForSource, isUsedBySource, ownStack,
-  stackOf,
+  LOADER, about, compiling, headOf, isSource, isCalledBySource, isCalledDirectly, isDoneForSource, isLoadedByLibrary,
+  isOnBehalfOfSource, isReadBySource, isReadForSource, isUsedBySource, noticing, ownStack, stackOf,
 };

@@ -3,7 +3,7 @@
 // replace anything, unless a source has them do it. Loaded once in each process; each realm is kept separately.
 "use strict";
 const { types } = require("util");
-const { isCalledBySource, isDoneForSource } = require("./askers.cjs");
+const { isCalledBySource, isDoneForSource, noticing } = require("./askers.cjs");
 const { keysOf } = require("./early.cjs");
 const { deafProxy, hideProperties, isNode, marked, replace, see } = require("./veiling.cjs");
 //: objects with the language's functions, except those that fake clocks replace
@@ -47,7 +47,6 @@ const define = Object.defineProperty;
 const isDefined = Reflect.defineProperty;
 const described = Object.getOwnPropertyDescriptor;
 const parentOf = Object.getPrototypeOf;
-const { apply } = Reflect;
 const owns = Function.prototype.call.bind(Object.prototype.hasOwnProperty);
 //: the kept properties: object -> name -> whether it is `enumerable`; `show` returns the descriptor that all callers
 //: see (without it, only sources see a plain property), and `take` accepts a replacement
@@ -79,8 +78,8 @@ let pages = [];
 const elementsOf = new Set(OF_ELEMENTS.split(" "));
 //: the names of accessors that are kept
 const accessors = new Set();
-//: how often the document is computing styles at the moment; and its functions that do so, with ours in their place
-let computing = 0;
+//: whether the document is computing styles; and its functions that do so, with ours in their place
+const computing = noticing();
 const computed = new WeakMap();
 
 const isFunction = (value) => typeof value === "function";
@@ -416,24 +415,15 @@ function watchStyles(world) {
   const owners = [world, (world.document || {}).defaultView];
   owners.filter((owner) => owner && isFunction(owner.getComputedStyle)).forEach(function (owner) {
     const real = owner.getComputedStyle;
-    if (!computed.has(real)) computed.set(real, counted(real));
     const own = described(owner, "getComputedStyle");
-    const value = computed.get(real);
+    const { length, name } = real;
+    const value = computed.get(real) || Object.defineProperties(computing.within(real), {
+      length: { configurable: true, value: length }, name: { configurable: true, value: name },
+    });
+    computed.set(real, value);
     if (own && "value" in own) isDefined(owner, "getComputedStyle", Object.assign(own, { value }));
     else Reflect.set(owner, "getComputedStyle", value);
   });
-}
-
-function counted(real) {
-  const computes = function (element) {
-    computing++;
-    try {
-      return apply(real, this, arguments);
-    } finally {
-      computing--;
-    }
-  };
-  return define(computes, "name", { value: real.name, configurable: true });
 }
 
 /** Undo what sources assigned to watched properties, by which methods of lists work, too. */
@@ -601,6 +591,6 @@ function keepProcess(own, isHidden) {
 }
 
 module.exports = {
-  behind, clearBases, closeRealm, isComputing: () => computing > 0, keepDefining, keepNode, keepProcess, keepRealm,
+  behind, clearBases, closeRealm, isComputing: computing.isNow, keepDefining, keepNode, keepProcess, keepRealm,
   markBound, note, restored, watchStyles,
 };

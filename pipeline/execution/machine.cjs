@@ -5,7 +5,7 @@
 const path = require("path");
 const vm = require("vm");
 const {
-  LOADER, compiler, headOf, isSource, isCalledBySource, isCalledDirectly, isOnBehalfOfSource, isReadBySource,
+  LOADER, compiling, headOf, isSource, isCalledBySource, isCalledDirectly, isOnBehalfOfSource, isReadBySource,
   isReadForSource, isUsedBySource, ownStack, stackOf,
 } = require("./askers.cjs");
 const { hidden, hide, hideFiles, isHiddenFile, isTest, isWithin, isWithinRoot, scratch } = require("./files.cjs");
@@ -301,7 +301,7 @@ function hideJest(own) {
       if (isTest(found) || isAway(found)) throw missing(name);
       return found;
     };
-    if (prototype.transformFile) prototype.transformFile = compiler(prototype.transformFile);
+    if (prototype.transformFile) prototype.transformFile = compiling.within(prototype.transformFile);
     const { requireModuleOrMock } = prototype;
     prototype.requireModuleOrMock = function (from, name) {
       if (isForSource(from) && (isNamed(String(from), String(name)) || isAway(String(name)))) throw missing(name);

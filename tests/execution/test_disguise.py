@@ -189,8 +189,8 @@ def test_no_source_is_behind_what_a_runner_compiles(begin: Path) -> None:
     """Compilers ask so often that looking for sources on the stack took longer than compiling. Sources get the answers
     for sources again, once a file is compiled, even if it cannot be."""
     compiles = (
-        "const { compiler } = require(`${process.env.BEGIN}/askers.cjs`);"
-        "const compile = compiler((act) => act());"
+        "const { compiling } = require(`${process.env.BEGIN}/askers.cjs`);"
+        "const compile = compiling.within((act) => act());"
         "const fails = () => { throw new Error('syntax'); };"
         "try { compile(fails); } catch (error) { element.failed = error.message; }"
         "console.log([compile(told), told(), element.failed]);"
