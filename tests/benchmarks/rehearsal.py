@@ -173,10 +173,13 @@ def rehearse(
         calm, killed = (
             stack.enter_context(_bed(folder / name, data, chosen, tasks, command, more)) for name in ("calm", "killed")
         )
+        began = time.monotonic()
         calm.run()
         total = calm.units
+        console.say(f"the undisturbed campaign: {total} answers and test runs in {time.monotonic() - began:.0f} s")
         done = [_kill(calm, killed, total * place // (kills + 1), place % 3) for place in range(1, kills + 1)]
         killed.run()
+        console.say("the killed campaign has ended; comparing, and running it once more")
         differ, asked = differences(calm.store, killed.store), killed.asked
         killed.run()
         return Outcome(calm.store, killed.store, done, differ, killed.asked - asked)
@@ -185,6 +188,7 @@ def rehearse(
 def _kill(calm: Bed, killed: Bed, at: int, further: int) -> Kill:
     before = killed.units
     seconds, after = killed.kill_at(max(at, before + 1), further)
+    console.say(f"killed after {seconds:.0f} s, with {after} answers and test runs")
     return Kill(at, seconds, before, after, tuple(unlike(calm.store, killed.store, _units, partly=True)))
 
 
