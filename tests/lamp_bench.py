@@ -88,7 +88,7 @@ for (const name of ["document", "Element", "Node", "Document", "HTMLElement"]) g
 """
 DIALECTS = {
     "jest": Dialect(
-        {"jest": "^29.7.0", "jest-environment-jsdom": "^29.7.0"},
+        {"jest": "^29.7.0", "jest-environment-jsdom": "^29.7.0", "lodash": "^4.17.21"},
         *_COMMON_JS,
         'const { lamp } = require("../src/lamp");',
         "toBe",
@@ -98,7 +98,7 @@ DIALECTS = {
         "// Jest Snapshot v1, https://goo.gl/fbAQLP\n\nexports[`lamp is kept 1`] = `\n[\n  {role},\n  {on},\n]\n`;\n",
     ),
     "vitest": Dialect(
-        {"vitest": "^2.1.9", "jsdom": "^25.0.1"},
+        {"vitest": "^2.1.9", "jsdom": "^25.0.1", "lodash": "^4.17.21"},
         'import fs from "node:fs";',
         "export { lamp };",
         'import { describe, expect, it } from "vitest";\nimport { lamp } from "../src/lamp";',
@@ -110,7 +110,7 @@ DIALECTS = {
         "exports[`lamp > is kept 1`] = `\n[\n  {role},\n  {on},\n]\n`;\n",
     ),
     "mocha": Dialect(
-        {"mocha": "^10.8.2", "chai": "^4.5.0", "jsdom": "^25.0.1"},
+        {"mocha": "^10.8.2", "chai": "^4.5.0", "jsdom": "^25.0.1", "lodash": "^4.17.21"},
         *_COMMON_JS,
         'const { expect } = require("chai");\nconst { lamp } = require("../src/lamp");',
         "to.equal",

@@ -57,6 +57,8 @@ _PACKAGES = ("{}", "{}css", "{}js", "@{}", "@{}css", "@{}js", ".bin/{}")
 _HELPING = re.compile(r"(?:^|/)tests?-(?:helpers?|util\w*|fixtures?|mocks?|data)\b[^/]*\.[cm]?[jt]sx?$")
 #: lists the files that exist; it never fails, since a sandbox looks into each failure for a limit that was reached
 _EXISTING = ("sh", "-c", 'ls -1d -- "$@" 2> /dev/null || :', "sh")
+#: how many paths a command takes, even if each is as long as a path can be
+_AT_ONCE = 250
 #: removes the files named in a list
 _REMOVE = ("sh", "-c", 'xargs -0 rm -rf -- < "$0"')
 
@@ -200,9 +202,10 @@ def _is_helping(path: str) -> bool:
 
 
 def existing(workspace: Workspace, paths: Sequence[str]) -> set[str]:
-    """Those of the paths that exist, in one command."""
-    output = workspace.run([*_EXISTING, *paths], ours=True).output if paths else b""
-    return set(paths).intersection(output.decode(errors="replace").split("\n"))
+    """Those of the paths that exist. A patch may name more of them than one command can take."""
+    parts = (paths[start : start + _AT_ONCE] for start in range(0, len(paths), _AT_ONCE))
+    outputs = (workspace.run([*_EXISTING, *part], ours=True).output for part in parts)
+    return set(paths).intersection(b"\n".join(outputs).decode(errors="replace").split("\n"))
 
 
 def _module(path: str) -> str:

@@ -13,7 +13,7 @@ const { root, former, files } = about;
 const knowing = new Set(files.map((name) => path.join(root, name)));
 const scratch = path.dirname(__dirname);
 const INSTALLED = /(?:^|[\\/])node_modules[\\/]/;
-const { statSync } = fs;
+const { readFileSync, statSync } = fs;
 const { toString: errorText } = Error.prototype;
 const { apply } = Reflect;
 const started = Date.now();
@@ -23,7 +23,9 @@ const LOADERS = /[\\/]node_modules[\\/](?:@jest|@vitest|jest|vite-node|vitest)(?
 const RUNNERS = /[\\/]node_modules[\\/](?:mocha|jasmine|karma|nyc|istanbul|c8|tinypool)(?![a-z0-9])/;
 //: packages that know of tests, and so may read a runner's names while a source is behind them
 const OF_TESTS =
-  /[\\/]node_modules[\\/](?:@jest|@vitest|@testing-library|chai|expect|jest|mocha|vite-node|vitest)(?![a-z0-9])/;
+  /[\\/]node_modules[\\/](?:@jest|@vitest|@testing-library|chai|enzyme|expect|jest|mocha|sinon|testdouble|tinyspy|vite-node|vitest)(?![a-z0-9])/;
+//: libraries that make documents
+const OF_DOCUMENTS = /[\\/]node_modules[\\/](?:happy-dom|jsdom)[\\/]/;
 //: lines of a stack for Node's functions that load modules, in all its versions
 const LOADER = /\((?:node:)?(?:internal\/)?modules?(?:\/|\.js)/;
 //: lines of a stack for functions in files, and for Node's functions
@@ -37,14 +39,16 @@ const MADE = "made", NODE = "node";
 //: how many frames of the stack are read to find the caller, and to find who is behind it. A few frames are usually
 //: enough, and reading all of them is slow: if FEW are not enough, MORE are read
 const SHALLOW = 50, FEW = 32, MORE = { [FEW]: 200, 200: 20000 };
+//: how many characters before and after a frame's place may name the property that it reads
+const NEAR = 40;
 //: reads the stack, in a realm of its own, so that no other code can change how. `each` gives the file and the line of
 //: each frame. `nearest` gives the file of the innermost frame outside this folder, among a few; `isLoading` then says
-//: whether that frame made Node load a module, and `isInside` whether it called Node at all. These are called thousands
-//: of times in a test, whenever code uses the document or a file. Evaluated code counts as part of the file that
+//: whether that frame made Node load a module, `isInside` whether it called Node at all, and `place` its line and column
+//: in the file, from 1. These are called thousands of times in a test, whenever code uses the document or a file. Evaluated code counts as part of the file that
 //: evaluated it, whatever it calls itself; functions of the language have no file, and those of Node that only look at
 //: what they are given (HELPERS) have no line
 const stack = vm.runInNewContext(`
-  var isEach, isTold, isLoading, isInside;
+  var isEach, isTold, isLoading, isInside, found;
   var FILE = /^(?:file:|[\\\\/]|\\w:[\\\\/])/, NODE = /^(?:node:|internal\\/|\\w+\\.js$)/;
   var LOADER = /^(?:node:)?(?:internal\\/)?modules?(?:\\/|\\.js)/;
   var TASKS = /(?:^|[:/])(?:timers|events|next_tick|task_queues|event_target|async_hooks)(?:\\.js)?$/;
@@ -69,13 +73,17 @@ const stack = vm.runInNewContext(`
   }
   function nearest(sites) {
     isLoading = isInside = false;
+    found = null;
     for (var i = 0, isNode = false; i < sites.length; i++) {
       var file = fileOf(sites[i]);
       isInside = isInside || file === node || (!file && TASKS.test(sites[i].getFileName()));
       if (file === node) {
         isNode = true;
         isLoading = isLoading || LOADER.test(sites[i].getFileName());
-      } else if (file && file.indexOf(folder) !== 0) return file;
+      } else if (file && file.indexOf(folder) !== 0) {
+        found = sites[i];
+        return file;
+      }
     }
     return sites.length < few ? (isNode ? node : made) : "";
   }
@@ -94,6 +102,7 @@ const stack = vm.runInNewContext(`
     },
     isLoading: function () { return isLoading; },
     isInside: function () { return isInside; },
+    place: function () { return found && !found.isEval() ? [found.getLineNumber(), found.getColumnNumber()] : [0, 0]; },
     told: function (sites) {
       isTold = true;
       return each(sites);
@@ -134,6 +143,9 @@ function noticing() {
   return { isNow: () => depth > 0, within };
 }
 
+//: whether files are being read here: before Node 10, functions of `fs` call each other by names that we replace
+const reading = noticing();
+const readText = reading.within((name) => readFileSync(name, "utf8"));
 //: whether the runner is compiling a file. No source is behind what compilers do, and they do so much that looking at the
 //: stack each time takes longer than compiling
 const compiling = noticing();
@@ -219,6 +231,69 @@ function isCalledDirectly(own) {
 /** Whether a source uses this, and not Node on its behalf: it loads some global names only when they are used. */
 const isUsedBySource = () => isCalledDirectly(INSIDE);
 
+/** Whether a library reads a property, or calls a function, of this name for a source, as lodash's `get` does. A library
+ * whose code has the name does so for itself. If neither a source nor a test is on the stack, a source may have given the
+ * library to a promise or to the document. */
+function isNamedBySource(name) {
+  if (compiling.isNow()) return false;
+  const file = nearest();
+  if (file === NODE || isOwn(file) || isOfTools(file) || stack.isInside() || isNaming(file, String(name))) return false;
+  const look = function (one, before) {
+    if (isOfTools(one) || LOADER.test(before)) return false;
+    return isOwn(one) ? isSource(one) : undefined;
+  };
+  return running(FEW, look) !== false;
+}
+
+/** Whether a source uses a property of this name, directly or as above, and not Node on its behalf. */
+const isUsedForSource = (name) => isUsedBySource() || isNamedBySource(name);
+
+/** Whether a source calls us directly, or by this name as above. */
+const isAskedForSource = (name) => isCalledBySource() || isNamedBySource(name);
+
+/** Whether this is a file of a test library, a runner or the document. */
+const isOfTools = (file) => [OF_TESTS, OF_DOCUMENTS, LOADERS, RUNNERS].some((tools) => tools.test(file));
+
+//: the answers of `isNaming`, by file, place and name; and the lines of files
+const naming = new Map();
+const linesOf = new Map();
+
+/** Whether the innermost frame, which is in this file, is at a place whose text has this name. */
+function isNaming(file, name) {
+  const [line, column] = stack.place();
+  const key = `${file}:${line}:${column}:${name}`;
+  if (!naming.has(key)) {
+    const text = (linesIn(nameOf(file))[line - 1] || "").slice(Math.max(0, column - NEAR), column + NEAR);
+    naming.set(key, text.split(/[^\w$]+/).includes(name));
+  }
+  return naming.get(key);
+}
+
+function linesIn(name) {
+  if (!linesOf.has(name)) {
+    try {
+      linesOf.set(name, readText(name).split("\n"));
+    } catch (error) {
+      linesOf.set(name, []); // it is not a file
+    }
+  }
+  return linesOf.get(name);
+}
+
+/** Whether a source gives something to an object: itself, or through a library that is not for tests or documents, which
+ * frameworks do when no source is on the stack any more. */
+function isGivenBySource() {
+  if (compiling.isNow()) return false;
+  const file = nearest();
+  return isOwn(file) ? isSource(file) : !isOfTools(file);
+}
+
+/** Whether a test or a library for tests calls us, directly or through files whose names match `through`. */
+function isCalledByTest(through) {
+  const asked = running(FEW, (file) => (through.test(file) ? undefined : file));
+  return asked !== undefined && (isOwn(asked) ? !isSource(asked) : isOfTools(asked));
+}
+
 /** Whether the code of a source's file uses this, and nothing of Node on its behalf. */
 function isReadBySource() {
   if (compiling.isNow()) return false;
@@ -297,6 +372,7 @@ function stackOf(error, sites) {
 }
 
 module.exports = {
-  LOADER, about, compiling, headOf, isSource, isCalledBySource, isCalledDirectly, isDoneForSource, isLoadedByLibrary,
-  isOnBehalfOfSource, isReadBySource, isReadForSource, isUsedBySource, noticing, ownStack, stackOf,
+  LOADER, OF_DOCUMENTS, about, compiling, headOf, isSource, isCalledBySource, isCalledByTest, isCalledDirectly,
+  isAskedForSource, isDoneForSource, isGivenBySource, isLoadedByLibrary, isOnBehalfOfSource, isReadBySource,
+  isReadForSource, isUsedForSource, noticing, ownStack, readText, reading, stackOf,
 };

@@ -4,7 +4,7 @@
 "use strict";
 const fs = require("fs");
 const path = require("path");
-const { isCalledBySource, isDoneForSource, isReadForSource, isUsedBySource } = require("./askers.cjs");
+const { isCalledBySource, isDoneForSource, isReadForSource, isUsedForSource } = require("./askers.cjs");
 const disguisePage = require("./document.cjs");
 //: global functions that define tests and hooks, and other global names of runners and test libraries
 const WORDS = (
@@ -137,7 +137,7 @@ function hideGlobals() {
 
 /** How to find out whether a source reads this global name. */
 function askerOf(name, ofNode) {
-  if (ofNode.includes(name)) return isUsedBySource;
+  if (ofNode.includes(name)) return () => isUsedForSource(name);
   return OF_LIBRARIES.includes(name) ? isCalledBySource : isReadForSource;
 }
 

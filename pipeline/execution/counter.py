@@ -62,13 +62,16 @@ DISGUISE = (
 )
 #: how code uses a runner, for `git grep`
 _OF_TESTS = r"(^|[^.[:alnum:]_$])(expect|describe|(before|after)(Each|All)) ?\(|\b(jest|vi)\.(fn|mock|spyOn|use)"
-#: modules that no page has: modules of Node that no bundler provides, and libraries by which tests check or replace
-#: what sources do; and how code loads them, for `git grep`
+#: modules that no page has: modules of Node that no bundler provides, libraries by which tests check or replace what
+#: sources do, and tools of developers; and how code loads them, for `git grep`
 _ALONE = (
     "async_hooks|child_process|cluster|dgram|diagnostics_channel|dns|domain|fs|http|http2|https|inspector|module|net|"
-    "perf_hooks|readline|repl|tls|trace_events|tty|v8|vm|wasi|worker_threads|axe-core|sinon"
+    "perf_hooks|readline|repl|tls|trace_events|tty|v8|vm|wasi|worker_threads|axe-core|sinon|@babel/core|"
+    "@swc/core|esbuild|eslint|gulp|husky|lerna|nx|parcel|prettier|rollup|storybook|stylelint|ts-node|turbo|typescript|"
+    "vite|webpack"
 )
 _LOADS_ALONE = rf"""['"](node:)?({_ALONE})(/[^'"]*)?['"]"""
+_OF_ALONE = re.compile(_LOADS_ALONE)
 #: what may precede the first statement of a file, and what makes a file a module
 _HEAD = re.compile(r"""(?:\s+|//[^\n]*|#![^\n]*|/\*.*?\*/|(["'])use \w+\1;?)*""", re.DOTALL)
 _MODULE = re.compile(r"^\s*(?:import|export)\b", re.MULTILINE)
@@ -272,7 +275,7 @@ def _about(
     own = own_helpers(workspace, listed(workspace, *UNTRACKED), {*gold, *fixed})
     askers = {path for path in files if path in using or path in gold or (is_protected(path) and path not in own)}
     loads = [text for path, text in _grep(workspace, "-oE", _LOADS_ALONE) if path not in askers]
-    loaded = {text.strip("'\"").removeprefix("node:").partition("/")[0] for text in loads}
+    loaded = {match[2] for text in loads if (match := _OF_ALONE.fullmatch(text))}
     return {
         "root": workspace.root,
         "files": [path for path in files if path in askers],

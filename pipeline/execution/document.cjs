@@ -1,14 +1,14 @@
 // Makes the document of a disguised run answer sources like a browser: its name, the boxes of elements, media queries,
-// whether a person caused an event, and whether the page is visible and has the focus. Tests, runners and libraries get
-// the true answers, and what tests replace stays replaced. All boxes are equal, so sources that compare boxes behave as
-// they do without a layout. If snapshots show boxes, no element gets one. Exports a function that does this.
+// whether a person caused an event and in which window, and whether the page is visible and has the focus. Tests, runners
+// and libraries get the true answers, except that every event is a person's to libraries, too; what tests replace stays
+// replaced. The boxes of all elements in the page are equal, so sources that compare boxes behave as they do without a
+// layout. If snapshots show boxes, no element gets one. Exports a function that does this.
 "use strict";
-const { about: { boxes }, isCalledBySource, isDoneForSource } = require("./askers.cjs");
+const {
+  OF_DOCUMENTS, about: { boxes }, isAskedForSource, isCalledBySource, isCalledByTest, isDoneForSource,
+} = require("./askers.cjs");
 
 const BOX = { x: 8, y: 8, width: 120, height: 24, top: 8, right: 128, bottom: 32, left: 8 };
-const SIZES = {};
-["offset", "client", "scroll"].forEach((kind) =>
-  Object.assign(SIZES, { [`${kind}Height`]: BOX.height, [`${kind}Width`]: BOX.width }));
 //: the browser that the page seems to be in
 const SYSTEM = "(X11; Linux x86_64)", BROWSER = "Chrome/126.0.0.0 Safari/537.36";
 const SEEN = {
@@ -20,7 +20,13 @@ const SEEN = {
   },
   Screen: { width: 1920, height: 1080, availWidth: 1920, availHeight: 1080, colorDepth: 24, pixelDepth: 24 },
 };
-const OF_DOCUMENTS = /[\\/]node_modules[\\/]jsdom[\\/]/;
+//: what media queries tell of a desktop's window, in addition to its size
+const MEDIA = {
+  all: [undefined], screen: [undefined], color: [undefined], orientation: ["landscape"],
+  hover: [undefined, "hover"], "any-hover": [undefined, "hover"], pointer: [undefined, "fine"],
+  "any-pointer": [undefined, "fine"], "prefers-color-scheme": ["light"], "prefers-contrast": ["no-preference"],
+  "prefers-reduced-motion": ["no-preference"],
+};
 //: the global object of this file's realm; Node before 12 has no name for it
 const world = new Function("return this")();
 //: the document's window, of which tests may have made only a part global
@@ -91,43 +97,71 @@ function isShown(element) {
   return true;
 }
 
-const isMissing = (element, told) => !told && isCalledBySource() && isShown(element);
+/** Whether a source asks an element, by a property or method of this name, for a box that it would have in a browser. */
+const isMissing = (element, told, name) => !told && isAskedForSource(name) && isShown(element);
+
+/** The box of an element. The page itself fills the window. */
+function boxOf(element) {
+  const { defaultView, body, documentElement } = element.ownerDocument;
+  if (element !== body && element !== documentElement) return BOX;
+  const { innerWidth: width, innerHeight: height } = defaultView;
+  return { x: 0, y: 0, width, height, top: 0, right: width, bottom: height, left: 0 };
+}
 
 function giveSizes() {
-  Object.keys(SIZES).forEach(function (name) {
-    const type = /^offset/.test(name) ? "HTMLElement" : "Element";
-    replace(type, name, (real) =>
+  ["offset", "client", "scroll"].forEach((kind) => ["Height", "Width"].forEach(function (side) {
+    const name = kind + side;
+    replace(kind === "offset" ? "HTMLElement" : "Element", name, (real) =>
       function () {
         const told = real.call(this);
-        return isMissing(this, told) ? SIZES[name] : told;
+        return isMissing(this, told, name) ? boxOf(this)[side.toLowerCase()] : told;
       });
-  });
+  }));
   replace("HTMLElement", "offsetParent", (real) =>
     function () {
       const told = real.call(this);
       const body = this.ownerDocument && this.ownerDocument.body;
-      return this !== body && this.parentElement && isMissing(this, told) ? body : told;
+      return this !== body && this.parentElement && isMissing(this, told, "offsetParent") ? body : told;
     });
 }
 
 function giveBoxes() {
-  const box = () => Object.assign(Object.create(null, { toJSON: { value: () => BOX } }), BOX);
+  const boxed = (box) => Object.assign(Object.create(null, { toJSON: { value: () => box } }), box);
   replace("Element", "getBoundingClientRect", (real) =>
     function () {
       const told = real.call(this);
-      return isMissing(this, told.width || told.height) ? box() : told;
+      return isMissing(this, told.width || told.height, "getBoundingClientRect") ? boxed(boxOf(this)) : told;
     });
   replace("Element", "getClientRects", (real) =>
     function () {
       const told = real.call(this);
-      return isMissing(this, told.length) ? Object.assign([box()], { item: () => box() }) : told;
+      if (!isMissing(this, told.length, "getClientRects")) return told;
+      const box = boxed(boxOf(this));
+      return Object.assign([box], { item: (at) => (at ? null : box) });
     });
 }
+
+/** Whether a condition of a media query holds for the window of a browser on a desktop. Unknown ones do not. */
+function holds(condition) {
+  const [, name, value] = /^\(?\s*([\w-]+)\s*(?::\s*([^)]*?)\s*)?\)?$/.exec(condition) || [];
+  const [, edge, side] = /^(min|max)-(?:device-)?(width|height)$/.exec(name) || [];
+  if (!side) return name in MEDIA && MEDIA[name].includes(value);
+  const own = side === "width" ? view.innerWidth : view.innerHeight;
+  const limit = parseFloat(value) * (/em$/.test(value) ? 16 : 1);
+  return edge === "min" ? own >= limit : own <= limit;
+}
+
+/** Whether a media query matches: one of a list, each of which is a list of conditions. */
+const isMatching = (media) =>
+  String(media).toLowerCase().split(",").some(function (query) {
+    const [, before, conditions] = /^\s*(not\s|only\s)?\s*([^]*?)\s*$/.exec(query);
+    return conditions.split(/\s+and\s+/).every(holds) !== /not/.test(before);
+  });
 
 function giveMedia() {
   const calls = "addListener removeListener addEventListener removeEventListener dispatchEvent".split(" ");
   const matchMedia = function (media) {
-    const list = { media, matches: false, onchange: null };
+    const list = { media, matches: isMatching(media), onchange: null };
     calls.forEach((name) => (list[name] = function () {}));
     return list;
   };
@@ -135,7 +169,7 @@ function giveMedia() {
     if (!view || !owner || owner.matchMedia) return;
     if ((Object.getOwnPropertyDescriptor(owner, "matchMedia") || { configurable: true }).configurable === false) return;
     let own;
-    const get = () => (own === undefined && isCalledBySource() ? matchMedia : own);
+    const get = () => (own === undefined && isAskedForSource("matchMedia") ? matchMedia : own);
     const set = (other) => (own = other);
     Object.defineProperty(owner, "matchMedia", { configurable: true, enumerable: false, get, set });
   });
@@ -161,17 +195,37 @@ function hideFiles() {
     });
 }
 
-/** Make events that tests dispatch trusted, like those that people cause. */
+/** Make events that tests dispatch look like those that people cause: they have a window, and are trusted. */
+function giveEvents() {
+  if (!view || !view.Event || !view.UIEvent) return;
+  giveWindow();
+  giveTrust();
+}
+
+/** In happy-dom, the window is a property of the event itself. */
+function giveWindow() {
+  replace("UIEvent", "view", (real) =>
+    function () {
+      return real.call(this) || (isCalledByTest(OF_DOCUMENTS) ? null : view);
+    });
+  if ("view" in view.UIEvent.prototype) return;
+  replace("EventTarget", "dispatchEvent", (real) =>
+    function (event) {
+      if (event instanceof view.UIEvent && event.view === null) event.view = view;
+      return real.call(this, event);
+    });
+}
+
+/** In jsdom, each event says itself that it is trusted, and asks a hidden object for the answer. */
 function giveTrust() {
-  if (!view || !view.Event) return;
   const event = new view.Event("x");
   const symbol = Object.getOwnPropertySymbols(event).find((one) => String(one) === "Symbol(impl)");
-  let owner = symbol && event[symbol];
-  while (owner && !Object.prototype.hasOwnProperty.call(owner, "initEvent")) owner = Object.getPrototypeOf(owner);
+  let owner = symbol ? event[symbol] : view.Event.prototype;
+  while (symbol && owner && !Object.prototype.hasOwnProperty.call(owner, "initEvent")) owner = Object.getPrototypeOf(owner);
   if (!owner || Object.prototype.hasOwnProperty.call(owner, "isTrusted")) return;
   const trusted = new WeakMap();
   const get = function () {
-    return trusted.get(this) || isCalledBySource(OF_DOCUMENTS);
+    return trusted.get(this) || !isCalledByTest(OF_DOCUMENTS);
   };
   const set = function (told) {
     trusted.set(this, told);
@@ -188,12 +242,12 @@ function giveName() {
 
 /** Make the page look visible and on a screen. */
 function giveView() {
-  const told = (given) => (real) =>
+  const told = (given, name) => (real) =>
     function () {
-      return isCalledBySource() ? given : real.call(this);
+      return isAskedForSource(name) ? given : real.call(this);
     };
   Object.keys(SEEN).forEach(function (type) {
-    Object.keys(SEEN[type]).forEach((name) => replace(type, name, told(SEEN[type][name])));
+    Object.keys(SEEN[type]).forEach((name) => replace(type, name, told(SEEN[type][name], name)));
   });
 }
 
@@ -214,7 +268,7 @@ module.exports = function (isComputing) {
     giveBoxes();
   }
   giveMedia();
-  giveTrust();
+  giveEvents();
   giveName();
   giveView();
   giveFocus(isComputing);

@@ -3,7 +3,7 @@
 // replace anything, unless a source has them do it. Loaded once in each process; each realm is kept separately.
 "use strict";
 const { types } = require("util");
-const { isCalledBySource, isDoneForSource, noticing } = require("./askers.cjs");
+const { isCalledBySource, isDoneForSource, isGivenBySource, noticing } = require("./askers.cjs");
 const { keysOf } = require("./early.cjs");
 const { deafProxy, hideProperties, isNode, marked, replace, see } = require("./veiling.cjs");
 //: objects with the language's functions, except those that fake clocks replace
@@ -83,6 +83,7 @@ const computing = noticing();
 const computed = new WeakMap();
 
 const isFunction = (value) => typeof value === "function";
+const isOfPages = (object) => pages.some((type) => object instanceof type);
 
 /** Keep an object's own functions of these names, or the values that `isKept` accepts. Sources cannot give others to
  * objects that `isStrict` accepts. A value is read with `show`, which gets it and its name. */
@@ -103,7 +104,7 @@ function keep(owner, names, { isKept = isFunction, isStrict, show = (value) => v
         return;
       }
       const copied = described(this, name);
-      if (isStrict && isStrict(this) && isCalledBySource()) return;
+      if (isStrict && isStrict(this) && isGivenBySource()) return;
       if (copied && copied.set === set) copies = (copies || new WeakMap()).set(this, other);
       else define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
     };
@@ -229,12 +230,13 @@ function keepDefining(world) {
   }
   if (roots.has(world.Object.prototype)) return;
   const { Object: own, Reflect: reflect } = world;
-  const isOfPages = (object) => pages.some((type) => object instanceof type);
   const isShadowed = (object, name) => accessors.has(name) && isNode(object) && isInPage(object) && name in object;
   const isRefused = function (object, name, descriptor) {
+    if (name === "view" && isWithoutWindow(object, descriptor)) return true;
     const how = kept.has(object) && kept.get(object).get(name);
     const isOfAll = bases.has(object) || (roots.has(object) && !isPlain(descriptor));
-    const isOfPage = (elementsOf.has(name) && isNode(object)) || isOfPages(object);
+    const isOfElements = elementsOf.has(name) || READING.test(String(name));
+    const isOfPage = (isOfElements && isNode(object)) || isOfPages(object);
     const isAsked = (common.has(object) && ASKED.includes(name)) || (KEPT_ASKED.includes(name) && isNode(object));
     const isOfMany = isAsked || (lists.has(object) && isPlace(name));
     const isNamed = isOfAll || isOfMany || how || (isOfPage && name in object);
@@ -283,6 +285,12 @@ function keepDefining(world) {
   bases.add(own.prototype);
 }
 
+/** Whether this describes the `view` of an event as nothing, as libraries for tests do. */
+function isWithoutWindow(object, descriptor) {
+  const isEvent = isFunction(view.UIEvent) && object instanceof view.UIEvent && Object(descriptor) === descriptor;
+  return isEvent && !("value" in descriptor ? descriptor.value : isFunction(descriptor.get) && descriptor.get());
+}
+
 /** Whether this is a node itself, not a prototype of nodes. */
 function isInPage(object) {
   try {
@@ -311,7 +319,7 @@ function keepReading() {
     const names = Object.getOwnPropertyNames(owner);
     const symbols = Object.getOwnPropertySymbols(owner);
     names.forEach((key) => keepAccessor(owner, key));
-    if (isOfPage) keep(owner, names.concat(symbols).filter(isKeepable), { show: restored });
+    if (isOfPage) keep(owner, names.concat(symbols).filter(isKeepable), { isStrict: isOfPages, show: restored });
     else keep(owner, names.filter((key) => READING.test(key)), { isStrict: isNode, show: restored });
   });
 }

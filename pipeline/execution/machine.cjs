@@ -6,7 +6,7 @@ const path = require("path");
 const vm = require("vm");
 const {
   LOADER, compiling, headOf, isSource, isCalledBySource, isCalledDirectly, isOnBehalfOfSource, isReadBySource,
-  isReadForSource, isUsedBySource, ownStack, stackOf,
+  isAskedForSource, isReadForSource, isUsedForSource, ownStack, stackOf,
 } = require("./askers.cjs");
 const { hidden, hide, hideFiles, isHiddenFile, isTest, isWithin, isWithinRoot, scratch } = require("./files.cjs");
 const {
@@ -113,12 +113,12 @@ function hideReports(own, world) {
     const real = own[name];
     const { configurable } = Object.getOwnPropertyDescriptor(own, name) || { configurable: true };
     const kept = { configurable: true, enumerable: !isPage };
-    if (typeof real === "function") Object.assign(kept, functionOf(refusing(real)));
-    else kept.get = () => (isUsedBySource() ? IN_BROWSERS[name] : real);
+    if (typeof real === "function") Object.assign(kept, functionOf(refusing(real), name));
+    else kept.get = () => (isUsedForSource(name) ? IN_BROWSERS[name] : real);
     secrets.add(kept.get);
     if (real && configurable) define(own, name, kept);
   });
-  const isHidden = () => isPage && isUsedBySource();
+  const isHidden = (name) => isPage && isUsedForSource(name);
   const known = OF_PAGES.split(" ").concat(OF_PROCESS.split(" "), OF_KEPT, OF_SELF.split(" "));
   const others = Object.getOwnPropertyNames(own).filter((name) => !known.includes(name));
   others.forEach((name) => hideProperty(own, name, isHidden));
@@ -132,13 +132,13 @@ function hideReports(own, world) {
   veil(own, (name) => isPage && !shown.has(name));
 }
 
-/** Show callers of whom `isHidden` is true another value of a property. */
+/** Show callers another value of a property, if `isHidden` is true of its name now. */
 function hideProperty(owner, name, isHidden, told) {
   let own = Object.getOwnPropertyDescriptor(owner, name);
   if (!own || !own.configurable || ("value" in own && own.value === undefined)) return;
   const { enumerable } = own;
   const get = function () {
-    if (isHidden()) return told;
+    if (isHidden(name)) return told;
     return own.get ? own.get.call(this) : own.value;
   };
   const set = function (other) {
@@ -152,20 +152,20 @@ function hideProperty(owner, name, isHidden, told) {
 /** Hide the channel to the process that started this one: one of the properties that have symbols as their names. */
 function hideChannel(own) {
   const names = [...Object.getOwnPropertySymbols(own), "channel"].filter((name) => Object(own[name]) === own[name]);
-  names.forEach((name) => hideProperty(own, name, isUsedBySource));
+  names.forEach((name) => hideProperty(own, name, isUsedForSource));
 }
 
 /** Hide the properties of `performance` that no page has. */
 function hideTimes({ performance } = {}) {
-  const isHidden = () => isPage && isUsedBySource();
+  const isHidden = (name) => isPage && isUsedForSource(name);
   for (let one = performance; one; one = Object.getPrototypeOf(one))
     OF_TIMES.forEach((name) => hideProperty(one, name, isHidden));
 }
 
 /** A property with a function that sources in a page cannot even read, and so cannot pass on. */
-function functionOf(value) {
+function functionOf(value, name) {
   let own = value;
-  return { get: () => (isPage && isCalledAtOnce() ? undefined : own), set: (other) => (own = other) };
+  return { get: () => (isPage && (isCalledAtOnce() || isUsedForSource(name)) ? undefined : own), set: (other) => (own = other) };
 }
 
 /** Hide the environment variables of compilers from sources and, in a page, those of a shell. Modules of Vite see only
@@ -371,7 +371,7 @@ function hideListeners(owner, isHidden) {
   OF_LISTENERS.forEach(function (method) {
     const real = owner[method];
     const value = function () {
-      if (!isHidden(this, arguments) || !isCalledBySource()) return real.apply(this, arguments);
+      if (!isHidden(this, arguments) || !isAskedForSource(method)) return real.apply(this, arguments);
       return method === "listenerCount" ? 0 : [];
     };
     if (real) define(owner, method, { configurable: true, enumerable: false, value, writable: true });
@@ -400,7 +400,7 @@ module.exports = {
     done.add(own);
     hideListeners(own, () => true);
     [hideJest, hideStart, hideReports, hideChannel, hideCompiling].forEach((hide) => hide(own, world));
-    keepProcess(own, (name) => isPage && OF_KEPT.includes(name) && isUsedBySource());
+    keepProcess(own, (name) => isPage && OF_KEPT.includes(name) && isUsedForSource(name));
   },
   clearBases,
   closeRealm,

@@ -4,20 +4,22 @@
 "use strict";
 const fs = require("fs");
 const path = require("path");
-const { about } = require("./askers.cjs");
+const { about, readText, reading } = require("./askers.cjs");
 //: packages that only tests use, as names or as folders of installed packages
-const OF_TESTS = /^(?:@jest|@vitest|@testing-library|jest|vitest|mocha|chai|karma|jasmine|jsdom|happy-dom)(?![a-z0-9])/;
+const OF_TESTS = new RegExp(
+  "^(?:@jest|@vitest|@testing-library|@open-wc/testing|@storybook/(?:jest|test(?:ing-library)?)|@vue/test-utils|@\\w+/enzyme|" +
+  "@(?:angular|stencil)/(?:\\w+/)?testing|chai|cypress|enzyme|happy-dom|jasmine|jest|jsdom|karma|mocha|playwright|" +
+  "p?react(?:-dom)?/(?:cjs/react-dom-)?test-utils|puppeteer|react-test-renderer|testdouble|vitest)(?![a-z0-9])",
+);
 const INSTALLED = /^[^]*[\\/]node_modules[\\/](?:\.(?:bin|pnpm)[\\/])?/;
 const OF_MANIFESTS = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
 const OF_PACKAGES = ["dependencies", "optionalDependencies", "peerDependencies"];
 
-const { existsSync, readFileSync } = fs;
+const exists = reading.within(fs.existsSync);
 const alone = new Set(about.alone);
 const folders = ["node_modules", "node_modules/.pnpm/node_modules"].map((name) => path.join(about.root, name));
 //: the packages that the repository depends on, directly or indirectly, except through test packages
 let asked;
-//: whether files are being read here: before Node 10, functions of `fs` call each other by names that we replace
-let isReading = false;
 
 /** Whether a name or a path belongs to a test package. */
 function isOfTests(name) {
@@ -29,7 +31,7 @@ function isOfTests(name) {
 function namesIn(file, fields) {
   let manifest;
   try {
-    manifest = JSON.parse(readFileSync(file, "utf8")) || {};
+    manifest = JSON.parse(readText(file)) || {};
   } catch (error) {
     return [];
   }
@@ -48,24 +50,24 @@ function allAsked() {
   return found;
 }
 
+/** The name of the package, or of Node's module, to which the name or path of a module belongs. */
+function packageOf(name) {
+  const words = name.replace(INSTALLED, "").replace(/^node:/, "").split(/[\\/]/);
+  return words.slice(0, words[0].startsWith("@") ? 2 : 1).join("/");
+}
+
 /** Whether a package is installed only because test packages depend on it. */
 function isBrought(name) {
   if (/^(?:\.|[\\/]|\w:)/.test(name) && !INSTALLED.test(name)) return false;
-  const words = name.replace(INSTALLED, "").split(/[\\/]/);
-  const own = words.slice(0, words[0].startsWith("@") ? 2 : 1).join("/");
-  isReading = true;
-  try {
-    if (!folders.some((folder) => existsSync(path.join(folder, own, "package.json")))) return false;
-    asked = asked || allAsked();
-  } finally {
-    isReading = false;
-  }
+  const own = packageOf(name);
+  if (!folders.some((folder) => exists(path.join(folder, own, "package.json")))) return false;
+  asked = asked || allAsked();
   return !asked.has(own);
 }
 
 /** Whether sources cannot load the module of this name. */
 function isDenied(name, isPage) {
-  return isOfTests(name) || (isPage && alone.has(name.replace(INSTALLED, "").replace(/^node:|\/.*$/g, ""))) || isBrought(name);
+  return isOfTests(name) || (isPage && alone.has(packageOf(name))) || isBrought(name);
 }
 
-module.exports = { INSTALLED, isDenied, isOfTests, isReading: () => isReading };
+module.exports = { INSTALLED, isDenied, isOfTests, isReading: reading.isNow };

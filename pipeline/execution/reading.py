@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -9,6 +10,8 @@ from pipeline.core.records import Status
 from pipeline.ecosystems import parser as parser_named
 from pipeline.ecosystems.reports import ForgedReport, Report, ReportError
 from pipeline.execution.run import TestRun
+
+log = logging.getLogger(__name__)
 
 #: the maximum length of a message about a report, which may quote the report
 _LONGEST = 2000
@@ -24,6 +27,9 @@ def read(parser: str, run: TestRun) -> TestRun:
         return replace(run, faults=(str(error)[:_LONGEST],))
     except ReportError as error:
         return replace(run, died=(str(error)[:_LONGEST],))
+    except Exception as error:  # whatever a report makes a reader do: a patch must not make its run a fault of ours
+        log.warning("a report cannot be read", exc_info=True)
+        return replace(run, died=(f"the report cannot be read: {error!r}"[:_LONGEST],))
     announced = parser_named(parser).announced(run.log.partition(b"\n")[2], run.place)
     failed = {file: status for file, status in report.suites.items() if status is Status.FAILED}
     return replace(

@@ -18,6 +18,6 @@ if [ -s "$1" ]; then
   printf '\0'
 fi
 printf '\0'
-cat "$changed" "$others" | xargs -0 -r grep -lZsE -e "$0" -- || :
+cat "$changed" "$others" | xargs -0 -r grep -lZsE -D skip -e "$0" -- || :
 printf '\0'
 rm -f -- "$changed" "$others" "$errors"

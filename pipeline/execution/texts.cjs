@@ -1,7 +1,7 @@
 // Makes functions of the language, of the document and of Node look native to sources in a disguised run, even if they
 // were replaced, and look as if they belonged to the realm of sources. Loaded once in each process.
 "use strict";
-const { isCalledBySource, isUsedBySource } = require("./askers.cjs");
+const { isCalledBySource, isUsedForSource } = require("./askers.cjs");
 const { keysOf } = require("./early.cjs");
 const { behind } = require("./keeping.cjs");
 const { veil } = require("./veiling.cjs");
@@ -76,7 +76,7 @@ function hideConsole(world) {
   if (!real) return;
   const hide = function (name, told) {
     let own = console[name];
-    const get = () => (isUsedBySource() ? told : own);
+    const get = () => (isUsedForSource(name) ? told : own);
     define(console, name, { configurable: true, enumerable: false, get, set: (other) => (own = other) });
   };
   for (let one = console; one && one !== world.Object.prototype && parentOf(one); one = parentOf(one))

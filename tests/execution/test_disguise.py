@@ -96,6 +96,7 @@ def test_modules_are_found_and_the_console_prints_in_a_page(begin: Path) -> None
         ("Array.prototype.push = () => 'mine';", "[].push(1) === 'mine'"),
         ("Promise.prototype.then = () => 'mine';", "Promise.prototype.then.call(null) === 'mine'"),
         ("require('library').assign(Array.prototype, { push: () => 'mine' });", "[].push(1) === 'mine'"),
+        ("require('library').assign(element, { matches: () => 'mine' });", "element.matches() === 'mine'"),
         ("require('events').prototype.emit = () => 'mine';", "require('events').prototype.emit() === 'mine'"),
         ("process.emit = () => 'mine';", "process.emit() === 'mine'"),
         (
@@ -232,8 +233,16 @@ def test_code_without_a_file_belongs_to_its_maker(begin: Path, asks: str) -> Non
 
 
 def test_a_library_that_evaluates_text_is_not_deceived(begin: Path) -> None:
-    install(begin, f"module.exports = () => new Function('return {IS_NODE}')();")
-    assert said(begin, "return require('library')();") == "true"
+    install(begin, f"module.exports = new Function('return {IS_NODE}')();")
+    assert said(begin, "return require('library');") == "true"
+
+
+def test_text_that_a_library_evaluates_for_a_source_sees_a_page(begin: Path) -> None:
+    """As templates do, which a source writes and a library compiles."""
+    install(begin, "exports.compile = (text) => new Function(text);")
+    source = f"return require('library').compile('return {IS_NODE}')();"
+    assert said(begin, source, disguised=False) == "true"
+    assert said(begin, source) == "false"
 
 
 def test_a_library_that_a_source_writes_is_a_source(begin: Path) -> None:
@@ -248,8 +257,9 @@ def test_packages_that_only_the_runner_asks_for_are_not_there(begin: Path) -> No
     """Packages that other packages also depend on are visible."""
     repo = begin.parents[2] / "repo"
     manifests = {
-        ".": {"devDependencies": {"jest": "1", "builder": "1"}},
+        ".": {"devDependencies": {"jest": "1", "builder": "1", "enzyme": "1"}},
         "node_modules/jest": {"dependencies": {"brought": "1", "shared": "1"}},
+        "node_modules/enzyme": {},
         "node_modules/builder": {"dependencies": {"shared": "1"}},
         "node_modules/brought": {},
         "node_modules/shared": {},
@@ -261,9 +271,9 @@ def test_packages_that_only_the_runner_asks_for_are_not_there(begin: Path) -> No
         (repo / place).mkdir(exist_ok=True)
         (repo / place / "package.json").write_text(json.dumps(manifest))
         (repo / place / "index.js").write_text("module.exports = 1;")
-    source = "return ['brought', 'shared', 'builder', 'jest', 'sibling'].map((name) => safely(() => require(name)));"
-    assert said(begin, source, disguised=False) == "1,1,1,1,1"
-    assert said(begin, source) == ",1,1,,1"
+    source = "return ['brought', 'shared', 'builder', 'jest', 'enzyme', 'sibling'].map((name) => safely(() => require(name)));"
+    assert said(begin, source, disguised=False) == "1,1,1,1,1,1"
+    assert said(begin, source) == ",1,1,,,1"
 
 
 @pytest.mark.parametrize(
@@ -490,6 +500,26 @@ def test_elements_have_no_boxes_if_snapshots_show_them(begin: Path) -> None:
     assert said(begin, "return element.getBoundingClientRect().width;", page=page) == "0"
 
 
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ("all", "true"),
+        ("print", "false"),
+        ("not print", "true"),
+        ("(min-width: 600px)", "true"),
+        ("only screen and (min-width: 600px) and (max-width: 80em)", "true"),
+        ("(max-width: 599.95px), (orientation: portrait)", "false"),
+        ("(max-width: 599.95px), (orientation: landscape)", "true"),
+        ("(prefers-reduced-motion: reduce)", "false"),
+        ("(hover) and (pointer: fine)", "true"),
+        ("(unknown: 1)", "false"),
+    ],
+)
+def test_media_queries_describe_a_desktop(begin: Path, query: str, wanted: str) -> None:
+    page = f"{PAGE}\nObject.assign(globalThis, {{ innerWidth: 1024, innerHeight: 768 }});"
+    assert said(begin, f"return matchMedia({json.dumps(query)}).matches;", page=page) == wanted
+
+
 #: a runner that gives its names to everyone, and a library that reads a property for its caller
 RUNNER = f"""
 globalThis.hooks = [];
@@ -525,6 +555,46 @@ def test_sources_find_no_names_of_a_runner(begin: Path, read: str) -> None:
     if "__lookup" not in read:
         assert said(begin, f"return {read};", page=RUNNER, disguised=False) != "undefined"
     assert said(begin, f"return {read};", page=RUNNER) == "undefined"
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "rest"),
+    [
+        ("process", "platform", ""),
+        ("process", "versions", "?.node"),
+        ("process", "hrtime", "?.name"),
+        ("globalThis", "Buffer", "?.name"),
+        ("performance", "nodeTiming", "?.name"),
+        ("console", "_stdout", "?.fd"),
+    ],
+)
+def test_libraries_read_nothing_of_the_machine_for_a_source(begin: Path, owner: str, name: str, rest: str) -> None:
+    """A library that names the property reads it for itself, and may need it."""
+    install(begin, f"exports.named = () => {owner}.{name}; exports.read = (owner, name) => owner[name];")
+    asked, named = f"require('library').read({owner}, '{name}'){rest}", f"require('library').named(){rest}"
+    real = said(begin, f"return {asked};", disguised=False)
+    assert real != "undefined"
+    assert said(begin, f"return {asked};") == "undefined"
+    assert said(begin, f"return {named};") == real
+
+
+@pytest.mark.parametrize(
+    ("given", "does", "told", "wanted"),
+    [
+        ("process", "read", "told", "undefined"),
+        ("element", "bind", "element.matches()", "true"),
+    ],
+)
+def test_a_library_may_act_for_a_source_that_is_not_on_the_stack(
+    begin: Path, given: str, does: str, told: str, wanted: str
+) -> None:
+    """As frameworks do, which bind properties of elements in a task of their own."""
+    acts = ("read = (owner) => owner[['plat', 'form'].join('')]", "bind = (one) => (one.matches = () => 'linux')")
+    install(begin, "".join(f"exports.{act};" for act in acts))
+    source = f"globalThis.later = Promise.resolve({given}).then(require('library').{does});"
+    test = f"globalThis.later.then((told) => console.log(String({told})));"
+    assert said(begin, source, test, disguised=False) == "linux"
+    assert said(begin, source, test) == wanted
 
 
 RETRIES = "Symbol.for('RETRY_TIMES')"

@@ -94,7 +94,7 @@ def test_documents_work_as_without_the_disguise(seen: Seen) -> None:
 def test_tests_read_what_elements_hold(seen: Seen) -> None:
     """With Jest, most accessors of elements were once not kept: Node does not list the classes of a realm that it made
     from a window."""
-    assert seen.disguised["honest"] == [["true", "true", "text", False, False]]
+    assert seen.disguised["honest"] == [["true", "true", "text", False, False, False]]
     assert seen.disguised["lies"] == seen.disguised["honest"] * len(SOURCES["lies"])
     assert all("lie" in read for read in seen.plain["lies"])
 
@@ -107,3 +107,8 @@ def test_sources_find_no_symbols_of_the_library(seen: Seen) -> None:
 def test_functions_of_the_document_look_native(seen: Seen) -> None:
     """With Jest, those of most classes once showed the library's code."""
     assert seen.disguised["found"]["shown"] == [] != seen.plain["found"]["shown"]
+
+
+def test_events_have_a_window_and_media_queries_match(seen: Seen) -> None:
+    """Also events whose `view` a library has defined, as user-event does."""
+    assert seen.disguised["found"]["missing"] == [] != seen.plain["found"]["missing"]

@@ -10,7 +10,7 @@ import pytest
 from histories import History
 
 from pipeline.core.records import Status
-from pipeline.execution.applying import PatchFailed
+from pipeline.execution.applying import PatchFailed, existing
 from pipeline.execution.runs import Plan, TestRun, run_gold, run_patch
 from pipeline.sandbox.base import Workspace
 
@@ -34,6 +34,13 @@ def test_a_file_with_a_line_separator_in_its_name_exists(plan: MakePlan, patch: 
     name = "src/New\u2028.test.js"
     run = run_patch(plan((name,)), "", "", patch({name: "is new | src/Menu.js | <nav\n"}))
     assert run.results == {f"{name} > is new": Status.PASSED}
+
+
+def test_any_number_of_files_may_be_asked_for(plan: MakePlan) -> None:
+    """A patch with thousands of files once made one command too long, so none of them seemed to exist."""
+    names = [f"{'long/' * 40}{number}" for number in range(12_000)]
+    with plan().sandbox.open("", cache="none") as workspace:
+        assert existing(workspace, [*names, "src/Menu.js"]) == {"src/Menu.js"}
 
 
 @pytest.mark.trap("two-patches-one-apply")
