@@ -1,8 +1,9 @@
 """Pull requests of a clone: what its first-parent history merged, newest first.
 
-One pass of `git log` gives all of them with their files. A clone has no labels or issue texts. If hardly any commit
+One pass of `git log` gives all of them with their files. A clone has no labels or issue texts. Where hardly any commit
 names a pull request, each commit counts as one, numbered by its hash (`core.names.commit_number`). The author of a
-merge is whoever merged, so a merged pull request's author is that of its branch.
+merge is whoever merged, so a merged pull request's author is that of its branch. If a merge brings in a main branch, as
+`git pull` does, the history that it brings in counts like the one it is merged into.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import NamedTuple
 
 from pipeline.collect.kinds import is_bot_name
@@ -21,8 +23,9 @@ from pipeline.core.records import Base, PullRequest
 #: begins a record of the log; cannot be in a message, since messages contain no NUL
 _BEGIN = "\0\1\0"
 _FORMAT = "%x00%x01%x00%H%x00%P%x00%an%x00%cI%x00%s%x00%b%x00"
-#: with fewer numbers in a hundred commits, a history counts as one without numbers
-_RARE = 5
+#: with fewer numbers in a hundred commits, a stretch of history counts as one without numbers; and how many commits
+#: before and after a commit are its stretch
+_RARE, _STRETCH = 5, 100
 
 
 #: a number of a pull request: no host has larger ones, and a message may contain any digits
@@ -62,6 +65,8 @@ _COMMIT_LINE = re.compile(r"\s*\* commit '[0-9a-f]+':\s*\n\s*")
 _MERGED_BRANCH = re.compile(r"Merge branch\b")
 #: a merge of the main branch into another branch: its commits belong to other pull requests
 _SYNC = re.compile(r"Merge (?:remote-tracking )?branch '(?:\w+/)?(?:main|master|develop|trunk)'")
+#: the format of a log that only shows how commits follow each other, and whether they bring in the main branch
+_LINES = "%H%x00%P%x00%s"
 
 #: a merge of a branch that a bot made, as each host names the branch: after its owner on GitHub
 _BOTS_BRANCH = re.compile(
@@ -99,10 +104,11 @@ class _Commit(NamedTuple):
 def pull_requests(clone: Clone, repo: Repo) -> Iterator[Merged]:
     """Every merged pull request of the clone's HEAD, newest first, each number once (its last merge counts)."""
     seen: set[int] = set()
-    per_commit = by_commit(clone)
+    unnumbered = without_numbers(clone)
     for group in _groups(_commits(clone)):
         newest = group[0]
-        number = newest.number or (commit_number(newest.sha) if per_commit and not _SYNC.match(newest.title) else 0)
+        is_counted = newest.sha in unnumbered and not _SYNC.match(newest.title)
+        number = newest.number or (commit_number(newest.sha) if is_counted else 0)
         if number and newest.parents and number not in seen:
             seen.add(number)
             yield _merged(clone, repo, number, group)
@@ -121,10 +127,34 @@ def _groups(commits: Iterable[_Commit]) -> Iterator[list[_Commit]]:
         yield group
 
 
-def by_commit(clone: Clone) -> bool:
-    """Whether so few commits name a pull request that each counts as one."""
-    named = [bool(commit.number) for commit in _commits(clone, files=False)]
-    return sum(named) * 100 < _RARE * len(named)
+def without_numbers(clone: Clone) -> set[str]:
+    """The commits around which so few name a pull request that each counts as one."""
+    commits = list(_commits(clone, files=False))
+    sums = [0, *accumulate(bool(commit.number) for commit in commits)]
+
+    def is_rare(place: int) -> bool:
+        start, end = max(0, place - _STRETCH), min(len(commits), place + _STRETCH)
+        return (sums[end] - sums[start]) * 100 < _RARE * (end - start)
+
+    return {commit.sha for place, commit in enumerate(commits) if is_rare(place)}
+
+
+def _starts(clone: Clone) -> list[str]:
+    """The commits from which the first-parent history is read: HEAD, and what merges bring in of a main branch."""
+    lines = str(clone.git.log(f"--format={_LINES}", with_exceptions=False)).split("\n")
+    rows = (line.split("\0") for line in lines if line)
+    parents = {sha: (by.split(), subject) for sha, by, subject in rows}
+    found, waiting, seen = ["HEAD"], [next(iter(parents), "")], set[str]()
+    while waiting:
+        sha = waiting.pop()
+        while sha in parents and sha not in seen:
+            seen.add(sha)
+            before, subject = parents[sha]
+            if len(before) == 2 and _SYNC.match(subject) and not _title(subject, "")[0]:
+                waiting.append(before[1])
+                found.append(before[1])
+            sha = before[0] if before else ""
+    return found
 
 
 def _merged(clone: Clone, repo: Repo, number: int, commits: list[_Commit]) -> Merged:
@@ -175,8 +205,9 @@ def _commits(clone: Clone, *, files: bool = True) -> Iterator[_Commit]:
 
 def _log(clone: Clone, *, files: bool) -> Iterator[str]:
     command = ["git", f"--git-dir={clone.git_dir}", "log", "--first-parent", "-z", f"--format={_FORMAT}"]
-    names = ["-m", "--no-renames", "--name-only"] if files else []
-    process = clone.git.execute([*command, *names], as_process=True)
+    names, starts = ["-m", "--no-renames", "--name-only"] if files else [], _starts(clone)
+    order = ["--topo-order"] if len(starts) > 1 else []  # a rebased pull request stays together
+    process = clone.git.execute([*command, *names, *order, *starts], as_process=True)
     pending = b""
     while block := process.stdout.read(1 << 20):
         *records, pending = (pending + block).split(_BEGIN.encode())

@@ -148,17 +148,54 @@ def test_lines_that_a_host_adds_are_removed_from_the_body(history: History) -> N
     assert read(history)[0].pull.body == "Closes #5"
 
 
+def pull(history: History) -> None:
+    """Merge the branch `theirs` as `git pull` does after a local commit."""
+    history.commit("a local commit", {"local.ts": "1\n"})
+    history.git("merge", "-q", "--no-ff", "-m", "Merge branch 'main' of https://example.org/ui", "theirs")
+
+
+def test_pull_requests_that_a_pull_brings_in(history: History) -> None:
+    """The local line is the first parent of the merge. A branch that was itself updated is still one pull request."""
+    history.merge("Merge pull request #7 from bob/topic\n\nLabel", {"src/Menu.tsx": "two\n"})
+    history.commit("Name it (#8)", {"src/Menu.tsx": "three\n"})
+    history.git("branch", "theirs")
+    history.git("reset", "-q", "--hard", "HEAD~2")
+    pull(history)
+    assert numbers(history) == [8, 7]
+    history.git("checkout", "-q", "-b", "topic", "HEAD~1")
+    pull(history)
+    history.commit("not a pull request by itself (#99)", {"src/Menu.tsx": "four\n"})
+    history.git("checkout", "-q", "main")
+    history.git("merge", "-q", "--no-ff", "-m", "Merge pull request #9 from ann/topic", "topic")
+    assert numbers(history) == [9, 8, 7]
+
+
+@pytest.mark.parametrize("is_earlier", [True, False])
+def test_a_stretch_without_numbers_goes_by_commit(
+    history: History, is_earlier: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Projects change how they merge, and once lost all that was merged in the other way."""
+    monkeypatch.setattr("pipeline.collect.history._STRETCH", 4)
+    for name in ("Fix {}", "Label (#{})") if is_earlier else ("Label (#{})", "Fix {}"):
+        for number in range(1, 11):
+            history.commit(name.format(number), {"src/Menu.tsx": f"{name} {number}\n"})
+    found = read(history)
+    assert {merged.pull.number for merged in found} >= set(range(1, 11))
+    assert len([merged for merged in found if merged.pull.title.startswith("Fix")]) in range(6, 9)
+
+
 def test_a_history_without_numbers_goes_by_commit(history: History, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each commit counts, and a merge counts as its whole branch; merges that only bring in the main branch do not
-    count."""
+    """Each commit counts, also those of a main branch that a merge brings in, and a merge counts as its whole branch;
+    merges that only bring in the main branch do not count."""
     commit = history.commit("feat: name the menu\n\nCloses #5", {"src/Menu.tsx": "two\n", "src/Menu.test.tsx": "t\n"})
     two = history.merge("Merge branch 'topic'\n\nmore", {"a.ts": "1\n", "b.ts": "1\n"})
     history.git("checkout", "-q", "-b", "main-of-others", "HEAD~1")
     history.commit("elsewhere", {"c.ts": "1\n"})
     history.git("checkout", "-q", "main")
     history.git("merge", "-q", "--no-ff", "-m", "Merge branch 'main' of example.org/ui", "main-of-others")
-    newest, oldest = read(history)
+    newest, brought, oldest = read(history)
     assert (newest.pull.merge_sha, set(newest.files)) == (two, {"a.ts", "b.ts"})
+    assert (brought.pull.title, brought.files) == ("elsewhere", ("c.ts",))
     assert (oldest.pull.merge_sha, oldest.pull.title, oldest.pull.body) == (commit, "feat: name the menu", "Closes #5")
     assert oldest.pull.number == commit_number(commit) == (1 << 52) + int(commit[:13], 16) < 1 << 53
     list(CloneSource(REPO, history.folder).pages(""))

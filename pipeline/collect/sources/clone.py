@@ -8,7 +8,7 @@ from pathlib import Path
 
 import git
 
-from pipeline.collect.history import LOOKED_FOR, by_commit, pull_requests
+from pipeline.collect.history import LOOKED_FOR, pull_requests, without_numbers
 from pipeline.collect.sources import Merged, Options, Page, Patches, Unavailable
 from pipeline.core.console import say
 from pipeline.core.errors import UserError
@@ -43,9 +43,9 @@ class CloneSource:
 
     def pages(self, after: str) -> Iterator[Page]:
         """Always all pull requests, since the clone may have been updated."""
-        if by_commit(self.clone):
-            notice = f"hardly any commit of {self.repo} names a pull request, so each commit counts as one"
-            say(f"{notice}. Looked for: {LOOKED_FOR}")
+        if unnumbered := without_numbers(self.clone):
+            notice = f"hardly any of {len(unnumbered)} commits of {self.repo} names a pull request"
+            say(f"{notice}, so each of them counts as one. Looked for: {LOOKED_FOR}")
         yield from paged(self._announced())
 
     def _announced(self) -> Iterator[Merged]:
