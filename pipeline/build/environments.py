@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import tomli_w
 
 from pipeline.build import overrides
+from pipeline.build.helpers import importers
 from pipeline.build.infer import Tree, Unsupported, infer
-from pipeline.core.git import Clone, committed, list_files, require_commit, show
+from pipeline.core.git import Clone, committed, has_commit, list_files, require_commit, show
 from pipeline.core.names import Repo
-from pipeline.core.patches import paths
+from pipeline.core.patches import created, is_named_test, is_runnable, paths
 from pipeline.core.records import Candidate, Environment, Instance
 from pipeline.core.store import Store
 from pipeline.core.trees import UNSAFE_PATH, UnsafeTree
@@ -49,9 +51,10 @@ def environment_of(clone: Clone, candidate: Candidate, fixed: Fields | None = No
 
 
 def tree_of(clone: Clone, candidate: Candidate) -> Tree:
-    """The files of the commit whose manifests make the environment. Raises Unsupported for an unsafe tree."""
+    """The files of the commit whose manifests make the environment, and the texts of new tests. Raises Unsupported for
+    an unsafe tree."""
     sha = manifest_commit(candidate)
-    return Tree(safe_files(clone, sha), lambda path: show(clone, sha, path))
+    return Tree(safe_files(clone, sha), lambda path: show(clone, sha, path), created(candidate.test_patch))
 
 
 def safe_files(clone: Clone, sha: str) -> list[str]:
@@ -74,12 +77,22 @@ def recipe(clone: Clone, candidate: Candidate, fixed: Fields | None = None) -> i
 
 
 def selected(clone: Clone, candidate: Candidate, scope_name: str) -> tuple[str, ...]:
-    """The test files that are run for a candidate; empty for the scope `full`. Raises Unsupported."""
+    """The test files that are run for a candidate; empty for the scope `full`. Raises Unsupported.
+
+    A file that is not named like a test may be a suite that several tests load. If tests that are named so do, these
+    are run in its place.
+    """
     if scope_name == "full":
         return ()
     tree = safe_files(clone, candidate.base.sha)
     manifest = show(clone, candidate.base.sha, "package.json")
-    return scope.files(scope_name, tree, candidate.fix_patch, candidate.test_patch, manifest)
+    files = scope.files(scope_name, tree, candidate.fix_patch, candidate.test_patch, manifest)
+    suites = [path for path in files if is_runnable(path) and not is_named_test(path)]
+    sha = candidate.merge_sha if has_commit(clone, candidate.merge_sha) else candidate.base.sha
+    loaded_by = importers(clone, sha, suites) if suites else {}
+    tests = {path: [test for test in loaded_by[path] if is_named_test(test) and is_runnable(test)] for path in suites}
+    loaded = {path for path in suites if tests[path]}
+    return tuple(sorted({*files, *chain(*tests.values())} - loaded))
 
 
 def write(store: Store, repo: Repo, instances: Sequence[Instance]) -> None:

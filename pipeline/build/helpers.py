@@ -58,9 +58,9 @@ def only_tests_import(clone: Clone, candidate: Candidate) -> tuple[str, ...]:
     code = [path for path in changed if _LOADED.search(path)]
     wanted = {path for path in changed if path in code or _FIXTURE.search(path)}
     wanted = {path for path in wanted if not _DECLARED.search(path) and _stem(path) != "index"}
-    importers = _importers(clone, candidate.merge_sha, wanted) if wanted else {}
+    loaded_by = importers(clone, candidate.merge_sha, wanted) if wanted else {}
     helpers: set[str] = set()
-    while new := {path for path in wanted - helpers if _is_helper(path, importers[path], helpers)}:
+    while new := {path for path in wanted - helpers if _is_helper(path, loaded_by[path], helpers)}:
         helpers |= new
     sources = [path for path in code if path not in helpers and not _SHOWS.search(path)]
     return tuple(sorted(helpers)) if sources else ()
@@ -83,7 +83,7 @@ def _subject(path: str) -> str:
     return named_like(_STORY.sub("", path))
 
 
-def _importers(clone: Clone, sha: str, wanted: Collection[str]) -> Mapping[str, set[str]]:
+def importers(clone: Clone, sha: str, wanted: Collection[str]) -> Mapping[str, set[str]]:
     """File -> the other files that name it."""
     found: dict[str, set[str]] = {path: set() for path in wanted}
     tree = frozenset(list_files(clone, sha))

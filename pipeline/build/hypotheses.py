@@ -234,7 +234,8 @@ def with_programs(case: Case, tried: Hypothesis, log: str) -> Iterator[Hypothesi
     wanted = [programs[name][0] for name in sorted(named) if name in programs]
     is_linked = any(map(linking.is_linking, before.prepare))
     if wanted and before.prepare and not is_linked:
-        packages = focus.widened(case.tree, before.focus, wanted, before.manager, before.manager_version)
+        by = focus.Installer(before.manager, before.manager_version, before.node)
+        packages = focus.widened(case.tree, before.focus, wanted, by)
         update = {"prepare": (linking.command(programs), *before.prepare), "focus": packages}
         description = f"with the repository's programs: {tried.description}"
         yield tried._replace(environment=before.model_copy(update=update), description=description)
@@ -388,14 +389,16 @@ def with_modules(case: Case) -> Iterator[Hypothesis]:
     modules = [(name, version) for name in wanted[:5] if (version := _version(case, name))]
     if modules:
         edits = tuple(added(case.environment, name, version) for name, version in modules)
-        environment = thawed(case.environment.model_copy(update={"edits": (*case.environment.edits, *edits)}))
+        environment = case.environment.model_copy(update={"edits": (*case.environment.edits, *edits)})
+        environment = thawed(environment, case.situation.day)
         names = ", ".join(f"{edit.name} {edit.new}" for edit in environment.edits if edit.kind == "add")
         yield Hypothesis("with-modules", environment, f"packages that the tests load and nothing asks for: {names}")
 
 
 def _version(case: Case, name: str) -> str:
     """The newest locked version, since an older one may be installed already; else the nearest to what is requested;
-    else the registry's newest. Another package that is locked under this name is requested as an alias."""
+    else the registry's newest, or that of the day if the manager can tell. Another package that is locked under this
+    name is requested as an alias."""
     packages = [package for package in case.situation.locked() if name in (package.name, package.package)]
     source = min((package.source for package in packages if package.name == name), default="")
     locked = [package.version for package in packages if package.package == (source or name)]
@@ -404,8 +407,9 @@ def _version(case: Case, name: str) -> str:
         return f"npm:{source}@{newest}" if source else newest
     peers = (manifest.table("peerDependencies").get(name) for manifest in map(case.tree.manifest, ("",)) if manifest)
     requested = (version for _, package, version in case.situation.requested() if package == name)
-    wanted = next(requested, next(filter(None, peers), ""))
-    return nearest(wanted, case.situation.releases(name))
+    wanted, releases = next(requested, next(filter(None, peers), "")), case.situation.releases(name)
+    is_dated = case.situation.day and manager(case.environment.manager).dated
+    return (wanted or "*") if is_dated and releases else nearest(wanted, releases)
 
 
 def other_peers(case: Case) -> Iterator[Hypothesis]:
@@ -416,11 +420,11 @@ def other_peers(case: Case) -> Iterator[Hypothesis]:
     version = before.manager_version or manager("npm").with_node(before.node)
     if versions.major(version) < 7 and int(before.node.partition(".")[0]) >= 10:
         environment = before.model_copy(update={"manager_version": "7"})
-        yield Hypothesis("other-peers", thawed(environment), "npm 7, which installs peers")
+        yield Hypothesis("other-peers", thawed(environment, case.situation.day), "npm 7, which installs peers")
     elif before.install_env.get("npm_config_legacy_peer_deps") != "true":
         install_env = before.install_env | {"npm_config_legacy_peer_deps": "true"}
         environment = before.model_copy(update={"install_env": install_env})
-        yield Hypothesis("other-peers", thawed(environment), "peers as npm 6 treats them")
+        yield Hypothesis("other-peers", thawed(environment, case.situation.day), "peers as npm 6 treats them")
 
 
 def other_node(case: Case) -> Iterator[Hypothesis]:
@@ -451,7 +455,7 @@ def other_manager(case: Case) -> Iterator[Hypothesis]:
             "focus": inferred.focus if before.focus else (),
             "nested": inferred.nested,
         }
-        yield Hypothesis("other-manager", thawed(before.model_copy(update=update)), evidence)
+        yield Hypothesis("other-manager", thawed(before.model_copy(update=update), case.situation.day), evidence)
 
 
 def patched(case: Case) -> Iterator[Hypothesis]:

@@ -331,8 +331,15 @@ def option(diagnosis: Diagnosis) -> Environment | None:
 
 
 def undated(diagnosis: Diagnosis) -> Environment | None:
-    """Leave out the date of an install without a lock file: mirrors may date a version by when they fetched it."""
-    install = tuple(word for word in diagnosis.environment.install if not word.startswith("--before="))
+    """Move the date of an install without a lock file by a week, then leave it out: mirrors may date a version by when
+    they fetched it."""
+    before = diagnosis.environment.install
+    dates = (versions.published_by(diagnosis.situation.day), versions.published_by(diagnosis.situation.day, days=7))
+    first, later = (f"--before={date}" for date in dates)
+    if diagnosis.situation.day and first in before:
+        install = tuple(later if word == first else word for word in before)
+    else:
+        install = tuple(word for word in before if not word.startswith("--before="))
     wanted, releases = diagnosis.found.get("old", ""), diagnosis.situation.releases(diagnosis.found["name"])
     gone = not releases or (wanted[:1].isdigit() and wanted not in releases)
     if gone or install == diagnosis.environment.install:

@@ -15,6 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 _SECTION = re.compile(r"^(?=diff --git )", re.MULTILINE)
+_NEW_FILE = re.compile(r"^new file mode ", re.MULTILINE)
 _MOVED = re.compile(r"^(?:rename|copy) to (.+?)\r?$", re.MULTILINE)
 #: an escape in a quoted path; `"` and `\\` stand for themselves
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
@@ -76,6 +77,11 @@ def is_runnable(path: str) -> bool:
     return bool(is_code and (_CALLED.search(path) or not _HELPER.search(path)))
 
 
+def is_named_test(path: str) -> bool:
+    """Whether a file calls itself a test by its name (`menu.test.js`), wherever it is."""
+    return _CALLED.search(path) is not None
+
+
 def is_picture(path: str) -> bool:
     """Whether a file is a picture by its name."""
     return bool(_PICTURE.search(path))
@@ -94,6 +100,14 @@ def select(patch: str, wanted: Callable[[str], bool]) -> str:
 def paths(patch: str) -> list[str]:
     """The files that a patch touches, in its order."""
     return [path for path, _ in sections(patch)]
+
+
+def created(patch: str) -> dict[str, str]:
+    """The texts of the files that a patch adds, by path."""
+    added = ((path, text.partition("\n@@ ")[2]) for path, text in sections(patch) if _NEW_FILE.search(text))
+    return {
+        path: "".join(f"{line[1:]}\n" for line in body.split("\n")[1:] if line.startswith("+")) for path, body in added
+    }
 
 
 def diff_counts(patch: str) -> tuple[int, int]:

@@ -11,8 +11,8 @@ from functools import partial
 
 from pipeline.core.errors import UserError
 from pipeline.core.records import Environment, Nested
-from pipeline.ecosystems import edits
-from pipeline.ecosystems.manager_folder import all_managers, manager, with_node
+from pipeline.ecosystems import edits, versions
+from pipeline.ecosystems.manager_folder import Focus, all_managers, manager, with_node
 from pipeline.sandbox.installation import Faults, Installation, Package
 
 #: scripts that a package may run when it is installed
@@ -78,7 +78,7 @@ def faults() -> Faults:
 def manifests(environment: Environment, files: Mapping[str, bytes], registry: Callable[[], str]) -> dict[str, bytes]:
     """A commit's manifests as the install of an environment sees them: edited, and restricted to its packages."""
     edited = edits.apply(environment.edits, files, registry)
-    row = manager(environment.manager).focus_for(environment.manager_version)
+    row = _focus(environment)
     if not (environment.focus and row and row.hides):
         return edited
     return edited | edits.restrict_workspace(environment.focus, edited)
@@ -94,8 +94,9 @@ def thawed(environment: Environment, day: str = "") -> Environment:
 def _thawed(install: Environment | Nested, day: str) -> tuple[str, ...]:
     spec = manager(install.manager)
     words = tuple(filter(None, (spec.thaw.get(word, word) for word in install.install)))
-    dated = (spec.dated.replace("{date}", day),) if words != install.install and spec.dated and day else ()
-    return (*words, *dated)
+    if words == install.install or not spec.dated or not day:
+        return words
+    return (*words, spec.dated.replace("{date}", versions.published_by(day)))
 
 
 def _of_root(environment: Environment) -> tuple[tuple[str, ...], ...]:
@@ -103,9 +104,14 @@ def _of_root(environment: Environment) -> tuple[tuple[str, ...], ...]:
     return (_focused(environment),) if environment.install else ()
 
 
+def _focus(environment: Environment) -> Focus | None:
+    """How the manager's version installs a part of a workspace; None if it cannot."""
+    return manager(environment.manager).focus_for(environment.manager_version, environment.node)
+
+
 def _focused(environment: Environment) -> tuple[str, ...]:
     """The install command, restricted to some packages of the workspace if the environment says so."""
-    row, words = manager(environment.manager).focus_for(environment.manager_version), environment.install
+    row, words = _focus(environment), environment.install
     if not environment.focus or row is None:
         return words
     start = (*words[: words.index("install")], *row.words) if row.words and "install" in words else words

@@ -173,9 +173,11 @@ class Manager(Folder):
         fitting = (row for row in self.install if row.lock == lock and (release or not row.release))
         return next((row for row in fitting if _in(row.versions, version)), None)
 
-    def focus_for(self, version: str) -> Focus | None:
-        """How an install is restricted to some packages of a workspace; None if it cannot be."""
-        return next((row for row in self.focus if _in(row.versions, version)), None)
+    def focus_for(self, version: str, node: str) -> Focus | None:
+        """How an install is restricted to some packages of a workspace; None if it cannot be. An empty version is the
+        one that is bundled with this Node."""
+        own = version or self.with_node(node)
+        return next((row for row in self.focus if _in(row.versions, own)), None)
 
     def neighbors(self, version: str, node: str, text: str) -> list[str]:
         """The releases of the next and the previous major version, the newer first, if they run on this Node and read a

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date, timedelta
 
 import nodesemver
 
@@ -21,6 +22,12 @@ def exact(text: str) -> str:
     """The numbers of `v18`, `18.x` or `18.2.0`; empty for anything else."""
     match = _EXACT.fullmatch(text.strip())
     return match[1] if match else ""
+
+
+def published_by(day: str, days: int = 0) -> str:
+    """The date (ISO) at whose beginning, in UTC, everything was published that a commit of a `day` (ISO, in any time
+    zone) could install; `days` later, if given. Empty for an empty day."""
+    return (date.fromisoformat(day) + timedelta(days=2 + days)).isoformat() if day else ""
 
 
 def lower_bounds(wanted: str) -> list[str]:

@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 from histories import History
 
-from pipeline.build.environments import environment_of, write
+from pipeline.build.environments import environment_of, selected, write
 from pipeline.build.show import command
 from pipeline.collect.stage import collect
-from pipeline.core.git import open_clone
+from pipeline.core.git import diff, open_clone
 from pipeline.core.records import Candidate
 from pipeline.core.store import Store, read_records
 from pipeline.execution import images
@@ -126,6 +126,23 @@ def test_an_era_without_instances_is_archived(store: Store) -> None:
     write(store, factories.REPO, [factories.make_instance(1)])
     write(store, factories.REPO, [factories.make_instance(1, environment_digest="f" * 32)])
     assert list(store.archive_root.glob(f"*/02_dataset/*/environments/{'e' * 32}.toml"))
+
+
+@pytest.mark.parametrize(
+    ("importer", "expected"),
+    [("test/lit.test.js", ("test/lit.test.js",)), ("test/index.js", ("test/menu.common.js",))],
+)
+def test_a_suite_that_tests_share_is_run_by_these(tmp_path: Path, importer: str, expected: tuple[str, ...]) -> None:
+    """Alone, it fails: the tests load the element first."""
+    library = History(tmp_path / "library")
+    library.commit("first", {"package.json": MANIFEST, importer: "import './menu.common.js';\n"})
+    before = library.commit("suite", {"test/menu.common.js": "1"})
+    after = library.commit("fix", {"test/menu.common.js": "2"})
+    clone = open_clone(library.folder)
+    base = {"label": "main", "ref": "main", "sha": before}
+    patch = diff(clone, before, after, ["test/menu.common.js"])
+    changed = factories.make_candidate(base=base, merge_sha=after, test_patch=patch)
+    assert selected(clone, changed, "touched") == expected
 
 
 def test_a_clone_is_read_and_never_written(store: Store) -> None:

@@ -201,6 +201,15 @@ def test_the_date_is_dropped_if_the_registry_has_the_version(old: str, undated: 
     assert (after.install if after else None) == (FROZEN if undated else None)
 
 
+def test_the_date_is_moved_by_a_week_before_it_is_dropped() -> None:
+    """A mirror may have fetched a version days after it was published. Without a date, all versions are today's."""
+    about = Situation({}, lambda name: ["1.2.0"], day="2021-03-04")
+    install, found = ("npm", "install", "--before=2021-03-06"), {"name": "kept", "old": "1.2.0"}
+    later = REMEDIES["undated"](Diagnosis(npm(install=install), found, {}, about))
+    assert later.install == ("npm", "install", "--before=2021-03-13")
+    assert REMEDIES["undated"](Diagnosis(later, found, {}, about)).install == ("npm", "install")
+
+
 def test_a_checksum_that_is_not_locked_is_not_replaced() -> None:
     assert remedied("reseal", {"old": "sha512-A", "new": "sha512-B"}) is None
     assert edits(remedied("reseal", {"old": "f1641de", "new": "aa"}))[0].kind == "reseal"
@@ -344,7 +353,7 @@ def test_packages_missing_from_a_lock_file_get_the_commits_date() -> None:
     """Otherwise its versions would be today's, years younger than the rest."""
     about = situation({}, day="2021-03-04")
     thawed = REMEDIES["thaw"](Diagnosis(npm(), {}, {}, about))
-    assert thawed.install == ("npm", "install", "--before=2021-03-04")
+    assert thawed.install == ("npm", "install", "--before=2021-03-06")
     assert REMEDIES["thaw"](Diagnosis(thawed, {}, {}, about)) is None
 
 

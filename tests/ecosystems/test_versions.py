@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ecosystems.versions import exact, full, lower_bounds, major, satisfies
+from pipeline.ecosystems.versions import exact, full, lower_bounds, major, satisfies, published_by
 
 
 @pytest.mark.parametrize(
@@ -101,6 +101,12 @@ def test_the_versions_named_by_a_range_are_read(wanted: str, versions: list[str]
 )
 def test_a_version_is_completed_to_three_numbers(version: str, numbers: str) -> None:
     assert full(version) == numbers and major(version) == int(numbers.partition(".")[0])
+
+
+def test_what_is_published_on_the_day_of_a_commit_can_be_installed() -> None:
+    """npm reads a day as its beginning in UTC, up to 36 hours before a commit of that day."""
+    assert (published_by("2024-02-28"), published_by("2024-02-28", days=7)) == ("2024-03-01", "2024-03-08")
+    assert published_by("") == ""
 
 
 @given(st.text(max_size=30), st.text(max_size=30))

@@ -11,6 +11,7 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 from pipeline.build.infer import workspaces
 from pipeline.build.infer.tree import Manifest, Tree, above
@@ -34,10 +35,18 @@ def members(tree: Tree) -> dict[str, Manifest]:
     return {"": root} | {folder: manifest for folder, manifest in manifests.items() if manifest and manifest.is_package}
 
 
-def find(tree: Tree, folder: str, configuration: str, files: Sequence[str], name: str, version: str) -> tuple[str, ...]:
+class Installer(NamedTuple):
+    """A package manager by name, its version, and the Node that it runs on."""
+
+    name: str
+    version: str
+    node: str
+
+
+def find(tree: Tree, folder: str, configuration: str, files: Sequence[str], by: Installer) -> tuple[str, ...]:
     """The packages that these tests need when run in `folder` with a `configuration` there, as the manager calls them
     (by folder or name)."""
-    row = _row(tree, name, version)
+    row = _row(tree, by)
     packages = members(tree)
     touched_folders = touched(packages, files)
     if row is None or not touched_folders:
@@ -46,18 +55,18 @@ def find(tree: Tree, folder: str, configuration: str, files: Sequence[str], name
     return _called(packages, needed(packages, {*touched_folders, *imported, folder if folder in packages else ""}), row)
 
 
-def widened(tree: Tree, before: Sequence[str], folders: Iterable[str], name: str, version: str) -> tuple[str, ...]:
+def widened(tree: Tree, before: Sequence[str], folders: Iterable[str], by: Installer) -> tuple[str, ...]:
     """A focus that also has these folders and what their packages depend on; empty if everything is installed."""
-    row, packages = _row(tree, name, version), members(tree)
+    row, packages = _row(tree, by), members(tree)
     if row is None or not before:
         return ()
     wanted = needed(packages, [folder for folder in folders if folder in packages])
     return _called(packages, wanted | installed(packages, before).keys(), row)
 
 
-def _row(tree: Tree, name: str, version: str) -> Focus | None:
+def _row(tree: Tree, by: Installer) -> Focus | None:
     """How this version of a manager installs a part of the workspace; None if it cannot, or lacks its plug-in."""
-    row = manager(name).focus_for(version)
+    row = manager(by.name).focus_for(by.version, by.node)
     has_plugin = row is None or not row.plugin or tree.matching(re.compile(row.plugin).search)
     return row if has_plugin else None
 

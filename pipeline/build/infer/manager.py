@@ -35,7 +35,7 @@ def find(tree: Tree, manifest: Manifest, node: str, date: str, fixed: dict[str, 
     row = manager.install_for(version.value, lock=bool(lock), release=bool(release))
     if row is None:
         raise Unsupported("environment_failed", f"no exact install is known for {manager.name} {version.value}")
-    fill = {"{release}": release[0] if release else "", "{date}": date[:10]}
+    fill = {"{release}": release[0] if release else "", "{date}": versions.published_by(date[:10])}
     words = tuple(_filled(word, fill) for word in row.words)
     return Installation(named, version, words, row.env, lock or "no lock file")
 

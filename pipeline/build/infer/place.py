@@ -105,9 +105,16 @@ def own_tests(tree: Tree, files: Sequence[str]) -> list[str]:
 
 def given(tree: Tree, name: str, files: Sequence[str]) -> list[str]:
     """The test files that a runner is given. A runner that runs every file that it is given gets no tests of other
-    tools, unless all tests are such; other runners leave those out themselves."""
-    own = [file for file in files if not (runner(name).positional and tool_of(tree, file))]
-    return own or list(files)
+    tools and runners, unless all tests are such; other runners leave those out themselves."""
+    if not runner(name).positional:
+        return list(files)
+    return [file for file in files if not (tool_of(tree, file) or _is_of_another(tree, file, name))] or list(files)
+
+
+def _is_of_another(tree: Tree, file: str, name: str) -> bool:
+    """Whether a test imports another runner by name, and not this one."""
+    found = {spec.name for spec in all_runners().values() if spec.imports and re.search(spec.imports, tree.text(file))}
+    return bool(found) and name not in found
 
 
 def tool_of(tree: Tree, file: str) -> dict[str, Any]:

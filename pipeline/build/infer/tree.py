@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -61,15 +61,18 @@ class Manifest:
 
 
 class Tree:
-    """The files of a commit: their `paths`, and `read` for the text of one (None: the clone lacks it)."""
+    """The files of a commit: their `paths`, and `read` for the text of one (None: the clone lacks it). `added` are the
+    texts of files that are not in the commit, such as new tests."""
 
-    def __init__(self, paths: Iterable[str], read: Callable[[str], str | None]) -> None:
+    def __init__(
+        self, paths: Iterable[str], read: Callable[[str], str | None], added: Mapping[str, str] | None = None
+    ) -> None:
         self.paths = frozenset(paths)
-        self._read = cache(read)
+        self._read, self._added = cache(read), added or {}
 
     def text(self, path: str) -> str:
         """A file's text, empty where there is none."""
-        return (self._read(path) or "") if path in self.paths else ""
+        return (self._read(path) or "") if path in self.paths else self._added.get(path, "")
 
     def matching(self, wanted: Callable[[str], object]) -> list[str]:
         """The sorted paths for which `wanted` is true."""

@@ -32,6 +32,18 @@ def test_a_documentation_site_is_not_installed_for_a_component() -> None:
     assert environment(UI).evidence["focus"] == "what the touched tests need"
 
 
+def test_the_npm_of_a_node_decides_if_none_is_named() -> None:
+    """npm 9 can install a part, and every package was installed: examples with private dependencies, too."""
+    assert environment(UI, files={".nvmrc": "18"}).focus == ("packages/tokens", "packages/ui")
+
+
+def test_tests_of_another_tool_need_no_package() -> None:
+    """One of Cypress at the root made everything be installed."""
+    files = {"cypress.json": "{}", "cypress/menu.cy.js": ""}
+    found = environment(UI, "cypress/menu.cy.js", files=files, devDependencies={"jest": "^29", "cypress": "9"})
+    assert found.focus == ("packages/tokens", "packages/ui")
+
+
 def test_a_manifest_with_only_entry_points_is_no_package() -> None:
     """Each component had such a manifest. Its dependencies were installed instead of its package's."""
     files = {"packages/forms/input/package.json": trees.package(main="../dist/input.js")}

@@ -93,7 +93,7 @@ def test_a_yarn_release_in_the_repository_is_run() -> None:
     ("files", "install"),
     [
         ({"package-lock.json": "{}"}, "npm ci --ignore-scripts --no-audit --no-fund"),
-        ({}, "npm install --before=2024-05-06 --ignore-scripts --no-audit --no-fund"),
+        ({}, "npm install --before=2024-05-08 --ignore-scripts --no-audit --no-fund"),
         ({"yarn.lock": YARN_1}, "yarn install --frozen-lockfile --ignore-scripts --ignore-engines --non-interactive"),
         ({"yarn.lock": BERRY.format(8, 8)}, "yarn install --immutable"),
         ({"pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}, "pnpm install --frozen-lockfile --ignore-scripts"),

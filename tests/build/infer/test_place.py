@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from trees import YARN_1, of, package, read, tree
 
-from pipeline.build.infer import Unsupported, place
+from pipeline.build.infer import Tree, Unsupported, place
 from pipeline.core.records import Environment
 
 
@@ -308,6 +308,14 @@ def test_a_tool_without_a_runner_is_not_mistaken_for_one(script: str) -> None:
 def test_tests_of_another_tool_are_not_given_to_the_runner(runner: str, files: list[str], own: list[str]) -> None:
     """Mocha failed at a Cypress file, and a Cypress page that failed with the fix rejected the candidate."""
     assert place.given(of(dict.fromkeys(files, "")), runner, files) == own
+
+
+@pytest.mark.parametrize(("runner", "own"), [("mocha", ["menu.test.js"]), ("jest", ["menu.test.js", "open.test.js"])])
+def test_new_tests_of_another_runner_are_not_given_to_this_one(runner: str, own: list[str]) -> None:
+    """Mocha failed at a new file of Playwright, which only its imports tell apart."""
+    added = {"open.test.js": 'import { test } from "@playwright/test";\n'}
+    made = Tree(["menu.test.js"], {"menu.test.js": "it()"}.get, added)
+    assert place.given(made, runner, ["menu.test.js", "open.test.js"]) == own
 
 
 @pytest.mark.parametrize(("script", "tool"), [("ava --serial", "AVA"), ("casperjs x.js", "browser")])
