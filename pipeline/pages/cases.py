@@ -40,6 +40,8 @@ _NAMED = (
     re.compile(r"\b(?P<kind>class|id)(?:\s+(?:of|named|called))?\s+[`\"'](?P<name>[A-Za-z][\w-]*)[`\"']"),
 )
 _SIGN = {"class": ".", "id": "#"}
+#: letters of the shortest words and stems that say something
+_SHORTEST = 4
 _WORD = re.compile(r"[^\W\d_]{4,}")
 #: text in scripts that do not separate words: Thai, Lao, Burmese, Khmer, Japanese, Chinese; and Korean syllables
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
@@ -50,10 +52,10 @@ _EMPTY = frozenset(
         """about accessible also and application are assistive attribute button class code component container content
         create css default demonstrate demonstrates document each element elements every example examples file
         following for from full generate given has have home html includes include including inline javascript
-        keyboard make markup must name named number only page pages please produce screen section sections several
-        should shows show simple single standalone style text than that the their them then there they this three
-        two use user users uses using web website when where which whole widget widgets with without work works wrap
-        write your""",
+        keyboard make markup must name named need needs number only other page pages please produce screen section
+        sections several should shows show simple single standalone style text than that the their them then there
+        they this three two use user users uses using web website when where which whole widget widgets with without
+        work works wrap write your""",
     )
 )
 
@@ -145,7 +147,10 @@ def words(prompt: str) -> list[str]:
 
 def _stem(word: str) -> str:
     """A word without its ending; other languages than English tend to have longer ones."""
-    return re.sub(r"(?:ies|ing|ed|es|s|e|y)$", "", word) if word.isascii() else word[: max(4, len(word) - 3)]
+    if not word.isascii():
+        return word[: max(_SHORTEST, len(word) - 3)]
+    stem = re.sub(r"(?:ies|ing|ed|es|s|e|y)$", "", word)
+    return stem if len(stem) >= _SHORTEST else word
 
 
 def load_cases(folder: Path = OWN, names: tuple[str, ...] = ()) -> list[Case]:
@@ -155,6 +160,7 @@ def load_cases(folder: Path = OWN, names: tuple[str, ...] = ()) -> list[Case]:
     """
     if not folder.is_dir():
         raise UserError("no such folder", path=folder, hint="name a folder of cases with --cases")
+    folder = folder.resolve()  # a case has its folder's name, which "." does not tell
     found = [load_case(prompt.parent) for prompt in sorted(folder.glob(f"*/{PROMPT}"))]
     if (folder / PROMPT).exists():
         found = [load_case(folder)]

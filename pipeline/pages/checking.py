@@ -24,6 +24,13 @@ STRANGERS = {
 <header><p>Birds of the river</p></header><nav aria-label="Birds"><a href="#grey">Grey heron</a></nav>
 <main><h1>Herons</h1><h2 id="grey">The grey heron</h2><p>It stands in shallow water and waits for fish.</p></main>
 <footer><p>Written by a friend of birds</p></footer>""",
+    "an unrelated page with the usual names": """<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>Herons</title>
+<style>.nav-item { padding: 1em } .skip-link { position: absolute }</style><body class="page post">
+<a class="skip-link" href="#content">To the herons</a><header><p>Birds of the river</p></header>
+<nav aria-label="Birds" style="display: flex; align-items: center"><a class="nav-item" href="#grey">Grey heron</a></nav>
+<main id="content" tabindex="-1"><h1>Herons</h1><h2 id="grey">The grey heron</h2><p>It waits for fish.</p></main>
+<footer><p>Written by a friend of birds</p></footer>""",
 }
 
 

@@ -133,6 +133,7 @@ class Observed(Record):
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether either the page or the case may be at fault; running the case on a correct page decides."""
+        """Whether either the page or the case may be at fault; running the case on a correct page decides. A page that
+        is not about the case has failed before."""
         cut_short = self.ended in ("ended", "hung") or bool(self.ended and self.used)
-        return not (self.machine or self.fault) and (cut_short or bool(self.threw))
+        return not (self.machine or self.fault or self.off_task) and (cut_short or bool(self.threw))

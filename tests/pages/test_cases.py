@@ -78,6 +78,14 @@ def test_the_gate_is_the_prompts_words_if_it_names_nothing(tmp_path: Path) -> No
     case = make_case(tmp_path / "a", prompt="Create a simple page for a harbour with its ferries.")
     assert case.gate == {"selectors": [], "words": ["ferr", "harbour"]}
     assert words("Generate an HTML file that demonstrates a carousel.") == ["carousel"]
+    assert words("It needs three things: dates, trees, and no other file.") == ["date", "thing", "tree"]
+
+
+def test_a_case_in_the_current_folder_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It had none, and a run was paid for that could not be stored."""
+    make_case(tmp_path / "ferry")
+    monkeypatch.chdir(tmp_path / "ferry")
+    assert [case.name for case in load_cases(Path())] == ["ferry"]
 
 
 @pytest.mark.rule("on-task")

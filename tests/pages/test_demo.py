@@ -48,6 +48,7 @@ def test_a_case_that_passes_an_unrelated_page_is_reported(tmp_path: Path) -> Non
     assert {finding.where for finding in found.findings if "it passes" in finding.what} == {
         "an empty page",
         "an unrelated page",
+        "an unrelated page with the usual names",
     }
     strict = make_case(tmp_path / "strict", test, "Make a page about a lighthouse.")
     assert not [finding for finding in check([strict]).findings if "it passes" in finding.what]

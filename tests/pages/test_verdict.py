@@ -25,6 +25,7 @@ ENDS: dict[str, tuple[dict[str, Any], str]] = {
     "a rule that is counted apart": ({"assertions": (R,), "violations": (BEST,)}, "passed"),
     "a limit": ({"assertions": (R,), "ended": "time"}, "failed time"),
     "off task": ({"assertions": (R,), "off_task": "the page is empty"}, "failed off_task"),
+    "off task, and the case threw": ({"off_task": "the page is empty", "threw": "no"}, "failed off_task"),
     "the case threw": ({"assertions": (R,), "threw": "no"}, "failed unfinished"),
     "the case is at fault": ({"assertions": (R,), "fault": "no run"}, "error case"),
     "the machine is at fault": ({"machine": "no browser"}, "error machine"),
@@ -49,8 +50,17 @@ def test_a_doubtful_end_fails_the_page_or_is_an_error_of_the_case(end: dict[str,
     assert judge(seen, doubt="page").result == "failed" and judge(seen, doubt="case").result == "error"
 
 
-@pytest.mark.parametrize("end", [{"ended": "time"}, {"threw": "no", "machine": "gone"}, {"threw": "no", "fault": "no"}])
+@pytest.mark.parametrize(
+    "end",
+    [
+        {"ended": "time"},
+        {"threw": "no", "machine": "gone"},
+        {"threw": "no", "fault": "no"},
+        {"threw": "no", "off_task": "the page is empty"},
+    ],
+)
 def test_an_end_whose_fault_is_known_is_not_doubtful(end: dict[str, str]) -> None:
+    """A test that fails at an empty page says nothing about the case, although it has no good example."""
     assert not Observed(**end).is_doubtful
 
 

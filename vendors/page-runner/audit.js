@@ -55,7 +55,11 @@ const RUN = async ({ top, ofPages, most, walked }) => {
   const threw = found.incomplete.find(({ nodes }) => nodes.some(({ none }) => none.some(isError)));
   if (threw) return { broken: `axe-core's rule ${threw.id} threw` };
   const early = "link[rel~=preconnect i], link[rel~=dns-prefetch i], script[type=speculationrules i]";
-  const hints = [...document.querySelectorAll(early)].map(({ rel, href, type }) => (rel ? `${rel} ${href}` : type));
+  const hint = (one) => {
+    const [rel, href, type] = ["rel", "href", "type"].map((name) => one.getAttribute(name)); // a picture's link has no `rel`
+    return rel ? `${rel} ${typeof one.href === "string" ? one.href : href}` : type;
+  };
+  const hints = [...document.querySelectorAll(early)].map(hint);
   const short = (text) => String(text).slice(0, most.html);
   const node = ({ html, target }) => ({ html: short(html), target: target.map(short) });
   const violations = found.violations.map(({ id, impact, description, help, helpUrl, tags, nodes }) => {
@@ -103,20 +107,28 @@ const closedRoots = async (devtools) => {
   return found.map(([host, root]) => [host.backendNodeId, root.backendNodeId, frameOf(host)]);
 };
 
-// The isolated world of a frame of the page.
-const worldOf = async (page, id) => {
+// The isolated world of the page's frame with this id; without one, of another frame.
+const worldOf = async (page, id, other) => {
   const all = page.frames().map((frame) => page._connection.toImpl(frame));
-  const world = await (all.find((frame) => frame._id === id) || all[0]).context("utility");
+  const found = all.find((frame) => frame._id === id) || page._connection.toImpl(other);
+  const world = await found.context("utility");
   return world.delegate._contextId;
 };
 
 // What the browser says of an element that was removed meanwhile, and is no part of the page.
 const GONE = /No node with given id|Could not find node/;
 
+// The documents of a frame that is in another process, such as one with a sandbox, have a session of their own.
+const sessionsOf = async ({ context, page, devtools }) => {
+  const [main, ...frames] = page.frames();
+  const found = frames.map(async (frame) => [frame, await context.newCDPSession(frame).catch(() => null)]);
+  return [[main, devtools], ...(await Promise.all(found)).filter(([, session]) => session)];
+};
+
 // A host's closed shadow root is visible to the isolated world only.
-const openRoots = async (page, devtools) => {
-  for (const [backendHost, backendRoot, frame] of await closedRoots(devtools)) {
-    const executionContextId = await worldOf(page, frame);
+const openRoots = async (page, devtools, frame) => {
+  for (const [backendHost, backendRoot, id] of await closedRoots(devtools)) {
+    const executionContextId = await worldOf(page, id, frame);
     const resolve = (backendNodeId) => devtools.send("DOM.resolveNode", { backendNodeId, executionContextId });
     const resolved = await Promise.all([backendHost, backendRoot].map(resolve)).catch((error) => {
       if (!GONE.test(error.message)) throw error;
@@ -139,13 +151,40 @@ const auditedFrame = async (page, frame, place, source) => {
   return frame.evaluate(RUN, { top: place === 0, ofPages: OF_PAGES, most: MOST, walked: WALKED });
 };
 
-// A frame that is removed meanwhile is no part of the page.
-const audited = async ({ page, devtools }, source) => {
+// Whether a frame's element, or one above it, hides the frame from everyone who uses a screen reader.
+const HIDDEN = (owner) => {
+  const { axe } = globalThis;
+  const was = Boolean(axe._tree);
+  if (!was) axe.setup();
+  try {
+    return !axe.commons.dom.isVisibleToScreenReaders(owner);
+  } finally {
+    if (!was) axe.teardown();
+  }
+};
+
+const isHidden = async (page, frame, source) => {
+  const above = frame.parentFrame();
+  if (!above) return false;
+  await injectAxe(page, above, source);
+  const owner = await frame.frameElement();
+  return (await owner.evaluate(HIDDEN)) || isHidden(page, above, source);
+};
+
+// A frame that is removed meanwhile is no part of the page. One that is hidden is audited when it is shown.
+const audited = async (watched, source) => {
+  const { page, devtools } = watched;
   const violations = [];
   const hints = [];
-  await openRoots(page, devtools);
+  for (const [frame, session] of await sessionsOf(watched)) {
+    await openRoots(page, session, frame).catch((error) => {
+      if (!frame.isDetached()) throw error;
+    });
+    if (session !== devtools) await session.detach().catch(() => {});
+  }
   for (const [place, frame] of page.frames().entries()) {
     if (frame.url().startsWith("chrome-error:")) continue;
+    if (place && (await isHidden(page, frame, source).catch(() => false))) continue;
     const found = await auditedFrame(page, frame, place, source).catch((error) => {
       if (!frame.isDetached()) throw error;
       return { violations: [], hints: [] };

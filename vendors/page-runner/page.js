@@ -72,8 +72,9 @@ class Incidents {
   note(kind, text, most = MOST_EXAMPLES) {
     this.counts[kind] = (this.counts[kind] || 0) + 1;
     const list = (this.examples[kind] = this.examples[kind] || []);
-    const alike = list.filter((one) => one.type === text.type);
-    if (alike.length < most) list.push(typeof text === "string" ? cut(text, 300) : text);
+    const isMessage = typeof text === "object" && text !== null;
+    const alike = list.filter((one) => !isMessage || one.type === text.type);
+    if (alike.length < most) list.push(isMessage ? text : cut(String(text), 300));
     if (this.counts[kind] > MOST[kind]) this.trip(kind);
   }
 }
@@ -221,26 +222,35 @@ class Watched {
 }
 
 // Whether a page is about its case: by the case's own `onTask`, else by the names in its prompt, else by the prompt's
-// words in its texts and attributes, hidden ones included. Scripts, styles and the names of elements do not count.
+// words in what people can perceive of it: texts, hidden ones included, and the attributes that name or describe. In a
+// form, fields can take the place of its properties, so these are read by the functions of all elements.
 const ON_TASK = ({ selectors, words }) => {
   const shows = "img, svg, canvas, video, audio, input, button, select, textarea, iframe, object, [role], [aria-label]";
   const all = (root) => [root, ...root.querySelectorAll("*")];
   const below = ({ shadowRoot }) => (shadowRoot ? withShadows(shadowRoot) : []);
   const withShadows = (root) => [root, ...all(root).flatMap(below)];
   const isText = ({ nodeType }) => nodeType === Node.TEXT_NODE;
-  const texts = (node) => [...node.childNodes].filter(isText).map(({ data }) => data);
+  const getter = (type, name) => Object.getOwnPropertyDescriptor(type.prototype, name).get;
+  const [childNodes, innerText] = [getter(Node, "childNodes"), getter(HTMLElement, "innerText")];
+  const { checkVisibility, getAttribute } = Element.prototype;
+  const texts = (node) => [...childNodes.call(node)].filter(isText).map(({ data }) => data);
   const roots = document.body ? withShadows(document.body) : [];
-  const isSeen = (one) => one.checkVisibility() && one.innerText && one.innerText.trim();
+  const isSeen = (one) => checkVisibility.call(one) && one instanceof HTMLElement && innerText.call(one).trim();
   const hasText = (root) => texts(root).join("").trim() || [...root.children].some(isSeen);
   if (!roots.some((root) => hasText(root) || root.querySelector(shows))) return "the page is empty";
   const gone = selectors.filter((one) => ![document, ...roots].some((root) => root.querySelector(one)));
   if (gone.length) return `there is no ${gone.join(", ")}, which the prompt names`;
-  const ofElement = (one) => {
-    const own = /^(?:script|style)$/i.test(one.tagName) ? [] : texts(one);
-    return [...own, ...[...(one.attributes || [])].map(({ value }) => value)];
-  };
+  if (!words.length) return "";
+  const naming = "alt aria-description aria-label aria-roledescription aria-valuetext label placeholder srcdoc title value";
+  const named = (one) => naming.split(" ").map((name) => getAttribute.call(one, name) || "");
+  const ofElement = (one) => [
+    ...(one instanceof HTMLScriptElement || one instanceof HTMLStyleElement ? [] : texts(one)),
+    ...(one instanceof Element ? named(one) : []),
+  ];
   const text = [document, ...roots].flatMap((root) => all(root).flatMap(ofElement)).join(" ").toLowerCase();
-  if (!words.length || words.some((word) => text.includes(word))) return "";
+  const isLatin = (word) => /^[a-z]+$/.test(word);
+  const begins = (word) => new RegExp(`(?<![\\p{L}\\p{N}])${word}`, "u").test(text);
+  if (words.some((word) => (isLatin(word) ? begins(word) : text.includes(word)))) return "";
   return "nothing that the prompt mentions is on the page";
 };
 
@@ -321,6 +331,7 @@ const steps = async (watched, job, tools, seen) => {
   } catch (error) {
     seen.threw = messageOf(error);
     await timed("case", settle);
+    if (seen.off_task) seen.off_task = await onTask(found, { page, utils, gate: job.gate }).catch(() => seen.off_task);
   }
   const stray = tools.strays.find((error) => !/has been closed/.test(messageOf(error)));
   if (stray) seen.threw = seen.threw || messageOf(stray);

@@ -27,10 +27,11 @@ def table() -> dict[str, Any]:
 
 
 def overall(scores: Mapping[str, int | None]) -> tuple[int | None, dict[str, float]]:
-    """The overall score, and the weights of the existing parts in percent, which add up to 100."""
+    """The overall score, and the weights of the existing parts in percent, which add up to 100. A judge's opinion alone
+    gives no score."""
     weights = {name: table()["weights"][name] for name in PARTS if scores.get(name) is not None}
     total = sum(weights.values())
-    if not total:
+    if not weights.keys() - {"quality"}:
         return None, {}
     score = Decimal(sum(scores[name] * weight for name, weight in weights.items())) / total
     shares = {name: round(100 * weight / total, 4) for name, weight in weights.items()}

@@ -22,6 +22,7 @@ def test_weights_of_absent_parts_are_redistributed(scores, total, weights):
 
 def test_without_any_part_there_is_no_score():
     assert formulas.overall(dict.fromkeys(formulas.PARTS)) == (None, {})
+    assert formulas.overall({"quality": 90}) == (None, {}), "a judge's opinion alone"
     assert formulas.passes(None) is None
 
 
