@@ -10,10 +10,7 @@ from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Prediction
 from pipeline.core.store import Store, attempts_in, each_record, of_attempt, read_object, shown_by, unique
-from pipeline.llm.ledger import CAP_REACHED
-
-#: causes of a missing answer for which the agent is to blame; for all others, the machine or the provider is
-OWN_FAULTS = ("agent_error", CAP_REACHED)
+from pipeline.llm.unanswered import OWN_FAULTS, failures
 
 
 @dataclass(frozen=True)
@@ -79,6 +76,13 @@ def read_answers(store: Store, subject: Subject) -> Answers:
     metadata = path.with_name("metadata.json")
     failures = {name: cause for name, cause in _unanswered(metadata).items() if cause not in OWN_FAULTS}
     return Answers(run, path, by_id, failures, shown_by(folder / run))
+
+
+def failed(run: Path) -> set[str]:
+    """The names of the answers that the agent failed to give, which count like unresolved ones, and so does their
+    money. Raises UserError with file and field."""
+    path = run / "metadata.json"
+    return failures(read_object(path)) if path.exists() else set()
 
 
 def _unanswered(path: Path) -> dict[str, str]:

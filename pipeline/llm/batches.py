@@ -219,7 +219,7 @@ class Batches:
                     if (now := _progress(state)) != told:
                         self._say(f"batch {batch} ({first.model.name}): {now}")
                     if state["status"] in ENDED:
-                        status = 400 if state["status"] == "failed" else UNANSWERED
+                        status = _refusal(state) if state["status"] == "failed" else UNANSWERED
                         return dict(_answers(provider, state)), status, f"{now} {_problems(state)}"
                     told = now
                 except httpx.TransportError:
@@ -312,10 +312,15 @@ def _answers(provider: httpx.Client, state: Mapping[str, Any]) -> Iterator[tuple
                     yield row["custom_id"], (response["status_code"], response["body"])
 
 
-def _problems(state: Mapping[str, Any]) -> str:
+def _problems(state: Mapping[str, Any], field: str = "message") -> str:
     """What a provider says about a batch that failed."""
     problems = (state.get("errors") or {}).get("data") or ()
-    return "; ".join(str(problem.get("message", "")) for problem in problems)[:1000]
+    return "; ".join(str(problem.get(field, "")) for problem in problems)[:1000]
+
+
+def _refusal(state: Mapping[str, Any]) -> int:
+    """The status for the requests of a batch that failed: one that exceeds a limit of the account may be sent later."""
+    return 429 if "limit_exceeded" in _problems(state, "code") else 400
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.core.shipped import ROOT
+from pipeline.core.store import digest
 from pipeline.llm.models import BATCH_LIMIT, PRICES, Model, ModelList
 
 #: the settings of a deployed proxy besides its models
@@ -119,6 +120,7 @@ def listed(models: ModelList) -> dict[str, dict[str, Any]]:
             "choices": model.choices,
             "defaults": model.defaults,
             "dropped": model.dropped,
+            "shape": digest(model.shaping),
         }
         for model in models.models.values()
     }

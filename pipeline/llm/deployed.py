@@ -34,6 +34,8 @@ WRITING_LIMIT = 120
 TRY = re.compile(r"-attempt-\d+$")
 #: USD by which two sums of LiteLLM's binary floats may differ
 ROUNDING = Decimal("1e-9")
+#: the status of a request that took too long, and may have cost something each time that it was sent
+TIMED_OUT = "408"
 
 
 class DeployedGateway(Gateway):
@@ -164,7 +166,7 @@ class DeployedGateway(Gateway):
         self.ledger.record(
             Sent(row["litellm_call_id"], row["startTime"], row["api_key"], model.name, model.row_kind),
             booking,
-            self._worst(model) if booking.status == UNCOUNTED else None,
+            self._worst(model) * booking.sends if booking.status in (UNCOUNTED, TIMED_OUT) else None,
         )
 
     def _worst(self, model: Model) -> Decimal:
@@ -208,7 +210,8 @@ def _booking(row: Mapping[str, Any], model: Model) -> Booking:
         status = error.get("error_code") or error.get("error_class") or "error"
         return Booking(status, latency_ms=latency, sends=sends)
     usage = usage_of(about.get("usage_object"))
-    return Booking(OK if usage.tokens_in else UNCOUNTED, usage, model.price.cost(usage), latency, sends)
+    is_counted = usage.tokens_in and (usage.tokens_out or model.kind == "embedding")
+    return Booking(OK if is_counted else UNCOUNTED, usage, model.price.cost(usage), latency, sends)
 
 
 @contextmanager

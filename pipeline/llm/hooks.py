@@ -69,7 +69,8 @@ EMBEDDING: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 class Listed(NamedTuple):
     """The part of a model's entry that the hooks need: `kind` is `llm` or `embedding`, `context` and `most` the most
     tokens of a prompt and of an answer (0: unknown), `choices` how many answers one request may ask for. `defaults` are
-    fields that the entry adds to requests without them, `dropped` those that it removes."""
+    fields that the entry adds to requests without them, `dropped` those that it removes. `shape` is a digest of what
+    shapes its answers: the list may give one name to another model."""
 
     kind: str
     provider: str
@@ -79,6 +80,7 @@ class Listed(NamedTuple):
     choices: int
     defaults: dict[str, int]
     dropped: list[str]
+    shape: str
 
     def worst(self, request: dict[str, Any]) -> Decimal:
         """The most that a request may cost as it is sent, in USD."""
@@ -146,7 +148,7 @@ class Bookkeeper(Policy):
         allowed = await super().async_pre_call_hook(user_api_key_dict, cache, data, call_type)
         request, answer = request_of(allowed), user_api_key_dict.metadata.get(ANSWER, "")
         kind = models()[model].kind
-        allowed["cache"] = _cache_of(request, kind, answer, _sample(data))
+        allowed["cache"] = _cache_of(request | {"shape": models()[model].shape}, kind, answer, _sample(data))
         if kind == "embedding":
             await _first_of_its_kind(allowed["cache"]["namespace"])
         row = ledger().open(user_api_key_dict.api_key, model, kind)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
@@ -51,7 +51,8 @@ PLACEHOLDER = re.compile(r"(?<!\$)\{([a-z_]+)\}")
 #: the manifest's name, and the folder with settings files that people may copy
 MANIFEST, EXAMPLES = "agent.toml", "examples"
 #: names of files, and fields of a manifest, that do not change an agent
-FOR_PEOPLE, ABOUT = ("README.md", "*.pyc"), ("summary", "licence", "source", "reads", "writes", "check")
+FOR_PEOPLE = ("README.md", "*.pyc")
+ABOUT = ("summary", "licence", "source", "reads", "writes", "check", "shapes_nothing")
 #: the variables by which every agent finds the model
 MODEL = {"OPENAI_BASE_URL": "{base_url}", "OPENAI_API_KEY": "{key}"}
 
@@ -84,7 +85,8 @@ class Manifest(Call):
     `check` is a command that answers whether a settings file can be used, by its exit code and what it prints.
 
     `asks` are the settings that name further models, such as `retrieval.model`; `tokenizers` those that name the
-    encodings of models. Each is one value for all models, or a table by pattern of the model's name.
+    encodings of models. Each is one value for all models, or a table by pattern of the model's name. `shapes_nothing`
+    are the settings that change no answer, such as the seconds of a request.
     """
 
     name: str
@@ -100,11 +102,12 @@ class Manifest(Call):
     writes: tuple[str, ...]
     asks: tuple[str, ...] = ()
     tokenizers: tuple[str, ...] = ()
+    shapes_nothing: tuple[str, ...] = ()
 
 
 class Agent(NamedTuple):
-    """An agent that can be run. `effect` is what its settings say, with the defaults of those that they leave out; None
-    if that is not known. `check` is the command that checks its settings; the agent's own need none."""
+    """An agent that can be run. `effect` is what its settings say, with the defaults of those that they leave out or
+    that change no answer; None if that is not known. `check` is the command that checks its settings; the agent's own need none."""
 
     name: str
     folder: Path
@@ -166,7 +169,10 @@ def load_agent(name: str, settings: Path | None = None) -> Agent:
     if not call.command:
         raise UserError("it is missing", path=source, field="command", hint="see docs/agents.md")
     _check_placeholders(call, source, PLACEHOLDERS[manifest.runs_code])
-    effect = _effect(settings_file, path.parent / manifest.settings, manifest, call)
+    own = path.parent / manifest.settings
+    effect = _effect(settings_file, own, manifest, call)
+    for key in manifest.shapes_nothing:
+        effect = _with_default(effect, read_toml(own), key.split("."))
     asks, tokenizers = (_by_pattern(keys, effect) for keys in (manifest.asks, manifest.tokenizers))
     check = tuple(_fill(word, {"python": sys.executable, "settings": str(settings_file)}) for word in manifest.check)
     kind = manifest.runs_code, manifest.version
@@ -178,6 +184,15 @@ def _effect(settings: Path, own: Path, manifest: Manifest, call: Call) -> Mappin
     if not manifest.command:
         return call.model_dump(exclude_defaults=True)
     return _overlaid(read_toml(own), read_toml(settings)) if manifest.overrides else read_toml(settings)
+
+
+def _with_default(effect: Mapping[str, Any], own: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
+    """The settings with the value that the agent's own file has for one of them, however deep it is in tables."""
+    first, *rest = names
+    inner, default = effect.get(first), own.get(first)
+    if rest and isinstance(inner, Mapping) and isinstance(default, Mapping):
+        return {**effect, first: _with_default(inner, default, rest)}
+    return {**effect, first: default}
 
 
 def _overlaid(base: Any, over: Any) -> Any:

@@ -378,7 +378,13 @@ class Predictor:
         answered = (instance for instance in run.instances if instance.instance_id not in unanswered)
         predictions = [self._prediction(run, instance, attempt) for instance in answered]
         outcomes = Counter(prediction.outcome for prediction in predictions)
-        write_json(run.view(attempt) / "metadata.json", {"outcomes": outcomes, "unanswered": unanswered})
+        names = {
+            instance.instance_id: run.answer(instance, attempt)
+            for instance in run.instances
+            if instance.instance_id in unanswered
+        }
+        about = {"outcomes": outcomes, "unanswered": unanswered, "answers": names}
+        write_json(run.view(attempt) / "metadata.json", about)
         write_records(run.view(attempt) / "predictions.jsonl", predictions)
         return predictions
 

@@ -42,7 +42,7 @@ from pipeline.core.store import (
     write_json,
 )
 from pipeline.evaluate import kept
-from pipeline.evaluate.answers import Subject, attempts, read_answers
+from pipeline.evaluate.answers import Subject, attempts, failed, read_answers
 from pipeline.evaluate.grade import law_for
 from pipeline.evaluate.regrade import regrade as give_anew
 from pipeline.llm.costs import requests
@@ -290,7 +290,7 @@ def _verdicts(store: Store, subject: Subject) -> list[Verdict]:
 def _cost(store: Store, subject: Subject) -> Decimal | None:
     """USD of the first attempts, with all tries and work that several answers share, as tables count it; None without a
     ledger, and for predictions made elsewhere."""
-    answers = {prediction.answer for prediction in _predictions(store, subject)}
+    answers = {prediction.answer for prediction in _predictions(store, subject)} | failed(_run(store, subject))
     if "" in answers or not os.path.lexists(store.ledger):
         return None
     shared = (SHARED, read_object(_run(store, subject) / "run.json").get("experiment"))
@@ -330,6 +330,8 @@ def _contradicted(folder: Path, submission: Submission) -> Iterator[str]:
         tries = attempts(store, submission.subject)
         if len(tries) != submission.attempts:
             yield f"it claims {submission.attempts} attempts and holds {len(tries)}"
+        if not tries:
+            return
         for attempt in tries:
             yield from _inconsistent(store, attempt)
         recorded = _recorded(store, tries[0])

@@ -92,11 +92,18 @@ def leaderboard(folders: tuple[Path, ...], output: Path) -> None:
     Exit code: 0 all bundles are on it, 1 some are not.
     """
     from pipeline.core.console import counted, say
+    from pipeline.core.errors import A11yBenchError
     from pipeline.core.store import write_bytes
     from pipeline.submission import bundle
     from pipeline.submission.leaderboard import render
 
-    found = {folder: bundle.verify(folder) for folder in folders}
+    def wrong_with(folder: Path) -> list[str]:
+        try:
+            return bundle.verify(folder)
+        except A11yBenchError as error:
+            return [str(error)]
+
+    found = {folder: wrong_with(folder) for folder in folders}
     write_bytes(output, render([bundle.load(folder) for folder, wrong in found.items() if not wrong]).encode())
     left_out = sum(map(bool, found.values()))
     say(f"{output}: {counted(len(found) - left_out, 'bundle')}" + (f", {left_out} left out" if left_out else ""))

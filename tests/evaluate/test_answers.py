@@ -10,7 +10,8 @@ from factories import REPO, make_instance, make_prediction
 
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store, of_attempt, write_json, write_records
-from pipeline.evaluate.answers import OWN_FAULTS, Subject, attempts, read_answers
+from pipeline.evaluate.answers import Subject, attempts, read_answers
+from pipeline.llm.unanswered import OWN_FAULTS
 
 OLD, NEW = "20240101T000000Z", "20240202T000000Z"
 SUBJECT = Subject(REPO, "magentless", "model-a")

@@ -43,12 +43,14 @@ class BatchHandler(Handler):
 
 @dataclass
 class BatchModel(ScriptedModel):
-    """`files` and `batches` by id; `ends` is the state in which batches end, and those that are `held` do not."""
+    """`files` and `batches` by id; `ends` is the state in which batches end (with an error's `code` if they
+    fail), and those that are `held` do not."""
 
     handler: ClassVar[type[Handler]] = BatchHandler
     files: dict[str, str] = field(default_factory=dict)
     batches: dict[str, dict[str, Any]] = field(default_factory=dict)
     ends: str = "completed"
+    code: str = "invalid_request"
     held: bool = False
 
     @property
@@ -77,7 +79,7 @@ class BatchModel(ScriptedModel):
 
     def _ended(self, batch: dict[str, Any]) -> dict[str, Any]:
         if self.ends == "failed":
-            return {"status": "failed", "errors": {"data": [{"message": "line 1 is wrong"}]}}
+            return {"status": "failed", "errors": {"data": [{"code": self.code, "message": "line 1 is wrong"}]}}
         rows = [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
         done = [self._row(row) for row in (rows if self.ends == "completed" else rows[:1])]
         file = f"file-{len(self.files)}"

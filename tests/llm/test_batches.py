@@ -124,6 +124,13 @@ def test_a_batch_may_end_without_answers(listed: Path, provider: BatchModel, end
     assert not journals(listed)
 
 
+def test_a_batch_above_a_limit_of_the_account_may_be_sent_later(listed: Path, provider: BatchModel) -> None:
+    """Providers accept it first. It was taken for a wrong configuration, which nobody asks again."""
+    provider.ends, provider.code = "failed", "token_limit_exceeded"
+    with collecting(listed, provider) as address:
+        assert ask(address).status_code == 429
+
+
 def test_a_batch_that_is_not_accepted_tells_its_status(listed: Path, provider: BatchModel) -> None:
     provider.fail(Fault(), Fault(429))
     with collecting(listed, provider) as address:

@@ -94,6 +94,7 @@ MINE = 'command = ["mine"]\n[environment]\nA = "1"\nB = "2"\n'
         ("magentless", "[samples]\ntemperature = 1.0\n", "[samples]\ntemperature = 1\n"),
         ("magentless", "samples = {sets = 3, per_set = 4}\n", "# fewer\n[samples]\nper_set = 4\nsets = 3\n"),
         ("magentless", '[retrieval.model]\n"a*" = "b"\n', '[retrieval.model]\n"local" = "local-embedding"\n"a*" = "b"'),
+        ("magentless", "", "[provider]\ntimeout_seconds = 9000\n[retrieval]\nparallel = 1\n"),
         ("command", MINE, 'seconds = 3600\nprompt = "STATEMENT"\n' + MINE),
         ("command", MINE, '# mine\nenvironment = {B = "2", A = "1"}\ncommand = ["mine"]\ninstall = ""\n'),
     ],

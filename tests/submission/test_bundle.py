@@ -19,7 +19,7 @@ from pipeline.core.store import read_json, read_records, write_json
 from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.stage import evaluate
 from pipeline.llm.experiment import SHARED
-from pipeline.llm.ledger import OK, Booking, Key, Ledger
+from pipeline.llm.ledger import CAP_REACHED, OK, Booking, Key, Ledger
 from pipeline.llm.models import SHIPPED
 from pipeline.predict.stage import Predictor
 from pipeline.submission import bundle
@@ -88,6 +88,10 @@ def test_the_cost_of_a_bundle_agrees_with_the_tables(bench: Bench, tmp_path: Pat
     ledger.close()
     packed = bundle.pack(made.store, Subject(REPO, "oracle", "oracle"), tmp_path / "bundle")
     assert answer and packed.cost_usd == 11
+    gave_up = {"unanswered": {"acme__ui-9": CAP_REACHED}, "answers": {"acme__ui-9": "another"}}
+    rewrite(run.with_name("metadata.json"), **gave_up)
+    capped = bundle.pack(made.store, Subject(REPO, "oracle", "oracle"), tmp_path / "capped")
+    assert capped.cost_usd == 111, "an agent that reaches its cap has failed, and has spent it"
     rewrite(run.with_name("predictions.jsonl"), answer="")
     made_elsewhere = bundle.pack(made.store, Subject(REPO, "oracle", "oracle"), tmp_path / "elsewhere")
     assert made_elsewhere.cost_usd is None, "a leaderboard would call it free"
@@ -120,6 +124,7 @@ def test_a_claim_without_its_digest_is_found(copy: Path) -> None:
         ("verdicts.jsonl", {"model": "other"}, {}, "is on another patch"),
         ("predictions.jsonl", {"model_patch": ""}, {}, "is on another patch"),
         ("predictions.jsonl", {}, {"attempts": 2}, "claims 2 attempts and holds 1"),
+        ("predictions.jsonl", {}, {"run": "another"}, "claims 1 attempts and holds 0"),
         ("predictions.jsonl", {}, {"outcomes": {"resolved": 99}}, "differ from what it claims"),
         ("verdicts.jsonl", {"law": "another"}, {}, "differ from what it claims: law"),
         ("run.json", {"settings": "another"}, {}, "differ from what it claims: settings"),
@@ -229,10 +234,12 @@ def test_the_leaderboard_lists_only_valid_bundles(bench: Bench, packed: Path, co
     other = tmp_path / "nop"
     bundle.pack(bench.store, Subject(REPO, "nop", "nop"), other)
     rewrite(copy / bundle.ABOUT, model="forged")
-    page = tmp_path / "page.html"
-    words = ["leaderboard", *map(str, (other, packed, copy)), "--output", str(page)]
+    page, broken = tmp_path / "page.html", tmp_path / "broken"
+    broken.mkdir()
+    (broken / bundle.ABOUT).write_text("{")
+    words = ["leaderboard", *map(str, (other, packed, copy, broken)), "--output", str(page)]
     done = CliRunner().invoke(command, words)
-    assert done.exit_code == 1 and "its digest does not match" in done.output
+    assert done.exit_code == 1 and "its digest does not match" in done.output and str(broken) in done.output
     text = page.read_text()
     assert text.index(">nop<") < text.index(">oracle<") and "forged" not in text
     assert "% [" not in text, "no reference has a rank"

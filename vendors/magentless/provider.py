@@ -103,11 +103,11 @@ class ChatModel:
     def _text(question: Ask, reply: str, finish: str | None) -> str:
         """The usable part of a reply. Raises Ended if there is none."""
         text = spoken(reply, finish)
+        if finish == CUT:
+            return _whole_lines(question, text)
         if finish == FILTERED or not text.strip():
             detail = f"{question.step}: the answer is empty (finish reason: {finish})"
             raise Ended(Cause.NO_MODEL_RESPONSE, detail)
-        if finish == CUT:
-            return _whole_lines(question, text)
         return text
 
 

@@ -3,7 +3,7 @@
 A fenced block counts if it is clearly a piece of a file that was shown: it contains most of the piece's lines in order.
 Its file is the one that it names, else the most similar one. It replaces the lines from its first to its last one:
 an excerpt deletes nothing above or below it. A block with omissions (`...`, "rest of the file") does not count, since
-it would delete what it omits.
+it would delete what it omits, nor does one in another form (a diff, an edit that changes nothing).
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ LEFT_OUT = re.compile(
     rf"|.*{_COMMENT}.*\b(?:rest of|existing|unchanged|omitted|as before)\b",
     re.I,
 )
+
+#: lines of other forms, which no file has: those around the two texts of an edit, and the fence of a diff
+OTHER_FORM = re.compile(r"\s*[-+<>=#]{4,}\s*(?:SEARCH|REPLACE)\b")
+DIFF = re.compile(r"\s*[`~]{3,}\s*(?:diff|patch)\b", re.I)
 
 Piece = tuple[str, ...]
 
@@ -63,13 +67,15 @@ def _blocks(reply: str) -> Iterator[tuple[str, Piece]]:
         path = next(filter(None, map(path_of, (head, *above))), "")
         if not path and (path := path_of(lines[0])):
             lines = lines[1:]
-        if path != EXAMPLE:
+        if path != EXAMPLE and not DIFF.match(head):
             yield path, lines
 
 
 def _likeness(piece: Piece, block: Piece) -> float:
     """The share of a piece's non-blank lines that the block contains in order."""
     wanted, given = (list(_filled(lines).values()) for lines in (piece, block))
+    if any(map(OTHER_FORM.match, block)):
+        return 0.0
     if not wanted or any(LEFT_OUT.match(line) for line in set(block) - set(piece)):
         return 0.0
     if (Counter(wanted) & Counter(given)).total() < LIKE * len(wanted):

@@ -78,6 +78,7 @@ class Wire:
         self._endpoint = endpoint
         patience = Patience(
             settings.max_retries,
+            read=False,  # what was sent may be under way, and would be paid for twice
             status_forcelist=WORTH_ANOTHER_TRY,
             allowed_methods=None,
             backoff_factor=0.5,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pipeline.analyze.reading import checks
 from pipeline.analyze.reading.described import About, described
-from pipeline.analyze.reading.metadata import Metadata, Note, read_metadata, unanswered
+from pipeline.analyze.reading.metadata import Metadata, Note, failed, read_metadata, unanswered
 from pipeline.analyze.reading.rows import KnownInstance, Rows, Who
 from pipeline.core.names import Repo, agent_folder, folder_name
 from pipeline.core.records import Prediction
@@ -20,7 +20,8 @@ class Run(NamedTuple):
     """The newest run of an agent and model on one repository: predictions by instance, and why others have none.
 
     `instances` are those that the run is about, None for all; `about` is what the run says of itself, if anything;
-    `answers` are the names of the answers by instance and attempt.
+    `answers` are the names of the answers by instance and attempt, `failed` those of first attempts that the agent
+    failed to give.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Run(NamedTuple):
     instances: frozenset[str] | None = None
     about: About | None = None
     answers: Mapping[tuple[str, int], str] = {}
+    failed: frozenset[str] = frozenset()
 
     @property
     def experiment(self) -> str:
@@ -88,6 +90,7 @@ def _run(records: list[Prediction], path: Path, paths: Mapping[str, Path], about
         path=path,
         instances=_shown(about, names, causes, path),
         about=about,
+        failed=failed(path.with_name("metadata.json"), note),
         answers={(record.instance_id, 1): record.answer for record in records} | dict(_further(path.parent)),
     )
 

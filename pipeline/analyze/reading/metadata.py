@@ -15,6 +15,7 @@ from pipeline.analyze.reading import replied
 from pipeline.core.errors import UserError
 from pipeline.core.store import is_list_of_texts, read_object
 from pipeline.core.texts import is_there
+from pipeline.llm.unanswered import failures
 
 #: gets a note on each file that is left out
 Note = Callable[[str], None]
@@ -46,6 +47,11 @@ def read_metadata(path: Path, note: Note) -> Metadata:
 def unanswered(path: Path, note: Note) -> dict[str, str]:
     """Why a run has no answer to some instances, by the run's own `metadata.json`; empty under the same conditions."""
     return noted(path, note, _causes) or {}
+
+
+def failed(path: Path, note: Note) -> frozenset[str]:
+    """The names of the answers that the agent of a run failed to give, by the same file."""
+    return noted(path, note, lambda fields, _: frozenset(failures(fields))) or frozenset()
 
 
 def noted(path: Path, note: Note, read: Callable[[dict[str, Any], Path], Any]) -> Any:

@@ -112,7 +112,7 @@ def _row(
     row = (booked_row or CostRow(repo=str(repo), model=model, agent=agent)).model_copy(update={"repo": str(repo)})
     if not run or not run.experiment or not requests:
         return {"CostRow": row, "Shown": Shown(row.cost_llm_usd, row.cost_emb_usd)}
-    names = {prediction.answer for prediction in run.predictions.values()}
+    names = {prediction.answer for prediction in run.predictions.values()} | run.failed
     shared = (SHARED, run.experiment)
     shown = [
         request for request in requests if request.answer in names or (request.holder, request.experiment) == shared

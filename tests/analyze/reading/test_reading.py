@@ -404,6 +404,24 @@ def test_only_costs_of_the_shown_answers_count(tmp_path: Path) -> None:
     assert frames.predictions["cost_usd"].tolist() == [Decimal("0.12"), Decimal("0.20")]
 
 
+@pytest.mark.parametrize(("cause", "cost"), [("cap_reached", "1.10"), ("agent_error", "1.10"), ("provider", "0.10")])
+def test_what_an_agent_spent_on_an_answer_that_it_failed_to_give_counts(
+    tmp_path: Path, cause: str, cost: str
+) -> None:
+    """It counts as unresolved. The lower its cap, the cheaper an agent seemed to be."""
+    store = Store(tmp_path)
+    write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
+    path = add_run(store, UI, [make_prediction(1, answer="given")])
+    write_json(path.with_name("run.json"), {"agent": "magentless", "model": "model-a", "experiment": "now"})
+    missing = {"unanswered": {UI.instance_id(2): cause}, "answers": {UI.instance_id(2): "missing"}}
+    write_json(path.with_name("metadata.json"), missing)
+    ask_for(store, 1, "given", "0.10")
+    ask_for(store, 2, "missing", "1.00")
+    write_costs(store)
+    (row,) = analyze.tables(analyze.load(store))["costs"].to_dict("records")
+    assert (row["cost_usd"], row["spent_usd"]) == (Decimal(cost), Decimal("1.10"))
+
+
 def test_a_run_covers_only_its_own_instances(tmp_path: Path) -> None:
     store = Store(tmp_path)
     write_records(store.dataset(UI), [make_instance(1), make_instance(2)])

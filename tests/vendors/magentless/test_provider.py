@@ -148,6 +148,12 @@ def test_a_cut_answer_is_refused():
     assert (end.value.cause, "after 10 tokens" in end.value.detail) == (Cause.CUT_ANSWER, True)
 
 
+@pytest.mark.parametrize("reply", [None, "<think>so far"])
+def test_an_answer_that_was_cut_while_the_model_thinks_was_cut(reply):
+    with answering(200, completion(reply, finish_reason="length")) as way, pytest.raises(Ended, match="CUT_ANSWER"):
+        ask(way)
+
+
 def test_only_complete_lines_of_a_cut_list_count():
     with answering(200, completion("a.ts\nline: 12\nline: 4", finish_reason="length")) as way:
         assert ask(way, in_lines=True) == "a.ts\nline: 12"

@@ -84,6 +84,9 @@ def test_a_first_or_last_line_can_be_replaced(place):
         fenced(FIXED.replace("  <button", "  // existing code\n  <button")),
         f"{FIXED}",
         "```tsx\n" + FIXED,
+        fenced(f"<<<<<<< SEARCH\n{BUTTON}=======\n{BUTTON}>>>>>>> REPLACE\n"),
+        fenced(f"------- SEARCH\n{BUTTON}=======\n{FIXED}+++++++ REPLACE\n"),
+        fenced("".join(f"-{line}+{line}" if "url" in line else line for line in FIXED.splitlines(True)), "diff"),
     ],
     ids=[
         "a snippet",
@@ -95,9 +98,13 @@ def test_a_first_or_last_line_can_be_replaced(place):
         "left out inside",
         "no fence",
         "cut",
+        "an edit that changes nothing",
+        "an edit in another form",
+        "a diff without its blanks",
     ],
 )
 def test_what_is_not_plainly_a_piece_is_none(reply, sample, checkout):
+    """A patch once contained the marks of an edit that changed nothing."""
     with pytest.raises(Ended, match="NO_EDITS"):
         repair(sample, reply, checkout, {TSX: range(7), CSS: range(3)})
 
