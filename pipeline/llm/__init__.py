@@ -13,6 +13,7 @@
     batches                   requests that are sent to the provider in batches
     ledger, ledger_file       keys (hashed) and requests; their file
     costs, spending           `data/costs.csv`; sums, and whether they agree
+    unanswered                answers that an agent failed to give
     scripted, provider        the model of tests and demo, and its protocol
     loopback                  a server for programs of this machine
     money, replays            reserving what a request may cost, unless its answer is a replay

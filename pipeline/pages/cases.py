@@ -149,8 +149,8 @@ def _stem(word: str) -> str:
     """A word without its ending; other languages than English tend to have longer ones."""
     if not word.isascii():
         return word[: max(_SHORTEST, len(word) - 3)]
-    stem = re.sub(r"(?:ies|ing|ed|es|s|e|y)$", "", word)
-    return stem if len(stem) >= _SHORTEST else word
+    stems = (word.removesuffix(ending) for ending in ("ies", "ing", "ed", "es", "s", "e", "y") if word.endswith(ending))
+    return next((stem for stem in stems if len(stem) >= _SHORTEST), word)
 
 
 def load_cases(folder: Path = OWN, names: tuple[str, ...] = ()) -> list[Case]:

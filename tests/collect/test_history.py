@@ -193,7 +193,7 @@ def test_a_history_without_numbers_goes_by_commit(history: History, capsys: pyte
     history.commit("elsewhere", {"c.ts": "1\n"})
     history.git("checkout", "-q", "main")
     history.git("merge", "-q", "--no-ff", "-m", "Merge branch 'main' of example.org/ui", "main-of-others")
-    newest, brought, oldest = read(history)
+    newest, brought, oldest = sorted(read(history), key=lambda merged: merged.pull.title)
     assert (newest.pull.merge_sha, set(newest.files)) == (two, {"a.ts", "b.ts"})
     assert (brought.pull.title, brought.files) == ("elsewhere", ("c.ts",))
     assert (oldest.pull.merge_sha, oldest.pull.title, oldest.pull.body) == (commit, "feat: name the menu", "Closes #5")

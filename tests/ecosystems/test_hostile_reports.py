@@ -18,7 +18,9 @@ from pipeline.ecosystems.reports import Report, ReportError
 
 HERE, PARSERS = Path(__file__).parent, sorted(all_parsers())
 #: values of every type, including some that a runner would never write
-VALUES = st.sampled_from([None, True, -1, 2**70, 0.5, float("nan"), "", "\ud800", "passed", [], [None], {}, {"a": 1}])
+VALUES = st.sampled_from(
+    [None, True, -1, 2**70, int("9" * 4300), 0.5, float("nan"), "", "\ud800", "passed", [], [None], {}, {"a": 1}]
+)
 FUZZ = settings(
     max_examples=25, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
 )

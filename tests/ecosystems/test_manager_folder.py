@@ -131,7 +131,7 @@ def test_only_npm_installs_without_a_lock_file() -> None:
 )
 def test_certain_versions_install_parts_of_a_workspace(name: str, version: str, focus: bool) -> None:
     """docs/environments.md lists them."""
-    assert (manager(name).focus_for(version) is not None) is focus
+    assert (manager(name).focus_for(version, "20") is not None) is focus
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ecosystems.versions import exact, full, lower_bounds, major, satisfies, published_by
+from pipeline.ecosystems.versions import exact, full, lower_bounds, major, published_by, satisfies
 
 
 @pytest.mark.parametrize(

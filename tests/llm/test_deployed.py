@@ -71,6 +71,17 @@ def test_an_answer_without_a_count_counts_at_its_worst(bench: Bench, experiment:
 
 
 @deployed
+@pytest.mark.trap("usage-missing-is-free")
+def test_a_request_that_timed_out_counts_at_its_worst(bench: Bench) -> None:
+    experiment = Experiment("o/r", "hasty", "agent", "unpaid")
+    bench.upstream.fail(*[Fault(delay=1)] * 2)
+    assert bench.chat(bench.key(experiment), model="hasty", max_tokens=1000).status_code == 408
+    bench.gateway.settle(experiment)
+    (row,) = bench.gateway.ledger.rows(experiment.id)
+    assert (row.status, row.cost_usd) == ("408", 0) and bench.gateway.ledger.committed(experiment.id) > 1000
+
+
+@deployed
 def test_keys_are_worthless_after_the_command(setting: Setting, experiment: Experiment) -> None:
     with opened(setting, "worthless") as (gateway, store):
         bench = Bench(gateway, setting.upstream, store, setting.log)

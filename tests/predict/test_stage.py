@@ -53,10 +53,16 @@ def test_steps_can_be_taken_one_by_one(bench: Bench) -> None:
     run = predictor.preprocess()
     assert predictor.postprocess() == []
     unanswered = dict.fromkeys((instance.instance_id for instance in run.instances), "not_asked")
-    assert read_json(run.folder / "metadata.json") == {"outcomes": {}, "unanswered": unanswered}
+    names = {instance.instance_id: run.answer(instance) for instance in run.instances}
+    about = {"outcomes": {}, "unanswered": unanswered, "answers": names}
+    assert read_json(run.folder / "metadata.json") == about
     predictor.runtime()
     assert len(predictor.postprocess()) == len(QUALIFIED)
-    assert read_json(run.folder / "metadata.json") == {"outcomes": {"REFERENCE": len(QUALIFIED)}, "unanswered": {}}
+    assert read_json(run.folder / "metadata.json") == {
+        "outcomes": {"REFERENCE": len(QUALIFIED)},
+        "unanswered": {},
+        "answers": {},
+    }
 
 
 @pytest.mark.trap("grown-dataset-pays-twice")

@@ -90,7 +90,7 @@ def _run(records: list[Prediction], path: Path, paths: Mapping[str, Path], about
         path=path,
         instances=_shown(about, names, causes, path),
         about=about,
-        failed=failed(path.with_name("metadata.json"), note),
+        failed=failed(path.with_name("metadata.json")),
         answers={(record.instance_id, 1): record.answer for record in records} | dict(_further(path.parent)),
     )
 

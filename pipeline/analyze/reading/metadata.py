@@ -49,9 +49,9 @@ def unanswered(path: Path, note: Note) -> dict[str, str]:
     return noted(path, note, _causes) or {}
 
 
-def failed(path: Path, note: Note) -> frozenset[str]:
-    """The names of the answers that the agent of a run failed to give, by the same file."""
-    return noted(path, note, lambda fields, _: frozenset(failures(fields))) or frozenset()
+def failed(path: Path) -> frozenset[str]:
+    """The names of the answers that the agent of a run failed to give, by the same file, whose faults are noted above."""
+    return noted(path, lambda _: None, lambda fields, _: frozenset(failures(fields))) or frozenset()
 
 
 def noted(path: Path, note: Note, read: Callable[[dict[str, Any], Path], Any]) -> Any:

@@ -405,9 +405,7 @@ def test_only_costs_of_the_shown_answers_count(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("cause", "cost"), [("cap_reached", "1.10"), ("agent_error", "1.10"), ("provider", "0.10")])
-def test_what_an_agent_spent_on_an_answer_that_it_failed_to_give_counts(
-    tmp_path: Path, cause: str, cost: str
-) -> None:
+def test_what_an_agent_spent_on_an_answer_that_it_failed_to_give_counts(tmp_path: Path, cause: str, cost: str) -> None:
     """It counts as unresolved. The lower its cap, the cheaper an agent seemed to be."""
     store = Store(tmp_path)
     write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
