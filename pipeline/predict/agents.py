@@ -107,7 +107,8 @@ class Manifest(Call):
 
 class Agent(NamedTuple):
     """An agent that can be run. `effect` is what its settings say, with the defaults of those that they leave out or
-    that change no answer; None if that is not known. `check` is the command that checks its settings; the agent's own need none."""
+    that change no answer; None if that is not known. `check` is the command that checks its settings; the agent's own
+    need none."""
 
     name: str
     folder: Path

@@ -200,7 +200,7 @@ def test_a_history_without_numbers_goes_by_commit(history: History, capsys: pyte
     assert oldest.pull.number == commit_number(commit) == (1 << 52) + int(commit[:13], 16) < 1 << 53
     list(CloneSource(REPO, history.folder).pages(""))
     output = capsys.readouterr().err
-    assert "names a pull request, so each commit counts as one. Looked for: " in output and "; Title (#12); " in output
+    assert "names a pull request, so each of them counts as one. Looked for: " in output and "; Title (#12); " in output
 
 
 def test_a_clone_without_merged_changes_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

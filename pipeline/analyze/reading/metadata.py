@@ -50,7 +50,7 @@ def unanswered(path: Path, note: Note) -> dict[str, str]:
 
 
 def failed(path: Path) -> frozenset[str]:
-    """The names of the answers that the agent of a run failed to give, by the same file, whose faults are noted above."""
+    """The names of the answers that the agent of a run failed to give, by the same file; its faults are noted above."""
     return noted(path, lambda _: None, lambda fields, _: frozenset(failures(fields))) or frozenset()
 
 
