@@ -40,9 +40,10 @@ let computed;
 //: a style sheet -> the number of its rules, and the selectors of the rules that hide elements
 const known = new WeakMap();
 
-/** Replace a getter or method of a class; `make` gets the original and returns the replacement. */
+/** Replace a getter or method of a class, or of one above it; `make` gets the original and returns the replacement. */
 function replace(type, name, make) {
-  const owner = (view || world)[type] && (view || world)[type].prototype;
+  let owner = (view || world)[type] && (view || world)[type].prototype;
+  while (owner && !Object.getOwnPropertyDescriptor(owner, name)) owner = Object.getPrototypeOf(owner); // happy-dom's
   const own = owner && Object.getOwnPropertyDescriptor(owner, name);
   const key = own && (own.get ? "get" : "value");
   if (!own || !own.configurable || typeof own[key] !== "function") return;
@@ -211,7 +212,8 @@ function giveWindow() {
   if ("view" in view.UIEvent.prototype) return;
   replace("EventTarget", "dispatchEvent", (real) =>
     function (event) {
-      if (event instanceof view.UIEvent && event.view === null) event.view = view;
+      if (event instanceof view.UIEvent && event.view === null)
+        event.view = (this.ownerDocument || {}).defaultView || view;
       return real.call(this, event);
     });
 }

@@ -31,7 +31,7 @@ const OF_ELEMENTS =
 const OF_PAGES =
   ["Attr", "CSSStyleDeclaration", "DOMTokenList", "HTMLCollection", "NamedNodeMap", "NodeList", "Selection"];
 const READING =
-  /^(?:(?:get|has)(?:Element|Attribute)\w*|getRootNode|querySelector(?:All)?|matches|closest|contains|is(?:Equal|Same)Node|compareDocumentPosition|checkValidity|toString)$/;
+  /^(?:(?:get|has)(?:Element|Attribute)\w*|getRootNode|querySelector(?:All)?|matches|closest|contains|dispatchEvent|is(?:Equal|Same)Node|compareDocumentPosition|checkValidity|toString)$/;
 const isKeepable = (name) => name !== "constructor" && name !== "setProperty" && name !== "removeProperty";
 //: methods of the document's classes that are called for each event of a test and never for a person's; and the names
 //: of event classes
@@ -324,10 +324,16 @@ function keepReading() {
   });
 }
 
+/** The first of an object and those above it that has a property: a window may have classes of its own. */
+function ownerOf(object, name) {
+  return !object || owns(object, name) ? object : ownerOf(parentOf(object), name);
+}
+
 /** Keep the methods and classes by which tests cause events. */
 function keepEvents(world) {
   if (!view.EventTarget) return;
-  Object.keys(OF_EVENTS).forEach((type) => keep(view[type].prototype, OF_EVENTS[type], { isStrict: isNode }));
+  Object.keys(OF_EVENTS).forEach((type) => OF_EVENTS[type].forEach((name) =>
+    keep(ownerOf(view[type].prototype, name), [name], { isStrict: isNode })));
   new Set([world, view]).forEach(function (owner) {
     const names = keysOf(owner).filter((name) => EVENT.test(String(name)) && isFunction(owner[name]));
     names.forEach((name) => keepGlobal(owner, name));
