@@ -9,7 +9,7 @@ merge is whoever merged, so a merged pull request's author is that of its branch
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import accumulate
 from typing import NamedTuple
@@ -104,8 +104,9 @@ class _Commit(NamedTuple):
 def pull_requests(clone: Clone, repo: Repo) -> Iterator[Merged]:
     """Every merged pull request of the clone's HEAD, newest first, each number once (its last merge counts)."""
     seen: set[int] = set()
-    unnumbered = without_numbers(clone)
-    for group in _groups(_commits(clone)):
+    starts = _starts(clone)
+    unnumbered = without_numbers(clone, starts)
+    for group in _groups(_commits(clone, starts)):
         newest = group[0]
         is_counted = newest.sha in unnumbered and not _SYNC.match(newest.title)
         number = newest.number or (commit_number(newest.sha) if is_counted else 0)
@@ -127,9 +128,10 @@ def _groups(commits: Iterable[_Commit]) -> Iterator[list[_Commit]]:
         yield group
 
 
-def without_numbers(clone: Clone) -> set[str]:
-    """The commits around which so few name a pull request that each counts as one."""
-    commits = list(_commits(clone, files=False))
+def without_numbers(clone: Clone, starts: Sequence[str] = ()) -> set[str]:
+    """The commits around which so few name a pull request that each counts as one. `starts` are those of the history,
+    if they are known."""
+    commits = list(_commits(clone, starts or _starts(clone), files=False))
     sums = [0, *accumulate(bool(commit.number) for commit in commits)]
 
     def is_rare(place: int) -> bool:
@@ -195,17 +197,17 @@ def _author(clone: Clone, commit: _Commit) -> str:
     return str(names).splitlines()[-1] if names else author
 
 
-def _commits(clone: Clone, *, files: bool = True) -> Iterator[_Commit]:
-    for record in _log(clone, files=files):
+def _commits(clone: Clone, starts: Sequence[str], *, files: bool = True) -> Iterator[_Commit]:
+    for record in _log(clone, starts, files=files):
         sha, parents, author, date, subject, body, *names = record.split("\0")
         number, title, text = _title(subject, body)
         paths = tuple(filter(None, (name.lstrip("\n") for name in names)))
         yield _Commit(sha, parents, author, date, subject, number, title, text, paths)
 
 
-def _log(clone: Clone, *, files: bool) -> Iterator[str]:
+def _log(clone: Clone, starts: Sequence[str], *, files: bool) -> Iterator[str]:
     command = ["git", f"--git-dir={clone.git_dir}", "log", "--first-parent", "-z", f"--format={_FORMAT}"]
-    names, starts = ["-m", "--no-renames", "--name-only"] if files else [], _starts(clone)
+    names = ["-m", "--no-renames", "--name-only"] if files else []
     order = ["--topo-order"] if len(starts) > 1 else []  # a rebased pull request stays together
     process = clone.git.execute([*command, *names, *order, *starts], as_process=True)
     pending = b""

@@ -16,6 +16,7 @@ const INSTALLED = /(?:^|[\\/])node_modules[\\/]/;
 const { readFileSync, statSync } = fs;
 const { toString: errorText } = Error.prototype;
 const { apply } = Reflect;
+const owns = Function.prototype.call.bind(Object.prototype.hasOwnProperty);
 const started = Date.now();
 //: runners' packages that load modules themselves
 const LOADERS = /[\\/]node_modules[\\/](?:@jest|@vitest|jest|vite-node|vitest)(?![a-z0-9])/;
@@ -126,6 +127,11 @@ function isOwn(file) {
 function isOwnFile(name) {
   const isForeign = INSTALLED.test(path.relative(root, name)) || (former && isWithin(name, former));
   return !isWithin(name, scratch) && (!isForeign || isNew(name));
+}
+
+/** The first of an object and those above it that has a property itself: a window may have classes of its own. */
+function ownerOf(object, name) {
+  return !object || owns(object, name) ? object : ownerOf(Object.getPrototypeOf(object), name);
 }
 
 /** Notices when functions are running: `within` wraps a function, and `isNow` says whether one of those is running. */
@@ -374,5 +380,5 @@ function stackOf(error, sites) {
 module.exports = {
   LOADER, OF_DOCUMENTS, about, compiling, headOf, isSource, isCalledBySource, isCalledByTest, isCalledDirectly,
   isAskedForSource, isDoneForSource, isGivenBySource, isLoadedByLibrary, isOnBehalfOfSource, isReadBySource,
-  isReadForSource, isUsedForSource, noticing, ownStack, readText, reading, stackOf,
+  isReadForSource, isUsedForSource, noticing, ownStack, ownerOf, readText, reading, stackOf,
 };

@@ -5,7 +5,7 @@
 // layout. If snapshots show boxes, no element gets one. Exports a function that does this.
 "use strict";
 const {
-  OF_DOCUMENTS, about: { boxes }, isAskedForSource, isCalledBySource, isCalledByTest, isDoneForSource,
+  OF_DOCUMENTS, about: { boxes }, isAskedForSource, isCalledBySource, isCalledByTest, isDoneForSource, ownerOf,
 } = require("./askers.cjs");
 
 const BOX = { x: 8, y: 8, width: 120, height: 24, top: 8, right: 128, bottom: 32, left: 8 };
@@ -42,8 +42,7 @@ const known = new WeakMap();
 
 /** Replace a getter or method of a class, or of one above it; `make` gets the original and returns the replacement. */
 function replace(type, name, make) {
-  let owner = (view || world)[type] && (view || world)[type].prototype;
-  while (owner && !Object.getOwnPropertyDescriptor(owner, name)) owner = Object.getPrototypeOf(owner); // happy-dom's
+  const owner = (view || world)[type] && ownerOf((view || world)[type].prototype, name);
   const own = owner && Object.getOwnPropertyDescriptor(owner, name);
   const key = own && (own.get ? "get" : "value");
   if (!own || !own.configurable || typeof own[key] !== "function") return;
@@ -179,8 +178,7 @@ function giveMedia() {
 /** Refuse requests for files, which a page cannot read. jsdom can; for a synchronous request, it starts a process. */
 function hideFiles() {
   const { URL } = view || {};
-  let owner = URL && URL.prototype; // happy-dom's class inherits from Node's
-  while (owner && !Object.getOwnPropertyDescriptor(owner, "protocol")) owner = Object.getPrototypeOf(owner);
+  const owner = URL && ownerOf(URL.prototype, "protocol"); // happy-dom's class inherits from Node's
   const protocolOf = owner && Object.getOwnPropertyDescriptor(owner, "protocol").get;
   const isFile = function (address) {
     try {
@@ -222,8 +220,7 @@ function giveWindow() {
 function giveTrust() {
   const event = new view.Event("x");
   const symbol = Object.getOwnPropertySymbols(event).find((one) => String(one) === "Symbol(impl)");
-  let owner = symbol ? event[symbol] : view.Event.prototype;
-  while (symbol && owner && !Object.prototype.hasOwnProperty.call(owner, "initEvent")) owner = Object.getPrototypeOf(owner);
+  const owner = symbol ? ownerOf(event[symbol], "initEvent") : view.Event.prototype;
   if (!owner || Object.prototype.hasOwnProperty.call(owner, "isTrusted")) return;
   const trusted = new WeakMap();
   const get = function () {

@@ -3,7 +3,7 @@
 // replace anything, unless a source has them do it. Loaded once in each process; each realm is kept separately.
 "use strict";
 const { types } = require("util");
-const { isCalledBySource, isDoneForSource, isGivenBySource, noticing } = require("./askers.cjs");
+const { isCalledBySource, isDoneForSource, isGivenBySource, noticing, ownerOf } = require("./askers.cjs");
 const { keysOf } = require("./early.cjs");
 const { deafProxy, hideProperties, isNode, marked, replace, see } = require("./veiling.cjs");
 //: objects with the language's functions, except those that fake clocks replace
@@ -322,11 +322,6 @@ function keepReading() {
     if (isOfPage) keep(owner, names.concat(symbols).filter(isKeepable), { isStrict: isOfPages, show: restored });
     else keep(owner, names.filter((key) => READING.test(key)), { isStrict: isNode, show: restored });
   });
-}
-
-/** The first of an object and those above it that has a property: a window may have classes of its own. */
-function ownerOf(object, name) {
-  return !object || owns(object, name) ? object : ownerOf(parentOf(object), name);
 }
 
 /** Keep the methods and classes by which tests cause events. */

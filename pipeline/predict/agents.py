@@ -172,8 +172,9 @@ def load_agent(name: str, settings: Path | None = None) -> Agent:
     _check_placeholders(call, source, PLACEHOLDERS[manifest.runs_code])
     own = path.parent / manifest.settings
     effect = _effect(settings_file, own, manifest, call)
+    defaults = read_toml(own) if manifest.shapes_nothing else {}
     for key in manifest.shapes_nothing:
-        effect = _with_default(effect, read_toml(own), key.split("."))
+        effect = _with_default(effect, defaults, key.split("."))
     asks, tokenizers = (_by_pattern(keys, effect) for keys in (manifest.asks, manifest.tokenizers))
     check = tuple(_fill(word, {"python": sys.executable, "settings": str(settings_file)}) for word in manifest.check)
     kind = manifest.runs_code, manifest.version

@@ -244,7 +244,7 @@ const ON_TASK = ({ selectors, words }) => {
   const naming = "alt aria-description aria-label aria-roledescription aria-valuetext label placeholder srcdoc title value";
   const named = (one) => naming.split(" ").map((name) => getAttribute.call(one, name) || "");
   const ofElement = (one) => [
-    ...(one instanceof HTMLScriptElement || one instanceof HTMLStyleElement ? [] : texts(one)),
+    ...(/^(?:script|style)$/i.test(one.localName) ? [] : texts(one)),
     ...(one instanceof Element ? named(one) : []),
   ];
   const text = [document, ...roots].flatMap((root) => all(root).flatMap(ofElement)).join(" ").toLowerCase();
@@ -315,9 +315,9 @@ const steps = async (watched, job, tools, seen) => {
   watched.used = seen.used = true;
   const { assert, collected, settle } = asserting(limits.assertion, () => watched.release());
   seen.assertions = collected;
+  const gated = () => onTask(found, { page, utils, gate: job.gate });
   try {
     if (job.axe) await page.evaluate(SET_UP);
-    const gated = () => onTask(found, { page, utils, gate: job.gate });
     seen.off_task = await gated();
     const gives = await timed("case", () => found.run({ page, assert, utils }));
     await timed("case", settle);
@@ -331,7 +331,7 @@ const steps = async (watched, job, tools, seen) => {
   } catch (error) {
     seen.threw = messageOf(error);
     await timed("case", settle);
-    if (seen.off_task) seen.off_task = await onTask(found, { page, utils, gate: job.gate }).catch(() => seen.off_task);
+    if (seen.off_task) seen.off_task = await gated().catch(() => seen.off_task);
   }
   const stray = tools.strays.find((error) => !/has been closed/.test(messageOf(error)));
   if (stray) seen.threw = seen.threw || messageOf(stray);
