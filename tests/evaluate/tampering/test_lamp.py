@@ -1,6 +1,6 @@
 """Attacks and honest patches on a small library, with Jest, Vitest and Mocha in containers: `lamp.toml`.
 
-The tests try every sixth attack and all honest patches with one runner each, except those marked `bench`. `just bench
+The tests try every eighth attack and all honest patches with one runner each, except those marked `bench`. `just bench
 attacks` tries every attack with each of its runners.
 """
 
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(1800)]
 
 Verdicts = Callable[[str], dict[str, Verdict]]
 #: one attack of so many is tried here; the benchmark tries all
-ATTACKS_PER_TRIED = 6
+ATTACKS_PER_TRIED = 8
 NEVER_RESOLVED = {Outcome.UNRESOLVED, Outcome.TAMPERED, Outcome.CRASHED, Outcome.TIMEOUT}
 
 
