@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import new_data_option, repo_argument
+from pipeline.core.options import PULL_REQUEST, new_data_option, repo_argument
 
 
 @click.command()
@@ -27,9 +27,17 @@ from pipeline.core.options import new_data_option, repo_argument
 @click.option("--clone", type=click.Path(path_type=Path), help="For a dataset: the repository's clone, to build from.")
 @click.option("--filtered", is_flag=True, help="For a dataset: take only the records that pass the filters.")
 @click.option(
-    "--issues", type=click.Path(path_type=Path, dir_okay=False), help="Issue texts for a clone, as JSON Lines."
+    "--issues",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Issues for a clone, as JSON Lines with number, title and, optionally, body, state and labels.",
 )
-@click.option("--pr", "numbers", type=int, multiple=True, help="Take this pull request whatever the filters say.")
+@click.option(
+    "--pr",
+    "numbers",
+    type=PULL_REQUEST,
+    multiple=True,
+    help="Take only this pull request, whatever the filters say (repeatable).",
+)
 @click.option(
     "--patterns",
     type=click.Path(path_type=Path, dir_okay=False),

@@ -80,7 +80,7 @@ class Collected:
             return []
         with TemporaryDirectory() as folder, Database(Path(folder, "written.sqlite")) as database:
             replay(self.pages, database, written.at)
-            database.settle(self.repo, fold(decided(self.store, self.repo)[: written.decisions]))
+            database.settle(self.repo, fold(written.counted(decided(self.store, self.repo))))
             decisions = edits(self.folder, self.repo, database)
         for decision in decisions:
             say(f"changed by hand: {words(decision)}")
@@ -117,19 +117,28 @@ class Collected:
         return funnel
 
     def _note(self, files: dict[str, str]) -> None:
-        """Record in the pages which files are about to be written, and from how many decisions."""
-        state, written = {"files": files, "decisions": len(self.decisions)}, last_export(self.database)
-        if (files, len(self.decisions)) != (written.files, written.decisions):
+        """Record in the pages which files are about to be written, and from which decisions."""
+        ids = [decision.id for decision in self.decisions]
+        state, written = {"files": files, "decisions": ids}, last_export(self.database)
+        if (files, ids) != (written.files, written.decisions):
             place = self.pages.append([], {"exported": state})
             self.database.save([], {}, place, **_exported(self.database, state, place.end))
 
 
 class Export(NamedTuple):
-    """What was written last: the digests of the files, how many decisions counted, and the end of the pages."""
+    """What was written last: the digests of the files, the ids of the decisions that counted (older pages have their
+    number), and the end of the pages."""
 
     files: dict[str, str] = {}
-    decisions: int = 0
+    decisions: list[str] | int = 0
     at: int = 0
+
+    def counted(self, decisions: Sequence[Decision]) -> list[Decision]:
+        """Those of all decisions that counted. A merge sorts those of other people in between."""
+        if isinstance(self.decisions, int):
+            return list(decisions[: self.decisions])
+        ids = set(self.decisions)
+        return [decision for decision in decisions if decision.id in ids]
 
 
 def last_export(database: Database, before: bool = False) -> Export:

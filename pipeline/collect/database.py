@@ -170,6 +170,20 @@ class Database:
             row["number"] for row in self._db.query(f"select number from pull_requests {condition} order by number")
         ]
 
+    def of_host(self, numbers: Sequence[int]) -> frozenset[int]:
+        """Those of these pull requests that a host gave: only a host says when one was changed."""
+        marks = ",".join("?" * len(numbers))
+        condition = f"number in ({marks}) and updated_at <> ''"
+        rows = self._db.query(f"select number from pull_requests where {condition}", list(numbers))
+        return frozenset(row["number"] for row in rows)
+
+    def rejected(self, reasons: Collection[str]) -> list[int]:
+        """The pull requests of a host that are rejected for one of these reasons, in order."""
+        marks = ",".join("?" * len(reasons))
+        condition = f"outcome in ({marks}) and updated_at <> ''"
+        rows = self._db.query(f"select number from pull_requests where {condition} order by number", list(reasons))
+        return [row["number"] for row in rows]
+
     def digests(self, numbers: Sequence[int]) -> dict[int, str]:
         """The digests of the lines of these pull requests, as far as they are stored."""
         marks = ",".join("?" * len(numbers))

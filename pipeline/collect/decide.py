@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import data_option, repo_argument
+from pipeline.core.options import PULL_REQUEST, data_option, repo_argument
 
 
 @click.command()
 @repo_argument
-@click.option("--pr", "numbers", type=int, multiple=True, help="The pull request to decide on.")
+@click.option("--pr", "numbers", type=PULL_REQUEST, multiple=True, help="The pull request to decide on.")
 @click.option("--exclude", metavar="REASON", help="Remove the pull request from the candidates, for this reason.")
 @click.option("--include", is_flag=True, help="Include the pull request whatever the filters say; ends an exclusion.")
 @click.option("--set", "fields", metavar="FIELD=VALUE", multiple=True, help="Set a field to another value.")
@@ -54,9 +54,12 @@ def command(repo: Any, numbers: tuple[int, ...], list_: bool, as_json: bool, sto
 def _decide(store: Any, repo: Any, numbers: tuple[int, ...], **changes: Any) -> list[Any]:
     """Append the decisions on these pull requests, and write the files. Raises UserError before anything is decided."""
     from pipeline.collect.collected import Collected
+    from pipeline.core.clones import not_collected, recollect
     from pipeline.core.console import say
     from pipeline.core.records import Candidate
 
+    if not store.raw(repo).exists() and not store.decisions(repo).exists():
+        raise not_collected(store, repo)
     with Collected(store, repo) as collected:
         decisions = [decision for number in numbers for decision in _decisions(collected, number, **changes)]
         collected.decide(decisions)
@@ -64,21 +67,22 @@ def _decide(store: Any, repo: Any, numbers: tuple[int, ...], **changes: Any) -> 
         if changes["include"]:
             missing = [n for n in numbers if not isinstance(collected.database.record(n), Candidate)]
             for number in missing:
-                say(f"its patches are missing: just collect-run {repo} --pr {number}")
+                say(f"its patches are missing: {recollect(store, repo)} --pr {number}")
     return decisions
 
 
 def _decisions(
     collected: Any, number: int, exclude: str | None, include: bool, fields: Any, comment: str | None, undo: bool
 ) -> Iterator[Any]:
+    from pipeline.core.clones import recollect
     from pipeline.core.decisions import in_force, make
     from pipeline.core.errors import UserError, unknown
 
     name = collected.repo.instance_id(number)
     record, source_record = collected.database.record(number), collected.database.source_record(number)
     before = [decision for decision in in_force(collected.decisions) if decision.instance_id == name]
-    if record is None and not before:
-        hint = f"collect it: just collect-run {collected.repo} --pr {number}"
+    if record is None and (fields or not before):
+        hint = f"collect it: {recollect(collected.store, collected.repo)} --pr {number}"
         raise UserError(f"{collected.repo}#{number} is not collected", hint=hint)
     if undo and not before:
         raise UserError(f"nothing is decided on {name}", hint=f"a11y-bench decide {collected.repo} --list")

@@ -23,7 +23,8 @@ from pipeline.core.store import each_record, unique
 def edits(folder: Path, repo: Repo, written: Database) -> list[Decision]:
     """The decisions that turn `written`, the database from which the files were written, into what the files hold now.
 
-    A deleted file decides nothing. Raises UserError for a line that cannot be read, before anything is decided.
+    A deleted file decides nothing. Raises UserError for a line that cannot be read, and for an emptied file, before
+    anything is decided.
     """
     unchanged: set[int] = set()
     changed: dict[int, list[Outcome]] = {}
@@ -33,7 +34,9 @@ def edits(folder: Path, repo: Repo, written: Database) -> list[Decision]:
             unchanged.add(number)
         else:
             changed.setdefault(number, []).append(record)
-    removed = [number for number in written.numbers(_present_kinds(folder)) if number not in unchanged | changed.keys()]
+    found = unchanged | changed.keys()
+    removed = [number for number in written.numbers(_present_kinds(folder)) if number not in found]
+    _refuse_empty(folder, written, set(removed))
     decisions = [_decisions(written, number, records) for number, records in sorted(changed.items())]
     return [*chain.from_iterable(decisions), *(_removed(repo, number) for number in removed)]
 
@@ -49,6 +52,15 @@ def _lines(path: Path, kind: type[Candidate] | type[Rejection], repo: Repo) -> I
 
 def _present_kinds(folder: Path) -> set[type[Candidate] | type[Rejection]]:
     return {kind for name, kind in FILES.items() if (folder / name).exists()}
+
+
+def _refuse_empty(folder: Path, written: Database, removed: set[int]) -> None:
+    """Raise UserError for a file all of whose lines were removed: rather a mistake than a decision on each of them."""
+    for name, kind in FILES.items():
+        path = folder / name
+        if path.exists() and not removed.isdisjoint(written.numbers([kind])) and not path.read_bytes().strip():
+            hint = "remove it to get it back, or exclude pull requests: a11y-bench decide REPO --pr N --exclude REASON"
+            raise UserError("the file is empty; all its lines would be excluded", path=path, hint=hint)
 
 
 def _removed(repo: Repo, number: int) -> Decision:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from itertools import chain
@@ -25,6 +26,9 @@ from pipeline.core.store import Store, read_record, write_bytes, write_json, wri
 R = TypeVar("R", Candidate, Rejection)
 #: file -> the record of its lines; other stages read both files, and people may edit them
 FILES: dict[str, type[Candidate] | type[Rejection]] = {"candidates.jsonl": Candidate, "rejections.jsonl": Rejection}
+#: the names of temporary files (store.py) of what is written to these folders
+_WRITTEN = (*FILES, "triage.jsonl", "funnel.json", "source.json", "pages.jsonl.gz", "funnel.csv")
+_STRAY = re.compile(rf"\.(?:{'|'.join(map(re.escape, _WRITTEN))})\.[a-z0-9_]{{8}}")
 
 
 def export(store: Store, repo: Repo, database: Database, note: Callable[[dict[str, str]], None]) -> Funnel:
@@ -62,9 +66,11 @@ def write_funnels(store: Store) -> None:
 
 
 def remove_strays(folder: Path) -> None:
-    """Remove the temporary files of a killed process. The caller holds the folder's lock."""
+    """Remove the temporary files of a killed process, and no other hidden file, such as an editor's. The caller holds
+    the folder's lock."""
     for path in folder.glob(".*.*"):
-        path.unlink()
+        if _STRAY.fullmatch(path.name) and path.is_file() and not path.is_symlink():
+            path.unlink()
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:

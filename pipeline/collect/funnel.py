@@ -14,7 +14,7 @@ from pipeline.collect.evidence import evidence
 from pipeline.collect.kinds import KINDS
 from pipeline.collect.links import Link, linked, resolve, unresolved
 from pipeline.collect.patterns import Patterns
-from pipeline.collect.sources import Merged, Source, Unavailable
+from pipeline.collect.sources import Merged, Patches, Source, Unavailable, readable
 from pipeline.core.patches import is_picture, paths
 from pipeline.core.records import Candidate, Evidence, Funnel, Issue, Rejection
 
@@ -27,13 +27,15 @@ REASONS = {
     "bump": "it only changes versions, of dependencies or its own",
     "no_a11y_evidence": "no accessibility pattern matches its title, body or labels, or those of its issues",
     "base_missing": "its base commit, its merge commit or one of their files is missing",
-    "not_utf8": "a text file in its diff is not UTF-8",
+    "not_utf8": "a text file in its diff, or the name of a file, is not UTF-8",
     "unsafe_path": "it changes a file with an unsafe path, which leaves the folder or is git's own",
     "too_large": "GitHub does not give such a large diff; a clone does",
     "binary": "GitHub leaves out the content of its binary files; a clone has it",
     "spread": "its merge commit holds only a part of it (it was rebased onto the branch commit by commit)",
     "excluded": "somebody excluded it (a11y-bench decide REPO --list)",
 }
+#: reasons that can pass: the clone may get what it lacks, and has what GitHub does not give
+PASSING = ("base_missing", "too_large", "binary")
 #: reasons that are checked before a pull request counts as one with tests
 _UNTESTED = ("no_source_changes", "no_test_changes")
 
@@ -55,7 +57,7 @@ def sift(source: Source, pulls: Sequence[Merged], patterns: Patterns, chosen: Co
     """
     tested = []
     for merged in pulls:
-        reason = next((reason for reason, passed in _filters(merged, patterns).items() if not passed), "")
+        reason = _reason(merged, patterns)
         if reason and merged.pull.number not in chosen:
             yield Sifted(merged, _reject(merged, reason, "; ".join(merged.files[:5])))
         else:
@@ -78,6 +80,14 @@ def _related(
     for merged, references in zip(pulls, unresolved_links, strict=True):
         links = tuple(resolve(references, answers))
         yield merged, links, linked(merged, links, answers)
+
+
+def _reason(merged: Merged, patterns: Patterns) -> str:
+    """The first of these filters that it does not pass; empty for none. It has lines but no files if GitHub cannot list
+    its files."""
+    if not merged.files and (merged.added or merged.removed):
+        return "too_large"
+    return next((reason for reason, passed in _filters(merged, patterns).items() if not passed), "")
 
 
 def _filters(merged: Merged, patterns: Patterns) -> dict[str, bool]:
@@ -107,7 +117,7 @@ def _decide(
     if not (matches or chosen or merged.chosen):
         return _reject(merged, "no_a11y_evidence", "; ".join(merged.files[:5]), issues)
     try:
-        patches = source.patches(merged)
+        patches = _patches(source, merged)
     except Unavailable as error:
         return _reject(merged, error.reason, error.detail, issues)
     return Candidate(
@@ -123,9 +133,19 @@ def _decide(
     )
 
 
+def _patches(source: Source, merged: Merged) -> Patches:
+    """Both patches, whose paths are all text. Raises Unavailable."""
+    patches = source.patches(merged)
+    for path in paths(patches.fix + patches.test):
+        if path != readable(path):
+            raise Unavailable("not_utf8", path)
+    return patches
+
+
 def _reject(merged: Merged, reason: str, detail: str, issues: Iterable[Issue] = ()) -> Rejection:
     numbers = tuple(issue.number for issue in issues)
-    return Rejection(instance_id=merged.pull.instance_id, stage="collect", reason=reason, detail=detail, issues=numbers)
+    name, shown = merged.pull.instance_id, readable(detail)
+    return Rejection(instance_id=name, stage="collect", reason=reason, detail=shown, issues=numbers)
 
 
 def counts(repo: str, outcomes: Iterable[Candidate | Rejection]) -> Funnel:

@@ -22,7 +22,7 @@ from pipeline.core.records import Base, PullRequest
 
 #: begins a record of the log; cannot be in a message, since messages contain no NUL
 _BEGIN = "\0\1\0"
-_FORMAT = "%x00%x01%x00%H%x00%P%x00%an%x00%cI%x00%s%x00%b%x00"
+_FORMAT = "%x00%x01%x00%H%x00%P%x00%an%x00%ct%x00%s%x00%b%x00"
 #: with fewer numbers in a hundred commits, a stretch of history counts as one without numbers; and how many commits
 #: before and after a commit are its stretch
 _RARE, _STRETCH = 5, 100
@@ -79,7 +79,7 @@ _AUTHOR = re.compile(rb"^author (.*?) <", re.MULTILINE)
 
 
 class _Commit(NamedTuple):
-    """A commit of the log; `number` is 0 if its message names no pull request."""
+    """A commit of the log; `date` is in seconds, and `number` is 0 if its message names no pull request."""
 
     sha: str
     parents: str
@@ -199,13 +199,15 @@ def _author(clone: Clone, commit: _Commit) -> str:
 
 def _commits(clone: Clone, starts: Sequence[str], *, files: bool = True) -> Iterator[_Commit]:
     for record in _log(clone, starts, files=files):
-        sha, parents, author, date, subject, body, *names = record.split("\0")
+        *parts, names = record.split(b"\0", 6)
+        sha, parents, author, date, subject, body = (part.decode("utf-8", "replace") for part in parts)
         number, title, text = _title(subject, body)
-        paths = tuple(filter(None, (name.lstrip("\n") for name in names)))
+        found = names.decode("utf-8", "surrogateescape").split("\0")
+        paths = tuple(filter(None, (name.lstrip("\n") for name in found)))
         yield _Commit(sha, parents, author, date, subject, number, title, text, paths)
 
 
-def _log(clone: Clone, starts: Sequence[str], *, files: bool) -> Iterator[str]:
+def _log(clone: Clone, starts: Sequence[str], *, files: bool) -> Iterator[bytes]:
     command = ["git", f"--git-dir={clone.git_dir}", "log", "--first-parent", "-z", f"--format={_FORMAT}"]
     names = ["-m", "--no-renames", "--name-only"] if files else []
     order = ["--topo-order"] if len(starts) > 1 else []  # a rebased pull request stays together
@@ -213,15 +215,18 @@ def _log(clone: Clone, starts: Sequence[str], *, files: bool) -> Iterator[str]:
     pending = b""
     while block := process.stdout.read(1 << 20):
         *records, pending = (pending + block).split(_BEGIN.encode())
-        yield from (record.decode("utf-8", "replace") for record in records if record.strip(b"\0"))
+        yield from (record for record in records if record.strip(b"\0"))
     if pending:
-        yield pending.decode("utf-8", "replace")
+        yield pending
     process.wait()
 
 
-def _utc(date: str) -> str:
-    """A date of git, which is in the committer's time zone, in UTC."""
-    return datetime.fromisoformat(date).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def _utc(seconds: str) -> str:
+    """A date of git in UTC; empty for none, and for one after the year 9999. Its time zone can be any text."""
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 def _title(subject: str, body: str) -> tuple[int, str, str]:

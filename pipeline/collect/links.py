@@ -51,7 +51,7 @@ class Unresolved(NamedTuple):
 
 def unresolved(merged: Merged, patterns: Patterns) -> Unresolved:
     """The references of a pull request, those of its texts first."""
-    text = references(merged.pull, patterns)
+    text = references(merged.pull, patterns, merged.names)
     named = ((number, "keyword" if number in text.closed else "text") for number in text.here)
     here = [*named, *((number, "closing") for number in merged.closing)]
     elsewhere = [

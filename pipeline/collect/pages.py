@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from pipeline.collect.funnel import Sifted
 from pipeline.collect.links import Link
+from pipeline.collect.sources import readable
 from pipeline.core.errors import UserError
 from pipeline.core.records import Candidate, Evidence, Issue, Record, Rejection
 from pipeline.core.store import write_bytes
@@ -51,7 +52,7 @@ class Seen(Record):
             **pull.model_dump(include={"number", "title", "body", "author", "labels", "merge_sha", "merged_at"}),
             base=pull.base.sha,
             updated_at=sifted.merged.updated_at,
-            files=sifted.merged.files,
+            files=tuple(map(readable, sifted.merged.files)),
             links=sifted.links,
             issues=tuple(issue for issue in sifted.issues if issue.number),
             evidence=sifted.evidence,

@@ -7,13 +7,12 @@ closes an issue if one of GitHub's keywords precedes it or the list that it is i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from operator import itemgetter
 from typing import NamedTuple
 
 from pipeline.collect.patterns import Patterns, shipped
 from pipeline.collect.prose import unquoted
-from pipeline.core.names import Repo
 from pipeline.core.records import PullRequest
 
 _URL = re.compile(
@@ -48,11 +47,13 @@ _LIST = re.compile(
 #: text between a link's text and its address, which are one reference
 _LINK = "]("
 
-#: text after digits that are not a reference: the rest of a word, a fraction, a percent sign, or the thing that is
-#: counted
-_PART = re.compile(r"[\w%]|\.\d|,\d{3}\b|-[a-z]", re.IGNORECASE)
+#: text after digits that are not a reference: the rest of a word or a date, a fraction, a percent sign, or the thing
+#: that is counted
+_PART = re.compile(r"[\w%]|\.\d|,\d{3}\b|-[a-z]|-\d\d?-\d\d?\b", re.IGNORECASE)
 _SHARE = re.compile(r"\s*(?:of|/|x|times)\b\s*\d|\s*(?:x|times)\b|\s+of\b", re.IGNORECASE)
 _WORD = re.compile(r"[ \t]+(?!(?:and|or|see|in|by|via|with|for|from)\b)[a-z]", re.IGNORECASE)
+#: text after a number that begins an item of a list
+_ITEM = re.compile(r"[.)][ \t]+\S")
 _UNIT = re.compile(r"(?:issues?|prs?|bugs?)[/# ]+$", re.IGNORECASE)
 #: three, four, six or eight digits after `#` may be a color
 _DIGITS, _LONG = (3, 4, 6, 8), 6
@@ -94,18 +95,20 @@ class _Reference(NamedTuple):
     digits: str
 
 
-def references(pull: PullRequest, patterns: Patterns | None = None) -> References:
-    """The references of a pull request's title and body, except to itself: closed issues first, mentioned ones last."""
+def references(pull: PullRequest, patterns: Patterns | None = None, names: Collection[str] = ()) -> References:
+    """The references of a pull request's title and body, except to itself: closed issues first, mentioned ones last.
+    `names` are further names of its repository, in lower case."""
+    own = {str(pull.repository).lower(), *names}
     texts = (unquoted(pull.title), unquoted(pull.body))
     ranked = [pair for text in texts for pair in _ranked(text, _find(text, pull, patterns or shipped()))]
     ranked.sort(key=itemgetter(0))
     ranks: dict[int, int] = {}
     for rank, reference in ranked:
-        if number := _number(reference, pull):
+        if number := _number(reference, pull, own):
             ranks.setdefault(number, rank)
     others: dict[str, int] = {}
     for rank, reference in ranked:
-        if not _is_own(reference, pull.repository):
+        if not _is_own(reference, own):
             others.setdefault(f"{reference.repo}#{reference.digits}", rank)
     closed = tuple(number for number, rank in ranks.items() if rank == _CLOSED)
     closed_elsewhere = tuple(name for name, rank in others.items() if rank == _CLOSED)
@@ -149,8 +152,10 @@ def _ranked(text: str, found: list[_Reference]) -> Iterator[tuple[int, _Referenc
 
 
 def _is_count(text: str, start: int, end: int) -> bool:
-    """Whether the digits are a part of a word or number, or a count: "fixes 3 bugs", "bug 2 of 3"."""
+    """Whether the digits are a part of a word, number or date, begin an item of a list, or count: "fixes 3 bugs"."""
     if _PART.match(text, end) or text[max(0, start - 2) : start] == "&#":
+        return True
+    if _ITEM.match(text, end) and not text[text.rfind("\n", 0, start) + 1 : start].strip():
         return True
     if text[start - 1 : start] in "#-/":
         return False
@@ -175,13 +180,14 @@ def _is_color(text: str, start: int, end: int, newest: int) -> bool:
     return bool(around or between or (len(digits) >= _LONG and _COLOUR_LINE.search(line)))
 
 
-def _number(reference: _Reference, pull: PullRequest) -> int:
+def _number(reference: _Reference, pull: PullRequest, own: Collection[str]) -> int:
     """The number in the pull request's repository; 0 for other repositories, for itself, and for impossible numbers."""
-    if not _is_own(reference, pull.repository) or not reference.digits.isdecimal() or len(reference.digits) > _LONGEST:
+    if not _is_own(reference, own) or not reference.digits.isdecimal() or len(reference.digits) > _LONGEST:
         return 0
     number = int(reference.digits)
     return 0 if number == pull.number else number
 
 
-def _is_own(reference: _Reference, repo: Repo) -> bool:
-    return not reference.repo or reference.repo.lower() == str(repo).lower()
+def _is_own(reference: _Reference, own: Collection[str]) -> bool:
+    """Whether it is to the pull request's repository, which has these names."""
+    return not reference.repo or reference.repo.lower() in own

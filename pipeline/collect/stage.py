@@ -8,19 +8,23 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from pipeline.collect.collected import Collected
-from pipeline.collect.funnel import sift
+from pipeline.collect.database import Database
+from pipeline.collect.funnel import PASSING, sift
 from pipeline.collect.patterns import Patterns, shipped
-from pipeline.collect.sources import Options, Page, Source, open_source
+from pipeline.collect.sources import Merged, Options, Page, Source, open_source
 from pipeline.core.clones import adopt_clone_path, describe, remember
+from pipeline.core.console import say
 from pipeline.core.decisions import Standing, make
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
-from pipeline.core.records import Decision, Funnel
+from pipeline.core.records import Candidate, Decision, Funnel
 from pipeline.core.store import Store, digest, read_object, write_bytes, write_json
 
 log = logging.getLogger(__name__)
 
 Watch = Callable[[Iterator[Page]], Iterator[Page]]
+#: the most pull requests that are asked for by number at once
+_BATCH = 100
 
 
 def collect(store: Store, repo: Repo, path: Path, issues: Path | None = None, numbers: Sequence[int] = ()) -> Funnel:
@@ -100,15 +104,38 @@ def _take(
     collected: Collected, source: Source, patterns: Patterns, named_pages: Sequence[Page] | None, watch: Watch
 ) -> None:
     """Decide page by page. A cursor is valid only for the source and the patterns that it was made with."""
-    database = collected.database
     settings = digest(source.describe()["kind"], patterns.expressions)
-    after = database.get("cursor") if database.get("settings") == settings else ""
-    pages = iter(named_pages) if named_pages is not None else (page for page in source.pages(after) if page.pulls)
-    for page in watch(pages):
-        state = {"cursor": page.cursor or after, "settings": settings} if named_pages is None else {}
-        for merged in page.pulls:
+    known = 0
+    for page in watch(_pages(collected.database, source, settings) if named_pages is None else iter(named_pages)):
+        pulls = _unknown(collected.database, source, page.pulls, is_named=named_pages is not None)
+        known += len(page.pulls) - len(pulls)
+        for merged in pulls:
             _keep(collected, merged.assets)
-        collected.take(sift(source, page.pulls, patterns, collected.chosen), **state)
+        state = {"cursor": page.cursor, "settings": settings} if page.cursor else {}
+        collected.take(sift(source, pulls, patterns, collected.chosen), **state)
+    if known:
+        say(f"{known} pull requests stay as GitHub gave them: a clone has no labels and no issue texts")
+
+
+def _pages(database: Database, source: Source, settings: str) -> Iterator[Page]:
+    """What the source has after the last run's cursor. With a clone, then also what was not available before."""
+    after = database.get("cursor") if database.get("settings") == settings else ""
+    unavailable = database.rejected(PASSING) if after and source.clone else []
+    yield from (page for page in source.pages(after) if page.pulls)
+    for start in range(0, len(unavailable), _BATCH):
+        if pulls := source.named(unavailable[start : start + _BATCH]):
+            yield Page(pulls, "", 0)
+
+
+def _unknown(database: Database, source: Source, pulls: Sequence[Merged], *, is_named: bool) -> Sequence[Merged]:
+    """The pull requests without those of which a host gave more than a clone has. A named one replaces a rejection,
+    which has no patches."""
+    if source.describe()["kind"] != "git":
+        return pulls
+    known = database.of_host([merged.pull.number for merged in pulls])
+    if is_named:
+        known = frozenset(number for number in known if isinstance(database.source_record(number), Candidate))
+    return [merged for merged in pulls if merged.pull.number not in known]
 
 
 def _keep(collected: Collected, pictures: Sequence[bytes]) -> None:
@@ -120,7 +147,8 @@ def _keep(collected: Collected, pictures: Sequence[bytes]) -> None:
 
 
 def _note_source(store: Store, repo: Repo, source: Source) -> None:
-    """Record in `source.json` what was collected from. If this source has no clone, that of an earlier run is kept."""
+    """Record in `source.json` what was collected from. If this source has no clone, that of an earlier run is kept. A
+    clone of what GitHub gave does not replace GitHub."""
     path = store.raw(repo) / "source.json"
     adopt_clone_path(store, repo)
     before = read_object(path) if path.exists() else {}
@@ -128,6 +156,9 @@ def _note_source(store: Store, repo: Repo, source: Source) -> None:
     if source.clone:
         remember(repo, source.clone.place)
         clone = describe(source.clone)
-    description = clone | source.describe()
+    about = source.describe()
+    if about["kind"] == "git" and before.get("kind") == "github":
+        about = {key: before[key] for key in before.keys() - {"remote", "commit"}}
+    description = clone | about
     if description != before:
         write_json(path, description)

@@ -8,15 +8,22 @@ directory (`01_raw/<repo>/clone`). The first one that has the commit is used. Do
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-from pipeline.core.cache import lock
+from pipeline.core.cache import home, lock
 from pipeline.core.errors import UserError
 from pipeline.core.git import Clone, has_commit, open_clone
 from pipeline.core.names import Repo
 from pipeline.core.store import Store, is_list_of_texts, read_object, write_json
+
+#: the options of `collect` that name a clone, by the kind of source in `source.json`
+_OPTIONS = {
+    "git": "--path CLONE",
+    "github": "--source github --path CLONE",
+    "dataset": "--source dataset --path FILE --clone CLONE",
+}
 
 
 def describe(clone: Clone) -> dict[str, str]:
@@ -50,6 +57,23 @@ def remember(repo: Repo, clone: Path) -> None:
             write_json(path, listed | {str(repo): folders})
 
 
+def recollect(store: Store, repo: Repo) -> str:
+    """The command that collects a repository again from the same kind of source, with a clone. A new repository is
+    collected from a clone. Raises UserError for a `source.json` that cannot be read."""
+    path = store.raw(repo) / "source.json"
+    return _command(repo, read_object(path) if path.exists() else {})
+
+
+def _command(repo: Repo, about: Mapping[str, object]) -> str:
+    return f"just collect-run {repo} {_OPTIONS.get(str(about.get('kind')), _OPTIONS['git'])}"
+
+
+def not_collected(store: Store, repo: Repo) -> UserError:
+    """The error for a repository of which nothing is collected."""
+    collected = ", ".join(map(str, store.repositories("01_raw"))) or "none"
+    return UserError(f"{repo} is not collected", hint=f"collected: {collected}; run: {_command(repo, {})}")
+
+
 def find(store: Store, repo: Repo) -> Clone:
     """The clone that a repository was collected from, or another one that has the same commit.
 
@@ -57,17 +81,16 @@ def find(store: Store, repo: Repo) -> Clone:
     """
     path = store.raw(repo) / "source.json"
     if not path.exists():
-        collected = ", ".join(map(str, store.repositories("01_raw"))) or "none"
-        hint = f"collected: {collected}; run: just collect-run {repo} --path CLONE"
-        raise UserError(f"{repo} is not collected", hint=hint)
+        raise not_collected(store, repo)
     adopt_clone_path(store, repo)
-    commit, attempts = read_object(path).get("commit", "HEAD"), ["looked at:"]
+    about = read_object(path)
+    commit, attempts = about.get("commit", "HEAD"), ["looked at:"]
     for folder in _folders(store, repo):
         found = _open(folder, commit)
         if isinstance(found, Clone):
             return found
         attempts.append(f"  {folder}: {found}")
-    remedy = f"name one: just collect-run {repo} --path CLONE, or a folder of clones in A11Y_BENCH_CLONES"
+    remedy = f"name one: {_command(repo, about)}, or a folder of clones in A11Y_BENCH_CLONES"
     problem = (
         f"has the commit {commit}" if commit != "HEAD" else "is known: the repository was collected without a clone"
     )
@@ -86,7 +109,7 @@ def adopt_clone_path(store: Store, repo: Repo) -> bool:
         return False
     before = read_object(path)
     if wrong := [field for field in ("path", "file") if not isinstance(before.get(field, ""), str)]:
-        raise UserError("not a text", path=path, field=wrong[0], hint=f"collect again: just collect-run {repo}")
+        raise UserError("not a text", path=path, field=wrong[0], hint=f"collect again: {_command(repo, before)}")
     about = dict(before)
     if "path" in about:
         folder = Path(about.pop("path"))
@@ -125,7 +148,8 @@ def _open(folder: Path, commit: str) -> Clone | str:
 def _list_path() -> Path:
     import platformdirs
 
-    return platformdirs.user_config_path("a11y-bench") / "clones.json"
+    with home():
+        return platformdirs.user_config_path("a11y-bench") / "clones.json"
 
 
 def _listed() -> dict[str, list[str]]:

@@ -37,7 +37,7 @@ CONDITIONS: dict[Condition, str] = {
     "S4": "There is at least one unit test",
     "S5": "A unit test directly validates the changed code and its accessibility",
     "S6": "It can be solved from the issue and the repository alone",
-    "S7": "Tests use generic selectors, or such as the issue names or lets one infer",
+    "S7": "Tests use generic selectors, or selectors that the issue names or implies",
     "S8": "It is self-contained: no external set-up and no external dependencies",
 }
 #: the six booleans

@@ -68,7 +68,7 @@ class Standing(NamedTuple):
 
 def _plain(value: Any) -> Any:
     """A value in a form that compares equal regardless of order."""
-    return tuple(sorted(value)) if isinstance(value, tuple) else value
+    return tuple(sorted(value, key=str)) if isinstance(value, tuple) else value
 
 
 def all_reviews(store: Store, repo: Repo) -> list[Review]:

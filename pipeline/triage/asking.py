@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from pipeline.core.clones import recollect
 from pipeline.core.console import say, table
 from pipeline.core.dataset import read_candidates
 from pipeline.core.errors import UserError, unknown
@@ -115,5 +116,5 @@ def _candidates(store: Store, repo: Repo, numbers: Sequence[int]) -> list[Candid
         raise unknown("candidate", f"#{missing[0]}", [f"#{candidate.number}" for candidate in candidates])
     chosen = [candidate for candidate in candidates if not numbers or candidate.number in numbers]
     if not chosen:
-        raise UserError(f"{repo} has no candidate", hint=f"collect it first: just collect-run {repo}")
+        raise UserError(f"{repo} has no candidate", hint=f"collect it first: {recollect(store, repo)}")
     return chosen

@@ -125,10 +125,12 @@ class Tail(Generic[R]):
         with self.path.open("rb") as file:
             file.seek(self._end)
             complete = file.read().rpartition(b"\n")
+        lines, records = self._lines, []
         for line in complete[0].split(b"\n") if complete[1] else ():
-            self._lines += 1
+            lines += 1
             if line.strip():
-                self.records.append(parse_record(self.path, self._lines, line, self.kind))
+                records.append(parse_record(self.path, lines, line, self.kind))
+        self.records, self._lines = [*self.records, *records], lines
         self._end += len(complete[0]) + len(complete[1])
         return True
 
@@ -146,28 +148,36 @@ class Shelf:
         self.reviews = Tail(store.reviews(repo), Review)
         self.finals = Tail(store.finals(repo), Review)
         self._seen: dict[str, Any] = {}
+        self._is_changed = False
 
     @property
     def path(self) -> Path:
         return self.store.raw(self.repo) / "candidates.jsonl"
 
     def refresh(self) -> bool:
-        """Read what changed on disk; returns whether anything did. `texts` receives the texts of new candidates."""
-        is_rated = self.reviews.read() | self.finals.read()
-        if is_rated:
-            self.standings = fold(_newest(self.reviews.records, "rater"), _decided(self.finals.records))
+        """Read what changed on disk; returns whether anything did. `texts` receives the texts of new candidates.
+
+        Raises UserError for an unreadable line; the next call then continues with the same file.
+        """
         built = (self.store.dataset(self.repo), self.store.qualification(self.repo) / "rejections.jsonl")
-        is_built = self._changed("built", *built)
-        if is_built:
-            self.states = dict(_states(*built))
-        is_collected = self._changed("candidates", self.path)
-        if is_collected:
-            read_rows = list(_rows(self.path))
-            self.rows = {row.instance_id: row for row, _ in read_rows}
-            self.texts = {row.instance_id: text for row, text in read_rows}
-        if is_rated or is_built or is_collected:
-            self.entries = {name: self._entry(row) for name, row in self.rows.items()}
-        return is_rated or is_built or is_collected
+        self._is_changed |= self.reviews.read()
+        self._is_changed |= self.finals.read()
+        self._is_changed |= self._read("built", self._read_states, *built)
+        self._is_changed |= self._read("candidates", self._read_rows, self.path)
+        if not self._is_changed:
+            return False
+        self.standings = fold(_newest(self.reviews.records, "rater"), _decided(self.finals.records))
+        self.entries = {name: self._entry(row) for name, row in self.rows.items()}
+        self._is_changed = False
+        return True
+
+    def _read_states(self, *built: Path) -> None:
+        self.states = dict(_states(*built))
+
+    def _read_rows(self, path: Path) -> None:
+        read_rows = list(_rows(path))
+        self.rows = {row.instance_id: row for row, _ in read_rows}
+        self.texts = {row.instance_id: text for row, text in read_rows}
 
     def _entry(self, row: Row) -> Entry:
         """The entry of a row, reused if nothing changed: a new rating makes one new entry."""
@@ -203,11 +213,15 @@ class Shelf:
         ]
         return next((result for result in results if result.instance_id == name), None)
 
-    def _changed(self, name: str, *paths: Path) -> bool:
+    def _read(self, name: str, read: Callable[..., None], *paths: Path) -> bool:
+        """Read files, unless they are as they were when they could last be read; returns whether they were read."""
         stats = [path.stat() if path.exists() else None for path in paths]
         current = [status and (status.st_mtime_ns, status.st_size, status.st_ino) for status in stats]
-        previous, self._seen[name] = self._seen.get(name), current
-        return current != previous
+        if current == self._seen.get(name):
+            return False
+        read(*paths)
+        self._seen[name] = current
+        return True
 
 
 class Catalog:
@@ -219,6 +233,7 @@ class Catalog:
         self._entries: list[Entry] = []
         self._words = _index()
         self._turn = threading.Lock()
+        self._is_changed = False
 
     def refresh(self) -> None:
         """Read what changed on disk. Raises UserError for an unreadable line."""
@@ -258,18 +273,20 @@ class Catalog:
 
     def _refresh(self) -> None:
         repos = {str(repo): repo for repo in self.store.repositories("01_raw")}
-        changed = [name for name in self._shelves.keys() - repos.keys() if self._shelves.pop(name)]
+        for name in self._shelves.keys() - repos.keys():
+            del self._shelves[name]
+            self._is_changed = True
         for name, repo in repos.items():
             shelf = self._shelves.setdefault(name, Shelf(self.store, repo))
-            if shelf.refresh():
-                changed.append(name)
+            self._is_changed |= shelf.refresh()
             if shelf.texts is not None:
                 self._index(name, shelf.texts)
                 shelf.texts = None
-        if changed:
+        if self._is_changed:
             entries = chain.from_iterable(shelf.entries.values() for shelf in self._shelves.values())
             newest = attrgetter("listed.row.merged_at", "listed.row.instance_id")
             self._entries = sorted(entries, key=newest, reverse=True)
+            self._is_changed = False
 
     def _index(self, repo: str, texts: Mapping[str, str]) -> None:
         with self._words:

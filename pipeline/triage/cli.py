@@ -7,10 +7,14 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import Group, Usd, data_option, engine_option, jobs_option, repo_argument
+from pipeline.core.options import PULL_REQUEST, Group, Usd, data_option, engine_option, jobs_option, repo_argument
 
 list_option = click.option(
-    "--list", "path", type=click.Path(path_type=Path, dir_okay=False), help="The model list [default: ours]."
+    "--models",
+    "--list",
+    "path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].",
 )
 PRINCIPLES = ("perceivable", "operable", "understandable", "robust")
 
@@ -80,6 +84,7 @@ def list_(repo: Any, store: Any) -> None:
 @click.option(
     "--difficulty", type=click.Choice(["easy", "medium", "difficult", "no-clue"]), help="How hard the task is to solve."
 )
+@click.option("--statement", default="", help="The problem statement, required by reworked: agents are shown it.")
 @click.option("--note", default="", help="The reason.")
 @data_option
 def rate(instance: str, store: Any, **fields: Any) -> None:
@@ -122,7 +127,7 @@ def import_(repo: Any, file: Path, rater: str, store: Any) -> None:
 @command.command()
 @repo_argument
 @click.argument("models", nargs=-1, required=True)
-@click.option("--pr", "numbers", type=int, multiple=True, help="Rate only this pull request (repeatable).")
+@click.option("--pr", "numbers", type=PULL_REQUEST, multiple=True, help="Rate only this pull request (repeatable).")
 @click.option("--budget", type=Usd(), help="The maximum that each model may ever cost for REPO, in USD.")
 @list_option
 @click.option("--dry-run", is_flag=True, help="Show the estimated cost, and send no request.")
@@ -161,6 +166,8 @@ def ask(repo: Any, models: tuple[str, ...], store: Any, path: Path | None, budge
 @data_option
 def export(store: Any, group: str | None, **options: Any) -> None:
     """Print identifiers or metadata of candidates, selected by their rating, as combined from all raters."""
+    from pipeline.core.errors import unknown
+    from pipeline.core.names import parse_repo
     from pipeline.core.ratings import STATUSES
     from pipeline.triage import exchange
     from pipeline.triage.catalog import Catalog
@@ -168,6 +175,11 @@ def export(store: Any, group: str | None, **options: Any) -> None:
     if wrong := set(options["statuses"]) - set(STATUSES):
         raise click.UsageError(f"unknown status {sorted(wrong)[0]}; available: {', '.join(STATUSES)}")
     catalog = Catalog(store)
+    if options["repo"]:
+        name, known = str(parse_repo(options["repo"])), [str(shelf.repo) for shelf in catalog.shelves()]
+        if name not in known:
+            raise unknown("repository", name, known)
+        options["repo"] = name
     selection = exchange.Selection(group=group or "", **options)
     found = exchange.chosen(catalog.search("", {}).listed, selection)
 

@@ -11,6 +11,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,6 +29,8 @@ from pipeline.triage.catalog import Listed
 
 #: format -> the name of its file
 FORMS = {"python": "instances.py", "json": "instances.json", "csv": "instances.csv", "metadata": "metadata.json"}
+#: by how much the clock of another machine may be ahead
+_SKEW = timedelta(days=1)
 GROUPS: dict[str, Callable[[Listed], str]] = {
     "repo": lambda listed: listed.row.repo,
     "status": lambda listed: listed.status,
@@ -188,8 +191,24 @@ def _line(path: Path, number: int, line: bytes, rater: str) -> Review:
     except ValueError as error:
         raise UserError(f"invalid JSON: {error}", path=path, line=number) from None
     if isinstance(entry, dict) and ("status" in entry or "rater" in entry):
-        return parse_record(path, number, json.dumps({"rater": rater} | entry).encode(), Review)
+        review = parse_record(path, number, json.dumps({"rater": rater} | entry).encode(), Review)
+        return review.model_copy(update={"time": _stored_time(path, number, review.time)}) if review.time else review
     return _foreign(path, number, entry if isinstance(entry, dict) else {}, rater)
+
+
+def _stored_time(path: Path, number: int, time: str) -> str:
+    """A rating's time in the form of records: the newest rating counts, so others would sort wrongly. A time without a
+    time zone is in UTC. Raises UserError."""
+    try:
+        given = datetime.fromisoformat(time)
+        given = given.astimezone(UTC) if given.tzinfo else given.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        hint = "write it as 2025-01-31T12:00:00Z, or with a time zone as 2025-01-31T12:00:00+02:00"
+        raise UserError(f"'{time}' is not a time", path=path, line=number, field="time", hint=hint) from None
+    if given > datetime.now(UTC) + _SKEW:
+        hint = "correct it: this rating would replace all that its rater gives until then"
+        raise UserError(f"{time} is in the future", path=path, line=number, field="time", hint=hint)
+    return given.isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 #: SWE-bench Verified's words for the time that a fix takes -> our difficulty

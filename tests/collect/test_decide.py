@@ -15,6 +15,7 @@ from github_double import World
 from histories import History
 
 from pipeline.cli import program
+from pipeline.collect.collected import Export
 from pipeline.collect.stage import collect, collect_from
 from pipeline.core.decisions import decide as append
 from pipeline.core.decisions import decided, make
@@ -129,6 +130,30 @@ def test_edits_are_reported_and_recorded_once(repo: Any, store: Store, source: A
     assert [decision.kind for decision in decided(store, REPO)] == ["set", "exclude"]
 
 
+def test_an_older_decision_of_a_colleague_that_a_merge_sorted_in_is_not_reversed(
+    repo: Any, store: Store, source: Any
+) -> None:
+    """The files were written without it. It once counted as the first one with which they were written, so that the
+    lines in them were "added by hand"."""
+    collect_from(store, REPO, source())
+    edit(store, "candidates.jsonl", lambda lines: [{**lines[0], "title": "Mended"}, lines[1]])
+    collect_from(store, REPO, source())
+    theirs = make("acme__ui-2", "exclude", reason="a story only", author="bob", time="2020-01-01T00:00:00Z")
+    path = store.decisions(REPO)
+    path.write_text(f"{theirs.model_dump_json()}\n{path.read_text()}")
+    edit(store, "candidates.jsonl", lambda lines: [{**lines[0], "title": "Mended again"}, lines[1]])
+    collect_from(store, REPO, source())
+    kinds = [(decision.instance_id, decision.kind) for decision in decided(store, REPO)]
+    assert kinds == [("acme__ui-2", "exclude"), ("acme__ui-1", "set"), ("acme__ui-1", "set")]
+    assert (outcomes(store)[1].title, reasons(store)[2]) == ("Mended again", "excluded")
+
+
+def test_older_pages_note_how_many_decisions_counted() -> None:
+    first, second = (make(f"acme__ui-{number}", "exclude", reason="no") for number in (1, 2))
+    assert Export(decisions=1).counted([first, second]) == [first]
+    assert Export(decisions=[second.id]).counted([first, second]) == [second]
+
+
 def test_the_order_and_form_of_lines_do_not_matter(repo: Any, store: Store, source: Any) -> None:
     collect_from(store, REPO, source())
     before = files(store)
@@ -189,6 +214,34 @@ def test_an_edit_that_cannot_be_a_decision_is_refused(
     assert (files(store), decided(store, REPO)) == (before, [])
 
 
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("text", ["", "\n  \n"])
+@pytest.mark.parametrize("name", ["candidates.jsonl", "rejections.jsonl"])
+def test_an_emptied_file_is_refused(repo: Any, store: Store, source: Any, name: str, text: str) -> None:
+    """A full disk or an editor's fault excluded every pull request. Once the file is removed, it is written again."""
+    collect_from(store, REPO, source())
+    before, path = files(store), store.raw(REPO) / name
+    path.write_text(text)
+    with pytest.raises(UserError, match=f"{name}: the file is empty; .*\n  remove it to get it back"):
+        collect_from(store, REPO, source())
+    assert decided(store, REPO) == []
+    path.unlink()
+    collect_from(store, REPO, source())
+    assert files(store) == before
+
+
+def test_all_lines_may_move_to_the_other_file(repo: Any, store: Store, source: Any) -> None:
+    collect_from(store, REPO, source())
+    moved = [
+        Rejection(instance_id=REPO.instance_id(number), stage="collect", reason="excluded").model_dump(mode="json")
+        for number in (1, 2)
+    ]
+    edit(store, "candidates.jsonl", lambda lines: [])
+    edit(store, "rejections.jsonl", lambda lines: [*lines, *moved])
+    collect_from(store, REPO, source())
+    assert reasons(store) == {1: "excluded", 2: "excluded", 3: "no_a11y_evidence"}
+
+
 # -- the command -----------------------------------------------------------------------------------------------------
 @pytest.mark.rule("decisions")
 def test_exclude_and_undo(repo: Any, store: Store, source: Any, decide: Any) -> None:
@@ -233,7 +286,7 @@ def test_a_rejected_pull_request_can_be_included_with_its_patches(
     repo: Any, store: Store, tmp_path: Path, decide: Any
 ) -> None:
     collect(store, REPO, tmp_path / "clone")
-    assert "just collect-run acme/ui --pr 3" in decide("--pr", "3", "--include").stderr
+    assert "just collect-run acme/ui --path CLONE --pr 3" in decide("--pr", "3", "--include").stderr
     collect(store, REPO, tmp_path / "clone")
     assert reasons(store)[3] == "by hand"
 
@@ -257,6 +310,27 @@ def test_a_bad_decision_is_refused(
     with pytest.raises(UserError, match=says):
         decide(*arguments)
     assert (files(store), decided(store, REPO)) == (before, [])
+
+
+@pytest.mark.rule("bad-input")
+def test_a_mistyped_repository_is_refused_with_nothing_written(
+    repo: Any, store: Store, source: Any, decide: Any
+) -> None:
+    collect_from(store, REPO, source())
+    before = sorted(store.root.rglob("*"))
+    with pytest.raises(UserError, match="acme/iu is not collected\n  collected: acme/ui; run: just collect-run"):
+        CliRunner().invoke(program, ["decide", "acme/iu", "--pr", "1", "--exclude", "why"], catch_exceptions=False)
+    assert sorted(store.root.rglob("*")) == before
+
+
+@pytest.mark.rule("bad-input")
+def test_a_field_of_an_instance_without_a_record_is_refused(repo: Any, store: Store, source: Any, decide: Any) -> None:
+    """Only a comment is known of it: the fields that it could have are unknown, and asking for them failed."""
+    collect_from(store, REPO, source())
+    append(store, REPO, [make("acme__ui-70", "comment", reason="later")])
+    with pytest.raises(UserError, match="acme/ui#70 is not collected\n  .* --source github --path CLONE --pr 70"):
+        decide("--pr", "70", "--set", "title=Mended")
+    assert decide("--pr", "70", "--comment", "still later").exit_code == 0
 
 
 # -- the index -------------------------------------------------------------------------------------------------------

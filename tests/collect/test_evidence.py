@@ -106,6 +106,13 @@ def test_references_by_address(text: str, expected: list[int]) -> None:
         ("Fixes gh-10", [10]),
         ("&#39; &#8217;", []),
         ("#10px, #11th, #12-a", []),
+        ("Fixes:\n1. Focus order\n2. Tab order", []),
+        ("Fixes\r\n\r\n  1) Focus order\r\n  2) Tab order", []),
+        ("Fixes:\n#1. Or so it seems", [1]),
+        ("Fixes\n12\nor 13", [12]),
+        ("Fixes 12. And 13) too", [12]),
+        ("Fixed 2024-01-05, closed 2024/1/5, resolved #2024-1-5", []),
+        ("Fixes #12-13", [12]),
     ],
 )
 def test_comments_code_quotations_and_colors_are_no_references(text: str, expected: list[int]) -> None:
@@ -272,6 +279,13 @@ def test_references_elsewhere_are_kept_apart() -> None:
     text = "Fixes other/lib#1, https://github.com/other/lib/issues/2 and acme/ui#3, again other/lib#1"
     found = references(make_pull_request(99, title="", body=text))
     assert (found.here, found.elsewhere) == ((3,), ("other/lib#1", "other/lib#2"))
+
+
+@pytest.mark.trap("references-by-url")
+def test_references_to_another_name_of_the_repository_are_its_own() -> None:
+    text = "Fixes Acme/Design#1, https://github.com/acme/design/issues/2, acme/ui#3 and other/design#4"
+    found = references(make_pull_request(99, title="", body=text), names=("acme/design",))
+    assert (found.closed, found.closed_elsewhere) == ((1, 2, 3), ("other/design#4",))
 
 
 @pytest.mark.parametrize("text", ["#0", "#99999999999999", "#" + "9" * 5000])

@@ -92,6 +92,23 @@ def test_the_viewers_file_joins_by_instance(store: Store, history: History) -> N
     ]
 
 
+def test_only_our_own_temporary_files_are_removed(store: Store, history: History) -> None:
+    """Those of a killed process. An editor's, with unsaved changes, were removed, too, and a folder ended the run."""
+    collect(store, REPO, history.folder)
+    folder = store.raw(REPO)
+    stray = folder / ".candidates.jsonl.k2_xy9ab"
+    others = [folder / name for name in (".candidates.jsonl.swp", ".backup.20240102", ".rejections.jsonl.ABCDEFGH")]
+    for path in (stray, *others):
+        path.write_text("text")
+    folders = [folder / ".settings.d", folder / ".triage.jsonl.abcdefgh"]
+    for path in folders:
+        path.mkdir()
+    (folder / ".funnel.json.abcdefgh").symlink_to(history.folder)
+    collect(store, REPO, history.folder)
+    assert not stray.exists()
+    assert all(path.exists() for path in (*others, *folders, folder / ".funnel.json.abcdefgh"))
+
+
 def test_lines_are_written_completely_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("before\n")

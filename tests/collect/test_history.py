@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,24 @@ def test_a_squash_merge(history: History) -> None:
     assert pull.merged_at == "2024-05-06T07:08:09Z"
     assert pull.instance_id == "acme__ui-12"
     assert files == ("src/Menu.tsx",)
+
+
+@pytest.mark.parametrize(
+    ("date", "merged_at"),
+    [
+        ("1714979289 +51800", "2024-05-06T07:08:09Z"),
+        ("1714979289 -7200", "2024-05-06T07:08:09Z"),
+        ("1714979289 +0545", "2024-05-06T07:08:09Z"),
+        ("400000000000 +0000", ""),
+    ],
+)
+def test_a_date_in_a_time_zone_that_does_not_exist(history: History, date: str, merged_at: str) -> None:
+    """Old tools wrote such dates. They ended the run in a traceback."""
+    history.commit("Aria (#1)", {"src/Menu.tsx": "two\n"})
+    text = re.sub("^(committer .*>) .*$", rf"\1 {date}", history.git("cat-file", "commit", "HEAD"), flags=re.MULTILINE)
+    (history.folder / ".git" / "odd").write_text(f"{text}\n")
+    history.git("update-ref", "HEAD", history.git("hash-object", "-t", "commit", "-w", "--literally", ".git/odd"))
+    assert [merged.pull.merged_at for merged in read(history)] == [merged_at]
 
 
 def test_a_merge_commit(history: History) -> None:

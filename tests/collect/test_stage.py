@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from collecting import reasons
+from collecting import outcomes, reasons
 from factories import REPO
+from github_double import GitHubDouble
 from histories import History, git
 
-from pipeline.collect.stage import collect
+from pipeline.collect.stage import collect, collect_from
 from pipeline.core.errors import UserError
 from pipeline.core.records import Candidate, Funnel
 from pipeline.core.store import Store, read_json, read_records
@@ -62,6 +64,53 @@ def test_new_commits_of_the_clone_add_pull_requests(store: Store, history: Histo
     history.commit("Aria (#4)", {"src/Menu.tsx": "4\n", "src/Menu.test.tsx": "4\n"})
     collect(store, REPO, history.folder)
     assert reasons(store) == ALL | {4: "candidate"}
+
+
+@pytest.fixture
+def hosted(github: GitHubDouble, history: History) -> GitHubDouble:
+    """The first two pull requests on GitHub: 1 closes an issue there, and 2 has evidence only in its label."""
+    repo = github.world.repository(str(REPO), clone=history.folder)
+    repo.issue(10, title="The menu has no name")
+    first, one, two = history.git("rev-list", "--reverse", "HEAD").split()[:3]
+    repo.pull(1, title="Aria", body="Fixes #10", closes=[10], base=first, merge=one)
+    repo.pull(2, title="Name", labels=["a11y"], base=one, merge=two)
+    return github
+
+
+@pytest.mark.rule("collecting-adds")
+def test_a_clone_does_not_replace_what_github_gave(
+    store: Store, source: Any, hosted: GitHubDouble, history: History, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A build asked for a clone, and collecting from it alone lost all labels, issue texts and GitHub's cursor."""
+    history.git("reset", "-q", "--hard", "HEAD~1")
+    collect_from(store, REPO, source())
+    before = (store.raw(REPO) / "candidates.jsonl").read_bytes()
+    assert reasons(store) == {1: "candidate", 2: "candidate"}
+    collect(store, REPO, history.folder)
+    assert (store.raw(REPO) / "candidates.jsonl").read_bytes() == before
+    assert "2 pull requests stay as GitHub gave them" in capsys.readouterr().err
+    about = read_json(store.raw(REPO) / "source.json")
+    assert (about["kind"], about["commit"]) == ("github", history.git("rev-parse", "HEAD"))
+    asked = len(hosted.requests)
+    collect_from(store, REPO, source())
+    (page,) = (request for request in hosted.requests[asked:] if "first" in request.variables)
+    assert page.variables["after"], "it continues after the last run"
+
+
+@pytest.mark.rule("chosen-by-hand")
+def test_a_clone_gives_the_patches_of_what_github_gave_without(
+    store: Store, source: Any, hosted: GitHubDouble, history: History
+) -> None:
+    """A chosen pull request of GitHub keeps its labels; one that the filters rejected has no patches yet."""
+    repo = hosted.world.find(str(REPO))
+    assert repo
+    repo.pull(3, title="Name", files=["src/Menu.tsx"])
+    collect_from(store, REPO, source())
+    assert reasons(store)[3] == "no_test_changes"
+    collect(store, REPO, history.folder, numbers=[2, 3])
+    assert reasons(store) == {1: "candidate", 2: "by hand", 3: "by hand"}
+    candidate = outcomes(store)[2]
+    assert isinstance(candidate, Candidate) and candidate.labels == ("a11y",)
 
 
 def test_a_second_run_gives_the_same_bytes(store: Store, history: History) -> None:

@@ -11,7 +11,7 @@ from factories import REPO
 from histories import History, git
 
 from pipeline.collect.stage import collect
-from pipeline.core.clones import adopt_clone_paths, find, public_url, remember
+from pipeline.core.clones import adopt_clone_path, adopt_clone_paths, find, public_url, recollect, remember
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.store import Store, read_json, write_json
@@ -105,6 +105,33 @@ def test_the_error_lists_the_places_and_a_hint(
     assert "just collect-run acme/ui --path CLONE" in text and "A11Y_BENCH_CLONES" in text
     with pytest.raises(UserError, match="acme/forms is not collected"):
         find(store, Repo("acme", "forms"))
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("git", "--path CLONE"),
+        ("github", "--source github --path CLONE"),
+        ("dataset", "--source dataset --path FILE --clone CLONE"),
+        (["odd"], "--path CLONE"),
+    ],
+)
+def test_hints_name_the_kind_of_source(store: Store, history: History, kind: object, options: str) -> None:
+    """Collecting from another kind decides on every pull request again, without its labels and issue texts."""
+    path = store.raw(REPO) / "source.json"
+    write_json(path, read_json(path) | {"kind": kind})
+    shutil.rmtree(history.folder)
+    with pytest.raises(UserError, match=f"name one: just collect-run acme/ui {options}, or a folder"):
+        find(store, REPO)
+    assert recollect(store, REPO) == f"just collect-run acme/ui {options}"
+    write_json(path, {"kind": kind, "path": 3})
+    with pytest.raises(UserError, match=f"collect again: just collect-run acme/ui {options}$"):
+        adopt_clone_path(store, REPO)
+
+
+def test_a_new_repository_is_collected_from_a_clone(store: Store) -> None:
+    assert recollect(store, Repo("acme", "forms")) == "just collect-run acme/forms --path CLONE"
 
 
 @pytest.mark.rule("no-clone-path")

@@ -9,7 +9,7 @@ import pytest
 from factories import REPO, make_candidate, make_instance, make_review
 
 from pipeline.core import journal
-from pipeline.core.ratings import Review
+from pipeline.core.ratings import Label, Review
 from pipeline.core.reviews import Standing, decide_finally, finals, newest_reviews, restated, standings
 from pipeline.core.store import Store
 
@@ -53,6 +53,14 @@ def test_a_withdrawn_rating_does_not_count_and_stays_in_the_file(store: Store) -
 def test_the_order_of_criteria_does_not_matter() -> None:
     one, other = (make_review(success_criteria=order) for order in (("1.1.1", "4.1.2"), ("4.1.2", "1.1.1")))
     assert Standing((one, other)).disagreements == ()
+
+
+def test_the_order_of_labels_does_not_matter() -> None:
+    """Labels have no order of their own: combining two of them ended an export in a traceback."""
+    labels = (Label(name="menu", hover_text="About menus"), Label(name="focus"))
+    one, other = make_review(labels=labels), make_review(rater="bob", labels=labels[::-1])
+    assert set(Standing((one, other)).value("labels")) == set(labels)
+    assert Standing((one, make_review(rater="bob", labels=labels[:1]))).value("labels") is None
 
 
 @pytest.mark.rule("reworked-statement")

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import factories
@@ -15,6 +16,7 @@ import pytest
 from raters_bench import GIVEN, GOOD, Direct, Speaker
 
 from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.names import commit_number
 from pipeline.core.progress import Progress
 from pipeline.core.reviews import newest_reviews
 from pipeline.core.store import Store
@@ -141,6 +143,23 @@ def test_a_running_job_is_not_started_twice(post: Any, asks: Asks, held: Held) -
     assert answer.status_code == 422 and "already" in body(answer) and len(asks.jobs()) == 1
 
 
+def asking(model: str) -> Any:
+    return SimpleNamespace(repo=REPO, model=model, estimate=lambda: SimpleNamespace(candidates=1))
+
+
+def test_models_are_queued_all_or_none() -> None:
+    """The page said that nothing was asked, while the first of two models was."""
+    go = threading.Event()
+    asks = Asks(lambda asking, progress: go.wait(20))
+    asks.start([asking("b")])
+    with pytest.raises(UserError, match="b is already being asked about acme/ui"):
+        asks.start([asking("a"), asking("b")])
+    assert [job.name[1] for job in asks.jobs()] == ["b"]
+    asks.start([asking("a"), asking("c")])
+    go.set()
+    assert [over(job).name[1] for job in asks.jobs()] == ["c", "a", "b"]
+
+
 def test_a_failure_is_shown_and_the_next_job_runs(post: Any, client: Any, asks: Asks, held: Held) -> None:
     held.fails = InfrastructureError("the proxy did not start", cause="proxy")
     held.go.set()
@@ -158,6 +177,8 @@ def test_another_site_cannot_start_a_job(post: Any, asks: Asks) -> None:
 
 def test_a_form_is_read() -> None:
     assert parse_selection("a/b", ["m", "m"], " #1,2;\n3 1") == ("a/b", ("m",), (1, 2, 3))
+    commit = commit_number("c" * 40)
+    assert parse_selection("a/b", [], f"{commit}").numbers == (commit,)
     assert budget(" 0.10 ") == Decimal("0.10")
     with pytest.raises(UserError):
         budget("1e999999999999999999999")

@@ -179,6 +179,38 @@ def test_an_invalid_line_is_refused_with_its_number(catalog: Catalog, store: Sto
     assert error.value.path == path and error.value.line == 5
 
 
+@pytest.mark.rule("bad-input")
+def test_a_broken_line_is_named_until_it_is_mended(catalog: Catalog, store: Store) -> None:
+    """It was named once; from the second page on, there seemed to be no candidate at all, of any repository."""
+    write_records(store.raw(OTHER) / "candidates.jsonl", [make_candidate(7, OTHER)])
+    path = store.raw(REPO) / "candidates.jsonl"
+    good = path.read_text()
+    path.write_text(f"{good}{{}}\n")
+    rate(store, 1, status="super")
+    for _ in range(3):
+        with pytest.raises(UserError) as error:
+            catalog.search("", {})
+        assert (error.value.path, error.value.line) == (path, 4)
+    path.write_text(good)
+    assert sorted(found(catalog)) == [1, 2, 3, 7]
+    assert found(catalog, status="super") == [1] and found(catalog, "keyboard") == [2]
+
+
+@pytest.mark.rule("bad-input")
+def test_what_changed_beside_a_broken_line_is_noticed_later(catalog: Catalog, store: Store) -> None:
+    """Once the line is removed, its file is as it was, and a rating given meanwhile was overlooked."""
+    append(store.finals(REPO), make_review(2, rater="eve"))
+    assert found(catalog, status="super") == [2]
+    good = store.finals(REPO).read_text()
+    store.finals(REPO).write_text(f"{good}{{}}\n")
+    rate(store, 1, status="super")
+    for _ in range(2):
+        with pytest.raises(UserError):
+            catalog.refresh()
+    store.finals(REPO).write_text(good)
+    assert found(catalog, status="super") == [2, 1]
+
+
 def test_the_history_is_newest_first_and_marks_final_decisions(catalog: Catalog, store: Store) -> None:
     rate(store, 1, rater="ann", time="2026-01-01T00:00:00Z")
     rate(store, 1, rater="bob", time="2026-01-03T00:00:00Z")
@@ -243,9 +275,13 @@ def test_a_broken_line_is_named_with_its_number_in_the_whole_file(tmp_path: Path
     tail.read()
     with path.open("a") as file:
         file.write("\nnot JSON\n")
-    with pytest.raises(UserError) as error:
-        tail.read()
-    assert error.value.line == 3
+    for _ in range(2):
+        with pytest.raises(UserError) as error:
+            tail.read()
+        assert (error.value.line, raters(tail)) == (3, ["ann"])
+    mended = path.read_text().replace("not JSON", make_review(rater="bob").model_dump_json())
+    path.write_text(mended)
+    assert tail.read() and raters(tail) == ["ann", "bob"]
 
 
 def test_an_entry_depends_on_the_candidate_alone_until_it_is_rated(catalog: Catalog) -> None:

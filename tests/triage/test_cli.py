@@ -9,8 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pipeline.core.errors import UserError
+from pipeline.core.names import Repo
 from pipeline.core.records import Review
-from pipeline.core.store import Store, read_records, write_records
+from pipeline.core.store import Store, read_records, write_json, write_records
 from pipeline.triage.cli import command
 
 
@@ -58,3 +59,30 @@ def test_an_unknown_criterion_is_refused(store: Store) -> None:
     result = call(store, "rate", "acme__ui-1", "accepted", "--by", "ann", "--criterion", "contrast")
     assert isinstance(result.exception, UserError) and result.exception.field == "--criterion"
     assert not store.reviews(factories.REPO).exists()
+
+
+def test_a_reworked_candidate_has_a_statement(store: Store) -> None:
+    """The status requires one, and no option gave it."""
+    words = ("rate", "acme__ui-1", "reworked", "--by", "ann")
+    assert "reworked needs a problem statement" in str(call(store, *words).exception)
+    assert call(store, *words, "--statement", "The menu has no name.").exit_code == 0
+    (found,) = read_records(store.reviews(factories.REPO), Review)
+    assert (found.status, found.statement) == ("reworked", "The menu has no name.")
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(("name", "says"), [("nobody__nothing", "unknown repository"), ("nobody", "not a repository")])
+def test_an_export_of_an_unknown_repository_is_refused(store: Store, name: str, says: str) -> None:
+    """A misspelled one exported nothing, like one without `super` candidates."""
+    assert says in str(call(store, "export", "--repo", name).exception)
+    call(store, "rate", "acme__ui-1", "super", "--by", "ann")
+    assert '"acme__ui-1"' in call(store, "export", "--repo", "acme__ui").output
+
+
+@pytest.mark.rule("bad-input")
+def test_a_repository_without_candidates_says_how_to_collect(store: Store) -> None:
+    other = Repo("acme", "forms")
+    for about, options in (({}, "--path CLONE"), ({"kind": "github"}, "--source github --path CLONE")):
+        write_json(store.raw(other) / "source.json", about)
+        result = call(store, "ask", str(other), "any", "--dry-run")
+        assert f"just collect-run acme/forms {options}" in str(result.exception)

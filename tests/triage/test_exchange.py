@@ -6,6 +6,7 @@ import ast
 import csv
 import io
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,50 @@ def test_an_invalid_rating_is_refused_and_no_rating_is_written(
     assert (error.value.line, error.value.field) == (2, field) and not store.reviews(REPO).exists()
 
 
+OURS = '{"instance_id": "acme__ui-1", "rater": "ann", "status": "accepted", "time": "TIME"}\n'
+
+
+@pytest.mark.rule("reviews-append-only")
+@pytest.mark.parametrize(
+    ("time", "stored"),
+    [
+        ("2025-01-31T12:00:00Z", "2025-01-31T12:00:00Z"),
+        ("2025-01-31T12:00:00.9", "2025-01-31T12:00:00Z"),
+        ("2025-01-31T12:00:00+02:00", "2025-01-31T10:00:00Z"),
+        ("2025-01-31", "2025-01-31T00:00:00Z"),
+        ("0999-01-31T12:00:00+00:00", "0999-01-31T12:00:00Z"),
+    ],
+)
+def test_times_are_stored_in_one_form(store: Store, tmp_path: Path, time: str, stored: str) -> None:
+    """The newest rating counts: times of other forms sort wrongly."""
+    (one,) = imported(tmp_path, store, OURS.replace("TIME", time))
+    assert one.time == stored
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("time", "says"),
+    [
+        ("soon", "'soon' is not a time"),
+        ("zzz", "is not a time"),
+        ("31.01.2025", "is not a time"),
+        ("0001-01-01T00:00:00+05:00", "is not a time"),
+        ("9999-12-31T23:59:59Z", "is in the future"),
+        ((datetime.now(UTC) + timedelta(days=3)).isoformat(), "is in the future"),
+    ],
+)
+def test_a_time_that_would_win_for_ever_is_refused(store: Store, tmp_path: Path, time: str, says: str) -> None:
+    with pytest.raises(UserError, match=says) as error:
+        imported(tmp_path, store, OURS.replace("TIME", "2025-01-01T00:00:00Z") + OURS.replace("TIME", time))
+    assert (error.value.line, error.value.field) == (2, "time") and not store.reviews(REPO).exists()
+
+
+def test_the_clock_of_a_colleague_may_be_ahead(store: Store, tmp_path: Path) -> None:
+    soon = (datetime.now(UTC) + timedelta(hours=20)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    (one,) = imported(tmp_path, store, OURS.replace("TIME", soon))
+    assert one.time == soon
+
+
 def called(store: Store, *words: str) -> str:
     result = CliRunner().invoke(command, ["export", *words, "--data", str(store.root)])
     assert result.exit_code == 0, result.output
@@ -197,7 +242,7 @@ def test_identifiers_are_exported_in_every_form(rated: Store) -> None:
     assert json.loads(called(rated, "--format", "json", "--with-errors")) == ["acme__ui-1", "acme__ui-3"]
     rows = list(csv.DictReader(io.StringIO(called(rated, "--format", "csv"))))
     assert [(row["instance_id"], row["difficulty"]) for row in rows] == [("acme__ui-1", "easy")]
-    assert called(rated, "--repo", "acme/other") == "INSTANCES = []\n"
+    assert called(rated, "--repo", "acme/ui", "--status", "rejected") == "INSTANCES = []\n"
 
 
 def test_candidates_that_could_not_be_built_are_marked(rated: Store) -> None:

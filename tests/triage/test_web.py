@@ -13,6 +13,7 @@ import factories
 import pytest
 
 from pipeline.core import journal
+from pipeline.core.names import commit_number
 from pipeline.core.ratings import CONDITIONS
 from pipeline.core.records import Instance, Issue
 from pipeline.core.review_requests import ReviewRequest, answers, ask
@@ -77,6 +78,16 @@ def test_an_issue_without_a_number_is_not_linked(client: Any, store: Store) -> N
     assert "Issue: A menu is silent" in page and "/issues/" not in page and "/commit/" not in page
 
 
+def test_a_commit_that_counts_as_a_pull_request_is_linked(client: Any, store: Store) -> None:
+    """Its number is derived from the commit: there is no pull request of that number, and it could not be asked
+    about."""
+    number = commit_number("c" * 40)
+    write_records(store.raw(REPO) / "candidates.jsonl", [factories.make_candidate(number)])
+    page = body(client.get(f"/candidate/acme__ui-{number}"))
+    assert page.count(f'href="https://github.com/acme/ui/commit/{"c" * 40}"') == 2 and "/pull/" not in page
+    assert f'name="pr" value="{number}"' in body(client.get(f"/ask?repo=acme/ui&pr={number}"))
+
+
 def test_foreign_text_is_escaped(client: Any) -> None:
     page = body(client.get("/candidate/acme__ui-3")) + body(client.get("/"))
     assert "<script>document" not in page and "&lt;script&gt;document" in page
@@ -138,6 +149,38 @@ def test_a_rating_that_was_changed_elsewhere_is_not_overwritten(post: Any, store
     assert late.status_code == 409 and "late</textarea>" in body(late) and len(all_reviews(store, REPO)) == 1
     seen = re.search(r'name="seen" value="(\w+)"', body(late))[1]
     assert post(ONE, act="rate", seen=seen, status="rejected").status_code == 303
+
+
+def hidden(answer: Any, name: str) -> str:
+    """The value of a hidden field."""
+    return re.search(rf'name="{name}" value="(\w*)"', body(answer))[1]
+
+
+def test_a_final_value_that_was_changed_elsewhere_is_not_overwritten(post: Any, client: Any, store: Store) -> None:
+    """The second of two people to decide gets a message first. It concerns no rating of their own."""
+    for name in ("ann", "bob"):
+        post("/reviewer", name=name)
+        post(ONE, act="rate", seen="", status="accepted")
+    page = client.get(ONE)
+    seen = {name: hidden(page, name) for name in ("seen", "seen_final")}
+    assert post(ONE, act="decide", **seen, status="accepted").status_code == 303
+    wrong = post(ONE, act="decide", **seen, status="reworked")
+    assert wrong.status_code == 409 and "The final value was changed elsewhere" in body(wrong)
+    assert "Your rating was changed" not in body(wrong)
+    assert standings(store, REPO)["acme__ui-1"].status == "accepted"
+    assert post(ONE, act="rate", **seen, status="rejected").status_code == 303
+    seen = {name: hidden(client.get(ONE), name) for name in ("seen", "seen_final")}
+    assert post(ONE, act="decide", **seen, status="rejected").status_code == 303
+    assert standings(store, REPO)["acme__ui-1"].status == "rejected"
+
+
+def test_a_form_that_is_shown_again_does_not_hide_a_new_final_value(post: Any, client: Any, store: Store) -> None:
+    post("/reviewer", name="ann")
+    post(ONE, act="rate", seen="", status="accepted")
+    seen = hidden(client.get(ONE), "seen")
+    post(ONE, act="decide", seen=seen, seen_final="", status="accepted")
+    again = post(ONE, act="rate", seen=seen, seen_final="", status="reworked")
+    assert (again.status_code, hidden(again, "seen_final")) == (422, "")
 
 
 def test_undo_goes_back_step_by_step(post: Any, client: Any, store: Store) -> None:

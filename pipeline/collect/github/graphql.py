@@ -23,6 +23,8 @@ from pipeline.core.errors import A11yBenchError
 TIMEOUT = 60
 #: the smallest size of a page, and the number of tries after which a partial answer is returned
 SMALLEST, PARTIAL_TRIES = 10, 4
+#: GitHub's names of the same error: no points are left
+LIMITED = ("RATE_LIMITED", "RATE_LIMIT")
 #: types of errors that a retry does not solve
 LASTING = ("NOT_FOUND", "FORBIDDEN")
 
@@ -104,7 +106,7 @@ class GraphQL:
 
     def _answered(self, answer: Answer, token: Token) -> Answer | Refusal:
         """An answer with errors: returned as it is if it has data, otherwise raised as Refused."""
-        if any(error.get("type") == "RATE_LIMITED" for error in answer.errors):
+        if any(error.get("type") in LIMITED for error in answer.errors):
             return Refusal(200, "RATE_LIMITED", self._headers())
         kind, message = answer.errors[0].get("type"), answer.errors[0].get("message", "")
         if kind == "NOT_FOUND" or any(value for name, value in answer.data.items() if name != "rateLimit"):

@@ -29,6 +29,10 @@ _ANNOUNCED = 2.0
 _NEVER = 1e11
 
 
+#: GitHub's words for a diff that it cannot make, with several statuses: another try gives the same
+_NO_DIFF = "this diff is taking too long to generate"
+
+
 class Patience(NamedTuple):
     """How often a request is tried while the server fails, and waits in seconds, each twice the one before.
 
@@ -157,9 +161,16 @@ def tokens_of_environment() -> list[str]:
     return values
 
 
+def lacks_diff(message: str) -> bool:
+    """Whether GitHub says that it cannot make a diff."""
+    return _NO_DIFF in message.lower()
+
+
 def _cause(refusal: Refusal) -> str | None:
     """The cause of a refusal; None if it is the query itself."""
     status, message = refusal.status, refusal.message.lower()
+    if lacks_diff(message):
+        return None
     if status == 401:
         return "revoked"
     if status in (200, 403, 429):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from github import GithubException
 
+from pipeline.collect.github.limits import lacks_diff
 from pipeline.collect.github.rest import Rest
 from pipeline.collect.sources import Merged, Patches, Unavailable
 from pipeline.collect.sources.clone import clone_patches
@@ -63,9 +64,10 @@ def rest_changes(rest: Rest, name: str, merged: Merged, commits: Commits, is_tes
         base = whole(merged, span, commits).base
         patch = _with_binaries(rest, name, base, merge, texts[base])
     except GithubException as error:
-        if error.status not in _REFUSED:
+        reason = "too_large" if lacks_diff(str(error)) else _REFUSED.get(error.status)
+        if reason is None:
             raise
-        raise Unavailable(_REFUSED[error.status], str(error)) from None
+        raise Unavailable(reason, str(error)) from None
     if "\ufffd" in patch:
         raise Unavailable("not_utf8", "GitHub's diff replaces letters that it cannot read")
     return Patches(base, select(patch, lambda path: not is_test(path)), select(patch, is_test))

@@ -22,8 +22,9 @@ from pipeline.collect.sources import Merged, Options, Page, Patches
 from pipeline.collect.sources.clone import pick
 from pipeline.core.console import say
 from pipeline.core.errors import UserError
-from pipeline.core.git import open_clone
+from pipeline.core.git import changed_files, has_commit, open_clone
 from pipeline.core.names import Repo
+from pipeline.core.patches import is_picture
 from pipeline.core.records import Base, Issue, PullRequest
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ log = logging.getLogger(__name__)
 
 DEFAULT_URL = "https://api.github.com"
 PAGE = 100
+#: statuses of REST for a pull request whose files it cannot list; 500 only for a diff that it cannot make (limits.py)
+_UNLISTED = (404, 406, 422, 500)
 
 
 def open_source(repo: Repo, options: Options) -> GitHubSource:
@@ -56,6 +59,7 @@ class GitHubSource:
         self.repo, self.url, self.is_test = repo, url, options.is_test
         self.clone = open_clone(options.path) if options.path else None
         self._where = {"owner": repo.org, "name": repo.repo}
+        self._names = {str(repo).lower()}
         self._graphql = GraphQL(f"{url}/graphql", Tokens(tokens, patience))
         self._rest_tokens = Tokens(tokens, patience)
         try:
@@ -123,13 +127,15 @@ class GitHubSource:
         return Rest(self.url, self._rest_tokens)
 
     def _check(self) -> None:
-        """Raises UserError for a repository that does not exist or that these tokens cannot read."""
+        """Notes the repository's present name. Raises UserError for one that does not exist or that these tokens cannot
+        read."""
         repository = self._graphql.ask(queries.KNOWN, **self._where).data["repository"]
         if repository is None:
             raise UserError(
                 f"GitHub has no repository {self.repo}", hint="check that it is spelled correctly and public"
             )
-        if repository["nameWithOwner"].lower() != str(self.repo).lower():
+        if repository["nameWithOwner"].lower() not in self._names:
+            self._names.add(repository["nameWithOwner"].lower())
             say(f"{self.repo} is now called {repository['nameWithOwner']}")
 
     def _send(self, after: str) -> Future[Answer]:
@@ -174,11 +180,12 @@ class GitHubSource:
         return Merged(
             pull=self._pull(node),
             files=self._files(node),
-            closing=tuple(number for name, number in linked if name.lower() == str(self.repo).lower()),
-            closing_elsewhere=tuple(f"{name}#{n}" for name, n in linked if name.lower() != str(self.repo).lower()),
+            closing=tuple(number for name, number in linked if name.lower() in self._names),
+            closing_elsewhere=tuple(f"{name}#{n}" for name, n in linked if name.lower() not in self._names),
             updated_at=node["updatedAt"],
             added=node["additions"],
             removed=node["deletions"],
+            names=tuple(sorted(self._names)),
         )
 
     def _pull(self, node: Mapping[str, Any]) -> PullRequest:
@@ -197,17 +204,36 @@ class GitHubSource:
         )
 
     def _files(self, node: Mapping[str, Any]) -> tuple[str, ...]:
-        """The paths of a pull request, until they show that it changes tests and sources. REST has all of them."""
+        """The paths of a pull request, until they show that it changes tests and sources. REST has all of them; if it
+        cannot list them either, a clone has those of the merge commit."""
         number, connection = node["number"], node["files"]
         paths: list[str] = []
         while connection and connection["nodes"] is not None and None not in connection["nodes"]:
             paths += [file["path"] for file in connection["nodes"]]
-            if not connection["pageInfo"]["hasNextPage"] or len(set(map(self.is_test, paths))) > 1:
+            if not connection["pageInfo"]["hasNextPage"] or self._show_both(paths):
                 return tuple(paths)
             after = connection["pageInfo"]["endCursor"]
             answer = self._graphql.ask(queries.FILES, **self._where, number=number, after=after)
             connection = part(answer, "pullRequest")["files"]
-        return tuple(self._rest.files(str(self.repo), number))
+        return self._listed(number, (node["mergeCommit"] or {}).get("oid", ""))
+
+    def _show_both(self, paths: Sequence[str]) -> bool:
+        """Whether these paths contain a source and a test. Pictures of tests are no tests (funnel.py)."""
+        tests = list(filter(self.is_test, paths))
+        return len(tests) < len(paths) and not all(map(is_picture, tests))
+
+    def _listed(self, number: int, merge: str) -> tuple[str, ...]:
+        """The paths of a pull request by REST, else those of its merge commit; none if there is no clone of it."""
+        from github import GithubException
+
+        try:
+            return tuple(self._rest.files(str(self.repo), number))
+        except GithubException as error:
+            if error.status not in _UNLISTED:
+                raise
+        if self.clone and merge and has_commit(self.clone, merge) and has_commit(self.clone, f"{merge}^1"):
+            return tuple(changed_files(self.clone, f"{merge}^1", merge))
+        return ()
 
 
 def _author(node: Mapping[str, Any] | None) -> str:

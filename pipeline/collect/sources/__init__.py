@@ -41,9 +41,10 @@ class Patches(NamedTuple):
 class Merged(NamedTuple):
     """A merged pull request, with the paths that it changes and the issues that GitHub itself links to it.
 
-    `resolved_issues`, `patches`, the bytes of pictures (`assets`) and the numbers of added and removed lines (None:
-    unknown) are set only if the source provides them. One that is `chosen` is taken whatever the filters say, since its
-    source contains only what somebody chose.
+    Bytes of a path that are not UTF-8 are surrogates, as in Python's names of files. `resolved_issues`, `patches`, the
+    bytes of pictures (`assets`), the numbers of added and removed lines (None: unknown) and the `names` of its
+    repository (in lower case, if it moved) are set only if the source provides them. One that is `chosen` is taken
+    whatever the filters say, since its source contains only what somebody chose.
     """
 
     pull: PullRequest
@@ -56,6 +57,12 @@ class Merged(NamedTuple):
     chosen: bool = False
     added: int | None = None
     removed: int | None = None
+    names: tuple[str, ...] = ()
+
+
+def readable(text: str) -> str:
+    """A path, or a text with paths, that can be stored: bytes that are not UTF-8 become escapes."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 class Page(NamedTuple):

@@ -23,7 +23,7 @@ from pipeline.core.trees import UNSAFE_PATH, problem
 def open_source(repo: Repo, options: Options) -> CloneSource:
     """Raises UserError for a folder that is not a clone, a shallow clone, or a file of issues that cannot be read."""
     if options.path is None:
-        raise UserError("no clone is given", hint="--path takes the folder of a local clone")
+        raise UserError("no clone is given", hint="add --path CLONE (a local clone), or --source github")
     return CloneSource(repo, options.path, options.issues, options.is_test)
 
 

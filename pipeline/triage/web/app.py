@@ -22,10 +22,11 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from pipeline.core.decisions import author
 from pipeline.core.errors import UserError, unknown
-from pipeline.core.names import parse_repo
+from pipeline.core.names import is_of_commit, parse_repo
 from pipeline.core.patches import paths
 from pipeline.core.ratings import Review, lacking
 from pipeline.core.record import digest
+from pipeline.core.records import Candidate
 from pipeline.core.review_requests import ReviewAnswer, answer, queue
 from pipeline.core.reviews import FIELDS, Standing
 from pipeline.core.store import Store, now
@@ -70,6 +71,21 @@ class Asker(NamedTuple):
     jobs: asks.Asks
     models: Path = SHIPPED
     environ: Mapping[str, str] = os.environ
+
+
+class Seen(NamedTuple):
+    """Digests of the reviewer's own rating and of the final one when a page was loaded; empty if there was none."""
+
+    own: str
+    final: str
+
+    def overtaken(self, newest: Seen, is_final: bool) -> Iterator[str]:
+        """Messages about what was changed since, and would be overwritten."""
+        again = "was changed elsewhere after this page was loaded. Save again to replace it with this one."
+        if self.own != newest.own:
+            yield f"Your rating {again}"
+        if is_final and self.final != newest.final:
+            yield f"The final value {again}"
 
 
 class Viewer:
@@ -137,7 +153,7 @@ class Viewer:
     def detail(self, name: str) -> Response:
         shelf, listed = self.catalog.get(name)
         own = self._own_review(listed.standing)
-        return self._detail(shelf, listed, form.values(own), digest(own) if own else "")
+        return self._detail(shelf, listed, form.values(own), self._newest(listed))
 
     def queue(self) -> Response:
         divided = [listed for listed in self.catalog.search("", {}).listed if listed.standing.disagreements]
@@ -226,16 +242,12 @@ class Viewer:
         shelf, listed = self.catalog.get(name)
         lists = {field: request.form.getlist(field) for field in ("success_criteria", "principles")}
         values, is_final = form.submitted(request.form, lists), request.form.get("act") == "decide"
-        own = self._own_review(listed.standing)
-        seen, newest = request.form.get("seen", ""), digest(own) if own else ""
-        if seen != newest:
-            words = (
-                "Your rating was changed elsewhere after this page was loaded. Save again to replace it with this one."
-            )
-            return self._detail(shelf, listed, values, newest, [words], 409)
+        seen, newest = Seen(request.form.get("seen", ""), request.form.get("seen_final", "")), self._newest(listed)
+        if wrong := list(seen.overtaken(newest, is_final)):
+            return self._detail(shelf, listed, values, newest, wrong, 409)
         review = form.review(values, instance_id=listed.row.instance_id, rater=self._reviewer(), time=now())
         if isinstance(review, list):
-            return self._detail(shelf, listed, values, newest, review, 422)
+            return self._detail(shelf, listed, values, seen, review, 422)
         if is_final:
             stage.decide(self.store, shelf.repo, review)
         else:
@@ -262,8 +274,8 @@ class Viewer:
     def start_asking(self) -> BaseResponse:
         """Let models rate, each within a budget. If that is not possible, the page shows why."""
         try:
-            for asking in self._askings(_ask_selection(), asks.budget(request.form.get("budget", ""))):
-                self.asker.jobs.start(asking)
+            budget = asks.budget(request.form.get("budget", ""))
+            self.asker.jobs.start(self._askings(_ask_selection(), budget))
         except UserError as error:
             return self.ask(str(error), 422)
         return redirect("/ask", 303)
@@ -281,7 +293,7 @@ class Viewer:
         shelf: Shelf,
         listed: Listed,
         values: dict[str, Any],
-        seen: str,
+        seen: Seen,
         wrong: list[str] | None = None,
         status: int = 200,
     ) -> Response:
@@ -294,6 +306,8 @@ class Viewer:
                 "rating",
                 listed=listed,
                 candidate=candidate,
+                address=_address(candidate),
+                of_commit=is_of_commit(candidate.number),
                 mark=lambda text, field: marked(text, field, candidate.a11y_reason),
                 sizes={"source": paths(candidate.fix_patch), "tests": paths(candidate.test_patch)},
                 own=own,
@@ -362,6 +376,10 @@ class Viewer:
         models = [Asked(name, 1, budget, asker.models, asker.environ) for name in selection.models]
         return [Asking(self.store, parse_repo(selection.repo), model, selection.numbers) for model in models]
 
+    def _newest(self, listed: Listed) -> Seen:
+        own, final = self._own_review(listed.standing), listed.standing.final
+        return Seen(digest(own) if own else "", digest(final) if final else "")
+
     def _own_review(self, standing: Standing) -> Review | None:
         name = self._reviewer()
         return next((review for review in standing.reviews if review.rater == name), None)
@@ -404,6 +422,13 @@ class Viewer:
         shell = {"title": "This cannot be shown", "reviewer": author(), "form_token": "", "path": "", "here": "/"}
         texts = [self._part("head", **shell), self._part("error", message=message), "</main></body></html>"]
         return Response("".join(texts), status, mimetype="text/html")
+
+
+def _address(candidate: Candidate) -> str:
+    """Where a candidate is on GitHub: a pull request, or a commit that counts as one."""
+    is_commit = is_of_commit(candidate.number)
+    place = f"commit/{candidate.merge_sha}" if is_commit else f"pull/{candidate.number}"
+    return f"https://github.com/{candidate.repository}/{place}"
 
 
 def _export_selection() -> exchange.Selection:

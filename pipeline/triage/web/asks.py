@@ -54,7 +54,7 @@ def priced(models: Path, environ: Mapping[str, str]) -> Iterator[Priced]:
 def parse_selection(repo: str, models: Sequence[str], numbers: str) -> Selection:
     """The request in a form. Raises UserError for an invalid number."""
     words = [word.removeprefix("#") for word in re.split(r"[\s,;]+", numbers) if word]
-    if invalid := [word for word in words if not re.fullmatch(r"[0-9]{1,9}", word)]:
+    if invalid := [word for word in words if not re.fullmatch(r"[0-9]{1,16}", word)]:
         raise UserError(f"'{invalid[0]}' is not the number of a pull request", field="Pull requests")
     return Selection(repo, tuple(dict.fromkeys(models)), tuple(map(int, dict.fromkeys(words))))
 
@@ -108,20 +108,20 @@ class Asks:
         self._turn, self._waiting = threading.Lock(), SimpleQueue[Job]()
         self._thread: threading.Thread | None = None
 
-    def start(self, asking: Asking) -> Job:
-        """Queue a job. Raises UserError if the same model is being asked about the same repository."""
-        job = Job(asking)
+    def start(self, askings: Sequence[Asking]) -> list[Job]:
+        """Queue jobs, all or none. Raises UserError if one of the models is being asked about the same repository."""
+        jobs = [Job(asking) for asking in askings]
         with self._turn:
-            if any(known.name == job.name for known in self._jobs if not known.is_over):
-                raise UserError(
-                    f"{job.name[1]} is already being asked about {job.name[0]}", hint="wait until it is done"
-                )
-            self._jobs.insert(0, job)
-            self._waiting.put(job)
+            busy = {known.name for known in self._jobs if not known.is_over}
+            if taken := next((job.name for job in jobs if job.name in busy), None):
+                raise UserError(f"{taken[1]} is already being asked about {taken[0]}", hint="wait until it is done")
+            for job in jobs:
+                self._jobs.insert(0, job)
+                self._waiting.put(job)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="asks", daemon=True)
                 self._thread.start()
-        return job
+        return jobs
 
     def jobs(self) -> list[Job]:
         with self._turn:

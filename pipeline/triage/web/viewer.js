@@ -8,7 +8,7 @@
   if (form) {
     const key = `draft:${form.dataset.draft}`;
     const note = form.querySelector(".draft");
-    const entered = () => [...new FormData(form)].filter(([name]) => !["form_token", "seen", "act"].includes(name));
+    const entered = () => [...new FormData(form)].filter(([name]) => !["form_token", "seen", "seen_final", "act"].includes(name));
     const initial = JSON.stringify(entered());
     const restore = (fields) => {
       for (const control of form.elements) {
@@ -19,7 +19,12 @@
         if (control.checked) control.closest("details")?.setAttribute("open", "");
       }
     };
-    if (form.dataset.saved) localStorage.removeItem(key);
+    if (form.dataset.saved) {
+      localStorage.removeItem(key);
+      const query = new URLSearchParams(location.search);
+      query.delete("said"); // a reload must not remove the next draft
+      history.replaceState(null, "", location.pathname + (String(query) && `?${query}`) + location.hash);
+    }
     const draft = localStorage.getItem(key);
     if (draft && draft !== initial && !document.getElementById("wrong")) {
       restore(JSON.parse(draft));

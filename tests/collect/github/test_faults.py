@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from pathlib import Path
 from typing import Any
 
 import pytest
 from collecting import FILES, TOKEN, files, outcomes, reasons, tables
 from factories import REPO
 from github_double import GitHubDouble, World, faults
+from github_double.faults import Answer, Call, Fault
+from histories import History
 
 from pipeline.collect.stage import collect_from
 from pipeline.core.errors import InfrastructureError, UserError
@@ -52,6 +56,27 @@ def test_a_temporary_fault_does_not_change_the_result(
     assert [request.fault for request in github.requests].count(fault.name) == 2
     assert files(store) == files(undisturbed)
     assert tables(store) == tables(undisturbed)
+
+
+def answered(status: int, **body: Any) -> Fault:
+    """This answer instead of the proper one."""
+
+    async def apply(_: Call) -> Answer:
+        return Answer(status, json.dumps(body).encode(), {"x-ratelimit-remaining": "0"} if status == 200 else {})
+
+    return Fault("answered", apply)
+
+
+@pytest.mark.rule("limits")
+def test_the_primary_limit_under_its_other_name(
+    store: Store, source: Any, github: GitHubDouble, undisturbed: Store
+) -> None:
+    """GitHub gives both names. With the other one, the run ended instead of waiting."""
+    error = {"type": "RATE_LIMIT", "code": "graphql_rate_limit", "message": "API rate limit already exceeded."}
+    github.fault(answered(200, errors=[error]), after=2, times=2)
+    collect_from(store, REPO, source())
+    assert [request.fault for request in github.requests].count("answered") == 2
+    assert files(store) == files(undisturbed)
 
 
 @pytest.mark.rule("limits")
@@ -133,6 +158,46 @@ def test_paths_missing_in_graphql_come_from_rest(store: Store, source: Any, gith
     github.fault(faults.partial("repository", "pullRequests", "nodes", 0, "files"), after=1, times=4)
     collect_from(store, REPO, source())
     assert reasons(store) == {1: "candidate"}
+
+
+SLOW = "Server Error: Sorry, this diff is taking too long to generate."
+
+
+@pytest.mark.rule("limits")
+@pytest.mark.invariant(7)
+@pytest.mark.parametrize("status", [422, 500])
+def test_a_diff_that_github_cannot_make_rejects_only_its_pull_request(
+    store: Store, source: Any, three: GitHubDouble, status: int
+) -> None:
+    """It stays so for days: every run ended there, and nothing after it was ever collected."""
+    three.fault(answered(status, message=SLOW), after=1, on="rest")
+    collect_from(store, REPO, source())
+    assert [request.fault for request in three.requests].count("answered") == 1, "it is not asked for again"
+    assert reasons(store) == {1: "too_large", 2: "candidate", 3: "candidate"}
+
+
+@pytest.mark.rule("limits")
+@pytest.mark.invariant(7)
+@pytest.mark.parametrize("with_clone", [True, False], ids=["clone", "REST"])
+@pytest.mark.parametrize("status", [404, 406, 422, 500])
+def test_files_that_github_cannot_list_reject_only_their_pull_request(
+    store: Store, source: Any, github: GitHubDouble, tmp_path: Path, status: int, with_clone: bool
+) -> None:
+    """Neither GraphQL nor REST lists them. A clone has those of the merge commit."""
+    history = History(tmp_path / "clone")
+    history.commit("first", {"src/Menu.tsx": "0\n"})
+    repo = github.world.repository(str(REPO), clone=history.folder)
+    for number in (1, 2):
+        base = history.git("rev-parse", "HEAD")
+        merge = history.commit(f"Aria (#{number})", dict.fromkeys(FILES, f"{number}\n"))
+        repo.pull(number, title="Aria", base=base, merge=merge)
+    github.fault(faults.partial("repository", "pullRequests", "nodes", 0, "files"), after=1, times=4)
+    github.fault(answered(status, message=SLOW), after=2, on="rest")
+    collect_from(store, REPO, source(history.folder if with_clone else None))
+    assert [request.path for request in github.requests if request.fault == "answered"] == [
+        "/repos/acme/ui/pulls/1/files"
+    ]
+    assert reasons(store) == {1: "candidate" if with_clone else "too_large", 2: "candidate"}
 
 
 def test_a_page_that_is_too_large_for_github_is_split(

@@ -47,6 +47,7 @@ def refuse(status: int, message: str = "", attempt: int = 0, **headers: str) -> 
         (0, "connection closed", {}, 1),
         (403, "Resource not accessible", {}, None),
         (404, "Not Found", {}, None),
+        (500, "Server Error: Sorry, this diff is taking too long to generate.", {}, None),
         (406, "too large", {}, None),
     ],
 )

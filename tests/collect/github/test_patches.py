@@ -87,9 +87,21 @@ def test_a_text_that_mentions_binary_files_is_a_text() -> None:
     assert changes(Answers(ONE, diff=text)).fix == text
 
 
-@pytest.mark.parametrize(("status", "expected"), [(404, "base_missing"), (422, "base_missing"), (406, "too_large")])
-def test_a_refusal_by_github_becomes_a_rejection_reason(status: int, expected: str) -> None:
-    assert reason(Answers(ONE, diff=GithubException(status, {"message": "no"}, {}))) == expected
+SLOW = "Server Error: Sorry, this diff is taking too long to generate."
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "expected"),
+    [
+        (404, "no", "base_missing"),
+        (422, "no", "base_missing"),
+        (406, "no", "too_large"),
+        (422, SLOW, "too_large"),
+        (500, SLOW, "too_large"),
+    ],
+)
+def test_a_refusal_by_github_becomes_a_rejection_reason(status: int, message: str, expected: str) -> None:
+    assert reason(Answers(ONE, diff=GithubException(status, {"message": message}, {}))) == expected
 
 
 def test_a_server_error_is_raised() -> None:

@@ -9,8 +9,12 @@ import pytest
 from collecting import FILES, outcomes, reasons
 from factories import REPO
 from github_double import GitHubDouble, World
+from histories import History, git
 
+from pipeline.collect.database import Database
 from pipeline.collect.funnel import REASONS
+from pipeline.collect.links import unresolved
+from pipeline.collect.patterns import shipped
 from pipeline.collect.sources import Merged
 from pipeline.collect.stage import collect_from
 from pipeline.core.errors import UserError
@@ -159,6 +163,72 @@ def test_many_files_are_read_as_far_as_needed(source: Any, github: GitHubDouble)
     assert len(found[2].files) == 100
 
 
+@pytest.mark.rule("screenshots-are-no-tests")
+def test_files_are_read_until_a_test_is_no_picture(store: Store, source: Any, world: World) -> None:
+    """A hundred screenshots and sources hid the test on the second page."""
+    pictures = [f"e2e/__screenshots__/{number:03}.png" for number in range(60)]
+    files = [*pictures, *(f"src/{number:03}.ts" for number in range(60)), "zz/Menu.test.ts"]
+    world.repository(str(REPO)).pull(1, title="Aria", files=files)
+    collect_from(store, REPO, source())
+    assert reasons(store) == {1: "candidate"}
+
+
+def cursor(store: Store) -> str:
+    with Database(store.raw(REPO) / "collect.sqlite") as database:
+        return database.get("cursor")
+
+
+@pytest.mark.rule("incremental")
+def test_a_merge_commit_is_looked_for_again_after_a_fetch(
+    store: Store, source: Any, github: GitHubDouble, tmp_path: Path
+) -> None:
+    """Collecting once with an old clone lost what had been merged since, for good."""
+    origin, clone = History(tmp_path / "origin"), tmp_path / "clone"
+    base = origin.commit("first", {"src/Menu.tsx": "0\n"})
+    git(tmp_path, "clone", "-q", str(origin.folder), "clone")
+    merge = origin.commit("Aria (#1)", dict.fromkeys(FILES, "1\n"))
+    repo = github.world.repository(str(REPO), clone=origin.folder)
+    repo.pull(1, title="Aria", base=base, merge=merge)
+    for _ in range(2):
+        collect_from(store, REPO, source(clone))
+        assert reasons(store) == {1: "base_missing"}
+    before = cursor(store)
+    git(clone, "fetch", "-q")
+    collect_from(store, REPO, source(clone))
+    assert reasons(store) == {1: "candidate"} and cursor(store) == before
+    asked = len(github.requests)
+    collect_from(store, REPO, source(clone))
+    assert len(github.requests) - asked == 2, "only the name and the page after the last run"
+
+
+@pytest.mark.rule("incremental")
+def test_a_new_clone_has_what_github_does_not_give(store: Store, source: Any, world: World, tmp_path: Path) -> None:
+    history, wide = History(tmp_path / "clone"), {f"src/{number}.ts": "0\n" for number in range(301)}
+    base = history.commit("first", wide)
+    merge = history.commit("Aria (#1)", dict.fromkeys([*wide, *FILES], "1\n"))
+    world.repository(str(REPO)).pull(1, title="Aria", base=base, merge=merge, files=[*FILES, *wide])
+    collect_from(store, REPO, source())
+    assert reasons(store) == {1: "too_large"}
+    collect_from(store, REPO, source(history.folder))
+    assert reasons(store) == {1: "candidate"}
+
+
+@pytest.mark.rule("incremental")
+def test_a_hundred_pull_requests_are_asked_for_again_at_once(
+    store: Store, source: Any, github: GitHubDouble, tmp_path: Path
+) -> None:
+    history = History(tmp_path / "clone")
+    history.commit("first")
+    repo = github.world.repository(str(REPO))
+    for number in range(1, 103):
+        repo.pull(number, title="Aria", files=FILES)
+    for _ in range(2):
+        collect_from(store, REPO, source(history.folder))
+        assert reasons(store) == dict.fromkeys(range(1, 103), "base_missing")
+    queries = [request.query for request in github.requests if "query Named" in request.query]
+    assert [query.count("pullRequest(number:") for query in queries] == [100, 2]
+
+
 def test_patches_come_from_rest(store: Store, source: Any, world: World, tmp_path: Path) -> None:
     world.generate(str(REPO), pulls=40, seed=6, evidence=1.0, clone=tmp_path / "clone")
     collect_from(store, REPO, source())
@@ -186,9 +256,15 @@ def test_an_unknown_repository_is_refused_with_nothing_written(store: Store, sou
 
 
 def test_a_repository_that_moved_is_followed(source: Any, world: World, capsys: pytest.CaptureFixture[str]) -> None:
-    world.repository(str(REPO)).pull(1, title="Aria", files=FILES)
+    """Its links and texts use the new name, which counted as another repository."""
+    repo = world.repository(str(REPO))
+    repo.issue(10, title="Menu has no name")
+    body = "Fixes https://github.com/Acme/Design/issues/11 and acme/ui#12, see other/design#13"
+    repo.pull(1, title="Aria", body=body, files=FILES, closes=[10, "other/design#13"])
     world.rename(str(REPO), "acme/design")
-    assert sorted(pulls(source())) == [1]
+    (merged,) = pulls(source()).values()
+    assert (merged.closing, merged.closing_elsewhere) == ((10,), ("other/design#13",))
+    assert unresolved(merged, shipped()).numbers == [11, 12, 10]
     assert "acme/ui is now called acme/design" in capsys.readouterr().err
 
 

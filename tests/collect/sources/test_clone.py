@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from collecting import reasons
+from collecting import outcomes, reasons
 from factories import REPO
 from histories import History, git
 
 from pipeline.collect.sources import SOURCES, Options, open_source
 from pipeline.collect.stage import collect
 from pipeline.core.errors import UserError
+from pipeline.core.records import Rejection
 from pipeline.core.store import Store
 
 
@@ -44,6 +45,22 @@ def test_a_missing_file_rejects_only_pull_requests_that_touch_it(store: Store, t
     assert reasons(store) == {1: "candidate", 2: "base_missing"}
 
 
+@pytest.mark.invariant(7)
+def test_a_path_that_is_not_utf8_rejects_only_its_pull_request(store: Store, tmp_path: Path) -> None:
+    """Such a test was left out of the test patch; in a rebased pull request, or in a rejection, it ended the run."""
+    history = History(tmp_path / "clone")
+    history.commit("first", {"src/Menu.tsx": "0\n"})
+    history.commit("Aria (#1)", {"src/Menu.tsx": "1\n", "src/caf\udce9.test.tsx": "1\n"})
+    history.commit(*aria(2))
+    history.commit("Aria (#3)", {"src/Menu.tsx": "3\n"})
+    history.commit("Aria again (#3)", {"src/na\udcefve.test.tsx": "3\n"})
+    history.commit("Aria (#4)", {"src/na\udcefve.tsx": "4\n"})
+    collect(store, REPO, history.folder)
+    assert reasons(store) == {1: "not_utf8", 2: "candidate", 3: "not_utf8", 4: "no_test_changes"}
+    rejection = outcomes(store)[4]
+    assert isinstance(rejection, Rejection) and rejection.detail == "src/na\\udcefve.tsx"
+
+
 def test_pages_contain_everything_once(tmp_path: Path) -> None:
     history = History(tmp_path / "clone")
     history.commit("first")
@@ -54,7 +71,7 @@ def test_pages_contain_everything_once(tmp_path: Path) -> None:
 
 
 def test_missing_or_wrong_options_are_refused() -> None:
-    with pytest.raises(UserError, match="no clone is given"):
+    with pytest.raises(UserError, match="no clone is given\n  add --path CLONE .*, or --source github"):
         open_source("git", REPO, Options())
     with pytest.raises(UserError, match="unknown source 'svn'\n  available: dataset, git, github"):
         open_source("svn", REPO, Options())

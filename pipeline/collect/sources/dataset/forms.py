@@ -15,7 +15,7 @@ from posixpath import basename
 from typing import Annotated, Any, ClassVar, NamedTuple
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from pipeline.collect.sources import Merged, Patches
 from pipeline.core.errors import UserError
@@ -43,8 +43,13 @@ class Expected(NamedTuple):
     kept: frozenset[str]
 
 
+#: the number of a pull request or an issue: larger ones are no names of instances, and not exact in JSON
+_LARGEST = 2**53 - 1
+_Number = Annotated[int, Field(ge=0, le=_LARGEST)]
+
+
 class _Text(BaseModel):
-    number: int
+    number: _Number
     title: str
     body: str | None = None
 
@@ -58,7 +63,7 @@ class MultiSweBench(BaseModel):
 
     org: str
     repo: str
-    number: int
+    number: _Number
     state: str
     title: str
     body: str | None = None
@@ -112,10 +117,16 @@ def _unpacked(value: Any) -> Any:
     return value or None
 
 
+def _address(text: str) -> str:
+    """An address that can be taken apart. Raises ValueError."""
+    urlsplit(text)
+    return text
+
+
 class _Assets(BaseModel):
     """The addresses of pictures, by the text that they are in."""
 
-    problem_statement: list[str] | None = None
+    problem_statement: list[Annotated[str, AfterValidator(_address)]] | None = None
 
 
 class SweBench(BaseModel):
@@ -147,7 +158,8 @@ class SweBench(BaseModel):
     @property
     def number(self) -> int:
         """The number at the end of its name. Raises UserError without one."""
-        if match := re.search(r"-(\d+)$", self.instance_id):
+        match = re.search(r"-([0-9]{1,16})$", self.instance_id)
+        if match and int(match[1]) <= _LARGEST:
             return int(match[1])
         raise UserError(
             f"{self.instance_id} is not the number of a pull request",

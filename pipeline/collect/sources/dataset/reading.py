@@ -27,6 +27,8 @@ TASK, TESTS, PICTURES = "task.yaml", "tests.json", "problem_assets"
 #: file of a task folder -> its field in a record; these are required, the others optional
 _TEXTS = {"gold.patch": "patch", "test.patch": "test_patch", "problem_statement.md": "problem_statement"}
 _MORE = {"hints.md": "hints_text"}
+#: the most digits of a number; Python refuses some thousands
+_DIGITS = 20
 _HINT = "each record is one of Multi-SWE-bench or of SWE-bench"
 
 
@@ -69,11 +71,15 @@ def _texts(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def _loaded(text: Any) -> Any:
-    """The parsed JSON; None if it is invalid."""
+    """The parsed JSON; None if it is invalid. Numbers that are too long for Python are text, which the forms refuse."""
     try:
-        return json.loads(text) if isinstance(text, bytes) else text
+        return json.loads(text, parse_int=_number) if isinstance(text, bytes) else text
     except (ValueError, RecursionError):
         return None
+
+
+def _number(digits: str) -> int | str:
+    return int(digits) if len(digits) <= _DIGITS else digits
 
 
 # -- folders -------------------------------------------------------------------------------------------------------

@@ -146,7 +146,7 @@ SWE = {
     "repo": str(REPO), "instance_id": "acme__ui-8", "base_commit": "d" * 40, "patch": FIX_PATCH,
     "test_patch": TEST_PATCH, "problem_statement": "Menu",
 }  # fmt: skip
-DEEP = "[" * 5000
+DEEP, LONG = "[" * 5000, "9" * 5000
 
 
 @pytest.mark.rule("foreign-benchmarks")
@@ -172,6 +172,13 @@ DEEP = "[" * 5000
         (json.dumps(SWE | {"PASS_TO_PASS": {"a": 1}}), "PASS_TO_PASS"),
         (json.dumps(SWE | {"image_assets": '{"problem_statement": "a.png"}'}), "image_assets.problem_statement"),
         (json.dumps(SWE | {"base_commit": 7}), "base_commit"),
+        (json.dumps(SWE | {"image_assets": {"problem_statement": ["http://[x"]}}), "image_assets.problem_statement.0"),
+        (json.dumps(SWE | {"instance_id": f"acme__ui-{2**53}"}), "instance_id"),
+        (json.dumps(SWE | {"instance_id": f"acme__ui-{LONG}"}), "instance_id"),
+        (json.dumps(MULTI | {"number": 2**53}), "number"),
+        (json.dumps(MULTI | {"number": 0}), "number"),
+        (json.dumps(MULTI).replace('"number": 8', f'"number": {LONG}'), "number"),
+        (json.dumps(MULTI | {"resolved_issues": [{"number": 2**53, "title": "a"}]}), "resolved_issues.0.number"),
     ],
 )
 def test_a_broken_record_is_named_and_the_others_are_read(tmp_path: Path, line: str, field: str | None) -> None:
@@ -181,6 +188,15 @@ def test_a_broken_record_is_named_and_the_others_are_read(tmp_path: Path, line: 
     (problem,) = (error for error in found if isinstance(error, UserError))
     assert (problem.path, problem.line, problem.field) == (path, 3, field)
     assert [row.location for row in found if isinstance(row, Row)] == [f"{path}:1", f"{path}:4"]
+
+
+@pytest.mark.rule("foreign-benchmarks")
+@pytest.mark.rule("bad-input")
+def test_a_long_number_in_a_list_hides_no_other_record(tmp_path: Path) -> None:
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps([MULTI | {"number": 0}, SWE]).replace('"number": 0', f'"number": {LONG}'))
+    found, (problem,) = rows(path)
+    assert [row.number for row in found] == [8] and "all.json:1: field 'number'" in problem
 
 
 @pytest.mark.rule("foreign-benchmarks")

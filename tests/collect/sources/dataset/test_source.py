@@ -103,6 +103,13 @@ def test_the_records_own_split_of_tests_is_kept(store: Store, tmp_path: Path) ->
     assert reasons(store) == {8: "candidate"}
 
 
+def test_a_path_that_is_not_utf8_is_a_rejection(store: Store, tmp_path: Path) -> None:
+    """Git writes its bytes as escapes; stored as text, they ended the run."""
+    quoted = TEST_PATCH.replace("a/src/Menu.test.tsx b/src/Menu.test.tsx", r'"a/caf\351.test.ts" "b/caf\351.test.ts"')
+    collect(store, write(tmp_path, MULTI | {"test_patch": quoted}, SWE))
+    assert reasons(store) == {7: "not_utf8", 8: "candidate"}
+
+
 # -- the clone -------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def history(tmp_path: Path) -> History:
