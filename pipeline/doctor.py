@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -30,8 +31,12 @@ class Low(str):
     """What was found, if it works but is less than recommended: it is shown with the remedy."""
 
 
+class TooOld(str):
+    """What was found, if it does not work: it is shown as missing."""
+
+
 class Finding(NamedTuple):
-    """The result of a check; `state` is `ok`, `low`, `missing` (required) or `absent` (optional)."""
+    """The result of a check; `state` is `ok`, `low`, `missing` (required, or too old) or `absent` (optional)."""
 
     name: str
     state: str
@@ -41,14 +46,27 @@ class Finding(NamedTuple):
 
 
 def _version(*argv: str) -> Callable[[], str | None]:
-    """A function that returns the first line of a program's version output."""
+    """A function that returns the first line of a program's version output; None if it does not run or prints none."""
 
     def find() -> str | None:
         try:
-            result = subprocess.run(argv, capture_output=True, text=True, timeout=20)
-        except (FileNotFoundError, subprocess.TimeoutExpired):
+            result = subprocess.run(argv, capture_output=True, text=True, errors="replace", timeout=20)
+        except (OSError, subprocess.TimeoutExpired):
             return None
-        return (result.stdout or result.stderr).strip().splitlines()[0] if result.returncode == 0 else None
+        lines = (result.stdout or result.stderr).strip().splitlines()
+        return lines[0] if lines and result.returncode == 0 else None
+
+    return find
+
+
+def _since(oldest: tuple[int, ...], *argv: str) -> Callable[[], str | None]:
+    """The same, for a program that must be at least of this version."""
+
+    def find() -> str | None:
+        line = _version(*argv)()
+        found = re.search(r"\d+(?:\.\d+)*", line or "")
+        is_old = found and tuple(map(int, found[0].split("."))) < oldest
+        return TooOld(line) if line and is_old else line
 
     return find
 
@@ -125,13 +143,25 @@ def _data(store: Any) -> Finding:
     return Finding("data directory", "ok", f"{store.root} ({contents})", "everything that is collected and made", "")
 
 
+#: the variables that `collect` reads (collect/github/limits.py)
+GITHUB_TOKENS = ("GITHUB_TOKEN", "GITHUB_TOKENS")
 #: everything that the stages use, in the order in which a new user needs it
 CHECKS = (
-    Check("git", "reading clones, applying patches", True, _version("git", "--version"), "install git 2.31 or later"),
     Check(
-        "node", "the local sandbox, fetching Node for images", True, _version("node", "--version"), "install Node 20"
+        "git",
+        "reading clones, applying patches",
+        True,
+        _since((2, 31), "git", "--version"),
+        "install git 2.31 or later",
     ),
-    Check("npm", "package managers and Node versions come from it", True, _version("npm", "--version"), "install npm"),
+    Check(
+        "node",
+        "the local sandbox, fetching Node for images",
+        True,
+        _since((20,), "node", "--version"),
+        "install Node 20 or later",
+    ),
+    Check("npm", "downloads package managers and Node versions", True, _version("npm", "--version"), "install npm"),
     Check("disk", "environments take 0.1 to 2 GB each", True, _disk, "free at least 5 GB"),
     Check(
         "container engine",
@@ -162,7 +192,13 @@ CHECKS = (
         _of_engine("open_files"),
         "start the engine with a higher hard limit: LimitNOFILE=infinity in its service, or ulimit -n in its shell",
     ),
-    Check("engine: builder", "nothing: any engine will do", False, _of_engine("builder"), "start an engine"),
+    Check(
+        "engine: builder",
+        "reports of faults: images are made without it",
+        False,
+        _of_engine("builder"),
+        "just engine-start, or set DOCKER_HOST",
+    ),
     Check(
         "LLM gateway",
         "every request to a model",
@@ -176,7 +212,7 @@ CHECKS = (
         "ssh", "working on a server (docs/remote.md)", False, _version("ssh", "-V"), "apt-get install openssh-client"
     ),
     Check("rsync", "the same", False, _version("rsync", "--version"), "apt-get install rsync"),
-    Check("GitHub token", "collecting from GitHub", False, _variables("GITHUB_TOKEN", "GH_TOKEN"), "set GITHUB_TOKEN"),
+    Check("GitHub token", "collecting from GitHub", False, _variables(*GITHUB_TOKENS), "set GITHUB_TOKEN"),
     Check(
         "provider keys",
         "models of providers",
@@ -194,7 +230,7 @@ def examine(checks: tuple[Check, ...] = CHECKS) -> list[Finding]:
 
 def _finding(check: Check, found: str | None) -> Finding:
     lacking = "missing" if check.needed else "absent"
-    state = "low" if isinstance(found, Low) else "ok" if found else lacking
+    state = "low" if isinstance(found, Low) else "ok" if found and not isinstance(found, TooOld) else lacking
     return Finding(check.name, state, found or "", check.purpose, "" if state == "ok" else check.remedy)
 
 
@@ -207,10 +243,12 @@ def command(as_json: bool, store: Any) -> None:
     Exit code: 0 if the demo can run, 1 otherwise.
     """
     from pipeline.core.console import table
+    from pipeline.core.recipes import runnable
 
     findings = [*examine(), _data(store)]
     if as_json:
-        click.echo(json.dumps([finding._asdict() for finding in findings], indent=2))
+        made = [finding._replace(remedy=runnable(finding.remedy)) for finding in findings]
+        click.echo(json.dumps([finding._asdict() for finding in made], indent=2))
     else:
         rows = [(finding.name, finding.state, finding.found, finding.purpose, finding.remedy) for finding in findings]
         table("This machine", ("part", "state", "found", "needed for", "what to do"), rows)

@@ -34,6 +34,13 @@ def test_a_shell_gets_the_available_names(words: str, last: int, offered: set[st
     assert {line.partition(",")[2] for line in lines} == offered
 
 
+def test_an_unknown_command_prints_nothing_into_the_prompt() -> None:
+    """The error of the command appeared between what the user had typed."""
+    given = {"COMP_WORDS": "a11y-bench frobnicate ", "COMP_CWORD": "2", "_A11Y_BENCH_COMPLETE": "bash_complete"}
+    done = subprocess.run([PROGRAM], env=os.environ | given, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_names_of_commands_are_completed_without_importing_them() -> None:
     """A shell waits for them at every press of a key."""
     code = (

@@ -15,14 +15,16 @@ from pipeline.analyze import columns
 from pipeline.analyze.columns import Column
 from pipeline.analyze.measures.definition import Table, definitions
 from pipeline.analyze.measures.shown import as_text, headings
+from pipeline.core.amounts import SMALLEST
 
-#: type of the dictionary -> Arrow's; amounts are exact to eighteen decimals, and more decimals are an error
+#: type of the dictionary -> Arrow's; amounts are exact in all decimals that they can have (core/amounts.py), and more
+#: decimals are an error
 _ARROW = {
     "string": pa.string(),
     "Int64": pa.int64(),
     "Float64": pa.float64(),
     "boolean": pa.bool_(),
-    "decimal": pa.decimal128(38, 18),
+    "decimal": pa.decimal256(76, -SMALLEST),
 }
 
 

@@ -55,6 +55,11 @@ class Frames:
         """Predictions without those of references."""
         return self.predictions[self.predictions["kind"] == "model"]
 
+    @cached_property
+    def given_samples(self) -> pd.DataFrame:
+        """Attempts of models at the instances that they were given: another data directory can have more of them."""
+        return _given(self.samples, self.of_models)
+
     def items(self) -> dict[str, pd.DataFrame]:
         """The frames by name."""
         return {name: getattr(self, name) for name in columns.frames()}
@@ -86,10 +91,11 @@ def load(
     """
     store = data if isinstance(data, Store) else Store(Path(data))
     directories = [_further(store, Path(folder)) for folder in samples]
-    wanted = Wanted(parse_repo(repo) if repo else None, cutoffs or {}, directories)
+    wanted = Wanted(parse_repo(repo) if repo else None, cutoffs or {}, directories, issues_only)
     with no_cycles():
-        frames = build(read(store, wanted))
-    return _with_issue(frames) if issues_only else frames
+        rows = read(store, wanted)
+        frames = build(rows)
+    return _with_issue(frames, rows.without_issue) if issues_only else frames
 
 
 def _further(store: Store, folder: Path) -> Store:
@@ -102,7 +108,8 @@ def _further(store: Store, folder: Path) -> Store:
 def build(rows: Rows) -> Frames:
     """The frames of the rows that were read."""
     frames = {name: columns.typed(columns.frames()[name], cells) for name, cells in rows.frames.items()}
-    notes = tuple(map(runnable, (*rows.notes, *_left_out(frames["predictions"]), *_uneven(frames["samples"]))))
+    samples = _given(frames["samples"], frames["predictions"])
+    notes = tuple(map(runnable, (*rows.notes, *_left_out(frames["predictions"]), *_uneven(samples))))
     return Frames(**frames, notes=notes, repos=rows.repos, statements=rows.statements, patches=rows.patches)
 
 
@@ -121,6 +128,12 @@ def _left_out(predictions: pd.DataFrame) -> list[str]:
     return [note for name, note in _OPTIONAL.items() if len(models) and models[name].isna().all()]
 
 
+def _given(samples: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
+    """The samples whose agent and model were given the instance: each has one row in `predictions`."""
+    keys = ["agent", "model", "instance_id"]
+    return samples.merge(predictions[keys], on=keys)
+
+
 def _uneven(samples: pd.DataFrame) -> list[str]:
     """A note for each agent and model with more attempts at some instances than at others."""
     attempts = samples.groupby(["agent", "model", "instance_id"]).size()
@@ -132,8 +145,6 @@ def _uneven(samples: pd.DataFrame) -> list[str]:
     ]
 
 
-def _with_issue(frames: Frames) -> Frames:
-    rows = pd.concat([frames.candidates, frames.instances])
-    left_out = set(rows.loc[rows["statement_source"] == "pull_request", "instance_id"])
-    note = f"Left out: {len(left_out)} without a linked issue. Funnel and costs include them."
+def _with_issue(frames: Frames, left_out: set[str]) -> Frames:
+    note = f"Left out: {len(left_out)} without a linked issue. The funnel and what was spent include them."
     return replace(frames.without(left_out), notes=(*frames.notes, note))

@@ -82,12 +82,12 @@ def _show_details(conduct: Any, steps: list[Any], everything: Any) -> None:
         references = "only oracle and nop are evaluated" if conduct.campaign.references else "nothing is asked"
         click.echo(f"there are no agents in the file: {references}")
     if everything.testing:
-        click.echo(f"tests: patches to come take about {clock(everything.testing)}")
+        click.echo(f"tests of the planned patches: about {clock(everything.testing)}")
     click.echo(f"disk: {space.free / 1e9:.1f} GB free{likely}; missing images need more")
     if conduct.campaign.budget is not None:
         click.echo(f"budget: {conduct.money()}")
     for name, models in conduct.lacking().items():
-        click.echo(f"set before you run it: {name}, for {', '.join(models)}")
+        click.echo(f"missing key: set {name} (for {', '.join(models)}) before you run the campaign")
 
 
 def _usd(amount: Any, otherwise: str = "") -> str:

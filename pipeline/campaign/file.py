@@ -218,8 +218,16 @@ def _resolved(value: Any, folder: Path, key: str = "") -> Any:
     if isinstance(value, list):
         return [_resolved(member, folder, key) for member in value]
     if key in _PATHS and isinstance(value, str):
-        return str(folder / Path(value).expanduser())
+        return str(folder / _expanded(value))
     return Decimal(str(value)) if key.endswith(("budget", "cap")) and isinstance(value, float) else value
+
+
+def _expanded(path: str) -> Path:
+    """The path with the user's home folder; as it is if there is no such user, so that it does not exist."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
 
 
 def _explained(error: Any) -> tuple[str, str]:
@@ -299,6 +307,9 @@ def _check(path: Path, text: str, campaign: Campaign) -> None:
 
 def _check_paths(path: Path, text: str, campaign: Campaign) -> None:
     """Raise UserError for a file or folder that does not exist."""
+    if campaign.model_list and not _exists(campaign.model_list):
+        message = f"no such file: {campaign.model_list}"
+        raise _wrong(path, text, ("model_list",), message, "name a model list, or leave it out")
     for table, fields in _NAMING.items():
         for (number, part), name in product(enumerate(getattr(campaign, table)), fields):
             value = getattr(part, name, None)
@@ -360,7 +371,8 @@ def subset_of(store: Store, dataset: Dataset, folder: Path, built: Sequence[Inst
     admitted = (instance.instance_id for instance in plain.of(built) if dataset.filter.admits(instance))
     names = tuple(name for name in admitted if name in listed)
     if built and not names:
-        raise UserError("no instance is selected", hint="see pr, instances, filter and lock of this dataset")
+        hint = "pr, instances, filter and lock together match no built instance; loosen one of them"
+        raise UserError("no instance is selected", hint=hint)
     return Subset(names=names, limit=dataset.limit)
 
 

@@ -80,9 +80,9 @@ class Planning(Scope):
         return None if cost is None else missing * cost, self._in_parallel(missing, seconds)
 
     def _in_parallel(self, count: int, seconds: float | None) -> float | None:
-        """The seconds for `count` pieces of work that are done in parallel, given the seconds for one; None if
-        unknown."""
-        return None if seconds is None else count * seconds / self.campaign.jobs
+        """The seconds for `count` pieces of work that are done in parallel, given the seconds for one, which is the
+        least that any number of them takes; None if unknown."""
+        return None if seconds is None else seconds * max(count / self.campaign.jobs, min(count, 1))
 
     def _step(self, predictor: Predictor, history: History, shared: set[str]) -> Step:
         """The step of an experiment. Its missing answers are added to `shared`, and those in it do not count."""

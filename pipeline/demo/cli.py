@@ -16,8 +16,6 @@ from pipeline.core.options import jobs_option
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("data/demo/out"),
     show_default=True,
-    envvar="A11Y_BENCH_DATA",
-    show_envvar=True,
     help="The data directory of the demo.",
 )
 @click.option(

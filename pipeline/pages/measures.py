@@ -9,13 +9,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from math import sqrt
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 from pipeline.llm.prices import total
 from pipeline.pages.records import Kind, PageAnswer, PageVerdict
-from pipeline.report.statistics import RESAMPLES, SEED, Interval, mean_pass_at_k
+from pipeline.report.statistics import RESAMPLES, SEED, Interval, clustered, mean_pass_at_k
 
 _CRITERION = re.compile(r"^wcag(\d)(\d)(\d+)$")
 
@@ -146,25 +144,6 @@ def counts(model: str, verdicts: Iterable[PageVerdict]) -> dict[str, tuple[int, 
         if verdict.model == model:
             found[verdict.case] += [] if verdict.result == "error" else [verdict.passed]
     return {case: (len(passed), sum(passed)) for case, passed in found.items()}
-
-
-def clustered(cases: Sequence[tuple[int, int]]) -> Interval | None:
-    """Wilson's 95 % interval of the share of samples that passed, by case as in `counts`; None for less than two cases.
-
-    Samples of a case depend on each other, so the interval is for the equivalent number of independent samples (Korn
-    and Graubard 1998): all samples if cases do not differ, one per case if all samples of a case are alike. Own code,
-    since scipy only takes whole numbers of samples.
-    """
-    if len(cases) < 2:
-        return None
-    samples = sum(of for of, _ in cases)
-    share = sum(passed for _, passed in cases) / samples
-    variance = sum((passed - share * of) ** 2 for of, passed in cases) / samples**2
-    worth = min(samples, share * (1 - share) / variance) if variance else samples if 0 < share < 1 else len(cases)
-    z = NormalDist().inv_cdf(0.975)
-    middle, half = share + z**2 / (2 * worth), z * sqrt(share * (1 - share) / worth + z**2 / (4 * worth**2))
-    low, high = ((middle + end) / (1 + z**2 / worth) for end in (-half, half))
-    return Interval(max(0.0, low), min(1.0, high))
 
 
 def pass_at(model: str, ks: Iterable[int], verdicts: Sequence[PageVerdict], keys: Iterable[Key]) -> list[PassAtK]:

@@ -6,10 +6,10 @@ Intervals are 95 %. Does not check whether instances of one repository are indep
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cache
-from math import comb, isclose
-from statistics import fmean
+from math import comb, isclose, sqrt
+from statistics import NormalDist, fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +33,33 @@ def wilson(hits: int, of: int) -> Interval | None:
     from scipy.stats import binomtest
 
     return Interval(*binomtest(hits, of).proportion_ci(method="wilson")) if of else None
+
+
+def clustered(clusters: Sequence[tuple[int, int]]) -> Interval | None:
+    """Wilson's interval of the share of hits among samples that depend on each other within a cluster, given the number
+    of samples and of hits in each; None for less than two clusters.
+
+    It is for the equivalent number of independent samples (Korn and Graubard 1998): all samples if clusters do not
+    differ, one per cluster if all samples of a cluster are alike. Own code, since scipy only takes whole numbers of
+    samples.
+    """
+    if len(clusters) < 2:
+        return None
+    samples = sum(of for of, _ in clusters)
+    share = sum(hits for _, hits in clusters) / samples
+    variance = sum((hits - share * of) ** 2 for of, hits in clusters) / samples**2
+    worth = min(samples, share * (1 - share) / variance) if variance else samples if 0 < share < 1 else len(clusters)
+    z = NormalDist().inv_cdf(0.975)
+    middle, half = share + z**2 / (2 * worth), z * sqrt(share * (1 - share) / worth + z**2 / (4 * worth**2))
+    low, high = ((middle + end) / (1 + z**2 / worth) for end in (-half, half))
+    return Interval(max(0.0, low), min(1.0, high))
+
+
+def of_clusters(clusters: Iterable[tuple[int, int]]) -> Interval | None:
+    """The same, and Wilson's plain interval of a single cluster; clusters without samples do not count, and None if
+    there are none."""
+    filled = [(of, hits) for of, hits in clusters if of]
+    return wilson(*reversed(filled[0])) if len(filled) == 1 else clustered(filled)
 
 
 def macro_bootstrap(groups: Sequence[Sequence[float]]) -> Interval | None:

@@ -15,6 +15,7 @@ from pipeline.analyze import columns
 from pipeline.analyze.columns import Column
 from pipeline.analyze.exports import csv_of, dictionary, latex, markdown, parquet_of, plain_csv
 from pipeline.analyze.measures.definition import Table
+from pipeline.core.amounts import amount
 
 
 def definition(*described: Column) -> Table:
@@ -82,17 +83,18 @@ def test_equal_data_give_equal_bytes(name: str) -> None:
     assert header.split(",") == [column.name for column in columns.frames()[name]] and len(rows) == 1
 
 
-def test_amounts_are_exact_in_both_formats() -> None:
-    amount = Decimal("0.000000000000000001")
-    rows = frame("costs", cost_llm_usd=amount, model="a")
-    assert pyarrow.parquet.read_table(io.BytesIO(parquet_of("costs", rows)))["cost_llm_usd"].to_pylist() == [amount]
-    assert b"0.000000000000000001" in csv_of("costs", rows)
+@pytest.mark.parametrize("text", ["0.000000000000000001", "3.3333333333333335e-07", "9e30", "1e-30"])
+def test_amounts_are_exact_in_both_formats(text: str) -> None:
+    """A price that was computed has up to 23 decimals. After all was spent, the analysis ended in an error."""
+    rows = frame("costs", cost_llm_usd=amount(text), model="a")
+    stored = pyarrow.parquet.read_table(io.BytesIO(parquet_of("costs", rows)))["cost_llm_usd"].to_pylist()
+    assert stored == [Decimal(text)] and f"{Decimal(text):f}".encode() in csv_of("costs", rows)
 
 
 def test_an_amount_with_more_digits_than_the_format_has_is_an_error() -> None:
     """It would be silently rounded."""
     with pytest.raises(Exception, match="(?i)decimal|rescale|precision"):
-        parquet_of("costs", frame("costs", cost_llm_usd=Decimal("1E-19")))
+        parquet_of("costs", frame("costs", cost_llm_usd=Decimal("1E-31")))
 
 
 @pytest.mark.parametrize("text", ["a,b", 'say "a"', "two\nlines", "plain", ""])

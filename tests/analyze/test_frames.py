@@ -6,13 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 from analyze.conftest import UI, add_metadata, add_run, check_by_hand, fill_ledger
-from factories import make_prediction
+from factories import make_instance, make_prediction
 
 from pipeline import analyze
 from pipeline.analyze import columns
 from pipeline.analyze.columns import cells, look_up
 from pipeline.analyze.exports import dictionary
 from pipeline.core.errors import UserError
+from pipeline.core.store import write_records
 
 FRAMES = columns.frames()
 
@@ -123,6 +124,13 @@ def test_counts_of_the_tests_that_decide(frames):
 def test_before_and_after_the_cutoff_of_a_model(store):
     rows = analyze.load(store, cutoffs={"model-a": "2024-05-06", "lab/model-b": "2024-05-05"}).predictions
     assert rows.groupby("model")["after_cutoff"].agg(set).to_dict() == {"model-a": {False}, "lab/model-b": {True}}
+
+
+def test_an_instance_without_a_date_is_neither_before_nor_after_the_cutoff(store):
+    """It counted as merged before, so as one that the model may have seen."""
+    write_records(store.dataset(UI), [make_instance(1, merged_at=""), make_instance(2), make_instance(3)])
+    rows = analyze.load(store, "acme/ui", cutoffs={"model-a": "2023-01-01"}).predictions.query("model == 'model-a'")
+    assert rows["after_cutoff"].astype(object).where(rows["after_cutoff"].notna(), None).tolist() == [None, True, True]
 
 
 @pytest.mark.rule("bad-input")

@@ -53,7 +53,7 @@ def test_both_files_of_a_frame_have_the_columns_of_the_dictionary(folder, name):
 
 def test_parquet_keeps_types_units_and_exact_amounts(folder):
     table = pyarrow.parquet.read_table(folder / "predictions.parquet")
-    assert str(table.schema.field("cost_usd").type) == "decimal128(38, 18)"
+    assert str(table.schema.field("cost_usd").type) == "decimal256(76, 30)"
     assert table.schema.field("seconds").metadata[b"unit"] == b"s"
     assert sum(filter(None, table["cost_usd"].to_pylist())) == Decimal("0.10")
     assert str(table.schema.field("resolved").type) == "bool"

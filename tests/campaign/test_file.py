@@ -67,6 +67,9 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         ('repo = "acme/ui"', 'lock = "none.jsonl"', 6, "datasets[0].lock", "no such file"),
         ('repo = "acme/ui"', 'repo = "acme/ui"\nclone = "none"', 7, "datasets[0].clone", "no such file or folder"),
         ('repo = "acme/ui"', f'lock = "{"a" * 300}"', 6, "datasets[0].lock", "no such file"),
+        ('repo = "acme/ui"', 'lock = "~nobody-here/x"', 6, "datasets[0].lock", "no such file or folder: .*/~nobody"),
+        ("budget = 12.5", 'model_list = "~nobody-here/x"', 3, "model_list", "no such file: .*/~nobody-here/x"),
+        ("budget = 12.5", 'model_list = "none.yaml"', 3, "model_list", "no such file: .*/none.yaml"),
         ('instances = "lite"', "instances = []", 7, "datasets[0].instances", "it selects no instance"),
         ('instances = "lite"', "pr = []", 7, "datasets[0].pr", "it selects no instance"),
         ("[[agents]]", '[[pages]]\ncases = "none"\n[[agents]]', 11, "pages[0].cases", "no such file or folder"),
@@ -169,8 +172,9 @@ def test_a_selection_outside_the_list_is_refused(tmp_path: Path) -> None:
     built = [make_instance(number) for number in (1, 2)]
     write_records(tmp_path / "ui.jsonl", [lock(built[0])])
     (dataset,) = load(tmp_path, 'models = ["m"]\n[[datasets]]\nlock = "ui.jsonl"\npr = [2]\n').datasets
-    with pytest.raises(UserError, match="no instance is selected"):
+    with pytest.raises(UserError, match="no instance is selected") as error:
         subset_of(Store(tmp_path / "data"), dataset, tmp_path, built).of(built)
+    assert "match no built instance; loosen one of them" in str(error.value.hint)
 
 
 @pytest.mark.rule("bad-input")

@@ -79,7 +79,10 @@ def test_the_plan_counts_existing_and_missing_answers(bench: Bench, tmp_path: Pa
     assert "existing answers and planned requests" in shown and "tests: " not in shown
     earlier = {"inputs": {}, "finished": "", "result": {"seconds": {"tests": 60}}}
     write_json(bench.store.root / RUNS / REPO.slug / "a" / "manifest.json", earlier)
-    assert "tests: patches to come take about 01:30" in plan(bench, tmp_path).stdout, "two at once"
+    assert "tests of the planned patches: about 01:30" in plan(bench, tmp_path).stdout, "two at once"
+    file = tmp_path / "campaign.toml"
+    file.write_text(f"jobs = 8\n{file.read_text()}")
+    assert "tests of the planned patches: about 01:00" in plan(bench, tmp_path).stdout, "none is faster than one alone"
 
 
 @pytest.mark.parametrize("fresh", [False, True])
@@ -151,8 +154,9 @@ def test_a_plan_needs_no_key_and_names_the_missing_ones(bench: Bench, tmp_path: 
     words = [str(tmp_path / "campaign.toml"), "--data", str(bench.store.root)]
     bare = dict.fromkeys(GIVEN)
     result = CliRunner().invoke(command, [*words, "--plan"], env=bare, catch_exceptions=False)
-    assert result.exit_code == 0 and "set before you run it: A11Y_BENCH_SCRIPTED_URL, for scripted" in result.output
-    assert "set before" not in plan(bench, tmp_path).output
+    line = "missing key: set A11Y_BENCH_SCRIPTED_URL (for scripted) before you run the campaign"
+    assert result.exit_code == 0 and line in result.output
+    assert "missing key" not in plan(bench, tmp_path).output
     refused = CliRunner().invoke(command, words, env=bare)
     assert "needs the environment variable A11Y_BENCH_SCRIPTED_" in str(refused.exception)
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 import yaml
+from uv import find_uv_bin
 
 from pipeline import __version__
 
@@ -58,6 +61,33 @@ def test_every_hook_is_installed_by_the_documented_command() -> None:
     hooks = [hook for repo in settings["repos"] for hook in repo["hooks"]]
     stages = {stage for hook in hooks for stage in hook.get("stages", ["pre-commit"])}
     assert stages == {"pre-commit", "commit-msg"} == set(settings["default_install_hook_types"])
+
+
+#: files that git ignores: keys, results, and packages of an agent
+IGNORED = ("docker/proxy/.env", "data/demo/out/x", "vendors/magentless/node_modules/x.js")
+
+
+def tracked(*folders: str) -> list[str]:
+    done = subprocess.run(["git", "ls-files", "-z", *folders], cwd=ROOT, check=True, capture_output=True, text=True)
+    return [name for name in done.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+@pytest.mark.parametrize("folder", ["checkout", "clones/checkout"])
+def test_a_wheel_has_all_tracked_files_and_none_that_git_ignores(tmp_path: Path, folder: str) -> None:
+    """It shipped the keys of providers, and the results of the demo. In a folder that .gitignore names, such as clones,
+    hatchling ignores .gitignore."""
+    shipped, checkout = tracked("vendors", "docker", "data/demo"), tmp_path / folder
+    for name in (*tracked("pipeline"), *shipped, "pyproject.toml", "README.md", "LICENSE", ".gitignore"):
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, checkout / name)
+    for name in IGNORED:
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).write_text("canary")
+    command = [find_uv_bin(), "build", "--wheel", "--quiet", "--out-dir", tmp_path / "dist", checkout]
+    subprocess.run(command, check=True, capture_output=True)
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    names = {name for name in ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert names == {*tracked("pipeline"), *(f"pipeline/shipped/{name}" for name in shipped)}
 
 
 def steps() -> list[str]:

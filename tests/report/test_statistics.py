@@ -28,6 +28,24 @@ def test_an_interval_of_no_values_is_unknown():
     assert statistics.macro_bootstrap([]) is None
 
 
+@pytest.mark.parametrize(
+    ("clusters", "hits", "of"),
+    [
+        ([(20, 20), (20, 0)], 1, 2),  # all alike within each: one sample per cluster
+        ([(20, 10), (20, 10)], 20, 40),  # no difference between them: all samples count
+        ([(20, 0), (20, 0), (3, 0)], 0, 3),  # nothing to see of either
+    ],
+)
+def test_samples_of_a_cluster_count_as_much_as_they_are_worth(clusters, hits, of):
+    assert statistics.clustered(clusters) == pytest.approx(statistics.wilson(hits, of))
+    assert statistics.of_clusters([*clusters, (0, 0)]) == statistics.clustered(clusters)
+
+
+def test_a_single_cluster_has_no_interval_but_its_own():
+    assert statistics.clustered([(4, 1)]) is None and statistics.of_clusters([]) is None
+    assert statistics.of_clusters([(0, 0), (4, 1)]) == statistics.wilson(1, 4)
+
+
 def test_bootstrap_of_a_mean_of_means():
     low, high = statistics.macro_bootstrap([[1, 0, 0, 0], [1, 1, 0, 0]])
     assert 0 <= low < 0.375 < high <= 1

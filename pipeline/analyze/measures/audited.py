@@ -9,7 +9,7 @@ import pandas as pd
 
 from pipeline.analyze.frames import Frames
 from pipeline.analyze.measures.shares import percent, share
-from pipeline.report.statistics import wilson
+from pipeline.report.statistics import of_clusters
 
 #: kind of variant -> the name of a wrong verdict on it, and whether the right verdict is resolved
 ERRORS = {"same": ("false negative", True), "harmful": ("false positive", False)}
@@ -34,7 +34,7 @@ def _rates(audits: pd.DataFrame) -> Iterator[dict[str, Any]]:
         for kind, (error, right) in ERRORS.items():
             rows = audits[(audits["variant"] == kind) & audits[column].notna()]
             wrong = int((rows[column] != right).sum())
-            ends = wilson(wrong, len(rows)) if len(rows) else None
+            ends = of_clusters(_by_instance(rows, rows[column] != right))
             yield {
                 "judge": judge,
                 "error": error,
@@ -44,6 +44,12 @@ def _rates(audits: pd.DataFrame) -> Iterator[dict[str, Any]]:
                 "wrong_low": 100 * ends.low if ends else None,
                 "wrong_high": 100 * ends.high if ends else None,
             }
+
+
+def _by_instance(rows: pd.DataFrame, wrong: pd.Series) -> list[tuple[int, int]]:
+    """The numbers of verdicts and of wrong ones, by instance: variants of one gold patch depend on each other."""
+    counts = wrong.groupby(rows["instance_id"]).agg(["size", "sum"])
+    return [(int(of), int(hits)) for of, hits in counts.itertuples(index=False)]
 
 
 def by_rule(frames: Frames) -> pd.DataFrame:

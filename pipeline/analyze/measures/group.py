@@ -15,7 +15,7 @@ import pandas as pd
 from pipeline.analyze.frames import Frames
 
 WHO = ["agent", "model"]
-#: the class of an instance without a rating
+#: the class of an instance without a rating or a date
 UNKNOWN = "unknown"
 #: column -> its classes, in order
 CLASSES = {
@@ -48,7 +48,7 @@ class Group:
     @cached_property
     def samples(self) -> pd.DataFrame:
         """The attempts of the group's agents and models at its instances."""
-        samples = self.frames.samples[[*WHO, "instance_id", "resolved"]]
+        samples = self.frames.samples[[*WHO, "instance_id", "evaluated", "resolved"]]
         for name in WHO:
             own = samples[name] == self.key[name] if name in self.key else samples[name].isin(self.rows[name])
             samples = samples[own]
@@ -65,6 +65,6 @@ def attempts(frames: Frames, need: str = "judged", *, references: bool = False) 
 
 
 def classified(instances: pd.DataFrame) -> pd.DataFrame:
-    """The instances with their classes as ordered categories; `unknown` without a rating."""
-    table = instances[["instance_id", "year", *CLASSES]].fillna({"difficulty": UNKNOWN})
+    """The instances with their classes as ordered categories; `unknown` without a rating or a date."""
+    table = instances[["instance_id", "year", *CLASSES]].fillna({"difficulty": UNKNOWN, "year": UNKNOWN})
     return table.assign(**{name: pd.Categorical(table[name], order, ordered=True) for name, order in CLASSES.items()})

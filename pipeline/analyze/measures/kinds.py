@@ -63,8 +63,8 @@ def change(ours: Metric, gold: Metric) -> Metric:
 
 
 def money(*columns: str) -> Metric:
-    """The exact sum of columns of the frame `costs`; None without rows."""
-    return lambda group: total(total(group.costs[name]) for name in columns) if len(group.costs) else None
+    """The exact sum of columns of the frame `costs`; None without rows, or if a part is unknown."""
+    return lambda group: _sum([group.costs[name] for name in columns] if len(group.costs) else [])
 
 
 def per(cost: Metric, whole: Metric) -> Metric:
@@ -80,6 +80,11 @@ def by_repo(group: Group, column: str) -> Any:
 
 def number(value: Any) -> float | None:
     return None if pd.isna(value) else float(value)
+
+
+def _sum(amounts: list[pd.Series]) -> Any:
+    is_known = amounts and all(column.notna().all() for column in amounts)
+    return total(map(total, amounts)) if is_known else None
 
 
 def _percent_change(ours: float | None, gold: float | None) -> float | None:

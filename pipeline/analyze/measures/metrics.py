@@ -35,7 +35,12 @@ def instances(group: Group) -> int:
 
 
 resolved, evaluated, predicted = map(count, ("resolved", "evaluated", "predicted"))
-equivalent = summed("equivalent")
+
+
+def equivalent(group: Group) -> int | None:
+    """A patch that was not assessed counts if it is resolved; None if none was assessed."""
+    known_values = group.rows["equivalent"]
+    return None if known_values.isna().all() else int(known_values.fillna(group.rows["resolved"]).sum())
 
 
 def wilson(end: str) -> Metric:
@@ -57,7 +62,8 @@ def partly(group: Group) -> int:
 
 
 def incomplete(group: Group) -> bool:
-    return not group.rows["evaluated"].all()
+    """Whether some attempt was not evaluated, the first or a further one."""
+    return not (group.rows["evaluated"].all() and group.samples["evaluated"].all())
 
 
 def subset(group: Group) -> bool:
@@ -138,7 +144,8 @@ def hand_kappa(group: Group) -> float | None:
 
 
 def _voted(group: Group) -> pd.DataFrame:
-    return group.rows.dropna(subset="hand_fixes")
+    """The rows on which both people and tests decided."""
+    return group.rows[group.rows["evaluated"]].dropna(subset="hand_fixes")
 
 
 def judge_mean(group: Group) -> float | None:

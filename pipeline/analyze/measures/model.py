@@ -73,10 +73,9 @@ def _pair(left: _Results, right: _Results) -> dict[str, Any]:
 def pass_at_k(frames: Frames, up_to: int | None = None) -> pd.DataFrame:
     """pass@k by model, for every k up to the smallest number of attempts at an instance, or up to `up_to`. Raises
     UserError if that is larger. Every instance that a model was given counts; without any verdict, all its attempts
-    failed."""
+    failed. Rows are incomplete if an attempt was not evaluated."""
     instances = frames.of_models.groupby(WHO)["instance_id"].unique()
-    rows = frames.samples.set_index(WHO).loc[lambda table: table.index.isin(instances.index)].reset_index()
-    groups = _by_model(rows)
+    groups = _by_model(frames.given_samples)
     return pd.DataFrame([row for who, group in groups for row in _estimates(who, group, instances[who], up_to)])
 
 
@@ -87,6 +86,7 @@ def _estimates(
     fewest = int(counts["size"].min())
     missing = pd.DataFrame({"size": fewest, "sum": 0}, index=pd.Index(instances).difference(counts.index))
     counts = pd.concat([counts, missing])
+    incomplete = len(missing) > 0 or not rows["evaluated"].all()
     for k in range(1, (up_to or fewest) + 1):
         estimates = [statistics.pass_at_k(int(n), int(c), k) for n, c in counts.itertuples(index=False)]
         row: dict[str, object] = {
@@ -94,6 +94,7 @@ def _estimates(
             "instances": len(estimates),
             "attempts": fewest,
             "pass_at_k_pct": 100 * sum(estimates) / len(estimates),
+            "incomplete": incomplete,
         }
         yield {**dict(zip(WHO, who, strict=True)), **row}
 
@@ -125,8 +126,7 @@ def instance_attempts(frames: Frames) -> pd.DataFrame:
 
 def _of_several(frames: Frames) -> pd.DataFrame:
     """Attempts in order, of agents and models with more than one at any instance; without references."""
-    models = frames.of_models[WHO].drop_duplicates()
-    rows = frames.samples.merge(models, on=WHO)
+    rows = frames.given_samples
     several = rows.groupby([*WHO, "instance_id"])["attempt"].transform("size") > 1
     return rows[several.groupby([rows[name] for name in WHO]).transform("any")].sort_values("attempt", kind="stable")
 

@@ -17,9 +17,10 @@ from pipeline.report.figures.style import EDGE, GRID, LINES, Drawing, canvas, li
 
 
 def costs(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing | None:
-    """Bars of USD by model, in parts by repository (the thesis's figure 5.6); None if nothing was spent."""
+    """Bars of USD by model, in parts by repository (the thesis's figure 5.6); None if nothing is known to be spent."""
     table = tables["costs"]
-    table = table[table["repo"] != ALL].assign(usd=lambda rows: rows["cost_usd"].astype(float))
+    table = table[table["repo"] != ALL].dropna(subset="cost_usd")
+    table = table.assign(usd=table["cost_usd"].astype(float))
     if not table["usd"].sum():
         return None
     grid = table.pivot_table("usd", WHO, "repo", aggfunc="sum", fill_value=0.0)

@@ -13,7 +13,7 @@
     spent       costs.csv and the ledger, of the repair track
     rechecked   ratings of patches by hand
     sampled     verdicts on all attempts, here and in other data directories, for pass@k
-    repeated    attempts that are in several of them
+    repeated    attempts that are in several of them, and verdicts on older patches
     attempts    one row per agent, model and instance, from all of these
     provenance  versions, settings and prices of the runs that are shown
     checks      contradictions between records
@@ -49,11 +49,13 @@ from pipeline.core.store import Store
 
 
 class Wanted(NamedTuple):
-    """What to read. `cutoffs` are dates (2024-10-31) by model, `samples` further data directories for pass@k."""
+    """What to read. `cutoffs` are dates (2024-10-31) by model, `samples` further data directories for pass@k.
+    `issues_only`: costs are those of answers to instances with a linked issue."""
 
     only: Repo | None = None
     cutoffs: Mapping[str, str] = {}
     samples: Sequence[Store] = ()
+    issues_only: bool = False
 
 
 def read(store: Store, wanted: Wanted) -> Rows:
@@ -76,7 +78,7 @@ def read(store: Store, wanted: Wanted) -> Rows:
         verdicts |= judged.read(rows, store, repo, answers, known)
         assessments |= assessed.read(store, repo, answers, verdicts, known)
     _require_models(wanted.cutoffs, {who[1] for who, _ in runs} | {model for _, model, _ in verdicts})
-    spending = spent.read(rows, store, runs)
+    spending = spent.read(rows, store, runs, rows.without_issue if wanted.issues_only else frozenset())
     findings = attempts.Findings(verdicts, assessments, spending, rechecked.read(rows, store))
     attempts.add(rows, runs, findings, wanted.cutoffs)
     provenance.read(rows, runs, verdicts)

@@ -76,7 +76,8 @@ def _context(who: Who, known: KnownInstance, run: Run | None, verdict: Verdict |
 
 
 def _dated(known: KnownInstance, cutoff: str | None) -> dict[str, bool]:
-    return {"after_cutoff": known.merged_at[:10] > cutoff} if cutoff else {}
+    """Unknown without a cut-off date, and for an instance without a date, as imported benchmarks have."""
+    return {"after_cutoff": known.merged_at[:10] > cutoff} if cutoff and known.merged_at else {}
 
 
 def _patch(answer: Prediction | None, known: KnownInstance) -> dict[str, Any]:

@@ -48,6 +48,7 @@ def _add(rows: Rows, instance: Instance, ratings: Ratings, strength: Mapping[str
     context = {"year": instance.merged_at[:4], "size": size(gold.files), "test_strength": strength.get(name)}
     context |= ratings.get(name, {})
     rows.add("instances", Instance=instance, Gold=gold, Context=context)
+    rows.mark(instance)
     rows.extend("transitions", _transitions(instance))
     rows.statements[name] = Statement(
         instance.task().statement, instance.fix_patch, instance.deviations, tuple(instance.quarantine)

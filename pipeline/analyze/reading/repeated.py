@@ -1,4 +1,5 @@
-"""Which attempts are repeats: verdicts on the same answer, as in a copy of a data directory.
+"""Which verdicts on attempts count: one on each answer, not several, as in a copy of a data directory, and only on the
+patch that the answer has now.
 
 An equal patch is no repeat: a model can write the same patch twice. Two answers are the same if they are of the same
 attempt of a run, or if they are the same kept answer, which several runs may show.
@@ -7,10 +8,18 @@ attempt of a run, or if they are the same kept answer, which several runs may sh
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from pipeline.core.names import Repo
 from pipeline.core.records import Prediction, Verdict
-from pipeline.core.store import Store, each_record, of_attempt, read_object
+from pipeline.core.store import Store, digest, each_record, of_attempt, read_object
+
+
+class Answer(NamedTuple):
+    """The name of a kept answer, empty for one of another harness, and the digest of its patch."""
+
+    name: str = ""
+    patch_digest: str = ""
 
 
 class Seen:
@@ -18,9 +27,15 @@ class Seen:
 
     def __init__(self) -> None:
         self._keys: set[tuple[object, ...]] = set()
-        self._answers: dict[tuple[object, ...], dict[str, str]] = {}
+        self._answers: dict[tuple[object, ...], dict[str, Answer]] = {}
 
-    def is_repeat(self, store: Store, repo: Repo, verdict: Verdict, attempt: int) -> bool:
+    def is_stale(self, store: Store, repo: Repo, attempt: int, verdict: Verdict) -> bool:
+        """Whether a verdict is on another patch than the answer of its run. A data directory can have verdicts without
+        predictions: those are not."""
+        answers = self._of_run(store, repo, verdict, attempt)
+        return bool(answers) and answers.get(verdict.instance_id, Answer()).patch_digest != verdict.patch_digest
+
+    def is_repeat(self, store: Store, repo: Repo, attempt: int, verdict: Verdict) -> bool:
         """Whether the answer of this verdict was seen before; now it is."""
         keys = set(self._identities(store, repo, verdict, attempt))
         is_repeat = not keys.isdisjoint(self._keys)
@@ -30,16 +45,19 @@ class Seen:
     def _identities(self, store: Store, repo: Repo, verdict: Verdict, attempt: int) -> Iterator[tuple[object, ...]]:
         whose = verdict.agent, verdict.model, verdict.instance_id
         yield (*whose, verdict.run, attempt, verdict.patch_digest)
-        answer = self._of_run(store, repo, verdict, attempt).get(verdict.instance_id, "")
-        manifest = store.answers(repo, verdict.instance_id, answer) / "manifest.json" if answer else None
+        name = self._of_run(store, repo, verdict, attempt).get(verdict.instance_id, Answer()).name
+        manifest = store.answers(repo, verdict.instance_id, name) / "manifest.json" if name else None
         if manifest and manifest.exists():
-            yield (*whose, answer, read_object(manifest).get("finished"))
+            yield (*whose, name, read_object(manifest).get("finished"))
 
-    def _of_run(self, store: Store, repo: Repo, verdict: Verdict, attempt: int) -> dict[str, str]:
-        """The names of the kept answers of an attempt, by instance."""
+    def _of_run(self, store: Store, repo: Repo, verdict: Verdict, attempt: int) -> dict[str, Answer]:
+        """The answers of an attempt, by instance."""
         key = store.root, repo, verdict.agent, verdict.model, verdict.run, attempt
         if key not in self._answers:
             folder = store.predictions(repo, verdict.agent, verdict.model) / verdict.run
             path = of_attempt(folder, attempt) / "predictions.jsonl"
-            self._answers[key] = {record.instance_id: record.answer for record in each_record(path, Prediction)}
+            self._answers[key] = {
+                record.instance_id: Answer(record.answer, digest(record.model_patch))
+                for record in each_record(path, Prediction)
+            }
         return self._answers[key]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from pipeline.analyze import columns
 from pipeline.analyze.structure import Structure
 from pipeline.core.names import Repo
-from pipeline.core.records import Issue
+from pipeline.core.records import Candidate, Instance, Issue
 
 #: an agent and a model
 Who = tuple[str, str]
@@ -35,7 +35,8 @@ class Statement(NamedTuple):
 
 
 class Rows:
-    """Rows by frame; `known` and `statements` by instance, `patches` by agent, model and instance."""
+    """Rows by frame; `known` and `statements` by instance, `patches` by agent, model and instance. `without_issue` are
+    the candidates and instances whose only text is the pull request's own."""
 
     def __init__(self, repos: tuple[Repo, ...]) -> None:
         self.repos = repos
@@ -43,6 +44,7 @@ class Rows:
         self.known: dict[str, KnownInstance] = {}
         self.statements: dict[str, Statement] = {}
         self.patches: dict[tuple[str, str, str], str] = {}
+        self.without_issue: set[str] = set()
         self.notes: list[str] = []
 
     def add(self, frame: str, **parts: Any) -> None:
@@ -52,6 +54,11 @@ class Rows:
     def extend(self, frame: str, rows: Iterable[tuple[Any, ...]]) -> None:
         """Add rows whose cells are already in the dictionary's order."""
         self.frames[frame].extend(rows)
+
+    def mark(self, record: Candidate | Instance) -> None:
+        """Remember a candidate or instance that has no linked issue."""
+        if record.statement_source == "pull_request":
+            self.without_issue.add(record.instance_id)
 
     def note(self, text: str) -> None:
         self.notes.append(text)

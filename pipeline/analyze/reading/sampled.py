@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from typing import Any
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from pipeline.analyze.reading import judged
-from pipeline.analyze.reading.answered import Run
+from pipeline.analyze.reading.attempts import Runs
 from pipeline.analyze.reading.judged import Verdicts
 from pipeline.analyze.reading.repeated import Seen
 from pipeline.analyze.reading.rows import Rows, Who
@@ -18,45 +21,101 @@ from pipeline.core.records import Outcome, Verdict
 from pipeline.core.store import Store
 
 
+class Attempt(NamedTuple):
+    """A verdict with its repository and the number of its attempt, from 1."""
+
+    repo: Repo
+    number: int
+    verdict: Verdict
+
+    @property
+    def who(self) -> Who:
+        return self.verdict.agent, self.verdict.model
+
+
 def read(
-    rows: Rows,
-    store: Store,
-    runs: Mapping[tuple[Who, Repo], Run],
-    verdicts: Verdicts,
-    sample_stores: Iterable[Store],
-    spending: Spending,
+    rows: Rows, store: Store, runs: Runs, verdicts: Verdicts, sample_stores: Sequence[Store], spending: Spending
 ) -> None:
-    """Add `samples`: the current verdicts, those on further attempts, and those of other data directories.
+    """Add `samples`: the current verdicts, those on further attempts, and those of other data directories, and notes
+    on verdicts that do not count.
 
     An attempt that was not evaluated counts as not resolved, as in the leaderboard. One that is in several directories
     counts once. Raises UserError for verdicts on another image, since those are not the same instances.
     """
-    seen = Seen()
+    names, seen = _names([store.root, *(data.root for data in sample_stores)]), Seen()
+    first = [Attempt(rows.known[verdict.instance_id].repo, 1, verdict) for verdict in verdicts.values()]
+    for attempt in (*first, *_further(rows, store, runs, seen)):
+        if not seen.is_repeat(store, *attempt):
+            _add(rows, attempt, names[0], _cost(attempt, runs, spending))
+    for data, name in zip(sample_stores, names[1:], strict=True):
+        _add_samples(rows, data, name, seen)
 
-    def add(verdict: Verdict, data: Store, attempt: int = 1) -> bool:
-        """Add an attempt; False for a repeat."""
-        instance = rows.known[verdict.instance_id]
-        if seen.is_repeat(data, instance.repo, verdict, attempt):
-            return False
-        run = runs.get(((verdict.agent, verdict.model), instance.repo)) if data is store else None
-        answer = run.answers.get((verdict.instance_id, attempt), "") if run else ""
-        context = _context(verdict, attempt, spending.on(answer))
-        rows.add("samples", Verdict=verdict, Context=context, **{"--samples": data.root.name})
-        return True
 
-    for verdict in verdicts.values():
-        add(verdict, store)
-    for repo in rows.repos:
-        for attempt, verdict in judged.further(store, repo, rows.known):
-            run, known = runs.get(((verdict.agent, verdict.model), repo)), rows.known[verdict.instance_id]
-            if run and (verdict.run, verdict.image) == (run.name, known.image):
-                add(verdict, store, attempt)
-    for sample_store in sample_stores:
-        found = [verdict for repo in rows.repos for verdict in judged.verdicts(sample_store, repo, rows.known)]
-        for verdict in found:
-            _require_same_image(rows, sample_store, verdict)
-        if repeats := sum(not add(verdict, sample_store) for verdict in found):
-            rows.note(f"Samples: {repeats} attempts in {sample_store.root.name} were counted before, and count once.")
+def _names(folders: Sequence[Path]) -> list[str]:
+    """The folders' names in order; one that is taken gets as many of its parents as make it another."""
+    names: list[str] = []
+    for folder in folders:
+        parts = folder.resolve().parts
+        ends = ("/".join(parts[-length:]) for length in range(1, len(parts) + 1))
+        names.append(next((end for end in ends if end not in names), str(folder)))
+    return names
+
+
+def _further(rows: Rows, store: Store, runs: Runs, seen: Seen) -> Iterator[Attempt]:
+    """The current verdicts on further attempts; notes how many are of older runs, patches or images."""
+    stale: Counter[tuple[Who, Repo]] = Counter()
+    for attempt in chain.from_iterable(_of_further(store, repo, rows) for repo in rows.repos):
+        verdict, run = attempt.verdict, runs.get((attempt.who, attempt.repo))
+        current = run.name if run else verdict.run, rows.known[verdict.instance_id].image
+        if (verdict.run, verdict.image) == current and not seen.is_stale(store, *attempt):
+            yield attempt
+        else:
+            stale[attempt.who, attempt.repo] += 1
+    for (who, repo), count in sorted(stale.items()):
+        whose = f"on further attempts of {', '.join(who)} on {repo}"
+        rows.note(f"04 evaluate: {count} verdicts {whose} belong to older patches or images.")
+
+
+def _of_further(data: Store, repo: Repo, rows: Rows) -> Iterator[Attempt]:
+    return (Attempt(repo, number, verdict) for number, verdict in judged.further(data, repo, rows.known))
+
+
+def _add_samples(rows: Rows, data: Store, name: str, seen: Seen) -> None:
+    """Add all attempts of another data directory, and notes on those that do not count."""
+    found = [attempt for repo in rows.repos for attempt in _of_evaluated_runs(data, repo, rows)]
+    current = [attempt for attempt in found if not seen.is_stale(data, *attempt)]
+    if stale := len(found) - len(current):
+        rows.note(f"Samples: {stale} verdicts in {name} belong to older patches.")
+    for attempt in current:
+        _require_same_image(rows, data, attempt.verdict)
+    new = [attempt for attempt in current if not seen.is_repeat(data, *attempt)]
+    for attempt in new:
+        _add(rows, attempt, name, None)
+    if repeats := len(current) - len(new):
+        rows.note(f"Samples: {repeats} attempts in {name} were counted before, and count once.")
+
+
+def _of_evaluated_runs(data: Store, repo: Repo, rows: Rows) -> Iterator[Attempt]:
+    """The verdicts on first attempts, and those on further attempts of the same runs: others are left from older
+    runs."""
+    runs = set()
+    for verdict in judged.verdicts(data, repo, rows.known):
+        runs.add((verdict.agent, verdict.model, verdict.run))
+        yield Attempt(repo, 1, verdict)
+    for attempt in _of_further(data, repo, rows):
+        if (*attempt.who, attempt.verdict.run) in runs:
+            yield attempt
+
+
+def _cost(attempt: Attempt, runs: Runs, spending: Spending) -> Decimal | None:
+    """What the answer cost, in USD; None if unknown."""
+    run = runs.get((attempt.who, attempt.repo))
+    return spending.on(run.answers.get((attempt.verdict.instance_id, attempt.number), "")) if run else None
+
+
+def _add(rows: Rows, attempt: Attempt, name: str, cost: Decimal | None) -> None:
+    context = _context(attempt.verdict, attempt.number, cost)
+    rows.add("samples", Verdict=attempt.verdict, Context=context, **{"--samples": name})
 
 
 def _context(verdict: Verdict, attempt: int, cost: Decimal | None) -> dict[str, Any]:

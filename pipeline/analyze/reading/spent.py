@@ -6,7 +6,7 @@ Only the ledger distinguishes requests and instances. A `costs.csv` without a le
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
 from functools import cache
 from typing import Any, NamedTuple
@@ -81,16 +81,18 @@ class Spending:
         return self.answers.get(name) or self.holders.get((*who, instance))
 
 
-def read(rows: Rows, store: Store, runs: Mapping[tuple[Who, Repo], Run]) -> Spending:
-    """Add `costs` and `requests` of the repair track; returns what was spent by answer.
+def read(rows: Rows, store: Store, runs: Mapping[tuple[Who, Repo], Run], left_out: Set[str]) -> Spending:
+    """Add `costs` and `requests` of the repair track; returns what was spent by answer. Answers to the instances
+    `left_out` are not shown.
 
     Raises UserError for a broken row (with line and field), a duplicate experiment, and a broken ledger.
     """
     is_ours = _is_repair_of(rows)
     costs, requests = list(filter(is_ours, _costs(store))), list(filter(is_ours, ledgered(store.ledger)))
+    hidden = {name: rows.known[name].repo for name in left_out & rows.known.keys()}
     booked = {((cost.agent, cost.model), parse_repo(cost.repo)): cost for cost in costs}
     for key in dict.fromkeys([*booked, *(key for key, run in runs.items() if run.experiment and requests)]):
-        if parts := _row(key, booked.get(key), runs.get(key), requests):
+        if parts := _row(key, booked.get(key), runs.get(key), requests, hidden):
             rows.add("costs", **parts)
     attempts = {answer: attempt for run in runs.values() for (_, attempt), answer in run.answers.items() if answer}
     for request in requests:
@@ -102,20 +104,29 @@ def read(rows: Rows, store: Store, runs: Mapping[tuple[Who, Repo], Run]) -> Spen
 
 
 def _row(
-    key: tuple[Who, Repo], booked_row: CostRow | None, run: Run | None, requests: Sequence[Request]
+    key: tuple[Who, Repo],
+    booked_row: CostRow | None,
+    run: Run | None,
+    requests: Sequence[Request],
+    left_out: Mapping[str, Repo],
 ) -> dict[str, Any] | None:
     """Everything spent on an agent and model, and the part for answers that are shown; None if nothing was spent.
 
-    The two are equal if a run does not record which answers it shows, or if there is no ledger.
+    The two are equal if a run does not record which answers it shows, or if there is no ledger; then the part is
+    unknown if some of its instances are left out.
     """
     (agent, model), repo = key
     row = (booked_row or CostRow(repo=str(repo), model=model, agent=agent)).model_copy(update={"repo": str(repo)})
     if not run or not run.experiment or not requests:
-        return {"CostRow": row, "Shown": Shown(row.cost_llm_usd, row.cost_emb_usd)}
+        is_whole = not any(of == repo and (run is None or run.is_about(name)) for name, of in left_out.items())
+        return {"CostRow": row, "Shown": Shown(row.cost_llm_usd, row.cost_emb_usd) if is_whole else None}
     names = {prediction.answer for prediction in run.predictions.values()} | run.failed
     shared = (SHARED, run.experiment)
     shown = [
-        request for request in requests if request.answer in names or (request.holder, request.experiment) == shared
+        request
+        for request in requests
+        if (request.answer in names and request.holder not in left_out)
+        or (request.holder, request.experiment) == shared
     ]
     cost = {kind: total(request.cost_usd for request in shown if request.kind == kind) for kind in ("llm", "embedding")}
     return {"CostRow": row, "Shown": Shown(cost["llm"], cost["embedding"])} if booked_row or shown else None

@@ -1,4 +1,4 @@
-"""The top of the report: a few numbers, and whether the dataset is valid."""
+"""The top of the report: a few numbers, and whether the references show that the dataset is valid."""
 
 from __future__ import annotations
 
@@ -11,14 +11,24 @@ from pipeline.analyze.frames import Frames
 from pipeline.core.console import plural
 from pipeline.llm.prices import total
 
-#: reference -> its answers, and the percentage of instances that it must resolve
-REFERENCES = {"oracle": ("the gold patches", 100), "nop": ("no patch at all", 0)}
+
+class Expected(NamedTuple):
+    """What a reference answers, and whether that resolves every instance or none."""
+
+    answers: str
+    resolves: bool
+
+
+#: reference -> what it must do
+REFERENCES = {"oracle": Expected("the gold patches", True), "nop": Expected("no patch at all", False)}
+#: the state of a dataset that passes the check
+VALID = "valid"
 
 
 def facts(frames: Frames, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, str]]:
     """Label and value of each count, without zeros; agents only if there are several."""
-    models, samples = frames.of_models, frames.samples
-    further = samples[(samples["attempt"] > 1) & samples["agent"].isin(models["agent"])]
+    models = frames.of_models
+    further = len(frames.given_samples) - models["judged"].sum()
     agents = models["agent"].nunique()
     counts = {
         "repository": len(frames.repos),
@@ -26,7 +36,7 @@ def facts(frames: Frames, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str,
         "instance": len(frames.instances),
         "model": models["model"].nunique(),
         "agent": agents if agents > 1 else 0,
-        "answer": int(models["predicted"].sum()) + len(further),
+        "answer": int(models["predicted"].sum() + further),
     }
     rows = [(plural(value, noun), f"{value:,}") for noun, value in counts.items() if value]
     if "together" in tables:
@@ -38,19 +48,50 @@ def facts(frames: Frames, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str,
     return rows
 
 
-class Check(NamedTuple):
-    """The result of the references: the dataset is valid if oracle resolves every instance and nop none."""
+class Reference(NamedTuple):
+    """The instances of the dataset that a reference was evaluated on, and those that it resolved."""
 
-    is_valid: bool
+    name: str
+    evaluated: int
+    resolved: int
+    of: int
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it resolves all that it was evaluated on, or none, as expected."""
+        return self.resolved == (self.evaluated if REFERENCES[self.name].resolves else 0)
+
+    @property
+    def sentence(self) -> str:
+        ran = f"{self.evaluated} evaluated" if self.evaluated < self.of else f"{self.of}"
+        return f"{self.name} ({REFERENCES[self.name].answers}) resolves {self.resolved} of {ran} instances"
+
+
+class Check(NamedTuple):
+    """What the references say about the dataset: `valid` if oracle resolves every instance and nop none, `not valid` if
+    an instance contradicts this, and `not wholly checked` if a reference was not evaluated on every instance."""
+
+    state: str
     sentences: list[str]
 
+    @property
+    def is_valid(self) -> bool:
+        return self.state == VALID
 
-def check(tables: Mapping[str, pd.DataFrame]) -> Check | None:
-    """The check, None if no reference was evaluated."""
-    table = tables["resolution"].set_index("model") if "resolution" in tables else pd.DataFrame()
-    references = [(table.loc[name], name, *expected) for name, expected in REFERENCES.items() if name in table.index]
-    sentences = [
-        f"{name} ({answers}) resolves {row['resolved']} of {row['instances']} instances"
-        for row, name, answers, _ in references
-    ]
-    return Check(all(row["resolved_pct"] == share for row, *_, share in references), sentences) if references else None
+
+def check(frames: Frames) -> Check | None:
+    """The check, None if no reference was asked."""
+    if not frames.predictions["agent"].isin([*REFERENCES]).any():
+        return None
+    references = [_reference(frames, name) for name in REFERENCES]
+    asked = [reference.sentence for reference in references if reference.evaluated]
+    if not all(reference.is_right for reference in references):
+        return Check("not valid", asked)
+    if all(reference.evaluated == reference.of for reference in references):
+        return Check(VALID, asked)
+    return Check("not wholly checked", [f"{one.name} on {one.evaluated} of {one.of} instances" for one in references])
+
+
+def _reference(frames: Frames, name: str) -> Reference:
+    rows = frames.predictions[frames.predictions["agent"] == name]
+    return Reference(name, int(rows["evaluated"].sum()), int(rows["resolved"].sum()), len(frames.instances))

@@ -1,16 +1,20 @@
-"""The shares of wrong verdicts with their intervals, as tables for people and as plain data for programs."""
+"""The shares of wrong verdicts with their intervals, as tables for people and as plain data for programs.
+
+Variants of one gold patch depend on each other, so intervals over several instances are for clustered samples.
+"""
 
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
 
-from pipeline.core.audit import JUDGES, Kind, Tally, VerdictAudit, by_rule, judged, tally
+from pipeline.core.audit import JUDGES, Judge, Kind, Tally, VerdictAudit, by_rule, judged, tally
 from pipeline.core.console import table
-from pipeline.report.statistics import wilson
+from pipeline.report.statistics import Interval, of_clusters
 
 #: kind of variant -> the name of a wrong verdict on it
 ERRORS: dict[Kind, str] = {"same": "false negatives", "harmful": "false positives"}
@@ -36,7 +40,7 @@ def _errors(audits: Sequence[VerdictAudit]) -> Iterator[tuple[object, ...]]:
     for judge in JUDGES:
         for kind, error in ERRORS.items():
             counts = tally(audits, kind, judge)
-            yield JUDGE[judge], error, *counts, percent(counts), interval(counts)
+            yield JUDGE[judge], error, *counts, percent(counts), as_text(interval(audits, kind, judge))
 
 
 def _classes(audits: Sequence[VerdictAudit]) -> Iterator[tuple[object, ...]]:
@@ -68,21 +72,27 @@ def percent(counts: Tally) -> str:
     return "-" if counts.share is None else f"{counts.share:.1%}"
 
 
-def interval(counts: Tally) -> str:
-    """Wilson's interval of a share for people."""
-    ends = wilson(*counts)
+def as_text(ends: Interval | None) -> str:
+    """An interval for people."""
     return f"{ends.low:.1%} to {ends.high:.1%}" if ends else "-"
+
+
+def interval(audits: Sequence[VerdictAudit], kind: Kind, judge: Judge, rule: str | None = None) -> Interval | None:
+    """The interval of the share of wrong verdicts on a kind, or on one class of it; None without any verdict."""
+    found: dict[str, list[bool]] = defaultdict(list)
+    for audit, variant, wrong in judged(audits, kind, judge):
+        if rule in (None, variant.rule):
+            found[audit.instance_id].append(wrong)
+    return of_clusters([(len(verdicts), sum(verdicts)) for verdicts in found.values()])
 
 
 def data(audits: Sequence[VerdictAudit]) -> dict[str, Any]:
     """The same numbers as plain data."""
     return {
-        "errors": {
-            judge: {error: _numbers(tally(audits, kind, judge)) for kind, error in ERRORS.items()} for judge in JUDGES
-        },
+        "errors": {judge: {error: _numbers(audits, kind, judge) for kind, error in ERRORS.items()} for judge in JUDGES},
         "classes": {
             judge: {
-                kind: {rule: _numbers(counts) for rule, counts in by_rule(audits, kind, judge).items()}
+                kind: {rule: _numbers(audits, kind, judge, rule) for rule in by_rule(audits, kind, judge)}
                 for kind in ERRORS
             }
             for judge in JUDGES
@@ -93,12 +103,13 @@ def data(audits: Sequence[VerdictAudit]) -> dict[str, Any]:
 
 def _audit_data(audit: VerdictAudit) -> dict[str, Any]:
     errors: dict[str, Any] = {
-        judge: {error: _numbers(tally([audit], kind, judge)) for kind, error in ERRORS.items()} for judge in JUDGES
+        judge: {error: _numbers([audit], kind, judge) for kind, error in ERRORS.items()} for judge in JUDGES
     }
     strength = {"noticed": audit.hunks.wrong, "of": audit.hunks.of, "share": audit.hunks.share}
     return {"gold": audit.gold, **errors, "test strength": strength, "left out": audit.left_out}
 
 
-def _numbers(counts: Tally) -> dict[str, Any]:
-    ends = wilson(*counts)
+def _numbers(audits: Sequence[VerdictAudit], kind: Kind, judge: Judge, rule: str | None = None) -> dict[str, Any]:
+    counts = tally(audits, kind, judge) if rule is None else by_rule(audits, kind, judge)[rule]
+    ends = interval(audits, kind, judge, rule)
     return {"wrong": counts.wrong, "of": counts.of, "share": counts.share, "interval": list(ends) if ends else None}

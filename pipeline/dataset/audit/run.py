@@ -101,7 +101,8 @@ def audit(
     """Audit these datasets and write the records. Raises UserError for a missing dataset."""
     drawn = {repo: _draw(store, repo, options) for repo in repos}
     if options.numbers and not any(drawn.values()):
-        raise UserError(f"no instance of these numbers: {', '.join(map(str, options.numbers))}", field="pr")
+        hint = "`a11y-bench dataset stats` shows what is built"
+        raise UserError(f"no instance has number {', '.join(map(str, options.numbers))}", field="pr", hint=hint)
     turns = _in_turn(drawn, options)
     return {repo: _audited(store, repo, drawn[repo], turns[repo], how, options, work) for repo in repos}
 

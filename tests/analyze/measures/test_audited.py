@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pandas as pd
 import pytest
 from analyze.measures.conftest import rows
+
+from pipeline import analyze
 
 
 @pytest.mark.rule("verifier-error")
@@ -27,6 +32,18 @@ def test_errors_of_either_judge_by_instance(tables):
         "acme__ui-1 tests and checker false negative 1 2 9.5–90.5",
         "acme__ui-1 tests and checker false positive 0 2 0.0–65.8",
     ]
+
+
+@pytest.mark.rule("verifier-error")
+def test_variants_of_one_instance_are_no_independent_samples(frames):
+    """Two instances whose variants all end alike are two samples, not four."""
+    first = frames.audits[frames.audits["variant"] == "same"]
+    second = first.assign(instance_id="acme__ui-2", strict=False)
+    audits = pd.concat([first.assign(strict=True), second])
+    made = analyze.tables(replace(frames, audits=audits))
+    found = rows(made, "verdict_errors", "judge", "error", "wrong", "judged", "wrong interval")
+    assert found[0] == "tests false negative 2 4 9.5–90.5"
+    assert rows(made, "verdict_errors_by_instance", "judge", "wrong interval")[0] == "tests 0.0–65.8"
 
 
 def test_errors_by_rule(tables):

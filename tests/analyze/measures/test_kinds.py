@@ -80,6 +80,7 @@ def test_money_is_added_exactly() -> None:
     costs = [{"llm": Decimal("0.1"), "emb": Decimal("0.000001")}, {"llm": Decimal("0.2"), "emb": Decimal(0)}]
     assert kinds.money("llm", "emb")(group(costs)) == Decimal("0.300001")
     assert kinds.money("llm")(group([])) is None
+    assert kinds.money("llm", "emb")(group([*costs, {"llm": Decimal(1), "emb": None}])) is None
 
 
 @pytest.mark.parametrize(
@@ -96,9 +97,16 @@ def test_a_patch_is_partly_right_if_it_fixes_some_test_and_is_not_resolved() -> 
     assert metrics.partly(rows) == 1
 
 
-@pytest.mark.parametrize(("evaluated", "incomplete"), [([True, True], False), ([True, False], True)])
-def test_a_row_is_incomplete_if_anything_was_not_evaluated(evaluated: list[bool], incomplete: bool) -> None:
-    assert metrics.incomplete(group(evaluated=evaluated)) is incomplete
+@pytest.mark.parametrize(
+    ("evaluated", "attempts", "incomplete"),
+    [([True, True], [True] * 3, False), ([True, False], [True], True), ([True, True], [True, True, False], True)],
+)
+def test_a_row_is_incomplete_if_anything_was_not_evaluated(
+    evaluated: list[bool], attempts: list[bool], incomplete: bool
+) -> None:
+    rows = group(evaluated=evaluated)
+    rows.samples = pd.DataFrame({"evaluated": attempts}, dtype="boolean")
+    assert metrics.incomplete(rows) is incomplete
 
 
 @pytest.mark.parametrize(
@@ -118,10 +126,13 @@ def test_an_undecided_judge_is_left_out_of_the_mean() -> None:
 
 
 def test_human_agreement_is_over_the_patches_that_were_checked() -> None:
-    rows = group(hand_fixes=[True, True, False, None], resolved=[True, False, False, True])
+    """And evaluated: of the last patch, the tests said nothing."""
+    evaluated = [True, True, True, True, False]
+    fixes, resolved = [True, True, False, None, True], [True, False, False, True, False]
+    rows = group(hand_fixes=fixes, resolved=resolved, evaluated=evaluated)
     assert metrics.hand_agree(rows) == pytest.approx(200 / 3)
     assert metrics.hand_kappa(rows) == pytest.approx(0.4)
-    nothing = group(hand_fixes=[None], resolved=[True])
+    nothing = group(hand_fixes=[None], resolved=[True], evaluated=[True])
     assert metrics.hand_agree(nothing) is None and metrics.hand_kappa(nothing) is None
 
 

@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 from analyze.conftest import UI, about, add_metadata, add_run, add_verdicts, check_by_hand
 from analyze.measures.conftest import rows
-from factories import make_prediction, make_verdict
+from factories import make_instance, make_prediction, make_verdict
 
 from pipeline import analyze
 from pipeline.analyze.measures import model
 from pipeline.core.errors import UserError
 from pipeline.core.records import Outcome
-from pipeline.core.store import Store
+from pipeline.core.store import Store, of_attempt, write_records
 
 
 @pytest.mark.trap("denominator")
@@ -108,7 +108,7 @@ def test_mcnemar_counts_instances_that_only_one_of_two_models_resolved():
 
 def test_one_attempt_gives_the_leaderboards_rates(tables):
     """Instances that were never evaluated count as on the leaderboard: model-b resolves two of four, model-a one."""
-    assert rows(tables, "pass_at_k") == ["lab/model-b magentless 1 4 1 50.0", "model-a magentless 1 4 1 25.0"]
+    assert rows(tables, "pass_at_k") == ["lab/model-b magentless 1 4 1 50.0 yes", "model-a magentless 1 4 1 25.0 yes"]
     leaders = tables["leaderboard"].set_index("model")["resolved_pct"]
     assert (leaders["lab/model-b"], leaders["model-a"]) == (50, 25)
 
@@ -125,6 +125,47 @@ def test_pass_at_k_of_two_attempts(store, tmp_path):
     assert found == [[1, 16.7], [2, 33.3]]
     with pytest.raises(UserError, match="pass@3 needs at least 3 attempts"):
         model.pass_at_k(frames, up_to=3)
+
+
+@pytest.mark.invariant(4)
+@pytest.mark.rule("incomplete-is-marked")
+@pytest.mark.parametrize(("second", "incomplete"), [(Outcome.NOT_EVALUATED, "yes"), (Outcome.UNRESOLVED, "no")])
+def test_an_unevaluated_second_attempt_marks_the_row_incomplete(tmp_path, second, incomplete):
+    """A fault of the machine counted as a failure of the model, and nothing said so."""
+    store, prediction = Store(tmp_path / "data"), make_prediction(1)
+    write_records(store.dataset(UI), [make_instance(1)])
+    add_run(store, UI, [prediction])
+    path = add_verdicts(store, UI, [make_verdict(prediction)])
+    write_records(of_attempt(path.parent, 2) / "verdicts.jsonl", [make_verdict(prediction, second)])
+    made = analyze.tables(analyze.load(store))
+    for name in ("leaderboard", "resolution"):
+        assert rows(made, name, "attempts", "incomplete") == [f"2 {incomplete}"]
+    assert rows(made, "pass_at_k", "k", "pass@k %", "incomplete") == [f"1 50.0 {incomplete}", f"2 100.0 {incomplete}"]
+
+
+def test_only_instances_that_the_model_was_given_count(tmp_path):
+    """The other directory has an attempt at a second instance: pass@1 was 2 of 3, and attempt 1 of it 2 of 1."""
+    store, other = Store(tmp_path / "data"), Store(tmp_path / "other")
+    write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
+    about(add_run(store, UI, [make_prediction(1)]), UI.instance_id(1))
+    add_verdicts(store, UI, [make_verdict(make_prediction(1), Outcome.UNRESOLVED)])
+    add_verdicts(other, UI, [make_verdict(make_prediction(number, run="other")) for number in (1, 2)])
+    frames = analyze.load(store, samples=[other.root])
+    made = analyze.tables(frames)
+    assert rows(made, "pass_at_k", "k", "instances", "pass@k %") == ["1 1 50.0", "2 1 100.0"]
+    assert rows(made, "attempts", "data", "instances", "resolved") == ["data 1 0", "other 1 1"]
+    assert not any("pass@k" in note for note in frames.notes)
+
+
+def test_data_directories_of_one_name_are_kept_apart(tmp_path):
+    """Their first attempts were one group: two of one instance were resolved, and the interval an error."""
+    store, other = Store(tmp_path / "data"), Store(tmp_path / "two" / "data")
+    write_records(store.dataset(UI), [make_instance(1)])
+    add_run(store, UI, [make_prediction(1)])
+    add_verdicts(store, UI, [make_verdict(make_prediction(1))])
+    add_verdicts(other, UI, [make_verdict(make_prediction(1, run="other"))])
+    made = analyze.tables(analyze.load(store, samples=[other.root]))
+    assert rows(made, "attempts", "data", "instances", "resolved") == ["data 1 1", "two/data 1 1"]
 
 
 def test_empty_patches_micro_and_macro(tables):
@@ -224,6 +265,14 @@ def test_results_by_class(tables, table, expected):
     assert rows(tables, table, column.replace("_", " "), "instances", "resolved") == expected
 
 
+def test_the_year_of_an_instance_without_a_date_is_unknown(store):
+    """Its results were in no row."""
+    write_records(store.dataset(UI), [make_instance(1, merged_at=""), make_instance(2), make_instance(3)])
+    made = analyze.tables(analyze.load(store, "acme/ui"))
+    assert rows(made, "by_year", "model", "year", "instances")[-2:] == ["model-a 2024 2", "model-a unknown 1"]
+    assert "year unknown 1 33.3" in rows(made, "classes", "class", "value", "instances", "instances %")
+
+
 def test_results_before_and_after_the_cutoff(store):
     tables = analyze.tables(analyze.load(store, cutoffs={"model-a": "2023-01-01"}))
     assert rows(tables, "by_cutoff", "model", "after cutoff", "instances", "resolved") == ["model-a yes 4 1"]
@@ -236,6 +285,23 @@ def test_patches_checked_by_hand(store):
     tables = analyze.tables(analyze.load(store))
     columns = ("model", "hand checked", "hand fixes", "hand fixes %", "hand agree %")
     assert rows(tables, "hands", *columns) == ["lab/model-b 2 1 50.0 100.0", "model-a 1 1 100.0 100.0"]
+
+
+def test_people_agree_only_with_tests_that_were_run(store):
+    """Model-b's patch for instance 2 was not evaluated: people and tests seemed to disagree on it."""
+    check_by_hand(store, 1, "fixes")
+    check_by_hand(store, 2, "fixes")
+    tables = analyze.tables(analyze.load(store))
+    found = rows(tables, "hands", "model", "hand checked", "hand fixes", "hand agree %")
+    assert found[0] == "lab/model-b 2 2 100.0"
+
+
+def test_a_patch_that_was_not_assessed_is_equivalent_if_it_is_resolved(frames):
+    """Equivalent was below resolved if only some patches were assessed."""
+    chosen = frames.predictions.query("model == 'model-a'")
+    equivalent = chosen["equivalent"].mask(chosen["instance_id"] == UI.instance_id(3), True)
+    made = analyze.tables(replace(frames, predictions=chosen.assign(equivalent=equivalent)))
+    assert rows(made, "equivalence", "resolved", "equivalent", "equivalent %") == ["1 2 50.0"]
 
 
 def test_assessment_columns_have_tables_once_they_are_filled(frames):

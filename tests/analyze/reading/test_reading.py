@@ -113,7 +113,7 @@ def test_instances_without_an_issue_can_be_left_out(store):
     """RULES, Mining: a pull request's own text can give the solution away, so every table can leave it out."""
     frames = analyze.load(store, issues_only=True)
     assert "acme__ui-3" not in set(frames.instances["instance_id"]) | set(frames.predictions["instance_id"])
-    assert "Left out: 2 without a linked issue. Funnel and costs include them." in frames.notes
+    assert "Left out: 2 without a linked issue. The funnel and what was spent include them." in frames.notes
 
 
 @pytest.mark.rule("contradictions-are-refused")
@@ -186,6 +186,11 @@ def test_the_newest_rating_of_a_rater_counts(store):
     write_records(store.reviews(UI), [make_review(1, rater="zoe"), make_review(1, rater="zoe", status="rejected")])
     reviews = analyze.load(store).reviews
     assert list(reviews[reviews.rater == "zoe"].status) == ["rejected"]
+
+
+def test_a_funnel_that_is_no_object_is_refused(store):
+    write_json(store.raw(UI) / "funnel.json", [])
+    assert (refusal(store).path, refusal(store).message) == (store.raw(UI) / "funnel.json", "not a JSON object")
 
 
 def test_a_broken_funnel_names_the_field(store):
@@ -313,6 +318,37 @@ def test_attempts_in_other_data_directories_are_samples(store, tmp_path):
     }
 
 
+def test_further_attempts_in_other_data_directories_are_samples(store, tmp_path):
+    """Only the first attempt of each counted. One that is left from an older run of that directory does not."""
+    other, prediction = Store(tmp_path / "second"), make_prediction(1, run="second")
+    path = add_verdicts(other, UI, [make_verdict(prediction, Outcome.UNRESOLVED)])
+    older = make_verdict(make_prediction(1, run="older"))
+    for attempt, verdict in ((2, make_verdict(prediction)), (3, older)):
+        write_records(of_attempt(path.parent, attempt) / "verdicts.jsonl", [verdict])
+    rows = analyze.load(store, samples=[other.root]).samples.query("data == 'second'")
+    assert rows[["attempt", "resolved"]].values.tolist() == [[1, False], [2, True]]
+
+
+@pytest.mark.trap("verdict-of-another-patch")
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_verdicts_of_further_attempts_on_older_patches_are_left_out(tmp_path, elsewhere):
+    """Only those of first attempts were compared with their answers."""
+    store, other = Store(tmp_path / "data"), Store(tmp_path / "other")
+    write_records(store.dataset(UI), [make_instance(1)])
+    first = make_prediction(1, run="a run")
+    for data in (store, other) if elsewhere else (store,):
+        run = add_run(data, UI, [first], "a run").parent
+        path = add_verdicts(data, UI, [make_verdict(first)])
+    second = first.model_copy(update={"model_patch": first.model_patch + "+more\n"})
+    write_records(of_attempt(run, 2) / "predictions.jsonl", [second])
+    for verdict, attempts in ((make_verdict(second), [1, 2]), (make_verdict(first), [1])):
+        write_records(of_attempt(path.parent, 2) / "verdicts.jsonl", [verdict])
+        frames = analyze.load(store, samples=[other.root] if elsewhere else [])
+        assert frames.samples["attempt"].tolist() == attempts
+    whose = "Samples: 1 verdicts in other" if elsewhere else "1 verdicts on further attempts of magentless, model-a"
+    assert any(whose in note and "belong to older patches" in note for note in frames.notes)
+
+
 def test_samples_of_another_dataset_are_refused(store, tmp_path):
     other = Store(tmp_path / "second")
     add_verdicts(other, UI, [make_verdict(make_prediction(1), image="j" * 32)])
@@ -402,6 +438,29 @@ def test_only_costs_of_the_shown_answers_count(tmp_path: Path) -> None:
     (row,) = analyze.tables(frames)["costs"].to_dict("records")
     assert (row["cost_usd"], row["spent_usd"], row["predicted"]) == (Decimal("0.36"), Decimal("8.36"), 2)
     assert frames.predictions["cost_usd"].tolist() == [Decimal("0.12"), Decimal("0.20")]
+
+
+@pytest.mark.trap("money-of-all-runs")
+@pytest.mark.parametrize("has_ledger", [True, False])
+def test_only_costs_of_the_answers_that_are_left_count(tmp_path: Path, has_ledger: bool) -> None:
+    """With --issues-only, the whole cost was divided by the remaining answers. It is unknown without a ledger."""
+    store = Store(tmp_path)
+    write_records(store.dataset(UI), [make_instance(1), make_instance(2, statement_source="pull_request")])
+    path = add_run(store, UI, [make_prediction(number, answer=f"answer-{number}") for number in (1, 2)])
+    write_json(path.with_name("run.json"), {"agent": "magentless", "model": "model-a", "experiment": "now"})
+    for number, answer, cost in ((1, "answer-1", "0.10"), (2, "answer-2", "0.20"), (1, "", "0.04")):
+        ask_for(store, number, answer, cost)
+    write_costs(store)
+    if not has_ledger:
+        store.ledger.unlink()
+    frames = analyze.load(store, issues_only=True)
+    (row,) = analyze.tables(frames)["costs"].to_dict("records")
+    shown = Decimal("0.14") if has_ledger else None
+    assert (row["cost_usd"], row["spent_usd"], row["predicted"]) == (shown, Decimal("0.34"), 1)
+    assert pandas.isna(row["cost_per_instance_usd"]) is not has_ledger
+    assert (analyze.figure(frames, "costs") is not None) is has_ledger
+    (whole,) = analyze.tables(analyze.load(store))["costs"].to_dict("records")
+    assert whole["cost_usd"] == Decimal("0.34")
 
 
 @pytest.mark.parametrize(("cause", "cost"), [("cap_reached", "1.10"), ("agent_error", "1.10"), ("provider", "0.10")])

@@ -8,7 +8,8 @@ import pytest
 
 from pipeline.core.audit import Tally, Variant, VerdictAudit
 from pipeline.core.records import Outcome
-from pipeline.dataset.audit.rates import data, interval, percent, present
+from pipeline.dataset.audit.rates import as_text, data, interval, percent, present
+from pipeline.report.statistics import wilson
 
 GOLD = Variant(kind="gold", patch_digest="g", outcome=Outcome.RESOLVED)
 
@@ -38,9 +39,9 @@ def audits() -> list[VerdictAudit]:
 @pytest.mark.parametrize(
     ("counts", "share", "ends"),
     [
-        (Tally(0, 17), "0.0%", "0.0% to 18.4%"),
-        (Tally(6, 17), "35.3%", "17.3% to 58.7%"),
-        (Tally(4, 34), "11.8%", "4.7% to 26.6%"),
+        (Tally(0, 14), "0.0%", "0.0% to 21.5%"),
+        (Tally(2, 13), "15.4%", "4.3% to 42.2%"),
+        (Tally(5, 35), "14.3%", "6.3% to 29.4%"),
         (Tally(0, 35), "0.0%", "0.0% to 9.9%"),
         (Tally(1, 1), "100.0%", "20.7% to 100.0%"),
         (Tally(0, 0), "-", "-"),
@@ -48,7 +49,25 @@ def audits() -> list[VerdictAudit]:
 )
 def test_a_share_with_its_interval(counts: Tally, share: str, ends: str) -> None:
     """Four of these are the published figures in docs/verdict-error.md."""
-    assert (percent(counts), interval(counts)) == (share, ends)
+    assert (percent(counts), as_text(wilson(*counts))) == (share, ends)
+
+
+@pytest.mark.rule("verifier-error")
+def test_variants_of_one_instance_are_no_independent_samples() -> None:
+    """Of two instances whose variants all end alike, each is one sample in all rates but its own."""
+    ends = {"acme__ui-1": Outcome.RESOLVED, "acme__ui-2": Outcome.UNRESOLVED}
+    several = [
+        VerdictAudit(instance_id=name, image="i", seed=0, wanted=2, variants=(GOLD, *[variant("same", end)] * 20))
+        for name, end in ends.items()
+    ]
+    assert interval(several, "same", "strict") == pytest.approx(wilson(1, 2))
+    found = data(several)
+    rows = found["errors"]["strict"]["false negatives"], found["classes"]["strict"]["same"]["names"]
+    assert [(row["wrong"], row["of"], row["interval"]) for row in rows] == [
+        (20, 40, pytest.approx(list(wilson(1, 2) or ())))
+    ] * 2
+    own = found["instances"]["acme__ui-1"]["strict"]["false negatives"]
+    assert own["interval"] == pytest.approx(list(wilson(0, 20) or ()))
 
 
 def test_errors_as_data(audits: list[VerdictAudit]) -> None:

@@ -109,7 +109,7 @@ def test_a_stopped_audit_keeps_its_finished_part(
 
 
 def test_an_unknown_number_is_refused(built: Bench) -> None:
-    with pytest.raises(UserError, match="no instance of these numbers: 77"):
+    with pytest.raises(UserError, match="no instance has number 77"):
         audited(built, numbers=(77,))
 
 
