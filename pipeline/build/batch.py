@@ -1,7 +1,8 @@
 """Qualifying candidates in parallel: the coordinator, the only writer.
 
 Requests with the same environment share what the first of them learns about it. Writes each unit when it ends: logs,
-reports, timings and, last, the manifest. What a unit replaces is archived first.
+reports, timings and, last, the manifest. What a unit replaces is archived first. Does not cover the layers and disks of
+workers on other machines.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pipeline.core.aside import Aside
 from pipeline.core.progress import Progress
 from pipeline.core.records import Rejection
 from pipeline.core.store import Store
-from pipeline.core.work import Event, Interrupts, Settled, each
+from pipeline.core.work import REMOTE, Event, Interrupts, Settled, each
 from pipeline.sandbox.watch import Watch
 
 log = logging.getLogger(__name__)
@@ -94,7 +95,10 @@ class Batch:
         return unit.outcome() or result.outcome
 
     def _aside(self, work: Callable[[], None]) -> None:
-        """Run work that no unit waits for. If it fails, the units that need it run into the same error."""
+        """Run work on this machine's layers that no unit waits for. If it fails, the units that need it run into the
+        same error. Units on workers use layers elsewhere."""
+        if self.engine == REMOTE:
+            return
 
         def attempt() -> None:
             try:

@@ -30,6 +30,7 @@ from pipeline.core.retry import PATIENT, Patience
 from pipeline.core.reviews import restated, standings
 from pipeline.core.store import Store, write_json
 from pipeline.core.trust import require_trust
+from pipeline.core.work import REMOTE
 from pipeline.execution.images import source
 from pipeline.sandbox.images import Directory
 
@@ -55,12 +56,16 @@ def build(
     """Qualify the candidates of `repo`: all, some `numbers`, or the `reviewed` ones, whose resolved rating is good.
 
     `jobs` candidates run in parallel, by default as many as the machine has processors and memory for, in threads or in
-    processes (`engine`, a row of `core.work`). Layers take at most `disk` bytes (see Budget). `listed` has what a
-    published list says of single pull requests. Failures of the machine are retried with `patience`. `setup` names a
-    model that may propose environments for rejected candidates (setup_agent). Returns every outcome of the repository,
-    old and new. Raises UserError before any work on bad input: a number that is not a candidate, a commit that the
-    clone lacks. Raises InfrastructureError when the machine does not answer at all.
+    processes, or on workers (`engine`, a row of `core.work`). Layers on this machine take at most `disk` bytes (see
+    Budget); those on workers have no limit. `listed` has what a published list says of single pull requests. Failures
+    of the machine are retried with `patience`. `setup` names a model that may propose environments for rejected
+    candidates (setup_agent). Returns every outcome of the repository, old and new. Raises UserError before any work on
+    bad input: a number that is not a candidate, a commit that the clone lacks, a `disk` limit for workers. Raises
+    InfrastructureError when the machine does not answer at all.
     """
+    if disk is not None and engine == REMOTE:
+        hint = f"leave it out with --engine {REMOTE}; to free space on a worker's machine, run there: just build-gc"
+        raise UserError("it limits this machine's layers, and workers make their own", field="--disk", hint=hint)
     clone, candidates = source(store, repo), candidates_of(store, repo, numbers, reviewed)
     overrides.read(repo)
     shas = [sha for candidate in candidates for sha in (candidate.base.sha, candidate.merge_sha)]
@@ -134,9 +139,10 @@ def candidates_of(store: Store, repo: Repo, numbers: Sequence[int], reviewed: bo
         candidates = [candidate for candidate in candidates if candidate.instance_id in good]
     wanted = [candidate for candidate in candidates if not numbers or candidate.number in numbers]
     if not wanted:
-        raise UserError(
-            f"{repo} has no candidate to build", hint="collect with --pr N, or rate candidates (just triage)"
-        )
+        hint = "no candidate is rated super or reworked: rate some (just triage), or leave out --reviewed"
+        if not reviewed:
+            hint = f"collect some: just collect-run {repo} --path CLONE"
+        raise UserError(f"{repo} has no candidate to build", hint=hint)
     return wanted
 
 

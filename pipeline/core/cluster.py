@@ -4,8 +4,8 @@ Reads A11Y_BENCH_SCHEDULER, the scheduler's address. The scheduler transports re
 the workers. This module decides which worker gets a unit: one unit per slot, where its environment was made if there is
 room. Received results are written. Losing a worker or the scheduler costs only the work in progress there, which is
 performed elsewhere. A unit that TRIES workers did not survive is not tried again: it is not evaluated, with that cause.
-A worker whose disk is full, or that does not reach the model gateway, gets no work for a while, as long as there are
-others.
+A worker whose disk is full, whose sandbox does not work, or that does not reach the model gateway, gets no work for a
+while, as long as there are others.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NAME = f"name it: {ADDRESS}=tcp://HOST:8786"
 #: workers that may fail a unit
 TRIES = 3
 #: seconds: between two listings of the workers; to wait for a slot where a unit's environment is; to wait for a lost
-#: scheduler; to wait for a message that was announced; without work for a worker that needs a person
+#: scheduler, and for a result; to wait for a message that was announced; without work for a worker that needs a person
 LOOK, NEAR, PATIENCE, LATE, REST = 0.5, 30.0, 900.0, 60.0, 120.0
 #: seconds for a connection to the scheduler
 CONNECT = 10
@@ -66,7 +66,9 @@ def endpoint(address: str) -> tuple[str, int]:
 #: by the kind of `Returned`
 FAILURES = {
     "died": Failure("worker", "workers ended while they performed it"),
+    "missing": Failure("worker", "workers performed it, but its result did not arrive"),
     "full": Failure("disk", "workers had no disk space for it", HINT),
+    "unfit": Failure("sandbox", "workers had no working sandbox for it", "just doctor shows there what is missing"),
     "apart": Failure(
         "gateway",
         "workers did not reach the model gateway",
@@ -105,32 +107,38 @@ class RemoteWorker:
                 log.warning("%s: %s", request.name, failures[-1])
                 if failure.hint:
                     self._cluster.rest(address, f"{failures[-1]}{failure.advice}")
+            elif returned.kind == "lost":
+                log.info("%s: again, since %s", request.name, returned.value)
         message = f"{TRIES} {failure.what}: {'; '.join(failures)}{failure.advice}"
         return request.failed(InfrastructureError(message, cause=failure.cause))
 
     def _perform_on(self, request: Request[Any], address: str, tell: Tell) -> Returned:
         """Perform a request on one worker, which is sent the objects that it asks for."""
-        cluster, data = self._cluster, None
-        clone = getattr(request, "clone", "")
-        order = Order("", cluster.topic, pickle.dumps(request), slot.code(), slot.places(), clone)
-        order = order._replace(gateway=getattr(request, "base_url", ""))
-        if clone:
-            order = order._replace(key=digest(socket.gethostname(), clone))
+        cluster, data, hear = self._cluster, None, self._listener(request, address, tell)
+        try:
+            order = self._order(request)
+        except UserError as error:  # its clone is gone
+            return Returned("broken", error)
         for _ in range(3):
             self._unit = uuid.uuid4().hex
-            returned = cluster.perform(
-                order._replace(unit=self._unit), data, address, self._listener(request, address, tell)
-            )
+            returned = cluster.perform(order._replace(unit=self._unit), data, address, hear)
             if returned.kind == "other_code":
                 cluster.refuse(address)
             if returned.kind != "lacks":
                 return returned
-            commits = packs.commits_named(Path(clone), order.request)
-            lacking = set(commits) - set(returned.value)
-            order, data = order._replace(commits=commits), None
-            if lacking:
-                data = cluster.packed(Path(clone), tuple(sorted(lacking)), tuple(sorted(returned.value)))
-        raise InfrastructureError(f"{address} did not accept the objects of {clone}", cause="worker")
+            if lacking := set(order.commits) - set(returned.value):
+                data = cluster.packed(Path(order.clone), tuple(sorted(lacking)), tuple(sorted(returned.value)))
+        raise InfrastructureError(f"{address} did not accept the objects of {order.clone}", cause="worker")
+
+    def _order(self, request: Request[Any]) -> Order:
+        """The request as it is sent. Raises UserError if its clone cannot be read."""
+        clone, data = getattr(request, "clone", ""), pickle.dumps(request)
+        order = Order("", self._cluster.topic, data, slot.code(), slot.places(), clone)
+        order = order._replace(gateway=getattr(request, "base_url", ""))
+        if not clone:
+            return order
+        commits = packs.commits_named(Path(clone), data)
+        return order._replace(key=digest(socket.gethostname(), clone), commits=commits)
 
     def _listener(self, request: Request[Any], address: str, tell: Tell) -> Tell:
         def hear(event: Any) -> None:
@@ -208,16 +216,19 @@ class _Cluster:
             flight[1].put((kind, pickle.loads(value)))
 
     def perform(self, order: Order, data: bytes | None, address: str, hear: Tell) -> Returned:
-        """Perform a unit on one worker; `hear` gets its events until it has ended."""
-        messages = queue.SimpleQueue[Message]()
+        """Perform a unit on one worker; `hear` gets its events until it has ended. A result that does not arrive is
+        `lost` with the connection to the scheduler, else `missing`."""
+        client, messages = self.client, queue.SimpleQueue[Message]()
         self.flights[order.unit] = (address, messages)
         try:
             future = self._submitted(order, data, address, messages)
-            return self._ended(future, messages, hear)
+            returned = self._ended(future, messages, hear)
         except (OSError, RuntimeError) as error:  # the connection is closed
-            return Returned("lost", str(error))
+            returned = Returned("lost", str(error))
         finally:
             del self.flights[order.unit]
+        is_connected = returned.kind == "lost" and client is self.client and self._list_workers() is not None
+        return returned._replace(kind="missing") if is_connected else returned
 
     def _submitted(self, order: Order, data: bytes | None, address: str, messages: queue.SimpleQueue[Message]) -> Any:
         client = self.client
@@ -227,7 +238,8 @@ class _Cluster:
         return future
 
     def _ended(self, future: Any, messages: queue.SimpleQueue[Message], hear: Tell) -> Returned:
-        """Receive a unit's messages until its end is known. A small result comes with the messages."""
+        """Receive a unit's messages until its end is known. A small result comes with the messages; a large one is
+        fetched, while the messages say whether its worker is still there."""
         received, fetched = 0, None
         while fetched is None or received < fetched.messages:
             try:
@@ -238,7 +250,11 @@ class _Cluster:
                 case "returned", Returned():
                     return value
                 case "end", "finished":
-                    fetched = self._fetched(future)
+                    threading.Thread(target=self._fetch, args=(future, messages), daemon=True).start()
+                case "fetched", Returned("lost"):
+                    return value
+                case "fetched", Returned():
+                    fetched = value
                 case "end", "error":
                     return Returned("broken", future.exception())
                 case "event" | "log", _:
@@ -252,11 +268,12 @@ class _Cluster:
                     return Returned("died" if kind == "gone" else "lost", value)
         return fetched
 
-    def _fetched(self, future: Any) -> Returned:
+    def _fetch(self, future: Any, messages: queue.SimpleQueue[Message]) -> None:
         try:
-            return Returned(*future.result(timeout=LATE))
+            fetched = Returned(*future.result(timeout=PATIENCE))
         except Exception as error:  # the worker or the scheduler ended
-            return Returned("lost", f"its result did not arrive: {error!r}")
+            fetched = Returned("lost", f"its result did not arrive: {error!r}")
+        messages.put(("fetched", fetched))
 
     # -- slots --------------------------------------------------------------------------------------------------------
     def take(self, affinity: str) -> str:
@@ -300,7 +317,7 @@ class _Cluster:
                 say(f"the worker {address} runs another version of this program and gets no work")
             self.refused.add(address)
             if self.free.keys() <= self.refused:
-                hint = "bring the same version there (just remote-push HOST --without-data) and start the workers again"
+                hint = "stop them, bring the same version there (just remote-push HOST --without-data), and start them"
                 raise UserError("all workers run another version of this program", hint=hint)
 
     def rest(self, address: str, why: str) -> None:

@@ -1,7 +1,8 @@
-"""Append-only files of records in JSON Lines, for people's decisions. Lines are never rewritten.
+"""Append-only files of records in JSON Lines, for people's decisions. Only a merge rewrites lines.
 
 Several processes may append at once. Each writes whole lines under a lock on the file; they are on disk when it
-returns. A line that a killed writer left incomplete is not a record: readers skip it, and the next writer removes it.
+returns. A line that a killed writer left incomplete is not a record: readers skip it, and the next writer moves it to
+`NAME.torn`, since an editor may have left it, too.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
+from pipeline.core.console import say
 from pipeline.core.records import Record
-from pipeline.core.store import each_record
+from pipeline.core.store import each_record, write_bytes
 from pipeline.core.texts import is_there, reading
 
 R = TypeVar("R", bound=Record)
@@ -27,9 +30,8 @@ def append(path: Path, records: Iterable[Record]) -> None:
     if not data:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab+", buffering=0) as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        begin = _mend(file)
+    with _locked(path) as file:
+        begin = _mend(path, file)
         try:
             while data:
                 data = data[file.write(data) :]
@@ -37,6 +39,24 @@ def append(path: Path, records: Iterable[Record]) -> None:
         except OSError:
             file.truncate(begin)
             raise
+
+
+def rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
+    """Replace the file by `change(its content)`, while nobody can append to it. Raises OSError."""
+    with _locked(path) as file:
+        file.seek(0)
+        write_bytes(path, change(file.read()))
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[BinaryIO]:
+    """The file under its lock; opened again if it was replaced before the lock was granted."""
+    while True:
+        with path.open("ab+", buffering=0) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                yield file
+                return
 
 
 def read(path: Path, kind: type[R]) -> list[R]:
@@ -65,12 +85,16 @@ def newest(path: Path, kind: type[R], key: tuple[str, ...]) -> list[R]:
     return list(found.values())
 
 
-def _mend(file: BinaryIO) -> int:
-    """End the last line, or remove it if it is incomplete; returns the file's size."""
+def _mend(path: Path, file: BinaryIO) -> int:
+    """End the last line, or move it to `NAME.torn` if it is incomplete; returns the file's size."""
     file.seek(0)
     content = file.read()
     last = content[content.rfind(b"\n") + 1 :]
     if _is_torn(last):
+        torn = path.with_name(f"{path.name}.torn")
+        with torn.open("ab") as kept:
+            kept.write(last + b"\n")
+        say(f"{path}: the last line was incomplete and is now in {torn.name}")
         file.truncate(len(content) - len(last))
     elif last:
         file.write(b"\n")

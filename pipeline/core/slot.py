@@ -12,7 +12,7 @@ import pickle
 import socket
 import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -22,21 +22,23 @@ from urllib.parse import urlsplit
 
 from pipeline.core import packs
 from pipeline.core.cache import cache_root
-from pipeline.core.errors import InfrastructureError
+from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.full_disk import explained, is_full
+from pipeline.core.git import has_commit, opened_clone
 from pipeline.core.work import Event, Request, Spawned, Tell
 
 #: bytes; a result up to this size is sent with the messages, which saves one transfer
 MOST = 1 << 16
 #: default ports, and seconds for a connection to the model gateway
 PORTS, CONNECT = {"http": 80, "https": 443}, 5
+#: the cause of a unit that failed here -> the kind of `Returned`
+KINDS = {"disk": "full", "engine": "unfit", "sandbox": "unfit"}
 PROJECT = Path(__file__).parents[2]
 
 
 class Order(NamedTuple):
     """A unit as it is sent: the topic for its messages, the pickled request, and the sender's code digest and paths.
-    `commits` are the commits that it needs of the clone, once a worker has asked for them; `gateway` is the URL of the
-    model gateway that it asks, if any."""
+    `commits` are those that it names of the clone; `gateway` is the URL of the model gateway that it asks, if any."""
 
     unit: str
     topic: str
@@ -45,14 +47,14 @@ class Order(NamedTuple):
     places: tuple[str, ...]
     clone: str = ""
     key: str = ""
-    commits: tuple[str, ...] | None = None
+    commits: tuple[str, ...] = ()
     gateway: str = ""
 
 
 class Returned(NamedTuple):
-    """The end of a unit. `kind` is `result` (`value`: the pickled result), `died` (how), `full` (which disk), `apart`
-    (which gateway cannot be reached from here), `lacks` (the commits that are here, when objects are missing) or
-    `other_code`. `messages` is the number of messages sent before."""
+    """The end of a unit. `kind` is `result` (`value`: the pickled result), `died` (how), `full` (which disk), `unfit`
+    (why the sandbox does not work here), `apart` (which gateway cannot be reached from here), `lacks` (the commits that
+    are here, when objects are missing) or `other_code`. `messages` is the number of messages sent before."""
 
     kind: str
     value: Any
@@ -104,14 +106,25 @@ def _is_reachable(url: str) -> bool:
 
 
 def _clone(order: Order, data: bytes | None) -> str | None:
-    """The clone here, or the copy of its objects; empty for a unit that needs none, None if objects are missing."""
-    if not order.clone or Path(order.clone).exists():
+    """The clone here if it has the unit's commits, else the copy of the sender's objects; empty for a unit that needs
+    none, None if objects are missing."""
+    if not order.clone or _has_all(order.clone, order.commits):
         return order.clone
     copy = packs.copy_of(order.key)
     if data is not None and order.commits:
         packs.add(copy, data, order.commits)
-    is_complete = order.commits is not None and set(order.commits) <= set(packs.held(copy))
-    return str(copy) if is_complete and order.commits else None
+    return str(copy) if order.commits and set(order.commits) <= set(packs.held(copy)) else None
+
+
+def _has_all(path: str, commits: Iterable[str]) -> bool:
+    """Whether there is a clone at this path that has these commits: an older one lacks the newest."""
+    if not Path(path).exists():
+        return False
+    try:
+        clone = opened_clone(path)
+    except UserError:
+        return False
+    return all(has_commit(clone, commit) for commit in commits)
 
 
 # -- processes -------------------------------------------------------------------------------------------------------
@@ -131,7 +144,7 @@ class Slots:
             tell: Tell = lambda event: send("event", Event(*event))  # noqa: E731
             return "result", pickle.dumps(process.attempt(request, tell, lambda record: send("log", record)))
         except InfrastructureError as error:
-            return "full" if error.cause == "disk" else "died", str(error)
+            return KINDS.get(error.cause, "died"), str(error)
         finally:
             with self._lock:
                 self._busy.pop(unit, None)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 R = TypeVar("R", covariant=True)
+#: causes of failures that are this machine's own: a unit may succeed on another one
+LOCAL = ("disk", "engine", "sandbox")
 log = logging.getLogger(__name__)
 
 
@@ -166,7 +168,7 @@ def _performed(request: Request[Any], tell: Tell) -> Any:
 
 
 def _attempted(request: Request[Any], tell: Tell) -> Any:
-    """The result. Raises InfrastructureError if this machine's disk is full: another machine may do better."""
+    """The result. Raises InfrastructureError if this machine failed, such as its disk: another one may do better."""
     try:
         return request.perform(tell)
     except Exception as error:  # the border of a unit
@@ -176,6 +178,8 @@ def _attempted(request: Request[Any], tell: Tell) -> Any:
             log.exception("%s", request.name)
         if is_full(error):
             raise explained(error) from error
+        if isinstance(error, InfrastructureError) and error.cause in LOCAL:
+            raise
         return request.failed(error)
 
 
@@ -198,7 +202,7 @@ class Spawned:
             return request.failed(error)
 
     def attempt(self, request: Request[Any], tell: Tell, record: Callable[[logging.LogRecord], None] = _record) -> Any:
-        """The same; `record` takes log records. Raises InfrastructureError if the process ended or the disk is full."""
+        """The same; `record` takes log records. Raises InfrastructureError if the process or the machine failed."""
         line = self._line = self._line or self._start()
         try:
             line.send(request)
@@ -215,8 +219,9 @@ class Spawned:
             kind, value = line.recv()
             if kind == "result":
                 return value
-            if kind == "full":
-                raise InfrastructureError(value, cause="disk")
+            if kind == "unable":
+                message, cause = value
+                raise InfrastructureError(message, cause=cause)
             (tell if kind == "event" else record)(value)
             line.send(None)  # lets it continue
 
@@ -259,7 +264,7 @@ def _serve(line: Connection) -> None:
             try:
                 end = "result", _attempted(request, tell)
             except InfrastructureError as error:
-                end = "full", str(error)
+                end = "unable", (str(error), error.cause)
             line.send(end)
 
 
@@ -286,8 +291,10 @@ def _remote() -> Worker:
     return worker
 
 
+#: the engine whose units other machines may perform, each with a sandbox of its own
+REMOTE = "dask"
 #: where requests are performed
-ENGINES: dict[str, Callable[[], Worker]] = {"threads": _InThread, "processes": Spawned, "dask": _remote}
+ENGINES: dict[str, Callable[[], Worker]] = {"threads": _InThread, "processes": Spawned, REMOTE: _remote}
 
 
 class _Crew(Generic[R]):

@@ -40,7 +40,7 @@ CLASSES = {
 _CODE = (".js", ".ts", ".jsx", ".tsx", ".mjs", ".cjs")
 UNEXPLAINED = "unexplained"
 FIXED, KEPT, UNLISTED = "fixed", "kept", "-"
-NOT_BUILT = "not built"
+NOT_BUILT, NOTHING = "not built", "nothing to compare"
 QUALIFIED = "qualified"
 
 
@@ -73,10 +73,13 @@ class Agreement(NamedTuple):
 
     @property
     def word(self) -> str:
-        """`agrees`, `explained`, `unexplained`, or `not built` if there is nothing to compare."""
+        """`agrees`, `explained` or `unexplained`; `not built`, or `nothing to compare` if no test of theirs is run
+        here."""
         kinds = {difference.kind for difference in self.differences}
         if "not_built" in kinds:
             return NOT_BUILT
+        if not kinds and not self.same:
+            return NOTHING
         return "agrees" if not kinds else UNEXPLAINED if kinds & {UNEXPLAINED, "ours_wrong"} else "explained"
 
 
@@ -248,6 +251,7 @@ class Totals(NamedTuple):
     qualified: int
     agree: int
     explained: int
+    nothing: int
     names: int
     same: int
     not_run: int
@@ -255,13 +259,15 @@ class Totals(NamedTuple):
 
 
 def totals(compared: Sequence[Agreement]) -> Totals:
-    """Counts over instances (`agree` and `explained` over those that qualify here) and over names."""
+    """Counts over instances (`agree`, `explained` and `nothing`, with nothing to compare, over those that qualify here)
+    and over names."""
     words = Counter(agreement.word for agreement in compared if agreement.is_qualified)
     return Totals(
         instances=len(compared),
         qualified=sum(agreement.is_qualified for agreement in compared),
         agree=words["agrees"],
         explained=words["explained"],
+        nothing=words[NOTHING],
         names=sum(agreement.listed for agreement in compared),
         same=sum(agreement.same for agreement in compared),
         not_run=sum(agreement.not_run for agreement in compared),

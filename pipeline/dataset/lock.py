@@ -13,6 +13,7 @@ from typing import Literal
 from pydantic import Field
 
 from pipeline.core.names import parse_instance_id
+from pipeline.core.record import InstanceId
 from pipeline.core.records import Candidate, Environment, Instance, StatementSource, Versioned
 from pipeline.sandbox.base import DEFAULT
 
@@ -30,7 +31,7 @@ Tests = dict[str, dict[str, tuple[str, ...]]]
 class Lock(Versioned):
     """The facts that rebuild one instance. Digests of patches are SHA-256; others are those of the instance."""
 
-    instance_id: str
+    instance_id: InstanceId
     base: str = Field(description="commit that the patches apply to")
     merge: str = Field(description="commit that results from them; empty if the source did not say")
     fix_patch: str = Field(description="SHA-256 of its bytes")
@@ -49,8 +50,8 @@ class Lock(Versioned):
     repairs: tuple[str, ...] = Field(default=(), description="packages that the install needed beyond the manifests")
     scope: Literal["touched", "full"]
     files: tuple[str, ...] = Field(description="test files that are run; none in the scope `full`")
-    repeats: int
-    memory: int = Field(default=0, description="bytes of memory of a test run; 0: the default")
+    repeats: int = Field(ge=1)
+    memory: int = Field(default=0, ge=0, description="bytes of memory of a test run; 0: the default")
     tests: Tests = Field(description="what evaluation expects: file -> transition -> names of tests")
     quarantine: tuple[str, ...] = Field(default=(), description="tests whose repeats disagree")
 

@@ -8,7 +8,8 @@ rewrote from a file of ratings. The records are marked *chosen by hand*.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,14 +21,16 @@ from pipeline.build.qualify import Settings
 from pipeline.build.stage import Outcome, build
 from pipeline.collect.sources import Options, Source, open_source
 from pipeline.collect.stage import collect_from
+from pipeline.core.cache import lock as locked
 from pipeline.core.cache import once
 from pipeline.core.console import say
 from pipeline.core.dataset import read_candidates
 from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.git import has_commit, open_clone
 from pipeline.core.names import Repo, parse_instance_id
 from pipeline.core.records import Instance, Rejection
 from pipeline.core.reviews import restated, standings
-from pipeline.core.store import Store, read_records
+from pipeline.core.store import Store, each_record, read_records, unique
 from pipeline.dataset.lock import Lock, facts, lock, statement_of
 from pipeline.dataset.set_up import restore
 from pipeline.triage import exchange
@@ -55,7 +58,7 @@ class Difference(NamedTuple):
 
 def read_list(path: Path) -> tuple[Repo, list[Lock]]:
     """A published list and its repository. Raises UserError with file, line and field."""
-    entries = read_records(path, Lock)
+    entries = list(unique(each_record(path, Lock), path))
     repos = sorted({parse_instance_id(entry.instance_id)[0] for entry in entries})
     if not repos:
         raise UserError("the list is missing or empty", path=path, hint="write one: just dataset-lock REPO")
@@ -64,18 +67,32 @@ def read_list(path: Path) -> tuple[Repo, list[Lock]]:
     return repos[0], entries
 
 
-def clone_of(store: Store, repo: Repo) -> Path:
-    """A bare clone from GitHub (GITHUB_SERVER_URL), made once. Raises InfrastructureError."""
+def clone_of(store: Store, repo: Repo, entries: Iterable[Lock] = ()) -> Path:
+    """A bare clone from GitHub (GITHUB_SERVER_URL), made once, and fetched again if it lacks a commit of these entries.
+    Raises InfrastructureError."""
     folder, server = store.raw(repo) / "clone", os.environ.get("GITHUB_SERVER_URL", "https://github.com")
+    url, quiet, path = f"{server}/{repo}", {"GIT_TERMINAL_PROMPT": "0"}, folder / "bare.git"
 
     def make(folder: Path) -> None:
-        try:
-            git.Repo.clone_from(f"{server}/{repo}", folder / "bare.git", bare=True, env={"GIT_TERMINAL_PROMPT": "0"})
-        except git.GitCommandError as error:
-            raise InfrastructureError(f"{repo} cannot be cloned: {error.stderr.strip()}", cause="github") from None
+        with _reported(f"{repo} cannot be cloned"):
+            git.Repo.clone_from(url, folder / "bare.git", bare=True, env=quiet)
 
     once(folder, make)
-    return folder / "bare.git"
+    if commits := {sha for entry in entries for sha in (entry.base, entry.merge, entry.manifests) if sha}:
+        with locked(folder.with_name(f"{folder.name}.lock")), _reported(f"{repo} cannot be fetched"):
+            clone = open_clone(path)
+            if not all(has_commit(clone, commit) for commit in commits):
+                git.Repo(path).git.fetch(url, "+refs/heads/*:refs/heads/*", "--tags", env=quiet)
+    return path
+
+
+@contextmanager
+def _reported(what: str) -> Iterator[None]:
+    """Raise InfrastructureError, with this text, if git fails."""
+    try:
+        yield
+    except git.GitCommandError as error:
+        raise InfrastructureError(f"{what}: {error.stderr.strip()}", cause="github") from None
 
 
 def source_of(

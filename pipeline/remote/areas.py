@@ -24,8 +24,14 @@ STAGES = {
 SUBSETS = "subsets"
 #: files of the data directory itself
 FILES = ("schema.json", "ledger.sqlite")
-#: files that stay on their machine: indexes, clones, analyses, locks, and temporary files (store.py)
-LEFT = ("collect.sqlite*", "/01_raw/*/clone/", "/05_analysis/", "/.*", ".keep.lock", ".*.half", ".*.????????")
+#: files that stay on their machine: indexes, clones, analyses, locks, incomplete lines (journal.py), temporary files
+#: (store.py, rsync)
+LEFT = (
+    *("collect.sqlite*", "/01_raw/*/clone/", "/05_analysis/", "/.*"),
+    *(".keep.lock", "*.torn", ".*.half", ".*.????????", ".rsync-partial"),
+)
+#: files that are appended to in place, at any time: a hard link to one would receive what is appended later
+LIVE = ("/00_viewer/**", "/01_raw/*/pages.jsonl.gz")
 
 
 def travels(path: str) -> bool:
@@ -34,6 +40,11 @@ def travels(path: str) -> bool:
     anchored = (path for pattern in LEFT if pattern.startswith("/") and fnmatchcase(f"/{path}/", pattern))
     floating = (name for pattern in LEFT if not pattern.startswith("/") and fnmatchcase(name, pattern))
     return top in (*STAGES.values(), SUBSETS, *FILES) and not any(anchored) and not any(floating)
+
+
+def is_live(path: str) -> bool:
+    """Whether a file of a data directory is appended to in place."""
+    return any(fnmatchcase(f"/{path}", pattern) for pattern in LIVE)
 
 
 def filters(stages: Sequence[str] = (), repos: Sequence[Repo] = ()) -> list[str]:
@@ -47,6 +58,18 @@ def filters(stages: Sequence[str] = (), repos: Sequence[Repo] = ()) -> list[str]
     for folder in folders:
         arguments += [f"--include=/{folder}/", *_of(folder, repos)]
     return [*arguments, f"--include=/{SUBSETS}/***", "--include=/schema.json", "--exclude=/*"]
+
+
+def passes(selection: Sequence[str], held: str) -> list[list[str]]:
+    """The arguments of the transfers that make a copy of the selected files (`filters`). Files that are the same in the
+    folder `held` on the copy's machine are not sent: the first transfer links them, the second one copies those that
+    are appended to in place, and removes from the copy what the other side lacks."""
+    live = [f"--exclude={pattern}" for pattern in LIVE]
+    partial = "--filter=P .rsync-partial/"  # where an interrupted transfer resumes
+    return [
+        ["--delete", *live, *selection, f"--link-dest={held}"],
+        ["--delete-excluded", partial, *selection, f"--copy-dest={held}"],
+    ]
 
 
 def _of(folder: str, repos: Sequence[Repo]) -> list[str]:

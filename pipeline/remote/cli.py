@@ -86,6 +86,7 @@ def setup(host: Any, dry_run: bool, root: str, data_root: str) -> None:
 )
 @click.option("--without-clones", is_flag=True, help="Do not send clones.")
 @click.option("--without-data", is_flag=True, help="Send only the project.")
+@click.option("--force", is_flag=True, help="Replace the project there even while jobs run.")
 @new_data_option
 def push(
     host: Any,
@@ -95,12 +96,14 @@ def push(
     prefer: str | None,
     with_secrets: bool,
     models: Path | None,
+    force: bool,
     **without: bool,
 ) -> None:
     """Send the project, the data and the clones; new data on the server are kept.
 
     \b
-    Only differences are sent. Exit code: 2 if both sides changed the same data; nothing is written.
+    Only differences are sent. Nothing is sent while jobs run there, unless --force is given.
+    Exit code: 2 if both sides changed the same data; they are listed, and no data are written.
     """
     from pipeline.core.console import say
     from pipeline.llm.models import SHIPPED, load_models
@@ -111,7 +114,7 @@ def push(
     if without["without_data"] and (stages or repos or prefer):
         raise click.UsageError("--without-data sends no data, so --stage, --repo and --prefer have no effect")
     load_models(models or SHIPPED)  # a wrong list ends this before anything is sent
-    say(f"the project: {pushing.push_project(host)} files")
+    say(f"the project: {pushing.push_project(host, force=force)} files")
     if with_secrets:
         say(f"keys: {', '.join(pushing.push_secrets(host, models or SHIPPED)) or 'none set here'}")
     if without["without_data"]:
@@ -133,7 +136,7 @@ def pull(host: Any, store: Any, stages: Sequence[str], repos: Sequence[Any], pre
 
     \b
     Reads DATA on the server; writes DATA here, and costs.csv from all requests. Replaced files are archived first.
-    Exit code: 2 if both sides changed the same data; they are listed, and nothing is written.
+    Exit code: 2 if both sides changed the same data; they are listed, and no data are written.
     """
     from pipeline.remote.pull import pull as pulled
 
@@ -211,7 +214,7 @@ def stop(host: Any, job: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @new_data_option
 def merge(incoming: Path, known: Path, prefer: str | None, as_json: bool, store: Any) -> None:
-    """Merge a copy of another data directory into this one; the last step of push and pull."""
+    """Merge a copy of another data directory into this one (used by push and pull)."""
     from pipeline.remote.merge import merge as merged
 
     counts = merged(store, incoming, known, prefer or "")
@@ -221,7 +224,7 @@ def merge(incoming: Path, known: Path, prefer: str | None, as_json: bool, store:
 @command.command()
 @new_data_option
 def snapshot(store: Any) -> None:
-    """Copy the ledger for a pull; the plain file may lack the latest writes."""
+    """Copy the ledger, whose file alone may lack the latest writes (used by push and pull)."""
     from pipeline.remote.pull import snapshot as taken
 
     click.echo(json.dumps({"ledger": int(taken(store) is not None)}))

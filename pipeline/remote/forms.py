@@ -121,9 +121,13 @@ def _natural(key: str) -> tuple[Any, ...]:
 # -- append-only files -----------------------------------------------------------------------------------------------
 def journal(sides: Sides) -> Merged:
     """Lines of both sides, each side's in its own order; where they differ, the older line comes first."""
-    ours, theirs = (_whole_lines(data) for _, data in sides.contents())
-    lines = union(ours, theirs, _time)
-    return Merged(b"".join(line + b"\n" for line in lines))
+    return Merged(joined(sides.our_data, sides.their_data))
+
+
+def joined(ours: bytes, theirs: bytes) -> bytes:
+    """The contents of two journals as one."""
+    lines = union(_whole_lines(ours), _whole_lines(theirs), _time)
+    return b"".join(line + b"\n" for line in lines)
 
 
 def union(ours: list[bytes], theirs: list[bytes], time: Callable[[bytes], str]) -> list[bytes]:
@@ -222,6 +226,7 @@ FORMS: tuple[tuple[str, Form], ...] = (
     ("02_dataset/*.jsonl", INSTANCE),
     ("03_predictions/responses/*", keep_ours),
     ("03_predictions/*/responses/*", keep_ours),
+    ("03_predictions/answers/*", derived),  # of an answer without a manifest: what its agent left
     ("03_predictions/pages/*/answers.jsonl", by("case", "model", "sample")),
     ("03_predictions/*/metadata.json", derived),
     ("03_predictions/*.jsonl", INSTANCE),

@@ -21,8 +21,8 @@ from pipeline.core.retry import Patience, patiently
 SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", "-o", "ServerAliveInterval=15")
 #: exit codes of rsync after which the same transfer may resume: sockets, streams, time limits, vanished files
 PASSING = (10, 12, 24, 30, 35, 255)
-#: the shell's exit code for a program that is missing
-MISSING = 127
+#: exit codes: of the shell for a program that is missing; of our program for input that it cannot use
+MISSING, REFUSED = 127, 2
 #: ssh's messages when another attempt cannot help (rsync's own errors have numbers in parentheses), and what can help
 FINAL = (
     ("Name or service not known", "check the name, or describe the server in ~/.ssh/config"),
@@ -68,8 +68,9 @@ class Host:
         return f"the project is not in {self.folder} there: just remote-push {self.name} (or name another --folder)"
 
     def bench(self, *arguments: str) -> str:
-        """Run `a11y-bench` there; returns its output."""
-        return self.run(self.in_project("uv", "run", "--quiet", "--all-extras", "a11y-bench", *arguments))
+        """Run `a11y-bench` there; returns its output. Raises UserError if it refuses its input, else as `run`."""
+        script = self.in_project("uv", "run", "--quiet", "--all-extras", "a11y-bench", *arguments)
+        return self._with_retries(lambda: self._run(script, b"", refuses=REFUSED))
 
     def follow(self, script: str) -> int:
         """Show a script's output while it runs; returns the exit code."""
@@ -101,13 +102,16 @@ class Host:
         if result.returncode:
             raise A11yBenchError(f"rsync with {self.name} ended with {result.returncode}: {_last_output(result)}")
 
-    def _run(self, script: str, stdin: bytes) -> str:
+    def _run(self, script: str, stdin: bytes, refuses: int = 0) -> str:
+        """The output. `refuses` is the exit code by which the script says that its input cannot be used."""
         result = _execute([*SSH, self.name, script], stdin)
         if result.returncode == 255:
             raise self._lost(result)
         if result.returncode == MISSING:
             what = _last_output(result) or "rsync"
             raise UserError(f"a program is missing on {self.name}: {what}", hint=f"just remote-setup {self.name}")
+        if result.returncode and result.returncode == refuses:
+            raise UserError(f"on {self.name}: {_last_output(result)}")
         if result.returncode:
             raise A11yBenchError(f"on {self.name} (exit code {result.returncode}): {_last_output(result)}")
         return result.stdout.decode(errors="replace")

@@ -18,15 +18,18 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pipeline.core.console import counted
 from pipeline.core.errors import UserError
+from pipeline.core.journal import rewrite
 from pipeline.core.records import Verdict
 from pipeline.core.store import Store, new_stamp, read_object, read_records, schema_of, write_bytes, write_json
 from pipeline.evaluate.final_report import final_report
 from pipeline.llm.costs import write_costs
 from pipeline.llm.ledger import Ledger
-from pipeline.remote.forms import INSTANCE, form_of, rows_of
+from pipeline.remote.areas import is_live
+from pipeline.remote.forms import INSTANCE, form_of, joined, journal, rows_of
 from pipeline.remote.sides import Sides
-from pipeline.remote.units import same, sha256, walk
+from pipeline.remote.units import MANIFEST, result, same, sha256, walk
 
 #: not merged as files: versions are compared, the ledger is merged row by row, and costs are derived from it
 APART = ("schema.json", "ledger.sqlite", "costs.csv")
@@ -55,12 +58,12 @@ def merge(store: Store, incoming: Path, known: Path, prefer: str = "") -> Counte
     store.begin()
     with store.still():
         plan = _Plan(store, incoming, read_object(known) if known.exists() else {}, prefer)
-        steps = plan.steps()
+        steps, note = plan.steps(), plan.note()
         for step in sorted(steps, key=lambda step: not step.unit):
             plan.do(step)
         if plan.ledger:
             _absorb(store, plan.ledger)
-        write_json(known, plan.note())
+        write_json(known, note)
         return Counter(step.action for step in steps)
 
 
@@ -84,6 +87,16 @@ class _Plan:
         ledger = incoming / "ledger.sqlite"
         self.ledger = ledger if ledger.exists() else None
         self.paths = [str(path.relative_to(incoming)) for path in walk(incoming)]
+        self._unlink()
+
+    def _unlink(self) -> None:
+        """Make files of the copy that are hard links to ours, and that are appended to in place, files of their own."""
+        for path in filter(is_live, self.paths):
+            ours, theirs = self.store.root / path, self.incoming / path
+            if ours.exists() and ours.samefile(theirs):
+                copy = theirs.with_name(f".{theirs.name}.half")
+                shutil.copy2(theirs, copy)
+                copy.replace(theirs)
 
     def steps(self) -> list[Step]:
         """All steps. Raises UserError with all conflicts."""
@@ -96,22 +109,32 @@ class _Plan:
             omitted = f"\n  and {len(self.conflicts) - MOST} more" if len(self.conflicts) > MOST else ""
             advice = "nothing was written; --prefer ours or --prefer theirs decides, the other is archived"
             hint = f"{shown}{omitted}\n{advice}"
-            raise UserError(f"{len(self.conflicts)} that both sides changed", path=self.store.root, hint=hint)
+            message = f"{counted(len(self.conflicts), 'conflict')}: both sides changed the same data"
+            raise UserError(message, path=self.store.root, hint=hint)
         return steps
 
     def _step(self, path: str) -> Step:
         ours, theirs = self.store.root / path, self.incoming / path
         unit = theirs.is_dir()
-        if not ours.exists() or (unit and ours.is_dir() and not (ours / "manifest.json").exists()):
+        if self._is_in_unit(path):
+            return Step(path, "kept", unit)
+        if not ours.exists() or (unit and ours.is_dir() and not (ours / MANIFEST).exists()):
             return Step(path, "new", unit)
-        if same(ours, theirs):
+        equal = same(ours, theirs)
+        if equal and not (unit and result(ours) != result(theirs)):
             return Step(path, "kept", unit)
         before = self.files.get(path)
         if before == sha256(ours):
             return Step(path, "taken", unit)
         if before == sha256(theirs):
             return Step(path, "kept", unit)
+        if equal:  # their records are taken only if preferred, and a unit must have the result that its record has
+            return Step(path, "taken" if self.prefer == "theirs" else "kept", unit)
         return self._disputed(path, unit or ours.is_dir())
+
+    def _is_in_unit(self, path: str) -> bool:
+        """Whether a path lies in a finished unit of ours, which stays as it is."""
+        return any((self.store.root / parent / MANIFEST).is_file() for parent in Path(path).parents)
 
     def _disputed(self, path: str, unit: bool) -> Step:
         """Whether both sides changed the file, or whether it is unknown which side did."""
@@ -134,7 +157,9 @@ class _Plan:
 
     def do(self, step: Step) -> None:
         """Carry out one step."""
-        if step.action == "merged":
+        if step.action != "kept" and form_of(step.path) is journal and (self.store.root / step.path).is_file():
+            self._join(step.path)
+        elif step.action == "merged":
             self._write(step.path, step.data)
         elif step.action != "kept":
             self._take(step.path)
@@ -146,6 +171,12 @@ class _Plan:
         if target.name == "verdicts.jsonl" and path.startswith("04_evaluation/repair/"):
             write_json(target.with_name("final_report.json"), final_report(read_records(target, Verdict)))
 
+    def _join(self, path: str) -> None:
+        """Merge a journal with what it holds by now: people's ratings are appended at any time."""
+        ours, theirs = self.store.root / path, (self.incoming / path).read_bytes()
+        self.store.archive(ours, self.stamp)
+        rewrite(ours, lambda data: joined(data, theirs))
+
     def _take(self, path: str) -> None:
         """Replace our file by theirs and archive ours. Files of units never change, so they are hard-linked."""
         ours, theirs = self.store.root / path, self.incoming / path
@@ -156,14 +187,15 @@ class _Plan:
             new = scratch / ours.name
             shutil.copytree(theirs, new, copy_function=_linked) if theirs.is_dir() else shutil.copy2(theirs, new)
             if ours.is_dir():
-                (ours / "manifest.json").unlink(missing_ok=True)  # an incomplete unit does not count
+                (ours / MANIFEST).unlink(missing_ok=True)  # an incomplete unit does not count
                 shutil.rmtree(ours)
             new.rename(ours)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
     def note(self) -> dict[str, Any]:
-        """The record of what both sides hold now. Paths that were not transferred keep their entries."""
+        """The record of what both sides will hold. Paths that were not transferred keep their entries. Raises UserError
+        for records that cannot be read."""
         files, rows = dict(self.files), dict(self.rows)
         for path in self.paths:
             if path in APART:

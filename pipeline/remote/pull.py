@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
-from pipeline.core.errors import A11yBenchError
+from pipeline.core.cache import lock
+from pipeline.core.errors import A11yBenchError, UserError
 from pipeline.core.names import Repo, folder_name
 from pipeline.core.store import Store
 from pipeline.llm.ledger_file import PATIENCE, readable
-from pipeline.remote.areas import filters
+from pipeline.remote.areas import filters, passes
 from pipeline.remote.host import Host
 from pipeline.remote.merge import merge
 
@@ -29,16 +30,33 @@ OUTGOING = ".remote/outgoing/ledger.sqlite"
 def pull(
     host: Host, store: Store, stages: Sequence[str] = (), repos: Sequence[Repo] = (), prefer: str = ""
 ) -> Counter[str]:
-    """Fetch and merge; returns how many places were new, taken, merged and kept. Raises UserError for conflicts,
-    A11yBenchError, InfrastructureError."""
-    incoming = known_file(store, host).with_name("incoming")
-    incoming.mkdir(parents=True, exist_ok=True)
-    ledger = counted(host.bench("remote", "snapshot", "--data", "data"))["ledger"]
-    linked = f"--link-dest={store.root}"
-    host.fetch("data/", incoming, "--delete-excluded", "--filter=P .rsync-partial/", *filters(stages, repos), linked)
-    if ledger:
-        host.fetch(f"data/{OUTGOING}", incoming / "ledger.sqlite")
-    return merge(store, incoming, known_file(store, host), prefer)
+    """Fetch and merge; returns how many places were new, taken, merged and kept. Raises UserError for conflicts and
+    while another pull or push is under way, A11yBenchError, InfrastructureError."""
+    selection, incoming = filters(stages, repos), known_file(store, host).with_name("incoming")
+    with exchange(store):
+        incoming.mkdir(parents=True, exist_ok=True)
+        ledger = counted(host.bench("remote", "snapshot", "--data", "data"))["ledger"]
+        for arguments in passes(selection, str(store.root)):
+            host.fetch("data/", incoming, *arguments)
+        if ledger:
+            host.fetch(f"data/{OUTGOING}", incoming / "ledger.sqlite")
+        return merge(store, incoming, known_file(store, host), prefer)
+
+
+@contextmanager
+def exchange(store: Store) -> Iterator[None]:
+    """Let no other pull or push of these data begin, which could take a unit that is still being transferred for a
+    finished one. Raises UserError while one is under way."""
+    import filelock
+
+    held = lock(store.root / ".remote" / "exchange.lock")
+    try:
+        acquired = held.acquire(timeout=0)
+    except filelock.Timeout:
+        hint = "wait for it or stop it; if its process has ended, the lock is already released"
+        raise UserError("another pull or push is under way", path=held.lock_file, hint=hint) from None
+    with acquired:
+        yield
 
 
 def known_file(store: Store, host: Host) -> Path:

@@ -23,30 +23,45 @@ from pipeline.core.names import Repo, folder_name
 from pipeline.core.objects import locate
 from pipeline.core.store import Store, digest
 from pipeline.llm.models import PROXY_KEY, PROXY_URL, SHIPPED, load_models
-from pipeline.remote.areas import filters
+from pipeline.remote import jobs
+from pipeline.remote.areas import filters, passes
 from pipeline.remote.host import Host
-from pipeline.remote.pull import counted, known_file, snapshot
+from pipeline.remote.pull import counted, exchange, known_file, snapshot
 
 PROJECT = Path(__file__).parents[2]
 #: paths in the project's folder there that belong to the server
 THEIRS = ("/data/*", "/clones/", "/archive/*", "/.remote/", "/.venv/", "/.secrets.env", "__pycache__/", "node_modules/")
 SECRETS = ".secrets.env"
-#: parts of a clone that stay here; its configuration may contain credentials
-PRIVATE = ("config", "config.worktree", "hooks/", "index", "logs/", "worktrees/", "*.lock", "FETCH_HEAD", "ORIG_HEAD")
+#: the parts of a clone that are read (core/objects.py). All others stay here: configurations, also those of submodules,
+#: may contain credentials
+READ = ("/HEAD", "/packed-refs", "/shallow", "/objects/***", "/refs/***")
 TOKENS = ("GITHUB_TOKEN", "GITHUB_TOKENS", PROXY_URL, PROXY_KEY)
 
 
-def push_project(host: Host, project: Path = PROJECT) -> int:
-    """Send the project's files, and remove there what git no longer tracks. Returns their number. Raises UserError."""
+def push_project(host: Host, project: Path = PROJECT, *, force: bool = False) -> int:
+    """Send the project's files, and remove there what git no longer tracks. Returns their number. Raises UserError;
+    without `force`, also while jobs run there, which would go on with a mixture of two versions."""
     names = _tracked(project)
+    host.run(f"mkdir -p {shlex.quote(host.folder)}")
+    if not force:
+        _require_idle(host)
     with TemporaryDirectory(prefix="a11y-bench-") as copy:
         for name in names:
             target = Path(copy) / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(project / name, target, follow_symlinks=False)
-        host.run(f"mkdir -p {shlex.quote(host.folder)}")
         host.send(Path(copy), "", "--delete", *(f"--filter=P {pattern}" for pattern in THEIRS))
     return len(names)
+
+
+def _require_idle(host: Host) -> None:
+    """Raise UserError while jobs run on a server."""
+    running = [job for job in jobs.jobs(host) if job.state == "running"]
+    if running:
+        named = "; ".join(f"{job.name} ({job.command})" for job in running)
+        stop = f"just remote-stop {host.name} {running[-1].name}"
+        hint = f"wait for them, stop them ({stop}), or replace their program with --force"
+        raise UserError(f"jobs run on {host.name}: {named}", hint=hint)
 
 
 def _tracked(project: Path) -> list[str]:
@@ -61,21 +76,21 @@ def push_data(
     host: Host, store: Store, stages: Sequence[str] = (), repos: Sequence[Repo] = (), prefer: str = ""
 ) -> Counter[str]:
     """Send the data and merge them there; returns how many places were new, taken, merged and kept. Raises UserError
-    and A11yBenchError; in a conflict, both sides stay unchanged."""
+    for conflicts and while another pull or push is under way, A11yBenchError; in a conflict, both sides stay
+    unchanged."""
     selection, incoming = filters(stages, repos), f"data/.remote/incoming/{_peer(store)}"
-    store.begin()
-    host.run(host.in_project("mkdir", "-p", f"{incoming}/data"))
-    host.send(
-        store.root,
-        f"{incoming}/data/",
-        "--delete-excluded",
-        "--filter=P .rsync-partial/",
-        *selection,
-        "--link-dest=../../../..",
-    )
-    if ledger := snapshot(store):
-        host.send(ledger, f"{incoming}/data/ledger.sqlite")
-    known = known_file(store, host)
+    with exchange(store):
+        store.begin()
+        host.run(host.in_project("mkdir", "-p", f"{incoming}/data"))
+        for arguments in passes(selection, "../../../.."):
+            host.send(store.root, f"{incoming}/data/", *arguments)
+        if ledger := snapshot(store):
+            host.send(ledger, f"{incoming}/data/ledger.sqlite")
+        return _merged_there(host, incoming, known_file(store, host), prefer)
+
+
+def _merged_there(host: Host, incoming: str, known: Path, prefer: str) -> Counter[str]:
+    """Merge what was sent into the server's data, and fetch the record of what both sides hold now."""
     if known.exists():
         host.send(known, f"{incoming}/known.json")
     preferring = {"ours": "theirs", "theirs": "ours"}.get(prefer, "")
@@ -110,7 +125,7 @@ def push_clones(host: Host, store: Store, repos: Sequence[Repo] = ()) -> list[Re
             say(f"{repo}: its clone is not sent: it borrows objects from another (git repack -a -d makes it complete)")
             continue
         host.run(host.in_project("mkdir", "-p", f"clones/{repo.slug}.git"))
-        host.send(folder, f"clones/{repo.slug}.git/", *(f"--exclude=/{pattern}" for pattern in PRIVATE))
+        host.send(folder, f"clones/{repo.slug}.git/", *(f"--include={part}" for part in READ), "--exclude=*")
         sent.append(repo)
     return sent
 

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from pipeline.core.errors import UserError
 from pipeline.remote.areas import travels
@@ -42,18 +43,24 @@ def same(ours: Path, theirs: Path) -> bool:
     if ours.is_dir() != theirs.is_dir():
         return False
     if ours.is_dir():
-        return _inputs(ours) == _inputs(theirs)
+        return _manifest(ours)["inputs"] == _manifest(theirs)["inputs"]
     our_stat, their_stat = ours.stat(), theirs.stat()
     if (our_stat.st_dev, our_stat.st_ino) == (their_stat.st_dev, their_stat.st_ino):
         return True
     return our_stat.st_size == their_stat.st_size and sha256(ours) == sha256(theirs)
 
 
-def _inputs(unit: Path) -> object:
+def result(unit: Path) -> object:
+    """The result that a unit's manifest names, None without one. Raises UserError for a broken manifest."""
+    return _manifest(unit).get("result")
+
+
+def _manifest(unit: Path) -> dict[str, Any]:
     path = unit / MANIFEST
     try:
-        return json.loads(path.read_bytes())["inputs"]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise UserError(
-            "not a manifest of a unit", path=path, hint="remove this folder: its stage makes it again"
-        ) from None
+        manifest = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        manifest = None
+    if not isinstance(manifest, dict) or "inputs" not in manifest:
+        raise UserError("not a manifest of a unit", path=path, hint="remove this folder: its stage makes it again")
+    return manifest

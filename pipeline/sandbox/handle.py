@@ -5,6 +5,7 @@ Each process opens a sandbox once. Does not cover workers on other machines, whi
 
 from __future__ import annotations
 
+import socket
 import threading
 from multiprocessing import parent_process
 from multiprocessing.util import Finalize
@@ -12,8 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
+from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.sandbox import open_sandbox
 from pipeline.sandbox.base import Sandbox
+
+#: the cause of a unit that failed since the sandbox cannot work on its worker's machine (core/work.py)
+UNFIT = "sandbox"
 
 
 class Handle(NamedTuple):
@@ -23,15 +28,26 @@ class Handle(NamedTuple):
     cache: str
 
     def sandbox(self) -> Sandbox:
-        """The sandbox, opened once per process. Raises as `open_sandbox` does."""
+        """The sandbox, opened once per process. Raises as `open_sandbox` does; in a worker's process
+        InfrastructureError, since the sandbox may work on another machine."""
         with _opening:
             if sandbox := _registered.get(self):
                 return sandbox
             if self not in _opened:
-                _opened[self] = open_sandbox(self.name, Path(self.cache))
-                if parent_process():  # a worker's process must leave nothing running at its end
-                    Finalize(None, _opened[self].abort, exitpriority=1)
+                _opened[self] = self._in_worker() if parent_process() else self._open()
             return _opened[self]
+
+    def _open(self) -> Sandbox:
+        return open_sandbox(self.name, Path(self.cache))
+
+    def _in_worker(self) -> Sandbox:
+        try:
+            sandbox = self._open()
+        except UserError as error:
+            hint = f"; {error.hint}" if error.hint else ""
+            raise InfrastructureError(f"on {socket.gethostname()}: {error.message}{hint}", cause=UNFIT) from error
+        Finalize(None, sandbox.abort, exitpriority=1)  # a worker's process must leave nothing running at its end
+        return sandbox
 
 
 #: sandboxes that other code has open in this process, and those that a handle opened

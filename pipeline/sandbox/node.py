@@ -138,7 +138,8 @@ def architecture() -> str:
     """This host's architecture, as named in npm packages. Raises UserError if Node has no package for it."""
     machine = platform.machine().lower()
     if machine not in ARCHITECTURES:
-        raise UserError(f"no Node for this machine's architecture: {machine}")
+        hint = f"use a machine with one of: {', '.join(sorted(ARCHITECTURES))}"
+        raise UserError(f"no Node for this machine's architecture: {machine}", hint=hint)
     return ARCHITECTURES[machine]
 
 

@@ -4,22 +4,27 @@ done twice."""
 from __future__ import annotations
 
 import os
+import pickle
+import shutil
 import signal
 import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from dask_double import Dask
 from histories import History
-from work_requests import Call, Read, Reads, Slow, Square
+from work_requests import Call, Read, Reads, Sandboxed, Slow, Square
 
 from pipeline.core import cluster, slot
 from pipeline.core.errors import UserError
+from pipeline.core.slot import Returned
 from pipeline.core.work import Event, each
 
 pytestmark = pytest.mark.engine("git")
@@ -254,3 +259,124 @@ def test_an_unreachable_gateway_is_reported_with_a_hint(
     assert result.startswith(f"gateway {cluster.TRIES} workers did not reach the model gateway: tcp://")
     assert url in result and "A11Y_BENCH_PROXY_URL" in result
     assert "gets no work for" in capsys.readouterr().err
+
+
+@pytest.mark.invariant(4)
+def test_units_of_a_worker_without_a_sandbox_are_performed_elsewhere(
+    dask: Dask, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It ended each unit at once, so that it got nearly all of them, and none was evaluated."""
+    join_unfit(dask, tmp_path, slots=4)
+    until_listed(STAYS + 1)
+    requests = [Sandboxed(number, str(tmp_path)) for number in range(12)]
+    assert performed(requests, jobs=4) == {request: request.number for request in requests}
+    output = capsys.readouterr().err
+    assert output.count("a worker gets no work for 120 s: tcp://") == 1
+    assert "install Node with npm, and git" in output and "just doctor" in output
+
+
+def test_a_unit_without_a_sandbox_on_any_worker_is_not_evaluated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Dask(tmp_path, workers=0) as alone:
+        monkeypatch.setenv(cluster.ADDRESS, alone.address)
+        join_unfit(alone, tmp_path)
+        (result,) = performed([Sandboxed(1, str(tmp_path))]).values()
+    assert result.startswith(f"sandbox: {cluster.TRIES} workers had no working sandbox for it: tcp://")
+    assert result.count("just doctor") == 1
+
+
+def join_unfit(dask: Dask, folder: Path, slots: int = 1) -> None:
+    """A worker on a machine without Node."""
+    (folder / "git").symlink_to(shutil.which("git") or "")
+    dask.join("unfit", slots, {"PATH": str(folder)})
+
+
+def until_listed(workers: int) -> None:
+    """Wait until a coordinator sees this many workers."""
+    joined = cluster.RemoteWorker()
+    with joined._cluster.changed:
+        assert joined._cluster.changed.wait_for(lambda: len(joined._cluster.free) == workers, timeout=60)
+    joined.end()
+
+
+# -- results that do not arrive --------------------------------------------------------------------------------------
+class Future:
+    """A unit that has ended; its result is fetched by `fetch`."""
+
+    def __init__(self, fetch: Callable[[], Any]) -> None:
+        self.fetch, self.status = fetch, "finished"
+
+    def add_done_callback(self, call: Callable[[Any], None]) -> None:
+        call(self)
+
+    def result(self, timeout: float) -> Any:
+        return self.fetch()
+
+    def cancel(self) -> None:
+        pass
+
+
+class Client:
+    """A connection to a scheduler with one worker, by which no result arrives until `arrives` says so."""
+
+    status, scheduler = "running", SimpleNamespace(identity=None)
+
+    def __init__(self, arrives: Callable[[int], bool]) -> None:
+        self.arrives, self.submitted = arrives, 0
+
+    def sync(self, *_: Any, **__: Any) -> dict[str, Any]:
+        return {"workers": {"tcp://one:1": {"nthreads": 1, "host": "one"}}}
+
+    def submit(self, *_: Any, **__: Any) -> Future:
+        self.submitted += 1
+        return Future(partial(self._fetched, self.submitted))
+
+    def _fetched(self, number: int) -> Returned:
+        if self.arrives(number):
+            return Returned("result", pickle.dumps("arrived"))
+        raise TimeoutError("too slow")
+
+    def close(self, timeout: float) -> None:
+        self.status = "closed"
+
+
+def connected(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let batches use this connection."""
+    address = "tcp://double:1"
+    monkeypatch.setenv(cluster.ADDRESS, address)
+    monkeypatch.setattr(cluster._Cluster, "_connected", lambda _: client)
+    monkeypatch.setattr(cluster._Cluster, "_joined", {})
+
+
+def test_a_result_that_does_not_arrive_is_a_failure_of_its_unit(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The unit was performed again and again, and nothing said so."""
+    client = Client(lambda number: False)
+    connected(client, monkeypatch)
+    with caplog.at_level("WARNING", logger="pipeline"):
+        (result,) = performed([Square(1)], jobs=1).values()
+    assert client.submitted == cluster.TRIES == len(caplog.records)
+    assert f"{cluster.TRIES} workers performed it, but its result did not arrive: tcp://one:1: " in result
+    assert "too slow" in result
+
+
+def test_a_result_that_arrives_with_the_second_try_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    connected(Client(lambda number: number == 2), monkeypatch)
+    assert performed([Square(1)], jobs=1) == {Square(1): "arrived"}
+
+
+def test_a_result_that_is_lost_with_the_scheduler_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The unit is performed again, however often the scheduler is restarted."""
+
+    def restarted(number: int) -> bool:
+        clients.append(Client(clients[0].arrives))
+        clients[-1].submitted = number
+        (joined,) = cluster._Cluster._joined.values()
+        joined.client = clients[-1]
+        return number > 2 * cluster.TRIES
+
+    clients = [Client(lambda number: restarted(number))]
+    connected(clients[0], monkeypatch)
+    assert performed([Square(1)], jobs=1) == {Square(1): "arrived"}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -102,3 +104,31 @@ def test_the_newest_record_of_each_key_counts(tmp_path: Path, made: list[tuple[s
     for record in found:
         same = [other for other in records if other.instance_id == record.instance_id]
         assert record == max(same, key=lambda other: (other.time, int(other.id)))
+
+
+def test_an_incomplete_last_line_is_kept_beside_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An editor that adds no final newline, and a typo, look like a killed writer."""
+    path, (first, second) = tmp_path / "journal.jsonl", issues("one", "two")
+    journal.append(path, [first])
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"number": 7, "title": "by hand')
+    journal.append(path, [second])
+    assert journal.read(path, Issue) == [first, second]
+    assert (tmp_path / "journal.jsonl.torn").read_text(encoding="utf-8") == '{"number": 7, "title": "by hand\n'
+    assert "journal.jsonl.torn" in capsys.readouterr().err
+
+
+def test_a_writer_that_waited_for_a_rewrite_appends_to_the_new_file(tmp_path: Path) -> None:
+    path, (first, second) = tmp_path / "journal.jsonl", issues("one", "two")
+    journal.append(path, [first])
+    writer: list[threading.Thread] = []
+
+    def change(content: bytes) -> bytes:
+        writer.append(threading.Thread(target=journal.append, args=(path, [second])))
+        writer[0].start()
+        time.sleep(0.1)  # long enough to open the old file
+        return content
+
+    journal.rewrite(path, change)
+    writer[0].join()
+    assert journal.read(path, Issue) == [first, second]

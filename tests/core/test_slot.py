@@ -11,9 +11,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import pytest
-from work_requests import Square
+from histories import History, git
+from work_requests import Sandboxed, Square
 
-from pipeline.core import slot
+from pipeline.core import packs, slot
 from pipeline.core.slot import Order, Slots
 
 
@@ -101,22 +102,47 @@ def test_the_reachability_of_a_gateway_is_checked(path: str) -> None:
     assert not slot._is_reachable(f"http://127.0.0.1:{port}{path}")
 
 
-def order(clone: str, commits: tuple[str, ...] | None = None) -> Order:
+def order(clone: str, commits: tuple[str, ...] = ()) -> Order:
     return Order("unit", "topic", b"", "code", (), clone, "0" * 16, commits)
 
 
-def test_an_existing_clone_is_used(tmp_path: Path) -> None:
-    assert slot._clone(order(str(tmp_path)), None) == str(tmp_path)
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("A11Y_BENCH_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_an_existing_clone_is_used(cache: Path, tmp_path: Path) -> None:
+    history = History(tmp_path / "clone")
+    commits = history.commit("first", {"a": "1"}), history.commit("second", {"a": "2"})
+    for named in ((), commits[:1], commits):
+        assert slot._clone(order(str(history.folder), named), None) == str(history.folder)
     assert slot._clone(order(""), None) == ""
 
 
-@pytest.mark.parametrize("commits", [None, (), ("a" * 40,)])
-def test_missing_objects_are_requested(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commits: tuple[str, ...] | None
-) -> None:
-    """None means that the worker first says which commits it has; the coordinator then sends the rest."""
-    monkeypatch.setenv("A11Y_BENCH_CACHE", str(tmp_path / "cache"))
-    assert slot._clone(order(str(tmp_path / "none"), commits), None) is None
+def test_an_older_clone_at_the_same_place_is_not_used(cache: Path, tmp_path: Path) -> None:
+    """Every newer unit failed on such a worker, since its clone has no such commit."""
+    history = History(tmp_path / "coordinator")
+    old = history.commit("first", {"a": "1"})
+    git(tmp_path, "clone", "-q", str(history.folder), str(tmp_path / "worker"))
+    new = history.commit("second", {"a": "2"})
+    here = order(str(tmp_path / "worker"), (old, new))
+    assert slot._clone(here, None) is None
+    copy = slot._clone(here, packs.pack(history.folder, here.commits))
+    assert copy == slot._clone(here, None) == str(packs.copy_of(here.key))
+    assert slot._clone(here._replace(commits=(old,)), None) == here.clone
+    git(tmp_path / "worker", "fetch", "-q")
+    assert slot._clone(here, None) == here.clone
+
+
+@pytest.mark.parametrize("exists", [False, True])
+@pytest.mark.parametrize("commits", [(), ("a" * 40,)])
+def test_missing_objects_are_requested(cache: Path, tmp_path: Path, commits: tuple[str, ...], exists: bool) -> None:
+    """The worker says which commits it has, and the coordinator sends the rest. A folder may be no clone."""
+    folder = tmp_path / "folder"
+    if exists:
+        folder.mkdir()
+    assert slot._clone(order(str(folder), commits), None) is None
 
 
 @pytest.fixture
@@ -139,6 +165,28 @@ def test_a_process_performs_units_in_turn_and_sends_events(slots: Slots) -> None
 def test_a_failed_unit_gives_its_failure_result(slots: Slots) -> None:
     kind, value = slots.perform("a", Square(1, ways="raises"), lambda *_: None)
     assert (kind, pickle.loads(value)) == ("result", "ValueError: no number")
+
+
+def test_a_machine_without_a_sandbox_is_unfit(slots: Slots, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The unit is no failure: another machine can perform it, and this one as well once it has what is missing."""
+    path = os.environ["PATH"]
+    monkeypatch.setenv("PATH", str(cache))
+    kind, value = slots.perform("a", Sandboxed(1, str(cache)), lambda *_: None)
+    assert kind == "unfit"
+    assert value.startswith(f"on {socket.gethostname()}: not installed: ")
+    assert value.endswith("; install Node with npm, and git")
+    slots._idle.pop().end()
+    monkeypatch.setenv("PATH", path)
+    assert slots.perform("a", Sandboxed(1, str(cache)), lambda *_: None) == ("result", pickle.dumps(1))
+
+
+@pytest.mark.parametrize(
+    ("cause", "kind"), [("disk", "full"), ("engine", "unfit"), ("sandbox", "unfit"), ("registry", "result")]
+)
+def test_a_failure_of_the_machine_is_no_result(slots: Slots, cause: str, kind: str) -> None:
+    """A registry is as far away from another machine."""
+    found, value = slots.perform("a", Square(1, ways=cause), lambda *_: None)
+    assert (found, "the machine failed" in str(value)) == (kind, True)
 
 
 def test_a_unit_that_ends_its_process_affects_no_other(slots: Slots) -> None:

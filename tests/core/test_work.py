@@ -95,6 +95,16 @@ def test_only_unexpected_errors_have_a_traceback(
     assert any(record.exc_info for record in caplog.records) == traces
 
 
+@pytest.mark.parametrize("engine", ["threads", "processes"])
+def test_a_failure_of_this_machine_is_the_result_of_its_unit(engine: str) -> None:
+    """There is no other machine that could perform it."""
+    requests = [Square(1, ways="engine"), Square(2)]
+    assert [result for _, result in sorted(each(requests, jobs=1, engine=engine), key=lambda done: done[0].number)] == [
+        "InfrastructureError: the machine failed",
+        4,
+    ]
+
+
 @pytest.mark.invariant(7)
 def test_one_broken_unit_never_stops_a_batch() -> None:
     """Its failure becomes a result, as its request defines."""

@@ -72,6 +72,22 @@ def test_equal_lists_agree(store: Store) -> None:
 
 
 @pytest.mark.rule("foreign-benchmarks")
+@pytest.mark.parametrize("kept", [[], ["src/Tabs.test.tsx"]], ids=["no tests", "only tests that are not run here"])
+def test_without_a_test_to_compare_nothing_agrees(store: Store, kept: list[str]) -> None:
+    """Such a record counted as full agreement."""
+    tests = {"src/Menu.test.tsx > Menu > opens": "PPP"}
+    comparison = compared(store, [], kept, tests=tests)
+    assert (comparison.word, comparison.same, comparison.differences) == ("nothing to compare", 0, ())
+    whole = totals([comparison, compared(store, ["Menu.has a name", "Bar.closes"])])
+    assert (whole.qualified, whole.agree, whole.explained, whole.nothing) == (2, 1, 0, 1)
+    compared(store, [], kept, tests=tests)
+    words = ["agree", str(REPO), "--path", str(store.root.parent / "theirs.jsonl"), "--data", str(store.root)]
+    shown = CliRunner().invoke(command, words)
+    assert shown.exit_code == 0
+    assert "0 agree in every test, 0 differ and are explained, 1 have nothing to compare" in shown.stdout
+
+
+@pytest.mark.rule("foreign-benchmarks")
 @pytest.mark.parametrize(
     ("fixed", "kept", "name", "kind"),
     [

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from factories import REPO, make_instance, make_rejection
 from github_double import GitHubDouble, World
-from histories import git
+from histories import History, git
 from tiny_library import LIMITS, NUMBERS, QUALIFIED, Bench, instance_id
 
 from pipeline.build.qualify import Settings
@@ -19,6 +19,7 @@ from pipeline.collect.sources import Options, open_source
 from pipeline.collect.stage import collect_from
 from pipeline.core.clones import find
 from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core.git import has_commit, open_clone
 from pipeline.core.records import Candidate, Instance
 from pipeline.core.store import Store, read_json, read_records, write_bytes
 from pipeline.dataset import forms
@@ -195,12 +196,21 @@ def test_an_equal_instance_has_no_difference_and_a_rejection_has_one() -> None:
 
 
 # -- lists -----------------------------------------------------------------------------------------------------------
+def entry(**changed: Any) -> bytes:
+    """A list of one instance, with changed facts."""
+    return json.dumps({**json.loads(lines([make_instance(1)])), **changed}).encode() + b"\n"
+
+
 @pytest.mark.rule("bad-input")
 @pytest.mark.parametrize(
     ("text", "says"),
     [
         (b"", "the list is missing or empty"),
         (b"{}\n", r"list\.jsonl:1: field 'instance_id'"),
+        (entry(instance_id="nonsense"), r"list\.jsonl:1: field 'instance_id': not the name of an instance"),
+        (entry(repeats=0), r"list\.jsonl:1: field 'repeats'"),
+        (entry(memory=-5), r"list\.jsonl:1: field 'memory'"),
+        (entry() + entry(), r"list\.jsonl: field 'instance_id': acme__ui-1 is in this file twice"),
         (lines([make_instance(), make_instance(2, REPO._replace(org="other"))]), "the list has 2 repositories"),
     ],
 )
@@ -230,6 +240,25 @@ def test_rebuilding_from_github_makes_a_clone(
     assert about["kind"] == "github" and str(tmp_path) not in str(about)
     assert find(bench.store, REPO).place == clone
     assert "not-to-be-seen" not in (clone / "config").read_text()
+
+
+@pytest.mark.rule("rebuild")
+def test_the_clone_of_an_older_list_gets_newer_commits(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was never updated, so that newer pull requests were rejected for ever."""
+    history = History(tmp_path / "server/acme/ui")
+    base, merge = history.commit("first", {"a.js": "1"}), history.commit("second", {"a.js": "2"})
+    monkeypatch.setenv("GITHUB_SERVER_URL", f"file://{tmp_path}/server")
+    listed = lock(make_instance(1)).model_copy(update={"base": base, "merge": merge, "manifests": base})
+    clone = clone_of(bench.store, REPO, [listed])
+    newer = listed.model_copy(update={"merge": history.commit("third", {"a.js": "3"})})
+    monkeypatch.setenv("GITHUB_SERVER_URL", "file:///nowhere")
+    assert clone_of(bench.store, REPO, [listed]) == clone, "nothing is missing, so nothing is fetched"
+    with pytest.raises(InfrastructureError, match="acme/ui cannot be fetched"):
+        clone_of(bench.store, REPO, [newer])
+    monkeypatch.setenv("GITHUB_SERVER_URL", f"file://{tmp_path}/server")
+    assert has_commit(open_clone(clone_of(bench.store, REPO, [newer])), newer.merge)
 
 
 def _pulls(world: World, tiny: Bench) -> None:

@@ -11,7 +11,8 @@ import pytest
 from factories import REPO
 
 from pipeline.core.errors import UserError
-from pipeline.remote.areas import filters, travels
+from pipeline.remote.areas import filters, is_live, passes, travels
+from pipeline.remote.forms import form_of, journal, pages
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,8 @@ from pipeline.remote.areas import filters, travels
         ("01_raw/acme__ui/clone", False),
         ("subsets/.lite.txt.abcdefgh", False),
         ("archive/lite.txt", False),
+        ("00_viewer/acme__ui.jsonl.torn", False),
+        ("02_dataset/.rsync-partial", False),
     ],
 )
 def test_only_inputs_of_other_stages_are_transferred(path: str, does: bool) -> None:
@@ -39,10 +42,12 @@ def test_subsets_are_transferred_with_every_stage(stages: tuple[str, ...]) -> No
 FOLDERS = ("00_viewer", "00_viewer/decisions", "00_viewer/final", "02_dataset")
 HELD = [
     *("schema.json", "costs.csv", "subsets/lite.txt", "subsets/.lite.txt.abcdefgh", "locks/acme__ui.jsonl"),
+    "00_viewer/acme__ui.jsonl.torn",
     *("00_viewer/handchecks.jsonl", "03_predictions/responses/cache.db", "05_analysis/report.html", ".locks/a.lock"),
     *(f"{folder}/{slug}.jsonl" for folder in FOLDERS for slug in ("acme__ui", "big-acme__ui", "acme__ui-kit")),
     *(f"01_raw/{slug}/{name}" for slug in ("acme__ui", "big-acme__ui", "acme__.github") for name in
-      ("candidates.jsonl", "collect.sqlite", "collect.sqlite-wal", "pictures/abc", ".keep.lock", ".pages.half")),
+      ("candidates.jsonl", "collect.sqlite", "collect.sqlite-wal", "pictures/abc", ".keep.lock", ".pages.half",
+       "pages.jsonl.gz")),
     *("02_dataset/acme__ui/audit.jsonl", "02_dataset/big-acme__ui/audit.jsonl", "02_dataset/acme__ui/.a.json.abcdefgh"),
     *(f"03_predictions/repair/magentless/{slug}/m/r/predictions.jsonl" for slug in ("acme__ui", "acme__ui-kit")),
     *("03_predictions/answers/acme__ui/acme__ui-1/x/manifest.json", "03_predictions/pages/r/answers.jsonl"),
@@ -79,6 +84,27 @@ def test_only_files_of_one_repository_are_transferred(held: Path, tmp_path: Path
     assert files == {name for name in ours if travels(name)}
     built = sent(held, tmp_path / "built", ("build",), [REPO]) - {"schema.json", "subsets/lite.txt"}
     assert built == {"02_dataset/acme__ui.jsonl", "02_dataset/acme__ui/audit.jsonl"}
+
+
+def test_what_is_appended_to_in_place_is_live() -> None:
+    live = {name for name in HELD if travels(name) and is_live(name)}
+    assert live == {name for name in HELD if travels(name) and form_of(name) in (journal, pages)}
+    assert live >= {"00_viewer/decisions/acme__ui.jsonl", "01_raw/acme__ui/pages.jsonl.gz"}
+
+
+@pytest.mark.engine("rsync")
+def test_a_copy_shares_only_files_that_are_replaced_and_never_appended_to(held: Path, tmp_path: Path) -> None:
+    """A rating that was made during a pull also went into the copy, by a hard link, and so counted as the server's."""
+    here, copy = tmp_path / "here", tmp_path / "here/.remote/copy"
+    subprocess.run(["rsync", "-a", f"{held}/", f"{here}/"], check=True)
+    copy.mkdir(parents=True)
+    for _ in range(2):
+        for arguments in passes(filters(), str(here)):
+            subprocess.run(["rsync", "-a", *arguments, f"{held}/", f"{copy}/"], check=True)
+        copied = {name for name in HELD if travels(name)}
+        assert {str(path.relative_to(copy)) for path in copy.rglob("*") if path.is_file()} == copied
+        assert {name for name in copied if not (copy / name).samefile(here / name)} == set(filter(is_live, copied))
+        (copy / "02_dataset/gone.jsonl").write_text("no longer on the other side")
 
 
 @pytest.mark.rule("bad-input")

@@ -34,6 +34,7 @@ FAST = settings(
         (f"{RUN}/metadata.json", derived),
         (f"{RUN}/run.json", opaque),
         ("03_predictions/responses/cache.db", keep_ours),
+        ("03_predictions/answers/acme__ui/acme__ui-1/x/trajectory.jsonl", derived),
         ("04_evaluation/repair/magentless/acme__ui/model-a/attempts/2/verdicts.jsonl", INSTANCE),
         ("00_viewer/decisions/acme__ui.jsonl", journal),
         ("01_raw/acme__ui/pages.jsonl.gz", pages),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
@@ -17,7 +19,7 @@ from pipeline.core.records import Candidate, Decision, Instance, Outcome, Reject
 from pipeline.core.store import Store, Unit, read_json, read_records, write_bytes, write_json, write_records
 from pipeline.llm.ledger import OK, Booking, Key, Ledger, Sent
 from pipeline.llm.prices import Usage
-from pipeline.remote.merge import merge
+from pipeline.remote.merge import Step, _Plan, merge
 
 
 class Pair:
@@ -175,9 +177,9 @@ def test_the_final_report_counts_all_verdicts(pair: Pair) -> None:
 
 
 # -- units -----------------------------------------------------------------------------------------------------------
-def unit(side: Store, inputs: str, log: bytes = b"log") -> Unit:
+def unit(side: Store, inputs: str, log: bytes = b"log", outcome: str = "qualified") -> Unit:
     made = Unit(side.qualification(REPO) / "units" / "acme__ui-1")
-    made.keep({"run.log": log}, {"result": inputs}, made_of=inputs)
+    made.keep({"run.log": log}, {"outcome": outcome}, made_of=inputs)
     return made
 
 
@@ -186,6 +188,59 @@ def test_units_with_the_same_inputs_are_equal(pair: Pair) -> None:
     unit(pair.theirs, "a", b"theirs")
     assert pair.pull() == {"kept": 1}
     assert (unit(pair.ours, "a").folder / "run.log").read_bytes() == b"ours"
+
+
+@pytest.mark.parametrize(
+    ("prefer", "outcome"), [("", "qualified"), ("ours", "qualified"), ("theirs", "rejected: no_fix_transition")]
+)
+def test_a_preferred_result_of_the_same_inputs_is_taken_with_its_unit(pair: Pair, prefer: str, outcome: str) -> None:
+    """The records were theirs and the unit ours, so the next build wrote our record back."""
+    unit(pair.ours, "a", b"ours")
+    unit(pair.theirs, "a", b"theirs", "rejected: no_fix_transition")
+    pair.pull(prefer)
+    assert unit(pair.ours, "a").result() == {"outcome": outcome}
+    pair.pull(prefer)
+    assert unit(pair.ours, "a").result() == {"outcome": outcome}
+
+
+def test_a_result_that_only_the_other_side_made_anew_is_taken(pair: Pair) -> None:
+    """Its record is taken as well: it is the only one that changed."""
+    unit(pair.ours, "a", b"ours")
+    pair.push()
+    shutil.rmtree(unit(pair.theirs, "a").folder)
+    unit(pair.theirs, "a", b"theirs", "rejected: no_fix_transition")
+    assert pair.pull() == {"taken": 1}
+    shutil.rmtree(unit(pair.ours, "a").folder)
+    unit(pair.ours, "a", b"ours again")
+    assert pair.pull("theirs") == {"kept": 1}, "only ours was made anew"
+
+
+def test_files_of_an_answer_that_failed_are_no_records(pair: Pair) -> None:
+    """Its agent may have left any file. It ended every later pull after everything was written."""
+    folders = [side.answers(REPO, "acme__ui-1", "x") for side in (pair.ours, pair.theirs)]
+    write_bytes(folders[1] / "trajectory.jsonl", b'{"step": 1}\n')
+    assert pair.pull() == {"new": 1}
+    write_bytes(folders[0] / "trajectory.jsonl", b"not even JSON")
+    write_bytes(folders[1] / "trajectory.jsonl", b'{"step": 2}\n')
+    pair.pull()
+    pair.pull()
+
+
+def test_files_of_an_answer_that_failed_there_do_not_come_into_a_finished_one(pair: Pair) -> None:
+    folders = [side.answers(REPO, "acme__ui-1", "x") for side in (pair.ours, pair.theirs)]
+    Unit(folders[0]).keep({"patch.diff": b"ours"}, made_of="a")
+    write_bytes(folders[1] / "trajectory.jsonl", b"{}\n")
+    assert pair.pull() == {"kept": 1}
+    assert sorted(path.name for path in folders[0].iterdir()) == ["manifest.json", "patch.diff"]
+
+
+def test_a_file_that_cannot_be_noted_ends_a_merge_before_anything_is_written(pair: Pair) -> None:
+    dataset(pair.theirs, make_instance(1))
+    path = pair.theirs.evaluation(REPO, "magentless", "model-a") / "verdicts.jsonl"
+    write_bytes(path, b"{}\n")
+    with pytest.raises(UserError, match=r"verdicts\.jsonl:1: field 'instance_id': not such a record"):
+        pair.pull()
+    assert not pair.ours.dataset(REPO).exists()
 
 
 def test_a_unit_is_replaced_completely(pair: Pair) -> None:
@@ -248,6 +303,52 @@ def test_a_duplicate_line_is_kept(pair: Pair) -> None:
     decisions.decide(pair.theirs, REPO, [line, decision(3, "3")])
     pair.pull()
     assert len(decisions.decided(pair.ours, REPO)) == 4
+
+
+def test_a_decision_in_a_file_that_a_copy_shares_stays_ours(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy that was made with hard links: what was appended to ours while it was merged counted as theirs, so they
+    never got it."""
+    decisions.decide(pair.ours, REPO, [decision(1, "1")])
+    shared = pair.theirs.decisions(REPO)
+    shared.parent.mkdir(parents=True)
+    os.link(pair.ours.decisions(REPO), shared)
+    planned = _Plan.steps
+
+    def steps(plan: _Plan) -> list[Step]:
+        decisions.decide(pair.ours, REPO, [decision(2, "2")])
+        return planned(plan)
+
+    before = shared.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(_Plan, "steps", steps)
+        pair.pull()
+    write_bytes(shared, before)
+    pair.push()
+    assert [made.id for made in decisions.decided(pair.theirs, REPO)] == ["11", "22"]
+
+
+@pytest.mark.parametrize("ours", [(), (2,)], ids=["only theirs changed", "both changed"])
+def test_a_decision_that_is_made_during_the_merge_is_kept(
+    pair: Pair, ours: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The viewer appends at any time, also after the merge was planned."""
+    for side in (pair.ours, pair.theirs):
+        decisions.decide(side, REPO, [decision(1, "1")])
+    pair.pull()
+    decisions.decide(pair.ours, REPO, [decision(number, "2") for number in ours])
+    decisions.decide(pair.theirs, REPO, [decision(3, "3")])
+    planned = _Plan.steps
+
+    def steps(plan: _Plan) -> list[Step]:
+        found = planned(plan)
+        decisions.decide(pair.ours, REPO, [decision(4, "4")])
+        return found
+
+    monkeypatch.setattr(_Plan, "steps", steps)
+    pair.pull()
+    assert [made.instance_id for made in decisions.decided(pair.ours, REPO)] == [
+        f"acme__ui-{number}" for number in (1, *ours, 3, 4)
+    ]
 
 
 # -- money -----------------------------------------------------------------------------------------------------------

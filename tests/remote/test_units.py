@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.core.errors import UserError
 from pipeline.remote.sides import Sides
-from pipeline.remote.units import MANIFEST, same, sha256, walk
+from pipeline.remote.units import MANIFEST, result, same, sha256, walk
 
 
 def unit(folder: Path, inputs: object, **files: str) -> Path:
@@ -87,6 +87,13 @@ def test_units_of_the_same_inputs_are_equal_whenever_they_were_made(tmp_path: Pa
     ours, theirs = unit(tmp_path / "a", {"x": 1}, log="1"), unit(tmp_path / "b", {"x": 1}, log="2")
     assert same(ours, theirs) and sha256(ours) != sha256(theirs)
     assert not same(ours, unit(tmp_path / "c", {"x": 2}))
+
+
+def test_the_result_of_a_unit_may_be_missing(tmp_path: Path) -> None:
+    made = unit(tmp_path / "a", {})
+    assert result(made) is None
+    (made / MANIFEST).write_text(json.dumps({"inputs": {}, "result": [1]}))
+    assert result(made) == [1]
 
 
 @pytest.mark.parametrize(

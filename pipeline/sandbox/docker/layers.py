@@ -88,7 +88,7 @@ class Layers:
 
     def _pull(self, registry: str, digest: str, say: Say) -> None:
         """Pull the layer of dependencies if it is missing here. If the registry cannot be used, this is only
-        reported."""
+        reported. Raises InfrastructureError if the engine's disk is full."""
         from pipeline.sandbox.docker.registry import Registry  # its HTTP client is slow to import
 
         with lock(self.cache / "locks" / folder_name(environment_image(digest))):
@@ -96,6 +96,10 @@ class Layers:
                 Registry(self.engine, registry).pull("environment", digest, say)
             except UserError as error:
                 say(f"{error.message}: making the layer here")
+            except InfrastructureError as error:
+                if error.cause == "disk":
+                    raise
+                say(f"the registry {registry} gives no layer ({error}): making it here")
 
     def instance(self, environment: str, digest: str, checkout: Path, *, generated: bool = False) -> None:
         """Make the layer of sources, with the digest of its environment as a label. It has what differs from the
