@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from pipeline.build import linking
 from pipeline.build.faults import END
-from pipeline.build.infer import Tree, Unsupported, focus, infer, jobs, place
+from pipeline.build.infer import Tree, Unsupported, focus, infer, jobs, leading, place, sources
 from pipeline.build.infer.tree import above
 from pipeline.build.infer.uses import Use
 from pipeline.build.infer.words import commands as commands_of
@@ -79,6 +79,8 @@ _NO_PROGRAM = re.compile(r"(?:^|[\s:])([\w.-]+): (?:command )?not found|command 
 _TYPE_ERROR = re.compile(r"TS\d{4,5}: ")
 #: projects of a Vitest workspace that need more than Node
 _BROWSERS = re.compile(r"browser|storybook|e2e|visual|playwright|webkit|firefox|chrom", re.IGNORECASE)
+#: a server that a runner's configuration starts for its tests
+_SERVER = re.compile(r"\bwebServer\b")
 
 
 class Hypothesis(NamedTuple):
@@ -126,6 +128,13 @@ class Case:
     def missing(self) -> Missing:
         """What the log reports as missing."""
         return missing(self.tree, self.tests, self.log, self.root)
+
+    @property
+    def is_served(self) -> bool:
+        """Whether the configuration of tests in a browser starts a server, which may serve what has to be built."""
+        path = posixpath.normpath(posixpath.join(self.environment.folder, self.environment.configuration))
+        text = sources.without_remarks(self.tree.text(path))
+        return runner(self.environment.runner).browser and bool(_SERVER.search(text))
 
     @property
     def unbuilt(self) -> tuple[str, ...]:
@@ -217,10 +226,10 @@ def _project_names(text: str) -> list[str]:
 
 
 def prepared(case: Case) -> Iterator[Hypothesis]:
-    """Run first what the repository runs before its tests, if generated files are missing."""
-    if not case.missing.can_be_made:
-        return
-    for commands in _preparations(case):
+    """Run first what the repository runs before its tests, if generated files are missing, or if a server for the tests
+    may need them."""
+    of_server = _for_server(case) if case.is_served else ()
+    for commands in _preparations(case) if case.missing.can_be_made else of_server:
         words = "; ".join(" ".join(argv[-2:]) for argv in commands)
         environment = case.environment.model_copy(update={"prepare": commands})
         yield Hypothesis("prepared", environment, f"the tests need what this makes: {words}"[:400])
@@ -255,6 +264,7 @@ def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
         _siblings(tree, packages, folder) if case.unbuilt else (),
         *((_script(tree, home, name),) for home in homes for name in _made_by(tree, home)),
         _leading(tree, folder),
+        *(_before_runner(tree, home) for home in homes),
         tuple(map(_step, steps)),
         *((_script(tree, "", name),) for name in _made_by(tree, "", ("build",)) if folder),
     ):
@@ -359,7 +369,7 @@ def _made_by(tree: Tree, folder: str, names: Sequence[str] = _MAKES) -> list[str
 def _scripts(tree: Tree, folder: str) -> Mapping[str, str]:
     """The scripts of the package in a folder."""
     manifest = tree.manifest(folder)
-    return manifest.table("scripts") if manifest else {}
+    return manifest.scripts if manifest else {}
 
 
 def _leading(tree: Tree, folder: str) -> tuple[tuple[str, ...], ...]:
@@ -367,6 +377,22 @@ def _leading(tree: Tree, folder: str) -> tuple[tuple[str, ...], ...]:
     script = _scripts(tree, folder).get("test", "")
     before = script.rpartition("&&")[0].strip()
     return (_shell(before, folder),) if before and len(list(commands_of(script))) > 1 else ()
+
+
+def _before_runner(tree: Tree, folder: str) -> tuple[tuple[str, ...], ...]:
+    """What a package's test command runs before its runner, through all scripts that it calls."""
+    parts = leading.before_runner(tree, folder)
+    return tuple(
+        _script(tree, part.folder, part.script) if part.script else _shell(part.text, part.folder) for part in parts
+    )
+
+
+def _for_server(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
+    """What makes the files that a server serves to the tests: the build of the tested package and of the root, and the
+    steps of continuous integration."""
+    tree, homes = case.tree, _homes(case.tree, case.tests) or [case.environment.folder]
+    builds = [(_script(tree, home, name),) for home in homes for name in _made_by(tree, home, ("build",))]
+    yield from filter(None, dict.fromkeys((*builds, tuple(map(_step, jobs.before_tests(tree))))))
 
 
 def _script(tree: Tree, folder: str, name: str) -> tuple[str, ...]:
@@ -519,8 +545,8 @@ def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
 SOURCES = (
     "repair.py", "remedies.py", "infer/focus.py", "missing.py", "linking.py", "hypotheses.py", "observe.py",
     "observe.toml", "probe.cjs", "infer/angular.py", "infer/jobs.py", "infer/shell.py", "infer/ci.toml",
-    "infer/makefiles.py", "infer/place.py", "infer/runner.py", "infer/scripts.py", "infer/uses.py", "infer/words.py",
-    "search.py",
+    "infer/launchers.py", "infer/leading.py", "infer/makefiles.py", "infer/place.py", "infer/runner.py",
+    "infer/scripts.py", "infer/sources.py", "infer/unfolding.py", "infer/uses.py", "infer/words.py", "search.py",
 )  # fmt: skip
 
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import posixpath
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
 from pipeline.build import linking
 from pipeline.build.infer import jobs, scripts, uses
 from pipeline.build.infer.runner import named_configuration
-from pipeline.build.infer.tree import Tree, above
+from pipeline.build.infer.tree import Manifest, Tree, above
 from pipeline.build.infer.uses import Use
 from pipeline.core.texts import parse_json
 from pipeline.ecosystems.runner_folder import all_runners
@@ -51,7 +51,7 @@ class Observation(NamedTuple):
 def run_script(tree: Tree, folder: str, name: str) -> Command | None:
     """The command that runs a script of a package; None if the package has no such script."""
     manifest = tree.manifest(folder)
-    if not manifest or name not in manifest.table("scripts"):
+    if not manifest or name not in manifest.scripts:
         return None
     evidence = f"{posixpath.join(folder, 'package.json')}: scripts.{name}"
     forced = ("--force",) if tree.asks_for_manager(folder) else ()
@@ -60,17 +60,22 @@ def run_script(tree: Tree, folder: str, name: str) -> Command | None:
 
 def commands(tree: Tree, tests: Sequence[str]) -> list[Command]:
     """The commands that may test these files: scripts of the nearest package and of the outermost one (the root), then
-    those of continuous integration."""
+    those of continuous integration, and last the scripts that test a served application."""
+    found = _of_packages(tree, tests, scripts.names)
+    tested = [Command(("sh", "-ec", step.text), step.folder, step.where) for step in jobs.testing(tree)]
+    return [*found[: MOST - 1], *tested, *found[MOST - 1 :], *_of_packages(tree, tests, scripts.end_to_end)][:MOST]
+
+
+def _of_packages(tree: Tree, tests: Sequence[str], named: Callable[[Manifest], Sequence[str]]) -> list[Command]:
+    """The first scripts of the nearest package and of the root, of those that are `named`."""
     folders = [folder for folder in above(tests[0]) if tree.is_package(folder)] if tests else [""]
-    found = [
+    return [
         command
         for folder in dict.fromkeys((*folders[:1], *folders[-1:]))
         if (manifest := tree.manifest(folder))
-        for name in scripts.names(manifest)[:2]
+        for name in named(manifest)[:2]
         if (command := run_script(tree, folder, name))
     ]
-    tested = [Command(("sh", "-ec", step.text), step.folder, step.where) for step in jobs.testing(tree)]
-    return [*found[: MOST - 1], *tested, *found[MOST - 1 :]][:MOST]
 
 
 def observed(sandbox: Sandbox, image: str, tree: Tree, tests: Sequence[str]) -> list[Observation]:

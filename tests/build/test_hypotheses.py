@@ -202,6 +202,52 @@ def test_the_step_that_writes_a_missing_file_comes_first() -> None:
     assert [hypothesis.environment.prepare[0][-1] for hypothesis in found] == [step, "build"]
 
 
+def test_what_called_scripts_run_before_the_runner_is_prepared() -> None:
+    """Only the first command was run; the bundle that the tests load was made by the second one."""
+    scripts = {"test": "yarn lib && yarn test:ci", "test:ci": "yarn lint && yarn bundle && karma start"}
+    kit = {"test": "npm run unit", "preunit": "gen", "unit": "jest"}
+    files = {"kit/package.json": package(name="kit", scripts=kit)}
+    log = "Cannot find module './bundle' from 'src/icon.js'"
+    packages = {"karma": "^6", "jest": "^29"}
+    found = named(case(tree(files, scripts=scripts, devDependencies=packages), log), "prepared")
+    assert [hypothesis.environment.prepare[0][-1] for hypothesis in found] == ["yarn lib", "yarn lib && yarn bundle"]
+    subject = case(tree(files, workspaces=["kit"], scripts=scripts, devDependencies=packages), log, ("kit/a.test.js",))
+    commands = [hypothesis.environment.prepare for hypothesis in named(subject, "prepared")]
+    assert [[argv[-2:] for argv in argvs] for argvs in commands[:2]] == [
+        [("kit", "preunit")],
+        [(".", "yarn lib && yarn bundle")],
+    ]
+
+
+SERVES = "export default defineConfig({ webServer: { command: 'serve dist' } });"
+
+
+@pytest.mark.parametrize(
+    ("configuration", "runner", "made"),
+    [
+        (SERVES, "playwright", [["build"], ["build"], ["npm run icons"]]),
+        (SERVES, "jest", []),
+        ("export default {\n  // webServer: { command: 'serve' }\n};", "playwright", []),
+        ("", "playwright", []),
+    ],
+)
+def test_what_a_server_serves_to_the_tests_is_made(configuration: str, runner: str, made: list[list[str]]) -> None:
+    """The server had nothing to serve, and its log named no file."""
+    packages = {"jest": "^29", "@playwright/test": "^1"}
+    scripts = {"build": "tsc", "pretest": "x", "test:it": "playwright test" if runner == "playwright" else "jest"}
+    files = {
+        "ui/package.json": package(name="ui", scripts={"build": "vite build"}),
+        ".github/workflows/ci.yml": WORKFLOW,
+        "playwright.config.ts": configuration,
+    }
+    root = tree(files, workspaces=["ui"], scripts=scripts, devDependencies=packages)
+    subject = case(root, "Process from config.webServer was not able to start. Exit code: 1", ("ui/a.spec.ts",))
+    assert (subject.environment.runner, subject.is_served) == (runner, bool(made))
+    found = named(subject, "prepared")
+    assert [[argv[-1] for argv in hypothesis.environment.prepare] for hypothesis in found] == made
+    assert next(hypotheses.following(subject, installs=True)).name != "prepared"
+
+
 def test_nothing_is_prepared_unless_the_log_shows_missing_files() -> None:
     assert named(case(tree(scripts={"build": "tsc"}), "expected 1 to be 2"), "prepared") == []
 

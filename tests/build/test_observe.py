@@ -205,6 +205,17 @@ def test_the_commands_of_continuous_integration_are_known() -> None:
     assert [command.argv[-1] for command in observe.commands(tree, ())] == ["npm run test:unit"]
 
 
+@pytest.mark.parametrize(
+    ("others", "seen"),
+    [({}, ["test", "e2e", "visual"]), ({"unit": "mocha"}, ["test", "unit", "e2e"])],
+)
+def test_scripts_for_a_served_application_are_observed_last(others: dict[str, str], seen: list[str]) -> None:
+    """Only such a script may start the runner of the candidate's tests; it was never started."""
+    scripts = {"e2e": "playwright test", "visual": "x", "e2e:ui": "x", "test": "jest"} | others
+    files = {"package.json": json.dumps({"scripts": scripts})}
+    assert [command.argv[-1] for command in observe.commands(Tree(files, files.get), ["a.spec.ts"])] == seen
+
+
 @pytest.mark.parametrize("line", ["", "no json", "[1]", '{"runner": "jest"}', '{"runner": "none", "cwd": "/"}'])
 def test_malformed_finds_are_ignored(line: str) -> None:
     """The probe's output passes through the repository's processes."""

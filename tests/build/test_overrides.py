@@ -105,6 +105,19 @@ def test_an_unusable_override_is_refused_with_its_place(folder: Path, write: Wri
     assert "\n  " in str(error.value), "a hint says what to do"
 
 
+def test_an_interval_of_days_covers_no_candidate_without_a_date(write: Write) -> None:
+    write('[[override]]\nfrom = 2019-01-01\nset.node = "10"\n')
+    assert fixed(factories.make_candidate(1, merged_at="")) == {}
+
+
+def test_a_folder_that_does_not_exist_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a typo, all candidates were built without their overrides."""
+    monkeypatch.setenv("A11Y_BENCH_REPOS", str(folder / "typo"))
+    with pytest.raises(UserError, match="no such folder") as error:
+        read(REPO)
+    assert error.value.field == "A11Y_BENCH_REPOS"
+
+
 def test_without_a_file_there_are_no_overrides() -> None:
     assert fixed(factories.make_candidate(1)) == {}
 

@@ -26,6 +26,7 @@ from pipeline.core.git import open_clone
 from pipeline.core.records import Instance, Rejection, Review
 from pipeline.core.reviews import decide_finally
 from pipeline.core.store import Store, digest, read_records, write_records
+from pipeline.core.work import ENGINES, REMOTE
 from pipeline.execution import images
 from pipeline.sandbox.base import Completed, Workspace
 from pipeline.sandbox.scripted import ScriptedSandbox, succeed
@@ -122,6 +123,26 @@ def test_the_next_candidates_sources_are_added_while_tests_run(bench: Bench, tmp
     sandbox = ScriptedSandbox(tmp_path, run)
     bench.build("menu", "badge", settings=Settings(sandbox, repeats=1), jobs=1)
     assert existing[0] == 2
+
+
+def test_a_build_on_workers_makes_no_layers_here(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The coordinator installed environments that nobody there used, and watched its own disk for them."""
+    sandbox, asked = ScriptedSandbox(tmp_path), list[str]()
+    monkeypatch.setitem(ENGINES, REMOTE, ENGINES["threads"])
+    monkeypatch.setattr("pipeline.build.batch.make_ahead", lambda request: asked.append(request.name))
+    monkeypatch.setattr(sandbox.images, "kept", lambda: asked.append("disk") or [])
+    bench.build("menu", "badge", settings=Settings(sandbox, repeats=1), jobs=1, engine=REMOTE)
+    assert asked == []
+    bench.build("menu", "badge", settings=Settings(sandbox, repeats=2), jobs=1)
+    assert "disk" in asked and len(asked) > asked.count("disk")
+
+
+@pytest.mark.rule("bad-input")
+def test_a_limit_of_the_disk_is_refused_for_workers(bench: Bench) -> None:
+    with pytest.raises(UserError, match="field '--disk': it limits this machine's layers") as error:
+        bench.build("menu", engine=REMOTE, disk=10**9)
+    assert "just build-gc" in str(error.value.hint)
+    assert not (bench.store.root / "02_dataset").exists()
 
 
 def command(bench: Bench) -> list[str]:

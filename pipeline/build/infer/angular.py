@@ -74,7 +74,7 @@ def project(tree: Tree, files: Sequence[str]) -> Project | None:
 def _is_named(tree: Tree, listed: Project) -> bool:
     """Whether the test script of a workspace names a project."""
     manifest = tree.manifest(listed.home)
-    script = manifest.table("scripts").get("test", "") if manifest else ""
+    script = manifest.scripts.get("test", "") if manifest else ""
     return any(listed.name in words for words in commands(script))
 
 

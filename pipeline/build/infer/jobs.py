@@ -72,7 +72,7 @@ def before_tests(tree: Tree) -> list[Step]:
     for file, job in _testing(tree):
         index = next((index for index, step in enumerate(job.steps) if tests(tree, step)), len(job.steps))
         steps = [*(step for name in _needed(file, job) for step in _named(file, name)), *job.steps[:index]]
-        if found := [step for step in steps if _makes(step) and not tests(tree, step) and _known(step)]:
+        if found := [step for step in steps if makes(step) and not tests(tree, step) and _known(step)]:
             return list({(step.text, step.folder): step for step in found}.values())
     return []
 
@@ -90,9 +90,15 @@ def is_other(path: str, name: str) -> bool:
     return bool(re.search(table("ci.toml")["jobs"]["others"], f"{path} {name}", re.IGNORECASE))
 
 
+def makes(step: Step) -> bool:
+    """Whether a command may make files: it neither installs nor checks, and has an effect on them."""
+    words = table("ci.toml")["jobs"]
+    return not re.search(words["installs"], step.text) and not re.search(words["idle"], _QUOTED.sub("", step.text))
+
+
 def _starts_runner(tree: Tree, step: Step) -> bool:
     manifest = tree.manifest(step.folder)
-    named = [word for word in step.text.split() if manifest and word in manifest.table("scripts")]
+    named = [word for word in step.text.split() if manifest and word in manifest.scripts]
     if not manifest or not _CALLS.match(step.text):
         return False
     calls = scripts.calls(tree, step.folder, manifest, tuple(uses.programs()), named)
@@ -129,11 +135,6 @@ def _needed(file: File, job: Job) -> list[str]:
 
 def _named(file: File, name: str) -> Iterator[Step]:
     return (step for job in file.jobs if job.name == name for step in job.steps)
-
-
-def _makes(step: Step) -> bool:
-    words = table("ci.toml")["jobs"]
-    return not re.search(words["installs"], step.text) and not re.search(words["idle"], _QUOTED.sub("", step.text))
 
 
 def _known(step: Step) -> bool:

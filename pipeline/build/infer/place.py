@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, partial
 from typing import Any
 
-from pipeline.build.infer import angular, uses, workspaces
+from pipeline.build.infer import angular, sources, uses, workspaces
 from pipeline.build.infer.scripts import TASKS, calls, end_to_end, started, starts_task
 from pipeline.build.infer.tree import Found, Manifest, Tree, Unsupported, above, table
 from pipeline.build.infer.uses import Use
@@ -63,15 +63,19 @@ def _of_packages(tree: Tree, manifest: Manifest, tests: Sequence[str], fixed: di
 
 
 def alternatives(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterator[Use]:
-    """Every other way in which the packages above these test files could run them, nearest packages first."""
+    """Every other way in which the packages above these test files could run them, nearest packages first, by scripts
+    that test a served application last."""
     tests, named = own_tests(tree, files), workspaces.patterns(tree, manifest)
     imported = _named(tree, tests)
     folders = {folder for file in tests or ["package.json"] for folder in above(file)}
     members = {folder for folder in folders if workspaces.installed(tree, folder, named)}
-    for folder in sorted(members, key=lambda path: (-len(path), path)):
+    homes = sorted(members, key=lambda path: (-len(path), path))
+    for folder in homes:
         found = [*uses.of_package(tree, folder, imported, tests), *uses.of_scripts(tree, folder, tests)]
         yield from found
         yield from (use._replace(folder=below) for use in found if (below := _configured(tree, use, tests)))
+    for folder in homes:
+        yield from uses.of_end_to_end(tree, folder, tests)
 
 
 def _configured(tree: Tree, use: Use, tests: Sequence[str]) -> str:
@@ -112,9 +116,12 @@ def given(tree: Tree, name: str, files: Sequence[str]) -> list[str]:
 
 
 def _is_of_another(tree: Tree, file: str, name: str) -> bool:
-    """Whether a test imports another runner by name, and not this one."""
-    found = {spec.name for spec in all_runners().values() if spec.imports and re.search(spec.imports, tree.text(file))}
-    return bool(found) and name not in found
+    """Whether a test imports another runner, and not this one. A framework of this one (`web-test-runner-jasmine`) is
+    not another."""
+    text, adapter = sources.without_remarks(tree.text(file)), runner(name).adapter
+    named = {spec.name for spec in all_runners().values() if spec.imports and re.search(spec.imports, text)}
+    others = {other for other in named if not (adapter and _is_used(tree, file, adapter.format(runner=other)))}
+    return bool(others) and name not in named
 
 
 def tool_of(tree: Tree, file: str) -> dict[str, Any]:
@@ -133,7 +140,7 @@ def _is_target(tree: Tree, file: str, row: dict[str, Any]) -> bool:
     folders = list(above(file))
     if not any(posixpath.join(folder, row["targets"]) in tree.paths for folder in folders):
         return False
-    script = tree.root().table("scripts").get("test", "")
+    script = tree.root().scripts.get("test", "")
     texts = (script, *(tree.text(posixpath.normpath(word)) for words in commands(script) for word in words))
     calls = re.compile(rf"\b(?:{'|'.join(row['programs'])})\b")
     return any(map(calls.search, texts)) and not _is_configured_above(tree, folders)
@@ -227,7 +234,7 @@ def _last(package: str) -> str:
 
 def _foreign(manifest: Manifest, names: Iterable[str]) -> list[dict[str, str]]:
     """The rows of the tools that the scripts with these names call."""
-    scripts = manifest.table("scripts")
+    scripts = manifest.scripts
     return _rows({program(word) for name in names for words in commands(scripts.get(name, "")) for word in words})
 
 
@@ -237,9 +244,9 @@ def _rows(programs: Collection[str]) -> list[dict[str, str]]:
 
 
 def _nothing(manifest: Manifest) -> str:
-    script = manifest.table("scripts").get("test")
+    script = manifest.scripts.get("test")
     script_note = f"; scripts.test is '{script}'" if script else "; it has no scripts.test"
-    foreign = _foreign(manifest, manifest.table("scripts"))
+    foreign = _foreign(manifest, manifest.scripts)
     calls = "".join(f"; its scripts call {row['tool']}: {row['why']}" for row in foreign)
     return f"package.json names none of: {', '.join(all_runners())}{script_note}{calls}"
 

@@ -163,7 +163,7 @@ def _rank(spec: Spec, path: str) -> tuple[int, bool, str]:
 
 def _configurations(use: Use, spec: Spec) -> Iterator[str]:
     """The words of a call that may be paths of configurations: values of such options, then words that look like one
-    and belong to no option."""
+    and belong to no option. A runner that is given no tests takes a configuration of any name after its command."""
     pairs = list(pairwise(("", *use.call.words)))
     yield from (word.partition("=")[2] for _, word in pairs if word.startswith(_OPTIONS_WITH_VALUE))
     yield from (word for option, word in pairs if option in uses.CONFIGURING)
@@ -171,6 +171,9 @@ def _configurations(use: Use, spec: Spec) -> Iterator[str]:
         name = posixpath.basename(word)
         if option not in spec.keep and not word.startswith("-") and ("conf" in name or spec.name in name):
             yield word
+    if spec.command and not spec.merged("").selection:
+        start = use.call.words.index(spec.command) + 1 if spec.command in use.call.words else 0
+        yield from (word for option, word in pairs[start:] if not (option.startswith("-") or word.startswith("-")))
 
 
 def _bringers(tree: Tree, use: Use, spec: Spec, *manifests: Manifest) -> set[str]:

@@ -2,7 +2,8 @@
 
 A script is read as words (`words`), never run. Variables, folders (`cd ../..`) and words that a script passes to
 another one are recorded with the call. Does not cover shell control flow: the lines of a shell file are read one by
-one, and if none of them calls a program, the file is searched for the programs' names.
+one, and if none of them calls a program, the file is searched for the programs' names. Files for Node are searched, too
+(`launchers` says what they give to a program).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import dropwhile, pairwise, zip_longest
 from typing import NamedTuple
 
-from pipeline.build.infer import makefiles, shell
+from pipeline.build.infer import launchers, makefiles, shell, sources
 from pipeline.build.infer.tree import Manifest, Tree
 from pipeline.build.infer.words import (
     CLOSED,
@@ -55,10 +56,14 @@ _LOADERS: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
 #: extensions of shell files, and of files that Node runs if one of these programs gets them
 _SHELL, _MODULES = ("", ".sh", ".bash"), (".js", ".cjs", ".mjs", ".ts")
 _NODES = frozenset({"node", "babel-node", "ts-node", "tsx"})
+#: their options that take a value
+_WITH_VALUES = ("-r", "--require", "--import", "--loader", "--experimental-loader", "-P", "--project", "--env-file")
 #: words for the arguments of a shell file
 _ARGUMENTS = ("$@", "$*", "${@}", "${*}")
 #: commands that name programs but do not start them
 _IDLE = re.compile(r"(?:echo|printf|rm|mkdir|cp|mv|which) |(?:npm|yarn|pnpm|bun) (?:-\S+ )*(?:install|i|add|ci)\b")
+#: names of configurations, and texts that may be paths
+_CONFIGURED, _PATH = re.compile(r"conf|\.opts$"), re.compile(r"[\w.@/-]{1,200}")
 
 
 class Call(NamedTuple):
@@ -94,7 +99,7 @@ class _Reader(NamedTuple):
 
     def scripts(self, folder: str) -> Mapping[str, str]:
         manifest = self.manifest if folder == self.home else self.tree.manifest(folder)
-        return manifest.table("scripts") if manifest else {}
+        return manifest.scripts if manifest else {}
 
 
 def calls(
@@ -103,10 +108,27 @@ def calls(
     """The calls of these programs by the scripts that test, in order."""
     reader = _Reader(tree, folder, manifest, programs)
     for name in script_names:
-        if name in manifest.table("scripts"):
+        if name in manifest.scripts:
             way = _Way(folder, {}, f"{manifest.path}: scripts.{name}")
             for call in _of_script(reader, name, way):
                 yield call._replace(node=_loaded(call.node, manifest))
+
+
+def of_command(tree: Tree, manifest: Manifest, programs: Sequence[str], command: shell.Command) -> Iterator[Call]:
+    """The calls of these programs by a command in a script of a package."""
+    reader = _Reader(tree, posixpath.dirname(manifest.path), manifest, programs)
+    return _of_text(reader, command.text, _Way(command.folder, {}, manifest.path))
+
+
+def called(words: Sequence[str], scripts: Mapping[str, str]) -> list[str]:
+    """The scripts that a command calls, in its order."""
+    return [name for name, _ in _callees(words, scripts, _Way("", {}, ""))]
+
+
+def is_parallel(words: Sequence[str]) -> bool:
+    """Whether a command runs what it calls side by side."""
+    caller = words[_caller(words) : _caller(words) + 1]
+    return caller in (["run-p"], ["concurrently"]) or not {"-p", "--parallel"}.isdisjoint(words)
 
 
 def started(tree: Tree, manifest: Manifest) -> list[str]:
@@ -117,20 +139,21 @@ def started(tree: Tree, manifest: Manifest) -> list[str]:
 
 def names(manifest: Manifest) -> list[str]:
     """All scripts that may test, the likeliest first, without those that npm runs by itself or that watch."""
-    others = [name for name in manifest.table("scripts") if _TESTS.search(name) and name not in NAMES]
+    others = [name for name in manifest.scripts if _TESTS.search(name) and name not in NAMES]
     return [
-        *(name for name in NAMES if name in manifest.table("scripts")),
+        *(name for name in NAMES if name in manifest.scripts),
         *sorted((name for name in others if not _OTHERS.search(name)), key=lambda name: bool(_LATER.search(name))),
     ]
 
 
 def end_to_end(manifest: Manifest) -> list[str]:
     """The scripts that test a served application, by their names."""
-    return [name for name in manifest.table("scripts") if _END_TO_END.search(name)]
+    return [name for name in manifest.scripts if _END_TO_END.search(name)]
 
 
 def starts_task(manifest: Manifest) -> bool:
-    """Whether the test command starts a program that may start any runner: the base's own log and probe say more."""
+    """Whether the test command starts a program that may start any runner: the base's own log and probe say more. A
+    command that such a program keeps (wireit) counts, too."""
     return bool(_task(manifest))
 
 
@@ -140,7 +163,8 @@ def task_variables(manifest: Manifest) -> dict[str, str]:
 
 
 def _task(manifest: Manifest) -> list[str]:
-    found = commands(manifest.table("scripts").get("test", ""))
+    texts = (table.get("test", "") for table in (manifest.scripts, manifest.table("scripts")))
+    found = (words for text in texts for words in commands(text))
     return next((words for words in found if any(program(word) in TASKS for word in words)), [])
 
 
@@ -303,15 +327,39 @@ def _of_file(reader: _Reader, words: Sequence[str], way: _Way) -> Iterator[Call]
     """The calls of shell files that a command starts, and of files that it runs with Node. They run in the command's
     folder."""
     for index, word in enumerate(words):
-        path = posixpath.normpath(posixpath.join(way.folder, word))
+        path = _file(reader.tree, words, index, way.folder)
+        if not path or path in way.seen:
+            continue
+        env = way.env | assigned(words[:index])
+        further = way._replace(env=env, trail=f"{way.trail}: {path}", seen=(*way.seen, path))
+        text = reader.tree.text(path)
+        if posixpath.splitext(path)[1] in _MODULES:
+            yield from _of_launcher(reader, path, text, further, word.endswith(_MODULES))
+        else:
+            yield from list(_of_lines(reader, text, words[index + 1 :], further)) or _by_name(reader, text, further)
+
+
+def _file(tree: Tree, words: Sequence[str], index: int, folder: str) -> str:
+    """The shell file, or the file for Node, that a word of a command stands for; empty for none. Node finds the file
+    that it runs without its extension, too, or as the `index.js` of a folder."""
+    path = posixpath.normpath(posixpath.join(folder, words[index]))
+    if path in tree.paths:
         end = posixpath.splitext(path)[1]
-        is_of_node = end in _MODULES and not _NODES.isdisjoint(map(program, words[:index]))
-        if path in reader.tree.paths and (end in _SHELL or is_of_node) and path not in way.seen:
-            env = way.env | assigned(words[:index])
-            further = way._replace(env=env, trail=f"{way.trail}: {path}", seen=(*way.seen, path))
-            text = reader.tree.text(path)
-            lines = [] if is_of_node else list(_of_lines(reader, text, words[index + 1 :], further))
-            yield from lines or _by_name(reader, text, further)
+        return path if end in _SHELL or (end in _MODULES and _node(words[:index]) is not None) else ""
+    ends = (*_MODULES, f"/index{_MODULES[0]}") if index == _main(words) else ()
+    return next((f"{path}{end}" for end in ends if f"{path}{end}" in tree.paths), "")
+
+
+def _node(words: Sequence[str]) -> int | None:
+    """The position of the first program that runs files with Node; None if there is none."""
+    return next((index for index, word in enumerate(words) if program(word) in _NODES), None)
+
+
+def _main(words: Sequence[str]) -> int | None:
+    """The position of the file that Node runs: the first word after it that is neither an option nor its value."""
+    node = _node(words)
+    after = () if node is None else range(node + 1, len(words))
+    return next((i for i in after if not words[i].startswith("-") and words[i - 1] not in _WITH_VALUES), None)
 
 
 def _of_lines(reader: _Reader, text: str, handed: Sequence[str], way: _Way) -> Iterator[Call]:
@@ -326,7 +374,53 @@ def _of_lines(reader: _Reader, text: str, handed: Sequence[str], way: _Way) -> I
 
 def _by_name(reader: _Reader, text: str, way: _Way) -> Iterator[Call]:
     """The call of the first program that a file names; its words are unknown."""
+    if name := _first_named(reader, text):
+        yield Call(name, (), way.env, (), f"{way.trail} names {name}")
+
+
+def _first_named(reader: _Reader, text: str) -> str:
+    """The first of the programs that a file names; empty if it names none."""
     named = re.findall(rf"(?<![\w./-])({'|'.join(map(re.escape, reader.programs))})(?![\w-])", text)
-    found = [name for name in named if name not in ("node", "")]
-    if found:
-        yield Call(found[0], (), way.env, (), f"{way.trail} names {found[0]}")
+    return next((name for name in named if name not in ("node", "")), "")
+
+
+def _of_launcher(reader: _Reader, path: str, text: str, way: _Way, is_whole: bool) -> Iterator[Call]:
+    """The call of the first program that a file for Node names, as far as its literals say how it is called. If they do
+    not, only a file that the command names with its extension counts: its configuration may be elsewhere."""
+    name, source = _first_named(reader, text), sources.without_remarks(text)
+    if not name:
+        return
+    found = launchers.command(source, name)
+    words = found or [name]
+    at = next(index for index, word in enumerate(words) if program(word) == name)
+    call = _call(words, at, reader, way._replace(env=way.env | launchers.variables(source)))
+    call = call._replace(evidence=f"{way.trail} names {' '.join(words)}")
+    given = (*call.words, *_named_in(reader.tree, path, source, call, way.folder))
+    if found or given or is_whole:
+        yield call._replace(words=given)
+
+
+def _named_in(tree: Tree, path: str, source: str, call: Call, folder: str) -> tuple[str, ...]:
+    """The words for the only configuration of a runner that a file names, if the runner's call names none."""
+    runner = next((found for found in all_runners().values() if call.program in found.programs), None)
+    if runner is None or (runner.command and runner.command not in call.words[:1]) or _configures(call):
+        return ()
+    texts = {literal.text for literal in sources.literals(source) if _PATH.fullmatch(literal.text)}
+    folders = {folder, posixpath.dirname(path)}
+    paths = {posixpath.normpath(posixpath.join(home, text)) for text in texts for home in folders}
+    found = [named for named in paths if named in tree.paths and _is_configuration(runner, named)]
+    if len(found) != 1:
+        return ()
+    option = "--opts" if found[0].endswith(".opts") else "--config"
+    return option, posixpath.relpath(found[0], folder or ".")
+
+
+def _configures(call: Call) -> bool:
+    """Whether a call names a configuration."""
+    return any(word.partition("=")[0] in CONFIGURING or _CONFIGURED.search(word) for word in call.words)
+
+
+def _is_configuration(runner: Runner, path: str) -> bool:
+    """Whether a file is a runner's configuration: by its name, or because it and its folders name both."""
+    name = posixpath.basename(path)
+    return bool(re.search(runner.configuration, name)) or runner.name in path and bool(_CONFIGURED.search(name))

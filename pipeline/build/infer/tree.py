@@ -5,10 +5,11 @@ from __future__ import annotations
 import posixpath
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from pipeline.build.infer import unfolding
 from pipeline.core.errors import A11yBenchError
 from pipeline.core.texts import parse_json
 
@@ -47,10 +48,15 @@ class Manifest:
         found = self.data.get(key)
         return found if isinstance(found, str) else ""
 
+    @cached_property
+    def scripts(self) -> dict[str, str]:
+        """Its scripts as shell texts, wherever it keeps their commands."""
+        return unfolding.scripts(self.data)
+
     @property
     def is_package(self) -> bool:
         """Whether managers install it: some manifests only say where files are (`main`, `module`)."""
-        return bool(self.text("name") or self.dependencies or self.table("scripts"))
+        return bool(self.text("name") or self.dependencies or self.scripts)
 
     @property
     def programs(self) -> dict[str, str]:

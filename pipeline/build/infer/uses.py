@@ -8,13 +8,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from pipeline.build.infer import angular, scripts
+from pipeline.build.infer import angular, scripts, sources
 from pipeline.build.infer.scripts import CONFIGURING, Call
 from pipeline.build.infer.tree import Found, Manifest, Tree, above
 from pipeline.build.infer.words import is_unknown
 from pipeline.ecosystems import locks
 from pipeline.ecosystems.manager_folder import all_managers
 from pipeline.ecosystems.runner_folder import Runner, Wrapper, all_runners
+
+#: how a call that runs in another folder fits to tests (`_fit`)
+_ELSEWHERE = 4
 
 
 class Use(NamedTuple):
@@ -30,6 +33,7 @@ class Use(NamedTuple):
 def of_package(tree: Tree, folder: str, runners: Collection[str], tests: Sequence[str] = ()) -> list[Use]:
     """The package's uses, the likeliest first: by imports and snapshots of its tests, by its scripts, by its
     dependencies. Of several scripts, the one that names these tests comes first, and one that names only others last.
+    The import of a runner that is only the framework of another one does not count.
     """
     manifest = tree.manifest(folder)
     if manifest is None:
@@ -37,14 +41,22 @@ def of_package(tree: Tree, folder: str, runners: Collection[str], tests: Sequenc
     found = [*of_scripts(tree, folder, tests), *_by_dependencies(tree, folder, manifest, tests)]
     if "node" in runners:
         found.append(Use(folder, "node", "the tests import node:test"))
-    wanted = {*runners, *_with_snapshots(tree, tests)}
+    called = {use.runner for use in found if use.call.program}
+    frameworks = {name for name, runner in all_runners().items() if _is_framework(tree, folder, manifest, runner)}
+    wanted = {*runners} - (frameworks - called) | _with_snapshots(tree, tests)
     return sorted(found, key=lambda use: (use.runner not in wanted, not _of_project(use), _fit(use, folder, tests)))
 
 
 def of_scripts(tree: Tree, folder: str, tests: Sequence[str]) -> list[Use]:
     """The uses by all scripts of a package that may run these tests, the likeliest first."""
     manifest = tree.manifest(folder)
-    return list(_by_scripts(tree, folder, manifest, tests)) if manifest else []
+    return list(_by_scripts(tree, folder, manifest, tests, scripts.names(manifest))) if manifest else []
+
+
+def of_end_to_end(tree: Tree, folder: str, tests: Sequence[str]) -> list[Use]:
+    """The uses by the scripts of a package that test a served application."""
+    manifest = tree.manifest(folder)
+    return list(_by_scripts(tree, folder, manifest, tests, scripts.end_to_end(manifest))) if manifest else []
 
 
 def of_call(folder: str, name: str, call: Call) -> Use:
@@ -86,7 +98,7 @@ def _fit(use: Use, home: str, tests: Sequence[str]) -> int:
     if not named or not tests or any(map(is_unknown, use.call.words)):
         if not tests or not use.folder or use.folder == home:
             return 1
-        return 0 if any(test.startswith(f"{use.folder}/") for test in tests) else 4
+        return 0 if any(test.startswith(f"{use.folder}/") for test in tests) else _ELSEWHERE
     ran = [test for test in tests if any(_names(use.folder, word, test) for word in named)]
     return 0 if len(ran) * 2 >= len(tests) else 2
 
@@ -104,9 +116,9 @@ def _names(folder: str, word: str, test: str) -> bool:
 
 
 def imported(tree: Tree, files: Collection[str]) -> frozenset[str]:
-    """The runners that these tests, as far as they exist before the patch, import by name; one that starts browsers
-    only if it runs more than half of them."""
-    texts = {file: text for file in files if (text := tree.text(file))}
+    """The runners that these tests, as far as they exist before the patch, import by name or by the repository's own
+    module around them; one that starts browsers only if it runs more than half of them."""
+    texts = {file: sources.without_remarks(text) for file in files if (text := tree.text(file))}
     found: set[str] = set()
     for runner in (runner for runner in all_runners().values() if runner.imports):
         own = [file for file, text in texts.items() if re.search(runner.imports, text)]
@@ -242,8 +254,20 @@ def wrappers(manifest: Manifest) -> list[str]:
     return [wrapper.package for _, wrapper in _wrappers() if wrapper.package in manifest.dependencies]
 
 
-def _by_scripts(tree: Tree, folder: str, manifest: Manifest, tests: Sequence[str]) -> Iterator[Use]:
-    for call in scripts.calls(tree, folder, manifest, tuple(programs()), scripts.names(manifest)):
+def _by_scripts(
+    tree: Tree, folder: str, manifest: Manifest, tests: Sequence[str], script_names: Sequence[str]
+) -> Iterator[Use]:
+    """The uses by these scripts. A command that is kept elsewhere than in the scripts may start the tests of many
+    packages: what it calls in folders without any of these tests does not count."""
+    for name in script_names:
+        is_kept = manifest.scripts[name] != manifest.table("scripts").get(name)
+        for use in _of_calls(tree, folder, scripts.calls(tree, folder, manifest, tuple(programs()), (name,)), tests):
+            if not (is_kept and _fit(use, folder, tests) == _ELSEWHERE):
+                yield use
+
+
+def _of_calls(tree: Tree, folder: str, calls: Iterable[Call], tests: Sequence[str]) -> Iterator[Use]:
+    for call in calls:
         for runner, wrapper in started(call):
             if not wrapper or _includes(tree, folder, runner, wrapper, tests):
                 yield Use(folder if call.folder is None else call.folder, runner.name, call.evidence, call, wrapper)

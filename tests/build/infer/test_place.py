@@ -202,6 +202,71 @@ def test_the_import_of_one_test_does_not_decide_for_all(tests: dict[str, bool], 
         assert read(tree(texts | configuration, devDependencies=packages, scripts=scripts), *tests).runner == runner
 
 
+@pytest.mark.parametrize(
+    ("line", "runner"),
+    [
+        ("import { test } from '../../test/playwright/index.js'", "playwright"),
+        ("import { test } from './playwright/test.js'", "playwright"),
+        ('const { test } = require("~/playwright-fixtures")', "playwright"),
+        ('import { test } from "@acme/playwright"', "playwright"),
+        ("import AxeBuilder from '@axe-core/playwright'", "playwright"),
+        ("import '../other/playwright'", "playwright"),
+        ("import { chromium } from 'playwright'", "jest"),
+        ("import { menu } from './playwrights'", "jest"),
+        ("jest.mock('./playwright')", "jest"),
+        ("import { page } from '@vitest/browser-playwright'", "jest"),
+        ("// import { test } from '@playwright/test'", "jest"),
+    ],
+)
+def test_the_repositorys_own_module_around_a_runner_is_recognized(line: str, runner: str) -> None:
+    """Such tests were taken for Jest's. Jest's own tests use the library `playwright`."""
+    packages = {"jest": "^29", "@playwright/test": "^1"}
+    scripts = {"test": "jest", "test:e2e": "playwright test"}
+    test = "apps/docs/menu.test.ts"
+    assert read(tree({test: f"{line};\n"}, devDependencies=packages, scripts=scripts), test).runner == runner
+
+
+def test_scripts_for_a_served_application_are_tried_last() -> None:
+    """Only such a script names the configuration; it was never read."""
+    scripts = {"test": "jest", "e2e": "playwright test -c e2e/pw.config.ts", "unit": "jest -c unit.config.js"}
+    packages = {"jest": "^29", "@playwright/test": "^1"}
+    made = tree({"e2e/pw.config.ts": ""}, devDependencies=packages, scripts=scripts)
+    found = list(place.alternatives(made, made.root(), ["e2e/menu.spec.ts"]))
+    assert found[-1].call.words == ("test", "-c", "e2e/pw.config.ts")
+    assert [use.call.words for use in found].count(found[-1].call.words) == 1
+
+
+WTR = {"@web/test-runner": "^0.18", "web-test-runner-jasmine": "^0.0.6", "jasmine": "^5"}
+
+
+@pytest.mark.parametrize(
+    ("text", "packages", "scripts", "runner"),
+    [
+        ("// import 'jasmine';", WTR, {"test": "toolbox"}, "wtr"),
+        ("import 'jasmine';", WTR, {"test": "wtr"}, "wtr"),
+        ("import 'jasmine';", WTR, {}, "wtr"),
+        ("import 'jasmine';", WTR, {"test": "wtr", "test:node": "jasmine"}, "jasmine"),
+        ("import 'jasmine';", {"@web/test-runner": "^0.18", "jasmine": "^5"}, {"test": "wtr"}, "jasmine"),
+        ("/* import 'jasmine'; */", {"jest": "^29", "jasmine": "^5"}, {"test": "jest"}, "jest"),
+        ("/// <reference types='vitest' />", {"jest": "^29", "vitest": "^2"}, {"test": "jest"}, "vitest"),
+    ],
+)
+def test_neither_a_remark_nor_the_framework_of_a_runner_decides(
+    text: str, packages: dict[str, str], scripts: dict[str, str], runner: str
+) -> None:
+    """Every test had such a remark; Web Test Runner ran them, with Jasmine as its framework."""
+    files = {"web-test-runner.config.js": "", "src/menu_test.js": f"{text}\nimport {{html}} from 'lit';\n"}
+    assert read(tree(files, devDependencies=packages, scripts=scripts), "src/menu_test.js").runner == runner
+
+
+@pytest.mark.parametrize("text", ["// import 'jasmine';", "import 'jasmine';"])
+def test_a_runner_gets_the_tests_of_its_framework(text: str) -> None:
+    made = tree({"menu_test.js": text, "tabs_test.js": ""}, devDependencies=WTR)
+    assert place.given(made, "wtr", ["menu_test.js", "tabs_test.js"]) == ["menu_test.js", "tabs_test.js"]
+    alone = tree({"menu_test.js": "import 'jasmine';", "tabs_test.js": ""})
+    assert place.given(alone, "wtr", ["menu_test.js", "tabs_test.js"]) == ["tabs_test.js"]
+
+
 @pytest.mark.parametrize(("script", "found"), [("toolbox test", True), ("ava", False), ("unknown test", False)])
 def test_a_runner_that_an_unknown_program_includes_is_found(script: str, found: bool) -> None:
     """A company's tool started Jest. Running the base's own command shows how."""

@@ -461,6 +461,26 @@ def test_a_configuration_named_by_the_call_is_used(script: str, configuration: s
 
 
 @pytest.mark.parametrize(
+    ("script", "configuration"),
+    [
+        ("karma start ./scripts/karma/local.js", "./scripts/karma/local.js"),
+        ("karma start scripts/local.js --single-run", "scripts/local.js"),
+        ("karma start scripts/local.js test/karma.conf.js", "test/karma.conf.js"),
+        ("karma start --helper scripts/local.js", "karma.conf.js"),
+        ("karma start scripts/none.js", "karma.conf.js"),
+        ("playwright test scripts/local.js", ""),
+        ("jest scripts/local.js", ""),
+    ],
+)
+def test_a_runner_that_is_given_no_tests_takes_a_configuration_of_any_name(script: str, configuration: str) -> None:
+    """Karma's usual configuration was taken, which another script uses."""
+    names = ("scripts/karma/local.js", "scripts/local.js", "test/karma.conf.js", "karma.conf.js")
+    packages = {"karma": "^6.0.0", "jest": "^29.0.0", "@playwright/test": "^1"}
+    made = tree(dict.fromkeys(names, ""), scripts={"test": script}, devDependencies=packages)
+    assert read(made, "src/menu.test.js").configuration == configuration
+
+
+@pytest.mark.parametrize(
     ("names", "script", "configuration"),
     [
         (("karma-base.conf.js", "karma-ci.conf.js", "karma.conf.js"), "karma start", "karma.conf.js"),

@@ -62,6 +62,91 @@ def test_a_file_that_node_runs_is_searched() -> None:
     assert called({"test": "node b.js && eslint run.js"}, files) == []
 
 
+LAUNCHER = """
+process.env.BABEL_ENV = process.env.BABEL_ENV || "test";
+const options = ["--require", "x"];
+execSync(`NODE_ENV=test mocha --recursive --require dom.js ${files}`, { stdio: "inherit" });
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "path"),
+    [
+        ("node ./scripts/test-unit", "scripts/test-unit.js"),
+        ("node -r esm scripts/test-unit --all", "scripts/test-unit.cjs"),
+        ("A=1 tsx scripts/test-unit", "scripts/test-unit.ts"),
+        ("node --trace scripts", "scripts/index.js"),
+        ("node scripts/test.js", "scripts/test.js"),
+    ],
+)
+def test_what_a_file_of_node_gives_to_the_runner_is_known(script: str, path: str) -> None:
+    """Neither the file without its extension was found, nor the words and variables that it gives to Mocha."""
+    files = {path: LAUNCHER}
+    manifest = Manifest("package.json", {"scripts": {"test": script}})
+    (call,) = calls(Tree(files, files.get), "", manifest, PROGRAMS)
+    assert (call.program, call.words) == ("mocha", ("--recursive", "--require", "dom.js"))
+    assert call.env == {"BABEL_ENV": "test", "NODE_ENV": "test"} | ({"A": "1"} if "A=1" in script else {})
+    assert call.evidence.startswith(f"package.json: scripts.test: {path} names NODE_ENV=test mocha")
+
+
+@pytest.mark.parametrize(
+    "script", ["node build scripts/test", "eslint scripts/test", "node scripts/none", "node -r scripts/test build"]
+)
+def test_only_the_file_that_node_runs_is_found_without_its_extension(script: str) -> None:
+    assert called({"test": script}, {"scripts/test.js": 'run("jest", ["-i"])', "build.js": ""}) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "programs"),
+    [
+        ("scripts/test.js", "require('jest').run(words)", ["jest"]),
+        ("scripts/test", "require('jest').run(words)", []),
+        ("scripts/test", "run('jest', ['--ci'])", ["jest"]),
+    ],
+)
+def test_a_file_without_its_extension_must_say_how_the_runner_is_called(
+    word: str, text: str, programs: list[str]
+) -> None:
+    """It gave Jest a configuration of its own. A package's tests ran at the root until such a file was found."""
+    assert called({"test": f"node {word}"}, {"scripts/test.js": text}) == programs
+
+
+@pytest.mark.parametrize(
+    ("text", "files", "words"),
+    [
+        ('run("mocha"); load("../test/mocha.conf.js")', ["test/mocha.conf.js"], ("--config", "test/mocha.conf.js")),
+        ('run("jest"); load("test/jest.unit.config.js")', ["test/jest.unit.config.js"],
+         ("--config", "test/jest.unit.config.js")),
+        ('run("mocha"); load("test/mocha.opts")', ["test/mocha.opts"], ("--opts", "test/mocha.opts")),
+        ('run("karma", ["start"]); load("./karma.local.js"); load("karma-x.conf.js")', ["karma-x.conf.js"],
+         ("start", "--config", "karma-x.conf.js")),
+        ('run("karma"); load("karma.conf.js")', ["karma.conf.js"], ()),
+        ('run("mocha"); load("webpack.config.js"); load("mocha.js")', ["webpack.config.js", "mocha.js"], ()),
+        ('run("jest"); load("jest.a.conf.js"); load("jest.b.conf.js")', ["jest.a.conf.js", "jest.b.conf.js"], ()),
+        ('run("jest"); load("jest.config.js")', [], ()),
+        ('run("jest", ["-c", "a.json"]); load("jest.config.js")', ["jest.config.js"], ("-c", "a.json")),
+    ],
+)  # fmt: skip
+def test_the_only_configuration_that_a_file_of_node_names_is_used(
+    text: str, files: list[str], words: tuple[str, ...]
+) -> None:
+    """It was lost, and the runner started without it."""
+    texts = {"scripts/test.js": text, **dict.fromkeys(files, "")}
+    manifest = Manifest("package.json", {"scripts": {"test": "node scripts/test.js"}})
+    (call,) = calls(Tree(texts, texts.get), "", manifest, PROGRAMS)
+    assert call.words == words
+
+
+def test_a_file_of_node_runs_in_the_folder_of_its_command() -> None:
+    files = {"scripts/test.js": 'run("mocha"); load("./mocha.conf.js")', "scripts/mocha.conf.js": ""}
+    manifest = Manifest("packages/ui/package.json", {"scripts": {"test": "cd ../.. && node scripts/test"}})
+    (call,) = calls(Tree(files, files.get), "packages/ui", manifest, PROGRAMS)
+    assert (call.folder, call.words) == ("", ("--config", "scripts/mocha.conf.js"))
+    manifest = Manifest("packages/ui/package.json", {"scripts": {"test": "node ../../scripts/test"}})
+    (call,) = calls(Tree(files, files.get), "packages/ui", manifest, PROGRAMS)
+    assert (call.folder, call.words) == (None, ("--config", "../../scripts/mocha.conf.js"))
+
+
 def test_scripts_for_other_kinds_of_tests_come_last() -> None:
     scripts = dict.fromkeys(("test:vrt", "test:a11y", "spec", "unit", "pretest", "test:e2e"), "")
     assert names(Manifest("package.json", {"scripts": scripts})) == ["unit", "spec", "test:vrt", "test:a11y"]

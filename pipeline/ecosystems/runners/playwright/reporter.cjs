@@ -1,7 +1,15 @@
 // Adds the files in which a `beforeAll` or `afterAll` failed to Playwright's own JSON report, which attributes such a
 // failure to the group's first or last test. Must come after the JSON reporter in the list of reporters.
+//
+// Playwright loads it before it starts the server of its configuration (`webServer`), whose command may name programs of
+// packages: like a script of package.json, it finds them on the path.
 "use strict";
 const fs = require("fs");
+const path = require("path");
+
+const above = (folder) => [folder].concat(folder === path.dirname(folder) ? [] : above(path.dirname(folder)));
+const programs = above(process.cwd()).map((folder) => path.join(folder, "node_modules", ".bin"));
+process.env.PATH = programs.concat(process.env.PATH || []).join(path.delimiter);
 
 const inside = (steps) => (steps || []).reduce((all, step) => all.concat(step, inside(step.steps)), []);
 const failed = (step) => step.category === "hook" && step.error && /^(?:before|after)All\b/.test(step.title);
