@@ -89,7 +89,7 @@ class Program(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS:
+        if args and args[0] not in COMMANDS and not ctx.resilient_parsing:
             ctx.fail(f"no command '{args[0]}'; available: {', '.join(COMMANDS)}")
         return super().resolve_command(ctx, args)
 
@@ -114,7 +114,7 @@ def program() -> None:
 def main() -> None:
     """Run the program. Exit codes: 0 success, 1 something failed, 2 bad input (nothing was written), 130 interrupted.
 
-    SIGTERM is handled like Ctrl-C, so that nothing is left behind.
+    SIGTERM stops a command at once, like a second Ctrl-C, and leaves nothing behind.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     gc.set_threshold(GARBAGE)

@@ -107,7 +107,8 @@ def test_an_invalid_amount_is_refused_as_a_limit(run: Run, data: Path, option: s
         (("show", "a/b#1"), "a/b has no dataset"),
         (("schema", "Nothing"), "unknown record 'Nothing'"),
         (("remote", "pull", ""), "'' is not a host"),
-        (("decide", "a/b", "--pr", "1", "--exclude", "x"), "a/b#1 is not collected"),
+        (("decide", "a/b", "--pr", "1", "--exclude", "x"), "a/b is not collected"),
+        (("decide", "a/b", "--pr", "9" * 20, "--exclude", "x"), "is not in the range"),
         (("submission", "verify", "none"), "Directory 'none' does not exist"),
     ],
     ids=lambda arguments: " ".join(arguments) if isinstance(arguments, tuple) else "",
@@ -141,7 +142,7 @@ def test_broken_sums_are_refused(run: Run, data: Path, text: bytes, says: str) -
 def test_a_corrupt_ledger_is_refused(run: Run, data: Path, words: tuple[str, ...]) -> None:
     (data / "ledger.sqlite").write_bytes(b"no database, but longer than its head" * 100)
     code, output = run(*words, "--data", data)
-    assert code == 2 and "ledger.sqlite: no ledger" in output
+    assert code == 2 and "ledger.sqlite: the ledger cannot be read" in output
 
 
 @pytest.mark.rule("bad-input")

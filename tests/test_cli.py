@@ -32,7 +32,9 @@ GROUPS = {
 }
 ALL = [[name] for name in COMMANDS] + [[group, name] for group, names in GROUPS.items() for name in names]
 ELSEWHERE = (["remote", name] for name in ("setup", "run", "status", "logs", "stop"))
+#: those that do not use the user's data directory; the demos have their own (--data)
 WITHOUT_DATA = (
+    *(["demo"], ["pages", "demo"]),
     *([], ["models"], ["schema"], ["select"], ["pages", "check"], ["scheduler"], ["worker"]),
     *(["submission", "verify"], ["submission", "leaderboard"]),
     *ELSEWHERE,

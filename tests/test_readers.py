@@ -31,7 +31,8 @@ from pipeline.core import clones, journal
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, CostRow, Funnel, Instance, Issue, Prediction, Verdict
-from pipeline.core.store import Store, read_json, read_object, read_record, read_records, shown_by
+from pipeline.core.run_record import RunRecord, read_run
+from pipeline.core.store import Store, read_json, read_object, read_record, read_records
 from pipeline.core.subset import read_names
 from pipeline.core.texts import read_table, read_text, read_toml
 from pipeline.core.vendors import VENDORS
@@ -134,7 +135,7 @@ READERS = (
     Reader("a11y-bench/clones.json", _clones, '{"acme/ui": ["/clones/ui"]}', ("acme/ui",)),
     Reader("data/01_raw/acme__ui/source.json", _source, '{"kind": "git", "commit": "HEAD"}', ("commit", "file")),
     Reader("funnel.json", partial(read_record, kind=Funnel), "", tuple(Funnel.model_fields)),
-    Reader("run.json", lambda path: shown_by(path.parent), '{"instances": null}', ("instances",)),
+    Reader("run.json", lambda path: read_run(path.parent), '{"instances": null}', tuple(RunRecord.model_fields)),
     Reader("submission.json", lambda path: bundle.load(path.parent), "", tuple(bundle.Submission.model_fields)),
     Reader("agent.toml", partial(read_manifest, kind=Manifest), VENDORS / "command/agent.toml", ("command", "seconds")),
     Reader("models.yaml", load_models, ONE_MODEL, ("model_list", "model_name", "litellm_params", "model_info")),

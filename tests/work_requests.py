@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.core.cache import cache_root
+from pipeline.core.errors import InfrastructureError
 from pipeline.core.work import Event, Tell
 
 log = logging.getLogger("pipeline.requests")
@@ -17,7 +18,8 @@ log = logging.getLogger("pipeline.requests")
 
 @dataclass(frozen=True)
 class Square:
-    """Squares a number and reports it; `ways` lists what goes wrong on purpose."""
+    """Squares a number and reports it; `ways` is what goes wrong on purpose, or the cause of a failure of the
+    machine."""
 
     number: int
     affinity: str = ""
@@ -36,6 +38,8 @@ class Square:
         if self.ways == "hangs":
             Path(self.folder, f"{self.number}.begun").touch()
             time.sleep(600)
+        if self.ways:
+            raise InfrastructureError("the machine failed", cause=self.ways)
         log.debug("%s in %d", self.name, os.getpid())
         tell(Event(self.name, "ready now", "ready", os.getpid()))
         return self.number**2
@@ -148,6 +152,28 @@ class Reads:
 
     def failed(self, error: Exception) -> str:
         return self.read.failed(error)
+
+
+@dataclass(frozen=True)
+class Sandboxed:
+    """Opens the local sandbox of its machine; returns its number."""
+
+    number: int
+    cache: str
+    affinity: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"sandboxed {self.number}"
+
+    def perform(self, tell: Tell) -> int:
+        from pipeline.sandbox.handle import Handle
+
+        Handle("local", self.cache).sandbox()
+        return self.number
+
+    def failed(self, error: Exception) -> str:
+        return f"{getattr(error, 'cause', type(error).__name__)}: {error}"
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.core.options import (
+    PULL_REQUEST,
     Usd,
     data_option,
     engine_option,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @repos_argument
-@click.option("--pr", "numbers", type=int, multiple=True, help="Only this candidate (repeatable).")
+@click.option("--pr", "numbers", type=PULL_REQUEST, multiple=True, help="Only this candidate (repeatable).")
 @click.option("--reviewed", is_flag=True, help="Only candidates rated super, or reworked (see: a11y-bench triage).")
 @click.option(
     "--repeats",
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 @click.option(
     "--jobs",
     type=click.IntRange(1),
-    help="Candidates in parallel [default: as processors and memory allow]; one more environment is made in advance.",
+    help="Candidates in parallel [default: as processors and memory allow]. One further environment is made ahead.",
 )
 @click.option(
     "--explain",

@@ -39,13 +39,19 @@ class Override(NamedTuple):
         bounds = [bound for bound in (self.first, self.last) if bound is not None]
         point: Any = candidate.number
         if bounds and isinstance(bounds[0], datetime.date):
+            if not candidate.merged_at:
+                return False  # some imported candidates have no date
             point = datetime.date.fromisoformat(candidate.merged_at[:10])
         return (self.first is None or self.first <= point) and (self.last is None or point <= self.last)
 
 
 def folder() -> Path:
-    """The folder of the files: A11Y_BENCH_REPOS, else `repos` beside this module."""
-    return Path(os.environ.get("A11Y_BENCH_REPOS") or FOLDER)
+    """The folder of the files: A11Y_BENCH_REPOS, else `repos` beside this module. Raises UserError if it is none."""
+    chosen = os.environ.get("A11Y_BENCH_REPOS")
+    if chosen and not Path(chosen).is_dir():
+        hint = "name the folder with the overrides, or unset the variable"
+        raise UserError("no such folder", path=Path(chosen), field="A11Y_BENCH_REPOS", hint=hint)
+    return Path(chosen) if chosen else FOLDER
 
 
 def fixed(candidate: Candidate) -> dict[str, tuple[Any, str]]:

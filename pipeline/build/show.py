@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import data_option, repo_argument
+from pipeline.core.options import PULL_REQUEST, data_option, repo_argument
 
 
 @click.command()
 @repo_argument
-@click.option("--pr", "number", type=int, help="Show one candidate: every field with its evidence.")
+@click.option("--pr", "number", type=PULL_REQUEST, help="Show one candidate: every field with its evidence.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one candidate per line.")
 @data_option
 def command(repo: Any, number: int | None, as_json: bool, store: Any) -> None:

@@ -1,6 +1,7 @@
 """What every floor may use. It knows no sandbox, model, runner or stage.
 
 record, records           the base of every record, and all records that cross a stage border
+run_record                what describes a run of predictions (run.json)
 assessment                further findings on a prediction, next to its verdict
 audit                     the result of an audit of our verdicts, and how it is counted
 ratings, reviews          the fields of a rating; what all ratings of a candidate add up to

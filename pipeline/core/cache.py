@@ -7,20 +7,36 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from pipeline.core.errors import UserError
 
 if TYPE_CHECKING:
     import filelock
 
 
 def cache_root() -> Path:
-    """A11Y_BENCH_CACHE, else the platform's cache folder."""
+    """A11Y_BENCH_CACHE, else the platform's cache folder. Raises UserError if there is none."""
     import platformdirs
 
     chosen = os.environ.get("A11Y_BENCH_CACHE")
-    return Path(chosen).absolute() if chosen else Path(platformdirs.user_cache_dir("a11y-bench"))
+    if chosen:
+        return Path(chosen).absolute()
+    with home():
+        return Path(platformdirs.user_cache_dir("a11y-bench"))
+
+
+@contextmanager
+def home() -> Iterator[None]:
+    """Raise UserError if the user has no home folder, as in some containers."""
+    try:
+        yield
+    except RuntimeError as error:
+        hint = "set HOME, or A11Y_BENCH_CACHE and XDG_CONFIG_HOME"
+        raise UserError(f"no home folder is known: {error}", hint=hint) from None
 
 
 def lock(path: Path) -> filelock.BaseFileLock:

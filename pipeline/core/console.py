@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -45,6 +46,11 @@ def say(text: str) -> None:
     click.echo(text, err=True)
 
 
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a stream leads to a terminal. A closed one is None."""
+    return stream is not None and stream.isatty()
+
+
 def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """A table on stdout, with numbers aligned to the right."""
     from rich.console import Console
@@ -56,7 +62,7 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -
         grid.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         grid.add_row(*(visible(runnable(str(cell))) for cell in row))
-    width = None if sys.stdout.isatty() else 140
+    width = None if is_terminal(sys.stdout) else 140
     Console(width=width, markup=False, emoji=False).print(grid)
 
 

@@ -124,11 +124,18 @@ def tree_name(clone: Clone, sha: str) -> str | None:
     return found.name if found else None
 
 
+#: what helps if a clone lacks something
+_FETCH = "fetch it (git fetch --all), or collect from another clone (just collect-run)"
+
+
 def require_commit(clone: Clone, sha: str) -> None:
     """Raise UserError if the clone lacks a commit."""
     if not has_commit(clone, sha):
-        hint = "fetch it (git fetch --all), or collect from another clone (just collect-run)"
-        raise UserError(f"the clone has no commit {sha}", path=clone.place, hint=hint)
+        raise _no_commit(clone, sha)
+
+
+def _no_commit(clone: Clone, sha: str) -> UserError:
+    return UserError(f"the clone has no commit {sha}", path=clone.place, hint=_FETCH)
 
 
 def changed_files(clone: Clone, base: str, head: str) -> list[str]:
@@ -177,7 +184,7 @@ def committed(clone: Clone, sha: str) -> str:
     """The date of a commit (ISO) in its own time zone; empty if it has none. Raises UserError if it is missing."""
     commit = clone.reader.read(f"{sha}^{{commit}}")
     if commit is None:
-        raise UserError(f"the clone has no commit {sha}", path=clone.place)
+        raise _no_commit(clone, sha)
     match = _COMMITTED.search(commit.data)
     if match is None:
         return ""
@@ -214,11 +221,12 @@ def tree(clone: Clone, sha: str) -> tuple[Entry, ...]:
 def _tree(clone: Clone, sha: str) -> tuple[Entry, ...]:
     root = tree_name(clone, sha)
     if root is None:
-        raise UserError(f"the clone has no commit {sha}", path=clone.place)
+        raise _no_commit(clone, sha)
     try:
         entries = tuple(Entry(path, row.mode, row.kind, row.name) for path, row in clone.reader.files(root))
     except KeyError as error:
-        raise UserError(f"the clone lacks a folder of the commit {sha}: {error}", path=clone.place) from None
+        message = f"the clone lacks a folder of the commit {sha}: {error}"
+        raise UserError(message, path=clone.place, hint=_FETCH) from None
     links = {entry.path: entry.name for entry in entries if entry.mode == _LINK}
     check_tree(sha, [entry.path for entry in entries], dict(_contents(clone, links)) if links else {})
     return entries
@@ -252,7 +260,8 @@ def read_blobs(clone: Clone, sha: str, wanted: Callable[[str], bool]) -> Iterato
     blobs = {path: blob for path, blob in _blobs(clone, sha).items() if wanted(path)}
     for path, content in _contents(clone, blobs):
         if content is None:
-            raise UserError(f"the clone lacks the content of {path} ({blobs[path]})", path=clone.place)
+            message = f"the clone lacks the content of {path} ({blobs[path]})"
+            raise UserError(message, path=clone.place, hint=_FETCH)
         yield path, content
 
 

@@ -11,6 +11,9 @@ from typing import Any
 
 import click
 
+#: the number of a pull request; a commit that stands for one has a number of up to 2**53 (docs/mining.md)
+PULL_REQUEST = click.IntRange(1, 2**53)
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -60,7 +63,7 @@ def require_data(folder: Path) -> None:
     if not folder.is_dir():
         from pipeline.core.errors import UserError
 
-        hint = "name the data directory with --data; the first command for a new one is: just collect-run REPO"
+        hint = "name the data directory with --data; a new one begins with: just collect-run REPO --path CLONE"
         raise UserError("no such data directory", path=folder, field="--data", hint=hint)
 
 
@@ -217,7 +220,7 @@ def subset_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--instances", metavar="FILE|LIST", help="Only these instances: a file, or names separated by commas."
         ),
-        click.option("--pr", "numbers", type=int, multiple=True, help="Only this pull request (repeatable)."),
+        click.option("--pr", "numbers", type=PULL_REQUEST, multiple=True, help="Only this pull request (repeatable)."),
     ):
         wrapper = option(wrapper)
     return wrapper

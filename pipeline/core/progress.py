@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from pipeline.core.console import clock, say
+from pipeline.core.console import clock, is_terminal, say
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -39,7 +39,7 @@ class Progress:
         self._view: Live | None = None
 
     def __enter__(self) -> Progress:
-        if sys.stderr.isatty():
+        if is_terminal(sys.stderr):
             self._view = _live(self)
         return self
 

@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import tempfile
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
@@ -107,8 +108,16 @@ def each_record(path: Path, kind: type[R], share: Share = WHOLE) -> Iterator[R]:
         return
     first, step = share
     with reading(path), path.open("rb") as lines:
-        numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+        numbered = ((number, line) for number, line in enumerate(_without_mark(lines, path), 1) if line.strip())
         yield from (parse_record(path, number, line, kind) for number, line in islice(numbered, first, None, step))
+
+
+def _without_mark(lines: Iterable[bytes], path: Path) -> Iterator[bytes]:
+    """The lines without the mark with which some editors begin a file. Raises UserError for that of UTF-16."""
+    for number, line in enumerate(lines):
+        if not number and line.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            raise UserError("the file is not UTF-8", path=path, hint="save it as UTF-8")
+        yield line if number else line.removeprefix(BOM_UTF8)
 
 
 def unique(records: Iterable[R], path: Path, key: tuple[str, ...] = ("instance_id",)) -> Iterator[R]:
@@ -407,7 +416,7 @@ def _hold(path: Path, what: str, seconds: float = 0) -> Iterator[None]:
         with filelock.FileLock(path, timeout=seconds):
             yield
     except filelock.Timeout:
-        hint = "wait for it, or stop it; a lock whose process ended is free by itself"
+        hint = "wait for it or stop it; if its process has ended, the lock is already released"
         raise UserError(f"{what} is under way", path=path, hint=hint) from None
 
 
@@ -440,15 +449,6 @@ def whose_run(folder: Path) -> tuple[str, str]:
 def of_attempt(folder: Path, attempt: int) -> Path:
     """The folder with the records of an attempt, from 1; those of the first are in `folder` itself."""
     return folder if attempt == 1 else folder / "attempts" / str(attempt)
-
-
-def shown_by(run: Path) -> frozenset[str] | None:
-    """The instances that a run of predictions is about, from its `run.json`; None for all."""
-    path = run / "run.json"
-    names = read_object(path).get("instances") if is_there(path) else None
-    if names is not None and not is_list_of_texts(names):
-        raise UserError("not a list of instances", path=path, field="instances", hint="correct it, or remove the run")
-    return None if names is None else frozenset(names)
 
 
 def attempts_in(folder: Path, name: str) -> list[int]:

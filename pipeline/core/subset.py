@@ -50,9 +50,8 @@ class Subset:
         named = bool(self.numbers) or self.names is not None
         found = tuple(instance for instance in dataset if instance.instance_id in wanted or not named)[: self.limit]
         if not found and dataset:
-            raise UserError(
-                f"no instance of {', '.join(map(str, repos))} is selected", hint="see --pr, --instances, --limit"
-            )
+            hint = "--pr, --instances and --limit select nothing in this dataset; check the numbers"
+            raise UserError(f"no instance of {', '.join(map(str, repos))} is selected", hint=hint)
         return found
 
 

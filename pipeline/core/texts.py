@@ -129,6 +129,10 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+#: what PyYAML raises for a text, besides its own errors: for long numbers, deep nesting, and values of a wrong tag
+_FAULTS_OF_YAML = (ValueError, RecursionError, KeyError, AttributeError, IndexError)
+
+
 def parse_yaml(text: str, path: Path, hint: str | None = None, *, plain: Collection[str] | None = None) -> Yaml:
     """The value of a YAML text and its nodes. `plain` names the types that values without quotation marks can have,
     such as `int`; all others are then texts as they are written. Raises UserError with the line for invalid YAML, and
@@ -145,7 +149,7 @@ def parse_yaml(text: str, path: Path, hint: str | None = None, *, plain: Collect
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise UserError(f"invalid YAML: {error.problem}", path=path, line=line, hint=hint) from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # long numbers and deep nesting, too
+    except (yaml.YAMLError, *_FAULTS_OF_YAML) as error:
         raise UserError(f"invalid YAML: {error}", path=path, hint=hint) from None
     for key, earlier in _repeated(found.root):
         line, message = key.start_mark.line + 1, f"'{key.value}' is also in line {earlier.start_mark.line + 1}"

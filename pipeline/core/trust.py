@@ -37,5 +37,5 @@ def require_trust(sandbox: str, trust_local: bool, *commits: str, trusted_patch:
         say("warning: untrusted code runs on this machine, as you, without isolation")
         return
     code = "a model's patch" if not trusted_patch else "code that is not the demo's"
-    hint = "use --sandbox docker, or add --trust-local if you would run this code as yourself"
+    hint = "use --sandbox docker, or add --trust-local if you trust this code with your own user account"
     raise UserError(f"the local sandbox isolates nothing and would run {code}", hint=hint)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from pipeline.core.options import (
+    PULL_REQUEST,
     Group,
     data_option,
     engine_option,
@@ -32,7 +35,7 @@ def command() -> None:
 
 @command.command()
 @repos_argument
-@click.option("--quick", is_flag=True, help="Skip oracle and nop: no tests run.")
+@click.option("--quick", is_flag=True, help="Only check the records; do not run the tests with oracle and nop.")
 @click.option(
     "--stress",
     "repeats",
@@ -204,25 +207,32 @@ def grade(
     if serve == bool(instance and patch) or (serve and not token_file):
         raise click.UsageError("name an INSTANCE and a PATCH, or --serve with the --token-file of an exported folder")
     how = How(open_sandbox(sandbox, cache_root()), DEFAULT, Patience(tries))
-    grader = Grader(store, how, trust_local=trust_local, jobs=jobs)
+    make = partial(Grader, store, how, trust_local=trust_local, jobs=jobs)
     if token_file and serve:
-        _serve(grader, address, token_file)
+        _serve(make(), address, token_file)
     else:
-        _grade(grader, instance, patch)
+        _grade(make, instance, patch)
 
 
-def _grade(grader: Any, instance: str | None, patch: Any) -> None:
+def _grade(make: Callable[[], Any], instance: str | None, patch: Any) -> None:
     """Print the verdict on one patch, and exit with its code."""
     import json
 
-    from pipeline.core.errors import UserError
+    from pipeline.core.console import say
+    from pipeline.core.errors import A11yBenchError, UserError
     from pipeline.dataset.foreign.grader import described
 
     try:
         text = patch.read().decode()
     except UnicodeDecodeError:
         raise UserError("the patch is not UTF-8", path=patch.name, hint="make it with: git diff --binary") from None
-    verdict = described(grader.grade(instance, text))
+    try:
+        verdict = described(make().grade(instance, text))
+    except UserError:
+        raise
+    except Exception as error:  # exit code 1 would say that the patch is not resolved
+        say(f"not evaluated: {error if isinstance(error, A11yBenchError | OSError) else repr(error)}")
+        raise SystemExit(75) from error
     click.echo(json.dumps(verdict, indent=2))
     raise SystemExit(0 if verdict["resolved"] else 75 if verdict["outcome"] == "not_evaluated" else 1)
 
@@ -331,7 +341,7 @@ def agree(repo: Any, path: Path, as_json: bool, store: Any) -> None:
 @force_option
 @data_option
 def lock(repos: Any, output: Path | None, unchecked: bool, force: bool, store: Any) -> None:
-    """Write the lists that may be published.
+    """Write the list of each dataset for publication: facts, without third-party code.
 
     \b
     A list has the facts needed to rebuild a dataset and to check that it is the same, but no patches and no texts of
@@ -342,7 +352,7 @@ def lock(repos: Any, output: Path | None, unchecked: bool, force: bool, store: A
     """
     from pipeline.core.console import say
     from pipeline.core.dataset import built, read_dataset
-    from pipeline.dataset.files import write_new
+    from pipeline.dataset.files import write_all
     from pipeline.dataset.lock import lines
     from pipeline.dataset.references import require
     from pipeline.dataset.set_up import proposed
@@ -351,11 +361,11 @@ def lock(repos: Any, output: Path | None, unchecked: bool, force: bool, store: A
     for repo in built(store, repos):
         instances = read_dataset(store, repo)
         require(store, repo, instances, unchecked=unchecked)
-        lists[repo] = lines(instances, proposed(store, repo, instances))
-    for repo, data in lists.items():
         path = output / f"{repo.slug}.jsonl" if output else store.published(repo)
-        write_new(path, data, replace=force)
-        say(f"{repo}: {path}")
+        lists[path] = lines(instances, proposed(store, repo, instances))
+    write_all(lists, replace=force)
+    for path in lists:
+        say(f"written: {path}")
 
 
 @command.command()
@@ -365,7 +375,9 @@ def lock(repos: Any, output: Path | None, unchecked: bool, force: bool, store: A
     "--github", is_flag=True, help="Take issues from GitHub (GITHUB_TOKEN) and, without --path, the clone too."
 )
 @click.option(
-    "--issues", type=click.Path(path_type=Path, dir_okay=False), help="Issue texts for a clone, as JSON Lines."
+    "--issues",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Issues for a clone, as JSON Lines with number, title and, optionally, body, state and labels.",
 )
 @click.option(
     "--dataset", type=click.Path(path_type=Path), help="The benchmark from which the listed records were imported."
@@ -373,7 +385,7 @@ def lock(repos: Any, output: Path | None, unchecked: bool, force: bool, store: A
 @click.option(
     "--ratings",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Ratings with the statements that reviewers rewrote.",
+    help="Ratings with rewritten statements (from: a11y-bench triage export --status reworked --format metadata).",
 )
 @json_option
 @sandbox_option
@@ -393,7 +405,7 @@ def rebuild(
     jobs: int,
     store: Any,
 ) -> None:
-    """Rebuild the dataset of a list.
+    """Rebuild a dataset from its list, and report every difference.
 
     \b
     Collects and builds what LOCK lists, and names every fact that differs.
@@ -411,7 +423,7 @@ def rebuild(
 
     repo, entries = read_list(file)
     settings = Settings(open_sandbox(sandbox, cache_root()))
-    clone = path or (clone_of(store, repo) if github else None)
+    clone = path or (clone_of(store, repo, entries) if github else None)
     source = source_of(repo, entries, clone, issues, dataset, github=github)
     differences = make_again(
         store, source, repo, entries, settings, ratings=ratings, jobs=jobs, trust_local=trust_local
@@ -423,7 +435,7 @@ def rebuild(
 
 @command.command()
 @repos_argument
-@click.option("--pr", "numbers", type=int, multiple=True, help="Only this instance (repeatable).")
+@click.option("--pr", "numbers", type=PULL_REQUEST, multiple=True, help="Only this instance (repeatable).")
 @click.option(
     "--variants", type=click.IntRange(1), default=20, show_default=True, help="Variants of each kind per instance."
 )

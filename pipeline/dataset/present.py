@@ -84,6 +84,7 @@ def agreement(compared: Sequence[Agreement], problems: Sequence[Exception], *, a
         click.echo(
             f"{sums.qualified} of {sums.instances} qualify; of these {sums.agree} agree in every test, "
             f"{sums.explained} differ and are explained"
+            + (f", {sums.nothing} have nothing to compare" if sums.nothing else "")
         )
     for problem in problems:
         say(f"left out: {problem}")

@@ -13,7 +13,7 @@ from pipeline.core.console import counted, say
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Verdict
-from pipeline.core.store import Store, digest, each_record, read_object
+from pipeline.core.store import Store, digest, each_record
 from pipeline.evaluate import kept
 from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.grade import law_for
@@ -28,7 +28,7 @@ def require(store: Store, repo: Repo, instances: Sequence[Instance], *, unchecke
     doubted = set().union(*found.values())
     reasons = "; ".join(f"{reason}: {_shortened(names)}" for reason, names in found.items())
     share = f"{len(doubted)} of {counted(len(instances), 'instance')}"
-    message = f"{repo}: oracle and nop do not vouch for {share}: {reasons}"
+    message = f"{repo}: {share} without current proof that oracle resolves them and nop does not: {reasons}"
     if not unchecked:
         raise UserError(message, hint=_hint(repo, any(instance.stale for instance in instances)))
     say(f"warning: {message}")
@@ -50,7 +50,7 @@ def _of_reference(store: Store, repo: Repo, instances: Sequence[Instance], refer
     """Instance and reason for each that a reference does not vouch for."""
     folder = Subject(repo, reference, reference).folder(store)
     verdicts = {verdict.instance_id: verdict for verdict in each_record(folder / "verdicts.jsonl", Verdict)}
-    runs = read_object(folder / "runs.json") if (folder / "runs.json").exists() else {}
+    runs = kept.names(folder / "runs.json") if (folder / "runs.json").exists() else {}
     for instance in instances:
         name, verdict = instance.instance_id, verdicts.get(instance.instance_id)
         patch = instance.fix_patch if reference == "oracle" else ""

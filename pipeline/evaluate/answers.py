@@ -9,7 +9,8 @@ from pathlib import Path
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.records import Instance, Prediction
-from pipeline.core.store import Store, attempts_in, each_record, of_attempt, read_object, shown_by, unique
+from pipeline.core.run_record import read_run
+from pipeline.core.store import Store, attempts_in, each_record, of_attempt, read_object, unique
 from pipeline.llm.unanswered import OWN_FAULTS, failures
 
 
@@ -75,7 +76,8 @@ def read_answers(store: Store, subject: Subject) -> Answers:
     }
     metadata = path.with_name("metadata.json")
     failures = {name: cause for name, cause in _unanswered(metadata).items() if cause not in OWN_FAULTS}
-    return Answers(run, path, by_id, failures, shown_by(folder / run))
+    shown = read_run(folder / run).instances
+    return Answers(run, path, by_id, failures, None if shown is None else frozenset(shown))
 
 
 def failed(run: Path) -> set[str]:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.core.errors import UserError
-from pipeline.core.store import Store, read_object
+from pipeline.core.run_record import read_run
+from pipeline.core.store import Store
 from pipeline.core.texts import read_text
 from pipeline.evaluate.answers import Subject
 
@@ -24,7 +25,7 @@ def chosen(store: Store, subject: Subject, settings: Path | None, models: Path |
     shaping = _listed(models, subject.model) if models else None
     folder = store.predictions(subject.repo, subject.agent, subject.model)
     for path in sorted(folder.glob("*/run.json"), reverse=True):
-        shaped = read_object(path).get("shaped_by") or {}
+        shaped = read_run(path.parent).shaped_by
         has_settings = text is None or shaped.get("settings_text") == text
         if has_settings and (shaping is None or _shaping(shaped.get("model")) == shaping):
             return replace(subject, run=path.parent.name)

@@ -22,9 +22,13 @@ A_FILE = click.Path(path_type=Path, dir_okay=False)
     help="Predictions of another harness, as JSON Lines or JSON in SWE-bench's format; --agent names that harness.",
 )
 @click.option(
-    "--models", type=A_FILE, help="Only a run with MODEL as this model list has it [default: the newest run]."
+    "--models", type=A_FILE, help="Evaluate the newest run made with this list's entry for MODEL [default: the newest]."
 )
-@click.option("--settings", type=A_FILE, help="Only a run with these settings of the agent [default: the newest run].")
+@click.option(
+    "--settings",
+    type=A_FILE,
+    help="Evaluate the newest run made with exactly this settings file [default: the newest].",
+)
 @click.option("--budget", type=Usd(), help="Has no effect, since no model is asked; accepted as for `predict`.")
 @engine_option
 def command(

@@ -23,7 +23,8 @@ from pipeline.core.dataset import read_dataset
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, parse_instance_id
 from pipeline.core.records import Prediction
-from pipeline.core.store import Store, digest, now, read_json, write_json, write_records
+from pipeline.core.run_record import read_run
+from pipeline.core.store import Store, digest, now, write_json, write_records
 from pipeline.core.texts import RepeatedKey, parse_json, read_text
 from pipeline.evaluate.answers import Subject
 
@@ -106,19 +107,19 @@ def adopted(store: Store, subject: Subject, path: Path) -> Iterator[Subject]:
 def _write(store: Store, subject: Subject, path: Path, predictions: list[ForeignPrediction]) -> Subject:
     folder = store.predictions(subject.repo, subject.agent, subject.model)
     key = digest(sorted((prediction.instance, prediction.patch) for prediction in predictions))
-    latest = max(folder.glob("*/run.json"), default=None)
-    if latest and read_json(latest).get("digest") == key:
-        return replace(subject, run=latest.parent.name)
-    run = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    origin: dict[str, Any] = {"model_name_or_path": subject.model, "agent": subject.agent, "run": run}
     with store.lock("predict", subject.repo, subject.agent, subject.model):
+        latest = max(folder.glob("*/run.json"), default=None)
+        if latest and read_run(latest.parent).digest == key:
+            return replace(subject, run=latest.parent.name)
+        run = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+        origin: dict[str, Any] = {"model_name_or_path": subject.model, "agent": subject.agent, "run": run}
         records = [
             Prediction(instance_id=prediction.instance, model_patch=prediction.patch, **origin)
             for prediction in predictions
         ]
         about = {"repo": str(subject.repo), "agent": subject.agent, "model": subject.model, "digest": key}
-        write_json(folder / run / "run.json", {**about, "foreign": path.name, "instances": None, "started": now()})
         write_records(folder / run / "predictions.jsonl", records)
+        write_json(folder / run / "run.json", {**about, "foreign": path.name, "instances": None, "started": now()})
     return replace(subject, run=run)
 
 

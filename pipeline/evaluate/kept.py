@@ -9,15 +9,17 @@ or grading gives new verdicts without running anything.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.patches import select
 from pipeline.core.records import Identity, Instance
-from pipeline.core.store import Unit, digest
+from pipeline.core.store import Unit, digest, read_object
 from pipeline.ecosystems.protection import protected
 from pipeline.execution.counter import KINDS
 from pipeline.execution.law import of_run
@@ -26,6 +28,15 @@ from pipeline.execution.run import PatchRun, TestRun, pack, unpack
 from pipeline.sandbox.base import Limits
 
 NAME, AGAIN = "tests", "repeat"
+
+
+def names(path: Path) -> dict[str, str]:
+    """The names of kept runs by instance, from a `runs.json`. Raises UserError with file and field."""
+    found = read_object(path)
+    for instance, name in found.items():
+        if not (isinstance(name, str) and re.fullmatch("[0-9a-f]+", name)):
+            raise UserError("not the name of a kept run", path=path, field=instance, hint="evaluate the run again")
+    return found
 
 
 def unit_of(data: Path, repo: Repo, name: str, kind: str = "runs") -> Unit:

@@ -7,6 +7,7 @@ writes. A prediction without a stored run, or whose run was made from other inpu
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -16,7 +17,7 @@ from pipeline.core.cycles import no_cycles
 from pipeline.core.dataset import missing
 from pipeline.core.errors import UserError
 from pipeline.core.records import Instance, Outcome, Verdict
-from pipeline.core.store import Share, Store, each_record, read_object, unique
+from pipeline.core.store import Share, Store, each_record, unique
 from pipeline.evaluate import kept
 from pipeline.evaluate.answers import Subject, read_answers
 from pipeline.evaluate.grade import Graded, lacking, of_tested, sign, without_run
@@ -33,7 +34,7 @@ def regrade(store: Store, subject: Subject) -> list[Verdict]:
     """
     path = store.dataset(subject.repo)
     processes = min(os.cpu_count() or 1, 1 + len(_run_names(store, subject)) // SHARE)
-    with ProcessPoolExecutor(processes) as pool:
+    with ProcessPoolExecutor(processes, initializer=_ignore_interrupts) as pool:
         shares = list(pool.map(partial(_graded, store, subject), [(index, processes) for index in range(processes)]))
     if not any(shares):
         raise missing(store, subject.repo)
@@ -41,6 +42,11 @@ def regrade(store: Store, subject: Subject) -> list[Verdict]:
     with store.lock("evaluate", subject.repo, subject.agent, subject.model):
         write(store, subject, verdicts)
     return verdicts
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C is for the command, which then ends its processes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _graded(store: Store, subject: Subject, share: Share) -> list[Verdict]:
@@ -67,7 +73,7 @@ def _run_names(store: Store, subject: Subject) -> dict[str, str]:
     if not path.exists():
         hint = f"run: just eval-run {subject.repo} {subject.model} --agent {subject.agent}"
         raise UserError("nothing was evaluated", path=path, hint=hint)
-    return read_object(path)
+    return kept.names(path)
 
 
 def _stored(store: Store, instance: Instance, patch: str, names: Mapping[str, str]) -> Graded:

@@ -104,7 +104,8 @@ class RunPatch:
         recipe = images.recipe(clone, instance.environment, instance.base.sha, instance.manifests)
         if recipe.image != instance.image:
             hint = f"run: just build-run {instance.repository} --pr {instance.number}"
-            raise UserError("the clone gives another image than the dataset names", field="image", hint=hint)
+            message = "this clone and program would make another image than the one that the instance qualified with"
+            raise UserError(message, field="image", hint=hint)
         image = images.ensure(sandbox, clone, recipe, lambda text: tell(Event(self.name, text)))
         tell(Event(self.name, kind="ready"))
         ran = image.ran.within(vars(self.limits))

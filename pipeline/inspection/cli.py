@@ -28,13 +28,15 @@ def list_runs(as_json: bool, store: Any) -> None:
     from pipeline.inspection.reading import seen_runs, sent_by
 
     runs, sent = seen_runs(store), sent_by(store)
-    newest = {run.folder.parent: run for run in runs}
-    rows = [run.row(sent, newest[run.folder.parent] is run) for run in runs]
+    newest = list({run.folder.parent: run for run in runs}.values())
     header = ("repository", "agent", "model", "run", "answers", "attempts", "resolved", "USD")
+    found = [dict(zip(header, run.row(sent), strict=True)) | {"newest": run in newest} for run in runs]
     if as_json:
-        click.echo(json.dumps([dict(zip(header, row, strict=True)) for row in rows], indent=2))
-    else:
-        table("Runs", header, rows)
+        click.echo(json.dumps(found, indent=2))
+        return
+    for row in found:
+        row["run"] += "" if row["newest"] else " (older)"
+    table("Runs", header, [[row[name] for name in header] for row in found])
 
 
 @command.command()
@@ -46,9 +48,10 @@ def show(run: str, store: Any) -> None:
     from pipeline.inspection.reading import find_run
 
     found = find_run(store, run)
-    shaped = dict(found.metadata.get("shaped_by", {}))
-    text = shaped.pop("settings_text", "")
-    click.echo(f"{found.address}\n{json.dumps({**found.metadata, 'shaped_by': shaped}, indent=2)}")
+    shaped = dict(found.about.shaped_by)
+    text = str(shaped.pop("settings_text", ""))
+    about = found.about.model_dump(mode="json", exclude_unset=True) | {"shaped_by": shaped}
+    click.echo(f"{found.address}\n{json.dumps(about, indent=2)}")
     if text:
         click.echo(visible(f"settings:\n{text.rstrip()}"))
     for attempt in found.attempts:
@@ -84,7 +87,7 @@ def compare(first: str, second: str, store: Any) -> None:
     alike = len(first_outcomes.keys() | second_outcomes.keys()) - len(rows)
     compared = "attempt" if len(attempts) > 1 else "instance"
     click.echo(f"{counted(len(rows), compared)} with different outcomes, {alike} with the same")
-    before, after = (_lines(run.metadata) for run in (first_run, second_run))
+    before, after = (_lines(run.about.shaped_by) for run in (first_run, second_run))
     for line in difflib.unified_diff(before, after, first_run.address, second_run.address, lineterm="", n=1):
         click.echo(line)
 
@@ -99,9 +102,8 @@ def _outcomes(run: Any, attempts: list[int], is_own: bool) -> dict[str, str]:
     }
 
 
-def _lines(metadata: dict[str, Any]) -> list[str]:
+def _lines(shaped: dict[str, Any]) -> list[str]:
     """The settings and versions that shaped a run, as lines of JSON; the text of settings is split into lines."""
-    shaped = metadata.get("shaped_by", {})
     settings = {**shaped, "settings_text": str(shaped.get("settings_text", "")).splitlines()}
     return json.dumps(settings, indent=1, sort_keys=True).splitlines()
 

@@ -16,7 +16,8 @@ from pipeline.core.console import say
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.records import REPAIR, Outcome, Prediction, Verdict
-from pipeline.core.store import Store, attempts_in, of_attempt, read_object, read_records, whose_run
+from pipeline.core.run_record import read_run
+from pipeline.core.store import Store, attempts_in, of_attempt, read_records, whose_run
 from pipeline.llm.costs import requests
 from pipeline.llm.experiment import SHARED
 from pipeline.llm.ledger import Request
@@ -33,8 +34,7 @@ class Run:
         if repo is None:
             raise UserError("the folder is not named after a repository", path=folder.parents[1])
         self.repo = repo
-        about = folder / "run.json"
-        self.metadata = read_object(about) if about.exists() else {}
+        self.about = read_run(folder)
 
     @property
     def name(self) -> str:
@@ -82,13 +82,13 @@ class Run:
         answers = {prediction.answer for prediction in predictions}
         if "" in answers:
             return None
-        shared = SHARED, self.metadata.get("experiment")
+        shared = SHARED, self.about.experiment
         own = (
             request for request in sent if request.answer in answers or (request.holder, request.experiment) == shared
         )
         return total(request.cost_usd for request in own)
 
-    def row(self, sent: Sequence[Request], newest: bool) -> tuple[Any, ...]:
+    def row(self, sent: Sequence[Request]) -> tuple[Any, ...]:
         """The run's row in the list."""
         verdicts = self.verdicts()
         resolved = sum(verdict.outcome is Outcome.RESOLVED for verdict in verdicts.values())
@@ -96,7 +96,7 @@ class Run:
         owner = str(self.repo), self.agent, self.model
         counts, cost = (len(self.predictions()), len(self.attempts)), self.cost(sent)
         shown_cost = "-" if cost is None else f"{cost:.4f}"
-        return *owner, self.name + ("" if newest else " (older)"), *counts, judged, shown_cost
+        return *owner, self.name, *counts, judged, shown_cost
 
 
 def seen_runs(store: Store) -> list[Run]:

@@ -6,6 +6,7 @@ mode, and no secret in the file. Writes nothing.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from typing import Any
 from pipeline.core.amounts import amount
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.shipped import ROOT
+from pipeline.core.store import is_list_of_texts
 from pipeline.core.texts import parse_yaml, read_text
 from pipeline.llm.prices import Price
 from pipeline.llm.turns import NO_KEY, OF_RESPONSES, PACES, SENT
@@ -49,6 +51,8 @@ LIMITS = ("max_parallel_requests", *PACES)
 CHOICES = "max_choices"
 #: the field of `model_info` that says whether requests are sent in batches, and the providers that can be asked so
 BATCH, OF_BATCHES = "batch", "openai/"
+#: what an entry says with true or false
+FLAGS = (BATCH, "supports_vision", "scripted")
 #: seconds for an answer, including the gateway's retries; and for a batch, which a provider answers within a day
 TIME_LIMIT, BATCH_LIMIT = 1800, 90_000
 #: fields of `model_info` with the most tokens of a prompt and of an answer
@@ -154,7 +158,7 @@ class ModelList:
         if kind and model.kind != kind:
             raise unknown(f"{kind} model", name, [other.name for other in self.models.values() if other.kind == kind])
         if missing := model.missing(environ):
-            hint = f"set it before the command; the model list is {self.path}"
+            hint = f"run: export {missing[0]}=..., then the same command; the model list is {self.path}"
             raise UserError(f"model '{name}' needs the environment variable {missing[0]}", hint=hint)
         return model
 
@@ -180,7 +184,8 @@ def _entries(path: Path, text: str) -> list[tuple[int, Any]]:
     if not isinstance(content, dict) or list(content) != ["model_list"] or not isinstance(content["model_list"], list):
         hint = "the gateway makes LiteLLM's other settings itself; those of one model go into its litellm_params"
         raise UserError("a list `model_list` is expected, and nothing else", path=path, field="model_list", hint=hint)
-    lines = [node.start_mark.line + 1 for node in root.value[0][1].value]
+    (nodes,) = (value for key, value in root.value if key.value == "model_list")
+    lines = [node.start_mark.line + 1 for node in nodes.value]
     return list(zip(lines, content["model_list"], strict=True))
 
 
@@ -227,7 +232,11 @@ def _model(location: _Location, entry: Any) -> Model:
     for length in TOKENS:
         if info.get(length) is not None and (type(info[length]) is not int or info[length] < 1):
             raise location.error(f"model_info.{length}", f"'{info[length]}' is not a number of tokens", "write 128000")
+    for flag in FLAGS:
+        if type(info.get(flag, False)) is not bool:
+            raise location.error(f"model_info.{flag}", f"'{info[flag]}' is neither true nor false")
     _check_batch(location, parameters, info)
+    _check_sampling(location, parameters)
     return Model(name, kind, _prices(location, info), info.get("scripted") is True, variables, limits, entry)
 
 
@@ -238,9 +247,18 @@ def _check_key(location: _Location, parameters: dict[str, Any]) -> None:
         raise location.error("litellm_params.api_key", "a key must not be written in this file", hint)
 
 
+def _check_sampling(location: _Location, parameters: dict[str, Any]) -> None:
+    for name in ("temperature", "top_p"):
+        value = parameters.get(name, 0)
+        if type(value) not in (int, float) or not 0 <= value < math.inf:
+            raise location.error(f"litellm_params.{name}", f"'{value}' is not a number from 0")
+    dropped = parameters.get("additional_drop_params") or []
+    if not is_list_of_texts(dropped):
+        hint = "write [seed, stop]"
+        raise location.error("litellm_params.additional_drop_params", f"'{dropped}' is not a list of names", hint)
+
+
 def _check_batch(location: _Location, parameters: dict[str, Any], info: dict[str, Any]) -> None:
-    if type(info.get(BATCH, False)) is not bool:
-        raise location.error(f"model_info.{BATCH}", f"'{info[BATCH]}' is neither true nor false")
     if info.get(BATCH) and info["mode"] != "chat":
         raise location.error(f"model_info.{BATCH}", "only chats are sent in batches", "leave it out")
     if info.get(BATCH) and not parameters["model"].startswith(OF_BATCHES):

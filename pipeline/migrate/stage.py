@@ -27,10 +27,12 @@ from pipeline.core.store import (
     new_stamp,
     parse_record,
     read_json,
+    read_object,
     schema_of,
     write_bytes,
     write_json,
 )
+from pipeline.core.texts import read_text
 from pipeline.dataset.lock import Lock
 from pipeline.llm.ledger import Ledger
 from pipeline.llm.ledger_file import readable
@@ -85,7 +87,7 @@ class Migration:
         """Outcomes of candidates: without a law, so that the next build decides them again."""
         count = 0
         for path in self._found("02_dataset/*/units/*/manifest.json"):
-            manifest = read_json(path)
+            manifest = read_object(path, "result")
             kind = Rejection if "reason" in manifest["result"] else Instance
             new = _valid(path, 1, manifest["result"], kind)
             if new != manifest["result"]:
@@ -188,7 +190,7 @@ class Migration:
 
     def _rename_inputs(self, path: Path, renamed: Renamed) -> dict[str, str]:
         """Rename the inputs in a unit's manifest to their new digests."""
-        manifest = read_json(path)
+        manifest = read_object(path, "inputs")
         inputs = {name: renamed.get(value, value) for name, value in manifest["inputs"].items()}
         if inputs != manifest["inputs"]:
             self._replace(path, _json(manifest | {"inputs": inputs}))
@@ -246,8 +248,8 @@ class Migration:
     def _costs(self) -> int:
         if not self.store.costs.exists():
             return 0
-        with self.store.costs.open(encoding="utf-8", newline="") as lines:
-            header, *rows = [*csv.reader(lines)] or [["track"]]
+        lines = io.StringIO(read_text(self.store.costs), newline="")
+        header, *rows = [*csv.reader(lines)] or [["track"]]
         if "track" in header:
             return 0
         text = io.StringIO()

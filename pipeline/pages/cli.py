@@ -151,15 +151,19 @@ def _generation(
 def models_of(path: Path) -> list[str]:
     """The names in a file of models: in the public harness's format, or a model list. Raises UserError."""
     from pipeline.core.errors import UserError
+    from pipeline.core.store import is_list_of_texts
     from pipeline.core.texts import parse_yaml, read_text
 
     hint = "write 'models:' and, below it, '- name: NAME' for each model"
     data = parse_yaml(read_text(path), path, hint).value
     try:
         entries = data.get("models") or data.get("model_list")
-        return [entry.get("name") or entry["model_name"] for entry in entries]
+        names = [entry.get("name") or entry["model_name"] for entry in entries]
+        if not is_list_of_texts(names):
+            raise TypeError("a name is a text")
     except (AttributeError, KeyError, TypeError) as error:
         raise UserError(f"not a list of models: {error}", path=path, hint=hint) from None
+    return names
 
 
 @command.command(name="eval")
@@ -224,8 +228,6 @@ def report(name: str, against: str, ks: tuple[int, ...], store: Any) -> None:
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("data/demo/out/pages"),
     show_default=True,
-    envvar="A11Y_BENCH_DATA",
-    show_envvar=True,
     help="The data directory of the demo.",
 )
 def demo(jobs: int | None, data: Path) -> None:

@@ -31,7 +31,12 @@ def _timeout(_context: click.Context, _parameter: click.Parameter, value: float 
 @click.option("--judge-model", default="", help="The judge [default: the configuration's, or the model itself].")
 @click.option("--no-llm-judge", is_flag=True, help="Ask no judge; its weight goes to the other parts.")
 @click.option("--no-eval", is_flag=True, help="Only let the model answer, and score nothing.")
-@click.option("--config", "configuration", type=_FILE, help="A configuration as YAML.")
+@click.option(
+    "--config",
+    "configuration",
+    type=_FILE,
+    help="YAML with use_llm_judge, judge_model, default_model and timeout.",
+)
 @click.option("--extract", "results", type=_FILE, help="Only write the HTML from a JSON file of results to --output.")
 @click.option(
     "--output",

@@ -50,7 +50,7 @@ STEPS = ("preprocess", "runtime", "postprocess")
 @click.option(
     "--filter-tests",
     is_flag=True,
-    help="Of the agent's patches, choose the one that breaks the fewest existing tests; needs an engine.",
+    help="Of the agent's patches, choose the one that breaks the fewest existing tests; needs a container engine.",
 )
 @click.option("--step", type=click.Choice(STEPS), help="Only this step [default: all three in order].")
 @click.option("--fresh", is_flag=True, help="Request all answers again, in a new run.")
@@ -110,7 +110,8 @@ def _predictor(
     if model in REFERENCES:
         require_agent(agent)
         if settings and not settings.is_file():
-            raise UserError("no such settings file", path=settings, field="--settings")
+            hint = "name an existing file, or leave --settings out"
+            raise UserError("no such settings file", path=settings, field="--settings", hint=hint)
     how = {"models": models or SHIPPED, "settings": settings, **options}
     tester = open_sandbox("docker", cache_root()) if filter_tests else None
     return Predictor(store, repo, agent_of(agent, model), model, **how, tester=tester)

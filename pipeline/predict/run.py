@@ -19,7 +19,8 @@ from pipeline.core.cache import cache_root
 from pipeline.core.dataset import read_dataset
 from pipeline.core.errors import UserError
 from pipeline.core.records import Instance, Prediction
-from pipeline.core.store import Store, Unit, digest, now, of_attempt, read_field, read_object, read_records, write_json
+from pipeline.core.run_record import RunRecord, read_run
+from pipeline.core.store import Store, Unit, digest, now, of_attempt, read_records, write_json
 from pipeline.core.subset import ALL, Subset
 from pipeline.llm.experiment import Experiment
 
@@ -124,26 +125,26 @@ def open_run(store: Store, experiment: Experiment, wanted: Wanted = PLAIN) -> Ru
     """
     dataset, key = read_dataset(store, experiment.repository), run_digest(experiment, wanted.chooses)
     chosen, latest = wanted.subset.of(dataset), newest(store, experiment)
-    before = read_object(latest / "run.json") if latest and not wanted.fresh else {}
-    if latest and before and before.get("digest") != key and experiment.name:
-        hint = "give another --name, or --fresh; `a11y-bench runs remove` takes a run away"
+    before = read_run(latest) if latest and not wanted.fresh else RunRecord()
+    continues = before.digest == key
+    if latest and before.digest and not continues and experiment.name:
+        hint = "give another --name, start again with --fresh, or archive the run: a11y-bench runs remove RUN"
         raise UserError(
             f"other settings already have the name '{experiment.name}'", path=latest / "run.json", hint=hint
         )
-    continues = before.get("digest") == key
     started = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     folder = latest if latest and continues else _folder(store, experiment) / started
     names = None if wanted.subset.is_all else [instance.instance_id for instance in chosen]
     about = {
         **_described(experiment, wanted),
         "digest": key,
-        "instances": _both(before, names) if continues else names,
-        "attempts": max(wanted.attempts, before["attempts"]) if continues else wanted.attempts,
-        "fresh": before["fresh"] if continues else wanted.fresh,
-        "started": before["started"] if continues else now(),
-        "served_by": before.get("served_by", []) if continues else [],
+        "instances": _both(before.instances, names) if continues else names,
+        "attempts": max(wanted.attempts, before.attempts) if continues else wanted.attempts,
+        "fresh": before.fresh if continues else wanted.fresh,
+        "started": before.started if continues else now(),
+        "served_by": before.served_by if continues else (),
     }
-    if about != before:
+    if RunRecord.model_validate(about) != before:
         write_json(folder / "run.json", about)
     return _run(store, experiment, folder, dataset)
 
@@ -156,8 +157,8 @@ def view(store: Store, experiment: Experiment, wanted: Wanted) -> Run:
     )
     folder, answers = _folder(store, experiment) / "planned", store.answers(experiment.repository, "")
     latest, fresh = newest(store, experiment), False
-    if latest and (about := read_object(latest / "run.json", "digest", "fresh"))["digest"] == key:
-        folder, fresh = latest, about["fresh"]
+    if latest and (about := read_run(latest)).digest == key:
+        folder, fresh = latest, about.fresh
     return Run(experiment, folder, key, instances, answers, wanted.attempts, fresh)
 
 
@@ -177,26 +178,24 @@ def _described(experiment: Experiment, wanted: Wanted) -> dict[str, Any]:
 
 def record_served(run: Run, served: Sequence[tuple[str, str]]) -> None:
     """Record in `run.json` the providers' names of the models that answered, with their fingerprints."""
-    path = run.folder / "run.json"
-    about = read_object(path, "served_by")
-    served_by = [{"model": model, "fingerprint": fingerprint} for model, fingerprint in served]
-    if about["served_by"] != served_by:
-        write_json(path, about | {"served_by": served_by})
+    about = read_run(run.folder)
+    served_by = tuple({"model": model, "fingerprint": fingerprint} for model, fingerprint in served)
+    if about.served_by != served_by:
+        write_json(run.folder / "run.json", about.model_copy(update={"served_by": served_by}))
 
 
-def _both(before: Mapping[str, Any], names: list[str] | None) -> list[str] | None:
+def _both(shown: Sequence[str] | None, names: Sequence[str] | None) -> list[str] | None:
     """The instances of two views together; None means all."""
-    shown = before["instances"]
     return None if shown is None or names is None else list(dict.fromkeys([*shown, *names]))
 
 
 def _run(store: Store, experiment: Experiment, folder: Path, dataset: tuple[Instance, ...]) -> Run:
     """The run of a folder, as described in its `run.json`."""
-    about = read_object(folder / "run.json", "instances", "digest", "attempts", "fresh")
-    shown = about["instances"]
+    about = read_run(folder)
+    shown = about.instances
     instances = tuple(instance for instance in dataset if shown is None or instance.instance_id in shown)
     answers = store.answers(experiment.repository, "")
-    return Run(experiment, folder, about["digest"], instances, answers, about["attempts"], about["fresh"])
+    return Run(experiment, folder, about.digest, instances, answers, about.attempts, about.fresh)
 
 
 def _folder(store: Store, experiment: Experiment) -> Path:
@@ -218,6 +217,6 @@ def resume(store: Store, experiment: Experiment, *, chooses: bool = False) -> Ru
     hint = f"run: just agt-preprocess {experiment.repo} {experiment.model}"
     if folder is None:
         raise UserError(f"no run of {experiment.label} with {experiment.model} on {experiment.repo}", hint=hint)
-    if read_field(folder / "run.json", "digest", str) != run_digest(experiment, chooses):
+    if read_run(folder).digest != run_digest(experiment, chooses):
         raise UserError("the newest run is of another agent or settings", path=folder, hint=hint)
     return _run(store, experiment, folder, dataset)

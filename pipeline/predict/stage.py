@@ -138,9 +138,9 @@ class Predictor:
         try:
             return listed.ready(name, self.environ, "embedding")
         except UserError as error:
-            raise UserError(
-                f"{error.message}, which is named here", path=self.agent.settings, hint=error.hint
-            ) from None
+            message = f"the agent's settings name it: {error.message}"
+            hint = f"{error.hint or ''}; or name another model in [retrieval.model]".removeprefix("; ")
+            raise UserError(message, path=self.agent.settings, hint=hint) from None
 
     def _settings(self) -> str:
         """A digest of the agent, its settings, and the part of the models' entries that shapes answers; references have

@@ -30,13 +30,13 @@ from pipeline.core.errors import A11yBenchError, UserError
 from pipeline.core.names import parse_repo
 from pipeline.core.record import Usd
 from pipeline.core.records import Instance, Outcome, Prediction, Record, Verdict
+from pipeline.core.run_record import read_run
 from pipeline.core.store import (
     Store,
     digest,
     each_record,
     now,
     of_attempt,
-    read_object,
     read_record,
     read_records,
     write_json,
@@ -230,7 +230,7 @@ def _recorded(store: Store, subject: Subject) -> dict[str, Any]:
     return {
         "instances": tuple(verdict.instance_id for verdict in verdicts),
         "outcomes": _counted(verdicts),
-        "settings": read_object(_run(store, subject) / "run.json").get("settings", ""),
+        "settings": read_run(_run(store, subject)).settings,
         "law": tuple(sorted({verdict.law for verdict in verdicts})),
     }
 
@@ -245,22 +245,13 @@ def _sources(store: Store, tries: list[Subject]) -> Iterator[Path]:
             if not (folder / name).exists():
                 raise UserError("nothing was evaluated", path=folder / name, hint=f"run: {attempt.command('eval-run')}")
             yield folder / name
-        for name in dict.fromkeys(_run_names(folder / "runs.json")):
+        for name in dict.fromkeys(kept.names(folder / "runs.json").values()):
             stored = kept.unit_of(store.root, attempt.repo, name)
             yield from (path for path in (stored.folder, stored.path) if path.exists())
         for prediction in _predictions(store, attempt):
             kept_answer = store.answers(attempt.repo, prediction.instance_id, prediction.answer)
             if prediction.answer and kept_answer.exists():
                 yield kept_answer
-
-
-def _run_names(path: Path) -> list[str]:
-    """The names of the kept runs, by which their folders are called. Raises UserError."""
-    names = read_object(path)
-    for instance, name in names.items():
-        if not (isinstance(name, str) and re.fullmatch("[0-9a-f]+", name)):
-            raise UserError("not the name of a kept run", path=path, field=instance, hint="evaluate the run again")
-    return list(names.values())
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -293,7 +284,7 @@ def _cost(store: Store, subject: Subject) -> Decimal | None:
     answers = {prediction.answer for prediction in _predictions(store, subject)} | failed(_run(store, subject))
     if "" in answers or not os.path.lexists(store.ledger):
         return None
-    shared = (SHARED, read_object(_run(store, subject) / "run.json").get("experiment"))
+    shared = (SHARED, read_run(_run(store, subject)).experiment)
     rows = requests(store.ledger)
     return total(row.cost_usd for row in rows if row.answer in answers or (row.holder, row.experiment) == shared)
 

@@ -63,7 +63,11 @@ class Goal(NamedTuple):
 
     @property
     def bound(self) -> str:
-        return f"{self.goal[0]} {self.goal[1]:g} {self.unit}".strip()
+        return f"{self.goal[0]} {self.with_unit(f'{self.goal[1]:g}')}"
+
+    def with_unit(self, number: str) -> str:
+        """A number with the goal's unit."""
+        return f"{number}%" if self.unit == "%" else f"{number} {self.unit}".strip()
 
 
 REAL = "evaluate --data DIR --repo ORG/REPO"
@@ -149,7 +153,7 @@ def table(known: Mapping[str, Last], measured: Sequence[Mapping[str, object]], d
     lines = ["| what | goal | last | measured | met | command |", "|---|---|---|---|---|---|"]
     for goal in GOALS:
         found = [figure["value"] for figure in measured if str(figure["name"]).startswith(goal.figure)]
-        now = Last(f"{found[-1]:.3g} {goal.unit}".strip(), day) if found else known.get(goal.what, Last())
+        now = Last(goal.with_unit(f"{found[-1]:.3g}"), day) if found else known.get(goal.what, Last())
         lines.append(f"| {goal.what} | {goal.bound} | {now.value} | {now.day} | {_met(goal, now)} | `{goal.command}` |")
     return lines
 
@@ -157,7 +161,7 @@ def table(known: Mapping[str, Last], measured: Sequence[Mapping[str, object]], d
 def _met(goal: Goal, found: Last) -> str:
     if not found.value:
         return ""
-    value = float(found.value.split()[0].replace(",", ""))
+    value = float(found.value.split()[0].rstrip("%").replace(",", ""))
     return "yes" if WITHIN[goal.goal[0]](value, goal.goal[1]) else "**no**"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.cache import cache_root, once
+from pipeline.core.errors import UserError
 
 
 @pytest.fixture(autouse=True)
@@ -17,6 +18,19 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_environment_names_the_folder(cache: Path) -> None:
     assert cache_root() == cache
+
+
+@pytest.mark.rule("bad-input")
+def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some containers run as a user that has none."""
+
+    def homeless(*_: object) -> str:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("A11Y_BENCH_CACHE")
+    monkeypatch.setattr("platformdirs.user_cache_dir", homeless)
+    with pytest.raises(UserError, match="set HOME, or A11Y_BENCH_CACHE"):
+        cache_root()
 
 
 def test_a_folder_is_made_once(cache: Path) -> None:

@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.core.console import clock, counted, log_file, say, table, visible
+from pipeline.core.console import clock, counted, is_terminal, log_file, say, table, visible
 from pipeline.core.progress import Progress
+
+
+def test_a_closed_stream_is_no_terminal() -> None:
+    """Python sets a stream that the shell has closed (`>&-`) to None."""
+    assert not is_terminal(None)
 
 
 def test_progress_is_printed_in_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:

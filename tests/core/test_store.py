@@ -32,7 +32,6 @@ from pipeline.core.store import (
     read_object,
     read_record,
     read_records,
-    shown_by,
     whose_run,
     write_bytes,
     write_json,
@@ -50,6 +49,17 @@ def store(tmp_path: Path) -> Store:
 def line(path: Path, text: str | bytes) -> Path:
     write_bytes(path, text if isinstance(text, bytes) else text.encode())
     return path
+
+
+@pytest.mark.rule("bad-input")
+def test_what_editors_put_before_a_text_is_no_part_of_a_record(tmp_path: Path) -> None:
+    """The advice was to remove the line, which excluded a candidate."""
+    path, line = tmp_path / "issues.jsonl", Issue(number=1, title="Menu").model_dump_json()
+    path.write_text(line, encoding="utf-8-sig")
+    assert read_records(path, Issue) == [Issue(number=1, title="Menu")]
+    path.write_text(line, encoding="utf-16")
+    with pytest.raises(UserError, match=r"not UTF-8\n.*save it as UTF-8"):
+        read_records(path, Issue)
 
 
 def test_a_failing_writer_leaves_the_old_file(tmp_path: Path) -> None:
@@ -406,18 +416,6 @@ def test_a_record_in_a_file_of_its_own_is_refused_with_its_field(tmp_path: Path)
     with pytest.raises(UserError) as caught:
         read_record(tmp_path / "issue.json", Issue)
     assert (caught.value.field, caught.value.path) == ("number", tmp_path / "issue.json")
-
-
-@pytest.mark.rule("bad-input")
-@pytest.mark.parametrize("names", ["acme__ui-1", [1], {"acme__ui-1": 1}], ids=repr)
-def test_a_run_of_something_else_than_instances_is_refused(tmp_path: Path, names: object) -> None:
-    """A string was taken for a set of letters, so a run showed no instance at all."""
-    assert shown_by(tmp_path) is None
-    write_json(tmp_path / "run.json", {"instances": names})
-    with pytest.raises(UserError, match="not a list of instances"):
-        shown_by(tmp_path)
-    write_json(tmp_path / "run.json", {"instances": ["acme__ui-1"]})
-    assert shown_by(tmp_path) == {"acme__ui-1"}
 
 
 RUN = "03_predictions/repair/magentless/acme__ui/m/20240506T070809Z"

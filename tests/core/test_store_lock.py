@@ -49,7 +49,7 @@ def test_a_second_run_is_refused_while_one_is_under_way(store: Store) -> None:
     with held_elsewhere(store):
         with pytest.raises(UserError, match="predict of acme/ui provider/m is under way") as error, _lock(store):
             pass
-        assert "a lock whose process ended is free by itself" in str(error.value)
+        assert "if its process has ended, the lock is already released" in str(error.value)
         with (
             store.lock("predict", REPO, "other"),
             store.lock("evaluate", REPO, "provider/m"),

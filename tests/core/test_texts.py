@@ -125,6 +125,8 @@ def test_invalid_json_is_a_value_error(text: str) -> None:
         ("a: !!python/object:os.system {}", 1, "invalid YAML"),
         ("a: 2024-13-45", None, "invalid YAML"),
         ("[" * 5000, None, "invalid YAML"),
+        ("a: !!bool maybe", None, "invalid YAML"),
+        ("a: !!timestamp x", None, "invalid YAML"),
         ("a: 1\nb: 2\na: 3", 3, "'a' is also in line 1"),
         ("tests:\n- prompt: a\n  name: b\n  prompt: c", 4, "'prompt' is also in line 2"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from click.testing import CliRunner, Result
 from factories import REPO, make_instance
 from tiny_library import Bench
 
-from pipeline.core.errors import UserError
+from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.names import Repo
 from pipeline.core.store import Store, write_records
 from pipeline.dataset import present
@@ -72,6 +73,15 @@ def test_files_are_overwritten_only_with_force(store: Store, tmp_path: Path, wor
     assert path.read_text() == "mine"
     assert call(store, *words, str(name), "--force").exit_code == 0
     assert path.read_bytes() == written
+
+
+@pytest.mark.rule("lists-not-datasets")
+def test_no_list_is_written_if_one_of_them_is_refused(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/acme__ui.jsonl").write_text("mine")
+    refused = call(store, "lock", "--unchecked", "acme/kit", "acme/ui", "--output", str(tmp_path / "out"))
+    assert isinstance(refused.exception, UserError) and "add --force" in str(refused.exception)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["acme__ui.jsonl"]
 
 
 def test_without_a_name_all_built_repositories_are_selected(store: Store, tmp_path: Path) -> None:
@@ -154,6 +164,31 @@ def test_a_wrong_call_of_grade_gives_no_verdict(
         assert says in str(result.exception)
     else:
         assert result.exit_code == 2 and says in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InfrastructureError("the engine is gone", cause="engine"),
+        OSError(errno.ENOSPC, "No space left on device"),
+        ZeroDivisionError("a fault of ours"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_grade_cannot_evaluate_is_not_called_unresolved(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """Exit code 1 is a verdict."""
+
+    def fails(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("pipeline.dataset.foreign.grader.Grader.grade", fails)
+    (tmp_path / "fix.diff").write_text("", encoding="utf-8")
+    words = ("grade", "acme__ui-1", str(tmp_path / "fix.diff"), "--sandbox", "local")
+    result = call(store, *words, cache=tmp_path / "cache")
+    assert result.exit_code == 75
+    assert f"not evaluated: {error if not isinstance(error, ZeroDivisionError) else repr(error)}" in result.output
 
 
 @pytest.mark.rule("bad-input")

@@ -79,12 +79,13 @@ def test_without_verdicts_on_the_references_nothing_is_published(tiny: Bench, tm
     assert isinstance(error, UserError)
     count = len(QUALIFIED)
     more = f"no verdict: {MENU} and {count - 1} more"
-    assert f"do not vouch for {count} of {count} instances: oracle: {more}; nop: {more}" in str(error)
+    doubted = f"{count} of {count} instances without current proof that oracle resolves them and nop does not"
+    assert f"{doubted}: oracle: {more}; nop: {more}" in str(error)
     assert "just agt-run acme/ui oracle and just eval-run acme/ui oracle, and the same with nop" in str(error)
     assert not bench.store.published(REPO).exists()
     for words in (("lock", "--unchecked"), ("export", "--format", "swe-bench", "--output", str(tmp_path / "out"))):
         error, output = called(bench.store, *words)
-        assert error is None and "warning: acme/ui: oracle and nop do not vouch for" in output
+        assert error is None and "without current proof that oracle resolves" in output
     assert (tmp_path / "out").exists() and bench.store.published(REPO).exists()
 
 

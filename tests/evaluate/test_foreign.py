@@ -6,6 +6,7 @@ import json
 import subprocess
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from factories import REPO, make_instance
@@ -66,6 +67,18 @@ def test_a_refused_evaluation_leaves_no_run(store: Store, tmp_path: Path) -> Non
     with pytest.raises(UserError, match="not here"), adopted(store, SUBJECT, given(tmp_path, one())):
         raise UserError("not here")
     assert read_answers(store, SUBJECT).run == earlier.run
+
+
+def test_a_run_whose_making_was_interrupted_is_made_again(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its `run.json` was there, without predictions: the same command found the run, and then nothing in it."""
+    path = given(tmp_path, one())
+    for written in ("write_json", "write_records"):
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(f"pipeline.evaluate.foreign.{written}", Mock(side_effect=KeyboardInterrupt))
+            adopt(store, SUBJECT, path)
+    assert list(read_answers(store, adopt(store, SUBJECT, path)).predictions) == ["acme__ui-1"]
 
 
 def test_the_same_file_makes_one_run(store: Store, tmp_path: Path) -> None:

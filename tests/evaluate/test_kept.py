@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from factories import make_instance
 
+from pipeline.core.errors import UserError
 from pipeline.core.records import CounterRuns, Identity, Status
-from pipeline.core.store import Unit
+from pipeline.core.store import Unit, write_json
 from pipeline.evaluate import kept
 from pipeline.execution.run import PatchRun, TestRun
 
@@ -18,6 +19,15 @@ REPORT = (
 )
 LOG = b"$ jest\nTest results written to: r.json\n"
 RUN = TestRun(place="/scratch/r.json", root="/repo", code=1, log=LOG, report=REPORT, seconds=2)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("name", [5, None, "", "../../../x", "ABC"])
+def test_the_name_of_a_kept_run_leads_nowhere_else(tmp_path: Path, name: object) -> None:
+    write_json(tmp_path / "runs.json", {"acme__ui-1": name})
+    with pytest.raises(UserError, match="not the name of a kept run") as error:
+        kept.names(tmp_path / "runs.json")
+    assert error.value.field == "acme__ui-1"
 
 
 @pytest.mark.rule("counter-runs-once")

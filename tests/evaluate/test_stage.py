@@ -289,7 +289,7 @@ def test_a_dataset_of_another_clone_gets_no_verdict(evaluation: Evaluation) -> N
     evaluation.predict(menu=FIX)
     verdict = evaluation.evaluate()["menu"]
     assert verdict.outcome is Outcome.NOT_EVALUATED
-    assert "the clone gives another image than the dataset names" in verdict.cause
+    assert "would make another image than the one that the instance qualified with" in verdict.cause
 
 
 # -- which predictions -----------------------------------------------------------------------------------------------

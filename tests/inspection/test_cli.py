@@ -36,6 +36,18 @@ def test_runs_are_listed_with_their_cost(store: Store) -> None:
     ]
 
 
+def test_an_older_run_has_a_name_that_the_other_commands_take(store: Store) -> None:
+    """In JSON, the name was followed by "(older)", which `runs show` refused."""
+    older = "20230101T000000Z"
+    path = store.predictions(REPO, "magentless", "model-a") / older / "predictions.jsonl"
+    write_records(path, [make_prediction(1, run=older)])
+    rows = json.loads(said(cli.command, store, "list", "--json"))
+    found = {row["run"]: row["newest"] for row in rows if row["agent"] == "magentless"}
+    assert found == {older: False, TIME: True}
+    assert said(cli.command, store, "show", older).startswith(f"magentless/{REPO.slug}/model-a/{older}")
+    assert f"{older} (older)" in said(cli.command, store, "list").replace("\n", "")
+
+
 def test_an_unreadable_run_does_not_hide_others(store: Store) -> None:
     path = store.predictions(REPO, "magentless", "model-a") / TIME / "run.json"
     path.write_text("{")

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 from reserving import reserved
 
-from pipeline.core.errors import UserError
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.llm import ledger_file
 from pipeline.llm.costs import committed, requests, served, spent_by
 from pipeline.llm.ledger import (
     BUDGET_EXCEEDED,
@@ -490,10 +491,20 @@ def test_an_invalid_ledger_is_refused(tmp_path: Path, name: str, ask: Callable[[
     """Without a traceback, and without the claim that nothing was spent."""
     path = tmp_path / "ledger.sqlite"
     BROKEN[name](path)
-    with pytest.raises(UserError, match="no ledger") as error:
+    with pytest.raises(UserError, match="the ledger cannot be read") as error:
         ask(path)
-    assert error.value.path == path and "earlier spending is unknown" in str(error.value)
+    assert error.value.path == path and "earlier spending no longer counts" in str(error.value)
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_ledger_that_another_program_holds_is_in_use(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Database browsers hold a lock. This was a traceback."""
+    monkeypatch.setattr(ledger_file, "PATIENCE", 0.1)
+    with closing(sqlite3.connect(ledger.path)) as other, closing(Ledger(ledger.path)) as ours:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(InfrastructureError, match="is in use") as error:
+            issue(ours, "i-1")
+    assert error.value.cause == "ledger"
 
 
 def test_two_processes_that_make_a_ledger_share_it(tmp_path: Path) -> None:

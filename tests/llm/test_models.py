@@ -82,6 +82,15 @@ def test_zero_is_a_price(tmp_path: Path) -> None:
         ("api_key: os.", "max_completion_tokens: 0\n      api_key: os.", f"{PARAMETERS}.max_completion_tokens"),
         ("api_key: os.", "max_output_tokens: 9\n      api_key: os.", f"{PARAMETERS}.max_output_tokens"),
         ("mode: chat", "mode: chat\n      max_tokens: true", "model_list[0].model_info.max_tokens"),
+        ("mode: chat", 'mode: chat\n      supports_vision: "true"', "model_list[0].model_info.supports_vision"),
+        ("mode: chat", "mode: chat\n      scripted: 1", "model_list[0].model_info.scripted"),
+        ("api_key: os.", "temperature: .nan\n      api_key: os.", f"{PARAMETERS}.temperature"),
+        ("api_key: os.", "top_p: high\n      api_key: os.", f"{PARAMETERS}.top_p"),
+        (
+            "api_key: os.",
+            "additional_drop_params: seed\n      api_key: os.",
+            f"{PARAMETERS}.additional_drop_params",
+        ),
     ],
 )
 def test_bad_entries_are_refused_by_field(tmp_path: Path, old: str, new: str, field: str) -> None:

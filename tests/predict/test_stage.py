@@ -263,7 +263,7 @@ def test_every_model_named_in_settings_is_checked_first(bench: Bench, tmp_path: 
     """Including embeddings: a run must not fail at them after paying for the first steps."""
     mine = tmp_path / "mine.toml"
     mine.write_text('[retrieval]\nmodel = "no-such-embedding"\n')
-    with pytest.raises(UserError, match=r"mine\.toml: unknown model 'no-such-embedding', which is named here"):
+    with pytest.raises(UserError, match=r"mine\.toml: the agent's settings name it: unknown model 'no-such-embedding'"):
         magentless(bench, mine)
     mine.write_text("[samples]\nsets = 1\n")
     with pytest.raises(UserError, match="unknown model 'Qwen3-Embedding-4B'"):

@@ -152,7 +152,7 @@ def test_a_verdict_of_another_law_is_no_false_claim(bench: Bench, copy: Path, la
     """It said "the stored run gives not_evaluated", as of a false claim, for a bundle of an earlier version."""
     runs = next(copy.rglob("runs.json"))
     names = json.loads(runs.read_text())
-    rewrite(runs, **dict.fromkeys(names, "none"))
+    rewrite(runs, **dict.fromkeys(names, "0"))
     if law:
         rewrite(next(copy.rglob("verdicts.jsonl")), law=law)
     line, *_ = bundle.regrade(copy, bench.store.root)

@@ -50,7 +50,8 @@ class Grader:
         wanted = repo.instance_id(number)
         instance = next((record for record in read_dataset(self._store, repo) if record.instance_id == wanted), None)
         if instance is None:
-            raise UserError(f"{name} is not in the dataset of {repo}")
+            hint = f"build it: just build-run {repo} --pr {number}"
+            raise UserError(f"{name} is not in the dataset of {repo}", hint=hint)
         return instance
 
     def grade(self, name: str, patch: str) -> Verdict:

@@ -11,7 +11,6 @@ is expected. Unknown fields are errors with file, field and hint.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from importlib.resources import files
@@ -24,7 +23,7 @@ from pipeline.core.errors import UserError, fault
 from pipeline.core.names import folder_name
 from pipeline.core.record import Record
 from pipeline.core.store import read_field, write_bytes, write_json
-from pipeline.core.texts import parse_yaml, read_text
+from pipeline.core.texts import parse_json, parse_yaml, read_text
 from pipeline.pages.cases import PROMPT, TEST
 
 #: the file with the expected text, in the folder of a case; the case's digest covers it, as all JSON
@@ -138,15 +137,16 @@ def extract(results: Path, folder: Path) -> list[Path]:
 
 def _rows(path: Path) -> list[dict[str, Any]]:
     hint = "give a JSON list of {test_name, model, response}"
+    text = read_text(path, hint)
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parse_json(text, unique=True)
         rows = data if isinstance(data, list) else data.get("results", [data])
         for row in rows:
             model = row["model"]["model"] if isinstance(row["model"], dict) else row["model"]
             if not all(isinstance(text, str) for text in (row["test_name"], model, row["response"])):
                 raise TypeError("test_name, model and response are texts")
-    except OSError as error:
-        raise UserError(f"it cannot be read: {error.strerror}", path=path) from None
+            if not (row["test_name"] and model):
+                raise ValueError("test_name and model must not be empty")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UserError(f"not a file of results: {error}", path=path, hint=hint) from None
     return rows

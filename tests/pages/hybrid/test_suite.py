@@ -129,11 +129,21 @@ def test_a_lone_surrogate_in_an_answer_is_replaced(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["[" * 5000, "3", "null", '["a"]', '{"results": 3}', '[{"test_name": "a", "model": "m", "response": null}]']
+    "text",
+    [
+        "[" * 5000,
+        "3",
+        "null",
+        '["a"]',
+        '{"results": 3}',
+        '[{"test_name": "a", "model": "m", "response": null}]',
+        '[{"test_name": "", "model": "m", "response": "<p>1</p>"}]',
+    ],
 )
 def test_unreadable_results_are_refused(tmp_path, text):
     with pytest.raises(UserError, match="results.json: not a file of results"):
         extract(written(tmp_path, text, "results.json"), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_results_of_another_form_are_refused(tmp_path):

@@ -1,0 +1,39 @@
+"""The record of a run of predictions, `run.json` in its folder: what it shows, and what shaped its answers.
+
+Runs that were made elsewhere record less, and may have no such file. Reads one file and writes nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import ConfigDict, Field
+
+from pipeline.core.record import Record
+from pipeline.core.store import read_record
+from pipeline.core.texts import is_there
+
+
+class RunRecord(Record):
+    """A run's view of the stored answers. `instances` are those that it is about, None for all; `digest` names what
+    all its answers have in common; `fresh` means that it shares none with other runs. Further fields are for people."""
+
+    model_config = ConfigDict(extra="allow")
+
+    digest: str = ""
+    instances: tuple[str, ...] | None = None
+    attempts: int = Field(default=1, ge=1)
+    fresh: bool = False
+    started: str = ""
+    settings: str = ""
+    experiment: str = ""
+    shaped_by: dict[str, Any] = {}
+    served_by: tuple[dict[str, Any], ...] = ()
+
+
+def read_run(folder: Path) -> RunRecord:
+    """The record of a run's folder; without one, nothing is known and all instances are meant. Raises UserError with
+    file and field."""
+    path = folder / "run.json"
+    return read_record(path, RunRecord) if is_there(path) else RunRecord()
