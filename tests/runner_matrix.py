@@ -68,13 +68,19 @@ def test_files(name: str) -> list[str]:
 
 def tried(sandbox: Sandbox, folder: Path, name: str, version: str, **fixed: Any) -> TestRun:
     """The results of the runner's project at a version. Raises InstallFailed."""
-    history = History(folder / f"{name}-{version}")
-    sha = history.commit("all", project(name, version))
-    clone, made_of = open_clone(history.folder), environment(name, version, **fixed)
+    made_of = environment(name, version, **fixed)
+    return ran(sandbox, folder / f"{name}-{version}", project(name, version), made_of, test_files(name))
+
+
+def ran(sandbox: Sandbox, folder: Path, files: dict[str, str], made_of: Environment, tests: list[str]) -> TestRun:
+    """The results of these tests in a new repository with these files. Raises InstallFailed."""
+    history = History(folder)
+    sha = history.commit("all", files)
+    clone = open_clone(history.folder)
     made = images.recipe(clone, made_of, sha, sha)
     try:
         images.ensure(sandbox, clone, made, lambda line: None)
-        return run_gold(Plan(sandbox, made.image, made_of, test_files(name)), [], cache="none")
+        return run_gold(Plan(sandbox, made.image, made_of, tests), [], cache="none")
     finally:
         own = [layer for layer in sandbox.images.kept() if layer.digest in (made.image, made.environment_digest)]
         for one in sorted(own, key=lambda layer: USEFUL[layer.kind]):

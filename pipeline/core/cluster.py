@@ -277,12 +277,14 @@ class _Cluster:
 
     # -- slots --------------------------------------------------------------------------------------------------------
     def take(self, affinity: str) -> str:
-        """The worker for a unit, once one has a free slot. Raises InfrastructureError if the connection failed."""
+        """The worker for a unit, once one has a free slot. Raises InfrastructureError if the connection failed, and
+        UserError if all workers run another version."""
         started = time.monotonic()
         with self.changed:
             while True:
                 if self.failure:
                     raise InfrastructureError(self.failure, cause="scheduler")
+                self._require_able()
                 if address := self._chosen(affinity, time.monotonic() - started):
                     self.free[address] -= 1
                     return address
@@ -316,9 +318,12 @@ class _Cluster:
             if address not in self.refused:
                 say(f"the worker {address} runs another version of this program and gets no work")
             self.refused.add(address)
-            if self.free.keys() <= self.refused:
-                hint = "stop them, bring the same version there (just remote-push HOST --without-data), and start them"
-                raise UserError("all workers run another version of this program", hint=hint)
+            self._require_able()
+
+    def _require_able(self) -> None:
+        if self.free and self.free.keys() <= self.refused:
+            hint = "stop them, bring the same version there (just remote-push HOST --without-data), and start them"
+            raise UserError("all workers run another version of this program", hint=hint)
 
     def rest(self, address: str, why: str) -> None:
         """Send a worker that needs a person no work for a while."""

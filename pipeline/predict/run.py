@@ -181,7 +181,8 @@ def record_served(run: Run, served: Sequence[tuple[str, str]]) -> None:
     about = read_run(run.folder)
     served_by = tuple({"model": model, "fingerprint": fingerprint} for model, fingerprint in served)
     if about.served_by != served_by:
-        write_json(run.folder / "run.json", about.model_copy(update={"served_by": served_by}))
+        fields = about.model_dump(mode="json", exclude_unset=True)
+        write_json(run.folder / "run.json", fields | {"served_by": served_by})
 
 
 def _both(shown: Sequence[str] | None, names: Sequence[str] | None) -> list[str] | None:

@@ -362,6 +362,19 @@ def test_a_result_that_does_not_arrive_is_a_failure_of_its_unit(
     assert "too slow" in result
 
 
+def test_no_unit_waits_for_workers_of_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that asked for a worker after all of them had been refused waited for ever, and the batch with it."""
+    connected(Client(lambda number: True), monkeypatch)
+    far = cluster.RemoteWorker()
+    try:
+        address = far._cluster.take("")
+        for refused in (lambda: far._cluster.refuse(address), lambda: far._cluster.take("")):
+            with pytest.raises(UserError, match="all workers run another version"):
+                refused()
+    finally:
+        far.end()
+
+
 def test_a_result_that_arrives_with_the_second_try_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     connected(Client(lambda number: number == 2), monkeypatch)
     assert performed([Square(1)], jobs=1) == {Square(1): "arrived"}

@@ -2,6 +2,10 @@
 // browser is CHROME_BIN, or else the first on the path. The configuration's own Chromium launcher is kept, with this
 // browser; if it has none, the runner's own Chrome launcher is used. Groups are left out, since the files to run are
 // named, but the page of the first group that has one is kept.
+//
+// A repository may compile its tests in TypeScript first and run the results, which lack what is appended to a test.
+// So if tests in TypeScript are run, what no plugin of the repository makes JavaScript is compiled here, by the
+// repository's own compiler: tests, and sources of which there is no compiled file.
 import fs from "fs";
 import { createRequire } from "module";
 import path from "path";
@@ -57,16 +61,67 @@ function inOurs(launcher) {
 
 const isChromium = ({ type, product }) => type === "puppeteer" || (type === "playwright" && product === "chromium");
 
-const runner = createRequire(createRequire(path.resolve("package.json")).resolve("@web/test-runner"));
+const repository = createRequire(path.resolve("package.json"));
+const runner = createRequire(repository.resolve("@web/test-runner"));
 const own = original ? (await import(pathToFileURL(path.resolve(original)).href)).default : {};
 const page = (own.groups || []).find((group) => group.testRunnerHtml);
 const launcher = (own.browsers || []).find(isChromium) || runner("@web/test-runner-chrome").chromeLauncher();
 const { path: framework, config } = own.testFramework || {};
 
+function compiler() {
+  try {
+    return repository("typescript");
+  } catch (error) {
+    return null; // it has another one, or none
+  }
+}
+
+const TYPED = /\.tsx?$/;
+const OUTSIDE = /^\/__wds-outside-root__\/(\d+)(?=\/)/;
+const typescript = process.argv.some((word) => TYPED.test(word)) ? compiler() : null;
+let root = process.cwd();
+
+function pathOf(url) {
+  const [outside = "", levels = "0"] = OUTSIDE.exec(url) || [];
+  return path.join(root, "../".repeat(Number(levels)), decodeURIComponent(url.slice(outside.length)));
+}
+
+function sourceOf(file) {
+  const sources = [".ts", ".tsx"].map((end) => file.replace(/\.js$/, "") + end);
+  const isMissing = /^(?:\.js)?$/.test(path.extname(file)) && !fs.existsSync(file);
+  return isMissing ? sources.find((source) => fs.existsSync(source)) : undefined;
+}
+
+function compiled(file, text) {
+  const found = typescript.findConfigFile(path.dirname(file), typescript.sys.fileExists);
+  const json = found ? typescript.readConfigFile(found, typescript.sys.readFile).config : {};
+  const host = { ...typescript.sys, readDirectory: () => [] }; // the other files of the project do not matter
+  const { options } = typescript.parseJsonConfigFileContent(json, host, path.dirname(found || file));
+  const target = Math.max(options.target || 0, typescript.ScriptTarget.ES2017);
+  const compilerOptions = { ...options, target, module: typescript.ModuleKind.ESNext, sourceMap: false };
+  return typescript.transpileModule(text, { compilerOptions, fileName: file }).outputText;
+}
+
+const typed = {
+  name: "typed",
+  serverStart({ config: settings }) {
+    root = settings.rootDir;
+  },
+  serve({ path: url }) {
+    const source = sourceOf(pathOf(url));
+    return source ? { body: compiled(source, fs.readFileSync(source, "utf8")), type: "js" } : undefined;
+  },
+  transform({ path: url, body, response }) {
+    if (!TYPED.test(url) || /javascript/.test(response.type)) return undefined;
+    return { body: compiled(pathOf(url), String(body)), headers: { "content-type": "application/javascript" } };
+  },
+};
+
 export default {
   ...(page && { testRunnerHtml: page.testRunnerHtml }),
   ...own,
   groups: undefined,
+  ...(typescript && { plugins: [...(own.plugins || []), typed] }),
   browsers: [inOurs(launcher)],
   reporters: [runner("@web/test-runner").defaultReporter({ reportTestProgress: false }), reporter],
   testFramework: framework ? own.testFramework : { config: { timeout: TIMEOUT, ...config } },
