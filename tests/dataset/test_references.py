@@ -67,7 +67,7 @@ def called(store: Store, *words: str) -> tuple[BaseException | None, str]:
 @pytest.mark.invariant(2)
 def test_a_dataset_with_passing_references_is_published(store: Store, tmp_path: Path) -> None:
     assert doubts(store, REPO, instances(store)) == {}
-    assert called(store, "lock") == (None, f"acme/ui: {store.published(REPO)}\n")
+    assert called(store, "lock") == (None, f"written: {store.published(REPO)}\n")
     assert called(store, "export", "--format", "swe-bench", "--output", str(tmp_path / "out"))[0] is None
 
 

@@ -26,7 +26,7 @@ def store(tmp_path: Path) -> Store:
     ]
     write_records(store.dataset(REPO), instances)
     write_records(store.predictions(REPO, "magentless", "model-a") / "20240506T070809Z" / "predictions.jsonl", empty)
-    names = {instance.instance_id: "a run" for instance in instances}
+    names = {instance.instance_id: "0" for instance in instances}
     write_json(store.evaluation(REPO, "magentless", "model-a") / "runs.json", names)
     return store
 
