@@ -215,9 +215,7 @@ def test_a_time_that_would_win_for_ever_is_refused(store: Store, tmp_path: Path,
 
 
 def test_the_clock_of_a_colleague_may_be_ahead(store: Store, tmp_path: Path) -> None:
-    soon, later = (
-        (datetime.now(UTC) + timedelta(hours=hours)).strftime("%Y-%m-%dT%H:%M:%SZ") for hours in (20, 72)
-    )
+    soon, later = ((datetime.now(UTC) + timedelta(hours=hours)).strftime("%Y-%m-%dT%H:%M:%SZ") for hours in (20, 72))
     (one,) = imported(tmp_path, store, OURS.replace("TIME", soon))
     assert one.time == soon
     with pytest.raises(UserError, match="is in the future"):
