@@ -1,13 +1,13 @@
 """All attacks and honest patches in `tests/evaluate/tampering/lamp.toml`, with all runners of each.
 
-`just bench attacks [--runner NAME ...] [--json FILE]`. The tests try most of them with one runner. Reports, by runner
-and kind of attack, how many are resolved or not evaluated (none may be), how many honest patches are refused, and the
-cost of the counter-runs. Writes a temporary folder. Needs an engine and the npm registry.
+`just bench attacks [--runner NAME ...] [--case NAME ...] [--json FILE]`. The tests try some of them with one runner.
+Reports, by runner and kind of attack, how many are resolved or not evaluated (none may be), how many honest patches are
+refused, and the cost of the counter-runs. Writes a temporary folder. Needs an engine and the npm registry.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,19 +26,23 @@ WAYS_OUT = (Outcome.RESOLVED, Outcome.NOT_EVALUATED)
 
 @click.command()
 @click.option("--runner", "runners", type=click.Choice(list(DIALECTS)), multiple=True, help="Only this one.")
+@click.option("--case", "names", multiple=True, help="Only the attack or honest patch of this name.")
 @click.option("--json", "path", type=click.Path(path_type=Path), help="The figures as JSON.")
-def main(runners: tuple[str, ...], path: Path | None) -> None:
+def main(runners: tuple[str, ...], names: tuple[str, ...], path: Path | None) -> None:
     """Try them all, and report the outcomes."""
     figures: list[Figure] = []
     for runner in runners or tuple(DIALECTS):
         with TemporaryDirectory(prefix="a11y-bench-attacks-") as folder:
-            figures += of_runner(make(Path(folder), runner))
+            figures += of_runner(make(Path(folder), runner), names)
     report("Attacks", figures, path)
 
 
-def of_runner(bench: LampBench) -> list[Figure]:
-    """The figures of one runner."""
-    attacks, honest = cases("attack", bench.runner), cases("honest", bench.runner)
+def of_runner(bench: LampBench, names: Collection[str] = ()) -> list[Figure]:
+    """The figures of one runner, with the cases of these names (without any: all)."""
+    attacks, honest = (
+        {name: case for name, case in cases(kind, bench.runner).items() if not names or name in names}
+        for kind in ("attack", "honest")
+    )
     found = evaluated(bench, {name: patch_of(bench, case) for name, case in (attacks | honest).items()})
     for name, verdict in found.items():
         say(f"{bench.runner}, {name}: {verdict.outcome} {verdict.cause}")
