@@ -63,6 +63,8 @@ CLEAN = {
 #: the time of a commit in seconds, and its time zone as an offset of hours and minutes
 _COMMITTED = re.compile(rb"^committer .*> (\d+) ([+-])(\d\d)(\d\d)$", re.MULTILINE)
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+#: how many paths one command of git gets: a system limits the length of all arguments
+_AT_ONCE = 2000
 #: the earliest time of a file in a checkout (the start of 2000); the latest is eight years later
 _LONG_AGO = 946_684_800
 #: names that a checkout's commit has besides `main`: those of default branches, by which configurations ask git what
@@ -170,14 +172,11 @@ def diff(clone: Clone, base: str, head: str, paths: list[str]) -> str:
 
     Raises UnicodeDecodeError when a text file in it is not UTF-8, and git.GitCommandError when a blob is missing.
     """
-    if not paths:
-        return ""
+    words = ["--binary", "--full-index", "--no-renames", "--no-color", base, head, "--"]
+    exact = {"stdout_as_string": False, "strip_newline_in_stdout": False}
     literal = [f":(literal){path}" for path in paths]
-    options = ["--binary", "--full-index", "--no-renames", "--no-color"]
-    raw = clone.git.diff_tree(
-        *options, base, head, "--", *literal, stdout_as_string=False, strip_newline_in_stdout=False
-    )
-    return bytes(raw).decode("utf-8")
+    parts = (literal[start : start + _AT_ONCE] for start in range(0, len(literal), _AT_ONCE))
+    return b"".join(bytes(clone.git.diff_tree(*words, *part, **exact)) for part in parts).decode("utf-8")
 
 
 def committed(clone: Clone, sha: str) -> str:

@@ -97,6 +97,15 @@ def test_a_path_is_not_read_as_a_pattern(history: History) -> None:
     assert "src/[id].ts" in patch and "src/i.ts" not in patch
 
 
+def test_more_paths_than_a_command_may_name(history: History) -> None:
+    """A pull request that commits `node_modules` changes tens of thousands of files with long names."""
+    folder = "node_modules/" + "d" * 200
+    base = history.commit("base")
+    head = history.commit("head", {f"{folder}/{number:05}.js": "1\n" for number in range(12000)})
+    names = [f"{folder}/{number:05}.js" for number in range(12000)]
+    assert diff(open_clone(history.folder), base, head, names).count("\ndiff --git ") == len(names) - 1
+
+
 def test_text_that_is_not_utf8_raises(history: History) -> None:
     base, head = history.commit("base"), history.commit("head", {"src/a.ts": "caf\xe9\n".encode("latin-1")})
     with pytest.raises(UnicodeDecodeError):
