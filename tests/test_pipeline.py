@@ -208,7 +208,7 @@ def asked(demo: Demo, instance: Instance) -> list[str]:
 
 @pytest.mark.invariant(1)
 def test_no_prompt_contains_the_solution(demo: Demo) -> None:
-    """In another benchmark, the images contain gold patch and test patch; 21 % of one model's runs used the history."""
+    """In another benchmark, the images contain gold patch and test patch; 21% of one model's runs used the history."""
     for instance in demo.instances:
         lines, prompts = canaries(demo, instance), asked(demo, instance)
         assert len(lines) >= 3 and len(prompts) >= 5, instance.instance_id

@@ -39,7 +39,7 @@ class FieldAgreement(NamedTuple):
 
 class Check(NamedTuple):
     """A model's sample: the names in it, those checked by people, those whose status is wrong, and the error rate with
-    its 95 % interval (shares), None if nothing is checked."""
+    its 95% interval (shares), None if nothing is checked."""
 
     model: str
     sample: tuple[str, ...]

@@ -35,7 +35,7 @@ def environment(package: str) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         auto_reload=False,
     )
-    templates.filters |= {"diff": marked, "words": words, "percent": percent, "counted": counted}
+    templates.filters |= {"diff": marked, "words": words, "counted": counted}
     return templates
 
 
@@ -49,11 +49,6 @@ def policed(template: jinja2.Template, styles: Sequence[Text], scripts: Sequence
 def words(text: object) -> str:
     """`not_applied` becomes `not applied`; names of instances, repositories and providers' models are unchanged."""
     return str(text) if "__" in str(text) or "/" in str(text) else str(text).replace("_", " ")
-
-
-def percent(text: str) -> str:
-    """Keep numbers and their percent signs on one line."""
-    return text.replace(" %", "\u00a0%")
 
 
 def _text(source: Text) -> str:

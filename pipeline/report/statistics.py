@@ -1,6 +1,6 @@
 """The statistics in tables. Pure functions over numbers, from scipy where it has them.
 
-Intervals are 95 %. Does not check whether instances of one repository are independent, which some methods assume.
+Intervals are 95%. Does not check whether instances of one repository are independent, which some methods assume.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ HEADINGS = (
     Heading("agent", "What asked the model, with the name of its settings"),
     Heading(
         "resolved",
-        "Instances in which every expected test passes, with the 95 % interval (Wilson); an incomplete submission, a "
+        "Instances in which every expected test passes, with the 95% interval (Wilson); an incomplete submission, a "
         "draft and a reference have no rate and no rank",
         True,
         bar=True,
@@ -82,7 +82,7 @@ def _rate(submission: Submission) -> tuple[str, tuple[float, float, float]]:
     count = len(submission.instances)
     share, ends = 100 * submission.resolved / count if count else 0.0, wilson(submission.resolved, count)
     low, high = (round(100 * end, 1) for end in ends) if ends else (0.0, 0.0)
-    text = f"{share:.1f} % [{low:.1f}, {high:.1f}], {submission.resolved} of {count}"
+    text = f"{share:.1f}% [{low:.1f}, {high:.1f}], {submission.resolved} of {count}"
     return text, (round(share, 1), low, high)
 
 

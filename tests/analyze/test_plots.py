@@ -57,11 +57,11 @@ def test_every_figure_of_the_thesis_is_drawn(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("resolution", "lab/model-b: 2 of 4 (50.0 %); model-a: 1 of 4 (25.0 %)"),
+        ("resolution", "lab/model-b: 2 of 4 (50.0%); model-a: 1 of 4 (25.0%)"),
         ("grid", "model-a: empty: acme__ui-2; not evaluated: acme__forms-1"),
         ("outcomes", "model-a: 1 resolved, 1 unresolved, 1 empty, 1 not evaluated"),
         ("principles", "perceivable: 2 criteria, 1 instances"),
-        ("funnel", "merged: 8; change source and tests: 6 (75 %); candidates: 6 (100 %)"),
+        ("funnel", "merged: 8; change source and tests: 6 (75%); candidates: 6 (100%)"),
         ("costs", "lab/model-b: 0.22 USD; model-a: 0.11 USD"),
         ("localisation", "model-a: mean Jaccard 0.50, 1 perfect, 0 partial, 1 miss"),
         ("repositories", "model-a, acme/ui: 1 of 3"),
@@ -200,11 +200,11 @@ def test_bars_of_the_funnel_show_the_drop(plots):
 
 @pytest.mark.parametrize(("kept", "shown"), [(4, True), (3, True), (2, False), (pd.NA, False)])
 def test_triage_is_a_step_of_the_funnel_only_if_it_decided_what_is_built(kept, shown):
-    """With more instances than accepted candidates, the step was "175 %" of the one before."""
+    """With more instances than accepted candidates, the step was "175%" of the one before."""
     qualification = pd.DataFrame({"kept": [kept], "qualified": [3]})
     total = pd.DataFrame({"total": [8], "tests": [6], "sample": [5], "without_issue": [0]})
     _, text = dataset.funnel(None, {"funnel": total, "qualification": qualification})
-    assert ("kept in triage" in text) == shown and "instances: 3 (" in text and " 150 %" not in text
+    assert ("kept in triage" in text) == shown and "instances: 3 (" in text and "150%" not in text
 
 
 def test_a_single_repository_has_no_figures_by_repository(frames):

@@ -42,7 +42,7 @@ def test_the_totals_of_its_other_columns_are_not_printed(tables):
 
 # -- tables 4.2 and 5.6 ------------------------------------------------------------------------------------------------
 def test_the_totals_of_the_costs(tables):
-    """10.39 + 0.63 = 11.02 USD, of which the models are 94.3 %."""
+    """10.39 + 0.63 = 11.02 USD, of which the models are 94.3%."""
     last, cost = tables["costs"].iloc[-1], RESULTS["cost_usd"]
     assert last[["cost_llm_usd", "cost_emb_usd", "cost_usd"]].tolist() == [
         Decimal("10.39"),
@@ -131,7 +131,7 @@ def test_grommet_by_glm_is_printed_twice():
 
 # -- 5.3.2 and 5.3.3 ---------------------------------------------------------------------------------------------------
 def test_localisation_is_of_patches_that_are_not_empty(tables):
-    """5 and 17 of DeepSeek's 33 patches are the printed 15.2 and 51.5 %; of its 51 answers they are 9.8 and 33.3 %."""
+    """5 and 17 of DeepSeek's 33 patches are the printed 15.2 and 51.5%; of its 51 answers they are 9.8 and 33.3%."""
     row = tables["localisation"].set_index("model").loc[DEEPSEEK]
     assert row["non_empty"] == sum(LOCALISED[DEEPSEEK]) == 33
     shares = RESULTS["localisation_deepseek_pct"]
@@ -141,7 +141,7 @@ def test_localisation_is_of_patches_that_are_not_empty(tables):
 
 
 def test_misses_of_the_other_two_fit_the_same_denominator(tables):
-    """ "Perfect below 6 %, 54 to 58 % misses": 12 of Qwen's 22 patches and 11 of GLM's 19, one perfect each."""
+    """ "Perfect below 6%, 54 to 58% misses": 12 of Qwen's 22 patches and 11 of GLM's 19, one perfect each."""
     table = tables["localisation"].set_index("model")
     assert table.loc[[QWEN, GLM], "non_empty"].tolist() == [22, 19]
     assert table.loc[[QWEN, GLM], "miss_pct"].astype(float).round(1).tolist() == [54.5, 57.9]

@@ -1,7 +1,7 @@
 """Benchmark of the accessibility assessment: whether changes to a repository's own snapshots are classified correctly.
 
 `just bench assess --clone PATH [--commit HEAD] [--each 80] [--seed 0] [--show] [--json FILE]`, with a browser. The
-changes are those of `snapshot_mutations`. Goals: 99 % of the harmless ones compare equal, and 85 % of the harmful ones
+changes are those of `snapshot_mutations`. Goals: 99% of the harmless ones compare equal, and 85% of the harmful ones
 in every class are detected. Writes nothing but the figures.
 """
 

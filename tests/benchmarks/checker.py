@@ -4,7 +4,7 @@
 reads the HTML files below some folders of clones, as `w3c/aria-practices` (`content/patterns`) and `dequelabs/axe-core`
 (`test/integration`) have them. Each becomes a snapshot, is read and shown again: all must be the same. Where a JSON
 file beside a page says which elements break a rule, as axe-core's do, our audit has to find as many, in the browser and
-in jsdom. Goals: 100 % come back, 95 % of the violations are found in the browser: fixtures are of other versions of
+in jsdom. Goals: 100% come back, 95% of the violations are found in the browser: fixtures are of other versions of
 axe-core than the one that is pinned here. What is left out of the second: rules
 that are advice or off, and what stands in frames.
 """

@@ -87,7 +87,7 @@ def rates(rows: Sequence[tuple[Label, bool]]) -> Rates:
 
 
 def intervals(rows: Sequence[tuple[Label, bool]]) -> list[tuple[float, float]]:
-    """The 95 % interval of each rate, by resampling within the strata; it does not reflect cases rarer than one in
+    """The 95% interval of each rate, by resampling within the strata; it does not reflect cases rarer than one in
     thousands."""
     chance = random.Random(0)
     by_stratum: dict[str, list[tuple[Label, bool]]] = defaultdict(list)

@@ -106,7 +106,7 @@ def test_no_file_of_the_image_contains_the_solution(bench: Bench, image: tarfile
 @pytest.mark.invariant(1)
 @pytest.mark.trap("history-in-image")
 def test_the_images_git_has_one_commit_and_no_remote(bench: Bench, image: tarfile.TarFile, tmp_path: Path) -> None:
-    """21 % of one model's runs found the fix in the history; unreachable objects would contain it just as well."""
+    """21% of one model's runs found the fix in the history; unreachable objects would contain it just as well."""
     inside = FOLDER.lstrip("/")
     image.extractall(tmp_path, [member for member in image if member.name.startswith(f"{inside}/.git/")], filter="data")
     repo = git.Repo(tmp_path / inside)

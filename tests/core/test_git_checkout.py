@@ -45,7 +45,7 @@ def base_of(history: History) -> str:
 @pytest.mark.invariant(1)
 @pytest.mark.trap("history-in-image")
 def test_a_checkout_is_one_commit_without_history(history: History, tmp_path: Path) -> None:
-    """The full history contains the fix: 21 % of one model's runs took it from there."""
+    """The full history contains the fix: 21% of one model's runs took it from there."""
     target = tmp_path / "checkout"
     checkout(open_clone(history.folder), base_of(history), target)
     assert git(target, "rev-list", "--all", "--count") == "1"

@@ -78,7 +78,7 @@ def seen(job: MakeJob, monkeypatch: pytest.MonkeyPatch) -> dict:
 @pytest.mark.invariant(1)
 @pytest.mark.trap("history-in-image")
 def test_an_agent_sees_one_commit_and_no_solution(seen: dict, bench: Bench) -> None:
-    """21 % of one model's runs found the fix in the history that was in the image."""
+    """21% of one model's runs found the fix in the history that was in the image."""
     assert seen["commits"].count("\n") == 1 and seen["commits"].endswith(" base\n")
     assert seen["remotes"] == ""
     assert seen["files"]["src/menu.js"] == "old\n"

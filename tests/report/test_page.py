@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from jinja2 import UndefinedError
 
 from pipeline.report.figures.style import Plot, canvas
-from pipeline.report.page import counted, environment, percent, policed, words
+from pipeline.report.page import counted, environment, policed, words
 from pipeline.report.tables import MOST_ROWS, Heading, Row, Table
 
 HOSTILE = "</code><script>alert(1)</script>"
@@ -34,7 +34,7 @@ def shown(table: Table, **context: str) -> BeautifulSoup:
 
 @pytest.fixture
 def table() -> Table:
-    headings = [Heading("model", "who was asked"), Heading("resolved", "5 % of all", True, "s", bar=True)]
+    headings = [Heading("model", "who was asked"), Heading("resolved", "5% of all", True, "s", bar=True)]
     rows = [Row((f"model_{number}", "1"), (10, 5, 20)) for number in range(MOST_ROWS + 2)]
     plot = Plot("bars", "Bars of nothing", "t", canvas(1), "There is nothing to be seen.")
     totals = [Row(("all", "2"), soft=True)]
@@ -64,7 +64,7 @@ def test_a_table_has_a_name_meanings_totals_and_a_region_to_scroll(table):
     assert [head["scope"] for head in page.thead.find_all("th")] == ["col", "col"]
     assert page.select_one(".scroll")["tabindex"] == "0"
     assert [element.string for element in page.select(".meaning dt")] == ["model", "resolved"]
-    assert page.select(".meaning dd")[1].get_text() == "5\u00a0% of all (s)"
+    assert page.select(".meaning dd")[1].get_text() == "5% of all (s)"
     assert page.tfoot.tr["class"] == ["reference"] and not page.tfoot.svg
 
 
@@ -91,5 +91,4 @@ def test_identifiers_and_numbers_are_shown_for_people():
         "acme__ui-1",
         "acme/my_ui",
     ]
-    assert percent("5 % of 10 %") == "5\u00a0% of 10\u00a0%"
     assert (counted(1, "file"), counted(2, "repository")) == ("1 file", "2 repositories")

@@ -50,7 +50,7 @@ def empty_cost(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing |
     axes.set(xlim=(0, 1.1 * (usd.max() or 1)), ylim=(-4, 108), xlabel="cost, USD", ylabel="empty patches, % of answers")
     axes.grid(color=GRID)
     legend(axes, 2)
-    entries = [(name, f"{x:.4g} USD, {y:.1f} % empty") for name, x, y in zip(names, usd, empty, strict=True)]
+    entries = [(name, f"{x:.4g} USD, {y:.1f}% empty") for name, x, y in zip(names, usd, empty, strict=True)]
     return figure, f"A point for each model. {listed(entries)}."
 
 
@@ -74,7 +74,7 @@ def frontier(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing | N
     axes.set_ylabel("resolved, % of instances")
     axes.grid(color=GRID)
     legend(axes, 2)
-    texts = [f"{x:.4g} USD, {y:.1f} % resolved" for x, y in zip(table["usd"], table["share"], strict=True)]
+    texts = [f"{x:.4g} USD, {y:.1f}% resolved" for x, y in zip(table["usd"], table["share"], strict=True)]
     best_names = [name for name, index in zip(names, table.index, strict=True) if index in best.index]
     return (
         figure,

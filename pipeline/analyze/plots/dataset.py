@@ -35,7 +35,7 @@ def funnel(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing:
 
 def _share_kept(before: int, count: int) -> str:
     """The share of the previous step that this step keeps."""
-    return f" ({100 * count / before:.3g} %)" if before else ""
+    return f" ({100 * count / before:.3g}%)" if before else ""
 
 
 def _steps(tables: Mapping[str, pd.DataFrame]) -> dict[str, int]:
@@ -72,7 +72,7 @@ def principles(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing:
 
 
 def _bar_labels(counts: pd.Series, shares: pd.Series) -> list[str]:
-    return [f"{count} ({share:.0f} %)" for count, share in zip(counts, shares, strict=True)]
+    return [f"{count} ({share:.0f}%)" for count, share in zip(counts, shares, strict=True)]
 
 
 def transitions(_frames: Frames, tables: Mapping[str, pd.DataFrame]) -> Drawing | None:

@@ -67,7 +67,7 @@ MOST_MODELS = 20
 
 
 def resolution(_frames: Frames, tables: Tables) -> Drawing | None:
-    """Bars of the share of its instances that each model resolved, with its 95 % interval."""
+    """Bars of the share of its instances that each model resolved, with its 95% interval."""
     table = tables["resolution"].query("kind == 'model'")
     if table.empty:
         return None
@@ -80,8 +80,8 @@ def resolution(_frames: Frames, tables: Tables) -> Drawing | None:
     for index, label in enumerate(labels):
         axes.text(table["resolved_high"].iloc[index] + 2, index, label, va="center")
     axes.set(xlim=(0, 125), xticks=range(0, 101, 20), xlabel="resolved, % of instances")
-    entries = [(name, f"{label} ({share:.1f} %)") for name, label, share in zip(names, labels, shares, strict=True)]
-    return figure, f"Bars of the share of instances resolved, with 95 % intervals. {listed(entries)}."
+    entries = [(name, f"{label} ({share:.1f}%)") for name, label, share in zip(names, labels, shares, strict=True)]
+    return figure, f"Bars of the share of instances resolved, with 95% intervals. {listed(entries)}."
 
 
 def outcomes(_frames: Frames, tables: Tables) -> Drawing | None:
@@ -118,7 +118,7 @@ def pass_at_k(_frames: Frames, tables: Tables) -> Drawing | None:
     for (model, rows), (marker, line, color) in zip(table.groupby("who"), cycle(LINES), strict=False):
         shares = rows["pass_at_k_pct"].astype(float)
         axes.plot(rows["k"].astype(int), shares, marker=marker, linestyle=line, color=color, label=model)
-        entries.append((model, ", ".join(f"{share:.1f} % at {k}" for k, share in zip(rows["k"], shares, strict=True))))
+        entries.append((model, ", ".join(f"{share:.1f}% at {k}" for k, share in zip(rows["k"], shares, strict=True))))
     axes.set(ylim=(0, 105), xlabel="k, attempts that are allowed", ylabel="pass@k, %")
     whole(axes.xaxis)
     axes.grid(color=GRID)
@@ -291,7 +291,7 @@ def _structure(table: pd.DataFrame) -> Drawing:
     panels[0].invert_yaxis()
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=2)
     shares = table[[f"{measure}_change_pct" for measure in MEASURES]].to_numpy().tolist()
-    changes = (", ".join(f"{measure} {by:+.0f} %" for measure, by in zip(MEASURES, row, strict=True)) for row in shares)
+    changes = (", ".join(f"{measure} {by:+.0f}%" for measure, by in zip(MEASURES, row, strict=True)) for row in shares)
     entries = list(zip(names, changes, strict=True))
     return figure, f"Pairs of bars, model against gold. {listed(entries)}."
 

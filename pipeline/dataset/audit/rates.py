@@ -26,7 +26,7 @@ def present(audits: Sequence[VerdictAudit], *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(data(audits), indent=2))
         return
-    table("Errors of our verdicts", ("judge", "error", "wrong", "of", "share", "95 % interval"), list(_errors(audits)))
+    table("Errors of our verdicts", ("judge", "error", "wrong", "of", "share", "95% interval"), list(_errors(audits)))
     head = ("kind", "class", "of", *(f"wrong: {name}" for name in JUDGE.values()))
     table("By class", head, list(_classes(audits)))
     wrong = (f"{kind}: wrong ({name})" for name in JUDGE.values() for kind in ERRORS)

@@ -1,6 +1,6 @@
 """The numbers of the hybrid score, from `formulas.toml`, and the formulas that use them. Pure functions.
 
-The evaluation guide that the score follows contradicts itself: an older part gives 70 % to the browser and 30 % to the
+The evaluation guide that the score follows contradicts itself: an older part gives 70% to the browser and 30% to the
 judge, the newer part 15, 40, 20 and 25. We use the latter, since it says that it replaced the former, and since the
 guide's worked examples (87 and 84) need these weights.
 """

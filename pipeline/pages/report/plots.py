@@ -78,7 +78,7 @@ def _points(rates: Sequence[PassAtK]) -> list[tuple[int, float, float, float]]:
 
 def _ends(points: Sequence[tuple[int, float, float, float]]) -> str:
     (first, at_first, *_), (last, at_last, *_) = points[0], points[-1]
-    return f"{at_first:.1f} % at k = {first}, {at_last:.1f} % at k = {last}"
+    return f"{at_first:.1f}% at k = {first}, {at_last:.1f}% at k = {last}"
 
 
 def _rules(verdicts: Verdicts) -> Drawing | None:
@@ -109,4 +109,4 @@ def _cost(run: Run, answers: Answers, verdicts: Verdicts) -> Drawing | None:
     axes.set_xlim(left=0, right=1.15 * max(usd for _, usd, _ in points))
     axes.grid(color=GRID)
     legend(axes, len(points))
-    return figure, listed([(model, f"{usd:.6f} USD, {passed:.1f} %") for model, usd, passed in points])
+    return figure, listed([(model, f"{usd:.6f} USD, {passed:.1f}%") for model, usd, passed in points])

@@ -72,7 +72,7 @@ def _models(rows: Sequence[ModelRow]) -> Table:
         Heading("model", "A name of the model list."),
         Heading("pages", "Answers with a verdict.", True),
         Heading("passed %", "Pages without a violation that counts and without a failed requirement.", True),
-        Heading("interval", "Wilson's, 95 %; samples of a case depend on each other.", True, "%", True),
+        Heading("interval", "Wilson's, 95%; samples of a case depend on each other.", True, "%", True),
         Heading("requirements %", "Pages on which all requirements (R) hold, of those whose case has some.", True),
         Heading("best practices %", "Pages on which all best practices (BP) hold, of those whose case has some.", True),
         Heading("axe-core %", "Pages without a violation that counts.", True),
@@ -123,7 +123,7 @@ def _pass_at_k(run: Run, verdicts: Verdicts) -> Table:
             "The probability that at least one of k samples passes: the mean over cases (Chen et al. 2021).",
             True,
         ),
-        Heading("interval", "95 %, by resampling the cases; none for one case.", True),
+        Heading("interval", "95%, by resampling the cases; none for one case.", True),
         Heading("cases", "Cases with at least k samples with a verdict, of all that were asked.", True),
     ]
     rows = [_at(model, rate) for model in run.asked.models for rate in pass_at(model, run.asked.ks, verdicts, run.keys)]

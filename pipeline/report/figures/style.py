@@ -54,7 +54,7 @@ WIDTH = 4.8
 COLUMNS, LEGEND_WIDTH, CHAR_INCHES, HANDLE_INCHES = 3, 44, 0.085, 0.55
 #: of a legend: rows for which figures have room, and inches of a row
 ROWS, LINE_INCHES = 3, 0.19
-#: zlib's level for PNG: the default, 6, takes 40 % longer and makes files 8 % smaller
+#: zlib's level for PNG: the default, 6, takes 40% longer and makes files 8% smaller
 PNG_LEVEL = 3
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "a11y-bench",

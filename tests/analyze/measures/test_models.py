@@ -29,7 +29,7 @@ def test_every_instance_is_in_the_denominator(tables):
 
 @pytest.mark.rule("micro-and-macro")
 def test_micro_and_macro_averages_side_by_side(tables):
-    """RULES, Analysis. model-a: 1 of 3 and 0 of 1, so 25 % and a mean of 33.3 and 0; model-b: 1 of 3 and 1 of 1."""
+    """RULES, Analysis. model-a: 1 of 3 and 0 of 1, so 25% and a mean of 33.3 and 0; model-b: 1 of 3 and 1 of 1."""
     assert rows(tables, "resolution", "model", "resolved %", "macro %") == [
         "lab/model-b 50.0 66.7",
         "model-a 25.0 16.7",
@@ -230,7 +230,7 @@ def test_counts_of_instances_by_how_they_ended(tables):
 
 
 def test_shares_of_ends_are_of_the_instances_that_were_selected(frames):
-    """In a campaign with a limit, they were shares of the whole dataset, and did not add up to 100 %."""
+    """In a campaign with a limit, they were shares of the whole dataset, and did not add up to 100%."""
     few = frames.predictions.query("instance_id in ['acme__ui-1', 'acme__ui-2']")
     made = analyze.tables(replace(frames, predictions=few))["causes"]
     assert made.groupby("model")["instances_pct"].sum().round(6).eq(100).all()

@@ -103,7 +103,7 @@ def test_identifiers_and_region_names_are_unique(page):
 
 def test_figures_have_a_text_alternative(page):
     figures = {words(figure.figcaption): figure.img["alt"] for figure in page.find_all("figure")}
-    assert "lab/model-b: 2 of 4 (50.0 %)" in figures["Resolved instances by model"]
+    assert "lab/model-b: 2 of 4 (50.0%)" in figures["Resolved instances by model"]
     assert all(len(alternative) > 40 for alternative in figures.values())
 
 

@@ -21,7 +21,7 @@ def likeness(viewer, gold: str, new: str) -> str:
 
 
 def test_the_goals_are_met_on_our_own_components(viewer, snapshots):
-    """At least 500 mutations of 200 snapshots: 99 % of the harmless ones compare equal, and 85 % of the harmful ones of
+    """At least 500 mutations of 200 snapshots: 99% of the harmless ones compare equal, and 85% of the harmful ones of
     each class are detected."""
     plain = {key: text for key, text in snapshots.items() if not key.startswith("other forms")}
     measured = list(figures(list(judge(viewer, mutations(plain, each=60)))))

@@ -14,7 +14,7 @@ from pipeline.report.figures.embedded import data_uri
 from pipeline.report.figures.style import styled
 
 PREFIX = "data:image/svg+xml,"
-NAME = "a \"b\" & <c> 100 % #1 'd'"
+NAME = "a \"b\" & <c> 100% #1 'd'"
 
 
 @pytest.fixture(scope="module")

@@ -42,7 +42,7 @@ PAGES = [
     "/ask?repo=acme/ui&model=scripted&pr=9",
     "/export",
 ]
-#: a desktop, a phone, and a desktop at 400 % (1280 by 1024 pixels, a quarter each way)
+#: a desktop, a phone, and a desktop at 400% (1280 by 1024 pixels, a quarter each way)
 WIDTHS = {"desk": (1280, 900), "phone": (390, 844), "zoomed": (320, 256)}
 
 
