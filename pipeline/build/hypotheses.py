@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from pipeline.build import linking
 from pipeline.build.faults import END
-from pipeline.build.infer import Tree, Unsupported, focus, infer, jobs, leading, place, sources
+from pipeline.build.infer import Tree, Unsupported, focus, infer, jobs, leading, place, sources, workspaces
 from pipeline.build.infer.tree import above
 from pipeline.build.infer.uses import Use
 from pipeline.build.infer.words import commands as commands_of
@@ -24,7 +24,7 @@ from pipeline.build.missing import Missing, missing_from, own_folders, own_packa
 from pipeline.build.observe import Command, Observation
 from pipeline.build.remedies import LINES, Situation, added, nearest
 from pipeline.core.law import without_remarks
-from pipeline.core.records import Environment, Health
+from pipeline.core.records import Edit, Environment, Health
 from pipeline.core.store import digest
 from pipeline.ecosystems import manager, runner, versions
 from pipeline.ecosystems.installation import thawed
@@ -438,6 +438,19 @@ def _version(case: Case, name: str) -> str:
     return (wanted or "*") if is_dated and releases else nearest(wanted, releases)
 
 
+def gathered(case: Case) -> Iterator[Hypothesis]:
+    """Install the packages that only Lerna links as a workspace of the root, with their dependencies."""
+    before, named = case.environment, workspaces.patterns(case.tree, case.tree.root())
+    version = manager(before.manager).gathering(before.manager_version, before.node)
+    is_gathered = before.focus or any(edit.kind == "gather" for edit in before.edits)
+    if version is None or is_gathered or set(named.values()) != {"lerna.json"}:
+        return
+    edit = Edit(kind="gather", name="lerna.json", folders=tuple(named))
+    update = {"edits": (*before.edits, edit), "manager_version": version}
+    environment = thawed(before.model_copy(update=update), case.situation.day)
+    yield Hypothesis("gathered", environment, "the packages in lerna.json, as a workspace")
+
+
 def other_peers(case: Case) -> Iterator[Hypothesis]:
     """Treat peers the other way: npm installs them since version 7."""
     before = case.environment
@@ -503,20 +516,22 @@ def unchecked_types(case: Case) -> Iterator[Hypothesis]:
 
 #: in the order in which they are tried; only some need another install
 WITHOUT_INSTALL: tuple[Proposer, ...] = (observed, by_script, read_otherwise, one_project, prepared)
-WITH_INSTALL: tuple[Proposer, ...] = (other_peers, with_modules, other_node, other_manager, patched)
+WITH_INSTALL: tuple[Proposer, ...] = (gathered, other_peers, with_modules, other_node, other_manager, patched)
 LAST: tuple[Proposer, ...] = (unchecked_types,)
 #: names of hypotheses that need another install
 INSTALLING = frozenset(hypothesis.__name__.replace("_", "-") for hypothesis in WITH_INSTALL)
 
 
 def following(case: Case, *, installs: bool) -> Iterator[Hypothesis]:
-    """All hypotheses about a case. If generated files are missing, generating them comes first; if packages are
-    missing, the manager is doubted before Node. Type checks are switched off only if nothing else helps. Without
-    `installs`, only an install for patches is tried: a single test may need one."""
-    installing = sorted(WITH_INSTALL, key=lambda proposer: proposer is other_node and bool(case.missing.foreign))
-    first = (prepared,) if case.missing.can_be_made else ()
-    others = (hypothesis for hypothesis in WITHOUT_INSTALL if hypothesis not in first)
-    for hypothesis in (*first, *others, *(installing if installs else (patched,)), *LAST):
+    """All hypotheses about a case. If generated files are missing, generating them comes first, in packages that Lerna
+    links; if packages are missing, the manager is doubted before Node. Type checks are switched off only if nothing
+    else helps. Without `installs`, only an install for patches is tried: a single test may need one."""
+    ordered = sorted(WITH_INSTALL, key=lambda proposer: proposer is other_node and bool(case.missing.foreign))
+    installing = ordered if installs else [patched]
+    needed = [gathered] if gathered in installing and (case.missing.can_be_made or case.missing.foreign) else []
+    first = [*needed, *([prepared] if case.missing.can_be_made else [])]
+    others = (hypothesis for hypothesis in (*WITHOUT_INSTALL, *installing, *LAST) if hypothesis not in first)
+    for hypothesis in (*first, *others):
         yield from hypothesis(case)
 
 
@@ -529,12 +544,14 @@ def run_otherwise(case: Case) -> Iterator[Hypothesis]:
 def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
     """Hypotheses that follow from a tried environment in which the base is sick as well: an added module may need
     another one, a command that started no runner may start one on another Node, tests that now load may miss generated
-    files, and a package that is built may need others."""
+    files, a package that is built may need others, and packages that are linked may have to be made."""
     if tried != "prepared" and now.missing.can_be_made and not before.missing.can_be_made:
         yield from prepared(now)
     if tried == "prepared" and set(now.unbuilt) - set(before.unbuilt):
         yield from _with_all_siblings(now)
-    if tried == "with-modules":
+    if tried == "gathered" and before.missing.can_be_made:
+        yield from prepared(now)
+    if tried in ("with-modules", "gathered"):
         yield from with_modules(now)
     elif tried == "other-node" and not before.observed:
         yield from observed(now)
@@ -544,9 +561,10 @@ def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
 #: the files that decide which remedies and hypotheses are tried
 SOURCES = (
     "repair.py", "remedies.py", "infer/focus.py", "missing.py", "linking.py", "hypotheses.py", "observe.py",
-    "observe.toml", "probe.cjs", "infer/angular.py", "infer/jobs.py", "infer/shell.py", "infer/ci.toml",
-    "infer/launchers.py", "infer/leading.py", "infer/makefiles.py", "infer/place.py", "infer/runner.py",
-    "infer/scripts.py", "infer/sources.py", "infer/unfolding.py", "infer/uses.py", "infer/words.py", "search.py",
+    "observe.toml", "probe.cjs", "infer/angular.py", "infer/workspaces.py", "infer/jobs.py", "infer/shell.py",
+    "infer/ci.toml", "infer/launchers.py", "infer/leading.py", "infer/makefiles.py", "infer/place.py",
+    "infer/runner.py", "infer/scripts.py", "infer/sources.py", "infer/unfolding.py", "infer/uses.py",
+    "infer/words.py", "search.py",
 )  # fmt: skip
 
 

@@ -198,6 +198,7 @@ _PHRASES = {
     "rehost": "the registry in place of {name}",
     "reseal": "its new checksum is taken",
     "unset": "without the setting {name}",
+    "gather": "the packages in {name} are a workspace",
 }
 
 

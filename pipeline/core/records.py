@@ -202,11 +202,12 @@ class Edit(Record):
     `drop` leaves out the package `name`. `pin` requests the version `new` of the package `name` in place of `old` (a
     version, a range or an address). `add` requests the package `name` at `new` if the platform has it. `rehost` gets
     packages that were locked at the registry `name` from the host's registry. `reseal` replaces the checksum `old` by
-    `new`. `unset` removes the setting `name` of a package manager. With `folders`, only the package.json files in these
+    `new`. `unset` removes the setting `name` of a package manager. `gather` makes the packages in `folders`, which may
+    be patterns, a workspace of the root; `name` is the file that lists them. With `folders`, only the package.json files in these
     folders are changed (`.` is the root).
     """
 
-    kind: Literal["drop", "pin", "add", "rehost", "reseal", "unset"]
+    kind: Literal["drop", "pin", "add", "rehost", "reseal", "unset", "gather"]
     name: str
     old: str = ""
     new: str = ""

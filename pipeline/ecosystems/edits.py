@@ -141,6 +141,10 @@ def _unset(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tu
             yield path, _text(data)
 
 
+def _gather(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tuple[str, str]]:
+    return ((path, _read(text)) for path, text in restrict_workspace(edit.folders, files).items())
+
+
 _EDITORS: dict[str, Callable[[Edit, Files, Callable[[], str]], Iterator[tuple[str, str]]]] = {
     "drop": _drop,
     "pin": _pin,
@@ -148,4 +152,5 @@ _EDITORS: dict[str, Callable[[Edit, Files, Callable[[], str]], Iterator[tuple[st
     "rehost": _rehost,
     "reseal": _reseal,
     "unset": _unset,
+    "gather": _gather,
 }

@@ -138,6 +138,9 @@ class Manager(Folder):
     alone: tuple[str, ...] = Field(default=(), description="words of an install that ignores the workspace around it")
     dated: str = Field(default="", description="word that limits a changing install to versions before `{date}`")
     by_node: dict[str, str] = Field(default={}, description="range of Node -> the version that comes with it")
+    gathers: dict[str, str] = Field(
+        default={}, description="range of Node -> the first version that reads `workspaces` of a package.json"
+    )
     package: tuple[Package, ...]
     format: tuple[Format, ...]
     neighbor: tuple[Neighbor, ...] = ()
@@ -178,6 +181,14 @@ class Manager(Folder):
         one that is bundled with this Node."""
         own = version or self.with_node(node)
         return next((row for row in self.focus if _in(row.versions, own)), None)
+
+    def gathering(self, version: str, node: str) -> str | None:
+        """The version that installs packages which only Lerna links, at least this one; None if none runs on Node."""
+        from pipeline.ecosystems import versions
+
+        first = next((least for wanted, least in self.gathers.items() if _on(wanted, node)), None)
+        is_older = first is not None and versions.major(version or self.with_node(node)) < versions.major(first)
+        return first if is_older else first and version
 
     def neighbors(self, version: str, node: str, text: str) -> list[str]:
         """The releases of the next and the previous major version, the newer first, if they run on this Node and read a

@@ -20,6 +20,7 @@ from pipeline.build.missing import missing_from, own_packages
 from pipeline.build.observe import Command, Observation
 from pipeline.build.remedies import Situation
 from pipeline.core.records import Health, Nested
+from pipeline.ecosystems import edits
 
 SICK = Health(files=1)
 NPM_TEST = Command(("npm", "run", "--silent", "test"), "", "package.json: scripts.test")
@@ -679,3 +680,41 @@ def test_a_rejection_is_tried_again_when_hypotheses_change() -> None:
     """Its reason may be a fault that has a remedy by now."""
     assert {"repair.py", "remedies.py", "hypotheses.py"} <= set(hypotheses.SOURCES)
     assert len(hypotheses.decides()) > 8
+
+
+LERNA = {
+    "lerna.json": json.dumps({"packages": ["packages/*"]}),
+    "packages/ui/package.json": package(name="@acme/ui", dependencies={"@acme/tokens": "^1", "left-pad": "^1"}),
+    "packages/tokens/package.json": package(name="@acme/tokens", scripts={"build": "tsc"}),
+    ".nvmrc": "12",
+}
+
+
+def test_packages_that_only_lerna_links_become_a_workspace() -> None:
+    """Lerna installed them one by one and linked them. npm 6 knows no workspaces."""
+    subject = case(tree(LERNA), MISSING_SIBLING, tests=("packages/ui/a.test.js",))
+    assert subject.environment.manager_version == ""
+    names = [found.name for found in hypotheses.following(subject, installs=True)]
+    (found,) = named(subject, "gathered")
+    assert names[:2] == ["gathered", "prepared"] and not named(subject, "gathered", installs=False)
+    assert found.environment.manager_version == "8" and "install" in found.environment.install
+    (edit,) = found.environment.edits
+    assert (edit.kind, edit.folders) == ("gather", ("packages/*",))
+    root = edits.apply([edit], {"package.json": b'{"name": "acme"}'}, str)["package.json"]
+    assert json.loads(root) == {"name": "acme", "workspaces": ["packages/*"], "private": True}
+    now = replace(subject, environment=found.environment)
+    assert not named(now, "gathered")
+    assert [one.name for one in hypotheses.further("gathered", subject, now)][:1] == ["prepared"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"package.json": package(name="acme", workspaces=["packages/*"], devDependencies={"jest": "^29"})},
+        {".nvmrc": "8"},
+        {"lerna.json": "{}"},
+    ],
+    ids=["a workspace", "an old Node", "no packages"],
+)
+def test_other_packages_are_not_gathered(other: dict[str, str]) -> None:
+    assert not named(case(tree(LERNA | other), MISSING_SIBLING, tests=("packages/ui/a.test.js",)), "gathered")

@@ -65,10 +65,12 @@ def widened(tree: Tree, before: Sequence[str], folders: Iterable[str], by: Insta
 
 
 def _row(tree: Tree, by: Installer) -> Focus | None:
-    """How this version of a manager installs a part of the workspace; None if it cannot, or lacks its plug-in."""
+    """How this version of a manager installs a part of the workspace; None if it cannot, lacks its plug-in, or does not
+    know of the packages, since only Lerna does."""
     row = manager(by.name).focus_for(by.version, by.node)
     has_plugin = row is None or not row.plugin or tree.matching(re.compile(row.plugin).search)
-    return row if has_plugin else None
+    is_known = row is None or row.hides or set(workspaces.patterns(tree, tree.root()).values()) != {"lerna.json"}
+    return row if has_plugin and is_known else None
 
 
 def _called(packages: dict[str, Manifest], inside: Collection[str], row: Focus) -> tuple[str, ...]:

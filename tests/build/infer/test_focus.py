@@ -37,6 +37,14 @@ def test_the_npm_of_a_node_decides_if_none_is_named() -> None:
     assert environment(UI, files={".nvmrc": "18"}).focus == ("packages/tokens", "packages/ui")
 
 
+def test_a_manager_that_does_not_know_of_packages_installs_no_part() -> None:
+    """`npm ci --workspace=packages/ui` ended with "No workspaces found". Our yarn 1 is told of them."""
+    files = {"lerna.json": trees.package(packages=["packages/*"])}
+    assert environment(UI, files=files, workspaces=None).focus == ()
+    yarn = trees.read(trees.tree(FILES | YARN | files, name="acme"), UI)
+    assert yarn.focus == ("packages/tokens", "packages/ui")
+
+
 def test_tests_of_another_tool_need_no_package() -> None:
     """One of Cypress at the root made everything be installed."""
     files = {"cypress.json": "{}", "cypress/menu.cy.js": ""}
