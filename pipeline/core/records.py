@@ -203,8 +203,8 @@ class Edit(Record):
     version, a range or an address). `add` requests the package `name` at `new` if the platform has it. `rehost` gets
     packages that were locked at the registry `name` from the host's registry. `reseal` replaces the checksum `old` by
     `new`. `unset` removes the setting `name` of a package manager. `gather` makes the packages in `folders`, which may
-    be patterns, a workspace of the root; `name` is the file that lists them. With `folders`, only the package.json files in these
-    folders are changed (`.` is the root).
+    be patterns, a workspace of the root; `name` is the file that lists them. All others change, if they have `folders`,
+    only the package.json files in these folders (`.` is the root).
     """
 
     kind: Literal["drop", "pin", "add", "rehost", "reseal", "unset", "gather"]
@@ -296,6 +296,9 @@ class CounterRuns(Record):
     former_patch: str = Field(default="", description="the same patch with the values that the base expected")
     former: tuple[str, ...] = Field(default=(), description="tests that gold fails with that")
     former_said: dict[str, str] = Field(default={}, description="why gold fails them, in the form of `said`")
+    nested: dict[str, tuple[str, ...]] = Field(
+        default={}, description="tests that may pass without reaching their false expectation, by kind of counter-run"
+    )
     undisguised: tuple[str, ...] = Field(
         default=(), description="expected tests that gold does not pass if nothing reveals that tests run"
     )
