@@ -170,6 +170,8 @@ def patch_of(bench: LampBench, case: Mapping[str, Any]) -> str:
     files: dict[str, Content] = dict(case.get("files", {}))
     if "code" in case or "body" in case:
         files[SOURCE] = component(bench.runner, case.get("body", ""), case.get("code", ""))
+    for path, target in case.get("links", {}).items():
+        (bench.base.folder / path).symlink_to(target)
     bench.base.commit(case["name"], files)
     whole = bench.base.folder.with_name("patch")
     bench.base.git("diff", "--binary", f"--output={whole}", "HEAD~", "HEAD")

@@ -1,8 +1,8 @@
 // Finds out who calls, in a disguised run: a source, which must not see that tests run, or a test, a runner or a library.
 // `askers.json`, beside this file, holds the repository's folder (`root`), the folder that it was moved from (`former`),
 // the runner's `cache`, the repository's `files` that may know of tests, its `tests` and its `manifests`, the modules that
-// no page has and no source of the base loads (`alone`), and whether elements have `boxes`. Written for any Node that
-// runs tests.
+// no page has and no source of the base loads (`alone`), whether elements have `boxes`, and the name of the `build` that
+// only sources see, if any. Written for any Node that runs tests.
 "use strict";
 const fs = require("fs");
 const path = require("path");
@@ -24,9 +24,9 @@ const LOADERS = /[\\/]node_modules[\\/](?:@jest|@vitest|jest|vite-node|vitest)(?
 const RUNNERS = /[\\/]node_modules[\\/](?:mocha|jasmine|karma|nyc|istanbul|c8|tinypool)(?![a-z0-9])/;
 //: packages that know of tests, and so may read a runner's names while a source is behind them
 const OF_TESTS =
-  /[\\/]node_modules[\\/](?:@jest|@vitest|@testing-library|chai|enzyme|expect|jest|mocha|sinon|testdouble|tinyspy|vite-node|vitest)(?![a-z0-9])/;
-//: libraries that make documents
-const OF_DOCUMENTS = /[\\/]node_modules[\\/](?:happy-dom|jsdom)[\\/]/;
+  /[\\/]node_modules[\\/](?:@jest|@vitest|@testing-library|chai|enzyme|expect|jasmine|jest|mocha|sinon|@sinonjs|testdouble|tinyspy|vite-node|vitest)(?![a-z0-9])/;
+//: libraries that make documents or match selectors for them
+const OF_DOCUMENTS = /[\\/]node_modules[\\/](?:@asamuzakjp[\\/]dom-selector|happy-dom|jsdom|nwmatcher|nwsapi)[\\/]/;
 //: lines of a stack for Node's functions that load modules, in all its versions
 const LOADER = /\((?:node:)?(?:internal\/)?modules?(?:\/|\.js)/;
 //: lines of a stack for functions in files, and for Node's functions
@@ -300,6 +300,9 @@ function isCalledByTest(through) {
   return asked !== undefined && (isOwn(asked) ? !isSource(asked) : isOfTools(asked));
 }
 
+/** Whether a test library, a runner or the document calls us directly. */
+const isCalledByTool = () => isOfTools(nearest());
+
 /** Whether the code of a source's file uses this, and nothing of Node on its behalf. */
 function isReadBySource() {
   if (compiling.isNow()) return false;
@@ -378,7 +381,8 @@ function stackOf(error, sites) {
 }
 
 module.exports = {
-  LOADER, OF_DOCUMENTS, about, compiling, headOf, isSource, isCalledBySource, isCalledByTest, isCalledDirectly,
+  LOADER, OF_DOCUMENTS, about, compiling, headOf, isSource, isCalledBySource, isCalledByTest, isCalledByTool,
+  isCalledDirectly,
   isAskedForSource, isDoneForSource, isGivenBySource, isLoadedByLibrary, isOnBehalfOfSource, isReadBySource,
   isReadForSource, isUsedForSource, noticing, ownStack, ownerOf, readText, reading, stackOf,
 };

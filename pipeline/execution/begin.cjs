@@ -9,8 +9,10 @@ const disguisePage = require("./document.cjs");
 //: global functions that define tests and hooks, and other global names of runners and test libraries
 const WORDS = (
   "describe context suite it test specify fdescribe fit xdescribe xcontext xit xtest xspecify before after " +
-  "beforeEach afterEach beforeAll afterAll run"
+  "beforeEach afterEach beforeAll afterAll run suiteSetup suiteTeardown setup teardown"
 ).split(" ");
+//: those of Mocha's hooks that run before the tests, and may define some
+const OF_SUITES = ["before", "suiteSetup"];
 const GLOBALS = (
   "expect jest vi chai sinon axe jasmine spyOn spyOnProperty spyOnAllFunctions fail pending IS_REACT_ACT_ENVIRONMENT"
 ).split(" ");
@@ -55,8 +57,32 @@ function keep(owner, names) {
   });
 }
 
+/** What calls a function before the first test runs: a hook of the runner; if there is no global one, what is certain to
+ * happen then. */
+function hookBeforeTests() {
+  const hook = world.beforeAll || world.before || world.suiteSetup || (world.__vitest_index__ || {}).beforeAll;
+  if (hook) return hook;
+  const cache = (main || module).constructor._cache || {};
+  const runner = Object.getOwnPropertyNames(cache).find((name) => /[\\/]mocha[\\/]lib[\\/]runner\.js$/.test(name));
+  if (runner) return (does) => beforeSuites(cache[runner].exports.prototype, does);
+  const isOfNode = process.env.NODE_TEST_CONTEXT || process.execArgv.includes("--test");
+  return isOfNode && outside("node:test").beforeEach; // Node calls its `before` at once
+}
+
+/** Call a function once before Mocha runs the first group of tests, which is that of all. */
+function beforeSuites(runner, does) {
+  const { runSuite } = runner;
+  runner.runSuite = function () {
+    runner.runSuite = runSuite;
+    does();
+    return runSuite.apply(this, arguments);
+  };
+}
+
 /** Hide what is not needed once tests begin to run: the functions that define tests, the report and the snapshots. */
 function hideAll() {
+  if (isHidden) return;
+  isHidden = true;
   worlds.forEach(machine.closeRealm);
   snapshots.forEach(machine.hide);
   processes.forEach(function (one) {
@@ -119,7 +145,7 @@ function hideGlobals() {
       if (isAsked()) return theirs.get(name);
       if (name === "expect" || WORDS.includes(name)) machine.clearBases();
       if (isLive) return own.get.call(world);
-      return name === "before" && value ? (...given) => value.apply(world, given.map(defining)) : value;
+      return OF_SUITES.includes(name) && value ? (...given) => value.apply(world, given.map(defining)) : value;
     };
     const set = function (other) {
       const isTheirs = isReadForSource();
@@ -189,6 +215,8 @@ const machine = outside(path.join(__dirname, "machine.cjs"));
 const outermost = outer("return this")();
 //: the global objects of the realms of tests, of Node, and of elements
 const worlds = Array.from(new Set([world, outermost].concat(view ? realmOf(world.document) : [])));
+const first = hookBeforeTests();
+let isHidden = false;
 machine.show(Boolean(world.document));
 machine.watchStyles(world);
 disguisePage(machine.isComputing);
@@ -198,7 +226,6 @@ worlds.forEach(machine.keepDefining);
 worlds.forEach((one) => hideKind(one.Object.prototype));
 machine.hideImports(world.__vitest_mocker__);
 machine.hideTimes(world);
-const first = world.beforeAll || world.before || (world.__vitest_index__ || {}).beforeAll;
 hideGlobals();
 hideTexts(world, outermost);
 if (require.main) Object.assign(require.main, { children: [], filename: "", id: ".", path: "", paths: [] });

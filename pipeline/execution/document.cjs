@@ -208,9 +208,11 @@ function giveWindow() {
       return real.call(this) || (isCalledByTest(OF_DOCUMENTS) ? null : view);
     });
   if ("view" in view.UIEvent.prototype) return;
+  const { UIEvent } = view;
+  const belongs = UIEvent[Symbol.hasInstance];
   replace("EventTarget", "dispatchEvent", (real) =>
     function (event) {
-      if (event instanceof view.UIEvent && event.view === null)
+      if (belongs.call(UIEvent, event) && event.view === null)
         event.view = (this.ownerDocument || {}).defaultView || view;
       return real.call(this, event);
     });
@@ -250,13 +252,13 @@ function giveView() {
   });
 }
 
-/** Make the page look focused. jsdom, whose own answer is different only until an element has had the focus, asks each
- * time it matches a selector: looking up the caller would cost too much. While it computes styles, it gets its own
- * answer, since it would otherwise look for the element with the focus. */
+/** Make the page look focused, also to sources that ask while no element has the focus. jsdom asks when it matches
+ * `:focus`, and would then find the body. It does so for each rule of a style that it computes: looking up the caller
+ * each time would cost too much. */
 function giveFocus(isComputing) {
   replace("Document", "hasFocus", (real) =>
     function () {
-      return !isComputing() || real.call(this);
+      return real.call(this) || (!isComputing() && isAskedForSource("hasFocus"));
     });
 }
 

@@ -1,11 +1,24 @@
 // Node loads this file before the runner in a disguised run. It makes the runner's global names configurable, so that
-// they can be hidden later, and remembers the objects from which `vm` makes global objects. Written for any Node that
-// runs tests. Exports a function that lists the properties of a global object.
+// they can be hidden later, and remembers the objects from which `vm` makes global objects. It takes the names of test
+// files out of the elements that they make, and keeps sources from importing what they cannot load. Written for any Node
+// that runs tests. Exports a function that lists the properties of a global object.
 "use strict";
+const fs = require("fs");
+const Module = require("module");
+const path = require("path");
+const url = require("url");
 const vm = require("vm");
 const world = new Function("return this")();
 const { defineProperties, defineProperty } = Object;
 const configurable = (descriptor) => Object.assign({}, descriptor, { configurable: true });
+const { root, files } = JSON.parse(fs.readFileSync(path.join(__dirname, "askers.json"), "utf8"));
+//: the repository's files that may know of tests
+const knowing = new Set(files.map((name) => path.join(root, name)));
+//: how compilers write the name of a JSX element's file, for developers
+const OF_ELEMENTS = /(\b(?:_jsxF|f)ileName["']?\s*[:=]\s*)(["'`])([^"'`\n]*)\2/g;
+const OF_TESTING = /test|spec|mock|fixture|e2e|cypress/i;
+//: runners that load no tests through Node
+const OWN_LOADERS = /[\\/](?:jest|vitest)(?:[\\/.]|$)/;
 //: names under which Jest gives functions of its own to the global object of each test file
 const isOfJest = (name) => /^jest-/.test(typeof name === "symbol" ? Symbol.keyFor(name) : name);
 
@@ -30,6 +43,71 @@ vm.createContext = function () {
   origins.set(runInContext("this", made), made);
   return made;
 };
+
+/** The path of a file without the words that tell that it is for tests. */
+function plainPath(name) {
+  const { dir, base, ext } = path.parse(path.relative(root, name));
+  const folders = dir.split(path.sep).filter((word) => word && !/^__\w+__$/.test(word));
+  const own = base.replace(/[._-](?:tests?|spec)(?=\.)/gi, "");
+  const plain = folders.map((word) => (OF_TESTING.test(word) ? "src" : word));
+  return path.join(root, ...plain, OF_TESTING.test(own) ? `index${ext}` : own);
+}
+
+/** The compiled text of a file. Those that know of tests do not give their names to elements, which sources may get. */
+function told(text, file) {
+  const name = String(file).replace(/^file:\/\//, "").replace(/\?.*$/, "");
+  if (!knowing.has(name) || typeof text !== "string") return text;
+  return text.replace(OF_ELEMENTS, (all, before, quote, own) =>
+    path.resolve(root, own) === name ? `${before}${quote}${plainPath(name)}${quote}` : all);
+}
+
+/** The same for each function that compiles a text: the place of the options, which name the file, differs. */
+function hideNames() {
+  const nameOf = (options) => (Object(options) === options ? options.filename : options);
+  const given = (words, place) => [told(words[0], nameOf(words[place]))].concat(Array.from(words).slice(1));
+  const { Script } = vm;
+  vm.Script = new Proxy(Script, {
+    construct: (type, words, target) => Reflect.construct(type, given(words, 1), target === vm.Script ? type : target),
+  });
+  const places = { compileFunction: 2, runInThisContext: 1, runInContext: 2 };
+  Object.keys(places).forEach(function (name) {
+    const real = vm[name];
+    if (real) vm[name] = function () {
+      return real.apply(this, given(arguments, places[name]));
+    };
+  });
+  const { _compile } = Module.prototype;
+  Module.prototype._compile = function (text, file, ...words) {
+    return _compile.call(this, told(text, file), file, ...words);
+  };
+}
+
+/** Keep sources from importing modules that they cannot load, through the loader of ES modules. It finds all that a test
+ * file imports before any of this runs: that the file imports us is the first sign of a test. */
+function hookImports() {
+  let asks;
+  const asking = () => Object.assign({}, ...["askers", "modules", "files"].map((name) => require(`./${name}.cjs`)));
+  const fileOf = (address) => (/^file:/.test(address) ? url.fileURLToPath(address) : "");
+  const resolve = function (name, context, next) {
+    const from = context.parentURL || "";
+    if (!asks && name.startsWith(__dirname)) asks = asking();
+    const isImport = asks && from && !context.conditions.includes("require"); // `machine.cjs` cares for the others
+    if (!isImport || !asks.isSource(fileOf(from) || from)) return next(name, context);
+    const isPage = Boolean(world.document);
+    const refused = () =>
+      Object.assign(new Error(`Cannot find package '${name}' imported from ${fileOf(from)}`), { code: "ERR_MODULE_NOT_FOUND" });
+    if (asks.isDenied(name, isPage)) throw refused();
+    const found = next(name, context);
+    const file = fileOf(found.url);
+    if (file && (asks.isDeniedFile(name, file, isPage) || asks.isTest(asks.realOf(file)))) throw refused();
+    return found;
+  };
+  Module.registerHooks({ resolve });
+}
+
+hideNames();
+if (Module.registerHooks && !OWN_LOADERS.test(process.argv[1] || "")) hookImports();
+if (Module.syncBuiltinESMExports) Module.syncBuiltinESMExports();
 
 /** The names and symbols of a global object's properties. If `vm` made it, it does not list most of its classes. */
 exports.keysOf = function (global) {

@@ -3,9 +3,13 @@
 // replace anything, unless a source has them do it. Loaded once in each process; each realm is kept separately.
 "use strict";
 const { types } = require("util");
-const { isCalledBySource, isDoneForSource, isGivenBySource, noticing, ownerOf } = require("./askers.cjs");
+const {
+  isAskedForSource, isCalledBySource, isDoneForSource, isGivenBySource, noticing, ownerOf,
+} = require("./askers.cjs");
 const { keysOf } = require("./early.cjs");
-const { deafProxy, hideProperties, isNode, marked, replace, see } = require("./veiling.cjs");
+const {
+  deafProxy, hideDoubles, hideProperties, isClass, isNode, isOfAllNodes, isTaken, kindOf, marked, nameOf, replace, see,
+} = require("./veiling.cjs");
 //: objects with the language's functions, except those that fake clocks replace
 const OF_LANGUAGE =
   "Object Reflect JSON Promise Promise.prototype Array Array.prototype String.prototype Map.prototype " +
@@ -28,19 +32,33 @@ const OF_ELEMENTS =
   "getAttribute getAttributeNames getAttributeNode hasAttribute hasAttributes matches closest querySelector " +
   "querySelectorAll getElementsByTagName getElementsByClassName contains isEqualNode dispatchEvent";
 //: classes, in addition to those of nodes, by whose accessors and methods tests read a page; and these methods
-const OF_PAGES =
-  ["Attr", "CSSStyleDeclaration", "DOMTokenList", "HTMLCollection", "NamedNodeMap", "NodeList", "Selection"];
+const OF_PAGES = (
+  "Attr CSSStyleDeclaration CSSStyleSheet DOMRect DOMRectReadOnly DOMTokenList HTMLCollection Location NamedNodeMap " +
+  "NodeList Range Selection Storage StyleSheet ValidityState"
+).split(" ");
 const READING =
-  /^(?:(?:get|has)(?:Element|Attribute)\w*|getRootNode|querySelector(?:All)?|matches|closest|contains|dispatchEvent|is(?:Equal|Same)Node|compareDocumentPosition|checkValidity|toString)$/;
+  /^(?:(?:get|has)(?:Element|Attribute)\w*|getRootNode|getSelection|querySelector(?:All)?|matches|closest|contains|dispatchEvent|is(?:Equal|Same)Node|compareDocumentPosition|(?:check|report)Validity|toString)$/;
+//: methods by which tests do what a person does in other ways; programs do so, too, and so may replace them
+const ACTING = new Set((
+  "blur click close focus hidePopover requestSubmit reset scrollIntoView select setRangeText setSelectionRange show " +
+  "showModal showPopover submit togglePopover"
+).split(" "));
 const isKeepable = (name) => name !== "constructor" && name !== "setProperty" && name !== "removeProperty";
 //: methods of the document's classes that are called for each event of a test and never for a person's; and the names
 //: of event classes
 const OF_EVENTS = { Document: ["createEvent"], Event: ["initEvent"], EventTarget: ["dispatchEvent"] };
-const EVENT = /^[A-Z]\w*Event$/;
+const EVENT = /^(?:[A-Z]\w*)?Event$/;
+//: methods by which tests read events
+const OF_HEARD = ["composedPath", "getModifierState", "getTargetRanges"];
 //: functions of a window that call others later
 const TIMERS = ["setTimeout", "setInterval", "requestAnimationFrame", "queueMicrotask"];
 //: modules of Node by which reports leave a process, or from which their classes inherit
-const OF_NODE = ["fs", "fs/promises", "v8", "events", "worker_threads", "util", "path", "vm", "module"];
+const OF_NODE =
+  ["fs", "fs/promises", "v8", "events", "worker_threads", "util", "path", "vm", "module", "assert", "assert/strict"];
+//: names and paths of libraries whose functions tests call themselves, to render, to find roles and to check code
+const OF_LIBRARIES =
+  /(?:^|[\\/]node_modules[\\/])(?:aria-query|axe-core|dom-accessibility-api|eslint|@typescript-eslint[\\/](?:rule-tester|utils)|react(?:-dom|-test-renderer)?|vue|@vue[\\/]server-renderer)(?:$|[\\/](?!node_modules[\\/]))/;
+const JEST = /[\\/]jest-runtime[\\/]build[\\/]index\.js$/;
 const OF_PROCESS = ["emit", "send", "exit", "reallyExit", "on", "once", "addListener", "removeListener", "nextTick"];
 
 const define = Object.defineProperty;
@@ -69,12 +87,17 @@ const common = new WeakSet();
 const lists = new WeakSet();
 //: prototypes whose own answers for elements reach sources only
 const withheld = new WeakSet();
+//: what libraries export, if it is kept
+const libraries = new WeakSet();
 //: global objects that inherit their `window`
 const windows = new WeakSet();
 //: the window of the running test file; a library makes its elements in another realm
 let view = {};
-//: the classes of OF_PAGES in this window
+//: for each class of OF_PAGES in this window, and for that of events with a window, whether an object belongs to it
 let pages = [];
+let isOfWindow = () => false;
+//: how to find out whether something is a node itself
+let kindOfNode;
 const elementsOf = new Set(OF_ELEMENTS.split(" "));
 //: the names of accessors that are kept
 const accessors = new Set();
@@ -83,7 +106,9 @@ const computing = noticing();
 const computed = new WeakMap();
 
 const isFunction = (value) => typeof value === "function";
-const isOfPages = (object) => pages.some((type) => object instanceof type);
+/** Whether an object is of one of the classes of OF_PAGES. Most objects are plain, which is found out fastest. */
+const isOfPages = (object) =>
+  Object(object) === object && !bases.has(parentOf(object)) && pages.some((belongs) => belongs(object));
 
 /** Keep an object's own functions of these names, or the values that `isKept` accepts. Sources cannot give others to
  * objects that `isStrict` accepts. A value is read with `show`, which gets it and its name. */
@@ -113,6 +138,30 @@ function keep(owner, names, { isKept = isFunction, isStrict, show = (value) => v
   });
 }
 
+/** Keep methods that programs may replace, too: what a source gives an owner in place of its own one reaches sources
+ * only. Libraries can replace them for themselves, but not for a source. */
+function share(owner, names, isStrict = () => false) {
+  names.forEach(function (name) {
+    const own = owner && described(owner, name);
+    if (!own || !own.configurable || !isFunction(own.value)) return;
+    let { value } = own;
+    let theirs;
+    const get = () => (theirs !== undefined && isCalledBySource() ? theirs : value);
+    const give = function (given, object) {
+      const other = "value" in given || !isFunction(given.get) ? given.value : given.get.call(object);
+      if (isAskedForSource(name)) theirs = other;
+      else value = other;
+    };
+    const set = function (other) {
+      if (this === owner || this === undefined || this === null) give({ value: other });
+      else if (!isStrict(this) || !isAskedForSource(name))
+        define(this, name, { value: other, configurable: true, enumerable: true, writable: true });
+    };
+    define(owner, name, { configurable: false, enumerable: own.enumerable, get, set });
+    note(owner, name, Object.assign(taking(own.enumerable, get), { isShared: true, take: give }));
+  });
+}
+
 /** How to keep a value that all callers see as a plain property, and that tests may replace. */
 function taking(enumerable, read, write) {
   return {
@@ -129,7 +178,7 @@ function note(owner, name, how) {
 }
 
 /** Keep an accessor. Its descriptor shows the functions that it has now. */
-function keepAccessor(owner, name) {
+function keepAccessor(owner, name, isOfNodes) {
   const own = described(owner, name);
   if (!own.configurable || !own.get || /^on/.test(name)) return;
   const { enumerable } = own;
@@ -142,7 +191,7 @@ function keepAccessor(owner, name) {
     if (now.set) now.set.call(this, other);
   };
   define(owner, name, { configurable: false, enumerable, get, set });
-  accessors.add(name);
+  if (isOfNodes) accessors.add(name);
   const show = () => Object.assign({}, now, { configurable: true, enumerable });
   const take = function (given) {
     now = "value" in given ? { value: given.value, writable: true } : Object.assign({ get: now.get, set: now.set }, given);
@@ -183,28 +232,28 @@ function isPlain(descriptor) {
 
 /** Whether a prototype, or one above it that no library made, has one of these names and so answers for an element. */
 function isLying(object, names = elementsOf) {
-  for (let one = object; one && one !== view.Node.prototype; one = parentOf(one)) {
+  let one = object;
+  for (; one && !isOfAllNodes(one); one = parentOf(one)) {
     if (types.isProxy(one)) return true;
-    const made = described(one, "constructor");
-    const isLibrary = made && typeof made.value === "function" && view[made.value.name] === made.value;
-    const isKnown = names === elementsOf && withheld.has(one);
-    if (!isLibrary && !isKnown && Object.getOwnPropertyNames(one).some((name) => names.has(name))) return true;
+    const isKnown = isClass(one) || (names === elementsOf && withheld.has(one));
+    if (!isKnown && Object.getOwnPropertyNames(one).some((name) => names.has(name))) return true;
   }
-  return false;
+  return !one; // it is no node any more
 }
 
 /** Let what answers for an element on a prototype, and on those above it that no library made, answer sources only.
  * Returns whether that succeeded. */
 function isHonest(object) {
   let isDone = true;
-  for (let one = object; one && one !== view.Node.prototype; one = parentOf(one)) {
+  let one = object;
+  for (; one && !isOfAllNodes(one); one = parentOf(one)) {
     if (types.isProxy(one)) return false;
-    if (!isLying(one)) continue;
+    if (isClass(one) || !isLying(one)) continue;
     const owner = one;
     if (Array.from(elementsOf).every((name) => isWithheld(owner, name))) withheld.add(owner);
     else isDone = false;
   }
-  return isDone;
+  return isDone && Boolean(one);
 }
 
 /** Give all other callers what a prototype inherits in place of its own property. */
@@ -226,12 +275,15 @@ function isWithheld(owner, name) {
 function keepDefining(world) {
   if (world.document) {
     view = see(world);
-    pages = OF_PAGES.map((type) => view[type]).filter(isFunction);
+    pages = OF_PAGES.map((type) => view[type]).filter(isFunction).map(kindOf);
+    isOfWindow = kindOf(view.UIEvent);
+    kindOfNode = view.Node && (described(view.Node.prototype, "nodeType") || {}).get;
   }
   if (roots.has(world.Object.prototype)) return;
   const { Object: own, Reflect: reflect } = world;
   const isShadowed = (object, name) => accessors.has(name) && isNode(object) && isInPage(object) && name in object;
   const isRefused = function (object, name, descriptor) {
+    if (typeof object === "function" && isTaken(object, name, descriptor)) return true;
     if (name === "view" && isWithoutWindow(object, descriptor)) return true;
     const how = kept.has(object) && kept.get(object).get(name);
     const isOfAll = bases.has(object) || (roots.has(object) && !isPlain(descriptor));
@@ -239,8 +291,9 @@ function keepDefining(world) {
     const isOfPage = (isOfElements && isNode(object)) || isOfPages(object);
     const isAsked = (common.has(object) && ASKED.includes(name)) || (KEPT_ASKED.includes(name) && isNode(object));
     const isOfMany = isAsked || (lists.has(object) && isPlace(name));
-    const isNamed = isOfAll || isOfMany || how || (isOfPage && name in object);
+    const isNamed = isOfAll || isOfMany || (how && !how.isShared) || (isOfPage && name in object);
     if (isNamed && isDoneForSource()) return true;
+    if (!how && ACTING.has(name) && isClass(object) && name in object && isAskedForSource(name)) return true;
     if (name === "dispatchEvent" && isNode(object) && isCalledBySource()) return true;
     if (how && how.take && descriptor && ("value" in descriptor || descriptor.get)) {
       how.take(descriptor, object);
@@ -248,26 +301,31 @@ function keepDefining(world) {
     }
     return !how && isShadowed(object, name) && isCalledBySource();
   };
-  replace(own, "defineProperty", (real) => (object, name, descriptor) =>
-    isRefused(object, name, descriptor) ? object : real(object, name, descriptor));
+  replace(own, "defineProperty", (real) => function (object, key, descriptor) {
+    const name = nameOf(key);
+    return isRefused(object, name, descriptor) ? object : real(object, name, descriptor);
+  });
   replace(own, "defineProperties", (real) => function (object, descriptors) {
     const taken = {};
     Reflect.ownKeys(descriptors).forEach(function (name) {
       const { enumerable } = described(descriptors, name);
-      if (enumerable && !isRefused(object, name, descriptors[name]))
-        define(taken, name, { enumerable, value: descriptors[name] });
+      const value = enumerable && descriptors[name];
+      if (enumerable && !isRefused(object, name, value)) define(taken, name, { enumerable, value });
     });
     return real(object, taken);
   });
-  replace(reflect, "defineProperty", (real) => (object, name, descriptor) =>
-    isRefused(object, name, descriptor) || real(object, name, descriptor));
+  replace(reflect, "defineProperty", (real) => function (object, key, descriptor) {
+    const name = nameOf(key);
+    return isRefused(object, name, descriptor) || real(object, name, descriptor);
+  });
   ["__defineGetter__", "__defineSetter__"].forEach((method) =>
-    replace(own.prototype, method, (real) => function (name, does) {
+    replace(own.prototype, method, (real) => function (key, does) {
+      const name = nameOf(key);
       if (!isRefused(this, name)) real.call(this, name, does);
     }));
   const isMoved = function (object, parent) {
-    if (object === world) return isDoneForSource();
-    if (!parent || !isNode(object)) return false;
+    if (object === world || isOfAllNodes(object)) return isDoneForSource();
+    if (!isNode(object) || (parent !== null && Object(parent) !== parent)) return false;
     if (isInPage(object) && isLying(parent, accessors) && isCalledBySource()) return true;
     return isLying(parent) && isDoneForSource() && !isHonest(parent);
   };
@@ -287,14 +345,14 @@ function keepDefining(world) {
 
 /** Whether this describes the `view` of an event as nothing, as libraries for tests do. */
 function isWithoutWindow(object, descriptor) {
-  const isEvent = isFunction(view.UIEvent) && object instanceof view.UIEvent && Object(descriptor) === descriptor;
+  const isEvent = isOfWindow(object) && Object(descriptor) === descriptor;
   return isEvent && !("value" in descriptor ? descriptor.value : isFunction(descriptor.get) && descriptor.get());
 }
 
 /** Whether this is a node itself, not a prototype of nodes. */
 function isInPage(object) {
   try {
-    return Boolean(described(view.Node.prototype, "nodeType").get.call(object));
+    return Boolean(kindOfNode.call(object));
   } catch (error) {
     return false;
   }
@@ -310,17 +368,19 @@ function restored(method) {
  * of these names. */
 function keepReading() {
   if (!view.Node) return;
-  const isOfNodes = (owner) => owner === view.Node.prototype || owner instanceof view.Node;
   keysOf(view).forEach(function (name) {
     const type = /^[A-Z]/.test(String(name)) && view[name];
     const owner = isFunction(type) && type.prototype;
     const isOfPage = OF_PAGES.includes(name);
-    if (!owner || !(isOfPage || isOfNodes(owner))) return;
+    const isOfNodes = isOfAllNodes(owner) || isNode(owner);
+    if (!owner || !(isOfPage || isOfNodes || EVENT.test(String(name)))) return;
     const names = Object.getOwnPropertyNames(owner);
     const symbols = Object.getOwnPropertySymbols(owner);
-    names.forEach((key) => keepAccessor(owner, key));
-    if (isOfPage) keep(owner, names.concat(symbols).filter(isKeepable), { isStrict: isOfPages, show: restored });
-    else keep(owner, names.filter((key) => READING.test(key)), { isStrict: isNode, show: restored });
+    names.forEach((key) => keepAccessor(owner, key, isOfNodes));
+    if (isOfPage) return keep(owner, names.concat(symbols).filter(isKeepable), { isStrict: isOfPages, show: restored });
+    if (!isOfNodes) return share(owner, names.filter((key) => OF_HEARD.includes(key)));
+    keep(owner, names.filter((key) => READING.test(key)), { isStrict: isNode, show: restored });
+    share(owner, names.filter((key) => ACTING.has(key)), isClass);
   });
 }
 
@@ -549,6 +609,7 @@ function keepRealm(world, ofSources) {
   open.push({ base: world.Object.prototype, names: new Set(Reflect.ownKeys(world.Object.prototype)) });
   const at = (place) => place.split(".").reduce((owner, name) => owner && owner[name], world);
   markBound(world);
+  hideDoubles(world);
   world.Proxy = deafProxy(world.Proxy);
   if (world === ofSources) watched = watched.filter((place) => !place.isOfSources);
   watchKinds(world, world === ofSources);
@@ -560,7 +621,8 @@ function keepRealm(world, ofSources) {
     new Set([world, view]).forEach(markTimers);
     keepLoops(world, at);
     keepGlobal(world, "Proxy");
-    new Set([world, view]).forEach((owner) => keepGlobal(owner, "getComputedStyle"));
+    new Set([world, view]).forEach((owner) =>
+      ["getComputedStyle", "getSelection"].forEach((name) => keepGlobal(owner, name)));
   } else {
     watchLoops(world, at);
   }
@@ -573,7 +635,8 @@ function keepRealm(world, ofSources) {
 
 /** Keep the functions of Node's modules. */
 function keepNode() {
-  OF_NODE.forEach(function (name) {
+  keepLibraries();
+  OF_NODE.concat(process.env.NODE_TEST_CONTEXT ? "node:test" : []).forEach(function (name) {
     let own;
     try {
       own = require(name);
@@ -588,6 +651,35 @@ function keepNode() {
   const { _extensions, syncBuiltinESMExports } = require("module");
   keepAll(_extensions);
   if (syncBuiltinESMExports) syncBuiltinESMExports();
+}
+
+/** Keep what libraries export, when Node or Jest gives it to anyone. */
+function keepLibraries() {
+  const Module = require("module");
+  const keeping = (real, place) =>
+    function () {
+      const told = Reflect.apply(real, this, arguments);
+      if (OF_LIBRARIES.test(arguments[place])) keepLibrary(told);
+      return told;
+    };
+  Module._load = keeping(Module._load, 0);
+  Object.getOwnPropertyNames(Module._cache).filter((name) => JEST.test(name)).forEach(function (name) {
+    const { prototype } = Module._cache[name].exports.default || Module._cache[name].exports;
+    if (prototype && prototype.requireModuleOrMock)
+      prototype.requireModuleOrMock = keeping(prototype.requireModuleOrMock, 1);
+  });
+}
+
+/** Keep the functions that a library exports, itself or in objects, and the methods of its classes. */
+function keepLibrary(exported) {
+  if (Object(exported) !== exported || types.isProxy(exported) || libraries.has(exported)) return;
+  libraries.add(exported);
+  const names = namesOf(exported).filter((name) => !/^_/.test(name));
+  const values = names.map((name) => (described(exported, name) || {}).value);
+  const classes = values.filter((value, at) => isFunction(value) && /^[A-Z]/.test(names[at])).map((type) => type.prototype);
+  const objects = values.filter((value) => Object(value) === value && !isFunction(value) && !Array.isArray(value));
+  [exported].concat(objects, classes).filter((owner) => owner && !types.isProxy(owner)).forEach((owner) =>
+    share(owner, namesOf(owner)));
 }
 
 /** Keep the functions that a process has or inherits. Those of which `isHidden` is true seem to be missing. */

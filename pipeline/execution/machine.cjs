@@ -5,15 +5,15 @@
 const path = require("path");
 const vm = require("vm");
 const {
-  LOADER, compiling, headOf, isSource, isCalledBySource, isCalledDirectly, isOnBehalfOfSource, isReadBySource,
-  isAskedForSource, isReadForSource, isUsedForSource, ownStack, stackOf,
+  LOADER, about: { build }, compiling, headOf, isSource, isCalledBySource, isCalledDirectly, isOnBehalfOfSource,
+  isReadBySource, isAskedForSource, isReadForSource, isUsedForSource, ownStack, stackOf,
 } = require("./askers.cjs");
 const { hidden, hide, hideFiles, isHiddenFile, isTest, isWithin, isWithinRoot, scratch } = require("./files.cjs");
 const {
   clearBases, closeRealm, isComputing, keepDefining, keepNode, keepProcess, keepRealm, markBound, note, restored,
   watchStyles,
 } = require("./keeping.cjs");
-const { INSTALLED, isDenied } = require("./modules.cjs");
+const { INSTALLED, isDenied, isDeniedFile, realOf } = require("./modules.cjs");
 const { deafProxy, secrets, veil } = require("./veiling.cjs");
 //: environment variables of runners, which are removed for everyone
 const VARIABLES =
@@ -26,6 +26,7 @@ const OF_SYSTEMS = {
   fs: "glob globSync link linkSync opendir opendirSync readdir symlink symlinkSync",
   "fs/promises": "glob link opendir readdir symlink",
   inspector: "Session open",
+  module: "register registerHooks",
   worker_threads: "Worker",
 };
 //: functions of Node, and properties of `process`, that show the running program from outside
@@ -65,6 +66,29 @@ const OF_MODULES = ["BASE_URL", "DEV", "MODE", "PROD", "SSR"];
 const OF_VITEST = /[\\/]node_modules[\\/]vite(?:st|-node)?[\\/]/;
 //: what bundlers for browsers provide for some properties of `process`
 const IN_BROWSERS = { version: "", versions: {} };
+
+//: methods by which Jest loads or finds modules, with the places of the importing file and of the name among their
+//: arguments: those of its runtime, of a part that loads ES modules, and of the part that finds files. Methods of one
+//: place give the functions of Jest
+const OF_RUNTIMES = {
+  getGlobalsForCjs: [0],
+  getGlobalsForEsm: [0],
+  importMock: [0, 1],
+  linkModules: [1, 0],
+  requireActual: [0, 1],
+  requireMock: [0, 1],
+  requireModule: [0, 1],
+  resolveModule: [1, 0],
+  unstable_importModule: [0, 1],
+};
+const OF_LOADERS = {
+  dynamicImportFromCjs: [1, 0],
+  importMock: [0, 1],
+  resolveModule: [1, 0],
+  resolveSpecifierForSyncGraph: [0, 1],
+};
+const OF_RESOLVERS = ["resolveModule", "resolveModuleAsync"];
+const OF_GLOBALS = ["cjsGlobals", "esmGlobalsModule"];
 
 const define = Object.defineProperty;
 //: whether the running test file has a document, so that its sources are in a page
@@ -169,7 +193,7 @@ function functionOf(value, name) {
 }
 
 /** Hide the environment variables of compilers from sources and, in a page, those of a shell. Modules of Vite see only
- * what Vite gives them. */
+ * what Vite gives them. If sources are in another `build` than libraries, only they see its name. */
 function hideCompiling(own) {
   const isOfModules = (name) => hasModules && OF_MODULES.includes(name);
   const isTelling = (name) => OF_TESTING.test(name) || isOfModules(name) || (isPage && OF_SHELLS.test(name));
@@ -179,9 +203,13 @@ function hideCompiling(own) {
     if (!hasModules || name === "NODE_ENV" || isGiven(String(name))) return false;
     return isCalledBySource(OF_VITEST) && !isCalledBySource();
   };
+  const isOther = (name) => name === "NODE_ENV" && Boolean(build) && isAskedForSource(name);
   own.env = new Proxy(own.env, {
-    get: (env, name) => (isHidden(name) ? undefined : env[name]),
-    getOwnPropertyDescriptor: (env, name) => (isHidden(name) ? undefined : Object.getOwnPropertyDescriptor(env, name)),
+    get: (env, name) => (isHidden(name) ? undefined : isOther(name) ? build : env[name]),
+    getOwnPropertyDescriptor: function (env, name) {
+      const found = isHidden(name) ? undefined : Object.getOwnPropertyDescriptor(env, name);
+      return found && isOther(name) ? Object.assign(found, { value: build }) : found;
+    },
     has: (env, name) => name in env && !isHidden(name),
     ownKeys: (env) => Reflect.ownKeys(env).filter((name) => !isHidden(name)),
     set: function (env, name, value) {
@@ -225,15 +253,19 @@ function hideModules() {
     const found = _findPath.apply(this, arguments);
     return found && isCalledBySource() && (isTest(found) || isHiddenFile(found, isPage)) ? false : found;
   };
+  const isOf = (from) => Boolean(from && from.filename) && isSource(from.filename);
   Module._resolveFilename = function (name, from, ...words) {
-    const isOfSource = from && from.filename && isSource(from.filename); // anyone may call a source's `require`
-    if ((isOfSource || isCalledBySource()) && isDenied(String(name), isPage)) throw missing(name);
-    return _resolveFilename.call(this, name, from, ...words);
+    const isForSource = isOf(from) || isCalledBySource(); // anyone may call a source's `require`
+    if (isForSource && isDenied(name, isPage)) throw missing(name);
+    const found = _resolveFilename.call(this, name, from, ...words);
+    if (isForSource && isDeniedFile(name, found, isPage)) throw missing(name);
+    return found;
   };
   const { _load } = Module;
-  Module._load = function (name, ...words) {
-    if (/^node:/.test(name) && isCalledBySource() && isDenied(String(name), isPage)) throw missing(name);
-    return _load.call(this, name, ...words);
+  Module._load = function (name, from, ...words) { // Node asks only once where a name leads from a folder
+    const isForSource = isOf(from) || (/^node:/.test(name) && isCalledBySource());
+    if (isForSource && isDenied(name, isPage)) throw missing(name);
+    return _load.call(this, name, from, ...words);
   };
   Module._pathCache = new Proxy(Module._pathCache, { ownKeys: () => [] });
   const { getOwnPropertyDescriptor } = Reflect;
@@ -266,48 +298,130 @@ function missing(name) {
 /** Replace the test's module, which sources could reach as a parent: its `require` is older than our replacements. */
 function hideTest(runtime) {
   const other = { children: [], exports: {}, filename: "", id: ".", loaded: true, parent: null, path: "", paths: [] };
+  const { registries = {}, testMainModule: main } = runtime;
   if (runtime._mainModule) runtime._mainModule = other;
-  [runtime._moduleRegistry, runtime._isolatedModuleRegistry].forEach(function (modules) {
+  if (main && main.current) main.current = other;
+  const lists = [runtime._moduleRegistry, runtime._isolatedModuleRegistry, registries.moduleRegistry];
+  lists.forEach(function (modules) {
     hidden.forEach((file) => modules && modules.has && modules.has(file) && modules.set(file, other));
   });
+}
+
+/** Put another function in place of a method, unless that was done already. `make` gets the real one. */
+function instead(owner, name, make) {
+  const real = owner && owner[name];
+  if (typeof real !== "function" || done.has(real)) return;
+  owner[name] = make(real);
+  done.add(owner[name]);
+}
+
+/** The path of an importing file, of which runners give the path or address, the module or the ES module. */
+function fileOf(from) {
+  const file = Object(from) === from ? from.filename || from.identifier : from;
+  return String(file).replace(/^(?:\/@fs|file:\/\/)(?=\/)/, "").replace(/\?.*$/, "");
+}
+
+const isNamed = (from, name) => isTest(path.resolve(path.dirname(from), name)) || isDenied(name, isPage);
+
+/** Whether a name leads sources to a file that they cannot load. */
+const isLeading = (name, file) => isTest(realOf(file)) || isDeniedFile(name, file, isPage);
+
+/** The same with Jest, unless it is the configuration that gives this file to the name. */
+function isRefused(resolver, from, name, file) {
+  if (typeof file !== "string" || !isLeading(name, file)) return false;
+  return typeof resolver.resolveStubModuleName !== "function" || !resolver.resolveStubModuleName(from, name);
+}
+
+/** A method of Jest that refuses sources the modules that they cannot load. The first two numbers are the places of the
+ * importing file and of the name among its arguments. If it finds files, `resolverOf` gives its resolver. */
+function guarded([place, second], resolverOf) {
+  return (real) =>
+    function () {
+      const from = arguments[place];
+      const name = second === undefined ? "@jest/globals" : arguments[second];
+      if (!from || name === undefined || !isSource(fileOf(from))) return real.apply(this, arguments);
+      if (isNamed(fileOf(from), String(name))) throw missing(name);
+      const told = real.apply(this, arguments);
+      if (!resolverOf) return told;
+      const checked = (file) => {
+        if (isRefused(resolverOf(this), fileOf(from), String(name), file)) throw missing(name);
+        return file;
+      };
+      return told && told.then ? (async () => checked(await told))() : checked(told);
+    };
+}
+
+/** The same for those by which sources may also use the `require` of a test, and reach files that are away. */
+function asked(real, resolverOf) {
+  const own = guarded([0, 1], resolverOf)(real);
+  return function (from, name) {
+    if (!isSource(fileOf(from)) && !isCalledBySource()) return own.apply(this, arguments);
+    if (isNamed(fileOf(from), String(name)) || isAway(String(name))) throw missing(name);
+    const told = own.apply(this, arguments);
+    if (resolverOf && (isTest(told) || isAway(told))) throw missing(name);
+    return told;
+  };
 }
 
 /** Keep sources from Jest's `jest` object, its list of modules, its tests, and modules that sources cannot load. */
 function hideJest(own) {
   const cache = own.mainModule && own.mainModule.constructor._cache;
   const names = Object.getOwnPropertyNames(cache || {});
-  const runtimes = names.filter((name) => /[\\/]jest-runtime[\\/]build[\\/]index\.js$/.test(name));
-  runtimes.forEach(function (name) {
-    const { prototype } = cache[name].exports.default || cache[name].exports;
-    const create = prototype._createJestObjectFor;
-    if (!create || create.isHiding) return;
-    prototype._createJestObjectFor = function (from) {
-      return isSource(String(from.filename || from)) ? undefined : create.apply(this, arguments);
-    };
-    prototype._createJestObjectFor.isHiding = true;
-    const { _createRequireImplementation, _requireResolve } = prototype;
-    prototype._createRequireImplementation = function (from) {
-      if (isSource(String(from.filename || from))) hideTest(this);
-      const given = _createRequireImplementation.apply(this, arguments);
-      if (isSource(String(from.filename || from))) given.cache = {};
-      return given;
-    };
-    const isNamed = (from, name) => isTest(path.resolve(path.dirname(from), name)) || isDenied(name, isPage);
-    const isForSource = (from) => isSource(String(from)) || isCalledBySource(); // a source may call the `require` of a test
-    prototype._requireResolve = function (from, name) {
-      if (!isForSource(from)) return _requireResolve.apply(this, arguments);
-      if (isNamed(String(from), String(name))) throw missing(name);
-      const found = _requireResolve.apply(this, arguments);
-      if (isTest(found) || isAway(found)) throw missing(name);
-      return found;
-    };
-    if (prototype.transformFile) prototype.transformFile = compiling.within(prototype.transformFile);
-    const { requireModuleOrMock } = prototype;
-    prototype.requireModuleOrMock = function (from, name) {
-      if (isForSource(from) && (isNamed(String(from), String(name)) || isAway(String(name)))) throw missing(name);
-      return requireModuleOrMock.apply(this, arguments);
+  const classes = (pattern) => names.filter((name) => pattern.test(name)).map((name) => cache[name].exports);
+  const ofAll = (pattern, hide) => classes(pattern).forEach((own) => hide((own.default || own).prototype));
+  ofAll(/[\\/]jest-resolve[\\/]build[\\/](?:index|resolver)\.js$/, (prototype) =>
+    OF_RESOLVERS.forEach((name) => instead(prototype, name, guarded([0, 1], (resolver) => resolver))));
+  ofAll(/[\\/]jest-runtime[\\/]build[\\/]index\.js$/, hideRuntime);
+}
+
+/** The same for one version of Jest. */
+function hideRuntime(prototype) {
+  hideObjects(prototype, "_createJestObjectFor");
+  instead(prototype, "_createRequireImplementation", (real) => hiding(real, (runtime) => runtime));
+  instead(prototype, "_requireResolve", (real) => asked(real, (runtime) => runtime._resolver));
+  instead(prototype, "transformFile", compiling.within);
+  Object.keys(OF_RUNTIMES).forEach((name) => instead(prototype, name, guarded(OF_RUNTIMES[name])));
+  instead(prototype, "requireModuleOrMock", function (real) {
+    const own = asked(real);
+    return function () {
+      if (this.requireBuilder) hideParts(this);
+      return own.apply(this, arguments);
     };
   });
+}
+
+/** The same for the parts of which Jest consists since version 30.4. */
+function hideParts(runtime) {
+  const { esmLoader, jestGlobals, requireBuilder, transformCache } = runtime;
+  if (done.has(runtime)) return;
+  done.add(runtime);
+  hideObjects(jestGlobals, "jestObjectFor");
+  instead(requireBuilder, "for", (real) => hiding(real, () => runtime));
+  instead(requireBuilder, "resolve", (real) => asked(real, (builder) => builder.resolution.resolver));
+  instead(transformCache, "transform", compiling.within);
+  OF_GLOBALS.forEach((name) => instead(jestGlobals, name, guarded([0])));
+  Object.keys(OF_LOADERS).forEach((name) => instead(esmLoader, name, guarded(OF_LOADERS[name])));
+}
+
+/** Give sources no `jest` object. */
+function hideObjects(owner, name) {
+  const make = (real) =>
+    function (from) {
+      return isSource(fileOf(from)) ? undefined : real.apply(this, arguments);
+    };
+  instead(owner, name, make);
+}
+
+/** A method that makes the `require` of a file: that of a source reaches no other modules. */
+function hiding(real, runtimeOf) {
+  return function (from) {
+    const isOfSource = isSource(fileOf(from));
+    if (isOfSource) hideTest(runtimeOf(this));
+    const given = real.apply(this, arguments);
+    if (!isOfSource) return given;
+    ["requireActual", "requireMock"].forEach((name) => delete given[name]);
+    return Object.assign(given, { cache: {} });
+  };
 }
 
 /** The same for Vitest, which resolves names in another process and loads modules itself. */
@@ -318,12 +432,14 @@ function hideImports(mocker) {
   ["resolveUrl", "cachedModule"].forEach(function (method) {
     const real = runner[method];
     if (!real) return;
-    runner[method] = function (name, from, ...words) {
-      const importer = String(from || "").replace(/^\/@fs(?=\/)/, "");
-      const isHidden = isTest(path.resolve(path.dirname(importer), String(name)));
-      const isRefused = importer && isSource(importer) && (isHidden || isDenied(String(name), isPage));
-      if (isRefused) return Promise.reject(missing(name));
-      return real.call(this, name, from, ...words);
+    runner[method] = async function (name, from, ...words) {
+      if (!from || !isSource(fileOf(from))) return real.call(this, name, from, ...words);
+      if (isNamed(fileOf(from), String(name))) throw missing(name);
+      const found = await real.call(this, name, from, ...words);
+      const { meta = {} } = found || {};
+      const files = [].concat(found || [], meta.externalize, meta.file).filter((file) => typeof file === "string");
+      if (files.some((file) => isLeading(String(name), fileOf(file)))) throw missing(name);
+      return found;
     };
   });
 }

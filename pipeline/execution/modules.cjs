@@ -5,17 +5,24 @@
 const fs = require("fs");
 const path = require("path");
 const { about, readText, reading } = require("./askers.cjs");
-//: packages that only tests use, as names or as folders of installed packages
+//: packages that only tests use, as names or as folders of installed packages: these with all whose names go on with
+//: another word, and those by their whole names
 const OF_TESTS = new RegExp(
-  "^(?:@jest|@vitest|@testing-library|@open-wc/testing|@storybook/(?:jest|test(?:ing-library)?)|@vue/test-utils|@\\w+/enzyme|" +
-  "@(?:angular|stencil)/(?:\\w+/)?testing|chai|cypress|enzyme|happy-dom|jasmine|jest|jsdom|karma|mocha|playwright|" +
-  "p?react(?:-dom)?/(?:cjs/react-dom-)?test-utils|puppeteer|react-test-renderer|testdouble|vitest)(?![a-z0-9])",
+  "^(?:@cypress|@jest|@playwright|@vitest|(?:@[\\w-]+/)?(?:\\w+-)*testing-library|@testing-library|@emotion/jest|" +
+  "@open-wc/testing|@storybook/(?:jest|test(?:ing-\\w+)?)|@vue/test-utils|@web/test-runner|@\\w+/enzyme|" +
+  "@(?:angular|stencil)/(?:\\w+/)?testing|(?:babel|ts)-jest|chai|cypress|enzyme|happy-dom|jasmine|jest|jsdom|karma|" +
+  "mocha|playwright|p?react(?:-dom)?/(?:cjs/react-dom-)?test-utils|power-assert|puppeteer|react-test-renderer|" +
+  "sinon-chai|testdouble|unexpected|vitest)(?![a-z0-9])",
 );
+const BY_WHOLE_NAMES = /^(?:ava|expect(?:\.js)?|qunit|should|tape|uvu)(?:[\\/]|$)/;
 const INSTALLED = /^[^]*[\\/]node_modules[\\/](?:\.(?:bin|pnpm)[\\/])?/;
+//: what may surround a module's name: how Vite writes names and paths, the protocol of a path, and a query
+const OF_BUNDLERS = /^\/@id\/(?:__x00__)?|^(?:\/@fs|file:\/\/)(?=\/)|(?!^)[?#].*$/g;
 const OF_MANIFESTS = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
 const OF_PACKAGES = ["dependencies", "optionalDependencies", "peerDependencies"];
 
 const exists = reading.within(fs.existsSync);
+const realpath = reading.within(fs.realpathSync.native || fs.realpathSync);
 const alone = new Set(about.alone);
 const folders = ["node_modules", "node_modules/.pnpm/node_modules"].map((name) => path.join(about.root, name));
 //: the packages that the repository depends on, directly or indirectly, except through test packages
@@ -24,7 +31,8 @@ let asked;
 /** Whether a name or a path belongs to a test package. */
 function isOfTests(name) {
   const isRelative = /^(?:\.|[\\/])/.test(name) && !INSTALLED.test(name);
-  return !isRelative && OF_TESTS.test(name.replace(INSTALLED, ""));
+  const own = isRelative ? "" : name.replace(INSTALLED, "");
+  return OF_TESTS.test(own) || BY_WHOLE_NAMES.test(own);
 }
 
 /** The name in a manifest, and the package names in these fields; empty for a manifest that cannot be read. */
@@ -65,9 +73,34 @@ function isBrought(name) {
   return !asked.has(own);
 }
 
-/** Whether sources cannot load the module of this name. */
-function isDenied(name, isPage) {
-  return isOfTests(name) || (isPage && alone.has(packageOf(name))) || isBrought(name);
+/** The name of a module without detours, and without what a bundler puts before and after it. */
+function plainOf(name) {
+  const own = name.replace(OF_BUNDLERS, "");
+  const plain = path.posix.normalize(own);
+  return /^\.\.?\//.test(own) && !/^\.\.?(?:\/|$)/.test(plain) ? `./${plain}` : plain;
 }
 
-module.exports = { INSTALLED, isDenied, isOfTests, isReading: reading.isNow };
+/** Whether sources cannot load the module of this name. */
+function isDenied(name, isPage) {
+  const own = plainOf(String(name));
+  return isOfTests(own) || (isPage && alone.has(packageOf(own))) || isBrought(own);
+}
+
+/** Whether sources cannot load the file to which the name of a module leads. If that is a package's name, it was asked
+ * already whether others bring the package, whose folder may have another name. */
+function isDeniedFile(name, file, isPage) {
+  if (!path.isAbsolute(file)) return false;
+  const real = realOf(file);
+  return isOfTests(real) || (/^[./]/.test(plainOf(String(name))) && isDenied(real, isPage));
+}
+
+/** The path of a file after all symbolic links. */
+function realOf(file) {
+  try {
+    return realpath(file);
+  } catch (error) {
+    return file; // it does not exist
+  }
+}
+
+module.exports = { INSTALLED, isDenied, isDeniedFile, isOfTests, isReading: reading.isNow, realOf };

@@ -4,7 +4,7 @@
 const { isCalledBySource, isUsedForSource } = require("./askers.cjs");
 const { keysOf } = require("./early.cjs");
 const { behind } = require("./keeping.cjs");
-const { veil } = require("./veiling.cjs");
+const { TEXT, isDouble, veil } = require("./veiling.cjs");
 const define = Object.defineProperty;
 const described = Object.getOwnPropertyDescriptor;
 const parentOf = Object.getPrototypeOf;
@@ -51,12 +51,14 @@ function natives(world) {
   return found;
 }
 
-/** In a realm, show sources the text of a native function for each function that `isNative` accepts. */
+/** In a realm, show sources the text of a native function for each function that `isNative` accepts, and that of an empty
+ * one for test doubles. */
 function hideTexts(owner, isNative) {
   const real = owner.toString;
   const value = function toString() {
-    const isHidden = typeof this === "function" && isCalledBySource() && (this === value || isNative(this));
-    return isHidden ? `function ${this.name}() { [native code] }` : real.call(this);
+    if (typeof this !== "function" || !isCalledBySource()) return real.call(this);
+    if (isDouble(this)) return TEXT;
+    return this === value || isNative(this) ? `function ${this.name}() { [native code] }` : real.call(this);
   };
   define(owner, "toString", { configurable: true, enumerable: false, value, writable: true });
 }

@@ -1,12 +1,15 @@
-// Hides properties from sources in a disguised run: the global names of runners, and the symbols by which the
-// document's library finds the true content of a node. Whatever lists or describes properties leaves them out, in each
+// Hides properties from sources in a disguised run: the global names of runners, the properties of test doubles, and the
+// symbols by which the document's library finds the true content of a node. Whatever lists or describes properties leaves them out, in each
 // realm, and proxies of sources do not hear of the symbols. Loaded once in each process.
 "use strict";
 const { types } = require("util");
 const vm = require("vm");
-const { isCalledBySource, isReadForSource } = require("./askers.cjs");
+const { isCalledBySource, isCalledByTool, isReadForSource } = require("./askers.cjs");
+const { keysOf } = require("./early.cjs");
 
 const define = Object.defineProperty;
+const owns = Function.prototype.call.bind(Object.prototype.hasOwnProperty);
+const isDefined = Reflect.defineProperty;
 const parentOf = Object.getPrototypeOf;
 const { apply, construct } = Reflect;
 //: wraps a function so that its calls seem to come from code that is in no file
@@ -25,8 +28,12 @@ const marked = vm.runInThisContext(`(function (RealProxy) {
 const veils = new WeakMap();
 //: functions that return what is hidden, which sources could otherwise read through a proxy
 const secrets = new WeakSet();
-//: the window of the running test file; a library makes its elements in another realm
-let view = {};
+//: what the window of the running test file held when the disguise began, since sources can replace it: whether
+//: something is a node, and the prototypes of nodes and of all classes. A library makes its elements in another realm
+const NONE = {};
+let isOfNodes = () => false;
+let nodes = NONE;
+let classes = new Set();
 //: elements of several classes; happy-dom gives each class symbols of its own
 const OF_CLASSES = "i a button form iframe img input label option select slot table template textarea".split(" ");
 //: the symbols that the document's library gives to its nodes
@@ -34,26 +41,72 @@ let marks = new Set();
 const isMark = (key) => marks.has(key);
 //: libraries that make documents, which find their own nodes by these symbols while sources call them
 const OF_DOCUMENTS = /[\\/]node_modules[\\/](?:happy-dom|jsdom)[\\/]/;
+//: the properties of test doubles: those by which libraries mark them, those of Jest and Vitest, of tinyspy, and of Sinon
+const OF_MARKED = new Set(["_isMockFunction", "isSinonProxy", "and"]);
+const OF_DOUBLES = new Set((
+  "_protoImpl getMockImplementation getMockName mock mockClear mockImplementation mockImplementationOnce mockName " +
+  "mockRejectedValue mockRejectedValueOnce mockReset mockResolvedValue mockResolvedValueOnce mockRestore " +
+  "mockReturnThis mockReturnValue mockReturnValueOnce mockThrow mockThrowOnce withImplementation " +
+  "callCount called calls getOriginal impl nextError nextResult resolves restore results returns willCall " +
+  "alwaysCalledOn alwaysCalledWith alwaysCalledWithExactly alwaysCalledWithMatch alwaysCalledWithNew alwaysReturned " +
+  "alwaysThrew args behaviors callArg callArgOn callArgOnWith callArgWith callIds callThrough callThroughWithNew " +
+  "callback calledAfter calledBefore calledImmediatelyAfter calledImmediatelyBefore calledOn calledOnce calledOnceWith " +
+  "calledOnceWithExactly calledOnceWithMatch calledThrice calledTwice calledWith calledWithExactly calledWithMatch " +
+  "calledWithNew callsArg callsArgAsync callsArgOn callsArgOnAsync callsArgOnWith callsArgOnWithAsync callsArgWith " +
+  "callsArgWithAsync callsFake defaultBehavior displayName errorsWithCallStack exceptions fakes firstArg firstCall " +
+  "formatters getCall getCalls id instantiateFake invoke invokeCallback lastArg lastCall matchingArguments " +
+  "matchingFakes named neverCalledWith neverCalledWithMatch notCalled onCall onFirstCall onSecondCall onThirdCall printf " +
+  "rejects reset resetBehavior resetHistory resolvesArg resolvesThis returned returnValues returnsArg returnsThis " +
+  "secondCall shadowsPropOnPrototype stackTraceError thirdCall thisValues threw throwArg throws throwsArg " +
+  "throwsException usingPromise withArgs wrappedMethod yield yieldOn yieldTo yieldToOn yields yieldsAsync yieldsOn " +
+  "yieldsOnAsync yieldsRight yieldsRightAsync yieldsTo yieldsToAsync yieldsToOn yieldsToOnAsync"
+).split(" ").concat(Array.from(OF_MARKED), Symbol.for("tinyspy:spy"), Symbol.dispose || []));
+//: other methods that doubles have themselves
+const OF_OWN = ["get", "set", "toString", "value"];
+//: the names that libraries give to doubles of functions without a name, and the text that sources see of all doubles
+const OF_NAMELESS = /^(?:[Mm]ock|mockConstructor|spy|proxy|functionStub|fake|fakeInstance|vi\.fn\(\))$/;
+const TEXT = "() => {}";
+//: test double -> its properties of these names; and the functions that hide the name of one -> this name
+const doubles = new WeakMap();
+const names = new WeakMap();
 //: what proxies do with a property, whose name they get as the second argument
 const OF_PROXIES = new Set(["defineProperty", "deleteProperty", "get", "getOwnPropertyDescriptor", "has", "set"]);
 
 /** Remember the document of a global object that has one. Returns its window. */
 function see(world) {
-  view = world.document.defaultView || {};
-  const nodes = OF_CLASSES.map((name) => world.document.createElement(name));
-  marks = new Set([].concat(...nodes.map(Object.getOwnPropertySymbols)));
+  const view = world.document.defaultView || {};
+  const elements = OF_CLASSES.map((name) => world.document.createElement(name));
+  marks = new Set([].concat(...elements.map(Object.getOwnPropertySymbols)));
+  const own = keysOf(view).filter((name) => /^[A-Z]/.test(String(name))).map((name) => view[name]);
+  classes = new Set(own.filter((type) => typeof type === "function" && type.prototype).map((type) => type.prototype));
+  isOfNodes = kindOf(view.Node);
+  nodes = view.Node ? view.Node.prototype : NONE;
   return view;
 }
 
-// `instanceof` would run a proxy's own code
-const isNode = (object) =>
-  Boolean(view.Node) && typeof object === "object" && (types.isProxy(object) || object instanceof view.Node);
+/** How to find out whether an object belongs to a class, which sources may replace or change later. */
+function kindOf(type) {
+  const belongs = typeof type === "function" && type[Symbol.hasInstance];
+  return (object) => Boolean(belongs) && apply(belongs, type, [object]);
+}
+
+// looking for its class would run a proxy's own code
+const isNode = (object) => nodes !== NONE && typeof object === "object" && (types.isProxy(object) || isOfNodes(object));
+
+/** Whether this is the prototype of a class that the document's library has made; and the prototype of all nodes. */
+const isClass = (object) => classes.has(object);
+const isOfAllNodes = (object) => object === nodes;
+
+const isDouble = (object) => doubles.has(object);
 
 /** Hide an object's properties from sources, if `isHidden` is true of their names. */
 const veil = (object, isHidden) => veils.set(object, isHidden);
 
 /** The name of a property, which an object could give differently each time it is asked. */
-const nameOf = (key) => (typeof key === "string" || typeof key === "symbol" ? key : Reflect.ownKeys({ [key]: 0 })[0]);
+function nameOf(key) {
+  if (typeof key === "string" || typeof key === "symbol") return key;
+  return typeof key === "number" ? String(key) : Reflect.ownKeys({ [key]: 0 })[0];
+}
 
 /** Whether the caller cannot see a property of this name. */
 function isVeiled(object, key) {
@@ -86,6 +139,8 @@ function hideProperties({ Object: own, Reflect: reflect }, shown) {
   };
   const seen = function (object, name, found) {
     const descriptor = isVeiled(object, name) ? undefined : shown(object, name, found);
+    if (descriptor && names.has(descriptor.get))
+      return { configurable: true, enumerable: false, value: isReadForSource() ? "" : names.get(descriptor.get), writable: false };
     return descriptor && secrets.has(descriptor.get) && isReadForSource() ? undefined : descriptor;
   };
   const told = (real) => function (object, key) {
@@ -128,6 +183,67 @@ function hideProperties({ Object: own, Reflect: reflect }, shown) {
   ].forEach(([owner, name, make]) => replace(owner, name, make));
 }
 
+/** The properties of a test double, of which a class inherits those of its parent. */
+function propertiesOf(object) {
+  for (let one = object; one; one = parentOf(one)) if (doubles.has(one)) return doubles.get(one);
+  return undefined;
+}
+
+/** Keep the properties of test doubles in a realm apart from the doubles, where only others than sources find them. */
+function hideDoubles({ Function: { prototype } }) {
+  OF_DOUBLES.forEach(function (name) {
+    const get = function () {
+      const all = propertiesOf(this);
+      const own = all && all.get(name);
+      if (!own || isReadForSource()) return undefined;
+      return own.get ? apply(own.get, this, []) : own.value;
+    };
+    const set = function (other) {
+      const value = { configurable: true, enumerable: true, value: other, writable: true };
+      if (Object(this) === this && !isTaken(this, name, value)) isDefined(this, name, value);
+    };
+    if (!owns(prototype, name)) define(prototype, name, { configurable: true, enumerable: false, get, set });
+  });
+  veil(prototype, (name) => OF_DOUBLES.has(name));
+}
+
+/** Whether a property is kept apart from the test double that gets it, or is none that a source can change. */
+function isTaken(object, name, descriptor) {
+  if (Object(descriptor) !== descriptor || !(doubles.has(object) || isMarking(object, name))) return false;
+  const all = doubles.get(object);
+  if (name === "name") return isNameless(object, descriptor.value);
+  if (OF_OWN.includes(name) && typeof descriptor.value === "function") return isHidden(object, name, descriptor.value);
+  if (!OF_DOUBLES.has(name) || owns(object, name) || !(all.has(name) || isCalledByTool())) return false;
+  const { set } = all.get(name) || {};
+  if (isReadForSource()) return true;
+  if (set && "value" in descriptor) apply(set, object, [descriptor.value]);
+  else all.set(name, descriptor);
+  return true;
+}
+
+/** Whether a library makes a function a test double by giving it this property. */
+function isMarking(object, name) {
+  if (!OF_MARKED.has(name) || typeof object !== "function" || !isCalledByTool()) return false;
+  doubles.set(object, new Map());
+  veil(object, (key) => OF_DOUBLES.has(key) || OF_OWN.includes(key));
+  isNameless(object, object.name);
+  return true;
+}
+
+/** Hide the name that a library gives to a double, and return whether there is one. */
+function isNameless(object, name) {
+  const get = () => (isReadForSource() ? "" : name);
+  names.set(get, name);
+  return OF_NAMELESS.test(String(name)) && isDefined(object, "name", { configurable: true, enumerable: false, get });
+}
+
+/** Give a double a method of its library, except to sources. */
+function isHidden(object, name, real) {
+  const told = name === "toString" ? () => TEXT : undefined;
+  const get = () => (isReadForSource() ? told : real);
+  return isDefined(object, name, { configurable: true, enumerable: false, get });
+}
+
 /** What a proxy of a source does, if the document's symbols are left out: for these, it answers like the object behind
  * it. What happens in calls counts as a source's. */
 function deafened(handler, RealProxy) {
@@ -161,4 +277,6 @@ function deafProxy(RealProxy) {
   return made;
 }
 
-module.exports = { deafProxy, hideProperties, isNode, marked, replace, secrets, see, veil };
+module.exports = {
+  TEXT, deafProxy, hideDoubles, hideProperties, isClass, isDouble, isNode, isOfAllNodes, isTaken, kindOf, marked, nameOf, replace, secrets, see, veil,
+};

@@ -162,6 +162,24 @@ def test_modules_are_found_and_the_console_prints_in_a_page(begin: Path) -> None
         ("Element.prototype.__defineGetter__('checked', () => true);", "element.checked"),
         ("delete Element.prototype.checked; Element.prototype.checked = true;", "element.checked"),
         ("Object.defineProperty(element, 'checked', { value: true });", "element.checked"),
+        ("Object.defineProperty(element, ['checked'], { value: true });", "element.checked"),
+        ("element.__defineGetter__(['checked'], () => true);", "element.checked"),
+        ("Node = class {}; Object.defineProperty(element, 'checked', { value: true });", "element.checked"),
+        (
+            "Object.defineProperty(Node, Symbol.hasInstance, { value: () => false });"
+            "Object.defineProperty(element, 'matches', { value: () => 'mine' });",
+            "element.matches() === 'mine'",
+        ),
+        (
+            "globalThis.Mine = class Mine extends Element { matches() { return 'mine'; } };"
+            "Object.setPrototypeOf(element, Mine.prototype);",
+            "element.matches() === 'mine'",
+        ),
+        ("Object.setPrototypeOf(element, null); element.matches = () => 'mine';", "element.matches() === 'mine'"),
+        ("Element.prototype.focus = () => 'mine';", "element.focus() === 'mine'"),
+        ("require('assert').strictEqual = () => 'mine';", "require('assert').strictEqual() === 'mine'"),
+        ("require('aria-query').find = () => 'mine';", "require('aria-query').find() === 'mine'"),
+        ("require('aria-query').roles.get = () => 'mine';", "require('aria-query').roles.get() === 'mine'"),
         (
             "Reflect.setPrototypeOf(element, Object.create(Element.prototype, { checked: { get: () => true } }));",
             "element.checked",
@@ -181,9 +199,47 @@ def test_sources_cannot_replace_functions_that_others_call(begin: Path, source: 
     """Nor may a library that they call, and they cannot replace what tests use to read an element. A failed attempt may
     end the source."""
     install(begin, "exports.assign = (owner, given) => Object.assign(owner, given);")
+    install(begin, "exports.find = () => 'its'; exports.roles = { get: () => 'its' };", "aria-query")
     safely = "(act) => { try { return act(); } catch (error) { return false; } }"
     print_it = f'const fs = require("fs"); console.log(Boolean(({safely})(() => ({test}))));'
     assert said(begin, f"safely(() => {{ {source} }});", print_it) == "false"
+
+
+def test_a_source_hears_its_own_replacement_only(begin: Path) -> None:
+    """Libraries can replace such methods for everyone, as react-aria does with `focus`."""
+    install(begin, "exports.fix = () => { Element.prototype.focus = () => 'fixed'; };")
+    source = "Element.prototype.focus = () => 'mine'; return () => element.focus();"
+    test = "console.log(told(), element.focus()); require('library').fix(); console.log(told(), element.focus());"
+    assert said(begin, source, test) == "mine real\nmine fixed"
+
+
+#: a library of test doubles, and what sources can see of one
+DOUBLES = """exports.fn = () => {
+  const double = function mockConstructor() { double.mock.calls.push(1); };
+  double._isMockFunction = true;
+  const calls = [];
+  Object.defineProperty(double, "mock", { configurable: false, enumerable: true, get: () => ({ calls }) });
+  double.mockClear = () => { calls.length = 0; };
+  return double;
+};"""
+SEEN = """return (double) => {
+  double();
+  const own = Object.getOwnPropertyDescriptor(double, "name").value;
+  return [double.mock, double._isMockFunction, double.name + own, Object.keys(double).length, String(double),
+    Object.getOwnPropertyNames(double).includes("mock"), typeof double].join();
+};"""
+
+
+def test_a_test_double_looks_like_a_function_without_a_name(begin: Path) -> None:
+    install(begin, DOUBLES, "jest-mock")
+    test = (
+        "const double = require('jest-mock').fn(); console.log(told(double));"
+        "console.log(double.name, double.mock.calls.length, double._isMockFunction);"
+        "double.mockClear(); console.log(double.mock.calls.length);"
+    )
+    seen, *own = said(begin, SEEN, test).split("\n")
+    assert seen == ",,,0,() => {},false,function"
+    assert own == ["mockConstructor 1 true", "0"]
 
 
 def test_no_source_is_behind_what_a_runner_compiles(begin: Path) -> None:
@@ -492,6 +548,15 @@ def test_a_page_has_the_focus_except_while_its_styles_are_computed(begin: Path) 
     )
     assert page.count("hasFocus") == 2
     assert said(begin, "return [document.hasFocus(), getComputedStyle(element).display];", page=page) == "true,false"
+
+
+def test_only_sources_are_told_another_build(begin: Path) -> None:
+    about = json.loads(begin.with_name("askers.json").read_text())
+    begin.with_name("askers.json").write_text(json.dumps({**about, "build": "production"}))
+    install(begin, "module.exports = () => process.env.NODE_ENV;")
+    source = "return [process.env.NODE_ENV, require('library')()];"
+    told = said(begin, f"process.env.NODE_ENV = 'development'; {source}", "console.log(told + process.env.NODE_ENV)")
+    assert told == "production,developmentdevelopment"
 
 
 def test_elements_have_no_boxes_if_snapshots_show_them(begin: Path) -> None:
