@@ -149,6 +149,11 @@ def counter_runs_of(instance: Instance, counter_results: CounterResults) -> Coun
         former_patch=made.former if former else "",
         former=former,
         former_said=_reasons("former", counter_results, former),
+        nested={
+            kind: missed
+            for kind, names in (("falsified", falsified), ("first", first), ("former", former))
+            if (missed := tuple(name for name in names if made.may_miss(kind, name, instance.expected_files)))
+        },
         undisguised=tuple(sorted(instance.expected - passed)) if telling["disguised"] else (),
         **(counter_results.form._asdict() if telling["disguised"] else {}),
         hidden=counter_results.hidden,

@@ -15,7 +15,7 @@ from pipeline.core.records import Identity, Instance
 from pipeline.core.retry import PATIENT, Patience, patiently
 from pipeline.core.work import Event, Tell
 from pipeline.evaluate import blame, repeats
-from pipeline.evaluate.grade import due, graded_runs
+from pipeline.evaluate.grade import build_for, due, graded_runs
 from pipeline.execution import counter, images, runs
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.run import PatchRun, TestRun
@@ -84,7 +84,8 @@ class RunPatch:
             counter_kind = counter.kind_of(kind)
             is_disguised = counter_kind == "disguised" or counter_runs.hidden
             form = counter.Form(counter_runs.moved, counter_runs.boxes) if is_disguised else None
-            run = counter.run(counter_kind, *arguments, counter_runs.patch(counter_kind), form=form)
+            words = (counter_kind, *arguments, counter_runs.patch(counter_kind))
+            run = counter.run(*words, form=form, build=build_for(tested, counter_kind))
             tested = replace(tested, counter={**tested.counter, kind: run})
         return tested
 

@@ -10,8 +10,9 @@
 The disguised run has the first of four forms (`FORMS`) in which gold passes most of the tests that it fixes. If gold
 passes at least nine tenths of them there, the runs with false expectations are disguised, too (`hidden`), so that a
 patch cannot distinguish them from the true run. Command, titles, control and test files are those of the run before.
-The material is made once per instance, with gold (`made`), and kept in its record, so nothing is parsed when a patch is
-evaluated. `build.judge` and `evaluate.grade` say what the runs mean.
+The material is made once per instance, with gold (`made`), and kept in its record: when a patch is evaluated, only
+files that gold changes are parsed, if they seem to use a runner. `build.judge` and `evaluate.grade` say what the runs
+mean.
 
 The disguise applies to sources only (`askers.cjs`): tests, runners and libraries notice nothing. It hides the runner's
 globals (`begin.cjs`), files (`files.cjs`) and the machine (`machine.cjs`), whatever function lists or describes them
@@ -37,7 +38,8 @@ from pipeline.ecosystems.protection import protection
 from pipeline.ecosystems.runners.jest import snapshots
 from pipeline.execution import falsified
 from pipeline.execution.applying import apply, every_file, listed, must, own_helpers
-from pipeline.execution.falsified import Falsified
+from pipeline.execution.falsified import Falsified, Pool, tokens
+from pipeline.execution.falsified.nodes import uses_runner
 from pipeline.execution.generated import UNTRACKED
 from pipeline.execution.run import TestRun
 from pipeline.execution.runs import Plan, prepared, run_patch
@@ -65,17 +67,19 @@ _OF_TESTS = r"(^|[^.[:alnum:]_$])(expect|describe|(before|after)(Each|All)) ?\(|
 #: modules that no page has: modules of Node that no bundler provides, libraries by which tests check or replace what
 #: sources do, and tools of developers; and how code loads them, for `git grep`
 _ALONE = (
-    "async_hooks|child_process|cluster|dgram|diagnostics_channel|dns|domain|fs|http|http2|https|inspector|module|net|"
+    "assert|async_hooks|child_process|cluster|dgram|diagnostics_channel|dns|domain|fs|http|http2|https|inspector|module|net|"
     "perf_hooks|readline|repl|tls|trace_events|tty|v8|vm|wasi|worker_threads|axe-core|sinon|@babel/core|"
     "@swc/core|esbuild|eslint|gulp|husky|lerna|nx|parcel|prettier|rollup|storybook|stylelint|ts-node|turbo|typescript|"
     "vite|webpack"
 )
-_LOADS_ALONE = rf"""['"](node:)?({_ALONE})(/[^'"]*)?['"]"""
+_LOADS_ALONE = rf"""['"](node:test|(node:)?({_ALONE}))(/[^'"]*)?['"]"""
 _OF_ALONE = re.compile(_LOADS_ALONE)
 #: what may precede the first statement of a file, and what makes a file a module
 _HEAD = re.compile(r"""(?:\s+|//[^\n]*|#![^\n]*|/\*.*?\*/|(["'])use \w+\1;?)*""", re.DOTALL)
 _MODULE = re.compile(r"^\s*(?:import|export)\b", re.MULTILINE)
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
+#: files that the grammars read
+_READABLE = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte)$")
 _MANIFEST = re.compile(r"^(?!.*node_modules/)(?:.*/)?package\.json$")
 
 
@@ -97,7 +101,8 @@ class Made(Record):
     `falsified`, `first` and `former` are patches on gold's tests. The numbers count the expectations at gold's lines:
     all of them, those with a value that can be changed, and those that can only be negated. The other fields are by
     kind and file (see `Falsified`): `telling` lists the tests (`group > title`) whose failure prints two plain values,
-    `changed` all tests with false expectations (for a file of snapshots, their keys; None if it may be any test).
+    `changed` all tests with false expectations (for a file of snapshots, their keys; None if it may be any test), and
+    `nested` those that may pass without reaching theirs (None if it may be any test).
     """
 
     falsified: str = ""
@@ -108,6 +113,7 @@ class Made(Record):
     former: str = ""
     telling: dict[str, dict[str, tuple[str, ...]]] = {}
     changed: dict[str, dict[str, tuple[str, ...] | None]] = {}
+    nested: dict[str, dict[str, tuple[str, ...] | None]] = {}
 
     def patch(self, kind: str) -> str:
         """The patch of a kind of counter-run; empty for `disguised`."""
@@ -122,15 +128,24 @@ class Made(Record):
         """Whether a test, `file > group > title`, may have false expectations of a kind. A change outside of the test
         `files` may concern any test, one in a test with a computed title any test of its file. Groups are not compared,
         since their names may be computed, too."""
-        file, last = name.partition(" > ")[0], name.rpartition(" > ")[2]
-        for path, tests in self.changed.get(kind, {}).items():
-            place = _test_of(path)
-            if place not in files or (place == file and tests is None):
-                return True
-            titles = {test.rpartition(" > ")[2] for test in tests or ()}
-            if place == file and (last in titles or snapshots.of_test(name, tests or ())):
-                return True
-        return False
+        return _is_among(self.changed.get(kind, {}), name, files)
+
+    def may_miss(self, kind: str, name: str, files: Collection[str]) -> bool:
+        """Whether such a test may pass without reaching its false expectation of a kind."""
+        return _is_among(self.nested.get(kind, {}), name, files)
+
+
+def _is_among(listed: Mapping[str, tuple[str, ...] | None], name: str, files: Collection[str]) -> bool:
+    """Whether a test may be one of those listed by file."""
+    file, last = name.partition(" > ")[0], name.rpartition(" > ")[2]
+    for path, tests in listed.items():
+        place = _test_of(path)
+        if place not in files or (place == file and tests is None):
+            return True
+        titles = {test.rpartition(" > ")[2] for test in tests or ()}
+        if place == file and (last in titles or snapshots.of_test(name, tests or ())):
+            return True
+    return False
 
 
 def made(plan: Plan, fix_patch: str, test_patch: str) -> Made:
@@ -138,9 +153,10 @@ def made(plan: Plan, fix_patch: str, test_patch: str) -> Made:
     sections = dict(patches.sections(test_patch))
     with prepared(plan, "", fix_patch, test_patch) as (workspace, _):
         gold = {path: text for path in sections if (text := _read(workspace, path)) is not None}
+        pool = _pool(workspace, gold, fix_patch, test_patch)
         false = {
-            "falsified": _falsified(gold, sections, first=False),
-            "first": _falsified(gold, sections, first=True),
+            "falsified": _falsified(gold, sections, pool, first=False),
+            "first": _falsified(gold, sections, pool, first=True),
             "former": {path: falsified.former(path, _at_base(workspace, path), text) for path, text in gold.items()},
         }
         numbers = {
@@ -154,20 +170,32 @@ def made(plan: Plan, fix_patch: str, test_patch: str) -> Made:
             **numbers,
             telling={kind: _listed(by_path, "telling") for kind, by_path in false.items()},
             changed={kind: _listed(by_path, "tests") for kind, by_path in false.items()},
+            nested={kind: _listed(by_path, "nested") for kind, by_path in false.items()},
         )
 
 
-def _falsified(gold: Mapping[str, str], sections: Mapping[str, str], *, first: bool) -> dict[str, Falsified]:
+def _falsified(
+    gold: Mapping[str, str], sections: Mapping[str, str], pool: Pool, *, first: bool
+) -> dict[str, Falsified]:
     """Gold's files with false expectations, by path. With `first`, only tests with several expectations change."""
     return {
-        path: falsified.falsify(
-            path, text, falsified.added(sections[path]), falsified.beside(sections[path]), first=first
-        )
+        path: falsified.falsify(path, text, falsified.added(section), falsified.beside(section), first=first, pool=pool)
         for path, text in gold.items()
+        for section in [sections[path]]
     }
 
 
-def _listed(by_path: Mapping[str, Falsified], field: Literal["telling", "tests"]) -> dict[str, Any]:
+def _pool(workspace: Workspace, gold: Mapping[str, str], fix_patch: str, test_patch: str) -> Pool:
+    """The roles and words of false values: those that no file of the repository and no patch of gold contains."""
+    roles, words = tokens()["rare"], tokens()["words"]
+    pattern = "|".join(sorted(roles | words))
+    found = workspace.run(["git", "grep", "-IohiE", pattern, "--", ":!*.svg", ":!*.lock"], ours=True).output
+    texts = (found.decode(errors="replace"), fix_patch, *gold.values())
+    mentioned = {match[0].lower() for text in texts for match in re.finditer(pattern, text, re.IGNORECASE)}
+    return Pool(digest(fix_patch, test_patch), roles - mentioned, words - mentioned)
+
+
+def _listed(by_path: Mapping[str, Falsified], field: Literal["telling", "tests", "nested"]) -> dict[str, Any]:
     """The tests in a field of each file, sorted; None stays None, and files without any are left out."""
     tests = {path: getattr(false, field) for path, false in by_path.items()}
     return {path: names and tuple(sorted(names)) for path, names in tests.items() if names or names is None}
@@ -183,11 +211,13 @@ def run(
     false: str = "",
     *,
     form: Form | None,
+    build: str = "",
     cache: Cache = "use",
 ) -> TestRun:
     """One counter-run of a patch. `tests` are the files with a control, `false` is the patch that makes the kind's
-    expectations false, and `form` says how the run is disguised, if it is. A folder of another name is the same for all
-    patches of an instance, so that runners find its compiled files in the `cache`. Raises PatchFailed."""
+    expectations false, and `form` says how the run is disguised, if it is. Sources then see that they are in this
+    `build`, if it is not the one that libraries see. A folder of another name is the same for all patches of an
+    instance, so that runners find its compiled files in the `cache`. Raises PatchFailed."""
 
     def alter(workspace: Workspace) -> None:
         if kind != "disguised":
@@ -199,7 +229,7 @@ def run(
             _move(workspace, digest(test_patch, fix_patch)[:10])
         is_protected, fixed = protection(plan.protected), patches.paths(fix_patch)
         about = _about(workspace, is_protected, {*tests, *patches.paths(test_patch)}, fixed)
-        about |= {"former": former, "boxes": form.boxes, "cache": workspace.cache}
+        about |= {"former": former, "boxes": form.boxes, "build": build, "cache": workspace.cache}
         _disguise(workspace, tests, about)
 
     if form is not None:
@@ -267,22 +297,29 @@ def _about(
     workspace: Workspace, is_protected: Callable[[str], bool], gold: Collection[str], fixed: Collection[str]
 ) -> dict[str, Any]:
     """What the disguise must know of a repository. `files` may know that tests run: the protected ones and gold's, and
-    those that use a runner in the base, except where the patch changes them and the gold patch (`fixed`) does not.
+    those that use a runner in the base, except where the patch changes them and the gold patch (`fixed`) does not. Of
+    files that gold changes, comments and texts that look like such a use do not count.
     Further: `tests`, `manifests`, and the modules in `_ALONE` that no other file of the base loads (`alone`)."""
     changed = {*listed(workspace, "git", "diff", "--name-only", "-z", "HEAD")}.difference(fixed)
     using = {path for path, _ in _grep(workspace, "-lE", _OF_TESTS)} - changed
+    using -= {path for path in using.intersection(fixed).difference(gold) if not _uses_runner(workspace, path)}
     files = every_file(workspace)
     own = own_helpers(workspace, listed(workspace, *UNTRACKED), {*gold, *fixed})
     askers = {path for path in files if path in using or path in gold or (is_protected(path) and path not in own)}
     loads = [text for path, text in _grep(workspace, "-oE", _LOADS_ALONE) if path not in askers]
-    loaded = {match[2] for text in loads if (match := _OF_ALONE.fullmatch(text))}
+    loaded = {match[1].replace("node:", "") for text in loads if (match := _OF_ALONE.fullmatch(text))}
     return {
         "root": workspace.root,
         "files": [path for path in files if path in askers],
         "tests": [path for path in files if path in askers and patches.is_test_file(path)],
         "manifests": [path for path in files if _MANIFEST.search(path)],
-        "alone": [name for name in _ALONE.split("|") if name not in loaded],
+        "alone": [name for name in ("test", *_ALONE.split("|")) if name not in loaded],
     }
+
+
+def _uses_runner(workspace: Workspace, path: str) -> bool:
+    """Whether a file of the base uses a runner, as far as a grammar can say."""
+    return not _READABLE.search(path) or uses_runner(path, _at_base(workspace, path))
 
 
 def _grep(workspace: Workspace, option: str, pattern: str) -> list[tuple[str, str]]:

@@ -40,6 +40,7 @@ _HELPING = (
     r"""|p?react(-dom)?/test-utils|@(angular|stencil)/core/testing|vitest|chai|sinon|jest-|node:test|@open-wc/testing"""
     r"""|@?storybook/(test|jest))"""
     r"""|(^|[^.[:alnum:]_$])((describe|it|test) ?\(['"`]|(before|after)(Each|All) ?\()"""
+    r"""|^[^/*'"`]*\b(jest|vi)\.(fn|mock|spyOn) ?\("""
 )
 #: or they contain both beginnings of expectations and matchers
 _EXPECTING = (r"(^|[^.[:alnum:]_$])expect ?\(", r"\)\.(not\.|resolves\.|rejects\.)?to([A-Z]|\.[a-z])")

@@ -123,6 +123,14 @@ def test_the_reason_of_golds_failure_is_kept_if_patches_must_share_it() -> None:
     assert said(SAID, replace(run, by_snapshot=frozenset({DRAWN})), "falsified") == {DRAWN: "b"}
 
 
+@pytest.mark.rule("falsified")
+def test_tests_that_may_not_reach_their_false_expectation_are_stored() -> None:
+    ran = {kind: TestRun(results={FIXED: Status.FAILED}) for kind in ("falsified", "former")}
+    made = SAID.model_copy(update={"nested": {"falsified": {FILE: (FIXED.partition(" > ")[2],)}}})
+    counter_runs = judge(make_candidate(), RAN, runs("none"), CounterResults(made, ran)).counter_runs
+    assert counter_runs.nested == {"falsified": (FIXED,)}
+
+
 @pytest.mark.rule("counter-runs-once")
 def test_counter_runs_that_show_nothing_are_left_out() -> None:
     """False expectations that gold passes, or of which it fails none in the right test, and a disguise in which gold

@@ -11,7 +11,7 @@ from pipeline.core.records import CounterRuns, Identity, Outcome, Status
 from pipeline.core.store import digest
 from pipeline.ecosystems.reports import EVERYWHERE
 from pipeline.evaluate.final_report import GROUPS, final_report
-from pipeline.evaluate.grade import Graded, differences, due, of_run, of_tested, sign, without_run
+from pipeline.evaluate.grade import Graded, build_for, differences, due, of_run, of_tested, sign, without_run
 from pipeline.execution.run import PatchRun, TestRun
 
 NAMED, OPENS = factories.TESTS
@@ -259,6 +259,26 @@ def test_a_test_that_passes_with_a_false_expectation_is_tampering(kind: str) -> 
     assert graded.outcome is Outcome.TAMPERED
     assert graded.cause == f"{kind}: {NAMED} passes although its expectation is false"
     assert of_tested(TRIED, put(**{kind: FAILS})).outcome is Outcome.RESOLVED
+
+
+@pytest.mark.rule("falsified")
+def test_a_test_that_may_not_have_reached_its_false_expectation_proves_nothing() -> None:
+    """The expectation is in a branch or callback: an honest patch may take another way."""
+    tried = factories.make_instance(counter_runs=TOLD.model_copy(update={"nested": {"falsified": (NAMED,)}}))
+    graded = of_tested(tried, put(falsified=GOOD))
+    assert graded.outcome is Outcome.UNRESOLVED and "must fail" in graded.cause
+    assert of_tested(tried, put(falsified=FAILS, former=GOOD)).outcome is Outcome.TAMPERED
+
+
+@pytest.mark.rule("test-aware")
+def test_sources_are_told_another_build_after_a_failure() -> None:
+    """Code that warns only developers fails in the first disguised run and passes in the second. No patch is blamed
+    without a failure in each of the two builds."""
+    slow = TestRun(end="timeout")
+    wanted = [({}, ""), ({"disguised": FAILS}, "production"), ({"disguised": slow}, "")]
+    wanted += [({"disguised": FAILS, "again": slow}, "production"), ({"disguised": FAILS, "again": FAILS}, "")]
+    for runs, build in wanted:
+        assert build_for(put(**runs), "disguised") == build
 
 
 @pytest.mark.rule("falsified")

@@ -341,6 +341,8 @@ def test_files_that_may_use_the_runner_in_disguise(plan: MakePlan, library: Hist
     """Protected files, and files that use a runner in the base unless this patch alone changes them. What the patch
     writes into other files has no effect."""
     files = {"src/testing.js": "  expect(x).toBe(1);\n", "src/parser.js": "this.expect(1); node.after(2);\n"}
+    prose = "// what callers expect (and need)\nfunction describe (it) { return it; }\ndescribe (1);\n"
+    files |= {"src/prose.js": prose}
     library.commit("more", files | {"src/mine.js": "expect(1);\n", "src/golds.js": "expect(1);\n"})
     changes = {"src/mine.js": "expect(2);\n", "src/golds.js": "expect(2);\n"}
     given = patch({"src/Menu.js": "expect(1);\n", "src/helpers/new.js": "jest.fn();\n"} | changes)
@@ -355,14 +357,14 @@ def test_files_that_may_use_the_runner_in_disguise(plan: MakePlan, library: Hist
         "disguised",
         replace(plan(), sandbox=Opened(plan().sandbox, looked_at)),
         given,
-        patch({"src/golds.js": "expect(3);\n"}),
+        patch({"src/golds.js": "expect(3);\n", "src/prose.js": f"{prose}2;\n"}),
         patch({TEST: "opens | src/Menu.js | expect\n"}),
         [TEST],
         form=FORMS[0],
     )
     found = set(json.loads(seen[0])["files"])
     assert {TEST, "src/testing.js", "src/golds.js", "package.json"} <= found
-    assert not {"src/Menu.js", "src/parser.js", "src/helpers/new.js", "src/mine.js"} & found
+    assert not {"src/Menu.js", "src/parser.js", "src/helpers/new.js", "src/mine.js", "src/prose.js"} & found
 
 
 @pytest.mark.rule("test-aware")

@@ -18,9 +18,9 @@ import re
 from collections.abc import Collection
 
 from pipeline.execution.falsified import scripts, stored, versions
-from pipeline.execution.falsified.values import Falsified, tokens
+from pipeline.execution.falsified.values import BY_LETTERS, Falsified, Pool, tokens
 
-__all__ = ["Falsified", "added", "beside", "falsify", "former", "tokens"]
+__all__ = ["Falsified", "Pool", "added", "beside", "falsify", "former", "tokens"]
 
 _SCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
 _SNAPSHOTS = re.compile(r"\.snap$")
@@ -28,15 +28,22 @@ _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)")
 
 
 def falsify(
-    path: str, text: str, lines: Collection[int], around: Collection[int] = (), *, first: bool = False
+    path: str,
+    text: str,
+    lines: Collection[int],
+    around: Collection[int] = (),
+    *,
+    first: bool = False,
+    pool: Pool = BY_LETTERS,
 ) -> Falsified:
     """A file with false expectations, at gold's `lines`; the unchanged file if there are none. Where gold only removes
     lines of a snapshot, golden file or test, the lines `around` these count as gold's. With `first`, the first
-    expectation of each test that has several is changed, and other tests stay."""
+    expectation of each test that has several is changed, and other tests stay. Other roles and words are drawn from the
+    `pool`."""
     if _SNAPSHOTS.search(path):
         return stored.falsify_snapshots(text, lines, around, first)
     if _SCRIPT.search(path):
-        return scripts.falsify(path, text, lines, around, first)
+        return scripts.falsify(path, text, lines, around, first, pool)
     return stored.falsify_golden(path, text, lines, around, first)
 
 

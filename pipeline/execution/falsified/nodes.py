@@ -16,6 +16,18 @@ _GROUPS = frozenset({"describe", "context", "suite", "fdescribe"})
 _EXPECTS = frozenset({"expect", "should", "chai.expect", "expect.soft", "expect.poll"})
 #: calls that retry a function until it passes: any value may occur in between
 _POLLING = re.compile(r"^(?:wait\w*|eventually|retry|poll|toPass)$")
+#: functions that call what they are given while the test waits
+_CALLING = re.compile(r"^(?:wait\w*|act|step|eventually|retry|poll)$")
+#: what may keep a part of a function from running
+_BRANCHES = frozenset(
+    {"if_statement", "ternary_expression", "switch_statement", "catch_clause", "for_statement", "for_in_statement"}
+    | {"while_statement", "do_statement"}
+)
+#: how code uses a runner: functions, and functions of objects
+_USED = frozenset({"expect", "describe", "beforeEach", "afterEach", "beforeAll", "afterAll"})
+_USED_OF = re.compile(r"^(?:jest|vi)\.(?:fn|mock|spyOn|use)")
+_MARKUP = re.compile(r"\.(?:vue|svelte)$")
+_SCRIPTS = re.compile(r"<script\b[^>]*>(.*?)</script>", re.DOTALL)
 FUNCTIONS = frozenset(
     {"arrow_function", "function_expression", "function", "method_definition", "function_declaration"}
 )
@@ -66,6 +78,47 @@ def block_of(node: Node) -> Node | None:
         if above.type in FUNCTIONS and not _is_group(above):
             outermost = above
     return outermost
+
+
+def is_nested(node: Node, test: Node | None) -> bool:
+    """Whether an expectation may be left out although its test passes: it is in a branch, a loop or a function that
+    other code may not call, or in no test at all."""
+    for above in ancestors(node):
+        if above == test:
+            return not is_test(above)
+        if above.type in _BRANCHES or (above.type in FUNCTIONS and not _is_called(above, test)):
+            return True
+    return True
+
+
+def _is_called(function: Node, test: Node | None) -> bool:
+    """Whether a function runs for certain: it is the test's own, or awaited."""
+    call = function.parent.parent if function.parent is not None and function.parent.type == "arguments" else None
+    return call is not None and (call == test or bool(_CALLING.match(callee(call))))
+
+
+def uses_runner(path: str, text: str) -> bool:
+    """Whether a file calls functions of a runner, other than its own functions of these names. Comments and texts do
+    not count."""
+    parts = _SCRIPTS.findall(text) if _MARKUP.search(path) else [text]
+    return any(map(_calls_runner, (parsed(path, part.encode()) for part in parts)))
+
+
+def _calls_runner(root: Node) -> bool:
+    used, own = set[str](), set[str]()
+    for node in walk(root):
+        if node.type == "call_expression":
+            name = text_of(node.child_by_field_name("function"))
+            used |= {name} if name in _USED or _USED_OF.match(name) else set()
+        elif node.type in FUNCTIONS or (node.type == "variable_declarator" and _is_made(node)):
+            own.add(text_of(node.child_by_field_name("name")))
+    return bool(used - own)
+
+
+def _is_made(declarator: Node) -> bool:
+    """Whether a variable has a function that is written here."""
+    value = declarator.child_by_field_name("value")
+    return value is not None and value.type in FUNCTIONS
 
 
 def ancestors(node: Node) -> Iterator[Node]:

@@ -18,6 +18,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.execution.falsified import values
@@ -30,6 +31,7 @@ from pipeline.execution.falsified.nodes import (
     full_title,
     is_awaited,
     is_expect,
+    is_nested,
     is_polled,
     is_test,
     parsed,
@@ -37,7 +39,7 @@ from pipeline.execution.falsified.nodes import (
     walk,
     within,
 )
-from pipeline.execution.falsified.values import Falsified
+from pipeline.execution.falsified.values import Falsified, Pool
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -99,10 +101,12 @@ class Change(NamedTuple):
 
 
 class Gold(NamedTuple):
-    """The lines of a file that are gold's, and the texts in it that may replace others."""
+    """The lines of a file that are gold's, the texts in it that may replace others, and where other values are drawn
+    from."""
 
     lines: Collection[int] = ()
     texts: tuple[str, ...] = ()
+    pool: Pool = values.BY_LETTERS
 
 
 @dataclass(frozen=True)
@@ -119,10 +123,12 @@ class _Assertion:
     is_stored: bool = False
 
 
-def falsify(path: str, text: str, lines: Collection[int], around: Collection[int], first: bool) -> Falsified:
+def falsify(
+    path: str, text: str, lines: Collection[int], around: Collection[int], first: bool, pool: Pool
+) -> Falsified:
     source = text.encode()
     root = parsed(path, source)
-    assertions = list(assertions_of(root, Gold(lines, _texts(root))))
+    assertions = list(assertions_of(root, Gold(lines, _texts(root), pool)))
     golden = [assertion for assertion in assertions if covers(assertion.node, lines) and not assertion.is_stored]
     blocks: dict[int, list[_Assertion]] = defaultdict(list)
     for assertion in assertions:
@@ -136,6 +142,8 @@ def falsify(path: str, text: str, lines: Collection[int], around: Collection[int
     encoded = [(change.start, change.end, change.text.encode()) for change in changes]
     telling = _names(root, {id_ for id_, change in chosen.items() if change.telling})
     tests = _names(root, chosen)
+    nested = {id_ for id_, change in chosen.items() if _is_nested(change, blocks[id_])}
+    of_nested = _names(root, nested)
     return Falsified(
         values.replaced(source, encoded).decode(),
         len(golden),
@@ -143,7 +151,14 @@ def falsify(path: str, text: str, lines: Collection[int], around: Collection[int
         by_negation,
         telling,
         tests if len(tests) == len(chosen) else None,
+        of_nested if len(of_nested) == len(nested) else None,
     )
+
+
+def _is_nested(change: Change, several: list[_Assertion]) -> bool:
+    """Whether code that passes a test may not reach the expectation that is changed."""
+    changed = next(assertion for assertion in several if change in assertion.changes)
+    return is_nested(changed.node, block_of(changed.node))
 
 
 def _names(root: Node, tests: Collection[int]) -> frozenset[str]:
@@ -187,7 +202,7 @@ def assertions_of(root: Node, gold: Gold) -> Iterator[_Assertion]:
             elif (name := _asserted(node)) is not None:
                 yield _assertion(node, name, gold)
             elif _FINDING.match(callee(node)) and not _within_expect(node):
-                yield _Assertion(node, tuple(_queried(node)), is_query=True)
+                yield _Assertion(node, tuple(_queried(node, gold)), is_query=True)
         elif node.type == "member_expression" and text_of(node.child_by_field_name("property")) == "should":
             yield from _expected(node, gold)
 
@@ -213,7 +228,7 @@ def _expected(root: Node, gold: Gold) -> Iterator[_Assertion]:
                 changes.append(change)
                 break
         if not changes and root.type == "call_expression" and not _ABSENT.match(matcher):
-            changes += [query for call in walk(root) if _LOOKING.match(callee(call)) for query in _queried(call)]
+            changes += [query for call in walk(root) if _LOOKING.match(callee(call)) for query in _queried(call, gold)]
         if calls and not polled and matcher in _EXACT and len(calls) == 1:
             only = _last(calls[0][1], matcher)
             changes = [_telling(change, prints, only) for change in changes]
@@ -299,14 +314,16 @@ def _literal(node: Node, comparison: str, gold: Gold) -> Change | None:
     match node.type:
         case "string":
             body = text[1:-1]
-            return _change(
-                node, text[0] + ((exact and values.plausible(body, gold.texts)) or values.word(body, exact)) + text[0]
-            )
+            plausible = partial(values.plausible, texts=gold.texts, key=gold.pool.key)
+            other = (exact and plausible(body)) or values.word(body, exact, gold.pool)
+            return _change(node, text[0] + other + text[0])
         case "template_string":
             return _template(node, exact, gold)
         case "regex":
             pattern = node.child_by_field_name("pattern")
-            return pattern and Change(pattern.start_byte, pattern.end_byte, values.pattern(text_of(pattern)), 0)
+            return pattern and Change(
+                pattern.start_byte, pattern.end_byte, values.pattern(text_of(pattern), gold.pool), 0
+            )
         case "number":
             if comparison in ("more", "less"):
                 return _change(node, f"{'-' if comparison == 'less' else ''}{_FAR}")
@@ -347,7 +364,8 @@ def _template(node: Node, exact: bool, gold: Gold) -> Change | None:
     part = parts[-1]
     text, first = text_of(part), part.start_point.row + 1
     if "\n" not in text:
-        return Change(part.start_byte, part.end_byte, values.false_line(text) if exact else values.word(text, exact), 0)
+        other = values.false_line(text) if exact else values.word(text, exact, gold.pool)
+        return Change(part.start_byte, part.end_byte, other, 0)
     numbers = range(first, first + text.count("\n") + 1)
     preferred = [number - first + 1 for number in numbers if number in gold.lines] or [
         number - first + 1 for number in numbers
@@ -362,13 +380,13 @@ def _texts(root: Node) -> tuple[str, ...]:
     return tuple(text for text in found if re.fullmatch(r"[A-Za-z][\w .,:!?-]+", text))
 
 
-def _queried(call: Node) -> Iterator[Change]:
+def _queried(call: Node, gold: Gold) -> Iterator[Change]:
     """Make a query look for another element."""
     arguments = call.child_by_field_name("arguments")
     changes = [
         change._replace(rank=1)
         for node in (_values(arguments) if arguments else ())
-        if node.type in ("string", "template_string", "regex") and (change := _literal(node, "loose", Gold()))
+        if node.type in ("string", "template_string", "regex") and (change := _literal(node, "loose", gold))
     ]
     yield from changes[-1:]
 

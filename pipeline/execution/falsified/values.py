@@ -18,11 +18,30 @@ _LONG = 5
 _ROLE = re.compile(r"""(?<=role=["'])[a-z]+(?=["'])""")
 
 
+#: groups of values that nothing is likely to have, and so are not plausible in each other's place
+_DRAWN = ("rare", "words")
+#: a word in a text
+_WORD = re.compile(r"[A-Za-z]{2,}")
+
+
+class Pool(NamedTuple):
+    """What false values are drawn from, by a `key` that no patch can know: `roles` and `words` that the repository does
+    not mention. Without them, all rare roles, and letters."""
+
+    key: str = ""
+    roles: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+
+
+BY_LETTERS = Pool()
+
+
 class Falsified(NamedTuple):
     """A file with false expectations, and the number of expectations at gold's lines: all, those with a value that can
     be changed, and those that can only be negated. `telling` are the tests (`group > title`) whose failure prints the
     false and the true value and nothing else, so that all code with the true value fails with the same message. `tests`
-    are all tests with false expectations (for a file of snapshots, their keys); None if it may be any test."""
+    are all tests with false expectations (for a file of snapshots, their keys); None if it may be any test. `nested`
+    are those that may pass without reaching theirs; None if it may be any test."""
 
     text: str
     assertions: int = 0
@@ -30,21 +49,41 @@ class Falsified(NamedTuple):
     by_negation: int = 0
     telling: frozenset[str] = frozenset()
     tests: frozenset[str] | None = frozenset()
+    nested: frozenset[str] | None = frozenset()
 
 
-def word(text: str, exact: bool) -> str:
-    """Another word. Unless the comparison is `exact`, a word that is so short that another one may match by chance
-    becomes longer, and so does a number, since a page may contain the next one; a role becomes another valid one that
-    no page has, so that code that finds an element for any role finds one for it, too."""
+def word(text: str, exact: bool, pool: Pool = BY_LETTERS) -> str:
+    """Another text, with a word of the pool in place of one of its words. Unless the comparison is `exact`, a text
+    without words that is so short that another one may match by chance becomes longer, and so does a number, since a
+    page may contain the next one; a role becomes another valid one that no page has, so that code that finds an element
+    for any role finds one for it, too."""
     if not has_letters(text):
         return f"{text}q"
     if not exact and text in tokens()["role"]:
-        return _choice(tokens()["rare"], text)
+        return _rare(text, pool)
     if not exact and (role := _ROLE.search(text)):
-        return text[: role.start()] + _choice(tokens()["rare"], role[0]) + text[role.end() :]
+        return text[: role.start()] + _rare(role[0], pool) + text[role.end() :]
+    if other := _reworded(text, pool):
+        return other
     if exact:
         return altered(text)
     return altered(text, str.isalpha) if len(text) >= _LONG and _has(text, str.isalpha) else text + _tail(text)
+
+
+def _rare(role: str, pool: Pool) -> str:
+    return _choice((pool.roles or tokens()["rare"]) - {role}, pool.key + role)
+
+
+def _reworded(text: str, pool: Pool) -> str:
+    """The text with another word in place of one of its words; empty if it has none."""
+    escaped = {index for escape in _ESCAPE.finditer(text) for index in range(*escape.span())}
+    found = [one for one in _WORD.finditer(text) if escaped.isdisjoint(range(*one.span()))]
+    if not found or not pool.words:
+        return ""
+    own = found[_number(pool.key + text) % len(found)]
+    other = _choice(pool.words - {own[0].lower()}, pool.key + own[0])
+    other = other.upper() if own[0].isupper() else other.capitalize() if own[0][0].isupper() else other
+    return text[: own.start()] + other + text[own.end() :]
 
 
 @cache
@@ -54,14 +93,15 @@ def tokens() -> Mapping[str, frozenset[str]]:
     return {name: frozenset(group.split()) for name, group in table.items()}
 
 
-def plausible(text: str, texts: Collection[str]) -> str:
+def plausible(text: str, texts: Collection[str], key: str = "") -> str:
     """Another plausible value: of the same kind, else from the same file; empty if there is none."""
     if text in ("true", "false"):
         return "false" if text == "true" else "true"
-    for group in tokens().values():
-        if text in group:
-            return _choice(group - {text}, text)
-    return _choice({candidate for candidate in texts if candidate != text and _form(candidate) == _form(text)}, text)
+    for name, group in tokens().items():
+        if text in group and name not in _DRAWN:
+            return _choice(group - {text}, key + text)
+    others = {candidate for candidate in texts if candidate != text and _form(candidate) == _form(text)}
+    return _choice(others, key + text)
 
 
 def _choice(several: Collection[str], text: str) -> str:
@@ -118,10 +158,10 @@ def _number(text: str) -> int:
     return int.from_bytes(sha256(text.encode()).digest()[:6], "big")
 
 
-def pattern(true: str) -> str:
+def pattern(true: str, pool: Pool = BY_LETTERS) -> str:
     """A regular expression that nothing on the page matches, including what the true one matches."""
     if re.fullmatch(r"[\w ,.-]{5,}", true) and _has(true, str.isalpha):
-        return altered(true, str.isalpha)
+        return _reworded(true, pool) or altered(true, str.isalpha)
     return f"(?:{true}){_tail(true)}"
 
 

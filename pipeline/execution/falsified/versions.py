@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipeline.execution.falsified import values
-from pipeline.execution.falsified.nodes import full_title, is_inside, is_test, parsed, walk
+from pipeline.execution.falsified.nodes import full_title, is_inside, is_nested, is_test, parsed, walk
 from pipeline.execution.falsified.scripts import PLAIN, Gold, assertions_of
 from pipeline.execution.falsified.values import Falsified
 
@@ -31,8 +31,9 @@ class _Expected(NamedTuple):
 
 
 class _Test(NamedTuple):
-    """The text of a test without its exclusive values, and these values."""
+    """A test, its text without its exclusive values, and these values."""
 
+    node: Node
     masked: str
     values: tuple[_Expected, ...]
 
@@ -41,15 +42,16 @@ def former(path: str, before: str, gold: str) -> Falsified:
     """Gold's version of a script with the former version's values."""
     earlier, now = _tests(path, before.encode()), _tests(path, gold.encode())
     changes: list[tuple[int, int, bytes]] = []
-    tests, telling = set[str](), set[str]()
+    tests, telling, nested = set[str](), set[str](), set[str]()
     for title in earlier.keys() & now.keys():
         if earlier[title].masked == now[title].masked:
             pairs = list(_differing(earlier[title].values, now[title].values))
             changes += ((own.node.start_byte, own.node.end_byte, other.node.text or b"") for other, own in pairs)
             tests |= {title} if pairs else set()
             telling |= {title} if pairs and all(map(_is_printed, pairs)) else set()
+            nested |= {title} if pairs and all(is_nested(own.node, now[title].node) for _, own in pairs) else set()
     text = values.replaced(gold.encode(), changes).decode()
-    return Falsified(text, telling=frozenset(telling), tests=frozenset(tests))
+    return Falsified(text, telling=frozenset(telling), tests=frozenset(tests), nested=frozenset(nested))
 
 
 def _differing(before: Iterable[_Expected], now: Iterable[_Expected]) -> Iterator[tuple[_Expected, _Expected]]:
@@ -78,7 +80,7 @@ def _tests(path: str, source: bytes) -> Mapping[str, _Test]:
         if node.type == "call_expression" and is_test(node) and (title := full_title(node)):
             expected = [value for value in exclusive if is_inside(value.node, node)]
             masked = _without(source, node, [value.node for value in expected])
-            found.setdefault(title, []).append(_Test(masked, tuple(expected)))
+            found.setdefault(title, []).append(_Test(node, masked, tuple(expected)))
     return {title: tests[0] for title, tests in found.items() if len(tests) == 1}
 
 

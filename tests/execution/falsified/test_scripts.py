@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from pipeline.execution.falsified import falsify, tokens
+from pipeline.execution.falsified import Pool, falsify, tokens
+from pipeline.execution.falsified.nodes import uses_runner
 
 PATH = "src/Menu.test.tsx"
 ROLES = tokens()["role"]
@@ -153,7 +154,7 @@ def test_one_expectation_of_each_test_is_changed() -> None:
     text = f'it("a", () => {{\n{statements}}});\nit("b", () => {{\n{statements}}});\n'
     found = falsify(PATH, text, [2, 3])
     assert found.text == text.replace("expect(y).toBe(1)", "expect(y).toBe(2)", 1)
-    assert found[1:] == (2, 2, 0, {"a"}, {"a"})
+    assert found[1:] == (2, 2, 0, {"a"}, {"a"}, set())
 
 
 @pytest.mark.rule("falsified")
@@ -243,3 +244,60 @@ def test_only_matchers_whose_failure_prints_two_values_are_compared(statement: s
 def test_the_failures_of_tests_with_equal_names_are_not_compared() -> None:
     text = 'it("a", () => {\n  expect(x).toBe(1);\n});\nit("a", () => {});\n'
     assert falsify(PATH, text, [2]).telling == frozenset()
+
+
+@pytest.mark.rule("falsified")
+def test_other_roles_and_words_are_drawn_by_a_key() -> None:
+    """A manipulated query could know two roles, or accept whatever is nearly right."""
+    first, second = 'screen.getByRole("switch", { name: "Close the lamp" });', 'getByRole("switch");'
+    text = f'it("a", () => {{\n  {first}\n}});\nit("b", () => {{\n  {second}\n}});\n'
+    pools = [
+        Pool(key, frozenset({"feed", "log", "timer"}), frozenset({"acorn", "badger", "cedar"})) for key in "abcdef"
+    ]
+    named = [falsify(PATH, text, [2], pool=pool).text.splitlines()[1] for pool in pools]
+    bare = [falsify(PATH, text, [5], pool=pool).text.splitlines()[4] for pool in pools]
+    assert len(set(named)) > 1 and all(re.search("acorn|badger|cedar", line, re.IGNORECASE) for line in named)
+    assert len(set(bare)) > 1 and all(re.search('"(feed|log|timer)"', line) for line in bare)
+
+
+@pytest.mark.rule("falsified")
+@pytest.mark.parametrize(
+    ("statement", "nested"),
+    [
+        ("expect(x).toBe(1);", False),
+        ("await waitFor(() => { expect(x).toHaveLength(1); });", False),
+        ("act(() => expect(x).toBe(1));", False),
+        ("if (x) expect(x).toBe(1);", True),
+        ("for (const x of all) expect(x).toBe(1);", True),
+        ("all.forEach((x) => expect(x).toBe(1));", True),
+        ("button.onclick = () => expect(x).toBe(1);", True),
+    ],
+)
+def test_an_expectation_that_other_code_may_not_reach_is_nested(statement: str, nested: bool) -> None:
+    text = f'describe("g", () => {{\n  it("a", async () => {{\n{statement}\n  }});\n}});\n'
+    found = falsify(PATH, text, [3])
+    assert found.tests == {"g > a"} and found.nested == ({"g > a"} if nested else set())
+
+
+@pytest.mark.rule("falsified")
+def test_an_expectation_in_a_helper_may_be_any_tests() -> None:
+    found = falsify(PATH, "function check(x) {\n  expect(x).toBe(1);\n}\n", [2])
+    assert found.tests is None and found.nested is None
+
+
+@pytest.mark.rule("test-aware")
+@pytest.mark.parametrize(
+    ("path", "text", "used"),
+    [
+        ("a.js", "// what callers expect (and need)\n", False),
+        ("a.js", "const text = 'describe (it)';\n", False),
+        ("a.js", "function expect(token) {}\nexpect(1);\n", False),
+        ("a.js", "expect(1);\n", True),
+        ("a.ts", "export const spy = vi.fn();\n", True),
+        ("a.js", "const { expect } = require('chai');\nexpect(1);\n", True),
+        ("a.vue", "<template>expect (it)</template>\n<script>export default {};</script>\n", False),
+        ("a.vue", "<script setup>expect(1);</script>\n", True),
+    ],
+)
+def test_only_calls_use_a_runner(path: str, text: str, used: bool) -> None:
+    assert uses_runner(path, text) is used

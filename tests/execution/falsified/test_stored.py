@@ -68,7 +68,7 @@ A comment, which is not compared.
 def test_expected_tokens_in_a_section_of_a_fixture() -> None:
     """The input and the comment are left alone; the expected output remains valid JSON with another word in it."""
     found = falsify("tests/js/string.test", FIXTURE, range(1, 15))
-    assert list(changed(FIXTURE, found)) == [7] and found[1:] == (1, 1, 0, set(), None)
+    assert list(changed(FIXTURE, found)) == [7] and found[1:] == (1, 1, 0, set(), None, set())
     assert json.loads(found.text.split("-----")[1])[1][1] != '"bold"'
 
 
