@@ -17,9 +17,20 @@ from typing import Any
 from pipeline.build.budget import Budget
 from pipeline.build.learned import Memory
 from pipeline.build.plan import STORED, Planned, in_order
-from pipeline.build.qualify import NOT_EVALUATED, Hopeless, Outcome, Qualified, Qualify, kind, make_ahead
+from pipeline.build.qualify import (
+    NOT_EVALUATED,
+    Hopeless,
+    Outcome,
+    Packages,
+    Qualified,
+    Qualify,
+    kind,
+    make_ahead,
+    packages_of,
+)
 from pipeline.build.trial import Layers, Lessons
 from pipeline.core.aside import Aside
+from pipeline.core.console import say
 from pipeline.core.progress import Progress
 from pipeline.core.records import Rejection
 from pipeline.core.store import Store
@@ -41,7 +52,8 @@ class Batch:
         self.units: dict[str, Planned] = {}
         self.groups = defaultdict[str, list[Planned]](list)
         self.begun: set[str] = set()
-        self.hopeless: dict[str, Rejection] = {}
+        self.hopeless = defaultdict[str, dict[Packages, Rejection]](dict)
+        self.unmeasured = False
 
     def run(self, units: Iterable[Planned], jobs: int) -> Iterator[Outcome]:
         """Yield each candidate's outcome as it ends. While tests run, the next environment and sources are made."""
@@ -64,10 +76,12 @@ class Batch:
             yield outcome
 
     def _admit(self, request: Qualify) -> Qualify | Settled:
-        """The request with the lessons so far; settled at once if a neighbor found the environment hopeless."""
+        """The request with the lessons so far; settled at once if a neighbor found the environment hopeless whose tests
+        are in the same packages."""
         self.begun.add(request.name)
         self._aside(self._keep_disk)
-        if hopeless := self.hopeless.get(request.environment):
+        known = self.hopeless.get(request.environment)
+        if known and (hopeless := known.get(packages_of(request))):
             return Settled(Qualified(hopeless.model_copy(update={"instance_id": request.name})))
         return self.watch.admit(replace(request, learned=self.memory.rows))
 
@@ -84,7 +98,7 @@ class Batch:
             case Lessons(learned):
                 self.memory.learn(learned)
             case Hopeless(Rejection() as outcome):
-                self.hopeless[request.environment] = outcome
+                self.hopeless[request.environment][packages_of(request)] = outcome
 
     def _save(self, unit: Planned, result: Qualified) -> Outcome:
         """Write the unit and read it back. A failure of the machine is not kept: the next build tries again."""
@@ -109,7 +123,14 @@ class Batch:
         self.aside.submit(attempt)
 
     def _keep_disk(self) -> None:
-        self.progress.note("disk", self.budget.keep())
+        """Keep the disk within its limit. The first failure is reported, since later ones have the same cause."""
+        try:
+            self.progress.note("disk", self.budget.keep())
+        except Exception as error:
+            if not self.unmeasured:
+                say(f"the disk space of the layers is not limited: {error}")
+            self.unmeasured = True
+            raise
 
     def _make_ahead(self, environment: str) -> None:
         """Make the layers of the group's next unit: its sources, on top of the finished environment."""

@@ -7,7 +7,7 @@ lost: removed layers are made again from the clone when needed.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,22 +50,17 @@ def referring(store: Store, sandbox: Sandbox) -> Iterator[Referring]:
     Raises UserError when a stage is running in one of them, and when `store` refers to no layer: if it is the wrong
     folder, everything would go.
     """
-    found, here = Referring({}, {}), Directory.here(store.root)
+    found = Referring({}, {})
     with ExitStack() as held:
         held.enter_context(store.still(*STAGES))
         references = referenced(store)
         if not references:
             hint = "name the data directory with --data, or remove everything with --all"
             raise UserError("no dataset is built", path=store.root / "02_dataset", hint=hint)
-        for directory in sandbox.images.served():
-            if directory == here:
-                continue
+        for directory in _others(store, sandbox):
             try:
-                other_store = _opened(directory)
-                held.enter_context(other_store.still(*STAGES))
-                found.names.update(
-                    {digest: f"{owner} in {directory}" for digest, owner in referenced(other_store).items()}
-                )
+                owners = _references(_locked(directory, held))
+                found.names.update({digest: f"{owner} in {directory}" for digest, owner in owners.items()})
             except (OSError, Unreadable) as error:
                 found.unknown[directory] = str(error)
         found.names.update(references)
@@ -73,14 +68,35 @@ def referring(store: Store, sandbox: Sandbox) -> Iterator[Referring]:
 
 
 @contextmanager
-def everything(store: Store) -> Iterator[Referring]:
-    """As if nothing referred to any layer."""
-    with store.still(*STAGES):
+def everything(store: Store, sandbox: Sandbox) -> Iterator[Referring]:
+    """As if nothing referred to any layer; every data directory of the sandbox that can be read here is locked
+    meanwhile.
+
+    Raises UserError when a stage is running in one of them.
+    """
+    with ExitStack() as held:
+        held.enter_context(store.still(*STAGES))
+        for directory in _others(store, sandbox):
+            with suppress(OSError, Unreadable):
+                _locked(directory, held)
         yield Referring({}, {})
 
 
 class Unreadable(A11yBenchError):
     """A data directory that cannot be read here."""
+
+
+def _others(store: Store, sandbox: Sandbox) -> list[Directory]:
+    """The other data directories of the sandbox."""
+    here = Directory.here(store.root)
+    return [directory for directory in sandbox.images.served() if directory != here]
+
+
+def _locked(directory: Directory, held: ExitStack) -> Store:
+    """Another data directory, with its locks. Raises Unreadable, and UserError when a stage is running there."""
+    store = _opened(directory)
+    held.enter_context(store.still(*STAGES))
+    return store
 
 
 def _opened(directory: Directory) -> Store:
@@ -92,6 +108,14 @@ def _opened(directory: Directory) -> Store:
         return Store(Path(directory.path))
     except UserError as error:
         raise Unreadable(error.message) from None
+
+
+def _references(store: Store) -> dict[str, str]:
+    """What another data directory refers to. Raises Unreadable for a broken file."""
+    try:
+        return referenced(store)
+    except UserError as error:
+        raise Unreadable(str(error).partition("\n")[0]) from None
 
 
 def referenced(store: Store) -> dict[str, str]:

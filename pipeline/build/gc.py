@@ -46,13 +46,15 @@ def command(
         listing = "".join(f"\n  {directory}" for directory in served)
         click.confirm(f"This removes the layers of all data directories:{listing}\nContinue?", abort=True, err=True)
     for directory in served:
-        if not dry_run and (everything or (forget_gone and directory.is_gone)):
+        if forget_gone and directory.is_gone and not dry_run:
             opened.images.forget(directory)
-    with garbage.everything(store) if everything else garbage.referring(store, opened) as known:
+    with garbage.everything(store, opened) if everything else garbage.referring(store, opened) as known:
         for directory, why in known.unknown.items():
             say(f"cannot tell what {directory} refers to: {why}")
         judged = garbage.judge(opened.images.kept(), known)
         judged = judged if dry_run else garbage.collect(opened, judged)
+        for directory in served if everything and not dry_run else ():
+            opened.images.forget(directory)
     if as_json:
         click.echo(json.dumps([decision.row() for decision in judged], indent=1))
     else:

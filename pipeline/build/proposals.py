@@ -40,6 +40,7 @@ class Proposal(Versioned):
     text: str = Field(description="the file of overrides, empty where the answer was none")
     ended: str = Field(description="qualified, or the reason of the rejection")
     detail: str = ""
+    shown: str = Field(default="", description="how it ended, as the model was told")
 
 
 def path(store: Store, repo: Repo) -> Path:

@@ -6,18 +6,20 @@ that the machine failed.
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
+from pipeline.build.infer.tree import above
 from pipeline.build.search import Search
 from pipeline.build.trial import Layers, Lessons, Wanted
 from pipeline.core.errors import InfrastructureError
-from pipeline.core.git import Clone
+from pipeline.core.git import Clone, list_files, opened_clone, show
 from pipeline.core.records import Candidate, Instance, Rejection
 from pipeline.core.retry import PATIENT, Patience, patiently
 from pipeline.core.timing import Clock
 from pipeline.core.work import Event, Tell, silent
-from pipeline.execution import images
+from pipeline.execution import images, scope
 from pipeline.sandbox.base import DEFAULT, Limits, Sandbox
 from pipeline.sandbox.handle import handle
 
@@ -65,7 +67,7 @@ class Qualify(Wanted):
         with Clock() as clock:
             search = Search(self, tell)
             outcome, trial = patiently(search.outcome, search.trial.say, self.patience), search.trial
-            if self.environment and not trial.made and kind(outcome) != NOT_EVALUATED:
+            if self.environment and not (trial.made or trial.unprepared) and kind(outcome) != NOT_EVALUATED:
                 tell(Event(self.name, data=Hopeless(outcome)))
             return Qualified(outcome, trial.files, trial.stored, clock.seconds)
 
@@ -86,9 +88,24 @@ class Qualified:
 
 
 class Hopeless(NamedTuple):
-    """Event data when the environment cannot be made, which holds for all neighbors."""
+    """Event data when the environment cannot be made. That holds for all neighbors whose tests are in the same
+    packages, on which it depends what can be left out."""
 
     outcome: Outcome
+
+
+#: for each test file, the folders above it that have a package.json
+Packages = frozenset[tuple[str, ...]]
+
+
+def packages_of(request: Qualify) -> Packages:
+    """The packages of the touched tests. Reads the clone."""
+    clone, candidate = opened_clone(request.clone), request.candidate
+    paths = set(list_files(clone, candidate.base.sha))
+    tests = scope.touched(paths, candidate.test_patch, show(clone, candidate.base.sha, "package.json"))
+    return frozenset(
+        tuple(folder for folder in above(test) if posixpath.join(folder, "package.json") in paths) for test in tests
+    )
 
 
 def kind(outcome: Outcome) -> str:

@@ -27,6 +27,10 @@ LINES = (8, 10, 12, 14, 16, 18, 20, 22, 24)
 FOREIGN = re.compile(r"(?:git|git\+\w+|https?|ssh|github|gitlab|bitbucket):|git@|[\w.-]+/[\w.-]+(?:#|$)")
 #: shorthand for a source -> its host
 SHORT = {"github": "github.com", "gitlab": "gitlab.com", "bitbucket": "bitbucket.org"}
+#: host of archives -> the host at which they are requested
+BEHIND = {"codeload.github.com": "github.com"}
+#: the host of an address
+_HOST = re.compile(r"(?:[\w+]+://)?(?:[^@/]*@)?([\w.-]*)")
 #: pattern of packages for single platforms -> the package that ships them
 PLATFORM_PARENTS = (
     (r"@rollup/rollup-.*", "rollup"),
@@ -253,7 +257,10 @@ def reseal(diagnosis: Diagnosis) -> Environment | None:
 
 def unset(diagnosis: Diagnosis) -> Environment | None:
     """Leave out a setting of the package manager."""
+    files = diagnosis.situation.files
     edit = Edit(kind="unset", name=diagnosis.arguments.get("setting") or diagnosis.found["setting"])
+    if edits.apply([edit], files, str) == files:
+        return None
     return _edited(diagnosis.environment, edit, diagnosis.situation)
 
 
@@ -462,10 +469,12 @@ def _at_host(situation: Situation, host: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _is_at(address: str, host: str) -> bool:
-    """Whether an address is at a host or a neighbor of it: archives of github.com come from codeload.github.com."""
-    scheme = address.partition(":")[0]
-    where = SHORT.get(scheme, address if ":" in address else SHORT["github"])
-    return ".".join(host.split(".")[-2:]) in where
+    """Whether an address is at a host, at one below it, or at the host whose archives come from it."""
+    plain = address.partition("#")[0]
+    short = SHORT.get(plain.partition(":")[0], SHORT["github"] if ":" not in plain else "")
+    named = (short or next(_HOST.finditer(plain))[1]).lower()
+    where, refusing = BEHIND.get(named, named), BEHIND.get(host, host)
+    return where == refusing or where.endswith(f".{refusing}")
 
 
 def _edited(environment: Environment, edit: Edit, situation: Situation) -> Environment | None:

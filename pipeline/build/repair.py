@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain, groupby
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pipeline.build import faults
 from pipeline.build.faults import Fault, Finding
@@ -58,6 +58,32 @@ class Repair:
     @property
     def deviations(self) -> list[str]:
         return [step.deviation for step in self.steps]
+
+
+class Attempts(Generic[T]):
+    """The attempts for one candidate in several repairs: an environment that was rejected is not tried again, and each
+    log is kept once."""
+
+    def __init__(self, attempt: Attempt[T], keep: Callable[[str, bytes], None]) -> None:
+        self._attempt, self._keep = attempt, keep
+        self._ends: dict[str, Rejected] = {}
+        self._logs: list[bytes] = []
+
+    def __call__(self, state: Repair) -> T:
+        key = digest(state.environment)
+        if key in self._ends:
+            raise self._ends[key]
+        try:
+            return self._attempt(state)
+        except Rejected as end:
+            self._ends[key] = end
+            raise
+
+    def keep(self, _: str, log: bytes) -> None:
+        """Keep a log under the next number."""
+        if log not in self._logs:
+            self._logs.append(log)
+            self._keep(f"repaired.{len(self._logs)}", log)
 
 
 def repaired(start: Repair, situation: Situation, attempt: Attempt[T], keep: Callable[[str, bytes], None]) -> T:

@@ -15,7 +15,7 @@ from pipeline.build.infer import Unsupported
 from pipeline.build.proposals import with_evidence
 from pipeline.build.reasons import Rejected
 from pipeline.build.remedies import Situation
-from pipeline.build.repair import Repair
+from pipeline.build.repair import Attempts, Repair
 from pipeline.build.trial import Sick, Trial, Wanted
 from pipeline.core.cache import cache_root
 from pipeline.core.git import committed, list_files, show
@@ -121,14 +121,15 @@ class Search:
         self, start: Repair, inferred: images.Recipe, situation: Situation, attempt: repair.Attempt
     ) -> Instance:
         """Repair, first with what was learned from neighbors, then without it."""
+        attempts = Attempts(attempt, self.trial.keep)
         try:
-            return repair.repaired(start, situation, attempt, self.trial.keep)
+            return repair.repaired(start, situation, attempts, attempts.keep)
         except Rejected as end:
             decided = end.stage == "run" and self.trial.health and self.trial.health.well
             if decided or not any(end.stage in (step.stage, "prepare") for step in start.steps):
                 raise
         self.trial.say("what other candidates taught does not help; starting again without it")
-        return repair.repaired(Repair(inferred.environment), situation, attempt, self.trial.keep)
+        return repair.repaired(Repair(inferred.environment), situation, attempts, attempts.keep)
 
     def _case(self, sick: Sick, situation: Situation) -> Case:
         """The case from which hypotheses follow."""

@@ -143,25 +143,21 @@ class SetupAgent:
         folder = unit.unit.folder
         last = {path.name: path.read_bytes() for path in folder.glob("*.log.gz")} if folder.is_dir() else {}
         question = self._question(unit.request.candidate, rejection, log_of(last))
+        made = {proposal.number: proposal for proposal in self._tried(rejection)}
         for number in range(1, self.tries + 1):
-            text, why = self._ask(gateway, question)
-            if why:
-                self.progress.note(unit.name, f"the setup agent gives no answer: {why}")
-                return
-            proposal = next((proposal for proposal in self._tried(rejection) if proposal.number == number), None)
-            if proposal is None:
+            if number not in made:
+                text, why = self._ask(gateway, question)
+                if why:
+                    self.progress.note(unit.name, f"the setup agent gives no answer: {why}")
+                    return
                 result = self._qualified(unit, text)
                 if kind(result.outcome) == NOT_EVALUATED:
                     return
-                self._keep(rejection, number, text, result.outcome)
+                made[number] = self._keep(rejection, number, text, result)
                 yield result
                 if not isinstance(result.outcome, Rejection):
                     return
-                proposal = self._tried(rejection)[-1]
-                ended = f"{proposal.ended}: {log_of(result.files)[-EARLIER:] or proposal.detail}"
-            else:
-                ended = f"{proposal.ended}: {proposal.detail[-EARLIER:]}"
-            question = question._replace(earlier=(*question.earlier, (text, ended)))
+            question = question._replace(earlier=(*question.earlier, (made[number].text, told(made[number]))))
 
     def _ask(self, gateway: Gateway, question: Question) -> tuple[str, str]:
         """The text of the proposal, empty for an unusable answer; and why there is no answer, if there is none."""
@@ -182,21 +178,21 @@ class SetupAgent:
         ((_, result),) = each([request], jobs=1, hear=self.progress.hear, interrupts=interrupts)
         return result
 
-    def _keep(self, rejection: Rejection, number: int, text: str, outcome: Outcome) -> None:
-        detail = outcome.detail if isinstance(outcome, Rejection) else ""
-        proposals.keep(
-            self.store,
-            self.repo,
-            Proposal(
-                instance_id=rejection.instance_id,
-                model=self.model,
-                number=number,
-                rejected=_digest(rejection),
-                text=text,
-                ended=kind(outcome),
-                detail=detail[-EARLIER:],
-            ),
+    def _keep(self, rejection: Rejection, number: int, text: str, result: Qualified) -> Proposal:
+        outcome = result.outcome
+        detail = outcome.detail[-EARLIER:] if isinstance(outcome, Rejection) else ""
+        proposal = Proposal(
+            instance_id=rejection.instance_id,
+            model=self.model,
+            number=number,
+            rejected=_digest(rejection),
+            text=text,
+            ended=kind(outcome),
+            detail=detail,
+            shown=f"{kind(outcome)}: {log_of(result.files)[-EARLIER:] or detail}",
         )
+        proposals.keep(self.store, self.repo, proposal)
+        return proposal
 
     def _tried(self, rejection: Rejection) -> list[Proposal]:
         """This model's tries for this rejection."""
@@ -231,6 +227,11 @@ def log_of(kept: Mapping[str, bytes]) -> str:
     found = next((kept[file] for name in names if (file := f"{name}.log.gz") in kept), b"")
     text = gzip.decompress(found).decode(errors="replace") if found else ""
     return _COLOURS.sub("", text)[-LOG:]
+
+
+def told(proposal: Proposal) -> str:
+    """How a proposal ended, as the model is told. Earlier versions of this program did not store that."""
+    return proposal.shown or f"{proposal.ended}: {proposal.detail[-EARLIER:]}"
 
 
 def _digest(rejection: Rejection) -> str:

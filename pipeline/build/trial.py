@@ -33,6 +33,8 @@ from pipeline.execution.runs import Plan
 from pipeline.sandbox.base import InstallFailed, Limits
 from pipeline.sandbox.handle import Handle
 
+#: how the names of files begin that are not of the last environment's runs
+_OF_ATTEMPTS = ("repaired.", "tried.", "sick.", "install.")
 #: bytes of memory that tests always get, as if gold's had used that much
 LEAST = 2**30
 
@@ -99,7 +101,7 @@ class Sick(NamedTuple):
 class Trial:
     """A candidate in one environment after the other, and what the last one left: files and results (`stored`) to keep,
     the health of the base, and the environment in `sick`, whose base may not be well. `made` tells whether any
-    environment was installed."""
+    environment was installed, with its prepared files; `unprepared` whether making these failed."""
 
     def __init__(self, request: Wanted, tell: Tell) -> None:
         self.request, self.tell = request, tell
@@ -107,7 +109,7 @@ class Trial:
         self.sandbox = request.sandbox.sandbox()
         self.files: dict[str, bytes] = {}
         self.stored: dict[str, Any] = {}
-        self.made = False
+        self.made, self.unprepared = False, False
         self.health: Health | None = None
         self.sick: Sick | None = None
 
@@ -126,6 +128,7 @@ class Trial:
         except InstallFailed as end:
             detail = f"{end}\n{end.log[-2000:]}"
             stage: Literal["install", "prepare"] = "prepare" if isinstance(end, images.NotPrepared) else "install"
+            self.unprepared = self.unprepared or stage == "prepare"
             raise Rejected(repair.reason_of(end.log), detail, log=end.log, stage=stage) from end
         self.made = True
         target = target._replace(environment=as_installed(self.sandbox, target.image, target.environment))
@@ -203,6 +206,7 @@ class Trial:
 
     def _runs_by_name(self, ran: Ran, target: images.Recipe, state: Repair) -> dict[str, list[TestRun]]:
         """The repeated runs by name. `test` equals the evaluation of an empty patch: gold's configuration and tests."""
+        self._forget_runs()
         plan = self._plan(ran, target)
         results: dict[str, list[TestRun]] = {}
         fields: dict[str, Any] = {}
@@ -220,6 +224,11 @@ class Trial:
         ran = ran.model_copy(update={"health": self.health, "memory": memory_of(results["fix"])})
         self.stored = {"ran": ran.model_dump(mode="json"), "runs": fields}
         return results
+
+    def _forget_runs(self) -> None:
+        """Leave out what was stored of the runs in an earlier environment; the logs of its attempts stay."""
+        self.stored = {}
+        self.files = {name: data for name, data in self.files.items() if name.startswith(_OF_ATTEMPTS)}
 
     def _with_protected(self, ran: Ran, target: images.Recipe) -> Ran:
         """Add the protected files, which the runner reads to decide; observed once the environment is known to work."""

@@ -14,6 +14,7 @@ from typing import Any
 from pipeline.core.records import Edit
 from pipeline.core.texts import parse_json
 from pipeline.ecosystems import locks
+from pipeline.ecosystems.locked import table_in
 from pipeline.ecosystems.manager_folder import Manager, all_managers, without_lock
 
 Files = dict[str, bytes]
@@ -115,7 +116,7 @@ def _is_meant(edit: Edit, package: locks.Locked) -> bool:
 def _add(edit: Edit, files: Files, registry: Callable[[], str]) -> Iterator[tuple[str, str]]:
     for path, data in packages(files):
         if _folder(path) in (edit.folders or (".",)):
-            data.setdefault("optionalDependencies", {})[edit.name] = edit.new
+            table_in(data, "optionalDependencies")[edit.name] = edit.new
             yield path, _text(data)
 
 

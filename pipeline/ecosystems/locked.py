@@ -40,6 +40,13 @@ def entries(data: Any, key: str) -> dict[str, dict[str, Any]]:
     return {name: value for name, value in table.items() if isinstance(value, dict)} if isinstance(table, dict) else {}
 
 
+def table_in(data: dict[str, Any], key: str) -> dict[str, Any]:
+    """The object under a key of JSON data, to be changed; a new one in place of a value of another form."""
+    if not isinstance(data.get(key), dict):
+        data[key] = {}
+    return data[key]
+
+
 def edited_json(text: str, edit: Callable[[Any], None]) -> str:
     """A JSON text after an edit of its data; invalid JSON is returned unchanged."""
     try:

@@ -23,6 +23,7 @@ from pipeline.core.names import folder_name
 from pipeline.ecosystems import edits, locks
 from pipeline.ecosystems.locked import Locked, archive
 from pipeline.sandbox import install
+from pipeline.sandbox.installation import is_name
 
 if TYPE_CHECKING:
     import httpx
@@ -32,7 +33,8 @@ WIDTH, PATIENCE, LIMIT = 32, 20, 90
 
 Version = tuple[str, str]
 
-
+#: a released version; a lock file may have anything in its place
+_RELEASE = re.compile(r"\d[\w.+-]*", re.ASCII)
 #: an archive in a registry: its host, with the port, and the package
 _ARCHIVES = re.compile(
     rb"https?://(?:[^/\s@\"']+@)?([^/\s\"']+)/(?:[^\s\"'/]+/)*?((?:@[^/\s\"']+(?:/|%2[fF]))?[^/\s\"'@]+)/(?:-|download)/"
@@ -71,8 +73,10 @@ class Registry:
         self.path = folder / "registry" / f"{folder_name(self.address)}.txt"
 
     def look_up(self, packages: Iterable[Locked]) -> LookUp:
-        """Which of these packages are missing. Never raises for faults of the registry."""
-        released = {(package.name, package.version) for package in packages if package.version[:1].isdigit()}
+        """Which of these packages are missing; what no registry can have is not looked up. Never raises for faults of
+        the registry."""
+        pairs = {(package.name, package.version) for package in packages}
+        released = {(name, version) for name, version in pairs if is_name(name) and _RELEASE.fullmatch(version)}
         versions = sorted(released - self._cached())
         if not versions:
             return LookUp()

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 #: patterns of log messages when the machine or the registry is at fault, each with the cause
 Faults = tuple[tuple[str, str], ...]
+
+#: names that a registry's packages can have, also old ones: no address, no path
+_NAME = re.compile(r"(?:@[\w~-][\w.~-]*/)?[\w~-][\w.~!*'()-]*", re.ASCII)
+
+
+def is_name(name: str) -> bool:
+    """Whether a package in a registry can have this name. A repository may write anything in its place."""
+    return bool(_NAME.fullmatch(name))
 
 
 class Package(NamedTuple):

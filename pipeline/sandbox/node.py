@@ -17,12 +17,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pipeline.core.cache import once
-from pipeline.core.errors import UserError
+from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.names import folder_name
 from pipeline.core.store import read_json, write_json
 from pipeline.sandbox.base import InstallFailed
 from pipeline.sandbox.install import failure
-from pipeline.sandbox.installation import Faults, Package
+from pipeline.sandbox.installation import Faults, Package, is_name
 
 #: messages of the host's npm when the registry or the machine is at fault
 FAULTS: Faults = (
@@ -31,6 +31,9 @@ FAULTS: Faults = (
 )
 
 SECONDS = 600
+
+#: a version or a range, and no address
+_RANGE = re.compile(r"[\w.\s<>=^~*|+-]+", re.ASCII)
 
 #: names of architectures in engines and systems -> in npm packages
 ARCHITECTURES = {"amd64": "x64", "x86_64": "x64", "arm64": "arm64", "aarch64": "arm64"}
@@ -50,6 +53,8 @@ def exact(cache: Path, wanted: Package) -> Package:
 
     Raises InstallFailed if there is no such release at all, InfrastructureError if the registry does not answer.
     """
+    if not is_name(wanted.name) or not _RANGE.fullmatch(wanted.version):
+        raise InstallFailed(f"'{wanted}' is not a package of a registry", "")
     path = cache / "npm" / "versions" / f"{folder_name(str(wanted))}.json"
     if not path.exists():
         write_json(path, _highest(wanted))
@@ -65,7 +70,7 @@ def _highest(wanted: Package) -> str:
 
 def releases(name: str) -> list[str]:
     """Every version of a package in the registry; empty for a missing package. Raises InfrastructureError."""
-    return _query(name, "versions", _settings())
+    return _query(name, "versions", _settings()) if is_name(name) else []
 
 
 def _releases(wanted: Package) -> list[str]:
@@ -75,7 +80,7 @@ def _releases(wanted: Package) -> list[str]:
 @functools.cache
 def _query(package: str, field: str, _: Settings) -> list[str]:
     """The registry's answer, cached since npm takes most of a second to start."""
-    completed = _npm("view", package, field, "--json")
+    completed = _npm("view", "--json", "--", package, field)
     is_answer = completed.returncode == 0 or "E404" in completed.stdout
     answer: Any = json.loads(completed.stdout or "[]") if is_answer else None
     if answer is None:
@@ -98,7 +103,7 @@ def prefix(cache: Path, *packages: Package) -> Path:
 def _install(folder: Path, packages: tuple[Package, ...]) -> None:
     # --force: otherwise npm refuses packages for the platform of a remote engine
     flags = ("--force", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
-    completed = _npm("install", "--global", f"--prefix={folder}", *flags, *map(str, packages))
+    completed = _npm("install", "--global", f"--prefix={folder}", *flags, "--", *map(str, packages))
     if completed.returncode:
         raise failure(f"npm could not fetch {', '.join(map(str, packages))}", completed.stderr, FAULTS)
     for package in packages:
@@ -153,7 +158,16 @@ def _covers(wanted: str, found: str) -> bool:
 
 
 def _npm(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the host's npm with a cache of its own, since parallel runs collide in a shared one."""
+    """Run the host's npm with a cache of its own, since parallel runs collide in a shared one.
+
+    Raises InfrastructureError if it does not end, UserError if the host has none.
+    """
     with TemporaryDirectory(prefix="a11y-bench-npm-") as cache:
-        command = ["npm", *arguments, f"--cache={cache}"]
-        return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+        command = ["npm", f"--cache={cache}", *arguments]
+        try:
+            return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            words = " ".join(arguments)
+            raise InfrastructureError(f"npm did not end within {SECONDS} s: npm {words}", cause="registry") from None
+        except FileNotFoundError:
+            raise UserError("not installed: npm", hint="install Node with npm") from None

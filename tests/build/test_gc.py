@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import NamedTuple
@@ -98,6 +99,28 @@ def test_removed_layers_are_made_again(bench: Bench) -> None:
     assert bench.outcomes["badge"].image == before.image
 
 
+@pytest.mark.parametrize("form", ["moved", "of an earlier version"])
+def test_a_cache_that_moved_can_be_used(bench: Bench, tmp_path: Path, form: str) -> None:
+    """An environment named its tools by their whole path: removal failed, and commands lacked the tools."""
+    cache = bench.cache.rename(tmp_path / "elsewhere")
+    moved = Bench(tmp_path, bench.library, cache, outcomes=bench.outcomes)
+    menu, found = bench.outcomes["menu"], {name: bench.outcomes[name] for name in ("menu", "badge", "icon")}
+    if form != "moved":
+        for path in cache.glob("environments/*/manifest.json"):
+            path.write_text(
+                re.sub(r'"tools": "[^"]*"', f'"tools": "{tmp_path}/cache/npm/x/prefix/bin"', path.read_text())
+            )
+    assert listed(moved, "--dry-run").keys() >= {menu.image, menu.environment_digest}
+    assert {name: moved.sandbox.images.has(outcome.image) for name, outcome in found.items()} == dict.fromkeys(
+        found, form == "moved"
+    )
+    moved.build("badge", settings=None, listed={2: Listed(2)})
+    assert isinstance(moved.outcomes["badge"], Instance)
+    with moved.sandbox.open(found["badge"].image) as workspace:
+        first = workspace.run(["sh", "-c", "echo $PATH"]).output.decode().partition(":")[0]
+    assert Path(first).is_relative_to(cache / "npm") and Path(first).is_dir()
+
+
 # -- other data directories ------------------------------------------------------------------------------------------
 class Shared(NamedTuple):
     """Two data directories with one sandbox that runs nothing: each dataset holds one instance."""
@@ -145,7 +168,7 @@ def test_layers_of_another_data_directory_are_kept(shared: Shared) -> None:
 
 
 @pytest.mark.trap("gc-of-others")
-@pytest.mark.parametrize("place", ["gone", "elsewhere", "of another version"])
+@pytest.mark.parametrize("place", ["gone", "elsewhere", "of another version", "broken"])
 def test_an_unreadable_data_directory_prevents_removal(shared: Shared, place: str) -> None:
     """It may have moved, its disk may not be mounted, or the engine may serve other people; nothing is removed."""
     images, theirs = shared.sandbox.images, Directory.here(shared.other.store.root)
@@ -154,6 +177,8 @@ def test_an_unreadable_data_directory_prevents_removal(shared: Shared, place: st
     elif place == "elsewhere":
         images.forget(theirs)
         images.serve(theirs := Directory("elsewhere", "/data"))
+    elif place == "broken":
+        shared.other.store.dataset(REPO).write_text("{")
     else:
         (shared.other.store.root / "schema.json").write_text('{"schema_version": 0}')
     assert shared.judged()[shared.icon.image] == (False, f"may be of {theirs}")
@@ -187,6 +212,22 @@ def test_removing_everything_asks_and_names_the_directories(bench: Bench) -> Non
     result = call(bench, "--all")
     assert result.exit_code == 1 and "elsewhere:/data" in result.stderr and str(bench.store.root) in result.stderr
     assert bench.sandbox.images.has(bench.outcomes["menu"].image)
+
+
+@pytest.mark.rule("locks")
+@pytest.mark.trap("gc-of-others")
+def test_all_directories_are_remembered_if_one_of_them_builds(bench: Bench, tmp_path: Path) -> None:
+    """All used to be forgotten before the refusal, and the next removal took what the others needed."""
+    other = Store(tmp_path / "other")
+    other.begin()
+    bench.sandbox.images.serve(Directory.here(other.root))
+    before = bench.sandbox.images.served()
+    for store in (bench.store, other):
+        with store.lock("build", REPO), pytest.raises(UserError, match=r"build.acme__ui is under way"):
+            call(bench, "--all", "--yes")
+        assert bench.sandbox.images.served() == before
+    assert call(bench, "--all", "--yes").exit_code == 0
+    assert bench.sandbox.images.served() == []
 
 
 # -- builds under way ------------------------------------------------------------------------------------------------

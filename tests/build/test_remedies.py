@@ -103,6 +103,35 @@ def test_packages_that_only_a_refusing_host_has_are_dropped(address: str) -> Non
     assert Edit(kind="drop", name="tool") in edits(after)
 
 
+@pytest.mark.parametrize(
+    ("host", "address", "is_there"),
+    [
+        ("git.acme.co.uk", "https://other.co.uk/tool.tgz", False),
+        ("acme.github.io", "https://others.github.io/tool.tgz", False),
+        ("a.s3.amazonaws.com", "https://b.s3.amazonaws.com/tool.tgz", False),
+        ("npm.pkg.github.com", "acme/tool", False),
+        ("hub.com", "acme/tool", False),
+        ("acme.org", "https://npm.acme.org:8443/tool.tgz", True),
+        ("codeload.github.com", "acme/tool#feature:x", True),
+        ("github.com", "https://codeload.github.com/acme/tool/tar.gz/v1", True),
+        ("gitlab.com", "gitlab:acme/tool", True),
+        ("git.acme.org", "git@Git.Acme.org:acme/tool.git", True),
+        ("git.acme.org", "git+https://user:word@git.acme.org/tool.git", True),
+    ],
+)
+def test_packages_of_other_hosts_than_the_refusing_one_stay(host: str, address: str, is_there: bool) -> None:
+    """Hosts were compared by their last two labels, which many share."""
+    after = remedied("from_registry", {"host": host}, {"devDependencies": {"tool": address}})
+    assert (Edit(kind="drop", name="tool") in edits(after)) is is_there
+
+
+def test_a_setting_that_is_not_there_is_not_left_out() -> None:
+    """That cost an install, and the instance listed a deviation that is none."""
+    assert remedied("unset", setting="devEngines") is None
+    assert edits(remedied("unset", manifest={"devEngines": {}}, setting="devEngines"))
+    assert edits(remedied("unset", setting="@acme:registry"))
+
+
 @pytest.mark.parametrize("asked", ["1.0.0", "npm:other@1.0.0", "file:./tool", "workspace:*", "gitlab:acme/tool"])
 def test_packages_requested_from_other_places_stay(asked: str) -> None:
     after = remedied("from_registry", {"host": "github.com"}, {"devDependencies": {"tool": asked}})

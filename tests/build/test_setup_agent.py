@@ -167,6 +167,18 @@ def test_proposals_end_after_the_given_number_of_tries(workshop: Callable[..., W
     assert isinstance(shop.bench.build("chip")["chip"], Rejection)
 
 
+def test_more_tries_continue_where_earlier_ones_ended(workshop: Callable[..., Workshop]) -> None:
+    """The earlier questions were paid for again, since they were made from less of the log than at first."""
+    words = [WRONG, WRONG.replace("UTC", "CET"), WRONG.replace("UTC", "EST")]
+    shop = workshop(*map(answer, words))
+    assert shop.set_up() == [] and len(shop.speaker.requests) == 2
+    shop.tries = 3
+    assert shop.set_up() == [] and len(shop.speaker.requests) == 3
+    assert [row.text for row in shop.rows()] == words
+    _, second, third = (request.body["messages"][1]["content"] for request in shop.speaker.requests)
+    assert third.startswith(second.rstrip()) and words[1].strip() in third
+
+
 def test_an_unusable_answer_counts_as_a_try_and_runs_nothing(workshop: Callable[..., Workshop]) -> None:
     """The model is asked once more and told what was wrong."""
     shop = workshop("no idea", tries=1)

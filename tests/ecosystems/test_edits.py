@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+import yaml
 
 from pipeline.core.records import Edit
 from pipeline.ecosystems import edits
@@ -55,6 +56,40 @@ def test_overrides_of_pnpm_are_written_to_both_places_that_it_reads() -> None:
     assert after["pnpm-workspace.yaml"] == "packages:\n  - a\noverrides:\n  '@a/deep@9.0.0': 8.0.0\n"
     again = edits.apply([Edit(kind="pin", name="e", old="1", new="2")], {k: v.encode() for k, v in after.items()}, str)
     assert again["pnpm-workspace.yaml"].decode().endswith("overrides:\n  'e@1': 2\n  '@a/deep@9.0.0': 8.0.0\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "others"),
+    [
+        ("overrides:\n    foo: 1.0.0\n    bar: 2.0.0\nx: y\n", {"foo": "1.0.0", "bar": "2.0.0"}),
+        ("overrides: # why\n  foo: 1.0.0\n", {"foo": "1.0.0"}),
+        ("overrides:\n\n  # why\n  foo: 1.0.0", {"foo": "1.0.0"}),
+        ("overrides: {}\nx: y\n", {}),
+        ("x: y\noverrides: { foo: 1.0.0 } # why\n", {"foo": "1.0.0"}),
+        ("overrides: {\n  foo: 1.0.0\n}\n", {"foo": "1.0.0"}),
+        ("overrides: null\nx: y\n", {}),
+        ("overrides:\nx: y\n", {}),
+        ("'overrides':\n  'deep@9.0.0': 7.0.0\n  foo: 1.0.0\n", {"foo": "1.0.0"}),
+        ("patchedDependencies:\n  'deep@9.0.0': a.patch\noverrides:\n  foo: 1.0.0\n", {"foo": "1.0.0"}),
+    ],
+)
+def test_overrides_of_pnpm_keep_their_form(before: str, others: dict[str, str]) -> None:
+    files = {"pnpm-lock.yaml": "lockfileVersion: '9.0'\n", "pnpm-workspace.yaml": before}
+    after = edited(Edit(kind="pin", name="deep", old="9.0.0", new="8.0.0"), files)["pnpm-workspace.yaml"]
+    assert yaml.safe_load(after) == yaml.safe_load(before) | {"overrides": {"deep@9.0.0": "8.0.0", **others}}
+    assert after.count("deep@9.0.0") == 1 + before.count("a.patch")
+
+
+@pytest.mark.parametrize("lock", ["package-lock.json", "yarn.lock", "bun.lock", "pnpm-lock.yaml"])
+@pytest.mark.parametrize("odd", [None, [], "x"])
+def test_tables_of_another_form_are_replaced(lock: str, odd: object) -> None:
+    """Such manifests are valid for their managers, and ended the repair."""
+    tables = ("overrides", "resolutions", "pnpm", "optionalDependencies")
+    tree = {"package.json": json.dumps(dict.fromkeys(tables, odd)), lock: "{}" if lock.endswith("n") else ""}
+    pinned = edited(Edit(kind="pin", name="deep", old="9.0.0", new="8.0.0"), tree)["package.json"]
+    assert '"8.0.0"' in pinned
+    added = edited(Edit(kind="add", name="deep", new="8.0.0"), tree)["package.json"]
+    assert json.loads(added)["optionalDependencies"] == {"deep": "8.0.0"}
 
 
 def test_a_package_that_pnpm_requests_by_address_is_overridden_by_name() -> None:

@@ -143,6 +143,12 @@ def test_an_alias_is_pinned_by_the_name_of_its_package() -> None:
     assert 'resolved "https://r/vue/-/vue-2.5.15.tgz"' in pin("yarn.lock", text, "vue", "2.5.16", "2.5.15", REGISTRY)
 
 
+def test_entries_of_npm_without_a_text_as_version_are_left_out() -> None:
+    entries = {"node_modules/a": {"version": 1}, "node_modules/b": {"version": "1.0.0", "resolved": True}}
+    text = json.dumps({"packages": entries, "dependencies": {"c": {"version": "1.0.0", "from": 1, "resolved": False}}})
+    assert locked("package-lock.json", text) == [Locked("b", "1.0.0"), Locked("c", "1.0.0")]
+
+
 def test_a_malformed_lock_file_has_no_packages() -> None:
     assert locked("package.json", "{}") == []
 

@@ -24,6 +24,16 @@ def test_missing_versions_are_told_from_existing_ones(tmp_path: Path) -> None:
     assert found == LookUp((("@no/body", "2.0.0"), ("kept", "1.9.9")))
 
 
+@pytest.mark.invariant(5)
+def test_only_the_registry_is_asked_whatever_a_package_is_called(tmp_path: Path) -> None:
+    """An address as a name was taken as the address of the request."""
+    with Double(host="127.0.0.1", packages={"kept": "1.0.0"}) as double, Double(host="127.0.0.1") as other:
+        odd = [Locked(name, "1.0.0") for name in (f"{other.address}x", "../x", "x?y", "a/b", ".", "kept\nleft")]
+        found = look_up(double.address, tmp_path, THERE, Locked("kept", "1/../../x"), *odd)
+        assert found == LookUp() and other.asked == []
+        assert all(path.startswith("/kept") and ".." not in path for path in double.asked)
+
+
 def test_a_version_found_earlier_is_not_looked_up_again(tmp_path: Path) -> None:
     with Double(host="127.0.0.1", packages={"kept": "1.0.0"}) as double:
         look_up(double.address, tmp_path, THERE)

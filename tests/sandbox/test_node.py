@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.sandbox import node
 from pipeline.sandbox.base import InstallFailed
 from pipeline.sandbox.installation import Package
-from pipeline.sandbox.node import deviations, major, prefix, releases
+from pipeline.sandbox.node import deviations, exact, major, prefix, releases
 
 
 def test_release_within_the_range_is_no_deviation() -> None:
@@ -56,3 +58,48 @@ def test_two_fetches_side_by_side_do_not_meet(tmp_path: Path, monkeypatch: pytes
     with ThreadPoolExecutor(2) as both:
         made = list(both.map(lambda package: prefix(tmp_path / "cache", package), wanted))
     assert all((folder / "bin").is_dir() for folder in made)
+
+
+@pytest.mark.invariant(5)
+@pytest.mark.parametrize(
+    "name", ["http://169.254.169.254/x", "git+ssh://host/x", "acme/x", "../x", "--registry=http://x"]
+)
+def test_npm_is_not_asked_for_what_is_no_package(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It fetches addresses and reads options, and a repository chose the name."""
+    (tmp_path / "npm").write_text(f"#!/bin/sh\necho asked >> {tmp_path}/log\necho '[\"1.0.0\"]'\n")
+    (tmp_path / "npm").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert releases(name) == []
+    for wanted in (Package(name, "1"), Package("yarn", "http://169.254.169.254/1"), Package("yarn", "npm:x@1")):
+        with pytest.raises(InstallFailed):
+            exact(tmp_path, wanted)
+    assert not (tmp_path / "log").exists()
+
+
+def test_a_package_that_is_called_like_an_option_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "npm").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/log\necho \'["1.0.0"]\'\n')
+    (tmp_path / "npm").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert releases("--hepl") == ["1.0.0"]
+    prefix(tmp_path / "cache", Package("--hepl", "1.0.0"))
+    asked, installed = (tmp_path / "log").read_text().splitlines()
+    assert asked.endswith(" -- --hepl versions") and installed.endswith(" -- --hepl@1.0.0")
+
+
+@pytest.mark.invariant(4)
+def test_an_npm_that_does_not_end_is_a_fault_of_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "npm").write_text("#!/bin/sh\nexec sleep 60\n")
+    (tmp_path / "npm").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(node, "SECONDS", 0.2)
+    for ask in (lambda: releases("slow"), lambda: prefix(tmp_path / "cache", Package("slow", "1.0.0"))):
+        with pytest.raises(InfrastructureError, match=r"npm did not end within 0\.2 s") as caught:
+            ask()
+        assert caught.value.cause == "registry"
+
+
+@pytest.mark.rule("bad-input")
+def test_a_host_without_npm_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match="install Node with npm"):
+        releases("nobody-asked-for-this")

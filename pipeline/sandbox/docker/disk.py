@@ -8,7 +8,7 @@ themselves, and anything else in the same engine.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from docker import APIClient
 from docker.errors import APIError, NotFound
 
+from pipeline.core.errors import InfrastructureError
 from pipeline.sandbox.docker.containers import CONFLICT, OWNER, is_alive, is_ours
 from pipeline.sandbox.docker.faults import faults
 from pipeline.sandbox.docker.names import DIGEST, IMAGES, LAYER, MADE_HERE, base_image
@@ -25,6 +26,9 @@ from pipeline.sandbox.images import Kept, Kind
 KINDS: dict[str, Kind] = {"browser": "tools", "node": "tools", "environment": "environment", "instance": "instance"}
 #: the engine's message while it measures for another client, and the seconds for which it is asked again
 MEASURING, PATIENT = "already running", 60
+
+#: kinds of what an engine stores, and the fields that hold them in newer answers
+FORMS = {"Images": "ImageUsage", "Containers": "ContainerUsage", "Volumes": "VolumeUsage"}
 
 Row = dict[str, Any]
 
@@ -39,22 +43,36 @@ class Disk:
     @faults()
     def kept(self) -> list[Kept]:
         """Everything that this project made. An image is in use if any container uses it, even another program's."""
-        usage = {kind: rows or () for kind, rows in self._usage().items() if kind != "LayersSize"}
+        usage = self._usage()
         used = {row["ImageID"] for row in usage["Containers"]}
         labeled = {kind: [row for row in usage[kind] if _has_layer(row)] for kind in ("Images", "Volumes")}
         containers = [_container(row) for row in usage["Containers"] if is_ours(row)]
         return [*self._images(labeled["Images"], used), *map(_volume, labeled["Volumes"]), *containers]
 
-    def _usage(self) -> Row:
-        """The engine's disk usage, which it measures for one client at a time."""
+    def _usage(self) -> dict[str, Sequence[Row]]:
+        """What the engine stores, by kind. Since version 1.52 of its API, it lists that in another form, and only in a
+        detailed answer. Raises InfrastructureError for an answer in neither form."""
+        answer = self._patiently(self._api.df)
+        if "Images" not in answer:
+            answer = self._patiently(self._detailed)
+        if not {"Images", "ImageUsage"} & answer.keys():
+            raise InfrastructureError("the engine's answer about its disk lists no images", cause="engine")
+        return {kind: answer.get(kind) or (answer.get(field) or {}).get("Items") or () for kind, field in FORMS.items()}
+
+    def _detailed(self) -> Row:
+        api: Any = self._api  # the SDK has no option for a detailed answer
+        return api._result(api._get(api._url("/system/df"), params={"verbose": "1"}), json=True)
+
+    def _patiently(self, ask: Callable[[], Row]) -> Row:
+        """An answer of the engine, which measures its disk for one client at a time."""
         for _ in range(PATIENT):
             try:
-                return self._api.df()
+                return ask()
             except APIError as error:
                 if MEASURING not in str(error):
                     raise
                 time.sleep(1)
-        return self._api.df()
+        return ask()
 
     def _images(self, rows: Sequence[Row], used: set[str]) -> Iterator[Kept]:
         inspected = {row["Id"]: image for row in rows if (image := self._inspect(row["Id"]))}

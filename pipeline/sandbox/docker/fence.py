@@ -20,10 +20,10 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from docker.models.containers import Container
 
+from pipeline.core.errors import UserError
 from pipeline.sandbox.docker import tar
 from pipeline.sandbox.docker.commands import read
 from pipeline.sandbox.docker.engine import put
@@ -32,13 +32,14 @@ from pipeline.sandbox.docker.relay import Address, connect
 
 #: further hosts that installs may reach, separated by spaces: HOST or HOST:PORT
 MORE = "A11Y_BENCH_INSTALL_HOSTS"
+_MORE = re.compile(r"(?:\[(?P<v6>[\da-f:]+)\]|(?P<host>[a-z\d][a-z\d._-]*))(?::(?P<port>\d{1,5}))?", re.IGNORECASE)
 #: registries that lock files name even if another is used, and the host of a git host's archives
 PUBLIC = ("registry.npmjs.org", "registry.yarnpkg.com")
 BESIDE = {"github.com": ("codeload.github.com",)}
 #: sources of packages in lock files and package managers' settings; other addresses in them are for people
 _SOURCE = re.compile(
     r"(?:resolved|version|from|resolution|tarball|repo|specifier|registry|npmRegistryServer)[\"']?[:=\s]+[^\n\s]*?"
-    r"(?:https?|git(?:\+\w+)?|ssh)://(?:[^/\s\"'@]*@)?([a-z\d-]+(?:\.[a-z\d-]+)+)(?=[:/])",
+    r"(?:https?|git(?:\+\w+)?|ssh)://(?:[^/\s\"'@]*@)?([a-z\d-]+(?:\.[a-z\d-]+)+)(?=[:/\s\"']|$)",
     re.IGNORECASE,
 )
 #: short forms of git hosts
@@ -76,11 +77,10 @@ def routes(
     address appears as the container's loopback. Hosts that this machine cannot reach are not found in the container
     either: package managers then fail at once instead of retrying."""
     route = route_to(registry)
-    extra_hosts = os.environ.get(MORE, "") if extra is None else extra
-    configured = [route.address, *(_address(f"https://{host}") for host in extra_hosts.split())]
-    configured_hosts = {host for host, _ in configured}
-    public = [(host, PORTS["https"]) for host in PUBLIC if host in configured_hosts or reaches(host)]
-    chosen = [*configured, *public]
+    own = [route.address, *configured(extra)]
+    own_hosts = {host for host, _ in own}
+    public = [(host, PORTS["https"]) for host in PUBLIC if host in own_hosts or reaches(host)]
+    chosen = [*own, *public]
     trusted = list(dict.fromkeys(host for host, _ in chosen))
     repository_hosts = [host for host in _source_hosts(files) if host not in {*trusted, *PUBLIC} and reaches(host)]
     names = [host for host in (*trusted, *repository_hosts) if route.hosts or host != route.address[0]]
@@ -92,9 +92,18 @@ def routes(
     return Routes(route.url, hosts, forwarded, frozenset(trusted))
 
 
-def _address(url: str) -> Address:
-    parts = urlsplit(url)
-    return parts.hostname or "", parts.port or PORTS[parts.scheme]
+def configured(words: str | None = None) -> list[Address]:
+    """The further hosts that this machine's configuration names, by default in A11Y_BENCH_INSTALL_HOSTS. Raises
+    UserError for what is no host."""
+    return [_address(word) for word in (os.environ.get(MORE, "") if words is None else words).split()]
+
+
+def _address(word: str) -> Address:
+    match = _MORE.fullmatch(word)
+    port = int(match["port"] or PORTS["https"]) if match else 0
+    if not match or not 0 < port < 2**16:
+        raise UserError(f"{MORE} has '{word}', which is no host", hint="write HOST or HOST:PORT, separated by spaces")
+    return (match["v6"] or match["host"]).lower(), port
 
 
 def _source_hosts(files: Mapping[str, bytes]) -> list[str]:

@@ -17,6 +17,7 @@ from docker.models.containers import Container
 from pipeline.core.errors import InfrastructureError, UserError, unknown
 from pipeline.sandbox import node
 from pipeline.sandbox.base import DEFAULT, Ability, Cache, Limits
+from pipeline.sandbox.docker import fence
 from pipeline.sandbox.docker import tools as agent_tools
 from pipeline.sandbox.docker.engine import Engine, start
 from pipeline.sandbox.docker.images import DockerImages
@@ -47,6 +48,7 @@ class DockerSandbox:
         return DockerImages(self._engine, self.cache)
 
     def check(self) -> None:
+        fence.configured()
         try:
             image = self._engine.image(base_image())
             self._engine.sweep()

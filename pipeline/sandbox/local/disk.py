@@ -47,7 +47,27 @@ def _under(cache: Path, name: str) -> str:
     result = unit.result()
     if name.startswith("instances/"):
         return f"environments/{result}"
-    return str(Path(result["tools"]).relative_to(cache).parents[1])
+    tools = tools_of(cache, unit)
+    return str(tools.relative_to(cache).parents[1]) if tools.is_relative_to(cache) else ""
+
+
+def tools_of(cache: Path, environment: Unit) -> Path:
+    """The folder of the programs of an environment's tools. Earlier versions stored its whole path, which is elsewhere
+    if the cache has moved since."""
+    return cache / environment.result()["tools"]
+
+
+def is_complete(cache: Path, environment: Path) -> bool:
+    """Whether an environment is made, with its tools in this cache."""
+    unit = Unit(environment)
+    return unit.path.exists() and tools_of(cache, unit).is_relative_to(cache)
+
+
+def settle(cache: Path, environment: Path) -> None:
+    """Let an environment whose tools are elsewhere be made again."""
+    with lock(environment.with_name(f"{environment.name}.lock")):
+        if not is_complete(cache, environment):
+            Unit(environment).path.unlink(missing_ok=True)
 
 
 def remove(cache: Path, layer: Kept) -> bool:

@@ -38,6 +38,7 @@ class LocalImages:
     def environment(self, spec: Installation, digest: str, manifests: Path, say: Callable[[str], None]) -> Installed:
         if spec.browser:
             raise refused("local", "browse")
+        local_disk.settle(self._cache, self.environment_folder(digest))
         result = once(self.environment_folder(digest), lambda folder: self._install(spec, folder, manifests, say))
         packages = tuple(result.get("packages", ()))
         return Installed(result.get("node", ""), packages, deviations=tuple(result["deviations"]))
@@ -55,7 +56,12 @@ class LocalImages:
         with reporting(say, f"installing: {' '.join(spec.commands[0])}"), timed("install"):
             install.run_all(spec, registry, run)
         shutil.rmtree(scratch)
-        return {"tools": str(tools), "node": host_version, "packages": packages, "deviations": deviations}
+        return {
+            "tools": str(tools.relative_to(self._cache)),
+            "node": host_version,
+            "packages": packages,
+            "deviations": deviations,
+        }
 
     def _tools(
         self, spec: Installation, host_version: str, say: Callable[[str], None]
@@ -79,7 +85,8 @@ class LocalImages:
         once(self.instance_folder(digest), make)
 
     def has(self, digest: str) -> bool:
-        return Unit(self.instance_folder(digest)).path.exists()
+        unit = Unit(self.instance_folder(digest))
+        return unit.path.exists() and local_disk.is_complete(self._cache, self.environment_folder(unit.result()))
 
     def push(self, kind: Layer, digest: str, registry: str, say: Callable[[str], None]) -> Transfer | None:
         raise refused("local", "share")

@@ -51,10 +51,10 @@ class LocalSandbox:
             raise refused(self.name, "reach")
         instance = self.images.instance_folder(digest)
         environment = self.images.environment_folder(Unit(instance).result())
-        filled, programs = instance / "runner-cache", Unit(environment).result()["tools"]
+        filled, programs = instance / "runner-cache", local_disk.tools_of(self.cache, Unit(environment))
         with slot(self.cache / "workspaces") as folder:
             local_disk.mark(folder, digest)
-            workspace = LocalWorkspace(folder, Path(programs), limits, self.running)
+            workspace = LocalWorkspace(folder, programs, limits, self.running)
             copy(instance / "repo", folder / "repo")
             link_modules(environment / "tree", folder / "repo")
             if cache != "none":

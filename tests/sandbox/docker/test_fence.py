@@ -16,6 +16,7 @@ import docker
 import pytest
 
 from pipeline.core.cache import cache_root
+from pipeline.core.errors import UserError
 from pipeline.core.records import Environment
 from pipeline.ecosystems.installation import installation
 from pipeline.sandbox.docker import fence, relay
@@ -41,6 +42,25 @@ def test_a_private_registry_is_reachable_at_its_port() -> None:
     found = routes("http://npm.acme.org:4873/", {}, "nodejs.org cache.acme.org:8443")
     assert {*found.forwarded.values()} >= {("npm.acme.org", 4873), ("nodejs.org", 443), ("cache.acme.org", 8443)}
     assert found.chosen == {"npm.acme.org", "nodejs.org", "cache.acme.org", *PUBLIC}
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("word", ["reg.example:abc", "https://reg.example", "reg.example:", "reg.example:70000", "a/b"])
+def test_a_host_that_is_none_is_refused(word: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A protocol was taken for a host, and a port that is none ended every candidate."""
+    monkeypatch.setenv(fence.MORE, f"nodejs.org {word}")
+    with pytest.raises(UserError, match=f"{fence.MORE}.*{word}"):
+        fence.configured()
+    monkeypatch.setenv(fence.MORE, "nodejs.org  cache.acme.org:8443 10.0.0.5:80 [::1]:81")
+    assert fence.configured() == [("nodejs.org", 443), ("cache.acme.org", 8443), ("10.0.0.5", 80), ("::1", 81)]
+
+
+@pytest.mark.engine
+@pytest.mark.rule("bad-input")
+def test_wrong_hosts_are_refused_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(fence.MORE, "https://reg.example")
+    with pytest.raises(UserError, match=fence.MORE):
+        DockerSandbox(tmp_path).check()
 
 
 def test_an_unreachable_host_is_left_out() -> None:
@@ -76,6 +96,10 @@ def test_a_registry_without_a_name_is_the_loopback() -> None:
         ("package.json", '{"repository": "github:a/b", "bugs": "https://github.com/a/b/issues"}', []),
         ("package.json", "no JSON", []),
         (".npmrc", "registry=https://npm.acme.org/", ["npm.acme.org"]),
+        (".npmrc", "@acme:registry=https://npm.pkg.acme.org\nfund=false\n", ["npm.pkg.acme.org"]),
+        (".npmrc", "@acme:registry=https://npm.pkg.acme.org", ["npm.pkg.acme.org"]),
+        (".yarnrc.yml", "  acme:\n    npmRegistryServer: 'https://npm.pkg.acme.org'\n", ["npm.pkg.acme.org"]),
+        (".npmrc", "@acme:registry=https://npm.${SECRET}.org", []),
     ],
 )
 def test_hosts_of_lock_files_are_reachable(path: str, text: str, hosts: list[str]) -> None:

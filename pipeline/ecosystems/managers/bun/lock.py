@@ -14,7 +14,7 @@ from typing import Any
 from pipeline.core.records import Edit
 from pipeline.core.texts import parse_json
 from pipeline.ecosystems.graph import Graph, asks
-from pipeline.ecosystems.locked import Locked, entries
+from pipeline.ecosystems.locked import Locked, entries, table_in
 
 #: a string, or a trailing comma, which JSON does not allow
 _COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
@@ -95,7 +95,7 @@ def overrule(
 ) -> Iterator[tuple[str, str]]:
     """Override a version in the root's package.json if neither an entry nor a manifest has it."""
     if not found:
-        manifest.setdefault("overrides", {})[edit.name] = edit.new
+        table_in(manifest, "overrides")[edit.name] = edit.new
     yield from ()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.core.records import Edit
 from pipeline.core.texts import parse_json
 from pipeline.ecosystems.graph import Graph, asks, upwards
-from pipeline.ecosystems.locked import Locked, archive, edited_json, entries, is_archive
+from pipeline.ecosystems.locked import Locked, archive, edited_json, entries, is_archive, table_in
 
 #: the names on the path to a package; a folder of the repository begins with `./`
 Location = tuple[str, ...]
@@ -21,16 +21,17 @@ def read(text: str) -> Iterator[Locked]:
     """The packages that it holds. Raises ValueError for invalid JSON."""
     data = parse_json(text)
     for path, entry in entries(data, "packages").items():
-        if "version" in entry and "node_modules/" in path:
+        version = entry.get("version")
+        if isinstance(version, str) and "node_modules/" in path:
             name, own = _name_of(path), entry.get("name")
             source = own if isinstance(own, str) and own != name else ""
-            yield Locked(name, entry["version"], tuple(filter(None, [entry.get("resolved")])), source)
+            yield Locked(name, version, _texts(entry.get("resolved")), source)
     for name, entry in _npm_1(data):
         version, requested = str(entry.get("version", "")), (entry.get("resolved"), entry.get("from"))
         source, _, aliased = (
             version.removeprefix("npm:").rpartition("@") if version.startswith("npm:") else ("", "", "")
         )
-        yield Locked(name, aliased or version, tuple(filter(None, requested)), source)
+        yield Locked(name, aliased or version, _texts(*requested), source)
 
 
 def graph(text: str, manifests: Mapping[str, Mapping[str, Any]]) -> Graph:
@@ -75,8 +76,13 @@ def overrule(
 ) -> Iterator[tuple[str, str]]:
     """Override a version in the root's package.json if neither an entry nor a manifest has it."""
     if not found:
-        manifest.setdefault("overrides", {})[edit.name] = edit.new
+        table_in(manifest, "overrides")[edit.name] = edit.new
     yield from ()
+
+
+def _texts(*values: Any) -> tuple[str, ...]:
+    """The values that are texts, and not empty."""
+    return tuple(value for value in values if value and isinstance(value, str))
 
 
 def _npm_1(data: Any) -> Iterator[tuple[str, Any]]:

@@ -10,7 +10,7 @@ import yaml
 
 from pipeline.core.records import Edit
 from pipeline.ecosystems.graph import Graph, asks
-from pipeline.ecosystems.locked import Locked, entries
+from pipeline.ecosystems.locked import Locked, entries, table_in
 
 #: `/name@1.0.0:`, `name@1.0.0:`, `/name/1.0.0:`, each possibly followed by its peers
 _PACKAGE = r"/?((?:@[^/\s]+/)?[^/@\s']+)[@/]([^:('\s_]+)"
@@ -25,6 +25,13 @@ _ENTRIES = (
     r"^ +'?/?{name}[@/](\d+\.\d+\.\d+)",
 )
 _SETTINGS = "pnpm-workspace.yaml"
+#: the overrides in these settings: the key, the rest of its line, and the lines below; the blanks before an entry
+_OVERRIDES = re.compile(
+    r"^(?P<head>(['\"]?)overrides\2[ \t]*:)(?P<rest>[^\n]*)(?:\n|\Z)(?P<block>(?:[ \t}][^\n]*(?:\n|\Z)|\n)*)",
+    re.MULTILINE,
+)
+_ENTRY = re.compile(r"^([ \t]+)[^\s#]", re.MULTILINE)
+_EMPTY = re.compile(r"^[ \t]*(?:null|~)(?=[ \t]|$)")
 #: levels of nesting that no lock file has; the C parser survives some 20,000
 DEEPEST = 1000
 _BRACKET = re.compile(r"[\[\]{}]")
@@ -99,7 +106,7 @@ def overrule(
     edit: Edit, manifest: dict[str, Any], files: Mapping[str, bytes], found: bool
 ) -> Iterator[tuple[str, str]]:
     """Override a version in the root's package.json, and in pnpm's settings, which take precedence since pnpm 10."""
-    manifest.setdefault("pnpm", {}).setdefault("overrides", {})[_selector(edit)] = edit.new
+    table_in(table_in(manifest, "pnpm"), "overrides")[_selector(edit)] = edit.new
     if _SETTINGS in files:
         yield _SETTINGS, _overruled(files[_SETTINGS].decode(errors="replace"), edit)
 
@@ -110,8 +117,15 @@ def _selector(edit: Edit) -> str:
 
 
 def _overruled(settings: str, edit: Edit) -> str:
-    """pnpm's settings with an override added."""
-    line = f"  '{_selector(edit)}': {edit.new}\n"
-    if re.search(r"^overrides:\s*$", settings, re.MULTILINE):
-        return re.sub(r"^(overrides:\s*\n)", rf"\1{line}", settings, count=1, flags=re.MULTILINE)
-    return f"{settings.rstrip()}\noverrides:\n{line}"
+    """pnpm's settings with an override added, in place of one with the same key."""
+    key, before = f"'{_selector(edit)}'", _OVERRIDES.search(settings)
+    if not before:
+        return f"{settings.rstrip()}\noverrides:\n  {key}: {edit.new}\n"
+    head, rest, block = before["head"], before["rest"], before["block"]
+    if rest.lstrip().startswith("{"):
+        after = f"{head}{rest.replace('{', f'{{ {key}: {edit.new}, ', 1)}\n{block}"
+    else:
+        same = re.compile(rf"^[ \t]+(['\"]?){re.escape(_selector(edit))}\1[ \t]*:[^\n]*\n?", re.MULTILINE)
+        indent = match[1] if (match := _ENTRY.search(block)) else "  "
+        after = f"{head}{_EMPTY.sub('', rest)}\n{indent}{key}: {edit.new}\n{same.sub('', block)}"
+    return settings[: before.start()] + after + settings[before.end() :]

@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.core.records import Edit
 from pipeline.ecosystems.graph import Graph, asks
-from pipeline.ecosystems.locked import Locked, archive, is_archive
+from pipeline.ecosystems.locked import Locked, archive, is_archive, table_in
 
 _BLOCK = re.compile(r"^(?P<header>\S[^\n]*@[^\n]*):\n(?P<body>(?:[ \t][^\n]*(?:\n|\Z))+)", re.MULTILINE)
 _VERSION = re.compile(r"^  version:? \"?([^\"\n]+)\"?$", re.MULTILINE)
@@ -80,7 +80,7 @@ def overrule(
 ) -> Iterator[tuple[str, str]]:
     """Override a version in the root's package.json if neither an entry nor a manifest has it."""
     if not found:
-        manifest.setdefault("resolutions", {})[edit.name] = edit.new
+        table_in(manifest, "resolutions")[edit.name] = edit.new
     yield from ()
 
 
