@@ -18,7 +18,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from pipeline.core.errors import A11yBenchError, InfrastructureError
-from pipeline.llm.chat import OWN, Message, chat, connect
+from pipeline.llm.chat import OWN, Message, connect, say
 from pipeline.llm.models import TIME_LIMIT
 
 M = TypeVar("M", bound=BaseModel)
@@ -27,6 +27,8 @@ Read = Callable[[str], BaseModel]
 
 #: the most answers to one request
 TRIES = 2
+#: why an answer stopped that reached the token limit: it may end in a draft
+CUT = "length"
 #: how an object with fields begins
 _OPENING = re.compile(r'\{\s*"')
 
@@ -79,8 +81,10 @@ def unanswered(error: Exception) -> Answer:
 def _read(request: Request, gateway: httpx.Client) -> Answer:
     messages, problem = list(request.messages), ""
     for _ in range(TRIES):
-        text = chat(gateway, request.key, request.model, messages, **request.parameters)
+        text, finish, _ = say(gateway, request.key, request.model, messages, **request.parameters)
         try:
+            if finish == CUT:
+                raise BadAnswer("the answer was cut off")
             return Answer(request.read(text).model_dump(mode="json"))
         except BadAnswer as error:
             problem = str(error)

@@ -41,6 +41,8 @@ MOST, MOST_BYTES = 50_000, 190_000_000
 ENDED = ("completed", "failed", "expired", "cancelled")
 #: errors for a response of another form than the protocol's
 MALFORMED = (LookupError, ValueError, TypeError, AttributeError)
+#: seconds after which a provider must know a batch
+UNKNOWN_LIMIT = 600
 #: the status for a request that its batch did not answer, so that the proxy sends it again
 UNANSWERED = 503
 
@@ -200,6 +202,9 @@ class Batches:
             answers, status, problem = self._result(batch)
         except (httpx.HTTPError, *MALFORMED) as error:
             answers, status, problem = {}, UNANSWERED, f"it cannot be read: {type(error).__name__}"
+            if not _is_unknown(error):
+                for request in self._sent[batch]:
+                    request.batch = ""  # the journal keeps it: the next process may read its answer
         with self._lock:
             requests = self._sent.pop(batch)
         for request in requests:
@@ -210,8 +215,9 @@ class Batches:
 
     def _result(self, batch: str) -> tuple[dict[str, tuple[int, Any]], int, str]:
         """The answers of a batch that has ended, by name; the status of other requests, and why they have none. A
-        provider that does not answer is asked again. Raises httpx.HTTPError or MALFORMED."""
-        first, told, deadline = self._sent[batch][0], "", time.monotonic() + BATCH_LIMIT
+        provider that does not answer, or not with the batch, is asked again until a batch must have ended: its answers
+        are paid for. Then raises httpx.HTTPError or MALFORMED."""
+        first, told, began = self._sent[batch][0], "", time.monotonic()
         with self._provider(first) as provider:
             while True:
                 try:
@@ -222,9 +228,12 @@ class Batches:
                         status = _refusal(state) if state["status"] == "failed" else UNANSWERED
                         return dict(_answers(provider, state)), status, f"{now} {_problems(state)}"
                     told = now
-                except httpx.TransportError:
-                    if time.monotonic() > deadline:
+                except (httpx.HTTPError, *MALFORMED) as error:
+                    if time.monotonic() - began > (UNKNOWN_LIMIT if _is_unknown(error) else BATCH_LIMIT):
                         raise
+                    if (now := f"it cannot be read now: {type(error).__name__}") != told:
+                        self._say(f"batch {batch} ({first.model.name}): {now}")
+                    told = now
                 time.sleep(self._pace.poll)
 
     # -- the journal ------------------------------------------------------------------------------------------------
@@ -290,11 +299,13 @@ def _submitted(provider: httpx.Client, route: str, requests: list[Waiting]) -> s
 
 
 def _read(provider: httpx.Client, path: str) -> httpx.Response:
-    """What a provider has at a path. Raises httpx.TransportError if it may have it later, otherwise HTTPStatusError."""
-    reply = provider.get(path)
-    if reply.status_code == 429 or reply.is_server_error:
-        raise httpx.TransportError(f"status {reply.status_code}", request=reply.request)
-    return reply.raise_for_status()
+    """What a provider has at a path. Raises httpx.HTTPError."""
+    return provider.get(path).raise_for_status()
+
+
+def _is_unknown(error: Exception) -> bool:
+    """Whether a provider says that it has no such batch, or not yet."""
+    return isinstance(error, httpx.HTTPStatusError) and error.response.status_code == 404
 
 
 def _progress(state: Mapping[str, Any]) -> str:
@@ -303,13 +314,14 @@ def _progress(state: Mapping[str, Any]) -> str:
 
 
 def _answers(provider: httpx.Client, state: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, Any]]]:
-    """The answers of a batch that has ended, by the names of its requests."""
+    """The answers of a batch that has ended, by the names of its requests. A line that cannot be read is no answer."""
     for part in ("output_file_id", "error_file_id"):
         if state.get(part):
             lines = _read(provider, f"/files/{state[part]}/content").content.splitlines()  # of bytes: no U+2028
-            for row in map(json.loads, filter(None, lines)):
-                if response := row.get("response"):
-                    yield row["custom_id"], (response["status_code"], response["body"])
+            for line in filter(None, lines):
+                with suppress(*MALFORMED):
+                    row = json.loads(line)
+                    yield row["custom_id"], (int(row["response"]["status_code"]), row["response"]["body"])
 
 
 def _problems(state: Mapping[str, Any], field: str = "message") -> str:

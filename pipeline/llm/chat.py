@@ -37,11 +37,6 @@ class Completion(NamedTuple):
     usage: Usage | None = None
 
 
-def chat(gateway: httpx.Client, key: str, model: str, messages: list[Message], **parameters: Any) -> str:
-    """The text of the model's answer, which may be empty. Raises as `say` does."""
-    return say(gateway, key, model, messages, **parameters).text
-
-
 def say(gateway: httpx.Client, key: str, model: str, messages: list[Message], **parameters: Any) -> Completion:
     """The model's answer with its metadata. `parameters` are those of OpenAI's protocol.
 

@@ -16,6 +16,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
+from pipeline.core.cache import lock
 from pipeline.core.records import CostRow, Track
 from pipeline.core.store import Store, write_bytes
 from pipeline.llm.ledger import Ledger, Request
@@ -25,14 +26,16 @@ T = TypeVar("T")
 
 
 def write_costs(store: Store) -> list[CostRow]:
-    """Write the whole of `costs.csv`, atomically. Returns its rows."""
-    rows = cost_rows(requests(store.ledger))
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(CostRow.model_fields)
-    table.writerows([_cell(value) for _, value in row] for row in rows)
-    write_bytes(store.costs, text.getvalue().encode())
-    return rows
+    """Write the whole of `costs.csv`, atomically. Returns its rows. If several commands end together, the last one to
+    write has read what all of them booked."""
+    with lock(store.ledger.with_name("costs.lock")):
+        rows = cost_rows(requests(store.ledger))
+        text = io.StringIO()
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(CostRow.model_fields)
+        table.writerows([_cell(value) for _, value in row] for row in rows)
+        write_bytes(store.costs, text.getvalue().encode())
+        return rows
 
 
 def requests(path: Path) -> list[Request]:

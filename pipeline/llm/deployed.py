@@ -12,12 +12,8 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
-import filelock
-
-from pipeline.core.cache import cache_root, lock
 from pipeline.core.errors import InfrastructureError, UserError, unknown
 from pipeline.llm.admin import Admin
 from pipeline.llm.config import listed
@@ -47,21 +43,18 @@ class DeployedGateway(Gateway):
     patience = WRITING_LIMIT
 
     def __init__(self, admin: Admin, models: ModelList, ledger: Ledger, environ: Mapping[str, str]) -> None:
+        self._admin, self._served = admin, admin.models()
         super().__init__(models, ledger, environ)
         self.base_url = f"{environ[PROXY_URL].rstrip('/')}/v1"
-        self._admin, self._served = admin, admin.models()
         self._mark = admin.new_key(f"a11y-bench/mark/{secrets.token_hex(4)}", ["a model that does not exist"])
         self._marks, self._keys = 0, [self._mark]
         self._teams: dict[str, Decimal] = {}
-        self._alive = lock(_lock_path(self.id))
-        self._alive.acquire()
         self._end_killed()
 
     def _end_killed(self) -> None:
         """Delete the keys of gateways on this machine that ended without closing."""
         for gateway, hashes in self.ledger.admitted().items():
-            sign = lock(_lock_path(gateway))
-            with suppress(filelock.Timeout), sign.acquire(timeout=0):
+            if not self._lives(gateway):
                 for hashed in hashes:
                     with suppress(UserError):  # it has expired
                         self._admin.delete_keys([hashed])
@@ -181,14 +174,7 @@ class DeployedGateway(Gateway):
             self.settle()
         finally:
             self._admin.delete_keys(self._keys)
-            self.ledger.dismiss(self.id)
-            self._alive.release()
-            _lock_path(self.id).unlink(missing_ok=True)
-
-
-def _lock_path(gateway: str) -> Path:
-    """The lock that a gateway holds while its process lives."""
-    return cache_root() / "gateways" / f"{gateway}.lock"
+            self._end()
 
 
 def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:

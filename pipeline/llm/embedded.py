@@ -18,7 +18,7 @@ from pipeline.llm.batches import Batches
 from pipeline.llm.config import configuration, environment
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.gateway import Gateway
-from pipeline.llm.ledger import Ledger, key_hash
+from pipeline.llm.ledger import Ledger
 from pipeline.llm.models import Model, ModelList
 from pipeline.llm.process import running_proxy
 
@@ -31,28 +31,20 @@ class EmbeddedGateway(Gateway):
 
     replays = True
 
-    def __init__(self, models: ModelList, ledger: Ledger, environ: Mapping[str, str]) -> None:
-        super().__init__(models, ledger, environ)
-        self._issued: list[str] = []
-
     def _new_key(self, experiment: Experiment, holder: str, budget_usd: Decimal | None) -> str:
-        key = f"sk-{secrets.token_urlsafe(32)}"
-        self._issued.append(key_hash(key))
-        return key
+        return f"sk-{secrets.token_urlsafe(32)}"
 
     def choices(self, model: Model) -> int:
         return model.choices
 
     def settle(self, experiment: Experiment | None = None) -> None:
         deadline = time.monotonic() + BOOKING_LIMIT
-        while self.ledger.open_count(self._issued) and time.monotonic() < deadline:
+        while self.ledger.open_count(self.id) and time.monotonic() < deadline:
             time.sleep(0.02)
 
     def close(self) -> None:
         """Once the proxy has ended, end its keys and mark open requests as lost."""
-        self.ledger.dismiss(self.id)
-        for experiment in self._budgets:
-            self.ledger.lose(experiment)
+        self._end()
 
 
 @contextmanager

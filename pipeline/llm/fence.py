@@ -39,7 +39,7 @@ class Fence:
             return await self._app(scope, receive, send)
         dropped: list[str] = []
         try:
-            body = json.dumps(allowed(kind, _parsed(await read_body(receive)), dropped)).encode()
+            body = json.dumps(allowed(kind, _parsed(await read_body(receive)), dropped), allow_nan=False).encode()
         except Refused as error:
             return await _refuse(send, str(error))
         if dropped:

@@ -14,8 +14,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from decimal import Decimal
+from pathlib import Path
 from urllib.parse import urlsplit
 
+import filelock
+
+from pipeline.core.cache import lock
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.ledger import BUDGET_BUSY, LOST, Key, Ledger, key_hash
 from pipeline.llm.models import Model, ModelList
@@ -44,6 +48,33 @@ class Gateway(ABC):
         self.models, self.ledger, self.environ = models, ledger, environ
         self.id = secrets.token_hex(8)
         self._budgets: dict[str, Decimal | None] = {}
+        self._alive = lock(self._lock_path(self.id))
+        self._alive.acquire()
+
+    def _lock_path(self, gateway: str) -> Path:
+        """The lock that a gateway holds while its process lives, beside the ledger: all that share one must see it."""
+        return self.ledger.path.with_name("gateways") / f"{gateway}.lock"
+
+    def _lives(self, gateway: str) -> bool:
+        """Whether another gateway of the ledger has not ended."""
+        sign = lock(self._lock_path(gateway))
+        with suppress(filelock.Timeout), sign.acquire(timeout=0):
+            self._lock_path(gateway).unlink(missing_ok=True)
+            return False
+        return True
+
+    def _lose(self, experiment: str) -> None:
+        """Mark an experiment's open requests as lost, but not those of gateways that live, such as another one that
+        asks the same judge."""
+        self.ledger.lose(experiment, [other for other in self.ledger.admitted() if self._lives(other)])
+
+    def _end(self) -> None:
+        """End its keys, and mark their open requests as lost."""
+        self.ledger.dismiss(self.id)
+        for experiment in self._budgets:
+            self._lose(experiment)
+        self._alive.release()
+        self._lock_path(self.id).unlink(missing_ok=True)
 
     def issue_key(
         self,
@@ -64,7 +95,7 @@ class Gateway(ABC):
         """
         self.models.ready(experiment.model, self.environ)
         if experiment.id not in self._budgets:  # a killed run could not mark its lost requests
-            self.ledger.lose(experiment.id)
+            self._lose(experiment.id)
         self._budgets[experiment.id] = budget_usd
         key = self._new_key(experiment, holder, budget_usd)
         owner = (experiment.id, experiment.repo, experiment.model, experiment.label, experiment.settings)
@@ -93,7 +124,13 @@ class Gateway(ABC):
         budget = self._budgets.get(experiment.id)
         if budget is None or (self.replays and answer and self.ledger.is_begun(answer)):
             return False
-        return self._booked(experiment) >= budget or self.ledger.is_refused(experiment.id, budget, self.id)
+        booked = self._booked(experiment)
+        is_used_up = booked > budget or (booked == budget and not self._is_free(experiment.model))
+        return is_used_up or self.ledger.is_refused(experiment.id, budget, self.id)
+
+    def _is_free(self, name: str) -> bool:
+        """Whether a model costs nothing, whatever is asked."""
+        return not self.models.get(name).price.worst_of_any(0, 0)
 
     def _booked(self, experiment: Experiment) -> Decimal:
         return self.ledger.committed(experiment.id)

@@ -139,6 +139,9 @@ class Bookkeeper(Policy):
     def choices(self, model: str) -> int:
         return models()[model].choices
 
+    def embeds(self, model: str) -> bool:
+        return models()[model].kind == "embedding"
+
     async def async_pre_call_hook(
         self, user_api_key_dict: UserAPIKeyAuth, cache: Any, data: dict[str, Any], call_type: str
     ) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import hashlib
 import sqlite3
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -331,11 +331,11 @@ class Ledger:
                 if worst is not None:
                     db.execute("INSERT INTO worst VALUES (?, ?)", (sent.id, format(worst, "f")))
 
-    def open_count(self, hashes: list[str]) -> int:
-        """How many requests of these keys are not booked yet."""
+    def open_count(self, gateway: str) -> int:
+        """How many requests of a gateway's keys are not booked yet."""
         with self._transaction() as db:
-            query = f"SELECT count(*) FROM requests WHERE status = ? AND key_hash IN ({_marks(len(hashes))})"
-            return db.execute(query, (OPEN, *hashes)).fetchone()[0]
+            query = "SELECT count(*) FROM requests JOIN admitted USING (key_hash) WHERE status = ? AND gateway = ?"
+            return db.execute(query, (OPEN, gateway)).fetchone()[0]
 
     def last_status(self, hashed: str) -> str:
         """The status of a key's last request; empty if there was none."""
@@ -358,12 +358,14 @@ class Ledger:
         with self._transaction() as db:
             return bool(db.execute(query, (value, *statuses)).fetchone()[0])
 
-    def lose(self, experiment: str) -> None:
-        """Mark an experiment's open requests as lost after its gateway has ended: their cost is unknown."""
+    def lose(self, experiment: str, living: Sequence[str] = ()) -> None:
+        """Mark an experiment's open requests as lost, except those of gateways that are `living`: their cost is
+        unknown."""
         with self._transaction() as db:
-            query = """UPDATE requests SET status = ?
-                       WHERE status = ? AND key_hash IN (SELECT key_hash FROM keys WHERE experiment = ?)"""
-            db.execute(query, (LOST, OPEN, experiment))
+            query = f"""UPDATE requests SET status = ?
+                        WHERE status = ? AND key_hash IN (SELECT key_hash FROM keys WHERE experiment = ?)
+                        AND key_hash NOT IN (SELECT key_hash FROM admitted WHERE gateway IN ({_marks(len(living))}))"""
+            db.execute(query, (LOST, OPEN, experiment, *living))
 
     # -- another ledger's rows ----------------------------------------------------------------------------------------
     def differing(self, other: Path) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -58,6 +58,9 @@ TIME_LIMIT, BATCH_LIMIT = 1800, 90_000
 #: fields of `model_info` with the most tokens of a prompt and of an answer
 TOKENS = ("max_input_tokens", "max_output_tokens", "max_tokens")
 _VARIABLE = re.compile(r"^os\.environ/(\w+)$")
+#: a name of a secret; `max_tokens` is none. A variable and a path are no secrets
+_SECRET = re.compile("(key|secret|token|password|credentials?|authorization)$", re.IGNORECASE)
+_NO_SECRET = re.compile(r"os\.environ/\w+$|(?:~|\.{1,2})?/")
 #: a name of a price
 _PRICED = re.compile("cost|pric", re.IGNORECASE)
 
@@ -245,6 +248,21 @@ def _check_key(location: _Location, parameters: dict[str, Any]) -> None:
     if key != NO_KEY and not _VARIABLE.match(key):
         hint = f"write os.environ/NAME and put the key into that environment variable; {NO_KEY} if none is needed"
         raise location.error("litellm_params.api_key", "a key must not be written in this file", hint)
+    hint = "write os.environ/NAME and put the secret into that environment variable"
+    if field := next(_secrets("litellm_params", {**parameters, "api_key": None}), ""):
+        raise location.error(field, "a secret must not be written in this file", hint)
+
+
+def _secrets(field: str, value: Any) -> Iterator[str]:
+    """The fields with a text that their names call a secret."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from _secrets(f"{field}.{name}", member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from _secrets(field, member)
+    elif isinstance(value, str) and _SECRET.search(field.rpartition(".")[2]) and not _NO_SECRET.match(value):
+        yield field
 
 
 def _check_sampling(location: _Location, parameters: dict[str, Any]) -> None:

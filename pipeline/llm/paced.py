@@ -28,6 +28,10 @@ class Paced(Policy):
     def _lanes(self) -> dict[str, Lane]:
         return paced(proxy_server.llm_router.model_list, self._minute)
 
+    def embeds(self, model: str) -> bool:
+        listed = (entry for entry in proxy_server.llm_router.model_list if entry["model_name"] == model)
+        return any(entry["model_info"].get("mode") == "embedding" for entry in listed)
+
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str
     ) -> dict[str, Any]:

@@ -9,6 +9,7 @@ environment, embedded (hooks.py, fence.py) and deployed (paced.py): LiteLLM only
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -114,6 +115,8 @@ FIELDS: dict[str, dict[str, Check]] = {
     },
     "embedding": {"model": _text, "input": _inputs, "encoding_format": _text, "dimensions": _count},
 }  # fmt: skip
+#: how deeply a request may be nested: LiteLLM cannot log what is nested much deeper
+DEEPEST = 100
 #: required fields, and fields that are a list of objects
 NEEDED = {"chat": ("model", "messages"), "embedding": ("model", "input"), "chat.messages": ("role",)}
 LISTS = ("chat.messages", "chat.tools", "chat.messages.tool_calls")
@@ -180,10 +183,21 @@ def allowed(kind: str, body: Any, dropped: list[str] | None = None) -> dict[str,
     """
     if not isinstance(body, dict):
         raise Refused("a request is a JSON object")
+    if not _is_sendable(body):
+        raise Refused(f"a request has a number that JSON does not have, or is nested more than {DEEPEST} deep")
     cleaned = dict(_fields(kind, body, [] if dropped is None else dropped))
     if "messages" in cleaned and not cleaned["messages"]:
         raise Refused("there are no messages")
     return _limited(cleaned)
+
+
+def _is_sendable(value: Any, depth: int = DEEPEST) -> bool:
+    """Whether a value contains neither NaN nor an infinite number, which no client sends to a provider, and is nested
+    no deeper than `depth`."""
+    if isinstance(value, dict | list):
+        members = value.values() if isinstance(value, dict) else value
+        return depth > 0 and all(_is_sendable(member, depth - 1) for member in members)
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def _limited(request: dict[str, Any]) -> dict[str, Any]:
@@ -233,14 +247,21 @@ class Policy(CustomLogger):
         only the embedded proxy accounts for that."""
         return 1
 
+    def embeds(self, model: str) -> bool:
+        """Whether a model makes embeddings; any other model chats."""
+        raise NotImplementedError
+
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str
     ) -> dict[str, Any]:
-        """Clean a request. Streams must report the provider's usage, else LiteLLM would guess; greedy requests may use
-        the cache."""
+        """Clean a request, and refuse a model on the route of the other kind. Streams must report the provider's usage,
+        else LiteLLM would guess; greedy requests may use the cache."""
         dropped: list[str] = []
+        kind = "embedding" if "embedding" in call_type else "chat"
         try:
-            request = allowed("embedding" if "embedding" in call_type else "chat", request_of(data), dropped)
+            request = allowed(kind, request_of(data), dropped)
+            if self.embeds(request["model"]) != (kind == "embedding"):
+                raise Refused(f"'{request['model']}' is not a model for {kind} requests")
             if request.get("n", 1) > self.choices(request["model"]):
                 raise Refused(f"'{request['model']}' does not give that many answers ('n') to one request")
         except Refused as error:

@@ -82,7 +82,10 @@ def command(repo: Any, model: str, store: Any, step: str | None, fresh: bool, at
     if step == "preprocess":
         click.echo(predictor.preprocess(fresh=fresh).folder)
     elif step == "runtime":
-        predictor.runtime()
+        predictor.runtime(attempts=attempts)
+        if pending := predictor.missing():
+            _say_what_is_missing(predictor.resume(), pending)
+            raise SystemExit(1)
     else:
         predictions = predictor.postprocess() if step else predictor.predict(fresh=fresh)
         _report(predictor, predictions, None if step else attempts)

@@ -131,11 +131,13 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class AgentResult:
-    """The result: the regular files that the agent left, by path, without any key; its exit code; or the failure."""
+    """The result: the regular files that the agent left, by path, without any key; its exit code; or the failure. The
+    failure of an agent that was not even `begun` says nothing about it."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     code: int = 0
     failure: Failure | None = None
+    begun: bool = True
 
     def answer(self, given_up: str = "", *, believed: bool = True) -> Answer | Failure:
         """The answer or the failure. `given_up` is the cause if the budget or the provider left the agent without an

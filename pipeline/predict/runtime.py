@@ -11,8 +11,11 @@ from pipeline.predict.run import Run
 def save(
     run: Run, instance: Instance, result: AgentResult, given_up: str = "", attempt: int = 1, *, believed: bool = True
 ) -> str:
-    """Write an agent's result for an instance; return the line for the console."""
+    """Write an agent's result for an instance; return the line for the console. A task that was not begun keeps the
+    files and the cause of an earlier failure."""
     unit = run.unit(instance, attempt)
+    if result.failure and not result.begun and (unit.folder / "error.json").exists():
+        return f"unanswered: {result.failure.cause}"
     run.clear(instance, attempt)
     for name, data in result.files.items():
         write_bytes(unit.folder / name, data)

@@ -264,11 +264,12 @@ class Predictor:
 
         def admit(request: Ask) -> Ask | Settled:
             if refused:
-                return Settled(AgentResult(failure=refused[0]))
+                return Settled(AgentResult(failure=refused[0], begun=False))
             if gateway.exhausted(self.experiment, request.answer):
                 failure = Failure(BUDGET_EXCEEDED, "the budget was reached before this task was begun")
-                return Settled(AgentResult(failure=failure))
-            return watch.admit(request)
+                return Settled(AgentResult(failure=failure, begun=False))
+            admitted = watch.admit(request)
+            return Settled(replace(admitted.result, begun=False)) if isinstance(admitted, Settled) else admitted
 
         def abort() -> None:
             host.abort()

@@ -44,7 +44,7 @@ class BatchHandler(Handler):
 @dataclass
 class BatchModel(ScriptedModel):
     """`files` and `batches` by id; `ends` is the state in which batches end (with an error's `code` if they
-    fail), and those that are `held` do not."""
+    fail), and those that are `held` do not. `noise` comes before the answers."""
 
     handler: ClassVar[type[Handler]] = BatchHandler
     files: dict[str, str] = field(default_factory=dict)
@@ -52,6 +52,7 @@ class BatchModel(ScriptedModel):
     ends: str = "completed"
     code: str = "invalid_request"
     held: bool = False
+    noise: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> list[int]:
@@ -83,7 +84,7 @@ class BatchModel(ScriptedModel):
         rows = [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
         done = [self._row(row) for row in (rows if self.ends == "completed" else rows[:1])]
         file = f"file-{len(self.files)}"
-        self.files[file] = "\n".join(json.dumps(row, ensure_ascii=False) for row in done)
+        self.files[file] = "\n".join((*self.noise, *(json.dumps(row, ensure_ascii=False) for row in done)))
         counts = {"total": len(rows), "completed": len(done), "failed": 0}
         return {"status": self.ends, "output_file_id": file, "error_file_id": None, "request_counts": counts}
 

@@ -68,6 +68,14 @@ def test_an_unreadable_answer_is_requested_again_with_the_reason(say: Say) -> No
     assert again == {"role": "user", "content": "Wrong: there is no JSON object with a grade."}
 
 
+@pytest.mark.trap("cut-answer-votes")
+def test_a_draft_in_an_answer_that_was_cut_off_does_not_count(say: Say) -> None:
+    speaker, request = say(f'A draft: {{"grade": 1}} But no: {"so " * 40}', '{"grade": 3}')
+    speaker.fail(Fault(truncated=True))
+    assert ask(request).value == {"grade": 3, "why": ""}
+    assert speaker.requests[1].body["messages"][-1]["content"] == "Wrong: the answer was cut off."
+
+
 def test_after_two_unreadable_answers_it_is_missing_with_its_cause(say: Say) -> None:
     speaker, request = say("no idea", '{"grade": "high"}', '{"grade": 3}')
     found = ask(request)

@@ -138,12 +138,32 @@ def test_a_batch_that_is_not_accepted_tells_its_status(listed: Path, provider: B
 
 
 @pytest.mark.rule("retries")
-def test_an_answer_is_asked_for_until_the_provider_gives_it(listed: Path, provider: BatchModel) -> None:
-    """What was paid for is not given up because a provider was busy for a moment."""
-    provider.fail(Fault(), Fault(), Fault(500), Fault(429))
+@pytest.mark.parametrize("statuses", [(500, 429), (404, 404), (401, 403)])
+def test_an_answer_is_asked_for_until_the_provider_gives_it(
+    listed: Path, provider: BatchModel, statuses: tuple[int, ...]
+) -> None:
+    """What was paid for is not given up because a provider was busy for a moment, or did not know the batch yet."""
+    provider.fail(Fault(), Fault(), *map(Fault, statuses))
     with collecting(listed, provider) as address:
         assert text_of(ask(address)) == "good day"
     assert provider.sizes == [1]
+
+
+def test_a_line_that_cannot_be_read_discards_no_other(listed: Path, provider: BatchModel) -> None:
+    provider.noise = ("<html>", "[]", '{"response": {"status_code": 200, "body": {}}}')
+    with collecting(listed, provider) as address:
+        assert text_of(ask(address)) == "good day"
+    assert provider.sizes == [1]
+
+
+def test_a_batch_that_the_provider_does_not_have_is_given_up(
+    listed: Path, provider: BatchModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "UNKNOWN_LIMIT", 0)
+    provider.fail(Fault(), Fault(), Fault(404))
+    with collecting(listed, provider) as address:
+        assert ask(address).status_code == 503
+    assert not journals(listed)
 
 
 def test_streams_are_refused(listed: Path, provider: BatchModel) -> None:

@@ -344,6 +344,14 @@ def test_a_request_waits_for_money_for_less_time_than_its_client(bench: Bench, e
 
 
 @pytest.mark.rule("budget")
+@pytest.mark.parametrize(("model", "is_used_up"), [("narrow", False), ("scripted", True)])
+def test_a_free_model_needs_no_budget(bench: Bench, model: str, is_used_up: bool) -> None:
+    asked = Experiment("o/r", model, "agent", "nothing")
+    bench.key(asked, budget_usd=Decimal(0))
+    assert bench.gateway.exhausted(asked) == is_used_up
+
+
+@pytest.mark.rule("budget")
 def test_a_disconnected_client_spends_nothing(bench: Bench, experiment: Experiment) -> None:
     key, before = bench.key(experiment, budget_usd=2 * THOUSAND), len(bench.upstream.requests)
     with ThreadPoolExecutor(1) as threads, held(bench, key, threads, 1.5), pytest.raises(httpx.ReadTimeout):

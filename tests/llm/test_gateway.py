@@ -354,6 +354,53 @@ def test_an_odd_request_is_refused_without_blaming_the_provider(
     assert bench.gateway.given_up(experiment, key) == "" and booked(bench, experiment) == []
 
 
+#: values that JSON does not have, or that LiteLLM cannot log
+UNSENDABLE = {
+    "temperature": '"temperature": NaN',
+    "seed": '"seed": Infinity',
+    "beyond a float": '"top_p": 1e999',
+    "parameters": '"tools": [{"type": "function", "function": {"name": "f", "parameters": {"maximum": -Infinity}}}]',
+    "nested": '"tools": [{"type": "function", "function": {"name": "f", "parameters": '
+    + '{"items": ' * 900
+    + "1"
+    + "}" * 900
+    + "}}]",
+}
+
+
+@pytest.mark.trap("bought-fault")
+@pytest.mark.parametrize("field", UNSENDABLE)
+def test_a_request_that_cannot_be_sent_or_logged_is_refused(bench: Bench, experiment: Experiment, field: str) -> None:
+    """The provider's client did not send NaN, which became a 500 of the proxy. A deeply nested request was answered,
+    but not booked."""
+    key, before = bench.key(experiment), len(bench.upstream.requests)
+    body = f'{{"model": "scripted", "messages": [{{"role": "user", "content": "hello"}}], {UNSENDABLE[field]}}}'
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    answer = httpx.post(f"{bench.gateway.base_url}/chat/completions", content=body, headers=headers, timeout=30)
+    assert answer.status_code == 400, answer.text
+    assert len(bench.upstream.requests) == before
+    assert bench.gateway.given_up(experiment, key) == "" and booked(bench, experiment) == []
+
+
+@pytest.mark.trap("bought-fault")
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/chat/completions", {"model": "embedder", "messages": [{"role": "user", "content": "hello"}]}),
+        ("/embeddings", {"model": "scripted", "input": "hello"}),
+    ],
+)
+def test_a_model_on_the_other_kinds_route_is_refused(
+    bench: Bench, experiment: Experiment, path: str, body: dict[str, Any]
+) -> None:
+    """The provider's 404 was taken for its failure, so the task was to be asked again."""
+    key, before = bench.key(experiment), len(bench.upstream.requests)
+    answer = bench.post(key, path, **body)
+    assert answer.status_code == 400 and answer.headers["x-a11y-bench-cause"] == "configuration", answer.text
+    assert len(bench.upstream.requests) == before
+    assert bench.gateway.given_up(experiment, key) == "" and booked(bench, experiment) == []
+
+
 def test_a_nested_unknown_field_is_removed(bench: Bench, experiment: Experiment) -> None:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}, "of_nobody": 1}
     messages = [

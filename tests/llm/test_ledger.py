@@ -20,6 +20,8 @@ from reserving import reserved
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.llm import ledger_file
 from pipeline.llm.costs import committed, requests, served, spent_by
+from pipeline.llm.embedded import EmbeddedGateway
+from pipeline.llm.experiment import Experiment
 from pipeline.llm.ledger import (
     BUDGET_EXCEEDED,
     CAP_LOST,
@@ -35,6 +37,7 @@ from pipeline.llm.ledger import (
     Unaffordable,
     key_hash,
 )
+from pipeline.llm.models import DEMO, load_models
 from pipeline.llm.prices import Price, Usage, usage_of
 
 PRICE = Price(Decimal("0.00000027"), Decimal("0.0000011"), Decimal("0.000000216"), Decimal("0.0000003375"))
@@ -71,10 +74,11 @@ def test_no_key_is_in_the_file(ledger: Ledger, tmp_path: Path) -> None:
 
 def test_a_request_is_recorded_before_it_is_booked(ledger: Ledger) -> None:
     hashed = issue(ledger, "i-1")
+    ledger.admit(hashed, "gateway")
     request = ledger.open(hashed, "m", "llm")
-    assert ledger.open_count([hashed]) == 1
+    assert ledger.open_count("gateway") == 1 and ledger.open_count("other") == 0
     ledger.book(request, Booking(OK, Usage(10, 20), Decimal("0.5"), 7))
-    assert ledger.open_count([hashed]) == 0
+    assert ledger.open_count("gateway") == 0
     (row,) = ledger.rows()
     assert (row.holder, row.model, row.kind, row.tokens_in, row.tokens_out) == ("i-1", "m", "llm", 10, 20)
     assert (row.cost_usd, row.latency_ms, row.status) == (Decimal("0.5"), 7, OK)
@@ -248,6 +252,30 @@ def test_a_cap_filled_by_lost_requests_is_not_the_agents_fault(ledger: Ledger) -
         with pytest.raises(Unaffordable, match="the cap of alias is reached") as error:
             reserved(ledger, "killed", Decimal(worst))
         assert error.value.cause == cause
+
+
+@pytest.mark.trap("bought-fault")
+def test_two_gateways_of_one_experiment_lose_only_their_own_requests(ledger: Ledger) -> None:
+    """Two evaluations with one judge, whose experiment is the same: the second lost the first one's open requests."""
+    models, asked = load_models(DEMO), Experiment("o/r", "scripted", "judge", "settings")
+    given = dict.fromkeys(models.get("scripted").environment, "none")
+    first, second = (EmbeddedGateway(models, ledger, given) for _ in range(2))
+    request = ledger.open(key_hash(first.issue_key(asked, "i-1")), "scripted", "llm")
+    second.issue_key(asked, "i-2")
+    second.close()
+    assert [row.status for row in ledger.rows()] == ["open"]
+    first.close()
+    assert [(row.id, row.status) for row in ledger.rows()] == [(request, "lost")]
+
+
+@pytest.mark.rule("keys-end")
+def test_a_killed_gateway_does_not_live(ledger: Ledger) -> None:
+    """A proxy with a database ends only the keys of gateways that do not live."""
+    first, second = (EmbeddedGateway(load_models(DEMO), ledger, {}) for _ in range(2))
+    assert first._lives(second.id) and second._lives(first.id)
+    second.close()
+    assert not first._lives(second.id)
+    first.close()
 
 
 @pytest.mark.rule("budget")

@@ -59,6 +59,11 @@ def test_a_price_is_never_guessed(tmp_path: Path, price: str) -> None:
     assert "USD per token" in (caught.value.hint or "")
 
 
+def test_the_path_of_credentials_is_no_secret(tmp_path: Path) -> None:
+    text = GOOD.replace("api_key: os.", "vertex_credentials: /keys/vertex.json\n      api_key: os.")
+    assert load_models(write(tmp_path, text)).get("small").environment == ("SMALL_KEY",)
+
+
 def test_zero_is_a_price(tmp_path: Path) -> None:
     assert load_models(write(tmp_path, GOOD.replace("0.0000016", "0"))).get("small").price.output == 0
 
@@ -71,6 +76,16 @@ def test_zero_is_a_price(tmp_path: Path) -> None:
         ("mode: chat", "mode: video", "model_list[0].model_info.mode"),
         ("model_list:", "router_settings: {}\nmodel_list:", "model_list"),
         ("os.environ/SMALL_KEY", "sk-canary", f"{PARAMETERS}.api_key"),
+        (
+            "api_key: os.",
+            "aws_secret_access_key: sk-canary\n      api_key: os.",
+            f"{PARAMETERS}.aws_secret_access_key",
+        ),
+        (
+            "api_key: os.",
+            "extra_headers: {Authorization: sk-canary}\n      api_key: os.",
+            f"{PARAMETERS}.extra_headers.Authorization",
+        ),
         ("api_key: os.", "max_parallel_requests: 0\n      api_key: os.", f"{PARAMETERS}.max_parallel_requests"),
         ("api_key: os.", "api_base: 8000\n      api_key: os.", f"{PARAMETERS}.api_base"),
         ("api_key: os.", "8000: x\n      api_key: os.", PARAMETERS),

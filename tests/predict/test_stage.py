@@ -258,6 +258,23 @@ def test_an_agent_with_unusable_input_is_not_started_again(bench: Bench, job: Ca
     assert 0 < len(list(run.answers.rglob("agent.log"))) < len(QUALIFIED)
 
 
+@pytest.mark.rule("budget")
+@pytest.mark.trap("bought-fault")
+def test_a_task_that_is_not_begun_keeps_its_earlier_failure(bench: Bench, job: Callable[[str], Job]) -> None:
+    """With a used-up budget, the same command turned agents' failures into tasks that nobody evaluates."""
+    predictor = magentless(bench, jobs=1)
+    run, asked = predictor.preprocess(), job("print('broken')\nsys.exit(1)").ask
+    first, *others = (replace(asked, task=one.task(), answer=run.answer(one)) for one in run.instances)
+    for requests, is_exhausted in (([first], False), ([first, *others], True)):
+        gateway: Any = SimpleNamespace(exhausted=lambda *_, ends=is_exhausted: ends, ledger=Ledger(bench.store.ledger))
+        with Progress("predicting", len(requests)) as progress:
+            predictor.ask(gateway, run, requests, progress)
+    predictor.postprocess()
+    owed = read_json(run.folder / "metadata.json")["unanswered"]
+    assert owed.pop(first.task.instance_id) == "agent_error" and set(owed.values()) == {"budget_exceeded"}
+    assert b"broken" in (run.unit(run.instances[0]).folder / "agent.log").read_bytes()
+
+
 @pytest.mark.rule("bad-input")
 def test_every_model_named_in_settings_is_checked_first(bench: Bench, tmp_path: Path) -> None:
     """Including embeddings: a run must not fail at them after paying for the first steps."""
