@@ -53,7 +53,7 @@ class Gateway(ABC):
 
     def _lock_path(self, gateway: str) -> Path:
         """The lock that a gateway holds while its process lives, beside the ledger: all that share one must see it."""
-        return self.ledger.path.with_name("gateways") / f"{gateway}.lock"
+        return self.ledger.path.parent / ".locks" / "gateways" / f"{gateway}.lock"
 
     def _lives(self, gateway: str) -> bool:
         """Whether another gateway of the ledger has not ended."""
