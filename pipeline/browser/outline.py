@@ -69,16 +69,19 @@ class _Outline:
         yield from (f"tab stop {number}: {self._described(node)}" for number, node in sorted(stops.items()))
 
     def _below(self, row: Row, depth: int) -> Iterator[str]:
-        for name in () if _role(row) in OPAQUE else row.get("childIds", ()):
-            child = self.rows.get(name)
-            if child is not None and _role(child) not in DRAWN:
-                yield from self._lines(child, depth)
+        pending = [(child, depth) for child in reversed(self._children(row))]
+        while pending:  # a document may be nested more deeply than functions may call each other
+            child, indent = pending.pop()
+            line = self._line(child)
+            if line:
+                yield "  " * indent + line
+            pending += [(below, indent + bool(line)) for below in reversed(self._children(child))]
 
-    def _lines(self, row: Row, depth: int) -> Iterator[str]:
-        line = self._line(row)
-        if line:
-            yield "  " * depth + line
-        yield from self._below(row, depth + bool(line))
+    def _children(self, row: Row) -> list[Row]:
+        if _role(row) in OPAQUE:
+            return []
+        children = [self.rows[name] for name in row.get("childIds", ()) if name in self.rows]
+        return [child for child in children if _role(child) not in DRAWN]
 
     def _line(self, row: Row) -> str:
         """A node as one line; empty if there is nothing to say about it."""
@@ -120,18 +123,22 @@ class _Outline:
         return f"{_role(row)} {name!r}"
 
     def _text(self, row: Row) -> Iterator[str]:
-        if _role(row) == "StaticText":
-            yield _value(row, "name").strip()
-        for name in row.get("childIds", ()):
-            yield from self._text(self.rows[name]) if name in self.rows else ()
+        pending = [row]
+        while pending:
+            part = pending.pop()
+            if _role(part) == "StaticText":
+                yield _value(part, "name").strip()
+            pending += [self.rows[name] for name in reversed(part.get("childIds", ())) if name in self.rows]
 
 
 def _attributes(node: Row) -> Iterator[tuple[int, dict[str, str]]]:
     """Each element's attributes, by the node number that both results share."""
-    flat = node.get("attributes", [])
-    yield node["backendNodeId"], dict(zip(flat[::2], flat[1::2], strict=True))
-    for child in node.get("children", ()):
-        yield from _attributes(child)
+    pending = [node]
+    while pending:
+        element = pending.pop()
+        flat = element.get("attributes", [])
+        yield element["backendNodeId"], dict(zip(flat[::2], flat[1::2], strict=True))
+        pending += reversed(element.get("children", ()))
 
 
 def _adds_to_tree(name: str, value: str) -> bool:

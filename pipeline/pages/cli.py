@@ -92,7 +92,11 @@ k_option: Decorator = click.option("--k", "ks", callback=_ks, help="The k of pas
     help="A file with the system prompt [default: the public harness's].",
 )
 @click.option("--disable-cache", is_flag=True, help="Request all answers again, in a new run, even stored ones.")
-@click.option("--budget", type=Usd(), help="The maximum that each model may ever spend on these cases, in USD.")
+@click.option(
+    "--budget",
+    type=Usd(),
+    help="The maximum that each model may ever spend on these cases with these settings, in USD.",
+)
 @click.option("--run", "name", default="", help="A name for the run [default: its time].")
 @click.option("--jobs", type=click.IntRange(1), default=4, show_default=True, help="Requests to send in parallel.")
 @new_data_option

@@ -172,29 +172,20 @@ class Worker:
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+        if self._home.name:
             shutil.rmtree(self._home, ignore_errors=True)
+        self._home = Path()
 
     def _start(self) -> None:
+        node, playwright = playwright_core()
         self._home = Path(tempfile.mkdtemp(prefix="a11y-bench-pages-"))
         if not os.geteuid():
             os.chown(self._home, NOBODY, NOBODY)
-        (theirs, self._to), (self._from, ours) = os.pipe(), os.pipe()
-        self._buffer = b""
-        node, playwright = playwright_core()
-        command = [node, f"--max-old-space-size={HEAP}", str(RUNNER / "worker.js"), str(theirs), str(ours)]
-        with (self._home / "errors").open("wb") as errors:
-            self._process = subprocess.Popen(
-                [*command, json.dumps(_settings(self._home, playwright))],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                pass_fds=(theirs, ours),
-                cwd=self._home,
-                env=_environment(self._home),
-                start_new_session=True,
-            )
-        os.close(theirs)
-        os.close(ours)
+        try:
+            self._process = self._spawn(node, json.dumps(_settings(self._home, playwright)))
+        except BaseException:
+            self.end()
+            raise
         try:
             answer = self._answer(STARTING)
         except _Silent as silent:
@@ -204,6 +195,26 @@ class Worker:
             self.end()
             raise InfrastructureError(f"the page runner does not start: {why}", cause="browser")
         self.ran = {**answer["ready"], "axe": AXE.name, "runner": "page-runner"}
+
+    def _spawn(self, node: str, settings: str) -> subprocess.Popen[bytes]:
+        (theirs, self._to), (self._from, ours) = os.pipe(), os.pipe()
+        self._buffer = b""
+        command = [node, f"--max-old-space-size={HEAP}", str(RUNNER / "worker.js"), str(theirs), str(ours), settings]
+        try:
+            with (self._home / "errors").open("wb") as errors:
+                return subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=errors,
+                    pass_fds=(theirs, ours),
+                    cwd=self._home,
+                    env=_environment(self._home),
+                    start_new_session=True,
+                )
+        finally:
+            os.close(theirs)
+            os.close(ours)
 
     def _unpacked(self, code: Code) -> Path:
         """Copy the files of a case into the runner's own folder; the runner can read nothing else of the case."""

@@ -89,8 +89,9 @@ class Write:
 class Generation:
     """One run and its answers. Raises UserError at once for a model that cannot be asked, and for a k above n.
 
-    `budget` is the maximum that each model may spend on these cases, in USD, including earlier spending. `environ` has
-    the environment variables with the providers' keys. `gateway` is one that is already open, and stays open.
+    `budget` is the maximum that each model may spend on these cases with these settings, in USD, including earlier
+    spending. `environ` has the environment variables with the providers' keys. `gateway` is one that is already open,
+    and stays open.
     """
 
     def __init__(

@@ -136,16 +136,18 @@ def open_run(store: Store, case_set: str, cases: list[Case], asked: Asked, entri
     A complete run of fresh answers is not resumed. Raises UserError for the name of a different run.
     """
     key = digest(asdict(asked), [(case.name, case.prompt, case.digest) for case in cases], entries)
-    existing = {folder.name: read_object(folder / "run.json", "digest") for folder in _folders(store)}
+    existing = {folder.name: read_object(folder / "run.json", "digest", "started") for folder in _folders(store)}
     if name in existing and existing[name]["digest"] != key:
         hint = "give another --run, or none"
         raise UserError("a different run has this name", path=store.pages(name) / "run.json", hint=hint)
     same = [
         candidate
-        for candidate, about in sorted(existing.items())
+        for candidate, about in sorted(existing.items(), key=lambda item: (item[1]["started"], item[0]))
         if about["digest"] == key and (not name or candidate == name)
     ]
-    if same and not (asked.fresh and not name and _is_complete(store, same[-1])):
+    if asked.fresh and not name:
+        same = [candidate for candidate in same if not _is_complete(store, candidate)]
+    if same:
         return load_run(store, same[-1])
     run = Run(store, name or datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ"), case_set, asked, tuple(cases))
     require_run_name(run.name)
@@ -175,9 +177,15 @@ def load_run(store: Store, name: str = "") -> Run:
         field: tuple(value) if isinstance(value, list) else value for field, value in about["asked"].items()
     }
     cases = {case.name: case for case in load_cases(store.pages(chosen) / "cases")}
-    return Run(
-        store, chosen, about["case_set"], Asked(**described), tuple(cases[case_name] for case_name in about["cases"])
-    )
+    path = store.pages(chosen) / "run.json"
+    try:
+        asked = Asked(**described)
+    except TypeError as error:
+        raise UserError(f"it does not say what was asked: {error}", path=path, field="asked") from None
+    missing = sorted(set(about["cases"]) - set(cases))
+    if missing:
+        raise UserError(f"the run's copy lacks {', '.join(missing)}", path=path.parent / "cases", field="cases")
+    return Run(store, chosen, about["case_set"], asked, tuple(cases[case_name] for case_name in about["cases"]))
 
 
 def with_cases(run: Run, folder: Path) -> Run:

@@ -186,3 +186,12 @@ def test_tab_stops_follow_in_their_order(tree: Tree) -> None:
 
 def test_an_empty_page_has_an_empty_outline(tree: Tree) -> None:
     assert tree.lines() == []
+
+
+def test_a_deeply_nested_page_has_an_outline(tree: Tree) -> None:
+    inner = tree.text("deep")
+    for _ in range(3000):
+        inner = tree.node("generic", "", inner)
+    for _ in range(3000):
+        tree.document = {"backendNodeId": 0, "children": [tree.document]}
+    assert tree.lines(tree.node("group", "g", inner)) == ["group 'g'", "  text: deep"]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
 from pages_bench import EXPECTED, expecting, make_case, page
 
-from pipeline.core.errors import InfrastructureError
-from pipeline.pages.engine import Job, Limits, Looked
+from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.pages import engine as engines
+from pipeline.pages.engine import Job, Limits, Looked, Worker
 from pipeline.pages.records import Observed
 from pipeline.pages.running import Doubts, RunPage, code_of
 
@@ -107,3 +110,31 @@ def test_cases_that_differ_in_their_good_example_alone_are_settled_apart(engine:
     one, other = make_case(tmp_path / "one"), make_case(tmp_path / "other", **good)
     assert one.digest == other.digest
     assert [doubts.settle(case, THREW) for case in (one, other)] == ["case", "page"]
+
+
+def descriptors() -> list[str]:
+    return sorted(path.name for path in Path("/proc/self/fd").iterdir())
+
+
+def no_browser(*_: object) -> dict[str, object]:
+    raise UserError("no browser is installed")
+
+
+@pytest.mark.parametrize(
+    ("node", "settings", "error"),
+    [
+        ("missing", dict, FileNotFoundError),
+        ("false", dict, InfrastructureError),
+        ("false", no_browser, UserError),
+    ],
+)
+def test_a_failed_start_leaves_nothing_open(node, settings, error, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(engines, "playwright_core", lambda: (shutil.which(node) or node, ""))
+    monkeypatch.setattr(engines, "_settings", lambda *_: settings())
+    before = descriptors()
+    worker = Worker()
+    for _ in range(2):
+        with pytest.raises(error):
+            worker.look(Job("<p>"))
+    assert (descriptors(), list(tmp_path.iterdir())) == (before, [])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -173,3 +175,26 @@ def test_cases_of_another_folder_must_have_the_same_names(store: Store, cases: l
         with_cases(run, tmp_path / "others")
     same = with_cases(replace(run, cases=(run.by_name["menu"],)), tmp_path / "others")
     assert same.by_name["menu"].prompt.startswith("Another prompt")
+
+
+def test_an_interrupted_run_of_fresh_answers_is_resumed(store: Store, cases: list[Case]) -> None:
+    answered(opened(store, cases, "zeta", fresh=True))
+    interrupted = opened(store, cases, fresh=True)
+    assert interrupted.name != "zeta"
+    assert opened(store, cases, fresh=True).name == interrupted.name
+
+
+@pytest.mark.rule("bad-input")
+def test_a_run_without_a_case_of_its_copy_is_refused(store: Store, cases: list[Case]) -> None:
+    run = opened(store, cases)
+    shutil.rmtree(run.folder / "cases/menu")
+    with pytest.raises(UserError, match="lacks menu"):
+        load_run(store, run.name)
+
+
+@pytest.mark.rule("bad-input")
+def test_a_run_with_unknown_settings_is_refused(store: Store, cases: list[Case]) -> None:
+    path = opened(store, cases).folder / "run.json"
+    write_json(path, json.loads(path.read_text()) | {"asked": {"unheard": 1}})
+    with pytest.raises(UserError, match="does not say what was asked"):
+        load_run(store)

@@ -260,6 +260,16 @@ const SET_UP = () => {
   if (!axe._tree) axe.setup();
 };
 
+// Ends what fades or moves, in every frame: an audit in the middle of it would depend on the load of the machine.
+const FINISH = () => {
+  for (const animation of Document.prototype.getAnimations.call(document)) {
+    try {
+      if (Number.isFinite(animation.effect?.getComputedTiming().endTime)) animation.finish();
+    } catch {} // one that stands still has no end
+  }
+};
+const finishAnimations = (page) => Promise.all(page.frames().map((frame) => frame.evaluate(FINISH).catch(() => {})));
+
 const onTask = async (found, { page, utils, gate }) => {
   if (typeof found.onTask !== "function") return page.evaluate(ON_TASK, gate);
   const empty = await page.evaluate(ON_TASK, { selectors: [], words: [] });
@@ -280,7 +290,9 @@ const steps = async (watched, job, tools, seen) => {
     }
   };
   const audited = async () => {
-    const found = await timed("audit", () => within(limits.audit, audit(watched, tools.axe)));
+    const found = await timed("audit", () =>
+      within(limits.audit, finishAnimations(page).then(() => audit(watched, tools.axe))),
+    );
     if (found === TOO_LONG) return watched.trip("audit"), new Promise(() => {});
     if (found.broken) {
       seen.detail = cut(found.broken, 300);

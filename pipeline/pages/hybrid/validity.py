@@ -101,7 +101,11 @@ def _install(folder: Path) -> None:
     if npm is None:
         raise InfrastructureError("npm is not installed", cause="registry")
     command = [npm, "ci", "--ignore-scripts", "--omit=optional", "--omit=peer", "--no-audit", "--no-fund", "--silent"]
-    completed = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=INSTALLING)
+    try:
+        completed = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=INSTALLING)
+    except subprocess.TimeoutExpired:
+        why = f"npm takes longer than {INSTALLING} s to install html-validate"
+        raise InfrastructureError(why, cause="registry") from None
     if completed.returncode:
         raise InfrastructureError(
             f"npm could not install html-validate: {completed.stderr.strip()[-500:]}", cause="registry"

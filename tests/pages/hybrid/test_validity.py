@@ -74,3 +74,14 @@ def test_a_correct_page_decides_who_is_to_blame(monkeypatch, fault, works, score
 
     monkeypatch.setattr(validity, "_faults", faults)
     assert validity.check(GOOD).score == score
+
+
+def test_a_slow_installation_is_not_the_fault_of_the_page(monkeypatch, tmp_path):
+    def slow(command, **_):
+        raise subprocess.TimeoutExpired(command, validity.INSTALLING)
+
+    monkeypatch.setattr(validity.shutil, "which", lambda _: "npm")
+    monkeypatch.setattr(validity.subprocess, "run", slow)
+    with pytest.raises(InfrastructureError, match="npm takes longer") as caught:
+        validity._install(tmp_path)
+    assert caught.value.cause == "registry"

@@ -30,7 +30,8 @@ const reach = async (page, text) => {
   const found = page.getByText(text).first();
   if (!(await found.count())) return { seen: false, told: false };
   return found.evaluate((element) => {
-    const rendered = element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true });
+    const open = getComputedStyle(element).contentVisibility !== "hidden"; // as with hidden="until-found"
+    const rendered = open && element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true });
     let { left, top, right, bottom } = element.getBoundingClientRect();
     for (let box = element.parentElement; box && box !== document.body; box = box.parentElement) {
       if (getComputedStyle(box).overflow === "visible") continue;
@@ -50,8 +51,18 @@ const reach = async (page, text) => {
 const isShown = async (page, text) => Object.values(await reach(page, text)).every(Boolean);
 const isHidden = async (page, text) => !Object.values(await reach(page, text)).some(Boolean);
 
-const header = (page, name) =>
-  page.getByRole("button", { name }).or(page.locator("summary", { hasText: name })).first();
+/** The button of a section: in a heading or around one, or with no other words in its name. */
+const header = (page, name) => {
+  const headings = ":is(h1, h2, h3, h4, h5, h6, [role='heading'])";
+  const buttons = ":is(button, [role='button'])";
+  const exact = new RegExp(`^[^\\p{L}]*${name.source}[^\\p{L}]*$`, "iu");
+  return page
+    .getByRole("button", { name })
+    .and(page.locator(`${headings} ${buttons}, ${buttons}:has(${headings})`))
+    .or(page.getByRole("button", { name: exact }))
+    .or(page.locator("summary", { hasText: name }))
+    .first();
+};
 
 /** true, false, or null for a header that does not tell. */
 const isOpen = (toggle) =>

@@ -26,7 +26,8 @@ const reach = async (page, text) => {
   const found = page.getByText(text).first();
   if (!(await found.count())) return { seen: false, told: false };
   return found.evaluate((element) => {
-    const rendered = element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true });
+    const open = getComputedStyle(element).contentVisibility !== "hidden"; // as with hidden="until-found"
+    const rendered = open && element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true });
     let { left, top, right, bottom } = element.getBoundingClientRect();
     for (let box = element.parentElement; box && box !== document.body; box = box.parentElement) {
       if (getComputedStyle(box).overflow === "visible") continue;
