@@ -28,7 +28,7 @@ T = TypeVar("T")
 def write_costs(store: Store) -> list[CostRow]:
     """Write the whole of `costs.csv`, atomically. Returns its rows. If several commands end together, the last one to
     write has read what all of them booked."""
-    with lock(store.root / ".locks" / "costs.lock"):
+    with lock(store.root / ".locks" / "ledger" / "costs.lock"):  # not among those that a merge holds
         rows = cost_rows(requests(store.ledger))
         text = io.StringIO()
         table = csv.writer(text, lineterminator="\n")
