@@ -443,9 +443,9 @@ def gathered(case: Case) -> Iterator[Hypothesis]:
     before, named = case.environment, workspaces.patterns(case.tree, case.tree.root())
     version = manager(before.manager).gathering(before.manager_version, before.node)
     is_gathered = before.focus or any(edit.kind == "gather" for edit in before.edits)
-    if version is None or is_gathered or set(named.values()) != {"lerna.json"}:
+    if version is None or is_gathered or not workspaces.only_lerna(named):
         return
-    edit = Edit(kind="gather", name="lerna.json", folders=tuple(named))
+    edit = Edit(kind="gather", name=workspaces.LERNA, folders=tuple(named))
     update = {"edits": (*before.edits, edit), "manager_version": version}
     environment = thawed(before.model_copy(update=update), case.situation.day)
     yield Hypothesis("gathered", environment, "the packages in lerna.json, as a workspace")

@@ -69,7 +69,7 @@ def _row(tree: Tree, by: Installer) -> Focus | None:
     know of the packages, since only Lerna does."""
     row = manager(by.name).focus_for(by.version, by.node)
     has_plugin = row is None or not row.plugin or tree.matching(re.compile(row.plugin).search)
-    is_known = row is None or row.hides or set(workspaces.patterns(tree, tree.root()).values()) != {"lerna.json"}
+    is_known = row is None or row.hides or not workspaces.only_lerna(workspaces.patterns(tree, tree.root()))
     return row if has_plugin and is_known else None
 
 

@@ -17,22 +17,30 @@ from pipeline.build.infer.tree import Manifest, Tree, above
 from pipeline.core.texts import parse_json
 from pipeline.ecosystems.manager_folder import all_managers
 
+#: names packages, but no package manager reads it
+LERNA = "lerna.json"
+
 
 def patterns(tree: Tree, manifest: Manifest) -> dict[str, str]:
     """The patterns of folders, each with the file that names it: Lerna's only if no manager's does."""
     found = {
-        "lerna.json": _patterns(_packages(_json(tree.text("lerna.json")))),
+        LERNA: _patterns(_packages(_json(tree.text(LERNA)))),
         "package.json": _of_manifest(manifest),
         "pnpm-workspace.yaml": _patterns(_packages(documents.load(tree.text("pnpm-workspace.yaml")))),
     }
     return {pattern: path for path, listed in found.items() for pattern in listed}
 
 
+def only_lerna(named: dict[str, str]) -> bool:
+    """Whether there are packages, and no package manager knows of them."""
+    return set(named.values()) == {LERNA}
+
+
 def nested(tree: Tree, folder: str, named: dict[str, str]) -> str:
     """The lock file of a folder that is installed by itself; empty if it is not. A lock file in a package of a
     workspace is a leftover, since the workspace's has its dependencies. Packages that only Lerna links do not share
     one."""
-    shared = {pattern: path for pattern, path in named.items() if path != "lerna.json"}
+    shared = {pattern: path for pattern, path in named.items() if path != LERNA}
     if not folder or tree.manifest(folder) is None or member(folder, shared):
         return ""
     paths = (posixpath.join(folder, lock) for manager in all_managers().values() for lock in manager.locks)
