@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from decimal import Decimal
@@ -62,6 +62,16 @@ def collecting(listed: Path, provider: BatchModel, said: list[str] | None = None
         yield batches.address("cheap")
 
 
+@pytest.fixture
+def complete(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Makes a batch wait for a number of requests, however long a busy machine needs for them."""
+
+    def wait(requests: int) -> None:
+        monkeypatch.setattr(Batches, "_is_ripe", lambda self, lane, began: len(self._collected[lane]) == requests)
+
+    return wait
+
+
 def ask(address: str, **more: Any) -> httpx.Response:
     headers = {"Authorization": "Bearer a key"}
     return httpx.post(f"{address}/chat/completions", json=HELLO | more, headers=headers, timeout=30)
@@ -75,8 +85,11 @@ def journals(listed: Path) -> list[Path]:
     return list(listed.with_name("batches").glob("*"))
 
 
-def test_requests_that_come_together_are_one_batch(listed: Path, provider: BatchModel) -> None:
+def test_requests_that_come_together_are_one_batch(
+    listed: Path, provider: BatchModel, complete: Callable[[int], None]
+) -> None:
     """Equal requests are samples, so each has an answer of its own."""
+    complete(9)
     said: list[str] = []
     with collecting(listed, provider, said) as address, ThreadPoolExecutor(9) as pool:
         replies = list(pool.map(lambda number: ask(address, seed=number // 2), range(9)))
@@ -95,7 +108,10 @@ def test_later_requests_are_another_batch(listed: Path, provider: BatchModel) ->
     assert provider.sizes == [1, 1]
 
 
-def test_a_provider_accepts_only_so_many(listed: Path, provider: BatchModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_provider_accepts_only_so_many(
+    listed: Path, provider: BatchModel, complete: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    complete(5)
     monkeypatch.setattr(module, "MOST", 2)
     with collecting(listed, provider) as address, ThreadPoolExecutor(5) as pool:
         assert [text_of(reply) for reply in pool.map(lambda _: ask(address), range(5))] == ["good day"] * 5

@@ -34,12 +34,13 @@ module.exports.run = async ({ page, assert, utils }) => {
     return { pass: counts.every((number) => number === 1), message: counts.join() };
   });
 
-  await assert("The search is a search landmark with a named field", async () => {
+  await assert("The search is a search landmark with a named field and a button", async () => {
     await utils.reload();
     const search = page.getByRole("search");
     const named = { name: /\S/ };
     const field = search.getByRole("searchbox", named).or(search.getByRole("textbox", named)).or(search.getByRole("combobox", named));
-    return (await search.count()) === 1 && (await field.count()) >= 1;
+    const counts = await Promise.all([search, field, search.getByRole("button", named)].map((one) => one.count()));
+    return { pass: counts[0] === 1 && counts[1] > 0 && counts[2] > 0, message: counts.join() };
   });
 
   await assert("The navigations are told apart by their names", async () => {
@@ -56,6 +57,24 @@ module.exports.run = async ({ page, assert, utils }) => {
     await utils.reload();
     const counts = await Promise.all((await page.getByRole("navigation").all()).map((one) => one.getByRole("link").count()));
     return Math.max(0, ...counts) >= 3;
+  });
+
+  await assert("A navigation holds the links about the library", async () => {
+    await utils.reload();
+    const link = (name) => page.getByRole("link", { name });
+    const about = page.getByRole("navigation").filter({ has: link(/imprint/i) }).filter({ has: link(/contact/i) });
+    return (await about.count()) > 0;
+  });
+
+  await assert("The news items with their links are in main", async () => {
+    await utils.reload();
+    const links = await main(page).getByRole("link").count();
+    return { pass: links >= 3, message: `${links} links` };
+  });
+
+  await assert("The copyright line is in contentinfo", async () => {
+    await utils.reload();
+    return (await page.getByRole("contentinfo").filter({ hasText: /©|copyright|\(c\)/i }).count()) === 1;
   });
 
   await assert("The opening hours are a complementary landmark outside of main", async () => {
