@@ -17,7 +17,8 @@ from pipeline.core.texts import is_there
 
 class RunRecord(Record):
     """A run's view of the stored answers. `instances` are those that it is about, None for all; `digest` names what
-    all its answers have in common; `fresh` means that it shares none with other runs. Further fields are for people."""
+    all its answers have in common; `fresh` means that it shares none with other runs, except with its `origin`, which
+    asked for them. Further fields are for people."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -25,6 +26,7 @@ class RunRecord(Record):
     instances: tuple[str, ...] | None = None
     attempts: int = Field(default=1, ge=1)
     fresh: bool = False
+    origin: str = ""
     started: str = ""
     settings: str = ""
     experiment: str = ""

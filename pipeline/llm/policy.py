@@ -117,6 +117,8 @@ FIELDS: dict[str, dict[str, Check]] = {
 }  # fmt: skip
 #: how deeply a request may be nested: LiteLLM cannot log what is nested much deeper
 DEEPEST = 100
+#: halves of a character that stand alone
+LONE = re.compile(r"[\ud800-\udfff]")
 #: required fields, and fields that are a list of objects
 NEEDED = {"chat": ("model", "messages"), "embedding": ("model", "input"), "chat.messages": ("role",)}
 LISTS = ("chat.messages", "chat.tools", "chat.messages.tool_calls")
@@ -185,7 +187,7 @@ def allowed(kind: str, body: Any, dropped: list[str] | None = None) -> dict[str,
         raise Refused("a request is a JSON object")
     if not _is_sendable(body):
         raise Refused(f"a request has a number that JSON does not have, or is nested more than {DEEPEST} deep")
-    cleaned = dict(_fields(kind, body, [] if dropped is None else dropped))
+    cleaned = dict(_fields(kind, _in_unicode(body), [] if dropped is None else dropped))
     if "messages" in cleaned and not cleaned["messages"]:
         raise Refused("there are no messages")
     return _limited(cleaned)
@@ -198,6 +200,15 @@ def _is_sendable(value: Any, depth: int = DEEPEST) -> bool:
         members = value.values() if isinstance(value, dict) else value
         return depth > 0 and all(_is_sendable(member, depth - 1) for member in members)
     return not isinstance(value, float) or math.isfinite(value)
+
+
+def _in_unicode(value: Any) -> Any:
+    """A value with U+FFFD for each lone surrogate, which no client can send. Agents get them from broken files."""
+    if isinstance(value, dict):
+        return {_in_unicode(name): _in_unicode(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_in_unicode(member) for member in value]
+    return LONE.sub("\N{REPLACEMENT CHARACTER}", value) if isinstance(value, str) else value
 
 
 def _limited(request: dict[str, Any]) -> dict[str, Any]:

@@ -45,8 +45,8 @@ PLAIN = Wanted()
 
 @dataclass(frozen=True)
 class Run:
-    """A run's folder. `instances` are those that it shows; `answers` is the folder of the repository's stored
-    answers."""
+    """A run's folder. `instances` are those that it shows; `answers` is the folder of the repository's stored answers;
+    `fresh` is the run that asked for its answers, if they are not shared by all runs."""
 
     experiment: Experiment
     folder: Path
@@ -54,7 +54,7 @@ class Run:
     instances: tuple[Instance, ...]
     answers: Path
     attempts: int = 1
-    fresh: bool = False
+    fresh: str = ""
 
     @property
     def name(self) -> str:
@@ -65,10 +65,11 @@ class Run:
         again, at the same cost. `made_by` is a digest of what makes them. Each data directory, and each fresh run, pays
         for its own."""
         identity = self.experiment.repo, self.experiment.agent, made_by, str(self.answers)
-        return cache_root() / "answers" / digest(*identity, self.name if self.fresh else "")
+        return cache_root() / "answers" / digest(*identity, self.fresh)
 
     def inputs(self, instance: Instance, attempt: int = 1) -> dict[str, str]:
-        """Everything that shapes an answer. A fresh answer belongs to its run; the oracle's is the gold patch."""
+        """Everything that shapes an answer. A fresh answer belongs to the run that asked for it; the oracle's is the
+        gold patch."""
         experiment = self.experiment
         shaping = {
             "task": digest(instance.task(), instance.base.sha),
@@ -78,7 +79,7 @@ class Run:
             "attempt": str(attempt),
         }
         gold = {"gold": digest(instance.fix_patch)} if experiment.agent == "oracle" else {}
-        return shaping | gold | ({"fresh": self.name} if self.fresh else {})
+        return shaping | gold | ({"fresh": self.fresh} if self.fresh else {})
 
     def answer(self, instance: Instance, attempt: int = 1) -> str:
         """The name of the answer to an instance's task."""
@@ -120,7 +121,8 @@ def run_digest(experiment: Experiment, chooses: bool = False) -> str:
 def open_run(store: Store, experiment: Experiment, wanted: Wanted = PLAIN) -> Run:
     """Continue the newest run if it is of the same experiment, else start a new one. The caller holds the lock.
 
-    A continued run shows what it showed before, and what is wanted now. Raises UserError for a name that other settings
+    A continued run shows what it showed before, and what is wanted now. A run that only lets tests choose among the
+    newest run's answers, or no longer does, shows the same answers. Raises UserError for a name that other settings
     have, for a repository without a dataset, and for an instance that is not in it.
     """
     dataset, key = read_dataset(store, experiment.repository), run_digest(experiment, wanted.chooses)
@@ -134,13 +136,15 @@ def open_run(store: Store, experiment: Experiment, wanted: Wanted = PLAIN) -> Ru
         )
     started = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     folder = latest if latest and continues else _folder(store, experiment) / started
+    origin = _origin(experiment, before, latest)
     names = None if wanted.subset.is_all else [instance.instance_id for instance in chosen]
     about = {
         **_described(experiment, wanted),
         "digest": key,
         "instances": _both(before.instances, names) if continues else names,
         "attempts": max(wanted.attempts, before.attempts) if continues else wanted.attempts,
-        "fresh": before.fresh if continues else wanted.fresh,
+        "fresh": wanted.fresh or bool(origin),
+        "origin": "" if origin == folder.name else origin,
         "started": before.started if continues else now(),
         "served_by": before.served_by if continues else (),
     }
@@ -156,10 +160,18 @@ def view(store: Store, experiment: Experiment, wanted: Wanted) -> Run:
         run_digest(experiment, wanted.chooses),
     )
     folder, answers = _folder(store, experiment) / "planned", store.answers(experiment.repository, "")
-    latest, fresh = newest(store, experiment), False
-    if latest and (about := read_run(latest)).digest == key:
-        folder, fresh = latest, about.fresh
-    return Run(experiment, folder, key, instances, answers, wanted.attempts, fresh)
+    latest = newest(store, experiment)
+    about = read_run(latest) if latest else RunRecord()
+    if latest and about.digest == key:
+        folder = latest
+    return Run(experiment, folder, key, instances, answers, wanted.attempts, _origin(experiment, about, latest))
+
+
+def _origin(experiment: Experiment, about: RunRecord, folder: Path | None) -> str:
+    """The run that asked for the answers that the newest run shows, whether or not tests choose among them; empty if
+    all runs share them, or if it is of another experiment."""
+    same = about.digest in (run_digest(experiment, chooses) for chooses in (False, True))
+    return about.origin or folder.name if folder and about.fresh and same else ""
 
 
 def _described(experiment: Experiment, wanted: Wanted) -> dict[str, Any]:
@@ -196,7 +208,7 @@ def _run(store: Store, experiment: Experiment, folder: Path, dataset: tuple[Inst
     shown = about.instances
     instances = tuple(instance for instance in dataset if shown is None or instance.instance_id in shown)
     answers = store.answers(experiment.repository, "")
-    return Run(experiment, folder, about.digest, instances, answers, about.attempts, about.fresh)
+    return Run(experiment, folder, about.digest, instances, answers, about.attempts, _origin(experiment, about, folder))
 
 
 def _folder(store: Store, experiment: Experiment) -> Path:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from decimal import Decimal
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from reserving import reserved
 
 from pipeline.core.store import Store
+from pipeline.llm import costs
 from pipeline.llm.costs import committed, write_costs
 from pipeline.llm.ledger import OK, Booking, Key, Ledger, key_hash
 from pipeline.llm.prices import Usage
@@ -52,6 +55,41 @@ def test_one_row_per_repository_model_and_agent(store: Store) -> None:
         ["repair", "o/a", "m", "agent", "", "1", "107", "3", "0", "0", "0"],
         ["repair", "o/b", "m", "agent", "e", "4", "428", "0.3000001", "1", "107", "0.00000000002"],
     ]
+
+
+@pytest.mark.timeout(60)
+def test_costs_are_written_while_all_stages_are_locked(store: Store) -> None:
+    """A merge locks them and then writes the costs. It waited for its own lock."""
+    write_costs(store)
+    with store.still():
+        write_costs(store)
+
+
+@pytest.mark.timeout(60)
+def test_of_commands_that_end_together_the_last_one_writes_all_costs(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one had read the ledger before the other booked, and overwrote the other's table."""
+    write, writes, go_on = costs.write_bytes, threading.Event(), threading.Event()
+
+    def held(path: Path, content: bytes) -> None:
+        if not writes.is_set():
+            writes.set()
+            go_on.wait()
+        write(path, content)
+
+    monkeypatch.setattr(costs, "write_bytes", held)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(write_costs, store)
+        writes.wait()
+        ledger = Ledger(store.ledger)
+        book(ledger, "o/c", "s1", "i-1", "llm", "5")
+        ledger.close()
+        second = pool.submit(write_costs, store)
+        wait([second], 1)
+        go_on.set()
+        first.result(), second.result()
+    assert [row["repo"] for row in read(store)] == ["o/a", "o/b", "o/c"]
 
 
 @pytest.mark.rule("costs-columns")

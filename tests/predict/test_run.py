@@ -14,7 +14,7 @@ from pipeline.core.store import Store, read_json, write_records
 from pipeline.core.subset import Subset
 from pipeline.llm.experiment import Experiment
 from pipeline.predict.request import Answer
-from pipeline.predict.run import Run, Wanted, newest, open_run, resume
+from pipeline.predict.run import Run, Wanted, newest, open_run, resume, view
 from pipeline.predict.runtime import finish
 
 REPO = factories.REPO
@@ -76,6 +76,24 @@ def test_other_settings_and_fresh_answers_make_separate_runs(bench: Bench, chang
         assert back.name > second.name and back.is_answered(back.instances[0])
     else:
         assert open_run(bench.store, EXPERIMENT).fresh, "a fresh run that was stopped goes on"
+
+
+@pytest.mark.trap("grown-dataset-pays-twice")
+@pytest.mark.rule("run-identity")
+def test_tests_choose_among_the_answers_of_a_fresh_run(bench: Bench) -> None:
+    """With `--filter-tests`, the next command forgot that the newest answers are fresh, showed older ones, and asked
+    again for those that only the fresh run had."""
+    shared = open_run(bench.store, EXPERIMENT)
+    fresh = open_run(bench.store, EXPERIMENT, Wanted(fresh=True))
+    answer(fresh)
+    assert not shared.is_answered(shared.instances[0])
+    chosen = open_run(bench.store, EXPERIMENT, Wanted(chooses=True))
+    assert chosen.folder != fresh.folder and chosen.unanswered() == fresh.unanswered()
+    assert open_run(bench.store, EXPERIMENT, Wanted(chooses=True)) == chosen
+    assert view(bench.store, EXPERIMENT, Wanted(chooses=True)).missing() == fresh.missing()
+    again = open_run(bench.store, EXPERIMENT)
+    assert again.fresh == fresh.name and again.missing() == fresh.missing()
+    assert open_run(bench.store, replace(EXPERIMENT, settings="settings-2")).fresh == ""
 
 
 @pytest.mark.trap("grown-dataset-pays-twice")

@@ -91,6 +91,18 @@ def test_a_command_reports_only_selected_instances(bench: Bench) -> None:
     assert owed.exit_code == 1 and line.count("acme__ui-") == 2 * len(QUALIFIED) - 1
 
 
+def test_a_single_runtime_step_says_what_is_missing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ended with exit code 0, so scripts took the run for complete."""
+    oracle(bench, attempts=2).preprocess()
+    words = ["acme/ui", "oracle", "--data", str(bench.store.root), "--step", "runtime", "--limit", "1"]
+    with monkeypatch.context() as patch:
+        patch.setattr(Predictor, "_answer", lambda *_: None)
+        owed = CliRunner().invoke(command, words)
+    assert owed.exit_code == 1 and "no answer yet" in owed.output
+    done = CliRunner().invoke(command, [*words, "--attempts", "2"])
+    assert (done.exit_code, "no answer yet" in done.output) == (0, False)
+
+
 def test_a_finished_run_is_not_done_again(bench: Bench) -> None:
     predictor = oracle(bench)
     first = predictor.predict()
