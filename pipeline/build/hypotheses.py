@@ -79,8 +79,10 @@ _NO_PROGRAM = re.compile(r"(?:^|[\s:])([\w.-]+): (?:command )?not found|command 
 _TYPE_ERROR = re.compile(r"TS\d{4,5}: ")
 #: projects of a Vitest workspace that need more than Node
 _BROWSERS = re.compile(r"browser|storybook|e2e|visual|playwright|webkit|firefox|chrom", re.IGNORECASE)
-#: a server that a runner's configuration starts for its tests
+#: a server that a runner's configuration starts for its tests; tools that start one for Jest, and how
 _SERVER = re.compile(r"\bwebServer\b")
+_SERVING = re.compile(r"(?:^|/)jest-(?:puppeteer|playwright|dev-server|process-manager)\.config\.[cm]?[jt]s$")
+_SERVED = re.compile(r"\b(?:server|serverOptions|command)[\"']?\s*:")
 
 
 class Hypothesis(NamedTuple):
@@ -132,9 +134,17 @@ class Case:
     @property
     def is_served(self) -> bool:
         """Whether the configuration of tests in a browser starts a server, which may serve what has to be built."""
-        path = posixpath.normpath(posixpath.join(self.environment.folder, self.environment.configuration))
-        text = sources.without_remarks(self.tree.text(path))
-        return runner(self.environment.runner).browser and bool(_SERVER.search(text))
+        environment = self.environment
+        path = posixpath.normpath(posixpath.join(environment.folder, environment.configuration))
+        if runner(environment.runner).browser and _SERVER.search(self._code(path)):
+            return True
+        beside = [
+            path for path in self.tree.matching(_SERVING.search) if posixpath.dirname(path) in ("", environment.folder)
+        ]
+        return bool(environment.browser) and any(_SERVED.search(self._code(path)) for path in beside)
+
+    def _code(self, path: str) -> str:
+        return sources.without_remarks(self.tree.text(path))
 
     @property
     def unbuilt(self) -> tuple[str, ...]:
@@ -253,9 +263,9 @@ def with_programs(case: Case, tried: Hypothesis, log: str) -> Iterator[Hypothesi
 def _preparations(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
     tree, packages = case.tree, own_packages(case.tree)
     folder = _tested(case)
-    homes = _homes(tree, case.tests) or [folder]
+    homes = _homes(tree, case.tests, case.environment.folder) or [folder]
     seen: list[tuple[tuple[str, ...], ...]] = [()]
-    steps = jobs.before_tests(tree)
+    steps = jobs.before_tests(tree, case.tests)
     for commands in (
         *case.preparations,
         *(_advised(tree, homes, name) for name in case.missing.scripts),
@@ -334,10 +344,11 @@ def _tested(case: Case) -> str:
     return next(iter(_homes(case.tree, case.tests)), case.environment.folder)
 
 
-def _homes(tree: Tree, tests: Sequence[str]) -> list[str]:
-    """The folders of the nearest package above the tests, and of the outermost one: the root, if it is one."""
+def _homes(tree: Tree, tests: Sequence[str], tested: str = "") -> list[str]:
+    """The folders of the nearest package above the tests, of the one that they are `tested` in, and of the outermost
+    one: the root, if it is one."""
     folders = [folder for test in tests for folder in above(test) if tree.is_package(folder)]
-    return list(dict.fromkeys((*folders[:1], *folders[-1:])))
+    return list(dict.fromkeys((*folders[:1], *filter(tested.__eq__, folders), *folders[-1:])))
 
 
 def _order(tree: Tree, packages: Mapping[str, str], wanted: Sequence[str]) -> list[str]:
@@ -388,11 +399,13 @@ def _before_runner(tree: Tree, folder: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _for_server(case: Case) -> Iterator[tuple[tuple[str, ...], ...]]:
-    """What makes the files that a server serves to the tests: the build of the tested package and of the root, and the
-    steps of continuous integration."""
-    tree, homes = case.tree, _homes(case.tree, case.tests) or [case.environment.folder]
+    """What makes the files that a server serves to the tests: the build of the tested package and of the root, what the
+    test command runs before its runner, and the steps of continuous integration."""
+    tree, folder = case.tree, case.environment.folder
+    homes = _homes(tree, case.tests, folder) or [folder]
     builds = [(_script(tree, home, name),) for home in homes for name in _made_by(tree, home, ("build",))]
-    yield from filter(None, dict.fromkeys((*builds, tuple(map(_step, jobs.before_tests(tree))))))
+    before = [_before_runner(tree, home) for home in homes]
+    yield from filter(None, dict.fromkeys((*builds, *before, tuple(map(_step, jobs.before_tests(tree, case.tests))))))
 
 
 def _script(tree: Tree, folder: str, name: str) -> tuple[str, ...]:
@@ -544,8 +557,10 @@ def run_otherwise(case: Case) -> Iterator[Hypothesis]:
 def further(tried: str, before: Case, now: Case) -> Iterator[Hypothesis]:
     """Hypotheses that follow from a tried environment in which the base is sick as well: an added module may need
     another one, a command that started no runner may start one on another Node, tests that now load may miss generated
-    files, a package that is built may need others, and packages that are linked may have to be made."""
-    if tried != "prepared" and now.missing.can_be_made and not before.missing.can_be_made:
+    files, a server that now starts may have to serve such files, a package that is built may need others, and packages
+    that are linked may have to be made."""
+    can_be_made = now.missing.can_be_made and not before.missing.can_be_made
+    if tried != "prepared" and (can_be_made or now.is_served and not before.is_served):
         yield from prepared(now)
     if tried == "prepared" and set(now.unbuilt) - set(before.unbuilt):
         yield from _with_all_siblings(now)

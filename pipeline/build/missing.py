@@ -20,6 +20,8 @@ _MISSING = re.compile(
     "|".join(
         (
             r"Cannot find (?:module|package|dependency)\s+['\"]([^'\"\n]+)['\"]",  # Stencil breaks such lines
+            # Jest's `moduleNameMapper`: a path, or the first one of a list, counts in place of the name
+            r"Could not locate module \S+ \(?mapped as:?\s+(?:\[\s*\")?([^\s\"),]+?)\.?(?=[\s\"),]|$)",
             rf"{_UNFOUND}(?: {_KINDS})? ['\"`]({_NAME})",
             rf"{_UNFOUND} {_KINDS} ({_NAME})",
             rf"{_UNFOUND} ({_PATH})",  # other words without quotation marks are those of a sentence
@@ -29,7 +31,7 @@ _MISSING = re.compile(
             r"Module not found: (?!Error: Can't)[^\n]*?['\"]([^'\"\n]+)['\"]",  # webpack's is among those above
             # how Jest reports what its configuration names
             r"Module ([\w@./-]+) in the \w+ option was not found",
-            r"Preset ([\w@./-]+) not found\.",
+            r"Preset ([\w@./-]+) not found(?:\.| relative to)",
             # how Karma reports what its configuration lists
             r"Pattern ['\"]([^'\"\n]+)['\"] does not match any file",
             r"404: /absolute(/[^\s?'\"]+\.(?:[cm]?js|css|json)\b)",

@@ -62,7 +62,7 @@ def commands(tree: Tree, tests: Sequence[str]) -> list[Command]:
     """The commands that may test these files: scripts of the nearest package and of the outermost one (the root), then
     those of continuous integration, and last the scripts that test a served application."""
     found = _of_packages(tree, tests, scripts.names)
-    tested = [Command(("sh", "-ec", step.text), step.folder, step.where) for step in jobs.testing(tree)]
+    tested = [Command(("sh", "-ec", step.text), step.folder, step.where) for step in jobs.testing(tree, tests)]
     return [*found[: MOST - 1], *tested, *found[MOST - 1 :], *_of_packages(tree, tests, scripts.end_to_end)][:MOST]
 
 

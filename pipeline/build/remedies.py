@@ -239,7 +239,7 @@ def _drop_from_tools(diagnosis: Diagnosis) -> Environment | None:
 def rehost(diagnosis: Diagnosis) -> Environment | None:
     """Ask this machine's registry for packages that are locked or looked up at another one."""
     named = re.compile(rf"https?://{re.escape(diagnosis.found['host'])}(?::\d+)?/".encode())
-    archives = re.compile(named.pattern + rb"[^\s\"']*/(?:-|download)/")
+    archives = re.compile(named.pattern + rb"[^\s\"']*/(?:-|(?<!/releases/)download)/")
     files = diagnosis.situation.files.items()
     if not any((named if edits.is_settings(path) else archives).search(content) for path, content in files):
         return None
@@ -390,6 +390,14 @@ def without(diagnosis: Diagnosis) -> Environment | None:
     return diagnosis.environment.model_copy(update={"test": tuple(words)})
 
 
+def unselect(diagnosis: Diagnosis) -> Environment | None:
+    """Leave out the arguments that select projects which the runner's configuration does not have."""
+    before, projects = diagnosis.environment.test, runner(diagnosis.environment.runner).projects
+    names = re.findall(r'"([^"]+)"', diagnosis.found["names"])
+    test = projects.unselected(before, names) if projects else before
+    return diagnosis.environment.model_copy(update={"test": test}) if test != before else None
+
+
 def _plain_option(word: str) -> str:
     """The same name for `--hookTimeout=1`, `--hook-timeout` and `hookTimeout`."""
     return word.strip("-`'\"").partition("=")[0].replace("-", "").lower()
@@ -429,7 +437,7 @@ REMEDIES: dict[str, Remedy] = {
     for remedy in (
         substitute, drop, prune, from_registry, rehost, reseal, unset, thaw, peers_left, whole, option, undated,
         install_env, test_env, manager_asked, manager_newer, manager_at_least, node_asked, node,
-        without, browser, rebuild, platform,
+        without, unselect, browser, rebuild, platform,
     )
 }  # fmt: skip
 

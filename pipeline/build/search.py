@@ -110,8 +110,8 @@ class Search:
         hangs = end.reason == "timeout" and self.trial.health and not self.trial.health.loaded
         if self.trial.sick is None or end.stage != "run":
             raise end
-        is_sick = health.may_explain(self.trial.health, end.reason) or self._may_lack_files(end)
-        if not (hangs or is_sick or self._may_run_others(end)):
+        is_sick = health.may_explain(self.trial.health, end.reason) or self._may_lack_files(end, situation)
+        if not (hangs or is_sick or self._may_run_others(end) or self._may_lack_patches(end, situation)):
             raise end
         if not hangs and not (self.trial.health and self.trial.health.files):  # gold's log says what the base's cannot
             self.trial.sick = self.trial.sick._replace(log=end.log)
@@ -190,13 +190,14 @@ class Search:
     def _hypotheses(self, case: Case, reason: str) -> Iterator[Hypothesis]:
         """A bounded number of hypotheses about a base that was rejected for a reason: each environment once, and few or
         none with an install. For a run that reached its time limit, only hypotheses about missing files follow, since
-        each other attempt could take as long. The same holds for a base of which every file loads; if the runner names
-        no files, those that load may not be the candidate's."""
+        each other attempt could take as long. The same holds for a base of which every file loads, except that packages
+        may have to be patched, and that, if the runner names no files, those that load may not be the candidate's."""
         seen, installed = self.seen, 0
         seen.add(digest(case.environment.decisive))
         following = hypotheses.following(case, installs=reason in ("environment_failed", "no_report"))
         if reason == "timeout" or (case.health.files and case.health.whole):
-            following = islice(hypotheses.prepared(case), MOST_INSTALLS)
+            patched = hypotheses.patched(case) if reason in health.PARTLY else ()
+            following = chain(islice(hypotheses.prepared(case), MOST_INSTALLS), patched)
             if reason == "no_fix_transition" and not parser(case.environment.parser).names_files:
                 following = chain(following, hypotheses.run_otherwise(case))
         for hypothesis in islice(following, 4 * MOST_HYPOTHESES):
@@ -216,12 +217,19 @@ class Search:
             return False
         return before.files == 0 or (now.well and (now.loaded, now.passed) > (before.loaded, before.passed))
 
-    def _may_lack_files(self, end: Rejected) -> bool:
+    def _may_lack_files(self, end: Rejected, situation: Situation) -> bool:
         """Whether files that the repository makes may explain why tests of the base fail although all files load: a
-        browser runs tests whose bundle is missing."""
+        browser runs tests whose bundle is missing, or gets pages without their scripts from a server."""
         base, sick = self.trial.health, self.trial.sick
-        fails = base is not None and base.passed < base.tests and end.reason in health.PARTLY
-        return fails and sick is not None and self.trial.lacks_own(sick.log, sick.root)
+        if base is None or sick is None or base.passed == base.tests or end.reason not in health.PARTLY:
+            return False
+        return self.trial.lacks_own(sick.log, sick.root) or self._case(sick, situation).is_served
+
+    def _may_lack_patches(self, end: Rejected, situation: Situation) -> bool:
+        """Whether the repository's patches of packages, which no install applies, may explain why the fix fixes nothing
+        although the base is well."""
+        sick = self.trial.sick
+        return sick is not None and end.reason in health.PARTLY and any(hypotheses.patched(self._case(sick, situation)))
 
     def _may_run_others(self, end: Rejected) -> bool:
         """Whether the tests that pass may belong to another project: the runner does not name their files, and the fix

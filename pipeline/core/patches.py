@@ -24,9 +24,13 @@ _ESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|webp|avif|bmp)$", re.IGNORECASE)
 #: a bundler's configuration for tests, which is named like a test of it
 _SETTINGS = re.compile(r"(?:^|/)(?:webpack|rollup|vite|babel|postcss|karma)[.-]conf(?:ig)?\.tests?\.\w+$")
-#: a test file with code; one named like a test; one in a folder of helpers, or named like one
+#: a test file with code; one named like a test; one that only helps a test of this name; one in a folder of helpers, or
+#: named like one
 _CODE = re.compile(r"\.(?:[cm]?[jt]sx?|coffee)$", re.IGNORECASE)
-_CALLED = re.compile(r"(?:[-_.](?:tests?|specs?|cy|e2e|pw|itest)|[a-z0-9](?:Tests?|Specs?))(?:\.\w+)*\.\w+$")
+_CALLED = re.compile(r"(?:[-_.](?:tests?|specs?|cy|e2e|pw|itest)|[a-z0-9](?:Tests?|Specs?))(?:\.[\w-]+)*\.\w+$")
+_ASIDE = re.compile(
+    r"\.(?:tests?|specs?)\.(?:util\w*|helpers?|mocks?|fixtures?|data|set-?up|stor(?:y|ies))\.\w+$", re.IGNORECASE
+)
 _HELPER = re.compile(
     r"(?:^|/)(?:_*(?:helpers?|fixtures?|mocks?|testfixtures)_*|support|page-?objects?|test-?data)/"
     r"|(?:^|/)(?:tests?[-_.]?)?(?:helpers?|set-?up|fixtures?|mocks?)(?:\.\w+)?\.\w+$"
@@ -73,7 +77,7 @@ def is_test_file(path: str) -> bool:
 
 def is_runnable(path: str) -> bool:
     """Whether a runner runs a file as a test: a helper, fixture, mock or a bundler's configuration is not run."""
-    is_code = is_test_file(path) and _CODE.search(path) and not _SETTINGS.search(path)
+    is_code = is_test_file(path) and _CODE.search(path) and not (_SETTINGS.search(path) or _ASIDE.search(path))
     return bool(is_code and (_CALLED.search(path) or not _HELPER.search(path)))
 
 

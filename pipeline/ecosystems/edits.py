@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.core.records import Edit
@@ -38,6 +38,17 @@ def restrict_workspace(folders: Sequence[str], files: Mapping[str, bytes]) -> Fi
     root["workspaces"] = {**workspaces, "packages": list(folders)} if isinstance(workspaces, dict) else list(folders)
     root["private"] = True
     return {"package.json": _text(root).encode()}
+
+
+def without_scripts(names: Collection[str], files: Mapping[str, bytes]) -> Files:
+    """Every package.json that has scripts with these names, without them."""
+    found: Files = {}
+    for path, data in packages(files):
+        scripts = data.get("scripts")
+        if isinstance(scripts, dict) and not scripts.keys().isdisjoint(names):
+            data["scripts"] = {name: text for name, text in scripts.items() if name not in names}
+            found[path] = _text(data).encode()
+    return found
 
 
 def is_settings(path: str) -> bool:

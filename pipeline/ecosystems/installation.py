@@ -79,9 +79,11 @@ def manifests(environment: Environment, files: Mapping[str, bytes], registry: Ca
     """A commit's manifests as the install of an environment sees them: edited, and restricted to its packages."""
     edited = edits.apply(environment.edits, files, registry)
     row = _focus(environment)
-    if not (environment.focus and row and row.hides):
+    if not environment.focus or row is None:
         return edited
-    return edited | edits.restrict_workspace(environment.focus, edited)
+    hidden = edits.restrict_workspace(environment.focus, edited) if row.hides else {}
+    unscripted = edits.without_scripts(SCRIPTS, edited) if row.unscripted in environment.install else {}
+    return edited | hidden | unscripted
 
 
 def thawed(environment: Environment, day: str = "") -> Environment:

@@ -17,7 +17,7 @@ __all__ = ["Locked", "graph", "is_lock", "locked", "manager_of", "pin", "rehost"
 
 #: the address of an archive, as different registries write it
 _ARCHIVE = (
-    r"((?:(?:@|%40)[^/\s\"']+(?:/|%2[fF]))?[^/\s\"']+)/(?:-|download)/"
+    r"((?:(?:@|%40)[^/\s\"']+(?:/|%2[fF]))?[^/\s\"']+)/(?:-|(?<!/releases/)download)/"
     r"(?:@[^/\s\"']+/)?([^/\s\"'?#,}}]+)(?:\?[^\s\"'#]*)?"
 )
 

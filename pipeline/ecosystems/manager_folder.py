@@ -81,6 +81,7 @@ class Focus(Table):
     `words` replace `install` and everything after it. `root` and, for each package, `each` follow; `{package}` is a
     folder or a name, as `by` says (with names, the root's is one of them). With `hides`, the root's package.json lists
     the folders, since the manager has no other way. With `plugin`, the repository must contain a file of this pattern.
+    `unscripted` is the install's word for "run no scripts", which `words` lose: every package.json loses its scripts.
     """
 
     versions: str = ""
@@ -90,6 +91,7 @@ class Focus(Table):
     root: tuple[str, ...] = ()
     each: tuple[str, ...] = ()
     hides: bool = False
+    unscripted: str = ""
 
 
 class Variables(Table):

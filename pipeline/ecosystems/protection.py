@@ -18,7 +18,7 @@ from pipeline.ecosystems.manager_folder import all_managers
 from pipeline.ecosystems.runner_folder import all_runners
 
 #: manifests that several managers read
-_MANIFESTS = (r"(?:^|/)(?:package|lerna)\.json$", r"^patches/")
+_MANIFESTS = (r"(?:^|/)(?:package|lerna)\.json$", r"^patches/|(?:^|/)patches/[^/]+\.patch$")
 #: files that decide for several runners how tests run, even files that did not exist before: Node's version, compilers,
 #: set-up files, frameworks that compile for tests, folders of tools
 _CONFIGURATION = (

@@ -245,9 +245,13 @@ class Projects(Table):
 
     def without(self, words: Sequence[str], text: str) -> tuple[str, ...]:
         """The arguments, except those that select projects that are left out."""
+        return self.unselected(words, self._split(text)[1])
+
+    def unselected(self, words: Sequence[str], names: Iterable[str]) -> tuple[str, ...]:
+        """The arguments, except those that select the projects with these names."""
         option = self.word.partition("=")[0]
         joined = re.sub(rf"(^|\n){re.escape(option)}\n", rf"\1{option}=", "\n".join(words)).split("\n")
-        left_out = {self.word.format(name=name) for name in self._split(text)[1]}
+        left_out = {self.word.format(name=name) for name in names}
         return tuple(word for word in joined if word not in left_out) if left_out.intersection(joined) else tuple(words)
 
     def _split(self, text: str) -> tuple[list[str], list[str]]:

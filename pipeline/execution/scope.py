@@ -24,7 +24,7 @@ from pipeline.ecosystems.protection import is_configuration, is_protected
 SCOPES = ("touched", "full")
 
 #: increased when the selection changes: earlier decisions become stale
-VERSION = 6
+VERSION = 7
 
 _HEIGHT = 2
 #: folders whose names say nothing about their content
@@ -37,7 +37,10 @@ _ENDS = (".js", ".ts", ".mjs", ".jsx", ".tsx")
 _STORY = re.compile(r"(?:^|/)stories/|\.stories\.")
 #: names of files that run everything below their folder
 _STARTS = ("index", "run", "runner", "main", "all", "test", "tests", "spec")
-_TEST_WORD = re.compile(r"(?:[.\-_](?:tests?|specs?|cy)|(?<=[a-z0-9])(?:Tests?|Specs?))$")
+#: the end of a test's name without its extension: `Menu.test`, `menu-spec`, `MenuTest`, `Menu.spec.browser`
+_TEST_WORD = re.compile(
+    r"(?:\.(?:tests?|specs?)(?:\.[\w-]+){0,2}|[.\-_](?:tests?|specs?|cy)|(?<=[a-z0-9])(?:Tests?|Specs?))$"
+)
 
 
 def files(
@@ -160,7 +163,7 @@ def named_like(path: str) -> str:
 
 
 def _stem(path: PurePosixPath) -> str:
-    """`Menu` of `Menu.tsx`, `Menu.test.tsx` and `Menu-test.js`."""
+    """`Menu` of `Menu.tsx`, `Menu.test.tsx`, `Menu.test.events.ts` and `Menu-test.js`."""
     return _TEST_WORD.sub("", path.stem)
 
 

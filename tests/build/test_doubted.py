@@ -133,3 +133,54 @@ def test_passing_tests_of_another_project_do_not_decide(tmp_path: Path, monkeypa
     assert isinstance(outcome, Instance), outcome
     assert outcome.environment.configuration == "src/karma.conf.js"
     assert list(outcome.f2p_tests) == ["named"]
+
+
+@pytest.mark.rule("base-is-well")
+def test_pages_without_their_scripts_do_not_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server of `jest-puppeteer` had no scripts to serve. Tests of pages without scripts passed, no log named a
+    missing file, and gold seemed to fix nothing."""
+    make = LocalImages.environment
+
+    def without_browser(images: LocalImages, spec: Installation, *more: Any) -> Installed:
+        return make(images, spec._replace(browser=""), *more)
+
+    monkeypatch.setattr(LocalImages, "environment", without_browser)
+    before = "plain | {src} | old\nscripted | dist/made.js | old\n"
+    pull = Pull("qualified", before + "named | dist/made.js | new\n", before, others={"src/made.js": "old new\n"})
+    base: dict[str, Content] = {
+        "package.json": MANIFEST.format('"jest": "file:./jest", "jest-puppeteer": "file:./jest-puppeteer"'),
+        "jest-puppeteer/package.json": '{"name": "jest-puppeteer", "version": "6.0.0"}\n',
+        "jest-puppeteer.config.js": "module.exports = { server: { command: 'node app', port: 3000 } };\n",
+        "src/made.js": "old\n",
+    }
+    bench = Bench(tmp_path, make_library(tmp_path, {"menu": pull}, base).folder, tmp_path / "cache")
+    bench.collect()
+    outcome = bench.build("menu", settings=Settings(bench.sandbox, repeats=1))["menu"]
+    assert isinstance(outcome, Instance), outcome
+    assert [" ".join(words[-2:]) for words in outcome.environment.prepare] == [". build"]
+    assert list(outcome.f2p_tests) == ["src/menu.test.js > named"]
+
+
+#: stands in for `patch-package`: makes what a patch would add to a package
+PATCHING = """#!/usr/bin/env node
+require("fs").mkdirSync("node_modules/kit", { recursive: true });
+require("fs").writeFileSync("node_modules/kit/made.js", "");
+"""
+
+
+@pytest.mark.rule("base-is-well")
+def test_a_base_that_is_well_may_lack_the_repositorys_patches(tmp_path: Path) -> None:
+    """Only gold's tests need the patch of a package: the tests of the base passed, and gold was rejected."""
+    pull = Pull("qualified", "needs node_modules/kit/made.js\nworks | {src} | old\nnamed | {src} | new\n")
+    base: dict[str, Content] = {
+        "package.json": MANIFEST.format('"jest": "file:./jest", "patch-package": "file:./patches/tool"'),
+        "patches/kit+1.0.0.patch": "",
+        "patches/tool/package.json": '{"name": "patch-package", "version": "8.0.0", "bin": "index.js"}\n',
+        "patches/tool/index.js": PATCHING,
+    }
+    bench = Bench(tmp_path, make_library(tmp_path, {"menu": pull}, base).folder, tmp_path / "cache")
+    bench.collect()
+    outcome = bench.build("menu", settings=Settings(bench.sandbox, repeats=1))["menu"]
+    assert isinstance(outcome, Instance), outcome
+    assert "patch-package" in outcome.environment.install[2]
+    assert list(outcome.f2p_tests) == ["src/menu.test.js > named"]

@@ -293,6 +293,17 @@ RUN = [
         {"module": "@acme/tokens"},
         "FAIL src/a.test.js\n    Cannot find module '@acme/tokens' from 'src/a.js'",
     ),
+    ("not-installed", {"module": "jest-config-acme"}, "  Preset jest-config-acme not found."),
+    (
+        "not-installed",
+        {"module": "@acme/jest"},
+        "  Preset @acme/jest/node not found relative to rootDir /workspace/repo.",
+    ),
+    (
+        "not-installed",
+        {"module": "@acme/axe"},
+        "  Module @acme/axe/extend in the setupFilesAfterEnv option was not found.",
+    ),
     # Vitest 0.10 and 3, Jest 29, Mocha 5, Playwright 1, Jasmine 5, Node 16
     ("unknown-option", {"option": "--hookTimeout"}, "CACError: Unknown option `--hookTimeout`\n    at Command.checkUn"),
     (
@@ -304,6 +315,12 @@ RUN = [
     ("unknown-option", {"option": "--no-such"}, "error: unknown option '--no-such'"),
     ("unknown-option", {"option": "--no-such"}, "Unknown options: --no-such\n\nUsage: jasmine [command] [options]"),
     ("unknown-option", {"option": "--test-reporter"}, "/usr/local/bin/node: bad option: --test-reporter=spec"),
+    # Playwright 1
+    (
+        "unknown-project",
+        {"names": '"perf", "Mobile Chrome"'},
+        'Error: Project(s) "perf", "Mobile Chrome" not found. Available projects: "chrome", "android"',
+    ),
     # Puppeteer 1, 13 and 24, Playwright 1, Karma 6
     ("browser-missing", {}, 'Error: Chromium revision is not downloaded. Run "npm install" or "yarn install"'),
     ("browser-missing", {}, "Error: Could not find expected browser (chrome) locally. Run `npm install` to download"),

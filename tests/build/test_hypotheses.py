@@ -249,6 +249,33 @@ def test_what_a_server_serves_to_the_tests_is_made(configuration: str, runner: s
     assert next(hypotheses.following(subject, installs=True)).name != "prepared"
 
 
+PUPPETEER = (
+    "module.exports = {\n  // server: none\n  launch: {headless: true},\n  server: {command: `node app`, port: 1},\n};"
+)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "packages", "served"),
+    [
+        ("jest-puppeteer.config.js", PUPPETEER, {"jest-puppeteer": "^6", "puppeteer": "^13"}, True),
+        ("jest-puppeteer.config.js", PUPPETEER.replace("  server:", "  // server:"), {"puppeteer": "^13"}, False),
+        ("docs/jest-puppeteer.config.js", PUPPETEER, {"jest-puppeteer": "^6", "puppeteer": "^13"}, False),
+        ("jest-puppeteer.config.js", PUPPETEER, {}, False),
+    ],
+    ids=["served", "in a remark", "of another package", "no browser"],
+)
+def test_what_a_server_serves_to_tests_of_jest_is_made(
+    file: str, text: str, packages: dict[str, str], served: bool
+) -> None:
+    """Tests of pages without scripts passed, so the base seemed well, and no log named the missing scripts."""
+    scripts = {"build": "rollup -c", "test": "gulp copy-assets && jest"}
+    root = tree({file: text}, scripts=scripts, devDependencies={"jest": "^29", "gulp": "^4", **packages})
+    subject = case(root, "expected false to be true")
+    assert subject.is_served is served
+    found = [[argv[-1] for argv in one.environment.prepare] for one in named(subject, "prepared")]
+    assert found == ([["build"], ["gulp copy-assets"]] if served else [])
+
+
 def test_nothing_is_prepared_unless_the_log_shows_missing_files() -> None:
     assert named(case(tree(scripts={"build": "tsc"}), "expected 1 to be 2"), "prepared") == []
 
@@ -418,6 +445,18 @@ def test_tests_that_load_at_last_may_need_generated_files() -> None:
     found = list(hypotheses.further("observed", before, now))
     assert [hypothesis.environment.prepare[0][-1] for hypothesis in found] == ["quick-build", "build"]
     assert not list(hypotheses.further("observed", now, now)) and not list(hypotheses.further("prepared", before, now))
+
+
+def test_a_server_that_starts_at_last_may_have_to_serve_what_is_built() -> None:
+    """The first environment had no configuration, and so no server."""
+    scripts = {"build": "vite build", "test:e2e": "playwright test -c e2e/menu.config.ts"}
+    made = tree({"e2e/menu.config.ts": SERVES}, scripts=scripts, devDependencies={"@playwright/test": "^1"})
+    before = case(made, "net::ERR_CONNECTION_REFUSED", ("e2e/menu.spec.ts",))
+    before = replace(before, environment=before.environment.model_copy(update={"configuration": ""}))
+    now = replace(before, environment=before.environment.model_copy(update={"configuration": "e2e/menu.config.ts"}))
+    (found,) = hypotheses.further("read-otherwise", before, now)
+    assert [argv[-1] for argv in found.environment.prepare] == ["build"]
+    assert not list(hypotheses.further("read-otherwise", now, now))
 
 
 # -- what a log asks for ---------------------------------------------------------------------------------------------

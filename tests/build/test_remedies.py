@@ -187,6 +187,24 @@ def test_an_option_that_the_runner_does_not_know_is_left_out(option: str, left_o
     assert bool(after) == bool(left_out)
 
 
+@pytest.mark.parametrize(
+    ("names", "left"),
+    [
+        ('"perf"', ("test", "--project=Mobile Chrome", "{files}")),
+        ('"perf", "Mobile Chrome"', ("test", "{files}")),
+        ('"other"', None),
+    ],
+)
+def test_projects_that_the_configuration_does_not_have_are_not_selected(
+    names: str, left: tuple[str, ...] | None
+) -> None:
+    """Their names are in the configuration's text, but a condition leaves them out."""
+    words = ("test", "--project", "perf", "--project=Mobile Chrome", "{files}")
+    before = make_environment(runner="playwright", test=words)
+    after = REMEDIES["unselect"](Diagnosis(before, {"names": names}, {}, Situation({}, lambda name: [])))
+    assert (after and after.test) == left
+
+
 def test_a_browser_is_added_once() -> None:
     assert (given := remedied("browser")) and given.browser == "chromium"
     assert REMEDIES["browser"](Diagnosis(given, {}, {}, Situation({}, lambda name: []))) is None

@@ -111,6 +111,29 @@ def test_an_install_is_limited_to_the_packages_in_focus(
     assert installation(spec).commands[0] == tuple(words.split())
 
 
+@pytest.mark.parametrize(
+    ("version", "install", "focus", "runs"),
+    [
+        ("4.5.3", ("yarn", "install", "--immutable", "--mode=skip-build"), NAMES, False),
+        ("4.5.3", ("yarn", "install", "--immutable"), NAMES, True),
+        ("4.5.3", ("yarn", "install", "--immutable", "--mode=skip-build"), (), True),
+        ("1.22.22", ("yarn", "install"), FOCUS, True),
+    ],
+)
+def test_packages_in_focus_run_no_scripts_if_the_install_runs_none(
+    version: str, install: tuple[str, ...], focus: tuple[str, ...], runs: bool
+) -> None:
+    """`yarn workspaces focus` has no such option, so that the repair of a failed script changed nothing."""
+    text = json.dumps({"name": "root", "scripts": {"postinstall": "node icons.js", "test": "jest"}}).encode()
+    files = {"package.json": text, "packages/a/package.json": text, "packages/b/package.json": b"{}"}
+    spec = make_environment(manager="yarn", manager_version=version, install=install, focus=focus)
+    found = manifests(spec, files, str)
+    for path in ("package.json", "packages/a/package.json"):
+        assert ("postinstall" in json.loads(found[path])["scripts"]) is runs
+        assert json.loads(found[path])["scripts"]["test"] == "jest"
+    assert found["packages/b/package.json"] == b"{}"
+
+
 @pytest.mark.parametrize("named", [["packages/*", "site"], {"packages": ["*"], "nohoist": ["x"]}])
 def test_yarn_1_gets_only_the_packages_in_focus(named: object) -> None:
     """It installs whatever the root names."""

@@ -214,6 +214,7 @@ def test_entries_of_npm_are_pinned_wherever_they_are(data: dict) -> None:
         ("https://old.example:443/a/-/a-1.0.0.tgz#ff", "https://r/a/-/a-1.0.0.tgz#ff"),
         ("https://old.example/npm/%40a%2Fb/-/b-1.0.0.tgz", "https://r/@a/b/-/b-1.0.0.tgz"),
         ("https://old.example/-/-/--0.0.1.tgz", "https://r/-/-/--0.0.1.tgz"),
+        *[("https://old.example/o/a/releases/download/v1/a.tgz",) * 2],
         ("https://old.example.org/a/-/a-1.0.0.tgz", "https://old.example.org/a/-/a-1.0.0.tgz"),
         ("https://old.example/@a%2fb/-/b-1.0.0.tgz", "https://r/@a/b/-/b-1.0.0.tgz"),
         ("https://elsewhere.example/a/-/a-1.0.0.tgz", "https://elsewhere.example/a/-/a-1.0.0.tgz"),

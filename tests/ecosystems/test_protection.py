@@ -34,6 +34,7 @@ from pipeline.ecosystems.protection import (
         ".yarn/releases/yarn-4.12.0.cjs",
         "web/.yarn/releases/yarn-4.12.0.cjs",
         "patches/react+18.0.0.patch",
+        "webapp/patches/react+18.0.0.patch",
     ],
 )
 def test_files_that_an_install_needs_are_protected(path: str) -> None:

@@ -113,10 +113,19 @@ def test_a_wrapper_without_a_file_always_includes_it() -> None:
     assert Wrapper(program="a", package="a", command="a").includes("", "")
 
 
-@pytest.mark.parametrize(("files", "starts"), [(["src/a.e2e.ts"], True), (["src/a.spec.ts"], False), ([], False)])
+@pytest.mark.parametrize(
+    ("files", "starts"),
+    [
+        (["src/a.e2e.ts"], True),
+        (["src/test/basic/e2e.ts"], True),
+        (["src/a.spec.ts", "e2e/a.spec.ts"], False),
+        ([], False),
+    ],
+)
 def test_a_wrapper_starts_a_browser_for_some_tests(files: list[str], starts: bool) -> None:
-    wrapper = Wrapper(program="stencil", package="@stencil/core", command="test", browsed=r"\.e2e\.tsx?$")
-    assert wrapper.starts_browser(files) is starts
+    """Stencil tells them by the names of their files."""
+    (stencil,) = (wrapper for wrapper in runner("jest").wrapper if wrapper.program == "stencil")
+    assert stencil.starts_browser(files) is starts
     assert not Wrapper(program="a", package="a", command="a").starts_browser(files)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from pipeline.execution.scope import files, is_test, related, touched
+from pipeline.execution.scope import files, is_test, named_like, related, touched
 
 
 def patch(*paths: str) -> str:
@@ -127,6 +127,7 @@ BUTTON = {"src/Button/__tests__/Button-test.js", "src/Button/__tests__/Button-ki
 HOOKS = ("src/hooks/useId.ts", "src/hooks/useField.ts", "src/hooks/__tests__/useId.test.ts")
 #: tests in a tree that mirrors the folders of the sources, as Jest runs it
 APART = ("packages/react/__tests__/src/Loader/index.js", "packages/react/__tests__/src/Menu/index.js")
+QUALIFIED = ("src/Drawer.ts", "src/Drawer.test.floating-components.ts", "src/Menu.spec.browser.ts", "src/Tabs.test.ts")
 PACKAGE = ("packages/dialog/src/dialog.test.tsx", "packages/dialog/src/focus.test.tsx", "packages/dialog/src/utils.ts")
 
 
@@ -145,6 +146,7 @@ PACKAGE = ("packages/dialog/src/dialog.test.tsx", "packages/dialog/src/focus.tes
         ("src/a/b/c/deep.js", set()),
         ("packages/react/src/Loader/index.tsx", {APART[0]}),
         ("top.js", set()),
+        ("src/Drawer.ts", {QUALIFIED[1]}),
         ("src/Button/stories/Simple.js", set()),
         ("src/Button/Button.stories.tsx", set()),
         ("src/Menu/Menu.test.tsx", set()),
@@ -154,7 +156,23 @@ PACKAGE = ("packages/dialog/src/dialog.test.tsx", "packages/dialog/src/focus.tes
 )
 def test_the_tests_that_are_related_to_a_changed_source(changed: str, expected: set[str]) -> None:
     """Those of its component; if a folder belongs to no component, those with a similar name."""
-    assert related((*COMPONENTS, *HOOKS, *PACKAGE, *APART), [changed]) == expected
+    assert related((*COMPONENTS, *HOOKS, *QUALIFIED, *PACKAGE, *APART), [changed]) == expected
+
+
+@pytest.mark.rule("scope")
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        (QUALIFIED[1], "Drawer"),
+        (QUALIFIED[2], "Menu"),
+        ("src/speed-test.service.ts", ""),
+        ("src/a.test.helpers.ts", ""),
+    ],
+)
+def test_what_follows_the_word_test_may_tell_kinds_apart(path: str, name: str) -> None:
+    """Such tests were not run with the sources that they test, and no base without them was found to be sick."""
+    assert is_test(path) is bool(name)
+    assert not name or named_like(path) == name
 
 
 @pytest.mark.rule("scope")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pipeline.build.infer import documents, makefiles, scripts, services, shell, uses
 from pipeline.build.infer.services import Job, Reader, Step, azure, circle, github, gitlab, travis
-from pipeline.build.infer.tree import Tree, table
+from pipeline.build.infer.tree import Tree, above, table
 
 READERS: Mapping[str, Reader] = {
     "github": github.read,
@@ -59,17 +59,19 @@ def _without_make(tree: Tree, steps: Sequence[Step]) -> Iterator[Step]:
             yield step
 
 
-def testing(tree: Tree) -> list[Step]:
-    """The test commands of the jobs that test, those of unit tests first."""
-    steps = {(step.text, step.folder): step for _, job in _testing(tree) for step in job.steps if tests(tree, step)}
+def testing(tree: Tree, files: Sequence[str] = ()) -> list[Step]:
+    """The test commands of the jobs that test, those of unit tests first, and of these, those of the package of these
+    test files."""
+    found = _testing(tree, files)
+    steps = {(step.text, step.folder): step for _, job in found for step in job.steps if tests(tree, step)}
     others = re.compile(table("ci.toml")["jobs"]["other_tests"])
     return sorted(filter(_known, steps.values()), key=lambda step: bool(others.search(step.text)))
 
 
-def before_tests(tree: Tree) -> list[Step]:
-    """The commands before the tests of the first job that tests, with those of the jobs that it needs. Installs, checks
-    and what has no effect on files are left out."""
-    for file, job in _testing(tree):
+def before_tests(tree: Tree, files: Sequence[str] = ()) -> list[Step]:
+    """The commands before the tests of the first job that tests, preferably the package of these test files, with those
+    of the jobs that it needs. Installs, checks and what has no effect on files are left out."""
+    for file, job in _testing(tree, files):
         index = next((index for index, step in enumerate(job.steps) if tests(tree, step)), len(job.steps))
         steps = [*(step for name in _needed(file, job) for step in _named(file, name)), *job.steps[:index]]
         if found := [step for step in steps if makes(step) and not tests(tree, step) and _known(step)]:
@@ -105,17 +107,31 @@ def _starts_runner(tree: Tree, step: Step) -> bool:
     return any(True for call in calls for _ in uses.started(call))
 
 
-def _testing(tree: Tree) -> list[tuple[File, Job]]:
-    """The jobs that test; those in which a package manager does come before those that may test a server."""
+def _testing(tree: Tree, files: Sequence[str]) -> list[tuple[File, Job]]:
+    """The jobs that test: first those that test the package of these files, and last those in which no package manager
+    does, since they may test a server."""
     found = [
         (file, job)
         for file in configurations(tree)
         for job in file.jobs
         if not is_other(file.path, job.name) and any(tests(tree, step) for step in job.steps)
     ]
-    return sorted(
-        found, key=lambda pair: not any(_CALLS.match(step.text) and tests(tree, step) for step in pair[1].steps)
-    )
+    about = _about(tree, files)
+
+    def order(pair: tuple[File, Job]) -> tuple[bool, bool]:
+        own = [step for step in pair[1].steps if tests(tree, step)]
+        return not any(map(about, own)), not any(_CALLS.match(step.text) for step in own)
+
+    return sorted(found, key=order)
+
+
+def _about(tree: Tree, files: Sequence[str]) -> Callable[[Step], bool]:
+    """Whether a step runs in the package of these files, or names its folder or name; never for the root."""
+    package = next((folder for file in files[:1] for folder in above(file) if tree.is_package(folder)), "")
+    manifest = tree.manifest(package) if package else None
+    words = [re.escape(word) for word in (package, manifest.text("name") if manifest else "") if word]
+    named = re.compile(rf"(?<![\w@-])(?:{'|'.join(words)})(?![\w-])")
+    return lambda step: bool(package) and (step.folder == package or bool(named.search(step.text)))
 
 
 def _needed(file: File, job: Job) -> list[str]:

@@ -32,7 +32,7 @@ def find(tree: Tree, manifest: Manifest, node: str, date: str, fixed: dict[str, 
     version = fixed.get("manager_version") or _version(tree, manifest, manager, lock, node)
     release = _release(tree, manager)
     release = release if release and release[1] == version.value else None
-    row = manager.install_for(version.value, lock=bool(lock), release=bool(release))
+    row = manager.install_for(version.value or manager.with_node(node), lock=bool(lock), release=bool(release))
     if row is None:
         raise Unsupported("environment_failed", f"no exact install is known for {manager.name} {version.value}")
     fill = {"{release}": release[0] if release else "", "{date}": versions.published_by(date[:10])}
@@ -42,13 +42,14 @@ def find(tree: Tree, manifest: Manifest, node: str, date: str, fixed: dict[str, 
 
 def _manager(tree: Tree, manifest: Manifest) -> Found:
     known = "|".join(map(re.escape, all_managers()))
-    for name, text in (("packageManager", manifest.text("packageManager")), ("devEngines", _development(manifest))):
+    locks = {name: lock for name, manager in all_managers().items() if (lock := manager.lock_of(tree.paths))}
+    for field, text in (("packageManager", manifest.text("packageManager")), ("devEngines", _development(manifest))):
         if match := re.match(rf"({known})\b", text):
-            return Found(match[1], f"package.json: {name}")
-    for manager in all_managers().values():
-        if lock := manager.lock_of(tree.paths):
-            return Found(manager.name, lock)
-    return Found(without_lock().name, "no lock file")
+            if match[1] in locks or len(locks) != 1:
+                return Found(match[1], f"package.json: {field}")
+            break  # Corepack may have added the field: only another manager's lock file pins the dependencies
+    name, lock = next(iter(locks.items()), (without_lock().name, "no lock file"))
+    return Found(name, lock)
 
 
 def _development(manifest: Manifest) -> str:
@@ -69,8 +70,10 @@ def _version(tree: Tree, manifest: Manifest, manager: Manager, lock: str, node: 
         return Found(release[1], f"{release[0]}: its name")
     by_lock = _by_lock(manager, lock, tree.text(lock), node)
     wanted = manifest.table("engines").get(manager.name, "")
-    if versions.exact(wanted).count(".") == 2 and not versions.satisfies(versions.full(by_lock.value), wanted):
-        return Found(versions.exact(wanted), f"package.json: engines.{manager.name}")
+    exact = versions.exact(wanted)
+    is_other = exact.count(".") == 2 and not versions.satisfies(versions.full(by_lock.value), wanted)
+    if is_other and manager.install_for(exact, lock=bool(lock), release=False):
+        return Found(exact, f"package.json: engines.{manager.name}")
     return by_lock
 
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from pipeline.build.infer import manager, place, workspaces
 from pipeline.build.infer.manager import Installation
 from pipeline.build.infer.tree import Found, Manifest, Tree, Unsupported, above, below
+from pipeline.core.patches import is_runnable
 from pipeline.core.records import Nested
 from pipeline.ecosystems.manager_folder import all_managers
-from pipeline.execution.scope import is_test
 
 
 def home(tree: Tree, files: Sequence[str]) -> str:
@@ -46,7 +46,7 @@ def only(root: Installation, folder: str) -> Installation:
 def _nearest(tree: Tree, files: Sequence[str], named: dict[str, str]) -> Iterator[str]:
     """The nearest such folder above each of these tests, without tests of other tools; empty for none."""
     for file in files:
-        if is_test(file) and not place.tool_of(tree, file):
+        if is_runnable(file) and not place.tool_of(tree, file):
             yield next((folder for folder in above(file) if workspaces.nested(tree, folder, named)), "")
 
 

@@ -54,7 +54,7 @@ def _of_packages(tree: Tree, manifest: Manifest, tests: Sequence[str], fixed: di
         raise Unsupported("runner_unsupported", _nothing(manifest))
     folders = Counter(use.folder for use in nearest)
     root = next(iter(known("")), None)
-    if root and (len(folders) > 1 or _covers(tree, root, nearest[0])):
+    if root and (len(folders) > 1 and _may_run(tree, root, nearest) or _covers(tree, root, nearest[0])):
         return root, "the root runs the packages' tests"
     folder = min(folders, key=lambda path: (-folders[path], path))
     left_out = f"; those of {', '.join(sorted(set(folders) - {folder}))} are left out" if len(folders) > 1 else ""
@@ -73,23 +73,28 @@ def alternatives(tree: Tree, manifest: Manifest, files: Sequence[str]) -> Iterat
     for folder in homes:
         found = [*uses.of_package(tree, folder, imported, tests), *uses.of_scripts(tree, folder, tests)]
         yield from found
-        yield from (use._replace(folder=below) for use in found if (below := _configured(tree, use, tests)))
+        yield from (use._replace(folder=below) for use in found if (below := _configured_below(tree, use, tests)))
     for folder in homes:
         yield from uses.of_end_to_end(tree, folder, tests)
 
 
 def _configured(tree: Tree, use: Use, tests: Sequence[str]) -> str:
+    """The folder below that of a use in which its runner is configured for most of these tests; empty if there is none,
+    or if the configuration in the use's own folder counts: it does, unless the tests belong to a project that it does
+    not cover."""
+    found, tested = _configured_below(tree, use, tests), angular.project(tree, tests)
+    is_project = tested is not None and (tested.folder, tested.runner) == (found, use.runner)
+    return "" if _configures(tree, use) and not (is_project and not _aggregates(tree, use)) else found
+
+
+def _configured_below(tree: Tree, use: Use, tests: Sequence[str]) -> str:
     """The folder below that of a use in which its runner is configured for most of these tests, the nearest above them;
-    empty if there is none, or if the configuration in the use's own folder counts: it does, unless the tests belong to
-    a project that it does not cover."""
-    spec, tested = runner(use.runner), angular.project(tree, tests)
+    empty if there is none."""
+    spec = runner(use.runner)
     homes = {folder for folder, name in map(posixpath.split, tree.paths) if re.search(spec.configuration, name)}
     nearest = Counter(next((folder for folder in above(test) if folder in homes), "") for test in tests)
     found = max(nearest, key=lambda folder: (nearest[folder], folder), default="")
-    is_project = tested is not None and (tested.folder, tested.runner) == (found, use.runner)
-    counts = _configures(tree, use) and not (is_project and not _aggregates(tree, use))
-    is_below = found != use.folder and use.folder in ("", *above(found))
-    return found if is_below and not counts and not use.wrapper else ""
+    return found if found != use.folder and use.folder in ("", *above(found)) and not use.wrapper else ""
 
 
 def _named(tree: Tree, tests: Sequence[str]) -> frozenset[str]:
@@ -131,7 +136,8 @@ def tool_of(tree: Tree, file: str) -> dict[str, Any]:
 
 def _belongs(tree: Tree, file: str, row: dict[str, Any]) -> bool:
     by_name = "files" in row and re.search(row["files"], file) and _is_used(tree, file, row.get("package", ""))
-    by_import = "imports" in row and re.search(row["imports"], tree.text(file))
+    others = any(_is_used(tree, file, package) for package in row.get("unless", ()))
+    by_import = "imports" in row and re.search(row["imports"], tree.text(file)) and not others
     return bool(by_name or by_import or "targets" in row and _is_target(tree, file, row))
 
 
@@ -251,12 +257,20 @@ def _nothing(manifest: Manifest) -> str:
     return f"package.json names none of: {', '.join(all_runners())}{script_note}{calls}"
 
 
+def _may_run(tree: Tree, root: Use, uses_below: Sequence[Use]) -> bool:
+    """Whether the root may run the tests of several packages: it calls or configures its runner, or all packages use
+    this runner."""
+    return bool(root.call.program) or _configures(tree, root) or {use.runner for use in uses_below} == {root.runner}
+
+
 def _covers(tree: Tree, root: Use, use: Use) -> bool:
-    """Whether the root runs the tests of a package: its configuration covers several packages, or a script of the root
-    calls the runner and the root configures it, while the package only depends on it."""
+    """Whether the root runs the tests of a package: its configuration covers several packages, unless only the package
+    calls the runner and configures it; or a script of the root calls the runner and the root configures it, while the
+    package only depends on it."""
+    calls_itself = bool(use.call.program) and _configures(tree, use) and not root.call.program
     only_depends = not use.call.program and not _configures(tree, use)
     by_root = only_depends and bool(root.call.program) and _configures(tree, root)
-    return root.runner == use.runner and (_aggregates(tree, root) or by_root)
+    return root.runner == use.runner and (_aggregates(tree, root) and not calls_itself or by_root)
 
 
 def _configures(tree: Tree, use: Use) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from pipeline.build.infer import angular, place, uses
+from pipeline.build.infer import angular, place, sources, uses
 from pipeline.build.infer.tree import Found, Manifest, Tree
 from pipeline.build.infer.uses import Use
 from pipeline.build.infer.words import is_unknown
@@ -127,7 +127,7 @@ def _projects(tree: Tree, use: Use, spec: Spec, configuration: str, kept: Sequen
     """The words of a call without projects for missing browsers; if it chooses no others, with those that remain."""
     if spec.projects is None:
         return tuple(kept)
-    text = tree.text(posixpath.normpath(posixpath.join(use.folder, configuration)))
+    text = sources.without_remarks(tree.text(posixpath.normpath(posixpath.join(use.folder, configuration))))
     kept = spec.projects.without(kept, text)
     chooses = any(word.startswith(spec.projects.word.partition("=")[0]) for word in kept)
     return (*kept, *(() if chooses else spec.projects.words(text)))

@@ -16,6 +16,8 @@ from pipeline.ecosystems import locks
 from pipeline.ecosystems.manager_folder import all_managers
 from pipeline.ecosystems.runner_folder import Runner, Wrapper, all_runners
 
+#: a word that names files
+_PATH = re.compile(r"[/.*]")
 #: how a call that runs in another folder fits to tests (`_fit`)
 _ELSEWHERE = 4
 
@@ -42,6 +44,8 @@ def of_package(tree: Tree, folder: str, runners: Collection[str], tests: Sequenc
     if "node" in runners:
         found.append(Use(folder, "node", "the tests import node:test"))
     called = {use.runner for use in found if use.call.program}
+    if uncalled := {*runners} - called:  # only scripts for a served application may call a runner that tests import
+        found += [use for use in of_end_to_end(tree, folder, tests) if use.runner in uncalled]
     frameworks = {name for name, runner in all_runners().items() if _is_framework(tree, folder, manifest, runner)}
     wanted = {*runners} - (frameworks - called) | _with_snapshots(tree, tests)
     return sorted(found, key=lambda use: (use.runner not in wanted, not _of_project(use), _fit(use, folder, tests)))
@@ -69,16 +73,18 @@ def arguments(use: Use) -> tuple[tuple[str, ...], tuple[str, ...]]:
     spec = all_runners()[use.runner]
     kept: list[str] = []
     tests: list[str] = []
-    words = iter(use.call.words)
+    words, is_option = iter(use.call.words), False
     for word in words:
-        name = word.partition("=")[0]
+        name, may_be_value, is_option = word.partition("=")[0], is_option, False
         if word in spec.flags or ("=" in word and name in spec.keep):
             kept.append(word)
         elif word in spec.keep:
             kept += [word, *([value] if (value := next(words, None)) else [])]
         elif word in CONFIGURING:
             next(words, None)
-        elif not word.startswith("-"):
+        elif word.startswith("-"):
+            is_option = "=" not in word
+        elif not may_be_value or _PATH.search(word):
             tests.append(word)
     return tuple(kept), tuple(word for word in tests if not is_unknown(word)) if spec.positional else ()
 
@@ -94,7 +100,7 @@ def _fit(use: Use, home: str, tests: Sequence[str]) -> int:
     folder."""
     if not use.call.program:
         return 3
-    named = [word for word in arguments(use)[1] if re.search(r"[/.*]", word)]
+    named = [word for word in arguments(use)[1] if _PATH.search(word)]
     if not named or not tests or any(map(is_unknown, use.call.words)):
         if not tests or not use.folder or use.folder == home:
             return 1

@@ -25,6 +25,10 @@ _LAUNCHERS = frozenset({
     "npm", "npx", "yarn", "pnpm", "pnpx", "bun", "bunx", "exec", "run", "dlx",
     "env", "cross-env", "cross-env-shell", "env-cmd", "dotenv", "time",
 })  # fmt: skip
+#: their options that take a value: of packages and folders
+_WITH_VALUE = frozenset({
+    "--filter", "-F", "--workspace", "--prefix", "-C", "--dir", "--cwd", "--scope", "--package", "-p",
+})  # fmt: skip
 _DEFAULT = re.compile(r"\$\{\w+:?-([^${}]*)\}")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
@@ -81,8 +85,11 @@ def _known(text: str) -> str:
 def launched(words: Sequence[str]) -> list[str]:
     """The words of a command from the program that it finally starts: without leading variables, programs that only
     start others (`npx`, `cross-env`), and their options."""
-    is_before = (word.startswith("-") or program(word) in _LAUNCHERS or is_assignment(word) for word in words)
-    return list(words[next((index for index, before in enumerate(is_before) if not before), len(words)) :])
+    for index, (before, word) in enumerate(zip(("", *words), words, strict=False)):
+        is_option = word.startswith("-") or before in _WITH_VALUE
+        if not (is_option or program(word) in _LAUNCHERS or is_assignment(word)):
+            return list(words[index:])
+    return []
 
 
 def is_closed(text: str) -> bool:

@@ -209,6 +209,20 @@ def test_jobs_of_other_languages_come_last() -> None:
     assert [step.text for step in jobs.testing(of(files))] == ["CI=1 yarn test", "tox test"]
 
 
+@pytest.mark.parametrize("tested", ["npx nx test menu", "cd packages/menu && yarn jest", "yarn workspace menu test"])
+def test_the_job_that_tests_the_package_comes_first(tested: str) -> None:
+    """The steps of the first job in the order of paths made nothing that the tests of another package need."""
+    files = {
+        ".github/workflows/a.yml": "jobs: {unit: {steps: [{run: yarn icons}, {run: yarn workspace menubar test}]}}",
+        ".github/workflows/b.yml": f"jobs: {{unit: {{steps: [{{run: yarn texts}}, {{run: {tested}}}]}}}}",
+        "package.json": "{}",
+        "packages/menu/package.json": json.dumps({"name": "menu", "scripts": {"test": "jest"}}),
+    }
+    made = of(files)
+    found = [[step.text for step in jobs.before_tests(made, tests)] for tests in (["packages/menu/a.test.ts"], [])]
+    assert found == [["yarn texts"], ["yarn icons"]]
+
+
 @pytest.mark.parametrize(
     ("command", "is_test"),
     [
@@ -217,6 +231,10 @@ def test_jobs_of_other_languages_come_last() -> None:
         ("npm run compile-tests", False),
         ("tsc -p tsconfig.test.json", False),
         ("md5sum lib/test-requirements.txt", False),
+        ("npx nx-cloud start-ci-run --stop-agents-after=test", False),
+        ("mkdir -p test-results", False),
+        ("yarn workspace test-utils build", False),
+        ("npx nx run-many -t test", True),
         ("yarn ci:test", True),
         ("npm run unit-test", True),
         ("node_modules/.bin/jest", True),

@@ -59,6 +59,23 @@ def test_a_named_manager_takes_precedence_over_lock_files(named: str, manager: s
 
 
 @pytest.mark.parametrize(
+    ("named", "locks", "manager", "version"),
+    [
+        ("yarn@4.10.3", {"package-lock.json": '{\n  "lockfileVersion": 3\n}'}, "npm", "10"),
+        ("npm@10.2.0", {"yarn.lock": YARN_1, "package-lock.json": ""}, "npm", "10.2.0"),
+        ("npm@10.2.0", {"yarn.lock": YARN_1}, "yarn", "1.22.22"),
+        ("npm@10.2.0", {"yarn.lock": YARN_1, "pnpm-lock.yaml": "lockfileVersion: '9.0'\n"}, "npm", "10.2.0"),
+    ],
+)
+def test_the_only_lock_file_takes_precedence_over_a_named_manager_without_one(
+    named: str, locks: dict[str, str], manager: str, version: str
+) -> None:
+    """Corepack adds the name of the manager that someone happened to use; candidates were rejected as unpinned."""
+    found = read(of({"package.json": package(packageManager=named, devDependencies={"jest": "^29"}), **locks}))
+    assert (found.manager, found.manager_version) == (manager, version)
+
+
+@pytest.mark.parametrize(
     ("fields", "version", "evidence"),
     [
         ({"volta": {"yarn": "1.19.0"}}, "1.19.0", "package.json: volta.yarn"),
@@ -86,6 +103,14 @@ def test_a_yarn_release_in_the_repository_is_run() -> None:
     assert found.install == ("node", RELEASE, "install", "--immutable")
     del files[RELEASE]
     assert read(tree(files)).install == ("yarn", "install", "--immutable")
+
+
+@pytest.mark.parametrize(("engine", "version"), [("5.6.0", "6"), ("5.7.1", "5.7.1"), ("6.4.1", "6.4.1")])
+def test_a_version_without_an_exact_install_is_replaced(engine: str, version: str) -> None:
+    """npm 5.6 has no `npm ci`, and printed its usage."""
+    made = {"package-lock.json": '{"lockfileVersion": 1}', ".nvmrc": "8.9.4"}
+    found = read(tree(made, engines={"node": "8.9.4", "npm": engine}))
+    assert (found.manager_version, found.install[:2]) == (version, ("npm", "ci"))
 
 
 @pytest.mark.trap("install-failure-hidden")

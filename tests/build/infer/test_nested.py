@@ -62,6 +62,12 @@ def test_a_test_recognized_by_its_folder_counts() -> None:
     ] == ["packages/menu"]
 
 
+@pytest.mark.parametrize("test", ["packages/menu/test/a11y/menu.e2e.ts", "packages/menu/test/a11y/keys.js"])
+def test_a_test_deep_in_a_folder_of_tests_counts(test: str) -> None:
+    """Nothing was installed for a test whose own name does not end in `test` or `spec`."""
+    assert [nested.folder for nested in read(tree(OWN, **BARE), test).nested] == ["packages/menu"]
+
+
 def test_tests_that_are_not_run_need_no_install() -> None:
     """Tests of another tool, tests of an excluded package, and files that are no tests."""
     others = {path.replace("menu", "tabs"): text for path, text in OWN.items()}

@@ -435,3 +435,26 @@ def test_a_runner_that_a_script_calls_runs_where_the_script_calls_it() -> None:
     assert read(made, "libs/ui/src/menu.spec.ts").folder == ""
     folders = [use.folder for use in place.alternatives(made, made.root(), ["libs/ui/src/menu.spec.ts"])]
     assert "libs/ui" in folders
+
+
+def test_another_place_is_the_configuration_below_one_that_counts() -> None:
+    """No script calls Jest. The root's projects leave the package out, or are right only in the package's folder."""
+    files = {
+        "jest.config.ts": "export default { projects: [...getJestProjects()] };\n",
+        "packages/menu/package.json": package(name="menu"),
+        "packages/menu/jest.config.js": "module.exports = { preset: '../../jest.preset.js' };\n",
+    }
+    made = tree(files, workspaces=["packages/*"], scripts={"test": "nx affected"}, devDependencies={"jest": "^29"})
+    folders = [use.folder for use in place.alternatives(made, made.root(), ["packages/menu/src/menu.test.ts"])]
+    assert folders[0] == "" and "packages/menu" in folders
+
+
+def test_a_runner_that_tests_import_is_called_as_the_only_script_that_calls_it_does() -> None:
+    """It was called without its configuration, which starts the server."""
+    scripts = {"test": "vitest run", "test:e2e:demo": "playwright test --config e2e/demo.config.ts"}
+    made = tree(
+        {"e2e/demo.spec.ts": "import { test } from '@playwright/test';", "e2e/demo.config.ts": ""},
+        scripts=scripts, devDependencies={"vitest": "^2", "@playwright/test": "^1"},
+    )  # fmt: skip
+    found = read(made, "e2e/demo.spec.ts")
+    assert (found.runner, found.configuration) == ("playwright", "e2e/demo.config.ts")

@@ -145,9 +145,9 @@ def test_the_runner_of_node_is_node() -> None:
 
 
 def test_web_test_runner_gets_files_and_our_configuration() -> None:
-    """A script may pass a configuration, which is no test. Web Test Runner refuses `--playwright` beside our
-    browsers."""
-    script = "wtr --config wtr-unit.config.mjs 'src/**/*.test.js' --node-resolve --coverage --playwright"
+    """A script may pass a configuration or the name of a group, which are no tests. Web Test Runner refuses
+    `--playwright` beside our browsers."""
+    script = "wtr --config wtr-unit.config.mjs 'src/**/*.test.js' --node-resolve --coverage --playwright --group unit"
     found = read(
         tree(
             {"wtr-unit.config.mjs": "", "web-test-runner.config.js": ""},
@@ -260,11 +260,25 @@ def test_a_root_that_tests_its_packages_is_run(root: dict[str, Any], files: dict
     assert (found.folder, found.evidence["folder"]) == ("", "the root runs the packages' tests")
 
 
+@pytest.mark.parametrize(
+    ("script", "configured", "folder"),
+    [("turbo run test", True, "packages/menu"), ("jest", True, ""), ("turbo run test", False, "")],
+)
+def test_a_package_whose_own_script_tests_it_is_run_there(script: str, configured: bool, folder: str) -> None:
+    """Its configuration depends on the working directory, and no script starts the runner at the root."""
+    files = {"jest.config.js": "module.exports = { projects: ['<rootDir>/packages/*'] }\n"}
+    own = {"packages/menu/jest.config.js": "module.exports = {}\n"} if configured else {}
+    menu = JEST | {"scripts": {"test": "jest"}}
+    assert read(monorepo(JEST | {"scripts": {"test": script}}, files | own, menu=menu), MENU).folder == folder
+
+
 def test_tests_of_several_packages_run_from_the_root() -> None:
     """The root if it has a runner, otherwise the package with most of them; the log names packages whose tests are left
     out."""
     both = {"menu": JEST, "tabs": JEST}
     assert read(monorepo(JEST, **both), MENU, TABS).folder == ""
+    mixed = {"menu": VITEST, "tabs": {"devDependencies": {"mocha": "^10"}}}
+    assert read(monorepo(JEST, **mixed), MENU, TABS).runner != "jest", "nothing calls or configures the root's"
     found = read(monorepo({}, **both), MENU, "packages/tabs/a.test.ts", TABS)
     assert found.folder == "packages/tabs"
     assert found.evidence["folder"].endswith("those of packages/menu are left out")
@@ -317,9 +331,40 @@ def test_tests_of_other_tools_are_refused() -> None:
     by_framework = tree({"tests/menu-test.js": "import { setupRenderingTest } from 'ember-qunit';"})
     with pytest.raises(Unsupported, match=r"another tool: tests/menu-test.js \(Ember:"):
         read(by_framework, "tests/menu-test.js")
+    by_name = tree({"packages/menu/tests/link-to-test.js": "import 'internal-test-helpers';"},
+                   devDependencies={"mocha": "^10", "ember-cli": "^4"})  # fmt: skip
+    with pytest.raises(Unsupported, match=r"another tool: packages/menu/tests/link-to-test.js \(Ember:"):
+        read(by_name, "packages/menu/tests/link-to-test.js")
+    assert read(by_name, "node-tests/blueprints/menu-test.js").runner == "mocha"
+    driven = tree({"test/specs/menu.spec.js": "it('a', async () => { await browser.url('test/menu.html'); });"})
+    with pytest.raises(Unsupported, match=r"another tool: test/specs/menu.spec.js \(WebdriverIO:"):
+        read(driven, "test/specs/menu.spec.js")
     by_import = tree({"e2e/modal.e2e-spec.ts": "import {Key} from 'protractor';"})
     with pytest.raises(Unsupported, match=r"another tool: e2e/modal.e2e-spec.ts \(Protractor:"):
         read(by_import, "e2e/modal.e2e-spec.ts")
+
+
+def test_tests_of_testcafe_are_refused_by_their_fixtures() -> None:
+    """Such a test imports nothing, and the root's Jest found no tests in it; Lit's fixtures are called in tests."""
+    text = "fixture.disablePageReloads`Accessibility`.page(url);\n"
+    made = tree({"e2e/tests/menu.ts": text, "test/menu.test.js": "it('a', async () => {\n  fixture(html`<x-a>`);\n});"})
+    with pytest.raises(Unsupported, match=r"another tool: e2e/tests/menu.ts \(TestCafe:"):
+        read(made, "e2e/tests/menu.ts")
+    assert read(made, "test/menu.test.js").runner == "jest"
+
+
+@pytest.mark.parametrize("text", ["import { module, test } from 'qunit';", "QUnit.module('menu');\nQUnit.test('a', f)"])
+def test_tests_of_qunit_are_refused_unless_karma_runs_them(text: str) -> None:
+    """Mocha or Jest, which other tests of the repository need, found no tests in them."""
+    made = tree({"test/menu.js": text}, devDependencies={"mocha": "^10"})
+    with pytest.raises(Unsupported, match=r"another tool: test/menu.js \(QUnit:"):
+        read(made, "test/menu.js")
+    packages = {"karma": "^6", "mocha": "^10"}
+    configured = {"test/menu.js": text, "karma.conf.js": ""}
+    assert (
+        read(tree(configured, devDependencies=packages, scripts={"test": "karma start"}), "test/menu.js").runner
+        == "karma"
+    )
 
 
 TARGETS = {"src/button/BUILD.bazel": "", "scripts/run-tests.js": "execute('bazel', ['test', '//src/button'])"}
@@ -410,12 +455,19 @@ export default defineConfig({
         (CONFIGURED, "playwright test --project=dark --project firefox", ["--project=dark"]),
         (CONFIGURED, "playwright test --project dark", ["--project", "dark"]),
         (CONFIGURED.replace("firefox", "edge").replace("Firefox", "Chrome").replace("iPhone", "Pixel"), "x", []),
+        (
+            CONFIGURED.replace("  ],", "    // { name: 'Mobile Chrome', use: { ...devices['Pixel 5'] } },\n  ],"),
+            "playwright test",
+            ["--project=chromium", "--project=dark"],
+        ),
+        ("projects: [{ name: 'chromium' }, /* { name: 'webkit' } */]", "playwright test", []),
         ("export default { name: 'webkit' };", "playwright test", []),
         ("", "playwright test", []),
     ],
 )
 def test_projects_for_missing_browsers_are_left_out(text: str, script: str, words: list[str]) -> None:
-    """They would fail with the fix, too, and gold would be rejected."""
+    """They would fail with the fix, too, and gold would be rejected. Those in comments, as in Playwright's template, do
+    not exist."""
     asked = {"devDependencies": {"@playwright/test": "1.50.0"}, "scripts": {"test": script}}
     found = read(tree({"playwright.config.ts": text}, **asked))
     assert [word for word in found.test if "project" in word or word in ("firefox", "dark")] == words

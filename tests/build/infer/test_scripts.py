@@ -195,6 +195,22 @@ def test_only_known_values_of_variables_are_kept(word: str, value: str | None) -
     assert launched([word, "jest"]) == ["jest"]
 
 
+@pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        ("pnpm --filter ui test:unit", "test:unit"),
+        ("npm --prefix ui run jest", "jest"),
+        ("npx -p jest jest -i", "jest"),
+        ("pnpm -r --filter=ui jest", "jest"),
+        ("npm run", None),
+        ("jest --filter ui", "jest"),
+    ],
+)
+def test_the_values_of_a_managers_options_are_no_programs(text: str, program: str | None) -> None:
+    """A package with a program of its name was taken for the repository's own test command."""
+    assert next(iter(launched(text.split())), None) == program
+
+
 def test_commands_are_split_and_quotes_are_kept() -> None:
     assert list(commands("A=1 a 'b c' && (d || e); f")) == [["A=1", "a", "b c"], ["d"], ["e"], ["f"]]
 

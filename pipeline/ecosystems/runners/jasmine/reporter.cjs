@@ -23,6 +23,10 @@ for (const name of Object.isFrozen(env) ? [] : ["it", "fit", "xit", "describe", 
   };
 }
 
+// all tests run
+if (env.configure) env.configure({ stopOnSpecFailure: false, failFast: false });
+else env.stopOnSpecFailure(false); // before version 3.3
+
 function failed(error) {
   console.error(error);
   const { id } = env.it(`${loading} can not be loaded`, () => Promise.reject(error));

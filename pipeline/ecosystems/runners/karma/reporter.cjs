@@ -35,6 +35,7 @@ const CHOOSERS = ["detectBrowsers", "parallel"];
 
 // tests run in a fixed order, and all of them run
 const JASMINE = { random: false, stopOnSpecFailure: false, failFast: false };
+const MOCHA = { bail: false };
 
 function flags(config) {
   const launchers = config.customLaunchers || {};
@@ -97,7 +98,10 @@ function ours(config, bundle) {
     }),
     reporters: ["dots", "a11y-bench"],
     browsers: ["A11yBench"],
-    client: Object.assign({}, client, { jasmine: Object.assign({}, client.jasmine, JASMINE) }),
+    client: Object.assign({}, client, {
+      jasmine: Object.assign({}, client.jasmine, JASMINE),
+      mocha: Object.assign({}, client.mocha, MOCHA),
+    }),
     captureTimeout: PATIENCE,
     browserNoActivityTimeout: PATIENCE,
     autoWatch: false,

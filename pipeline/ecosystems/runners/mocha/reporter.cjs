@@ -81,6 +81,12 @@ function reporting(Mocha) {
       for (const hook of (suite && suite[kind]) || []) hook.file = hook.file || realpathSync(name);
   }
 
+  // all tests run: before Mocha 6, no argument overrides a configuration that stops at the first failure
+  function unbail(suite) {
+    suite.bail(false);
+    suite.suites.forEach(unbail);
+  }
+
   const { loadFiles, loadFilesAsync } = Mocha.prototype;
 
   Mocha.prototype.loadFiles = function (done) {
@@ -112,6 +118,7 @@ function reporting(Mocha) {
       const report = process.env.TEST_REPORT;
       const tests = [];
       const root = runner.suite;
+      unbail(root);
       const { addSuite } = root;
       root.addSuite = function (group) {
         const hook = runner.currentRunnable; // none yet for groups that Mocha's `delay` waits for

@@ -124,7 +124,7 @@ export default {
   ...(typescript && { plugins: [...(own.plugins || []), typed] }),
   browsers: [inOurs(launcher)],
   reporters: [runner("@web/test-runner").defaultReporter({ reportTestProgress: false }), reporter],
-  testFramework: framework ? own.testFramework : { config: { timeout: TIMEOUT, ...config } },
+  testFramework: framework ? own.testFramework : { config: { timeout: TIMEOUT, ...config, bail: false } },
   browserStartTimeout: PATIENCE,
   testsStartTimeout: PATIENCE,
   testsFinishTimeout: PATIENCE,

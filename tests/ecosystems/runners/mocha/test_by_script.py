@@ -19,7 +19,7 @@ class Mocha {
   loadFiles() { this.files.forEach((file) => require((current = file))); }
   run(done) {
     const tests = [];
-    const root = { root: true, groups: [], addSuite(group) { this.groups.push(group); } };
+    const root = { root: true, groups: [], suites: [], bail() {}, addSuite(group) { this.groups.push(group); } };
     global.test = (title, body) => tests.push({ title, body, parent: root, file: current });
     global.delayed = (body) => { root.delayed = body; };
     global.hook = (body) => { root.hook = { body, parent: root, file: current }; };

@@ -1,1 +1,7 @@
-module.exports = (config) => config.set({ frameworks: ["jasmine"], files: ["test/*.test.js"], browsers: ["Chrome"] });
+module.exports = (config) =>
+  config.set({
+    frameworks: ["jasmine"],
+    files: ["test/*.test.js"],
+    browsers: ["Chrome"],
+    client: { jasmine: { stopOnSpecFailure: true, failFast: true } },
+  });

@@ -7,6 +7,7 @@ const here = process.env.PLAYWRIGHT_BROWSERS_PATH
 
 module.exports = defineConfig({
   testDir: "src",
+  maxFailures: 1,
   use: { launchOptions: here },
   projects: [{ name: "chromium", use: { browserName: "chromium" } }],
 });

@@ -1,1 +1,6 @@
-export default { files: "test/*.test.js", browsers: [], groups: [{ name: "others", files: "none/*.js" }] };
+export default {
+  files: "test/*.test.js",
+  browsers: [],
+  groups: [{ name: "others", files: "none/*.js" }],
+  testFramework: { config: { bail: true } },
+};
