@@ -73,6 +73,14 @@ INSTALL = [
     ),
     ("checksum-of-yarn", {}, "➤ YN0018: │ a@npm:1.0.0: The remote archive doesn't match the expected checksum"),
     ("yarn-plugins", {}, 'Internal Error: Cannot redefine settings "changesetBaseRefs"'),
+    # yarn 4.6.0
+    (
+        "yarn-plugins",
+        {},
+        "➤ YN0001: │ Error: Unexpected error occurred - .nvmrc not found\n"
+        "    at validateProject (/scratch/install/.yarn/plugins/@yarnpkg/plugin-check.cjs:1:171)\n"
+        "    at t.triggerHook (/usr/lib/yarn.js:149:3724)",
+    ),
     (
         "yarn-setting",
         {"setting": "httpsCaFilePath"},
