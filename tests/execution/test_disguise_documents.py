@@ -21,7 +21,11 @@ from pipeline.execution import command
 pytestmark = [pytest.mark.engine("npm"), pytest.mark.rule("test-aware")]
 
 LIBRARIES = ("jsdom@11.12.0", "jsdom@16.7.0", "jsdom@20.0.3", "jsdom@26.1.0", "happy-dom@15.11.7")
-RUNNERS = ("jest@26.6.3", "jest@29.7.0 jest-environment-jsdom@29.7.0")
+RUNNERS = (
+    "jest@26.6.3",
+    "jest@29.7.0 jest-environment-jsdom@29.7.0",
+    "jest@30.5.2 jest-environment-jsdom@30.5.2",
+)
 PAGE = """
 const { JSDOM, Window } = require("LIBRARY");
 const options = { pretendToBeVisual: true, url: "http://localhost/" };
