@@ -71,7 +71,7 @@ const spoken = (page) =>
     all
       .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest("[aria-hidden='true'], [inert]"))
       .map((one) => one.innerText.trim())
-      .filter((text) => WORD.test(text)),
+      .filter((text) => /\p{L}{2}/u.test(text)),
   );
 const isThanked = (page) => eventually(page, () => page.getByText(THANKS).first().isVisible());
 
