@@ -32,6 +32,8 @@ def main(runners: tuple[str, ...], names: tuple[str, ...], path: Path | None) ->
     """Try them all, and report the outcomes."""
     figures: list[Figure] = []
     for runner in runners or tuple(DIALECTS):
+        if names and not {*names} & {*cases("attack", runner), *cases("honest", runner)}:
+            continue
         with TemporaryDirectory(prefix="a11y-bench-attacks-") as folder:
             figures += of_runner(make(Path(folder), runner), names)
     report("Attacks", figures, path)

@@ -82,6 +82,20 @@ def test_a_request_that_timed_out_counts_at_its_worst(bench: Bench) -> None:
 
 
 @deployed
+@pytest.mark.trap("bought-fault")
+def test_a_text_that_is_not_unicode_is_refused_without_blaming_the_provider(
+    bench: Bench, experiment: Experiment
+) -> None:
+    """The proxy's own reader of JSON refuses it; the embedded one sends it with replacement characters."""
+    key, before = bench.key(experiment), len(bench.upstream.requests)
+    body = '{"model": "scripted", "messages": [{"role": "user", "content": "hello \\ud800"}]}'
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    answer = httpx.post(f"{bench.gateway.base_url}/chat/completions", content=body, headers=headers, timeout=30)
+    assert answer.status_code == 400, answer.text
+    assert len(bench.upstream.requests) == before and bench.gateway.given_up(experiment, key) == ""
+
+
+@deployed
 def test_keys_are_worthless_after_the_command(setting: Setting, experiment: Experiment) -> None:
     with opened(setting, "worthless") as (gateway, store):
         bench = Bench(gateway, setting.upstream, store, setting.log)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 import time
@@ -601,3 +602,19 @@ def test_a_sample_is_paid_for_once_even_if_its_answer_is_restarted(bench: Bench,
     statuses = [row.status for row in booked(bench, experiment)]
     assert statuses == ["ok", "ok", "cached", "ok", "cached", "ok"]
     assert len(bench.upstream.requests) - before == 4
+
+
+@pytest.mark.trap("bought-fault")
+def test_a_text_that_is_not_unicode_is_sent_with_replacement_characters(bench: Bench, experiment: Experiment) -> None:
+    """The provider's client did not send it, which became a 500 of the proxy."""
+    key = bench.key(experiment)
+    tool = {"name": "f", "parameters": {"type": "object", "properties": {"\udfff": {}}}}
+    messages = [{"role": "user", "content": "hello \ud800, \N{WHEELCHAIR SYMBOL}\N{GRINNING FACE}"}]
+    body = {"model": "scripted", "messages": messages, "tools": [{"type": "function", "function": tool}]}
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    url = f"{bench.gateway.base_url}/chat/completions"
+    answer = httpx.post(url, content=json.dumps(body), headers=headers, timeout=30)
+    assert answer.status_code == 200, answer.text
+    sent = bench.upstream.requests[-1].body
+    assert sent["messages"][0]["content"] == "hello \ufffd, \N{WHEELCHAIR SYMBOL}\N{GRINNING FACE}"
+    assert list(sent["tools"][0]["function"]["parameters"]["properties"]) == ["\ufffd"]
