@@ -5,6 +5,7 @@ sick base.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import chain, count, islice
 
@@ -110,12 +111,14 @@ class Search:
         hangs = end.reason == "timeout" and self.trial.health and not self.trial.health.loaded
         if self.trial.sick is None or end.stage != "run":
             raise end
-        is_sick = health.may_explain(self.trial.health, end.reason) or self._may_lack_files(end, situation)
-        if not (hangs or is_sick or self._may_run_others(end) or self._may_lack_patches(end, situation)):
+        case = self._case(self.trial.sick, situation)
+        is_sick = health.may_explain(self.trial.health, end.reason) or self._may_lack_files(end, case)
+        if not (hangs or is_sick or self._may_run_others(end) or _may_lack_patches(end, case)):
             raise end
         if not hangs and not (self.trial.health and self.trial.health.files):  # gold's log says what the base's cannot
             self.trial.sick = self.trial.sick._replace(log=end.log)
-        return self._hypothesized(end, self._case(self.trial.sick, situation), situation, attempt)
+            case = replace(case, log=end.log)
+        return self._hypothesized(end, case, situation, attempt)
 
     def _repaired(
         self, start: Repair, inferred: images.Recipe, situation: Situation, attempt: repair.Attempt
@@ -217,25 +220,25 @@ class Search:
             return False
         return before.files == 0 or (now.well and (now.loaded, now.passed) > (before.loaded, before.passed))
 
-    def _may_lack_files(self, end: Rejected, situation: Situation) -> bool:
+    def _may_lack_files(self, end: Rejected, case: Case) -> bool:
         """Whether files that the repository makes may explain why tests of the base fail although all files load: a
         browser runs tests whose bundle is missing, or gets pages without their scripts from a server."""
-        base, sick = self.trial.health, self.trial.sick
-        if base is None or sick is None or base.passed == base.tests or end.reason not in health.PARTLY:
+        base = self.trial.health
+        if base is None or base.passed == base.tests or end.reason not in health.PARTLY:
             return False
-        return self.trial.lacks_own(sick.log, sick.root) or self._case(sick, situation).is_served
-
-    def _may_lack_patches(self, end: Rejected, situation: Situation) -> bool:
-        """Whether the repository's patches of packages, which no install applies, may explain why the fix fixes nothing
-        although the base is well."""
-        sick = self.trial.sick
-        return sick is not None and end.reason in health.PARTLY and any(hypotheses.patched(self._case(sick, situation)))
+        return self.trial.lacks_own(case.log, case.root) or case.is_served
 
     def _may_run_others(self, end: Rejected) -> bool:
         """Whether the tests that pass may belong to another project: the runner does not name their files, and the fix
         changes none of them."""
         named = self.trial.sick is None or parser(self.trial.sick.state.environment.parser).names_files
         return end.reason == "no_fix_transition" and not named
+
+
+def _may_lack_patches(end: Rejected, case: Case) -> bool:
+    """Whether the repository's patches of packages, which no install applies, may explain why the fix fixes nothing
+    although the base is well."""
+    return end.reason in health.PARTLY and any(hypotheses.patched(case))
 
 
 def _tail(log: str) -> str:

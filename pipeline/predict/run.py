@@ -168,10 +168,15 @@ def view(store: Store, experiment: Experiment, wanted: Wanted) -> Run:
 
 
 def _origin(experiment: Experiment, about: RunRecord, folder: Path | None) -> str:
-    """The run that asked for the answers that the newest run shows, whether or not tests choose among them; empty if
-    all runs share them, or if it is of another experiment."""
+    """The run that asked for the newest run's answers, whether or not tests choose among them; empty if all runs share
+    them, or if it is of another experiment."""
     same = about.digest in (run_digest(experiment, chooses) for chooses in (False, True))
-    return about.origin or folder.name if folder and about.fresh and same else ""
+    return _asked_by(about, folder) if folder and same else ""
+
+
+def _asked_by(about: RunRecord, folder: Path) -> str:
+    """The run that asked for the answers of a fresh run; empty for any other."""
+    return about.origin or folder.name if about.fresh else ""
 
 
 def _described(experiment: Experiment, wanted: Wanted) -> dict[str, Any]:
@@ -208,7 +213,7 @@ def _run(store: Store, experiment: Experiment, folder: Path, dataset: tuple[Inst
     shown = about.instances
     instances = tuple(instance for instance in dataset if shown is None or instance.instance_id in shown)
     answers = store.answers(experiment.repository, "")
-    return Run(experiment, folder, about.digest, instances, answers, about.attempts, _origin(experiment, about, folder))
+    return Run(experiment, folder, about.digest, instances, answers, about.attempts, _asked_by(about, folder))
 
 
 def _folder(store: Store, experiment: Experiment) -> Path:

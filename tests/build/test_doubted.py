@@ -16,6 +16,18 @@ from pipeline.sandbox.images import Installed
 from pipeline.sandbox.installation import Installation
 from pipeline.sandbox.local.images import LocalImages
 
+
+@pytest.fixture
+def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Environments are made without the browser that they ask for."""
+    make = LocalImages.environment
+
+    def without_browser(images: LocalImages, spec: Installation, *more: Any) -> Installed:
+        return make(images, spec._replace(browser=""), *more)
+
+    monkeypatch.setattr(LocalImages, "environment", without_browser)
+
+
 #: two packages, whose tests are named relative to their folders; the root has the runner
 ROOT = MANIFEST.format('"jest": "file:./jest"').replace('"private"', '"workspaces": ["packages/*"], "private"')
 PACKAGE = '{{"name": "{}", "version": "1.0.0", "scripts": {{"test": "jest"}}}}\n'
@@ -109,16 +121,11 @@ process.exitCode = stats.exitCode;
 """
 
 
+@pytest.mark.usefixtures("no_browser")
 @pytest.mark.rule("base-is-well")
-def test_passing_tests_of_another_project_do_not_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_passing_tests_of_another_project_do_not_decide(tmp_path: Path) -> None:
     """Karma reports no file names. The tests of the project that `test` starts passed, so the base counted as
     healthy."""
-    make = LocalImages.environment
-
-    def without_browser(images: LocalImages, spec: Installation, *more: Any) -> Installed:
-        return make(images, spec._replace(browser=""), *more)
-
-    monkeypatch.setattr(LocalImages, "environment", without_browser)
     pull = Pull("qualified", "works | {src} | old\nnamed | {src} | new\n")
     scripts = '"scripts": {"test": "karma start icons/karma.conf.js", "test:src": "karma start src/karma.conf.js"}, '
     manifest = MANIFEST.format('"karma": "file:./karma"').replace('"scripts": ', scripts + '"other": ')
@@ -135,16 +142,11 @@ def test_passing_tests_of_another_project_do_not_decide(tmp_path: Path, monkeypa
     assert list(outcome.f2p_tests) == ["named"]
 
 
+@pytest.mark.usefixtures("no_browser")
 @pytest.mark.rule("base-is-well")
-def test_pages_without_their_scripts_do_not_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_without_their_scripts_do_not_decide(tmp_path: Path) -> None:
     """The server of `jest-puppeteer` had no scripts to serve. Tests of pages without scripts passed, no log named a
     missing file, and gold seemed to fix nothing."""
-    make = LocalImages.environment
-
-    def without_browser(images: LocalImages, spec: Installation, *more: Any) -> Installed:
-        return make(images, spec._replace(browser=""), *more)
-
-    monkeypatch.setattr(LocalImages, "environment", without_browser)
     before = "plain | {src} | old\nscripted | dist/made.js | old\n"
     pull = Pull("qualified", before + "named | dist/made.js | new\n", before, others={"src/made.js": "old new\n"})
     base: dict[str, Content] = {
