@@ -59,8 +59,8 @@ _SNAPSHOTS = re.compile(r"(?:(.*)/)?__snapshots__/([^/]+)\.snap$")
 _MOVE = ("sh", "-ec", files(__package__).joinpath("move.sh").read_text(encoding="utf-8"))
 #: the scripts that hide that tests run; test files load the first one, and Node loads `early.cjs` before the runner
 DISGUISE = (
-    *("begin.cjs", "askers.cjs", "document.cjs", "early.cjs", "files.cjs", "keeping.cjs", "machine.cjs", "modules.cjs"),
-    *("texts.cjs", "veiling.cjs"),
+    *("begin.cjs", "askers.cjs", "document.cjs", "early.cjs", "files.cjs", "imports.cjs", "keeping.cjs", "machine.cjs"),
+    *("modules.cjs", "texts.cjs", "veiling.cjs"),
 )
 #: how code uses a runner, for `git grep`
 _OF_TESTS = r"(^|[^.[:alnum:]_$])(expect|describe|(before|after)(Each|All)) ?\(|\b(jest|vi)\.(fn|mock|spyOn|use)"

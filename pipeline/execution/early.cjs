@@ -1,12 +1,11 @@
 // Node loads this file before the runner in a disguised run. It makes the runner's global names configurable, so that
 // they can be hidden later, and remembers the objects from which `vm` makes global objects. It takes the names of test
-// files out of the elements that they make, and keeps sources from importing what they cannot load. Written for any Node
-// that runs tests. Exports a function that lists the properties of a global object.
+// files out of the elements that they make. Written for any Node that runs tests. Exports a function that lists the
+// properties of a global object.
 "use strict";
 const fs = require("fs");
 const Module = require("module");
 const path = require("path");
-const url = require("url");
 const vm = require("vm");
 const world = new Function("return this")();
 const { defineProperties, defineProperty } = Object;
@@ -82,31 +81,8 @@ function hideNames() {
   };
 }
 
-/** Keep sources from importing modules that they cannot load, through the loader of ES modules. It finds all that a test
- * file imports before any of this runs: that the file imports us is the first sign of a test. */
-function hookImports() {
-  let asks;
-  const asking = () => Object.assign({}, ...["askers", "modules", "files"].map((name) => require(`./${name}.cjs`)));
-  const fileOf = (address) => (/^file:/.test(address) ? url.fileURLToPath(address) : "");
-  const resolve = function (name, context, next) {
-    const from = context.parentURL || "";
-    if (!asks && name.startsWith(__dirname)) asks = asking();
-    const isImport = asks && from && !context.conditions.includes("require"); // `machine.cjs` cares for the others
-    if (!isImport || !asks.isSource(fileOf(from) || from)) return next(name, context);
-    const isPage = Boolean(world.document);
-    const refused = () =>
-      Object.assign(new Error(`Cannot find package '${name}' imported from ${fileOf(from)}`), { code: "ERR_MODULE_NOT_FOUND" });
-    if (asks.isDenied(name, isPage)) throw refused();
-    const found = next(name, context);
-    const file = fileOf(found.url);
-    if (file && (asks.isDeniedFile(name, file, isPage) || asks.isTest(asks.realOf(file)))) throw refused();
-    return found;
-  };
-  Module.registerHooks({ resolve });
-}
-
 hideNames();
-if (Module.registerHooks && !OWN_LOADERS.test(process.argv[1] || "")) hookImports();
+if (!OWN_LOADERS.test(process.argv[1] || "")) require("./imports.cjs").hook();
 if (Module.syncBuiltinESMExports) Module.syncBuiltinESMExports();
 
 /** The names and symbols of a global object's properties. If `vm` made it, it does not list most of its classes. */

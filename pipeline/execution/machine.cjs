@@ -13,6 +13,7 @@ const {
   clearBases, closeRealm, isComputing, keepDefining, keepNode, keepProcess, keepRealm, markBound, note, restored,
   watchStyles,
 } = require("./keeping.cjs");
+const imports = require("./imports.cjs");
 const { INSTALLED, isDenied, isDeniedFile, realOf } = require("./modules.cjs");
 const { deafProxy, secrets, veil } = require("./veiling.cjs");
 //: environment variables of runners, which are removed for everyone
@@ -530,7 +531,10 @@ module.exports = {
   note,
   restored,
   secrets,
-  show: (page) => (isPage = page),
+  show: function (page) {
+    isPage = page;
+    imports.begin(page);
+  },
   veil,
   watchStyles,
 };

@@ -139,8 +139,8 @@ def begin(tmp_path: Path) -> Path:
     about = {
         "root": str(tmp_path / "repo"),
         "former": str(tmp_path / "former"),
-        "files": ["Menu.test.cjs"],
-        "tests": ["Menu.test.cjs"],
+        "files": ["Menu.test.cjs", "Menu.test.mjs"],
+        "tests": ["Menu.test.cjs", "Menu.test.mjs"],
         "manifests": [],
         "alone": ["net"],
     }
@@ -297,6 +297,34 @@ def _started(repo: Path) -> str:
     done = subprocess.run(["node", "--title=test", str(start)], capture_output=True, text=True, check=True, env=env)
     assert not done.stderr
     return done.stdout
+
+
+@pytest.mark.rule("test-aware")
+@pytest.mark.parametrize("form", ["cjs", "mjs"])
+@pytest.mark.parametrize("is_page", [False, True], ids=["without a page", "in a page"])
+def test_sources_cannot_import_what_only_tests_may(tmp_path: Path, begin: Path, form: str, is_page: bool) -> None:
+    """Evaluated imports too. Tests can."""
+    repo, first = tmp_path / "repo", begin.with_name("0.cjs")
+    (repo / "node_modules/chai").mkdir(parents=True)
+    (repo / "node_modules/chai/index.mjs").touch()
+    (repo / "node_modules/chai/package.json").write_text('{"exports": "./index.mjs"}')
+    names = ["chai", "./node_modules/%63hai/index.mjs", "./node_modules/./chai/index.mjs", "net", "./own.mjs"]
+    (repo / "own.mjs").touch()
+    (repo / "menu.cjs").write_text(f"""
+        const load = new Function("name", "return import(name)");
+        const tried = (name) => load(name).then(() => "loaded", () => "missing");
+        module.exports = () => Promise.all({json.dumps(names)}.map(tried));
+    """)
+    shows = f'require("./machine.cjs").show({json.dumps(is_page)});'
+    first.write_text(f'require("./begin.cjs")({json.dumps(str(repo / "Menu.test"))} + ".{form}"); {shows}')
+    heads = {"cjs": f'require("{first}"); const menu = require("./menu.cjs");'}
+    heads["mjs"] = f'import "{first}"; import menu from "./menu.cjs";'
+    test = repo / f"Menu.test.{form}"
+    test.write_text(f'{heads[form]} import("chai").then(() => menu()).then((told) => console.log(told.join(" ")));')
+    (repo / "start.cjs").write_text(f'import("./{test.name}");')
+    words = ["node", "--require", begin.with_name("early.cjs"), repo / "start.cjs"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout == f"missing missing missing {'missing' if is_page else 'loaded'} loaded\n"
 
 
 @pytest.mark.rule("test-aware")
