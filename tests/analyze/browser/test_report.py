@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,14 +58,20 @@ def test_axe_finds_nothing_on_the_page_of_an_instance(any_page, axe):
     assert violations(any_page, axe) == []
 
 
+@pytest.fixture(scope="module")
+def apart(folder, tmp_path_factory) -> Path:
+    """A large report, which has a file for each instance."""
+    made = tmp_path_factory.mktemp("apart")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pipeline.analyze.report.TOGETHER", 0)
+        analyze.write(analyze.load(Store(folder)), Store(folder), made)
+    return made
+
+
 @pytest.mark.parametrize("width", WIDTHS)
-def test_axe_finds_nothing_in_the_file_of_an_instance(chromium, folder, axe, width, tmp_path, monkeypatch):
-    """A large report has one for each instance."""
-    monkeypatch.setattr("pipeline.analyze.report.TOGETHER", 0)
-    store = Store(folder)
-    analyze.write(analyze.load(store), store, tmp_path)
+def test_axe_finds_nothing_in_the_file_of_an_instance(chromium, apart, axe, width):
     page = chromium.new_page(viewport={"width": width, "height": 844})
-    page.goto((tmp_path / f"instances/{FIRST}.html").as_uri())
+    page.goto((apart / f"instances/{FIRST}.html").as_uri())
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     expect(page.locator("article:visible")).to_have_count(1)
     assert violations(page, axe) == []
