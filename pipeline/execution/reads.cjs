@@ -4,14 +4,15 @@
 //
 // A11Y_READS is the path of a JSON file with settings: `out`, the file to which a line of JSON is appended for each
 // find; `root`, the repository; `tests`, the files that run; `apart`, a pattern of programs that only run tests. These
-// programs are not observed, and neither are threads. Not covered: ES modules before Node 22.15, and programs other
-// than Node.
+// programs are not observed, and neither are threads. From 18.19 and 20.6 on, and before 22.15, Node's loader of ES modules
+// has a thread, which loads this file as well. Not covered: ES modules in older Nodes, and programs other than Node.
 "use strict";
 const marker = Symbol.for("a11y-bench.reads");
 if (process.env.A11Y_READS && !global[marker]) {
   const fs = require("fs");
   const path = require("path");
   const Module = require("module");
+  const url = require("url");
   const settings = JSON.parse(fs.readFileSync(process.env.A11Y_READS, "utf8"));
   const append = fs.appendFileSync;
   const DATA = /\.(?:json[5c]?|ya?ml|toml)$|[\\/](?:\.[^\\/]+|[^.\\/]+)$/;
@@ -57,6 +58,13 @@ if (process.env.A11Y_READS && !global[marker]) {
     },
   };
 
+  const place = (address) => (/^file:/.test(address || "") ? url.fileURLToPath(address) : "");
+  const noted = (context, found) => {
+    note(place(context.parentURL), place(found.url));
+    return found;
+  };
+  exports.resolve = (name, context, next) => next(name, context).then((found) => noted(context, found));
+
   const isThread = () => {
     try { return !require("worker_threads").isMainThread; } catch (error) { return false; }
   };
@@ -69,16 +77,9 @@ if (process.env.A11Y_READS && !global[marker]) {
       hooks.forEach((one) => { if (one[0].test(request)) try { one[1](own); } catch (error) { /* its form is unknown */ } });
       return own;
     };
-    const url = require("url");
-    const place = (address) => (/^file:/.test(address || "") ? url.fileURLToPath(address) : "");
     if (Module.registerHooks)
-      Module.registerHooks({
-        resolve(specifier, context, next) {
-          const found = next(specifier, context);
-          note(place(context.parentURL), place(found.url));
-          return found;
-        },
-      });
+      Module.registerHooks({ resolve: (name, context, next) => noted(context, next(name, context)) });
+    else if (Module.register) Module.register(url.pathToFileURL(__filename));
 
     // data counts as configuration if a module that Node itself loaded reads it before the first test
     const reader = () => {

@@ -68,6 +68,17 @@ def test_files_that_a_runner_loads_are_found_but_not_those_of_tests(ask: Ask) ->
 
 
 @pytest.mark.trap("guessed-configuration")
+def test_modules_imported_by_computed_names_are_found(ask: Ask) -> None:
+    imports = {
+        "odd/configure.js": 'module.exports = { plugins: ["odd/plug.js"], more: import(["./more", "mjs"].join(".")) };\n',
+        "odd/more.mjs": 'import "./main.mjs"; await import(["./last", "mjs"].join("."));\n',
+        "odd/main.mjs": "",
+        "odd/last.mjs": "",
+    }
+    assert {"odd/more.mjs", "odd/main.mjs", "odd/last.mjs"} <= set(ask(imports).files)
+
+
+@pytest.mark.trap("guessed-configuration")
 def test_a_name_with_a_line_separator_is_found(ask: Ask) -> None:
     """U+2028 ends a line for `str.splitlines`, but not for programs that list files."""
     plug = "odd/pl\u2028ug.js"
