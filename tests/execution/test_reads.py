@@ -70,7 +70,7 @@ def test_files_that_a_runner_loads_are_found_but_not_those_of_tests(ask: Ask) ->
 @pytest.mark.trap("guessed-configuration")
 def test_modules_imported_by_computed_names_are_found(ask: Ask) -> None:
     imports = {
-        "odd/configure.js": 'module.exports = { plugins: ["odd/plug.js"], more: import(["./more", "mjs"].join(".")) };\n',
+        "odd/configure.js": 'exports.plugins = ["odd/plug.js"]; exports.more = import(["./more", "mjs"].join("."));\n',
         "odd/more.mjs": 'import "./main.mjs"; await import(["./last", "mjs"].join("."));\n',
         "odd/main.mjs": "",
         "odd/last.mjs": "",
