@@ -13,7 +13,7 @@ from typing import NamedTuple
 from pipeline.core.errors import UserError
 
 #: an organization: the first `__` ends it; a repository: any name of these characters but `.` and `..`
-_OWNER, _OWNED, _SEPARATOR = r"[A-Za-z0-9](?:[A-Za-z0-9.-]|_(?!_))*?", r"[A-Za-z0-9._-]+", r"(?:-#|:|#|-)"
+_OWNER, _OWNED, _SEPARATOR = r"[A-Za-z0-9](?:[A-Za-z0-9.-]|_(?!_))*?", r"[A-Za-z0-9._-]+", r"(?:-#|:pr-|:|#|-)"
 _REPO = re.compile(rf"({_OWNER})(?:/|__)((?!\.+$){_OWNED})")
 #: an organization that can precede `__` without ambiguity
 _ORG = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]|_(?!_|$))*")
@@ -61,7 +61,7 @@ def parse_repo(text: str) -> Repo:
 
 
 def parse_instance_id(text: str) -> tuple[Repo, int]:
-    """`org__repo-N`, `org/repo-#N`, `org/repo:N` or `org/repo#N`. Raises UserError on anything else."""
+    """`org__repo-N`, `org/repo-#N`, `org/repo:N`, `org/repo:pr-N` or `org/repo#N`. Raises UserError on anything else."""
     match = _INSTANCE.fullmatch(text.strip())
     if not match:
         raise UserError(

@@ -117,6 +117,7 @@ def listed(models: ModelList) -> dict[str, dict[str, Any]]:
             "price": model.price.described(),
             "context": model.context or 0,
             "most": max((_most(model, name) for name in LENGTHS), default=0),
+            "longest": _most(model, LENGTHS[0]),
             "choices": model.choices,
             "defaults": model.defaults,
             "dropped": model.dropped,

@@ -68,15 +68,17 @@ EMBEDDING: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
 class Listed(NamedTuple):
     """The part of a model's entry that the hooks need: `kind` is `llm` or `embedding`, `context` and `most` the most
-    tokens of a prompt and of an answer (0: unknown), `choices` how many answers one request may ask for. `defaults` are
-    fields that the entry adds to requests without them, `dropped` those that it removes. `shape` is a digest of what
-    shapes its answers: the list may give one name to another model."""
+    tokens of a prompt and of an answer, `longest` how long an answer may be asked for (each 0: unknown), `choices` how
+    many answers one request may ask for. `defaults` are fields that the entry adds to requests without them, `dropped`
+    those that it removes. `shape` is a digest of what shapes its answers: the list may give one name to another
+    model."""
 
     kind: str
     provider: str
     price: Price
     context: int
     most: int
+    longest: int
     choices: int
     defaults: dict[str, int]
     dropped: list[str]
@@ -141,6 +143,9 @@ class Bookkeeper(Policy):
 
     def embeds(self, model: str) -> bool:
         return models()[model].kind == "embedding"
+
+    def longest(self, model: str) -> int:
+        return models()[model].longest
 
     async def async_pre_call_hook(
         self, user_api_key_dict: UserAPIKeyAuth, cache: Any, data: dict[str, Any], call_type: str

@@ -34,7 +34,7 @@ PRICES = (INPUT, OUTPUT, CACHED, STORED)
 #: the price of a reasoning token, if it differs from other tokens
 REASONING = "output_cost_per_reasoning_token"
 #: the same prices for requests longer than so many thousand tokens
-_TIER = re.compile(rf"(?:{'|'.join(PRICES)})(_above_(\d+)k_tokens)")
+_TIER = re.compile(rf"(?:{'|'.join((*PRICES, REASONING))})(_above_(\d+)k_tokens)")
 MODES = ("chat", "embedding")
 #: the address of a LiteLLM proxy that already runs, and its master key; it has the providers' keys in its environment
 PROXY_URL, PROXY_KEY = "A11Y_BENCH_PROXY_URL", "A11Y_BENCH_PROXY_KEY"
@@ -306,28 +306,30 @@ def _limit(location: _Location, parameters: dict[str, Any], name: str) -> int:
 def _prices(location: _Location, info: dict[str, Any]) -> Price:
     for name in info:
         if _PRICED.search(name) and name not in (*PRICES, REASONING) and not _TIER.fullmatch(name):
-            hint = (
-                f"available: {', '.join((*PRICES, REASONING))}, and each of the first four with _above_NUMBERk_tokens"
-            )
+            hint = f"available: {', '.join((*PRICES, REASONING))}, and each of them with _above_NUMBERk_tokens"
             raise location.error(f"model_info.{name}", "a price that is not used", hint)
-    plain = _tier(location, info, "")
     marks = {match[1]: int(match[2]) * 1000 for match in map(_TIER.fullmatch, info) if match}
-    tiers = tuple(sorted((above, _tier(location, info, mark, plain)) for mark, above in marks.items()))
-    return plain._replace(tiers=tiers)
+    given = {name: _price(location, info, name) for name in (INPUT, OUTPUT)} | _given(location, info, "")
+    plain, tiers = _made(given), []
+    for mark, above in sorted(marks.items(), key=lambda pair: pair[1]):
+        own = _given(location, info, mark)
+        given |= own
+        if REASONING in given.keys() - own.keys():
+            given[REASONING] = max(given[REASONING], given[OUTPUT])
+        tiers.append((above, _made(given)))
+    return plain._replace(tiers=tuple(tiers))
 
 
-def _tier(location: _Location, info: dict[str, Any], mark: str, base: Price | None = None) -> Price:
-    """The prices of requests of one length, with defaults from `base`. Without a price of their own, cached tokens cost
-    as much as others."""
-    own = {name: _price(location, info, f"{name}{mark}") for name in PRICES if f"{name}{mark}" in info}
-    if not base:
-        own = {name: _price(location, info, name) for name in (INPUT, OUTPUT)} | own
-    plain = base.input if base and INPUT not in own else own[INPUT]
-    output = base.output if base and OUTPUT not in own else own[OUTPUT]
-    base_cache = {name: _price(location, info, name) for name in (CACHED, STORED) if name in info}
-    cached, stored = (own.get(name, base_cache.get(name, plain)) for name in (CACHED, STORED))
-    reasoning = _price(location, info, REASONING) if REASONING in info else None
-    return Price(plain, output, cached, stored, reasoning)
+def _given(location: _Location, info: dict[str, Any], mark: str) -> dict[str, Decimal]:
+    """The prices that the list gives requests of one length. Others are those of shorter requests; a reasoning token
+    never costs less than another one because the list forgot it."""
+    return {name: _price(location, info, f"{name}{mark}") for name in (*PRICES, REASONING) if f"{name}{mark}" in info}
+
+
+def _made(given: Mapping[str, Decimal]) -> Price:
+    """A price. Without prices of their own, cached tokens cost as much as others."""
+    cached, stored = (given.get(name, given[INPUT]) for name in (CACHED, STORED))
+    return Price(given[INPUT], given[OUTPUT], cached, stored, given.get(REASONING))
 
 
 def _price(location: _Location, info: dict[str, Any], name: str) -> Decimal:

@@ -8,6 +8,7 @@ cover several proxy processes behind one address, which count separately.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +16,11 @@ from litellm.proxy import proxy_server
 
 from pipeline.llm.policy import Policy, request_of
 from pipeline.llm.turns import FREE, MINUTE, Lane, paced, requested
+
+
+def _infos(model: str) -> Iterator[dict[str, Any]]:
+    """What the list says of the entries of this name."""
+    return (entry["model_info"] for entry in proxy_server.llm_router.model_list if entry["model_name"] == model)
 
 
 class Paced(Policy):
@@ -29,8 +35,11 @@ class Paced(Policy):
         return paced(proxy_server.llm_router.model_list, self._minute)
 
     def embeds(self, model: str) -> bool:
-        listed = (entry for entry in proxy_server.llm_router.model_list if entry["model_name"] == model)
-        return any(entry["model_info"].get("mode") == "embedding" for entry in listed)
+        return any(info.get("mode") == "embedding" for info in _infos(model))
+
+    def longest(self, model: str) -> int:
+        lengths = (info.get("max_output_tokens") for info in _infos(model))
+        return min((int(length) for length in lengths if length), default=0)
 
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str

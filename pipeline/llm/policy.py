@@ -134,24 +134,28 @@ OF_THE_PROXY = (
 #: the header with the cause of a missing answer, and the header that numbers equal requests, so that paid answers are
 #: not asked for again when an agent starts over
 CAUSE, SAMPLE = "x-a11y-bench-cause", "x-a11y-bench-sample"
+#: how providers name a parameter that they do not know
+UNKNOWN = r".*(unknown|unrecogni[sz]ed|unsupported|unexpected|extra|invalid)\b.{0,30}\b(field|parameter|argument|input)"
 #: cause, LiteLLM's names of errors, pattern of the error's text, statuses: the first row that fits decides
 CAUSES = (
     (
         "context",
         ("ContextWindowExceededError",),
-        "context.length|context.window|context.size|context.limit|(prompt|input|request).{0,20} too (long|large)",
+        "context.length|context.window|context.size|context.limit|(prompt|input|request).{0,20} too (long|large)|"
+        "(input.length|input.tokens?|token.count).{0,30} exceed|exceeds? the maximum number of (input )?tokens|"
+        "input length exceeds|inputs.{0,20} max_new_tokens.{0,10} must be <=",
         (413,),
     ),
     (
         "refused",
         ("ContentPolicyViolationError", "RejectedRequestError"),
-        "content.filter|content.policy|content.management|safety.(system|policy)|flagged|moderation",
+        f"^(?!{UNKNOWN}).*(content.filter|content.policy|content.management|safety.(system|policy)|flagged|moderation)",
         (),
     ),
     (
         "configuration",
         ("AuthenticationError", "PermissionDeniedError", "NotFoundError", "UnsupportedParamsError"),
-        "",
+        "insufficient_quota|insufficient balance",
         (400, 401, 402, 403, 404, 405, 415, 422),
     ),
 )
@@ -159,16 +163,18 @@ CAUSES = (
 OF_THE_REQUEST = ("context", "refused")
 #: any other cause: the provider failed, or is overloaded
 PROVIDER = "provider"
-#: statuses whose text is examined, and how much of it: the rest may quote the prompt
-TOLD_BY_TEXT, TEXT_CHARS = (400, 403, 413, 422), 300
+#: statuses whose text is examined, and how much of it: the rest may quote the prompt. An unpaid bill has the status of a
+#: limit of requests per minute
+TOLD_BY_TEXT, UNPAID, TEXT_CHARS = (400, 403, 413, 422), 429, 300
 
 
 def cause_of(name: str, status: int | None, text: str) -> str:
     """The cause of a missing answer, by an error's name, status and text: `context` (too long for the model), `refused`
     (for its content), `configuration` (key, name of the model, parameters) or `provider`."""
-    beginning = text[:TEXT_CHARS].lower() if status in TOLD_BY_TEXT else ""
+    beginning = text[:TEXT_CHARS].lower()
     for cause, names, pattern, _ in CAUSES:
-        if name in names or (pattern and re.search(pattern, beginning)):
+        is_told = status in TOLD_BY_TEXT or (status == UNPAID and cause == "configuration")
+        if name in names or (is_told and re.search(pattern, beginning, re.DOTALL)):
             return cause
     return next((cause for cause, _, _, statuses in CAUSES if status in statuses), PROVIDER)
 
@@ -262,6 +268,10 @@ class Policy(CustomLogger):
         """Whether a model makes embeddings; any other model chats."""
         raise NotImplementedError
 
+    def longest(self, model: str) -> int:
+        """The most tokens of one answer of a model; 0 if the list does not say. Providers refuse to give more."""
+        raise NotImplementedError
+
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str
     ) -> dict[str, Any]:
@@ -280,6 +290,8 @@ class Policy(CustomLogger):
         if dropped:
             print(f"left out of a request: {', '.join(sorted(set(dropped)))}", flush=True)
         forwarded = {name: value for name, value in data.items() if name in OF_THE_PROXY} | request
+        longest = self.longest(request["model"])
+        forwarded |= {name: min(request[name], longest) for name in SENT if longest and name in request}
         forwarded["metadata"] = _own_metadata(data.get("metadata") or {})
         if forwarded.get("stream"):
             forwarded["stream_options"] = {"include_usage": True}

@@ -31,6 +31,9 @@ MODELS = f"""\
   - model_name: responding
     litellm_params: {{<<: *upstream, model: openai/gpt-5.4}}
     model_info: {{mode: chat, input_cost_per_token: "0", output_cost_per_token: "0"}}
+  - model_name: modest
+    litellm_params: {{<<: *upstream, model: openai/modest}}
+    model_info: {{mode: chat, max_output_tokens: 500, input_cost_per_token: "0", output_cost_per_token: "0"}}
   - model_name: unlimited
     litellm_params: {{<<: *upstream, model: openai/unlimited, additional_drop_params: [max_tokens]}}
     model_info: {{mode: chat, input_cost_per_token: "0.00000027", output_cost_per_token: "0.0000011"}}

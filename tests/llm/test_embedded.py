@@ -76,7 +76,17 @@ def test_retry_after_reaches_the_client(bench: Bench, experiment: Experiment) ->
     ("fault", "cause"),
     [
         (Fault(400, "This model's maximum context length is 8192 tokens."), "context"),
+        (Fault(400, "Requested input length 130000 exceeds maximum input length 128000"), "context"),
+        (
+            Fault(400, "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."),
+            "context",
+        ),
+        (Fault(422, "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens"), "context"),
+        (Fault(400, "max_tokens is too large: 28000. This model supports at most 4096 tokens"), "configuration"),
         (Fault(400, "content_filter: the prompt was refused"), "refused"),
+        (Fault(400, "unknown field content_filter"), "configuration"),
+        (Fault(429, "Rate limit reached: request too large, 20000 tokens per minute"), "provider"),
+        (Fault(429, "insufficient_quota: check your plan and billing details"), "configuration"),
         (Fault(400, "Unsupported value: 'temperature' does not support 0.8"), "configuration"),
         (Fault(401, "wrong key"), "configuration"),
         (Fault(503), "provider"),
@@ -85,7 +95,7 @@ def test_retry_after_reaches_the_client(bench: Bench, experiment: Experiment) ->
 )
 def test_the_client_gets_the_cause_of_a_failure(bench: Bench, experiment: Experiment, fault: Fault, cause: str) -> None:
     """One place knows every provider's errors, and all clients repeat its message."""
-    bench.upstream.fail(*[fault] * (TRIES if fault.status >= 500 else 1))
+    bench.upstream.fail(*[fault] * (TRIES if fault.status >= 500 or fault.status == 429 else 1))
     answer = bench.chat(bench.key(experiment))
     assert (answer.status_code, answer.headers["x-a11y-bench-cause"]) == (fault.status, cause)
 

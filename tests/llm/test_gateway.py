@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -303,6 +304,17 @@ def test_a_field_for_the_proxy_has_no_effect(bench: Bench, experiment: Experimen
     sent = bench.upstream.requests[before:]
     assert {request.authorization for request in sent} == {f"Bearer {PROVIDER_KEY}"} and len(sent) == taken
     assert {name for request in sent for name in request.body} <= {"model", "messages", "stream", "stream_options"}
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
+def test_no_more_tokens_are_asked_for_than_the_model_gives(bench: Bench, experiment: Experiment, name: str) -> None:
+    """Providers refuse such a request, and so no instance was answered by a model with short answers."""
+    experiment, before = replace(experiment, model="modest"), len(bench.upstream.requests)
+    key = bench.key(experiment)
+    for asked in (400, 9000):
+        assert bench.chat(key, model="modest", **{name: asked}).status_code == 200
+    sent = [request.body for request in bench.upstream.requests[before:]]
+    assert [value for body in sent for field, value in body.items() if field.startswith("max_")] == [400, 500]
 
 
 @pytest.mark.trap("field-of-the-proxy")

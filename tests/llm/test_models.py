@@ -245,6 +245,21 @@ def test_a_long_prompt_has_the_price_of_its_tier(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("prices-known")
+def test_a_tier_has_the_prices_of_the_shorter_one(tmp_path: Path) -> None:
+    """But reasoning never costs less than what is shown; a price between two tiers went missing."""
+    more = """\
+      input_cost_per_token_above_128k_tokens: "1.5"
+      cache_read_input_token_cost_above_128k_tokens: "0.2"
+"""
+    long = load_models(write(tmp_path, TIERED + more)).get("long").price
+    assert long.cost(Usage(250_000, 10, tokens_reasoning=9)) == 500_000 + 150
+    assert long.cost(Usage(150_000, 10, tokens_cached=100_000)) == 75_000 + 20_000 + 100
+    assert long.cost(Usage(250_000, 0, tokens_cached=100_000)) == 300_000 + 20_000
+    own = f"{TIERED}      output_cost_per_reasoning_token_above_200k_tokens: '7'\n"
+    assert load_models(write(tmp_path, own)).get("long").price.cost(Usage(250_000, 10, tokens_reasoning=9)) == 500_078
+
+
+@pytest.mark.rule("prices-known")
 @pytest.mark.parametrize(
     "name",
     ["input_cost_per_image", "input_cost_per_token_above_x_tokens", "cost_per_query", "Price", "outputCostPerToken"],
