@@ -160,8 +160,8 @@ class Scope:
 
     def lacking(self) -> dict[str, list[str]]:
         """The needed variables that are not set, each with the models that need it; only for a plan."""
-        predictors = [predictor for predictor, _ in self.predictors() if not predictor.reference]
-        models = [model for predictor in predictors for model in (predictor.model, *predictor.further)]
+        asked = [predictor for predictor in self._all() if not predictor.reference]
+        models = [model for predictor in asked for model in (predictor.model, *predictor.further)]
         listed = load_models(self.models)
         models += [listed.get(name) for pages in self.campaign.pages for name in pages.models or self.campaign.models]
         models += [listed.get(self.campaign.evaluate.judge)] if self.campaign.evaluate.judge else []
@@ -202,8 +202,11 @@ class Scope:
     @cached_property
     def experiments(self) -> list[str]:
         """The experiments that the campaign's budget covers, also those of repositories that are not asked now."""
-        predictors = (self._predictor(repo, *asked, ALL, None) for repo, _ in self.repos for asked in self._asked)
-        return list(dict.fromkeys(predictor.experiment.id for predictor in predictors))
+        return list(dict.fromkeys(predictor.experiment.id for predictor in self._all()))
+
+    def _all(self) -> Iterator[Predictor]:
+        """The predictors of all repositories, also of those that must be rebuilt first."""
+        return (self._predictor(repo, *asked, ALL, None) for repo, _ in self.repos for asked in self._asked)
 
     @property
     def left(self) -> Decimal | None:

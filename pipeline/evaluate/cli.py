@@ -11,6 +11,8 @@ from pipeline.core.options import Usd, engine_option, subset_options
 from pipeline.evaluate.options import of_patches
 
 A_FILE = click.Path(path_type=Path, dir_okay=False)
+#: the agent of predictions whose harness nobody named
+EXTERNAL = "external"
 
 
 @click.command()
@@ -19,7 +21,8 @@ A_FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--predictions",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="Predictions of another harness, as JSON Lines or JSON in SWE-bench's format; --agent names that harness.",
+    help="Predictions of another harness, as JSON Lines or JSON in SWE-bench's format; --agent names that harness "
+    f"[default: {EXTERNAL}].",
 )
 @click.option(
     "--models", type=A_FILE, help="Evaluate the newest run made with this list's entry for MODEL [default: the newest]."
@@ -64,12 +67,30 @@ def command(
 
     if budget is not None:
         click.echo("--budget has no effect: to evaluate patches, no model is asked", err=True)
-    if not predictions and subject.model not in REFERENCES:
+    if predictions:
+        subject = of_harness(subject)
+    elif subject.model not in REFERENCES:
         subject = chosen(store, subject, settings, models)
     how = {**how._asdict(), **limits, "subset": subset}
     with adopted(store, subject, predictions) if predictions else nullcontext(subject) as evaluated:
         verdicts = [(each, evaluate(store, each, **how)) for each in attempts(store, evaluated) or [evaluated]]
     say(verdicts)
+
+
+def of_harness(subject: Any) -> Any:
+    """The subject of predictions made elsewhere: without --agent, not one of our own agents."""
+    from dataclasses import replace
+
+    from click.core import ParameterSource
+
+    from pipeline.core.errors import UserError
+    from pipeline.core.options import REFERENCES
+
+    if subject.model in REFERENCES:
+        hint = "pass the model_name_or_path of the predictions"
+        raise UserError(f"'{subject.model}' is a reference of this benchmark, and has no predictions file", hint=hint)
+    is_named = click.get_current_context().get_parameter_source("agent") is not ParameterSource.DEFAULT
+    return subject if is_named else replace(subject, agent=EXTERNAL)
 
 
 def say(evaluated: list[Any]) -> None:

@@ -307,7 +307,9 @@ def test_a_repository_that_differs_from_its_list_is_not_asked_about(bench: Bench
     (tmp_path / "ui.jsonl").write_text("".join(f"{entry.model_dump_json()}\n" for entry in listed))
     path = tmp_path / "campaign.toml"
     path.write_text(FILE.replace('repo = "acme/ui"', f'lock = "ui.jsonl"\nclone = "{bench.library}"'))
-    assert "acme/ui: its list is rebuilt first" in plan(bench, tmp_path).output
+    words = [str(path), "--data", str(bench.store.root), "--plan"]
+    planned = CliRunner().invoke(command, words, env=dict.fromkeys(GIVEN), catch_exceptions=False).output
+    assert "acme/ui: its list is rebuilt first" in planned and "missing key: set A11Y_BENCH_SCRIPTED_URL" in planned
     for _ in range(2):
         conduct = Conduct(bench.store, path, True, bench.sandbox, GIVEN)
         (failure,) = conduct.conduct()

@@ -9,6 +9,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+from click.testing import CliRunner
 from factories import REPO, make_instance
 
 from pipeline import analyze
@@ -17,6 +18,7 @@ from pipeline.core.patches import paths
 from pipeline.core.records import Prediction
 from pipeline.core.store import Store, read_json, read_records, write_records
 from pipeline.evaluate.answers import Subject, read_answers
+from pipeline.evaluate.cli import command
 from pipeline.evaluate.foreign import adopt, adopted, normalized, stubs
 
 SUBJECT = Subject(REPO, "their-harness", "their-model")
@@ -226,3 +228,25 @@ def test_a_binary_file_without_its_content_is_left_out(end: str) -> None:
 def test_a_line_about_a_binary_file_is_content() -> None:
     text = PLAIN.replace("@@ -1 +1 @@\n", "@@ -1,2 +1,2 @@\n Binary files a and b differ\n")
     assert (normalized(text), stubs(text)) == (text, [])
+
+
+@pytest.mark.parametrize(("words", "agent"), [((), "external"), (("--agent", "magentless"), "magentless")])
+def test_predictions_without_a_named_harness_are_not_our_agents(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], agent: str
+) -> None:
+    """They became the newest run of our default agent."""
+    evaluate = Mock(return_value=[])
+    monkeypatch.setattr("pipeline.evaluate.stage.evaluate", evaluate)
+    monkeypatch.setattr("pipeline.evaluate.cli.say", Mock())
+    given_words = [str(REPO), "their-model", "--predictions", str(given(tmp_path, one())), *words]
+    done = CliRunner().invoke(command, [*given_words, "--data", str(store.root), "--sandbox", "local"])
+    assert done.exit_code == 0, done.output
+    assert evaluate.call_args.args[1].agent == agent
+
+
+@pytest.mark.rule("bad-input")
+def test_references_have_no_predictions_file(store: Store, tmp_path: Path) -> None:
+    words = [str(REPO), "oracle", "--predictions", str(given(tmp_path, one())), "--data", str(store.root)]
+    with pytest.raises(UserError, match="'oracle' is a reference of this benchmark"):
+        CliRunner().invoke(command, [*words, "--sandbox", "local"], catch_exceptions=False)
+    assert not (store.root / "03_predictions").exists()
