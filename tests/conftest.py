@@ -52,7 +52,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Select by --parts. The longest file goes first: started last, it would run alone on one processor."""
+    """Select by --parts. The longest file goes first: started last, it would run alone on one processor. (xdist keeps
+    the order only with --no-loadscope-reorder.)"""
     if (parts := config.getoption("--parts")) is not None:
         known = set(parts.split(","))
         config.hook.pytest_deselected(items=[item for item in items if not _needs_only(item, known)])

@@ -353,6 +353,6 @@ def test_an_immediate_stop_ends_processes(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         squares("processes", *requests)
     assert time.monotonic() - started < 30
-    while multiprocessing.active_children() and time.monotonic() - started < 30:
+    while multiprocessing.active_children() and time.monotonic() - started < 90:
         time.sleep(0.05)
     assert not multiprocessing.active_children()
