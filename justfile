@@ -40,8 +40,6 @@ doctor:
 migrate *ARGS:
     {{ bench }} migrate "$@"
 
-alias campaign-run := bench-run
-
 # run all stages for one repository and model
 [group('start')]
 bench-run REPO MODEL *ARGS:

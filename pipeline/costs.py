@@ -18,8 +18,8 @@ def command(as_json: bool, store: Any) -> None:
 
     \b
     Reads DATA/ledger.sqlite and DATA/costs.csv; writes nothing. `shared` is the cost of work for several instances.
-    `unknown` counts requests whose cost is not known: they were lost, timed out, broke off or report no usage. The sums
-    are then lower bounds.
+    `unknown` counts requests whose cost is not known: they were lost, timed out, were cut off or reported no usage. The
+    sums are then lower bounds.
     Example: a11y-bench costs --json
     Exit code: 0, or 1 if ledger, instances and costs.csv do not agree to the last digit.
     """

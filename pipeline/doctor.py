@@ -194,7 +194,7 @@ CHECKS = (
     ),
     Check(
         "engine: builder",
-        "reports of faults: images are made without it",
+        "for bug reports only: images are made without it",
         False,
         _of_engine("builder"),
         "just engine-start, or set DOCKER_HOST",

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     type=click.IntRange(1),
     default=2,
     show_default=True,
-    help="Proposals of the model per rejected candidate, at most.",
+    help="The maximum number of proposals per rejected candidate.",
 )
 @click.option("--setup-budget", type=Usd(), help="The maximum that these proposals may ever cost for REPO, in USD.")
 @click.option(

@@ -61,7 +61,7 @@ def parse_repo(text: str) -> Repo:
 
 
 def parse_instance_id(text: str) -> tuple[Repo, int]:
-    """`org__repo-N`, `org/repo-#N`, `org/repo:N`, `org/repo:pr-N` or `org/repo#N`. Raises UserError on anything else."""
+    """`org__repo-N`, or `org/repo` with `-#N`, `:N`, `:pr-N` or `#N`. Raises UserError on anything else."""
     match = _INSTANCE.fullmatch(text.strip())
     if not match:
         raise UserError(

@@ -409,7 +409,8 @@ def rebuild(
 
     \b
     Collects and builds what LOCK lists, and names every fact that differs.
-    Writes DATA/01_raw/<repo>/ and DATA/02_dataset/; give it a data directory of its own.
+    Writes DATA/01_raw/<repo>/ and DATA/02_dataset/. If DATA has a dataset of this
+    repository that you want to keep, use another data directory.
     Example: a11y-bench dataset rebuild data/locks/grommet__grommet.jsonl --path ~/clones/grommet --data rebuilt
     Exit code: 0 the same, or only digests of environments differ; 1 different, or the
     machine failed for some instances (run it again).

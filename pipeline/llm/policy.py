@@ -163,8 +163,8 @@ CAUSES = (
 OF_THE_REQUEST = ("context", "refused")
 #: any other cause: the provider failed, or is overloaded
 PROVIDER = "provider"
-#: statuses whose text is examined, and how much of it: the rest may quote the prompt. An unpaid bill has the status of a
-#: limit of requests per minute
+#: statuses whose text is examined, and how much of it: the rest may quote the prompt. An unpaid bill has the same
+#: status as a limit of requests per minute
 TOLD_BY_TEXT, UNPAID, TEXT_CHARS = (400, 403, 413, 422), 429, 300
 
 

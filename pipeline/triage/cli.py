@@ -84,7 +84,7 @@ def list_(repo: Any, store: Any) -> None:
 @click.option(
     "--difficulty", type=click.Choice(["easy", "medium", "difficult", "no-clue"]), help="How hard the task is to solve."
 )
-@click.option("--statement", default="", help="The problem statement, required by reworked: agents are shown it.")
+@click.option("--statement", default="", help="The problem statement that agents see, for the status reworked.")
 @click.option("--note", default="", help="The reason.")
 @data_option
 def rate(instance: str, store: Any, **fields: Any) -> None:
