@@ -159,6 +159,7 @@ class Predictor:
             "version": self.agent.version,
             "agent_digest": self._version,
             "settings_text": text,
+            **({"settings": self.agent.effect} if self.agent.effect else {}),
             "model": self.model.entry,
             "further_models": [model.entry for model in self.further],
         }

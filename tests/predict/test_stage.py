@@ -227,6 +227,19 @@ def test_run_json_describes_the_run(bench: Bench) -> None:
     assert (described["repo"], described["digest"]) == ("acme/ui", run.digest)
 
 
+def test_run_json_has_all_settings_and_the_text_that_changed_some(bench: Bench, tmp_path: Path) -> None:
+    """The text alone does not say what the other settings were."""
+    settings = tmp_path / "few.toml"
+    settings.write_text("[samples]\nsets = 1\n")
+    environ = {"DEEPINFRA_API_KEY": "k"}
+    predictor = Predictor(
+        bench.store, REPO, "magentless", "GLM-4.6", models=SHIPPED, settings=settings, environ=environ
+    )
+    shaped = json.loads((predictor.preprocess().folder / "run.json").read_text())["shaped_by"]
+    assert (shaped["settings_text"], shaped["settings"]["samples"]["sets"]) == (settings.read_text(), 1)
+    assert shaped["settings"]["samples"]["per_set"] > 1 and "retrieval" in shaped["settings"]
+
+
 @pytest.mark.rule("bad-input")
 def test_a_missing_key_is_refused_before_anything_is_written(bench: Bench) -> None:
     with pytest.raises(UserError, match="needs the environment variable DEEPINFRA_API_KEY"):
