@@ -8,7 +8,8 @@
     └── select      equivalent patches vote together                      (section 3.3, without test runs)
     tree, elements, views      what prompts show of the repository; `prompting` cuts it to the model's context
     retrieve, index, chunks    files as vectors, which `vectors` stores for later tasks of the repository
-    edits, matching, syntax    what a reply changes; `grammars` reads the languages
+    replies, edits, rewritten  what a reply names and changes; `paths` reads the names of files for all three
+    matching, syntax           where an edit fits, and if the result parses; `grammars` reads the languages
     checkout    the only access to the repository: git plumbing that never writes to the checkout
     wire        the only access to the gateway; `provider` makes the requests
     settings.toml, prompts/, causes, grammars     what varies, as data

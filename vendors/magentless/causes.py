@@ -44,7 +44,7 @@ CAUSES = (
     (Cause.NO_MODEL_RESPONSE, "the reply was empty or refused"),
     (Cause.CONTEXT_OVERFLOW, "not even the shortest prompt fits the model's context"),
     (Cause.CUT_ANSWER, "the reply was cut at its limit of tokens"),
-    (Cause.NO_EDITS, "the reply has no edit that changes anything, or a block that is not complete"),
+    (Cause.NO_EDITS, "the reply has no edit that changes anything, or a part that is not complete or not understood"),
     (Cause.HALLUCINATED_FILE, "a path that is not in the repository, or leads out of it"),
     (Cause.SEARCH_MISMATCH, "searched lines that do not occur in the file, or more than once"),
     (Cause.WHITESPACE_ONLY, "the patch changes nothing but white space"),

@@ -50,6 +50,10 @@ class Checkout:
         """The committed text of a tracked file; None if it is unknown, missing from the clone or not UTF-8."""
         return self.texts([path]).get(path)
 
+    def has_folder(self, path: str) -> bool:
+        """Whether a tracked file is below this folder."""
+        return path in self._folders
+
     def texts(self, paths: Iterable[str]) -> dict[str, str]:
         """The texts of the files that have one, read by one git process and cached."""
         wanted = [path for path in paths if self._entries.get(path, ("", ""))[0] in REGULAR_MODES]

@@ -7,11 +7,10 @@
     lines that replace them
     >>>>>>> REPLACE
 
-Code fences and their language are ignored. A path may be a heading, alone on its line, bold, a link, in a tag, after a
-label, in a comment, after the fence or after SEARCH (there also quoted or bold), with or without `./`. It applies to
-all blocks up to the next path. Marks have six to eight characters, and their word may be missing. A reply with a block
-that is not complete has no edits: the other blocks are only a part of the change. Paths are only text here: nothing is
-opened or evaluated. Replies with whole files are parsed by rewritten.py.
+Code fences and their language are ignored. A path (paths.py) stands on a line before the block, or after a mark. It
+applies to all blocks up to the next path. Marks may be longer or shorter, bold or quoted, and their word may be
+missing. A reply with a block that is not complete, or with a line that looks like a mark and is not understood, has no
+edits: the other blocks are only a part of the change. Replies with whole files are parsed by rewritten.py.
 """
 
 from __future__ import annotations
@@ -19,44 +18,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import pairwise, starmap, takewhile
 
 from magentless.causes import Cause, Ended
-from magentless.words import unwrapped
+from magentless.paths import LONGEST, path_of
 
 #: the path of the prompt's example, which is ignored
 EXAMPLE = "path/to/file.tsx"
-#: the path of a heading needs an extension, and without a folder also a letter: `### 1. Add a label` has no path
-HEADING = re.compile(
-    r"#{1,6}\s+(?:\d+[.)]\s+)?(?:[Ff]ile(?:\s+(?:path|\d+))?:?\s+)?[`*]*"
-    r"((?:/?(?:[^\s`*/]+/)+[^\s`*/]+|[^\s`*/]*[A-Za-z_][^\s`*/]*)\.[A-Za-z]\w{0,8}(?:(?::\d+){1,2}(?:-\d+)?)?)"
-    r"[`*:,]*(?:\s.*)?$"
-)
-#: what may precede a path that is not a heading: a bullet, a comment sign, a verb, a label
-BEFORE = re.compile(
-    r"(?:(?:[-+•]|\*(?=\s)|\d+[.)]|//|/\*|<!--|#)\s*)*[`*\"']*(?P<verb>(?:(?:changes\s+)?in|edit|modify|update)\s+)?"
-    r"(?:(?:file(?:name)?|path)(?:\s+(?:path|name|\d+))?\s*:?[`*\"']*\s+)?",
-    re.I,
-)
-#: characters that rule out a path in a word without a slash
-BULLETS = "-+•0123456789.) "
-#: a path, followed only by the end of a comment, bold text or a label
-ALONE = re.compile(r"([`*\"']*)((?:[^\s`*\"'/]+/)*[^\s`*\"'/]+\.\w{1,9})[`*\"']*:?[`*]*(?:\s*(?:\*/|-->))?$")
-#: a path after a fence's language: ```tsx src/a.tsx, ```tsx:src/a.tsx, ```tsx title="src/a.tsx"
-FENCE = re.compile(
-    r"(?:```+|~~~+)(?:[\w-]*[\s:])?(?:(?:title|file(?:name)?|path)=)?[\"'{]*((?:[^\s\"'/:]+/)+[^\s\"'/]+\.\w{1,9})"
-)
-SEARCH = re.compile(r"<{6,8}\s*(?:(?:SEARCH|ORIGINAL|HEAD)\b(?:\s+BLOCK\b)?)?:?\s*[`*\"']*([^\s<>]*?)[`*\"']*:?$", re.I)
-DIVIDER = re.compile(r"={6,8}$")
-#: with any word, as of a branch in git's conflicts, and with the fence if that is not on a line of its own
-REPLACE = re.compile(r">{6,8}\s*[\w./-]*(?:\s+BLOCK)?`*$", re.I)
-#: a place in a file, as compilers write it after a path
-PLACE = re.compile(r"(?::[0-9]+){1,2}(?:-[0-9]+)?$")
+#: what may be around a mark: bold, quotes, a fence
+AROUND = " \t`*\"'"
+_BLOCK = r"(?:\s+(?:BLOCK|#?\d+)\b)*"
+SEARCH = re.compile(rf"(?:<{{4,}}\s*(?:SEARCH|ORIGINAL|HEAD)\b{_BLOCK}|<{{6,8}}(?!<))(.*)$", re.I)
+#: the first that any line of a block matches decides: other such lines, as below a title, are content
+DIVIDERS = re.compile(r"={7}$|={4,}\s*REPLACE:?$", re.I), re.compile(r"={6,8}$"), re.compile(r"={5,}$")
+#: with any word, as of a branch in git's conflicts
+REPLACE = re.compile(rf">{{4,}}\s*REPLACE\w*{_BLOCK}(.*)$|>{{6,8}}\s*[\w./-]*$", re.I)
+#: what else was meant as a mark: such a line, or one that has such words outside of its quoted code
+LIKE_MARK = re.compile(r"[<>]{6}|<{4,}.*SEARCH|>{4,}.*REPLACE", re.I)
+HAS_MARK = re.compile(r"(?:(?<!<)<{4,}+[^\w<]*SEARCH|(?<!>)>{4,}+[^\w>]*REPLACE)\b", re.I)
+CODE = re.compile(r"`[^`]+`")
+NOTE = re.compile(r"\((.*)\)$")
 #: the heading of a window in the repair prompt, and the line numbers of numbered prompts
 WINDOW = re.compile(r"\[lines \d+-\d+ of \d+\]$")
-NUMBER = re.compile(r"\s*([0-9]{1,9})\s*([|:)]) ?")
-#: characters of a line that can name a file; a longer one is a model's that repeats itself
-LONGEST = 500
+NUMBER = re.compile(r"\s*L?([0-9]{1,9})(?:\s*([|:)]|\.(?=\s|$)) ?|\t)")
 
 
 @dataclass(frozen=True)
@@ -88,9 +72,10 @@ class Edit:
     def unnumbered(self) -> Edit | None:
         """The edit without line numbers that were copied with the lines; None if there are none. New lines may have
         none, and are then left alone."""
-        marks = [NUMBER.match(line) for line in self.search if line.strip()]
-        numbers, signs = [int(mark[1]) for mark in marks if mark], {mark[2] for mark in marks if mark}
-        if len(numbers) < len(marks) or len(signs) != 1 or sorted(set(numbers)) != numbers:
+        marks = {place: NUMBER.match(line) for place, line in enumerate(self.search) if line.strip()}
+        numbers = [(place, int(mark[1])) for place, mark in marks.items() if mark]
+        signs = {mark[2] for mark in marks.values() if mark}
+        if len(numbers) < len(marks) or len(signs) != 1 or not all(starmap(_consecutive, pairwise(numbers))):
             return None
         search, new = (tuple(_unnumbered(line, *signs) for line in part) for part in (self.search, self.replace))
         return replace(self, search=search, replace=new)
@@ -101,8 +86,13 @@ def _blank(lines: Sequence[str]) -> int:
     return sum(1 for _ in takewhile(lambda line: not line.strip(), lines))
 
 
-def _unnumbered(line: str, sign: str) -> str:
-    """A line without the number before it, if the sign after the number is this one."""
+def _consecutive(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether two lines, each a place and a number, follow each other. Blank lines between them may be counted."""
+    return other[1] - one[1] in (1, other[0] - one[0])
+
+
+def _unnumbered(line: str, sign: str | None) -> str:
+    """A line without the number before it, if the sign after the number is this one (None: a tab)."""
     mark = NUMBER.match(line)
     return line[mark.end() :] if mark and mark[2] == sign else line
 
@@ -110,57 +100,52 @@ def _unnumbered(line: str, sign: str) -> str:
 def parse_edits(reply: str) -> list[Edit]:
     """The edits that change something, in the reply's order. An edit without a path line has an empty path.
 
-    Raises Ended (NO_EDITS) for a block that is not complete.
+    Raises Ended (NO_EDITS) for a block that is not complete, and for a mark that is not understood.
     """
     return [edit for edit in _edits(reply) if edit.search != edit.replace and edit.path != EXAMPLE]
 
 
-def path_of(line: str) -> str:
-    """The path in a line that only names a file; empty for any other line."""
-    if len(line := line.strip()) > LONGEST:
-        return ""
-    line = unwrapped(line)
-    if found := HEADING.match(line) or FENCE.match(line):
-        return clean(found[1])
-    before = BEFORE.match(line)
-    if not before or not (found := ALONE.match(line, before.end())):
-        return ""
-    label = line[: before.end()].replace(before["verb"] or "", "", 1)
-    told = "/" in found[2] or label.lstrip(BULLETS)
-    return clean(found[2]) if told else ""
-
-
-def clean(path: str) -> str:
-    """A path without `./` before it and without a place (`:12`) after it."""
-    return PLACE.sub("", re.sub(r"^(?:\./)+", "", path))
-
-
 def _edits(reply: str) -> Iterator[Edit]:
-    path, section = "", ""
-    search: list[str] = []
-    new: list[str] = []
+    path = ""
+    block: list[str] | None = None
     for line in (line.rstrip("\r") for line in reply.split("\n")):
-        mark = line.strip()
-        if (found := SEARCH.match(mark)) and (not found[1] or "." in found[1]):
-            _require_closed(section, path)
-            path = clean(found[1]) or path
-            section, search, new = "search", [], []
-        elif section == "search" and DIVIDER.match(mark):
-            section = "replace"
-        elif section == "replace" and REPLACE.match(mark):
-            yield Edit(path, _lines(search), _lines(new))
-            section = ""
-        elif section:
-            (search if section == "search" else new).append(line)
+        mark = line.strip(AROUND)
+        if (told := _told(SEARCH, mark)) is not None:
+            _require_closed(block, path)
+            path, block = told or path, []
+        elif block is not None and (told := _told(REPLACE, mark)) is not None and (at := _divider(block)) is not None:
+            yield Edit(path or told, _lines(block[:at]), _lines(block[at + 1 :]))
+            block = None
+        elif LIKE_MARK.match(mark) or HAS_MARK.search(CODE.sub("", line)):
+            _require_closed(block, path)
+            raise Ended(Cause.NO_EDITS, f"repair: the line {line.strip()[:LONGEST]!r} is not understood")
+        elif block is not None:
+            block.append(line)
         else:
-            path = path_of(mark) or path
-    _require_closed(section, path)
+            path = path_of(line) or path
+    _require_closed(block, path)
 
 
-def _require_closed(section: str, path: str) -> None:
+def _told(pattern: re.Pattern[str], mark: str) -> str | None:
+    """The path after a mark, empty without one. None if the line is not this mark, or has other text after it."""
+    if not (found := pattern.match(mark)):
+        return None
+    text = (found[1] or "").strip(f"{AROUND}:")
+    note = NOTE.match(text)
+    path = path_of(f"# {note[1] if note else text}")
+    return path or ("" if note or not text else None)
+
+
+def _divider(block: Sequence[str]) -> int | None:
+    """The index of the line between SEARCH and REPLACE."""
+    marks = [line.strip(AROUND) for line in block]
+    return next((at for divider in DIVIDERS for at, mark in enumerate(marks) if divider.match(mark)), None)
+
+
+def _require_closed(block: Sequence[str] | None, path: str) -> None:
     """Raise Ended if a block, except for one of the prompt's example, is still open."""
-    if section and path != EXAMPLE:
-        missing = "=======" if section == "search" else ">>>>>>> REPLACE"
+    if block is not None and path != EXAMPLE:
+        missing = "=======" if _divider(block) is None else ">>>>>>> REPLACE"
         raise Ended(Cause.NO_EDITS, f"repair: a block for {path!r} is not complete: it has no line `{missing}`")
 
 

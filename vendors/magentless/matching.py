@@ -3,14 +3,14 @@
 The lines that the model was shown are searched first, then the whole file. Lines are compared in three ways, the
 strictest first: exactly; with white space inside a line as one blank and none at its end; and also without indentation
 (the replacement is then shifted by the difference). The first way that finds the lines decides, and it must find them
-only once. If none does, blank lines at the ends of SEARCH, or line numbers that were copied with the lines, are
+only once. If none does, blank lines at the ends of SEARCH, line numbers that were copied with the lines, or both are
 removed. New lines end as those that they replace; a missing final line end stays missing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -71,19 +71,28 @@ def apply_edit(text: str, edit: Edit, shown: Shown = ()) -> Applied:
 
 def find(lines: Sequence[str], edit: Edit, shown: Shown = ()) -> Match:
     """The unique position of the edit's SEARCH lines in `lines`. Raises Ended (SEARCH_MISMATCH)."""
-    for variant, note in ((edit, ""), (edit.trimmed, TRIMMED), (edit.unnumbered, NUMBERED)):
-        if variant and (found := _found(lines, variant, shown)):
+    for variant, note in _variants(edit):
+        if found := _found(lines, variant, shown):
             return Match(found[0] + note, found[1], variant)
     raise Ended(Cause.SEARCH_MISMATCH, f"{edit.path}: the searched lines do not occur")
+
+
+def occurs(lines: Sequence[str], edit: Edit) -> bool:
+    """Whether the edit's SEARCH lines are anywhere in `lines`, also more than once."""
+    return any(any(_all_starts(lines, variant).values()) for variant, _ in _variants(edit))
+
+
+def _variants(edit: Edit) -> Iterator[tuple[Edit, str]]:
+    """The edit and those that were possibly meant, each with a note for the name of its way."""
+    bare = edit.unnumbered
+    variants = (edit, ""), (edit.trimmed, TRIMMED), (bare, NUMBERED), (bare and bare.trimmed, TRIMMED + NUMBERED)
+    return ((variant, note) for variant, note in variants if variant)
 
 
 def _found(lines: Sequence[str], edit: Edit, shown: Shown) -> tuple[str, int] | None:
     """The way and the position. Raises Ended if there are several."""
     count = len(edit.search)
-    all_starts = {
-        way: _starts([compared(line) for line in lines], [compared(line) for line in edit.search])
-        for way, compared in WAYS
-    }
+    all_starts = _all_starts(lines, edit)
     windows = {
         way: [start for start in starts if all(shown[start : start + count])] for way, starts in all_starts.items()
     }
@@ -99,6 +108,14 @@ def shifted(replace: Sequence[str], search: Sequence[str], found: Sequence[str])
     """The replacement with each line's indentation changed from that of `search` to that of `found`."""
     old, new = (_indentation(lines) for lines in (search, found))
     return tuple(new + line.removeprefix(old) if line.strip() else line for line in replace)
+
+
+def _all_starts(lines: Sequence[str], edit: Edit) -> dict[str, list[int]]:
+    """The positions of the SEARCH lines, by way."""
+    return {
+        way: _starts([compared(line) for line in lines], [compared(line) for line in edit.search])
+        for way, compared in WAYS
+    }
 
 
 def _starts(lines: list[str], wanted: list[str]) -> list[int]:

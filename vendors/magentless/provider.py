@@ -1,8 +1,8 @@
 """The models behind the gateway: one that answers in text, and one that embeds texts. Requests are recorded.
 
-Model names are sent unchanged. Reasoning between <think> marks is recorded and is not part of an answer. Of an answer
-that was cut at its limit, complete lines count if lines were asked for, otherwise nothing. Embedded texts are the
-repository's own and are not recorded.
+Model names are sent unchanged. Reasoning between <think> or <thinking> marks is recorded and is not part of an answer.
+Of an answer that was cut at its limit, complete lines count if lines were asked for, otherwise nothing. Embedded texts
+are the repository's own and are not recorded.
 """
 
 from __future__ import annotations
@@ -14,8 +14,11 @@ from typing import Any, NamedTuple
 from magentless.causes import Cause, Ended, Fault, ProviderFailure
 from magentless.wire import Wire
 
-#: reasoning and the marks around it: some servers drop the first mark, some models forget the second
-THOUGHT, OPENED, CLOSED = re.compile(r"<think>.*?</think>", re.DOTALL), "<think>", "</think>"
+#: reasoning and the marks around it: some servers drop the first mark, some models forget the second. A tag that is
+#: capitalized could be a component of the answer, unless the answer begins with it
+OPENED = re.compile(r"<(?:think|THINK)(?:ing|ING)?>|\A\s*<Think(?:ing)?>")
+CLOSED = re.compile(r"</(?:think|THINK)(?:ing|ING)?>")
+THOUGHT = re.compile(rf"(?:{OPENED.pattern}).*?(?i:</think(?:ing)?>)", re.DOTALL)
 #: finish reasons: at the limit, by a filter, and by itself
 CUT, FILTERED, WHOLE = "length", "content_filter", "stop"
 
@@ -113,9 +116,9 @@ class ChatModel:
 
 def spoken(reply: str, finish: str | None) -> str:
     """A reply without its reasoning. Reasoning that ends without its mark contains the answer, too."""
-    text = THOUGHT.sub("", reply).rpartition(CLOSED)[2]
-    before, opened, thought = text.partition(OPENED)
-    return before + thought if opened and finish == WHOLE else before
+    text = CLOSED.split(THOUGHT.sub("", reply))[-1]
+    before, *thought = OPENED.split(text, maxsplit=1)
+    return "".join((before, *thought)) if finish == WHOLE else before
 
 
 def _whole_lines(question: Ask, text: str) -> str:

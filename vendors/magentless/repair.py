@@ -1,12 +1,14 @@
 """Third step: from the model's reply to a patch, through the stages edited, matched, applied, parses.
 
-An edit that cannot be applied ends the attempt: a partial change is not what the model intended.
+An edit that cannot be applied ends the attempt: a partial change is not what the model intended. A reply may give some
+files as edits and others as a whole; a file that has edits is not taken as a whole. Other new code for a file that was
+shown ends the attempt, too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -14,8 +16,9 @@ from typing import Any
 from magentless.causes import FUNNEL, Cause, Ended
 from magentless.checkout import Checkout
 from magentless.edits import Edit, parse_edits
-from magentless.matching import Shown, apply_edit
-from magentless.rewritten import pieces, rewritten
+from magentless.matching import Shown, apply_edit, occurs
+from magentless.paths import namesakes
+from magentless.rewritten import pieces, rewritten, unread
 from magentless.syntax import collapsed, errors
 from magentless.views import lines_of
 
@@ -65,16 +68,7 @@ class Sample:
 def repair(sample: Sample, reply: str, checkout: Checkout, windows: Windows = NONE) -> None:
     """Take the reply through all stages; `windows` are the lines that the model was shown. Raises Ended if it does not
     become a patch."""
-    texts = {path: lines_of(text) for path, text in checkout.texts(windows).items()}
-    edits = parse_edits(reply)
-    if not edits:
-        edits = rewritten(reply, {path: pieces(lines, windows[path]) for path, lines in texts.items()})
-    if not edits:
-        raise Ended(Cause.NO_EDITS, "repair: the reply has no complete edit that changes anything")
-    sample.reached = "edited"
-    shown = {path: _marks(lines, windows[path]) for path, lines in texts.items()}
-    for edit in edits:
-        _apply(replace(edit, path=_meant(edit, sample, checkout)), sample, checkout, shown)
+    _edit(sample, reply, checkout, windows)
     sample.reached = "matched"
     _refuse_blank(sample, checkout)
     sample.patch = checkout.diff(sample.files)
@@ -83,20 +77,61 @@ def repair(sample: Sample, reply: str, checkout: Checkout, windows: Windows = NO
     sample.reached = "parses"
 
 
+def _edit(sample: Sample, reply: str, checkout: Checkout, windows: Windows) -> None:
+    """Apply the edits of the reply, then the files that it gives as a whole."""
+    texts = {path: lines_of(text) for path, text in checkout.texts(windows).items()}
+    offered = {path: pieces(lines, windows[path]) for path, lines in texts.items()}
+    edits, whole = parse_edits(reply), rewritten(reply, offered)
+    if not edits and not whole:
+        raise Ended(Cause.NO_EDITS, "repair: the reply has no complete edit that changes anything")
+    sample.reached = "edited"
+    shown = {path: _marks(lines, windows[path]) for path, lines in texts.items()}
+    for edit in edits:
+        _apply(replace(edit, path=_meant(edit, sample, checkout, shown)), sample, checkout, shown)
+    edited = set(sample.files)
+    for edit in whole:
+        if edit.path not in edited:
+            _apply(edit, sample, checkout, shown)
+    if path := unread(reply, offered, sample.files):
+        raise Ended(Cause.NO_EDITS, f"repair: the code for {path!r} is neither an edit nor the whole file")
+
+
 def _marks(lines: Sequence[str], shown: Sequence[int]) -> Shown:
     indices = set(shown)
     return [index in indices for index in range(len(lines))]
 
 
-def _meant(edit: Edit, sample: Sample, checkout: Checkout) -> str:
-    """The path of the file that the edit changes: without a first `/`, `a/` or `b/` if there is a file only then."""
+def _meant(edit: Edit, sample: Sample, checkout: Checkout, shown: Collection[str]) -> str:
+    """The path of the file that the edit changes or creates.
+
+    If there is no such file: the path without a first `/`, `a/` or `b/`, else the only shown file with this name. If
+    several have it, or the path is missing, the only one of them that has the SEARCH lines.
+    """
     bare = PREFIX.sub("", edit.path)
-    known = edit.makes_file or edit.path in sample.files or checkout.text(edit.path) is not None
-    return edit.path if known or checkout.text(bare) is None else bare
+    if edit.makes_file:
+        return bare if _is_prefixed(edit.path, bare, checkout) else edit.path
+    for path in (edit.path, bare):
+        if _text(path, sample, checkout) is not None:
+            return path
+    alike = namesakes(edit.path, shown) if edit.path else list(shown)
+    if len(alike) > 1:
+        alike = [path for path in alike if occurs(lines_of(_text(path, sample, checkout) or ""), edit)]
+    return alike[0] if len(alike) == 1 else edit.path
+
+
+def _is_prefixed(path: str, bare: str, checkout: Checkout) -> bool:
+    """Whether only what follows the prefix is a path of the tree: its first folder exists, and none called `a`."""
+    folder, first = path.partition("/")[0], bare.partition("/")[0]
+    return "/" in bare and checkout.has_folder(first) and not (folder and checkout.has_folder(folder))
+
+
+def _text(path: str, sample: Sample, checkout: Checkout) -> str | None:
+    """The text of a file after the edits so far."""
+    return sample.files.get(path, checkout.text(path))
 
 
 def _apply(edit: Edit, sample: Sample, checkout: Checkout, shown: dict[str, Shown]) -> None:
-    text = sample.files.get(edit.path, checkout.text(edit.path))
+    text = _text(edit.path, sample, checkout)
     if text and edit.makes_file:
         raise Ended(Cause.SEARCH_MISMATCH, f"{edit.path}: SEARCH is empty, and the file exists")
     if text is None and not (edit.makes_file and checkout.may_be_new(edit.path)):

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from magentless.causes import Ended
 from magentless.edits import Edit
-from magentless.matching import WAYS, apply_edit, find
+from magentless.matching import WAYS, apply_edit, find, occurs
 
 #: lines that differ from others only in white space, and lines that do not
 LINES = st.sampled_from(["", " ", "a", "  a", "a ", "a  b", "a b", "\ta", "b", "é", "a\x0cb"])
@@ -134,10 +134,19 @@ def test_what_an_edit_wrote_is_known_to_the_next():
     [
         ("    3 |     one", "    3 |     two", "exact, without line numbers"),
         ("3: one", "two", "indentation, without line numbers"),
+        ("3.     one", "    two", "exact, without line numbers"),
+        ("3\t    one", "    two", "exact, without line numbers"),
+        ("L3:     one", "    two", "exact, without line numbers"),
+        ("\n3 |     one", "\n    two", "exact, without blank lines, without line numbers"),
     ],
 )
 def test_copied_line_numbers_are_left_out_where_they_do_not_occur(search, replace, way):
     assert applied(TEXT, search, replace) == (TEXT.replace("one", "two"), way)
+
+
+@pytest.mark.parametrize(("search", "expected"), [("a", True), ("  a\n", True), ("7: b", True), ("c", False)])
+def test_lines_occur_also_more_than_once(search, expected):
+    assert occurs(["a", "b", "a"], Edit("a.tsx", tuple(search.split("\n")), ())) is expected
 
 
 def test_numbers_that_are_the_files_own_stay():

@@ -131,6 +131,12 @@ def test_an_empty_answer_is_an_outcome_and_is_recorded(body):
         ("<think>a</think>b<think>c</think>d", "stop", "bd"),
         ("<think>first, then the answer", "stop", "first, then the answer"),
         ("so far\n<think>and cut", "length", "so far"),
+        ("<thinking>first\n</thinking>then", "stop", "then"),
+        ("\n<Thinking>first</Thinking>then", "stop", "then"),
+        ("<THINK>first</THINK>then", "stop", "then"),
+        ("first\n</thinking>then", "stop", "then"),
+        ("so far\n<thinking>and cut", "length", "so far"),
+        ("<b><Thinking>a component</Thinking></b>", "stop", "<b><Thinking>a component</Thinking></b>"),
     ],
 )
 def test_thoughts_are_recorded_but_not_part_of_the_answer(reply, finish, text):

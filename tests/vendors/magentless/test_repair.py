@@ -68,6 +68,57 @@ def test_a_folder_may_be_called_a(sample, make_checkout):
     assert set(sample.files) == {"a/x.css", "b/x.css"}
 
 
+@pytest.mark.parametrize("path", ["/src/New.tsx", "a/src/New.tsx", "b/src/new/New.tsx"])
+def test_what_git_puts_before_the_path_of_a_new_file_is_no_folder(sample, checkout, path):
+    repair(sample, edit(path, "", "a") + edit(path, "a", "b"), checkout)
+    assert sample.files == {path.partition("/")[2]: "b\n"}
+
+
+@pytest.mark.parametrize("path", ["/New.tsx", "/lib/New.tsx"])
+def test_a_new_file_outside_of_the_folders_of_the_tree_is_refused(sample, checkout, path):
+    assert ended(edit(path, "", "a"), sample, checkout) == Cause.HALLUCINATED_FILE
+
+
+def test_a_prefix_does_not_hide_that_a_new_file_exists(sample, checkout):
+    assert ended(edit(f"a/{TSX}", "", "lost"), sample, checkout) == Cause.SEARCH_MISMATCH
+
+
+TWINS = {"src/Menu.css": "a {\n}\n", "lib/Menu.css": "b {\n}\n", "src/theme.css": "b {\n}\n"}
+
+
+@pytest.mark.parametrize(
+    ("path", "search", "expected"),
+    [
+        ("theme.css", "b {", "src/theme.css"),
+        ("styles/theme.css", "b {", "src/theme.css"),
+        ("Menu.css", "b {", "lib/Menu.css"),
+        ("Menu.css", "1 | a {", "src/Menu.css"),
+        ("", "a {", "src/Menu.css"),
+        ("Menu.css", "}", None),
+        ("", "b {", None),
+        ("", "d {", None),
+        ("src/Other.css", "a {", None),
+    ],
+)
+def test_an_edit_without_the_path_of_a_file_is_that_of_the_only_one_shown(
+    sample, make_checkout, path, search, expected
+):
+    """A name without its folder, or no path at all, is enough if only one shown file is possible."""
+    checkout = Checkout(make_checkout(TWINS))
+    reply = edit(path, search, "c {").replace("### \n", "")
+    if expected:
+        repair(sample, reply, checkout, dict.fromkeys(TWINS, range(2)))
+        assert sample.files == {expected: "c {\n}\n"}
+    else:
+        with pytest.raises(Ended, match="HALLUCINATED_FILE"):
+            repair(sample, reply, checkout, dict.fromkeys(TWINS, range(2)))
+
+
+def test_a_file_that_was_not_shown_is_not_guessed(sample, make_checkout):
+    checkout = Checkout(make_checkout(TWINS))
+    assert ended(edit("theme.css", "b {", "c {"), sample, checkout) == Cause.HALLUCINATED_FILE
+
+
 @pytest.mark.trap("eval-on-path")
 def test_a_path_is_never_evaluated(sample, checkout, tmp_path):
     """MagentLess calls eval() on the path of an edit, so the model can run code on the host."""

@@ -28,6 +28,11 @@ def fenced(text: str, info: str = "tsx") -> str:
         fenced(FIXED, f"tsx {TSX}"),
         fenced(f"// {TSX}\n{FIXED}"),
         fenced(f"### ./{TSX}\n{FIXED}"),
+        f"### /{TSX}\n{fenced(FIXED)}",
+        f"### a/{TSX}\n{fenced(FIXED)}",
+        f"### IconButton.tsx\n{fenced(FIXED)}",
+        f"**IconButton.tsx**\n{fenced(FIXED)}",
+        f"### {TSX}\n```tsx\n{FIXED}",
     ],
 )
 def test_a_file_that_comes_again_is_taken_as_its_difference(reply, sample, checkout):
@@ -83,8 +88,10 @@ def test_a_first_or_last_line_can_be_replaced(place):
         fenced("import React from 'react';\n\n// ... rest of the file\n"),
         fenced(FIXED.replace("  <button", "  // existing code\n  <button")),
         f"{FIXED}",
-        "```tsx\n" + FIXED,
+        "```tsx\n" + FIXED.removesuffix(");\n"),
+        "```tsx\n" + FIXED + "I added the label.",
         fenced(f"<<<<<<< SEARCH\n{BUTTON}=======\n{BUTTON}>>>>>>> REPLACE\n"),
+        fenced(f"<<<<<<<\n{BUTTON}=======\n{BUTTON}>>>>>>>\n"),
         fenced(f"------- SEARCH\n{BUTTON}=======\n{FIXED}+++++++ REPLACE\n"),
         fenced("".join(f"-{line}+{line}" if "url" in line else line for line in FIXED.splitlines(True)), "diff"),
     ],
@@ -98,7 +105,9 @@ def test_a_first_or_last_line_can_be_replaced(place):
         "left out inside",
         "no fence",
         "cut",
+        "not closed before the text",
         "an edit that changes nothing",
+        "an edit without words that changes nothing",
         "an edit in another form",
         "a diff without its blanks",
     ],
@@ -115,10 +124,45 @@ def test_a_spread_is_nothing_left_out():
     assert edit.replace[1] == "  ...rest,"
 
 
-def test_edits_come_before_blocks(sample, checkout):
-    edit = f"### {CSS}\n<<<<<<< SEARCH\n  outline: none;\n=======\n  outline: auto;\n>>>>>>> REPLACE\n"
-    repair(sample, fenced(FIXED) + edit, checkout, {TSX: range(7), CSS: range(3)})
-    assert list(sample.files) == [CSS]
+OUTLINE = f"### {CSS}\n<<<<<<< SEARCH\n  outline: none;\n=======\n  outline: auto;\n>>>>>>> REPLACE\n"
+
+
+@pytest.mark.parametrize("reply", [fenced(FIXED) + OUTLINE, f"{OUTLINE}### {TSX}\n{fenced(FIXED)}"])
+def test_a_reply_may_have_edits_of_one_file_and_all_of_another(reply, sample, checkout):
+    """The file given as a whole was left out, so that a part of the change took part in the vote."""
+    repair(sample, reply, checkout, {TSX: range(7), CSS: range(3)})
+    assert sample.edits == [{"path": CSS, "match": "exact"}, {"path": TSX, "match": "rewritten"}]
+    assert sample.files[TSX] == FIXED
+
+
+@pytest.mark.parametrize(
+    "code",
+    [fenced("<img src={icon.url} alt={label} />\n"), fenced(f"// ... imports\n{REST}"), f"```tsx\n{REST[:-3]}"],
+    ids=["a snippet", "left out", "cut"],
+)
+def test_edits_beside_other_code_for_a_file_are_only_a_part(code, sample, checkout):
+    with pytest.raises(Ended, match="NO_EDITS.*IconButton"):
+        repair(sample, f"{OUTLINE}### {TSX}\n{code}", checkout, {TSX: range(7), CSS: range(3)})
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"### {TSX}\n{fenced('  ...' + chr(10) + '<img src={icon.url} />' + chr(10))}",
+        f"### {CSS}\n{fenced('outline: auto;' + chr(10), 'css')}",
+        f"Use it:\n{fenced('<IconButton icon={icon} />' + chr(10))}",
+    ],
+    ids=["a quotation", "the result of the edit", "an example"],
+)
+def test_code_that_is_no_change_may_be_beside_edits(code, sample, checkout):
+    repair(sample, f"{code}{OUTLINE}", checkout, {TSX: range(7), CSS: range(3)})
+    assert sample.edits == [{"path": CSS, "match": "exact"}]
+
+
+def test_edits_of_a_file_come_before_its_whole_text(sample, checkout):
+    shown = fenced(".icon {\n  outline: auto;\n  color: red;\n}\n", "css")
+    repair(sample, f"{shown}{OUTLINE}Then it is:\n{shown}", checkout, {TSX: range(7), CSS: range(3)})
+    assert sample.edits == [{"path": CSS, "match": "exact"}]
 
 
 def test_pieces_are_the_runs_that_were_shown():
