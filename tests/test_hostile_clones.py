@@ -63,6 +63,20 @@ def test_a_candidate_on_an_unsafe_tree_is_rejected(
     assert bench.build("badge")["badge"].instance_id == instance_id("badge")
 
 
+@pytest.mark.trap("dot-dot-in-a-tree")
+def test_a_link_that_was_always_there_rejects_only_its_candidates(tiny: Bench, tmp_path: Path) -> None:
+    """It is in the base and in the merged tree, which is searched for the files that only tests import."""
+    shutil.copytree(tiny.library, tmp_path / "library")
+    base = graft(tmp_path / "library", "etc", "120000", "/etc/hostname")
+    collect(Store(tmp_path / "data"), REPO, tmp_path / "library")
+    bench = Bench(tmp_path, tmp_path / "library", tiny.cache)
+    path, menu = bench.store.raw(REPO) / "candidates.jsonl", bench.candidate("menu")
+    path.write_text(_rebased(path.read_text(), menu.base.sha, base).replace(menu.merge_sha, base))
+    outcomes = bench.build("menu", "badge")
+    assert outcomes["menu"].reason == "unsafe_path"
+    assert outcomes["badge"].instance_id == instance_id("badge")
+
+
 def _rebased(text: str, before: str, base: str) -> str:
     """The first candidate with another base."""
     return text.replace(f'"sha":"{before}"', f'"sha":"{base}"', 1).replace(f'"sha": "{before}"', f'"sha": "{base}"', 1)

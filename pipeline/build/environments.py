@@ -14,14 +14,13 @@ from typing import Any
 import tomli_w
 
 from pipeline.build import overrides
-from pipeline.build.helpers import importers
-from pipeline.build.infer import Tree, Unsupported, infer
-from pipeline.core.git import Clone, committed, has_commit, list_files, require_commit, show
+from pipeline.build.helpers import importers, safe_files
+from pipeline.build.infer import Tree, infer
+from pipeline.core.git import Clone, committed, has_commit, require_commit, show
 from pipeline.core.names import Repo
 from pipeline.core.patches import created, is_named_test, is_runnable, paths
 from pipeline.core.records import Candidate, Environment, Instance
 from pipeline.core.store import Store
-from pipeline.core.trees import UNSAFE_PATH, UnsafeTree
 from pipeline.ecosystems.protection import is_manifest
 from pipeline.execution import images, scope
 
@@ -55,14 +54,6 @@ def tree_of(clone: Clone, candidate: Candidate) -> Tree:
     an unsafe tree."""
     sha = manifest_commit(candidate)
     return Tree(safe_files(clone, sha), lambda path: show(clone, sha, path), created(candidate.test_patch))
-
-
-def safe_files(clone: Clone, sha: str) -> list[str]:
-    """Every path of a commit. Raises Unsupported if one of them must not be written to a disk."""
-    try:
-        return list_files(clone, sha)
-    except UnsafeTree as error:
-        raise Unsupported(UNSAFE_PATH, str(error)) from None
 
 
 def recipe(clone: Clone, candidate: Candidate, fixed: Fields | None = None) -> images.Recipe:

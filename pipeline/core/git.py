@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -24,7 +25,7 @@ import git
 from pipeline.core import objects
 from pipeline.core.errors import UserError
 from pipeline.core.reader import reader_of
-from pipeline.core.trees import check_tree
+from pipeline.core.trees import MOST_FILES, check_tree
 
 #: settings that decide what git writes and starts; they override those of any repository
 _SETTINGS = {
@@ -222,7 +223,8 @@ def _tree(clone: Clone, sha: str) -> tuple[Entry, ...]:
     if root is None:
         raise _no_commit(clone, sha)
     try:
-        entries = tuple(Entry(path, row.mode, row.kind, row.name) for path, row in clone.reader.files(root))
+        rows = islice(clone.reader.files(root), MOST_FILES + 1)
+        entries = tuple(Entry(path, row.mode, row.kind, row.name) for path, row in rows)
     except KeyError as error:
         message = f"the clone lacks a folder of the commit {sha}: {error}"
         raise UserError(message, path=clone.place, hint=_FETCH) from None

@@ -17,6 +17,8 @@ from weakref import WeakValueDictionary
 _KIND, _EXECUTABLE = 0o170000, 0o100
 #: trees whose entries are cached: one commit shares most of its trees with the next
 _KEPT = 4_000
+#: folders within folders; the path of what is deeper has more characters than a disk can hold
+DEEPEST = 2048
 
 
 class Object(NamedTuple):
@@ -62,12 +64,18 @@ class Reader:
             return None
 
     def files(self, tree: str) -> Iterator[tuple[str, Row]]:
-        """The path and the entry of every file below a tree, in git's order. Raises KeyError for a missing tree."""
-        for row in self._entries(tree):
-            if row.kind == "tree":
-                yield from ((f"{row.part}/{path}", entry) for path, entry in self.files(row.name))
+        """The path and the entry of every file below a tree, in git's order, and of folders that are too deep.
+        Raises KeyError for a missing tree."""
+        above = [("", iter(self._entries(tree)))]
+        while above:
+            folder, rows = above[-1]
+            row = next(rows, None)
+            if row is None:
+                above.pop()
+            elif row.kind == "tree" and len(above) < DEEPEST:
+                above.append((f"{folder}{row.part}/", iter(self._entries(row.name))))
             else:
-                yield row.part, row
+                yield f"{folder}{row.part}", row
 
     def _entries(self, tree: str) -> tuple[Row, ...]:
         if rows := self._rows.get(tree):

@@ -7,6 +7,7 @@ points outside. Written to disk, such a file would land elsewhere, and such a li
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
@@ -20,8 +21,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 #: parts of paths that need no closer look
 _PLAIN = re.compile(r"[\w@+,=()\[\]{}$#!&%'^ -][\w@+,=()\[\]{}$#!&%'^ .-]*", re.ASCII)
-#: the longest chain of links that a system follows
-_MOST = 40
+#: the longest chain of links that a system follows, and the most files: a small clone can have a tree without end
+_MOST, MOST_FILES = 40, 5_000_000
+#: bytes of the longest path and of the longest name on a disk
+_LONGEST, _LONGEST_PART = 4095, 255
 
 
 class UnsafeTree(UserError):
@@ -32,7 +35,9 @@ def check_tree(commit: str, paths: Iterable[str], links: Mapping[str, bytes | No
     """Raise UnsafeTree unless all paths and links stay in the folder. `links` is path -> target, if known."""
     known: set[str] = set()
     folders: set[str] = set()
-    for path in paths:
+    for number, path in enumerate(paths):
+        if number >= MOST_FILES:
+            raise _unsafe(commit, path, f"there are more than {MOST_FILES} files")
         if reason := problem(path) or ("it occurs twice" if path in known else ""):
             raise _unsafe(commit, path, reason)
         known.add(path)
@@ -54,9 +59,16 @@ def problem(path: str) -> str:
     if _CONTROL.search(path):
         return "it contains a control character"
     parts = path.split("/")
+    if len(path) > _LONGEST_PART // 4 and _is_too_long(path, parts):
+        return "it is too long for a disk"
     if all(map(_PLAIN.fullmatch, parts)):
         return ""
     return next(filter(None, map(_part_problem, re.split(r"[/\\]", path))), "")
+
+
+def _is_too_long(path: str, parts: Iterable[str]) -> bool:
+    longest = max(len(os.fsencode(part)) for part in parts)
+    return len(os.fsencode(path)) > _LONGEST or longest > _LONGEST_PART
 
 
 def _part_problem(part: str) -> str:

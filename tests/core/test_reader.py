@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import threading
+import zlib
 from pathlib import Path
 
 import pytest
 from histories import History, git
+from hostile import commit_tree
 
 from pipeline.core.git import committed, has_commit, list_files, open_clone, show, tree
 from pipeline.core.reader import Reader
+from pipeline.core.trees import UnsafeTree
 
 FILES = {f"src/{folder}/{name}.ts": f"{folder}{name}\n" for folder in "abc" for name in ("x", "y-z", "ü")}
 
@@ -37,6 +41,32 @@ def test_a_tree_has_the_entries_that_git_lists(history: History) -> None:
         "100755",
         "120000",
     }
+
+
+def nested(history: History, levels: int, copies: int) -> str:
+    """A commit with folders in folders, each with `copies` of the next one."""
+    rows, name = [("100644", "a.ts")], history.git("rev-parse", ":src/a/x.ts")
+    for _ in range(levels):
+        data = b"".join(f"{mode} {part}\0".encode() + bytes.fromhex(name) for mode, part in rows)
+        data = b"tree %d\0%s" % (len(data), data)
+        name = hashlib.sha1(data).hexdigest()
+        path = history.folder / ".git" / "objects" / name[:2] / name[2:]
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(zlib.compress(data))
+        rows = [("40000", f"d{number}") for number in range(copies)]
+    return commit_tree(history.folder, name, "HEAD", "nested")
+
+
+def test_a_tree_that_no_disk_can_hold_is_unsafe(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small clone can have folders without end. Each path was read by a function that called itself."""
+    with pytest.raises(UnsafeTree, match="it is too long for a disk"):
+        list_files(open_clone(history.folder), nested(history, 4000, 1))
+    (path,) = list_files(open_clone(history.folder), nested(history, 1200, 1))
+    assert path.count("/") == 1199
+    for module in ("git", "trees"):
+        monkeypatch.setattr(f"pipeline.core.{module}.MOST_FILES", 5000)
+    with pytest.raises(UnsafeTree, match="there are more than 5000 files"):
+        list_files(open_clone(history.folder), nested(history, 12, 10))
 
 
 def test_files_are_read_as_they_are(history: History) -> None:
@@ -87,7 +117,7 @@ def test_threads_and_forks_read_independently(history: History) -> None:
 
 
 def test_a_broken_object_is_missing_and_affects_no_other(history: History) -> None:
-    blob = history.git("rev-parse", "HEAD:src/a/x.ts")
+    blob = history.git("rev-parse", ":src/a/x.ts")
     path = history.folder / ".git" / "objects" / blob[:2] / blob[2:]
     path.chmod(0o644)
     path.write_bytes(b"broken")

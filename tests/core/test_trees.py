@@ -36,6 +36,9 @@ ZERO_WIDTH = "\u200c"
         (f".g{ZERO_WIDTH}it/config", "git's own"),
         ("src\\.git\\config", "git's own"),
         ("a\nb", "control"),
+        (f"src/{'a' * 256}", "too long"),
+        (f"src/{'ü' * 128}", "too long"),
+        ("a/" * 2047 + "ab", "too long"),
         ("a\x7f", "control"),
     ],
 )
