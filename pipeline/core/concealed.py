@@ -17,7 +17,7 @@ HIDDEN = b"***"
 #: letters; shorter secrets can occur in any text and are only looked for as they are
 SHORTEST = 8
 #: what may be between two letters of a split secret: line ends with a diff's mark, quotes with a concatenation operator
-_GAP = rb"""(?:\x00|\\?\r?\n[ \t]*[+\-> ]?|["'`][ \t]*[+.,&|]?[ \t]*["'`]|[ \t]){0,6}?"""
+_GAP = rb"""(?:\x00|\\?\r?\n[ \t]*[+\-> ]?|["'`][ \t]{0,8}[+.,&|]?[ \t]{0,8}["'`]|[ \t]){0,6}?"""
 #: the characters of a gap, and the letters of base64 that have two forms
 _APART = b"\0\\\r\n\t+-> \"'`.,&|:/_"
 #: signs of letters written by their number, and of bytes written separately

@@ -57,6 +57,13 @@ def remains(data: bytes) -> list[str]:
     return [part for part in parts if part.encode() in data or part.encode().hex().encode() in data.lower()]
 
 
+def test_blanks_without_end_take_no_time():
+    """A log of an agent stopped all work for hours."""
+    started = time.monotonic()
+    conceal(f'%73 {KEY[0]}"{" " * 200_000}'.encode(), [KEY])
+    assert time.monotonic() - started < 20
+
+
 @pytest.mark.invariant(6)
 @pytest.mark.trap("token-in-log")
 @pytest.mark.parametrize("way", WAYS)

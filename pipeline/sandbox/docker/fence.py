@@ -16,6 +16,7 @@ import os
 import re
 import socket
 from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -54,8 +55,10 @@ _DEPENDENCIES = (
     "resolutions",
     "overrides",
 )
-#: the most hosts that one install may name; each gets its own loopback address
-MOST = 200
+#: the most hosts that one install may name; each gets its own loopback address. So many are tried at once
+MOST, _TRIED_AT_ONCE = 200, 32
+#: the network through which IPv6 reaches addresses of IPv4
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
 #: the container's name resolution: the hosts file, and no name server
 LOOK_UP, NOBODY = "/etc/nsswitch.conf", b"hosts: files\npasswd: files\ngroup: files\n"
 
@@ -82,7 +85,9 @@ def routes(
     public = [(host, PORTS["https"]) for host in PUBLIC if host in own_hosts or reaches(host)]
     chosen = [*own, *public]
     trusted = list(dict.fromkeys(host for host, _ in chosen))
-    repository_hosts = [host for host in _source_hosts(files) if host not in {*trusted, *PUBLIC} and reaches(host)]
+    named = [host for host in _source_hosts(files) if host not in {*trusted, *PUBLIC}][:MOST]
+    with ThreadPoolExecutor(_TRIED_AT_ONCE) as pool:
+        repository_hosts = [host for host, is_there in zip(named, pool.map(reaches, named), strict=True) if is_there]
     names = [host for host in (*trusted, *repository_hosts) if route.hosts or host != route.address[0]]
     hosts = {host: f"127.9.{number // 250}.{number % 250 + 1}" for number, host in enumerate(names[:MOST])}
     ends = [*dict.fromkeys(chosen), *((host, port) for host in repository_hosts for port in PORTS.values())]
@@ -153,9 +158,30 @@ def _connect(address: Address, chosen: Collection[str]) -> socket.socket:
         return connect(address)
     answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = [(str(sockaddr[0]), port) for *_, sockaddr in answers]
-    if not addresses or not all(ipaddress.ip_address(ip).is_global for ip, _ in addresses):
-        raise OSError(f"{host} has no public address")
+    if not addresses or not all(_is_elsewhere(ip) for ip, _ in addresses):
+        raise OSError(f"{host} has no public address, or this machine's own")
     return connect(addresses[0])
+
+
+def _is_elsewhere(ip: str) -> bool:
+    """Whether an address is public, also the IPv4 address that it may contain, and not this machine's own."""
+    address = ipaddress.ip_address(ip.partition("%")[0])
+    if not address.is_global or address.is_multicast or _is_own(ip):
+        return False
+    if isinstance(address, ipaddress.IPv4Address):
+        return True
+    inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+    inner += [ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)] if address in _NAT64 else []
+    return not address.is_site_local and all(_is_elsewhere(str(part)) for part in inner if part)
+
+
+def _is_own(ip: str) -> bool:
+    """Whether packets to an address leave from the same address; nothing is sent."""
+    family = socket.AF_INET6 if ":" in ip else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as probe, suppress(OSError):
+        probe.connect((ip, PORTS["https"]))
+        return str(probe.getsockname()[0]) == ip
+    return False
 
 
 @cache

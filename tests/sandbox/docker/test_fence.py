@@ -126,6 +126,43 @@ def test_a_host_that_a_repository_chose_is_public(monkeypatch: pytest.MonkeyPatc
     assert reached == [("93.184.215.14", 443), ("registry.npmjs.org", 443)]
 
 
+@pytest.mark.rule("install-fence")
+@pytest.mark.parametrize(
+    ("ip", "is_elsewhere"),
+    [
+        ("93.184.215.14", True),
+        ("2606:2800:21f:cb07:6820:80da:af6b:8b2c", True),
+        ("10.0.0.1", False),
+        ("224.0.0.1", False),
+        ("::ffff:127.0.0.1", False),
+        ("64:ff9b::7f00:1", False),
+        ("64:ff9b::5db8:d70e", True),
+        ("2002:7f00:1::", False),
+        ("fec0::1", False),
+        ("fe80::1%eth0", False),
+    ],
+)
+def test_addresses_of_this_machine_and_its_network_are_refused(ip: str, is_elsewhere: bool) -> None:
+    """Also inside of addresses of IPv6."""
+    assert fence._is_elsewhere(ip) is is_elsewhere
+
+
+@pytest.mark.rule("install-fence")
+def test_the_public_address_of_this_machine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its services listen there, too."""
+    assert fence._is_own("127.0.0.1") and not fence._is_own("93.184.215.14")
+    monkeypatch.setattr(fence, "_is_own", lambda ip: ip == "93.184.215.14")
+    assert not fence._is_elsewhere("93.184.215.14") and not fence._is_elsewhere("64:ff9b::5db8:d70e")
+
+
+def test_no_more_hosts_are_tried_than_are_allowed() -> None:
+    """Each one that does not answer takes a minute."""
+    tried: list[str] = []
+    text = "\n".join(f'resolved "https://host{number}.acme.org/a.tgz"' for number in range(1000))
+    routes(REGISTRY, {"yarn.lock": text.encode()}, "", lambda host: tried.append(host) or False)
+    assert len([host for host in tried if host.endswith("acme.org")]) == fence.MOST
+
+
 def test_the_number_of_hosts_is_limited() -> None:
     text = "\n".join(f'resolved "https://host{number}.acme.org/a.tgz"' for number in range(1000))
     found = routes(REGISTRY, {"yarn.lock": text.encode()}, "")
