@@ -6,7 +6,7 @@ The doctype stays, and so does everything inside the page, including fences in i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -23,14 +23,32 @@ _PIECE = re.compile(
 )
 #: what browsers add to the body although it follows the page's end
 _TAIL = re.compile(r"(?:\s*(?:<!--.*?-->|<(script|style)\b[^>]*>.*?</\1\s*>))*", re.IGNORECASE | re.DOTALL)
-_TAG = re.compile(r"<[a-z][^<>]*>", re.IGNORECASE)
-#: a fence on its own line, with the language
-_FENCE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[ \t]*+([\w+-]*+)[^\n`]*+$", re.MULTILINE)
+_TAG = re.compile(r"<[a-z][\w-]*+(?=[\s/>])[^<>]*>", re.IGNORECASE)
+#: a fence with the language, on its own line or with the beginning of the page after it
+_FENCE = re.compile(
+    r"^[ \t]*+(`{3,}+|~{3,}+)[ \t]*+([\w+-]*+)(?:[^\n`<]*+(?=<(?:!doctype\s+html|html)\b)|[^\n`]*+$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+#: a fence and the beginning of a page after it
+_OPENING = re.compile(
+    r"^[ \t]*+(?:`{3,}+|~{3,}+)[^\n`<]*+\s*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.MULTILINE
+)
+#: the declaration with which XHTML may begin, and the longest one that is looked for
+_XML = re.compile(r"<\?xml\b[^<>]*\?>\s*\Z", re.IGNORECASE)
+_LONGEST_XML = 300
+#: the parts of a page without a doctype and a root element, and their ends
+_PART = re.compile(r"^[ \t]*+<(?:head|body)\b[^<>]*+>", re.IGNORECASE | re.MULTILINE)
+_PART_END = re.compile(r"</(?:head|body)\s*>", re.IGNORECASE)
 #: the reasoning that some models print before the answer; if it has no end, it was cut off, and there is no answer
 _THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHT_END = re.compile(r"^[ \t]*</think(?:ing)?>[ \t]*$", re.MULTILINE | re.IGNORECASE)
 #: languages of fences that may contain a page
 _HTML = ("html", "htm", "xhtml", "")
+
+
+def has_tag(text: str) -> bool:
+    """Whether a text has any tag of HTML. "3 < 5" and "<https://w3.org>" are none."""
+    return bool(_TAG.search(text))
 
 
 class _Block(NamedTuple):
@@ -46,23 +64,40 @@ def page_of(answer: str) -> str:
     """The page in an answer; the whole answer if it contains none; nothing if it is reasoning that was cut off. Takes
     time in proportion to its length."""
     text = _THOUGHT.sub("", answer.lstrip("\ufeff")).strip()
-    if _begin(text) == 0:
+    begin = _begin(text)
+    if begin is not None and _declared(text, begin) == 0:
         return _whole(text)
     text = _after_thought(text)
     blocks = list(_blocks(text))
-    fenced = next((block for block in blocks if _begin(block.text) is not None), None)
-    if fenced is not None and not _is_around(text, fenced):
+    pages = [block for block in blocks if _begin(block.text) is not None]
+    fenced = next((block for block in pages if _END.search(block.text)), pages[0] if pages else None)
+    if fenced is not None and not _is_around(text, fenced, blocks):
         return _whole(fenced.text)
     if _begin(text) is not None:
         return _whole(text)
     parts = [block.text for block in blocks if block.language in _HTML and _TAG.search(block.text)]
-    return max(parts, key=len).strip() if parts else text
+    return max(parts, key=len).strip() if parts else _rootless(text)
 
 
-def _is_around(text: str, block: _Block) -> bool:
-    """Whether a page begins before a block and does not end in it: then it is the first page, or contains the block."""
-    page = _DOCTYPE.search(text, 0, block.start)
-    return page is not None and bool(_END.search(text, page.end(), block.start) or _END.search(text, block.end))
+def _is_around(text: str, block: _Block, blocks: Iterable[_Block]) -> bool:
+    """Whether a page begins before a block, in none of the other blocks, and does not end in it: then it is the first
+    page, or contains the block."""
+    position = 0
+    for other in blocks:
+        if page := _DOCTYPE.search(text, position, min(other.start, block.start)):
+            return bool(_END.search(text, page.end(), block.start) or _END.search(text, block.end))
+        if other is block:
+            break
+        position = other.end
+    return False
+
+
+def _rootless(text: str) -> str:
+    """The page in a text without doctype and root element: from its head or body to the end of its body; the whole text
+    if there is neither."""
+    begin = _PART.search(text)
+    ends = [end.end() for end in _PART_END.finditer(text, begin.end())] if begin else []
+    return text[begin.start() : ends[-1]].strip() if begin and ends else text
 
 
 def _after_thought(text: str) -> str:
@@ -103,13 +138,12 @@ def _blocks(text: str) -> Iterator[_Block]:
     position = 0
     pages = _Ahead(partial(_begin, text))
     ends = _Ahead(lambda start: (tag := _END.search(text, start)) and tag.start())
+    openings = _Ahead(lambda start: (opening := _OPENING.search(text, start)) and opening.start())
     while begin := _FENCE.search(text, position):
         fence = begin[1]
         closing = re.compile(rf"^[ \t]*{re.escape(fence[0])}{{{len(fence)},}}[ \t\r]*$", re.MULTILINE)
-        end = (
-            _fitting(closing.finditer(text, begin.end()), pages.at(begin.end()), ends.at(begin.end()))
-            or (len(text),) * 2
-        )
+        fences = closing.finditer(text, begin.end())
+        end = _fitting(fences, pages.at(begin.end()), ends.at(begin.end()), openings) or (len(text),) * 2
         yield _Block(begin[2].lower(), text[begin.end() : end[0]].strip("\r\n"), begin.start(), end[1])
         position = end[1]
 
@@ -127,12 +161,18 @@ class _Ahead:
         return self._found
 
 
-def _fitting(fences: Iterator[re.Match[str]], page: int | None, done: int | None) -> tuple[int, int] | None:
+def _fitting(
+    fences: Iterator[re.Match[str]], page: int | None, done: int | None, openings: _Ahead
+) -> tuple[int, int] | None:
     """The end of a block: the first fence at which the page in it is complete, else the first fence. `page` and `done`
-    are where the next page begins and ends."""
-    first = None
+    are where the next page begins and ends. After the first fence, a block does not go beyond a fence that opens
+    another page: it was a part of a page, with talk after it."""
+    first, other = None, None
     for fence in fences:
-        first = first or fence
+        if first is None:
+            first, other = fence, openings.at(fence.end())
+        elif other is not None and other <= fence.start():
+            return first.span()
         if page is None or page >= fence.start() or (done is not None and done < fence.start()):
             return fence.span()
     return first and first.span()
@@ -155,7 +195,14 @@ def _start(text: str) -> int:
     line = text.rfind("\n", 0, begin) + 1
     is_named = text[line:begin].strip() and text[begin : begin + 5].lower() == "<html"
     doctype = _DOCTYPE.search(text, begin) if is_named else None
-    return doctype.end() - len(doctype[0].lstrip()) if doctype else begin
+    return _declared(text, doctype.end() - len(doctype[0].lstrip()) if doctype else begin)
+
+
+def _declared(text: str, begin: int) -> int:
+    """Where the declaration of XML directly before a page begins; `begin` if there is none."""
+    earliest = max(0, begin - _LONGEST_XML)
+    declaration = _XML.search(text[earliest:begin])
+    return earliest + declaration.start() if declaration else begin
 
 
 def _end(page: str) -> int | None:

@@ -1,6 +1,7 @@
 """Cases: folders with `prompt.md`, `test.js` and examples with expectations.
 
     <case>/prompt.md                      what a model is asked for, and nothing else
+    <case>/case-name.json                 the case's name, if its folder cannot have it
     <case>/test.js                        exports run({page, assert, utils}); optionally runAxe and onTask
     <case>/examples/*.html                expectations in <script id="a11y-assertions" type="application/json">
     <case>/example-pass/, example-fail/   the older form: every requirement holds, or the page does not pass
@@ -12,22 +13,26 @@ never skipped.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Literal
 
 from pipeline.core.errors import UserError
-from pipeline.core.store import digest
+from pipeline.core.store import digest, read_field
 from pipeline.core.texts import parse_json, read_text
 
 OWN = Path(__file__).parent / "cases"
-PROMPT, TEST, EXAMPLES = "prompt.md", "test.js", "examples"
+PROMPT, TEST, NAME, EXAMPLES = "prompt.md", "test.js", "case-name.json", "examples"
 #: the older form's folders, and whether their pages pass
 OLDER = {"example-pass": True, "example-fail": False}
-#: extensions of files that a test.js may load
-CODE = (".js", ".cjs", ".json")
+#: extensions of the files that are searched for uses of axe-core
+CODE = (".js", ".cjs", ".mjs", ".json")
+#: the maximum size of the files of a case, without its examples, in bytes
+LARGEST = 64 * 2**20
 
 Expected = Literal["pass", "fail"]
 _EXPECTED: dict[str, Expected] = {"pass": "pass", "fail": "fail"}
@@ -40,6 +45,31 @@ _NAMED = (
     re.compile(r"\b(?P<kind>class|id)(?:\s+(?:of|named|called))?\s+[`\"'](?P<name>[A-Za-z][\w-]*)[`\"']"),
 )
 _SIGN = {"class": ".", "id": "#"}
+#: words for elements and roles -> what is found by them, by tag or role. A page need not contain the word itself
+_ELEMENTS = {
+    "heading": "h1 h2 h3 h4 h5 h6 [role=heading]",
+    "header": "header [role=banner]",
+    "footer": "footer [role=contentinfo]",
+    "navigation": "nav [role=navigation]",
+    "main": "main [role=main]",
+    "paragraph": "p [role=paragraph]",
+    "link": "a [role=link]",
+    "list": "ul ol dl [role=list] [role=listbox]",
+    "image": "img svg [role=img]",
+    "picture": "img svg picture [role=img]",
+    "video": "video",
+    "audio": "audio",
+    "table": "table [role=table] [role=grid]",
+    "form": "form input select textarea [role=form]",
+    "field": "input select textarea [role=textbox] [role=combobox]",
+    "input": "input select textarea [role=textbox] [role=combobox]",
+    "label": "label input select textarea",
+    "checkbox": "input [role=checkbox]",
+}
+#: words for what a script may add only when it is used
+_ADDED = frozenset(
+    re.findall(r"\w+", "alert combobox dialog grid listbox menu menubar modal slider status switch tab tooltip tree")
+)
 #: letters of the shortest words and stems that say something
 _SHORTEST = 4
 _WORD = re.compile(r"[^\W\d_]{4,}")
@@ -86,45 +116,52 @@ class Example:
 
 @dataclass(frozen=True)
 class Case:
-    """A prompt and its test. `digest` covers everything that decides a verdict: the test, and the names in the
-    prompt."""
+    """A prompt, with its blanks and line ends, and its test. `digest` covers everything that decides a verdict: the
+    test, and the names in the prompt."""
 
     folder: Path
     prompt: str
     examples: tuple[Example, ...] = ()
 
-    @property
+    @cached_property
     def name(self) -> str:
-        return self.folder.name
+        path = self.folder / NAME
+        return read_field(path, "name", str) if path.exists() else self.folder.name
 
     @cached_property
     def code(self) -> dict[str, bytes]:
         """The files that its test may load, by path in the case's folder."""
         inner = {EXAMPLES, *OLDER}
-        found = {path.relative_to(self.folder): path for path in sorted(self.folder.rglob("*")) if path.suffix in CODE}
-        return {
-            str(name): path.read_bytes()
+        found = {path.relative_to(self.folder): path for path in sorted(self.folder.rglob("*"))}
+        files = {
+            str(name): path
             for name, path in found.items()
-            if name.parts[0] not in inner and path.is_file() and not path.is_symlink()
+            if name.parts[0] not in {*inner, PROMPT, NAME} and path.is_file() and not path.is_symlink()
         }
+        if sum(path.stat().st_size for path in files.values()) > LARGEST:
+            hint = "remove what its test does not need"
+            raise UserError(f"the files of the case are larger than {LARGEST} bytes", path=self.folder, hint=hint)
+        return {name: path.read_bytes() for name, path in files.items()}
 
     @cached_property
     def names_axe(self) -> bool:
         """Whether its test uses axe-core in the page."""
-        return any(re.search(rb"\baxe\b", text) for text in self.code.values())
+        return any(re.search(rb"\baxe\b", text) for name, text in self.code.items() if name.endswith(CODE))
 
     @cached_property
     def gate(self) -> dict[str, list[str]]:
         """What a page must contain to be about this case: the classes and ids that the prompt names and that good
-        examples have; if it names none, one of its words. The case's own `onTask` replaces this."""
-        named = {
-            _SIGN[match["kind"]] + match["name"]: match["name"]
-            for pattern in _NAMED
-            for match in pattern.finditer(self.prompt)
-        }
-        good = [example.html for example in self.examples if example.is_good]
-        selectors = [selector for selector, name in named.items() if all(name in html for html in good)]
-        return {"selectors": sorted(selectors), "words": [] if selectors else words(self.prompt)}
+        examples have; if it names none, one of its words, or, if these only name elements, one of the elements. The
+        case's own `onTask` replaces this."""
+        named = {_SIGN[match["kind"]] + match["name"] for pattern in _NAMED for match in pattern.finditer(self.prompt)}
+        good = [_Names.of(example.html) for example in self.examples if example.is_good]
+        if selectors := sorted(selector for selector in named if all(selector in names for names in good)):
+            return {"selectors": selectors, "words": []}
+        elements = _elements(self.prompt)
+        if elements is None:
+            return {"selectors": [], "words": words(self.prompt)}
+        is_found = bool(elements) and all(names & set(elements) for names in good)
+        return {"selectors": [f":is({', '.join(elements)})"] if is_found else [], "words": []}
 
     @cached_property
     def control(self) -> str:
@@ -136,13 +173,50 @@ class Case:
         return digest([self.code[name] for name in sorted(self.code)], sorted(self.code), self.gate)
 
 
+class _Names(HTMLParser):
+    """The names of a page's elements, as selectors: tags, roles, classes and ids. What its scripts add is not there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attributes}
+        self.names.add(tag)
+        self.names |= {f".{name}" for name in given.get("class", "").split()}
+        self.names |= {f"[role={role.lower()}]" for role in given.get("role", "").split()}
+        self.names |= {f"#{given['id'].strip()}"} if "id" in given else set()
+
+    @classmethod
+    def of(cls, html: str) -> set[str]:
+        parser = cls()
+        with suppress(AssertionError):  # older versions of Python raise it for broken declarations
+            parser.feed(html)
+            parser.close()
+        return parser.names
+
+
+def _elements(prompt: str) -> list[str] | None:
+    """The tags and roles of what a prompt asks for, if all its significant words name elements or roles; none if a
+    script may add one of them later. None if other words say what the page is about."""
+    known = _ELEMENTS.keys() | _ADDED
+    found = {word if word in known else word.removesuffix("s") for word in _significant(prompt)}
+    if not found or not found <= known or _UNSPACED.search(prompt):
+        return None
+    return [] if found & _ADDED else sorted({name for word in found for name in _ELEMENTS[word].split()})
+
+
 def words(prompt: str) -> list[str]:
     """The significant words of a prompt, without their endings. Where words are not separated by spaces, all pairs of
     characters."""
     text = prompt.lower()
     pairs = {run[place : place + 2] for run in _UNSPACED.findall(text) for place in range(len(run) - 1)}
-    found = {word for word in _WORD.findall(_UNSPACED.sub(" ", text)) if word not in _EMPTY}
-    return sorted({_stem(word) for word in found} | pairs)
+    return sorted({_stem(word) for word in _significant(prompt)} | pairs)
+
+
+def _significant(prompt: str) -> set[str]:
+    """The words of a prompt that say something about its case, without those that no spaces separate."""
+    return {word for word in _WORD.findall(_UNSPACED.sub(" ", prompt.lower())) if word not in _EMPTY}
 
 
 def _stem(word: str) -> str:
@@ -153,33 +227,51 @@ def _stem(word: str) -> str:
     return next((stem for stem in stems if len(stem) >= _SHORTEST), word)
 
 
-def load_cases(folder: Path = OWN, names: tuple[str, ...] = ()) -> list[Case]:
+def load_cases(
+    folder: Path = OWN, names: tuple[str, ...] = (), faults: list[tuple[str, UserError]] | None = None
+) -> list[Case]:
     """The cases of a folder, in order; `names` selects some, by default all.
 
-    Raises UserError for a folder without cases, a case without a test, and an unknown name.
+    Raises UserError for a folder without cases, a case without a test, and an unknown name. With `faults`, cases that
+    cannot be loaded are added to it, by name, and left out, unless there is no other case.
     """
     if not folder.is_dir():
         raise UserError("no such folder", path=folder, hint="name a folder of cases with --cases")
     folder = folder.resolve()  # a case has its folder's name, which "." does not tell
-    found = [load_case(prompt.parent) for prompt in sorted(folder.glob(f"*/{PROMPT}"))]
-    if (folder / PROMPT).exists():
-        found = [load_case(folder)]
+    inner = [prompt.parent for prompt in sorted(folder.glob(f"*/{PROMPT}"))]
+    found = [folder] if (folder / PROMPT).exists() else inner
     missing = sorted(set(names) - {case.name for case in found})
     if missing or not found:
         available = ", ".join(case.name for case in found) or f"no folder with a {PROMPT}"
         raise UserError(
             f"no case {', '.join(missing)}" if missing else "no case", path=folder, hint=f"available: {available}"
         )
-    return [case for case in found if not names or case.name in names]
+    return list(_loaded([case for case in found if not names or case.name in names], faults))
+
+
+def _loaded(folders: Sequence[Path], faults: list[tuple[str, UserError]] | None) -> Iterator[Case]:
+    failed: list[tuple[str, UserError]] = []
+    for folder in folders:
+        try:
+            yield load_case(folder)
+        except UserError as error:
+            if faults is None or len(folders) == 1:
+                raise
+            failed.append((folder.name, error))
+    if failed and len(failed) == len(folders):
+        raise failed[0][1]
+    if faults is not None:
+        faults += failed
 
 
 def load_case(folder: Path) -> Case:
     """Load one case. Raises UserError that names the missing file."""
     for name in (PROMPT, TEST):
         if not (folder / name).is_file():
-            raise UserError("no such file", path=folder / name, hint=f"a case is a folder with {PROMPT} and {TEST}")
-    prompt = read_text(folder / PROMPT).strip()
-    if not prompt:
+            hint = f"a case is a folder with {PROMPT} and {TEST}; --case takes only the cases that it names"
+            raise UserError("no such file", path=folder / name, hint=hint)
+    prompt = read_text(folder / PROMPT).replace("\r\n", "\n")
+    if not prompt.strip():
         raise UserError("the prompt is empty", path=folder / PROMPT)
     return Case(folder, prompt, tuple(_examples(folder)))
 

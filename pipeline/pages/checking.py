@@ -114,11 +114,14 @@ def _findings(page: _Page, seen: Observed, doubts: Doubts, apart: Sequence[str])
         return
     for what in _example(page.example, seen):
         yield Finding(page.case.name, where, what)
-    placeholder = judged.cause == "off_task" and page.case.gate["words"]  # an example may lack the case's texts
-    if judged.result == "error" or (page.example.is_good and judged.cause and not placeholder):
+    if page.example.is_good and judged.cause == "off_task" and page.case.gate["words"]:
+        # an example may lack the case's texts: it counts as if it had them
+        on_task = seen.model_copy(update={"off_task": ""})
+        judged = judge(on_task, apart, doubts.settle(page.case, on_task))
+    if judged.result == "error" or (page.example.is_good and judged.cause):
         yield Finding(page.case.name, where, f"{judged.result}: {judged.cause}: {judged.detail}")
     if page.example.passes is not None and page.example.passes != (judged.result == "passed"):
-        reasons = ", ".join([judged.cause, *_failing(seen, apart)])
+        reasons = ", ".join(filter(None, [judged.cause, *_failing(seen, apart)]))
         yield Finding(page.case.name, where, f"it should {'pass' if page.example.passes else 'not pass'}: {reasons}")
 
 

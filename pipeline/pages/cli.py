@@ -71,7 +71,8 @@ k_option: Decorator = click.option("--k", "ks", callback=_ks, help="The k of pas
 @click.option(
     "--models-file",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="More models to ask: YAML with models: [{name: NAME}], or a model list.",
+    help="More models to ask: YAML with models: [{name: NAME}] and, optionally, defaults: {temperature, max_tokens};"
+    " or a model list.",
 )
 @click.option(
     "--models",
@@ -113,9 +114,12 @@ def run(models: tuple[str, ...], models_file: Path | None, model_list: Path | No
     from pipeline.llm.models import SHIPPED
     from pipeline.pages.generate import count_causes
 
-    names = (*models, *(models_of(models_file) if models_file else ()))
+    listed, defaults = _file_of_models(models_file) if models_file else ([], {})
+    names = (*models, *listed)
+    _require_model_list(model_list)
     if not names:
         raise click.UsageError("name a model, or give --models-file")
+    options |= {name: value for name, value in defaults.items() if options[name] is None}
     page_run, causes = _generation(names, model_list or SHIPPED, **options).generate()
     click.echo(f"{page_run.folder}: {len(page_run.answers())} of {len(page_run.keys)} answers")
     if causes:
@@ -154,6 +158,26 @@ def _generation(
 
 def models_of(path: Path) -> list[str]:
     """The names in a file of models: in the public harness's format, or a model list. Raises UserError."""
+    return _file_of_models(path)[0]
+
+
+def _require_model_list(path: Path | None) -> None:
+    """Raise UserError for a file of models in the public harness's format, where this option has the same name."""
+    from pipeline.core.errors import UserError
+    from pipeline.core.texts import parse_yaml, read_text
+
+    data = parse_yaml(read_text(path), path).value if path else None
+    if isinstance(data, dict) and "models" in data and "model_list" not in data:
+        hint = f"give it as --models-file {path}"
+        raise UserError("these are names of models, not a model list", path=path, field="models", hint=hint)
+
+
+#: the defaults that a file of models may set
+_DEFAULTS = {"temperature": (int, float), "max_tokens": (int,)}
+
+
+def _file_of_models(path: Path) -> tuple[list[str], dict[str, Any]]:
+    """The names in a file of models, and the options that it sets. Raises UserError."""
     from pipeline.core.errors import UserError
     from pipeline.core.store import is_list_of_texts
     from pipeline.core.texts import parse_yaml, read_text
@@ -167,7 +191,17 @@ def models_of(path: Path) -> list[str]:
             raise TypeError("a name is a text")
     except (AttributeError, KeyError, TypeError) as error:
         raise UserError(f"not a list of models: {error}", path=path, hint=hint) from None
-    return names
+    defaults = data.get("defaults") or {}
+    hint = f"known defaults: {', '.join(_DEFAULTS)}"
+    if not isinstance(defaults, dict):
+        raise UserError("not a table of defaults", path=path, field="defaults", hint=hint)
+    for name, value in defaults.items():
+        if name not in _DEFAULTS:
+            raise UserError(f"no default '{name}'", path=path, field="defaults", hint=hint)
+        is_number = isinstance(value, _DEFAULTS[name]) and not isinstance(value, bool)
+        if value is not None and not (is_number and value >= (name == "max_tokens")):
+            raise UserError(f"'{value}' is not possible", path=path, field=f"defaults.{name}", hint="give a number")
+    return names, defaults
 
 
 @command.command(name="eval")
@@ -284,10 +318,15 @@ def check(folder: Path, names: tuple[str, ...], apart: tuple[str, ...], jobs: in
                               a11y-bench pages check cases/ --case modal-dialog
     Exit code: 0 no findings, 1 findings.
     """
+    from pipeline.core.errors import UserError
     from pipeline.pages.cases import load_cases
+    from pipeline.pages.checking import Finding
     from pipeline.pages.checking import check as checked
 
-    result = checked(load_cases(folder, names), jobs=jobs, apart=apart)
+    faults: list[tuple[str, UserError]] = []
+    result = checked(load_cases(folder, names, faults), jobs=jobs, apart=apart)
+    unread = [Finding(name, Path(error.path).name if error.path else "", error.message) for name, error in faults]
+    result = result._replace(findings=(*unread, *result.findings))
     _show(result, as_json)
     if result.findings:
         raise SystemExit(1)

@@ -48,7 +48,8 @@ def _timeout(_context: click.Context, _parameter: click.Parameter, value: float 
     "--timeout",
     type=float,
     callback=_timeout,
-    help="Seconds for a page, and for its load [default: the configuration's, or 60, and 15 for the load].",
+    help="Seconds for a page without its audits, and for its load [default: the configuration's, or 60 with audits, "
+    "and 15 for the load].",
 )
 @click.option(
     "--budget", type=Usd(), help="The maximum that the model, and the judge, may each spend on the suite, in USD."
@@ -163,7 +164,8 @@ def _score(run: Any, settings: Any, options: dict[str, Any]) -> bool:
 def _limits(timeout: float | None) -> Any:
     from pipeline.pages.engine import Limits
 
-    return Limits(page=timeout, load=timeout) if timeout else Limits()
+    # a page's two audits have limits of their own, since they do not affect its score
+    return Limits(page=timeout + 2 * Limits.audit, load=timeout) if timeout else Limits()
 
 
 def _judge(run: Any, settings: Any, options: dict[str, Any]) -> Any:

@@ -236,7 +236,7 @@ class Generation:
 
     def _answer(self, run: Run, key: tuple[str, str, int]) -> PageAnswer:
         unit, (case, model, sample) = self.unit(run, key), key
-        about, html = unit.result(), page_of((unit.folder / REPLY).read_text(encoding="utf-8"))
+        about, html = unit.result(), page_of((unit.folder / REPLY).read_bytes().decode())
         path = run.html(*key)
         write_bytes(run.folder / path, html.encode())
         return PageAnswer(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from pipeline.llm.prices import total
 from pipeline.pages.records import Kind, PageAnswer, PageVerdict
-from pipeline.report.statistics import RESAMPLES, SEED, Interval, clustered, mean_pass_at_k
+from pipeline.report.statistics import RESAMPLES, SEED, Interval, mean_pass_at_k, of_clusters, wilson
 
 _CRITERION = re.compile(r"^wcag(\d)(\d)(\d+)$")
 
@@ -43,8 +43,8 @@ class Money(NamedTuple):
 
 
 class PassAtK(NamedTuple):
-    """The mean of pass@k over the cases with at least k samples: `cases` of the `of` cases that were asked. One case
-    gives no interval."""
+    """The mean of pass@k over the cases with at least k samples: `cases` of the `of` cases that were asked. With one
+    case, the interval comes from its samples."""
 
     k: int
     value: float | None
@@ -93,7 +93,7 @@ def model_row(
         errors=len(own) - len(judged),
         missing=len({key for key in keys if key[1] == model} - {verdict.key for verdict in own}),
         passed=Share(sum(verdict.passed for verdict in judged), len(judged)),
-        interval=clustered(list(counts(model, judged).values())),
+        interval=of_clusters(counts(model, judged).values()),
         requirements=_holding(judged, "R", kinds),
         best_practices=_holding(judged, "BP", kinds),
         clean=Share(sum(not verdict.violations and not verdict.cause for verdict in judged), len(judged)),
@@ -153,8 +153,15 @@ def pass_at(model: str, ks: Iterable[int], verdicts: Sequence[PageVerdict], keys
     for k in ks:
         enough = [pair for pair in found.values() if pair[0] >= k]
         value, interval = mean_pass_at_k(enough, k) if enough else (None, None)
-        rows.append(PassAtK(k, value, interval if len(enough) > 1 else None, len(enough), len(asked)))
+        interval = _of_one_case(*enough[0], k) if len(enough) == 1 else interval
+        rows.append(PassAtK(k, value, interval, len(enough), len(asked)))
     return rows
+
+
+def _of_one_case(samples: int, passed: int, k: int) -> Interval:
+    """The interval of pass@k of one case: Wilson's of the probability p that a sample passes, as 1 - (1 - p)^k."""
+    low, high = (1 - (1 - end) ** k for end in wilson(passed, samples) or (0, 1))
+    return Interval(low, high)
 
 
 class RuleRow(NamedTuple):

@@ -14,6 +14,8 @@ from pipeline.report.statistics import pass_at_k
 
 #: our result -> the public harness's
 RESULTS = {"passed": "PASS", "failed": "FAIL", "error": "ERROR"}
+#: causes of pages that were audited at least once
+AUDITED = ("", "off_task", "unfinished")
 
 Key = tuple[str, str, int]
 
@@ -32,7 +34,8 @@ def results(
     timings: Mapping[Key, Timing],
     settings: dict[str, Any],
 ) -> dict[str, Any]:
-    """The document. `cost` is exact, `cost_usd` the nearest binary number; pass@k is null for a k above n."""
+    """The document. `cost` is exact, `cost_usd` the nearest binary number; pass@k has no k above n. `axe` is null for a
+    page that was cut short, or not run at all, and in which nothing was found."""
     asked = run.asked
     by_key = {verdict.key: verdict for verdict in verdicts}
     at = max((timing.at for timing in timings.values()), default=now())
@@ -70,12 +73,7 @@ def _record(run: Run, answer: PageAnswer, verdict: PageVerdict, timing: Timing) 
             "error": verdict.detail or None,
             "duration_ms": timing.duration_ms,
         },
-        "axe": {
-            "violation_count": sum(violation.count for violation in verdict.violations),
-            "violations": [_violation(violation) for violation in verdict.violations],
-            "best_practice_count": sum(violation.count for violation in verdict.advice),
-            "best_practice_violations": [_violation(violation) for violation in verdict.advice],
-        },
+        "axe": _audit(verdict),
         "result": RESULTS[verdict.result],
         "cause": verdict.cause or None,
         "incidents": list(verdict.incidents),
@@ -96,6 +94,18 @@ def _record(run: Run, answer: PageAnswer, verdict: PageVerdict, timing: Timing) 
     }
 
 
+def _audit(verdict: PageVerdict) -> dict[str, Any] | None:
+    """What axe-core found. Of a page that was cut short, only violations are known, not that there are none."""
+    if verdict.cause not in AUDITED and not verdict.violations and not verdict.advice:
+        return None
+    return {
+        "violation_count": sum(violation.count for violation in verdict.violations),
+        "violations": [_violation(violation) for violation in verdict.violations],
+        "best_practice_count": sum(violation.count for violation in verdict.advice),
+        "best_practice_violations": [_violation(violation) for violation in verdict.advice],
+    }
+
+
 def _violation(violation: Violation) -> dict[str, Any]:
     return {**violation.model_dump(), "criteria": criteria(violation.tags)}
 
@@ -107,7 +117,7 @@ def _sum(*numbers: int | None) -> int | None:
 def _aggregate(run: Run, case: str, model: str, verdicts: Sequence[PageVerdict], at: str) -> dict[str, Any]:
     own = [verdict for verdict in verdicts if (verdict.case, verdict.model) == (case, model)]
     samples, passed = counts(model, own).get(case, (0, 0))
-    pass_rates = {str(k): pass_at_k(samples, passed, k) if k <= samples else None for k in run.asked.ks}
+    pass_rates = {str(k): pass_at_k(samples, passed, k) for k in run.asked.ks if k <= samples}
     return {
         "test_name": case,
         "model_name": model,

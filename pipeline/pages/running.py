@@ -5,6 +5,7 @@ Reads only the request and writes nothing; the coordinator stores results.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from pipeline.core.errors import InfrastructureError, UserError
@@ -64,7 +65,9 @@ class RunPage:
 class Doubts:
     """Who is to blame for doubtful ends, determined once per case. If the case ends well on its own good example, the
     page is to blame. Without a good example, an empty page shows whether the case ends at all, and errors that the case
-    throws are its own fault. If the machine fails with that page, nothing is determined."""
+    throws are its own fault. A case may use up the time on an empty page, since each assertion waits for what is not
+    there; if it was still deciding assertions, the page is to blame. If the machine fails with that page, nothing is
+    determined."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -80,9 +83,14 @@ class Doubts:
             control = self._run(case)
             if control.machine:
                 return "machine"
-            failed = control.fault or control.ended or (case.control and control.threw)
+            ended = control.ended and (bool(case.control) or not self._is_deciding(control))
+            failed = control.fault or ended or (case.control and control.threw)
             self._known[key] = "case" if failed else "page"
         return self._known[key]
+
+    def _is_deciding(self, seen: Observed) -> bool:
+        """Whether a case decided assertions, each within its limit, until the time was up."""
+        return seen.ended == "time" and seen.seconds.get("undecided", math.inf) <= self._limits.assertion
 
     def _run(self, case: Case) -> Observed:
         asked = RunPage(f"{case.name}: control", case.control or BLANK, code_of(case), limits=self._limits)

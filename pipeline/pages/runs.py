@@ -121,7 +121,7 @@ class Run:
         return read_records(self.folder / "answers.jsonl", PageAnswer)
 
     def page(self, answer: PageAnswer) -> str:
-        return (self.folder / answer.html).read_text(encoding="utf-8")
+        return (self.folder / answer.html).read_bytes().decode()
 
 
 def kept_answer(store: Store, inputs: dict[str, str]) -> Unit:
@@ -213,4 +213,4 @@ def copy_cases(cases: Sequence[Case], folder: Path) -> None:
     for case in cases:
         for path in sorted(case.folder.rglob("*")):
             if path.is_file() and not path.is_symlink():
-                write_bytes(folder / case.name / path.relative_to(case.folder), path.read_bytes())
+                write_bytes(folder / case.folder.name / path.relative_to(case.folder), path.read_bytes())

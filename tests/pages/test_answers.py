@@ -17,6 +17,9 @@ SAMPLES = PAGE.replace("<p>b</p>", f"<pre>\n{OTHER}\n</pre>\n<pre>\n{OTHER}\n</p
 STRINGS = PAGE.replace("<p>b</p>", f"<script>const pages = [`\n{OTHER}`, `\n{OTHER}`];</script>")
 CUSTOM = PAGE.replace("<p>b</p>", "<pre-view>b</pre-view>")
 WINDOWS = PAGE.replace("\n", "\r\n")
+XHTML = f'<?xml version="1.0" encoding="UTF-8"?>\n{PAGE}'
+SNIPPET = '```html\n<html lang="en">\n```'
+PARTS = "<head><title>a</title></head>\n<body class='b'>\n<p>b</p>\n</body>"
 LATE = f"{PAGE}\n<!-- late -->\n<script>\nlet a = 1;\n</script>"
 
 ANSWERS = {
@@ -49,6 +52,24 @@ ANSWERS = {
     "a script after the end": (f"```html\n{LATE}\n```\nDone.", LATE),
     "a script after the end, and talk": (f"{LATE}\n\nIt uses a <script>.", LATE),
     "no doctype": ("<html><body>a</body></html>", "<html><body>a</body></html>"),
+    "a snippet before the page": (f"I set the language:\n{SNIPPET}\nThe page:\n```html\n{PAGE}\n```", PAGE),
+    "a snippet without a language": (f"```\n<html>\n```\nThe page:\n```\n{PAGE}\n```\nDone.", PAGE),
+    "snippets and two pages": (
+        f"{SNIPPET}\nand\n```html\n<!DOCTYPE html>\n<html>\n```\nPage:\n```html\n{PAGE}\n```\nor\n```\n{OTHER}\n```",
+        PAGE,
+    ),
+    "a snippet after the page": (f"```html\n{PAGE}\n```\nIt has\n{SNIPPET}", PAGE),
+    "a snippet, and a page with fences": (f"{SNIPPET}\nPage:\n```html\n{FENCED}\n```\nDone.", FENCED),
+    "a page in the line of the fence": (f"Sure:\n```html {PAGE}\n```", PAGE),
+    "a page between fences in its lines": (f"```html {PAGE}```", PAGE),
+    "a fence with an angle in its line": (f"```html title=<a>\n{PAGE}\n```", PAGE),
+    "XHTML": (XHTML, XHTML),
+    "XHTML in a fence": (f"Sure:\n```xhtml\n{XHTML}\n```\nDone.", XHTML),
+    "XHTML with talk around it": (f"Sure:\n{XHTML}\nDone.", XHTML),
+    "XHTML with a page in a fence": (f"{XHTML[:-7]}<pre>\n{SAMPLE}\n</pre></html>",) * 2,
+    "parts without a root": (f"Here it is:\n{PARTS}\nDone", PARTS),
+    "parts that are the whole answer": (PARTS, PARTS),
+    "talk that names the parts": ("I use <head> and </head>.", "I use <head> and </head>."),
     "a part of a page": ("```html\n<button>a</button>\n```", "<button>a</button>"),
     "the largest part": ("```html\n<p>a\n```\n```html\n<button>a</button>\n```", "<button>a</button>"),
     "thoughts": (f"<think>An <html> page?\n```html\n<p>\n```</think>\n{PAGE}", PAGE),
@@ -85,7 +106,20 @@ def test_a_bare_page_is_read_unchanged(answer: str) -> None:
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "text",
-    ["```\n", "```html\n<p>\n```\n", "<!--", "<!-- -->\n", "<html>", "</html>", "<script>", "<pre>\n", "a <html>\n"],
+    [
+        "```\n",
+        "```html\n<p>\n```\n",
+        "<!--",
+        "<!-- -->\n",
+        "<html>",
+        "</html>",
+        "<script>",
+        "<pre>\n",
+        "a <html>\n",
+        "<body>\n",
+        "<?xml ",
+        "```\n<html>\n",
+    ],
 )
 @pytest.mark.parametrize("begin", ["", "```html\n<html>\n"])
 def test_a_repetitive_answer_is_read_quickly(text: str, begin: str) -> None:

@@ -129,6 +129,93 @@ def test_a_folder_of_cases_or_a_single_case_is_loaded(tmp_path: Path) -> None:
     assert set_name(tmp_path, load_cases(tmp_path)) != set_name(tmp_path, load_cases(tmp_path, ("b",)))
 
 
+ELEMENTS = {
+    "Write a page with one heading.": [":is([role=heading], h1, h2, h3, h4, h5, h6)"],
+    "Make a page with two lists and an image.": [":is([role=img], [role=list], [role=listbox], dl, img, ol, svg, ul)"],
+    "Create a modal dialog.": [],  # a script may add it later
+    "Make tabs, and a status.": [],
+}
+
+
+@pytest.mark.rule("on-task")
+@pytest.mark.parametrize("prompt", ELEMENTS)
+def test_a_prompt_that_only_names_elements_asks_for_elements(prompt: str, tmp_path: Path) -> None:
+    """A page need not say "heading" to have one: correct pages were not about such a case."""
+    good = expecting(page(body="<ul><li><img alt='a'></li></ul>"), EXPECTED)
+    case = make_case(tmp_path / "a", prompt=prompt, good=good)
+    assert case.gate == {"selectors": ELEMENTS[prompt], "words": []}
+
+
+@pytest.mark.rule("on-task")
+def test_elements_are_among_further_words_and_nothing_that_good_examples_lack(tmp_path: Path) -> None:
+    case = make_case(tmp_path / "a", prompt="A heading and a table of harbours.")
+    assert case.gate == {"selectors": [], "words": ["harbour", "head", "tabl"]}
+    assert make_case(tmp_path / "b", prompt="Make a table.").gate == {"selectors": [], "words": []}
+    assert make_case(tmp_path / "c", prompt="link 标签页").gate["words"] == ["link", "标签", "签页"]
+
+
+@pytest.mark.rule("on-task")
+@pytest.mark.parametrize(
+    ("html", "selectors"),
+    [
+        ('<p class="a trigger">', [".trigger"]),
+        ("<script>const trigger = '<p class=\"trigger\">';</script>", []),
+        ("<style>.trigger { color: red }</style><p>trigger</p>", []),
+        ('<p id="trigger"><![foo[x]]>', []),
+    ],
+)
+def test_a_class_counts_only_if_elements_of_good_examples_have_it(
+    html: str, selectors: list[str], tmp_path: Path
+) -> None:
+    good = expecting(page(body=html), EXPECTED)
+    case = make_case(tmp_path / "a", prompt="The button of this ferry has a `trigger` class.", good=good)
+    assert case.gate["selectors"] == selectors
+
+
+def test_a_prompt_is_what_its_file_says(tmp_path: Path) -> None:
+    case = make_case(tmp_path / "a", prompt="A harbour.\n")
+    assert case.prompt == "A harbour.\n"
+    (case.folder / "prompt.md").write_text(" \n")
+    with pytest.raises(UserError, match="the prompt is empty"):
+        load_case(case.folder)
+
+
+def test_all_files_but_the_prompt_and_the_examples_belong_to_the_test(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A test that reads a text or a module next to it failed, since only some kinds of files were there."""
+    case = make_case(tmp_path / "a")
+    for name in ("helper.mjs", "words.txt", "data/prompt.md", "notes about axe.md", "examples/more.txt"):
+        path = case.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("axe")
+    found = load_case(case.folder)
+    assert list(found.code) == ["data/prompt.md", "helper.mjs", "notes about axe.md", "test.js", "words.txt"]
+    assert found.names_axe
+    (case.folder / "helper.mjs").unlink()
+    assert not load_case(case.folder).names_axe
+    monkeypatch.setattr("pipeline.pages.cases.LARGEST", 99)
+    with pytest.raises(UserError, match="larger than 99 bytes"):
+        load_case(case.folder).code  # noqa: B018
+
+
+@pytest.mark.rule("bad-input")
+def test_an_invalid_case_does_not_affect_named_ones(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        make_case(tmp_path / name)
+    (tmp_path / "b" / "test.js").unlink()
+    assert [case.name for case in load_cases(tmp_path, ("a", "c"))] == ["a", "c"]
+    with pytest.raises(UserError, match="--case"):
+        load_cases(tmp_path)
+    faults: list[tuple[str, UserError]] = []
+    assert [case.name for case in load_cases(tmp_path, faults=faults)] == ["a", "c"]
+    assert [name for name, _ in faults] == ["b"]
+    for name in ("a", "c"):
+        (tmp_path / name / "test.js").unlink()
+    with pytest.raises(UserError, match=r"a/test\.js: no such file"):
+        load_cases(tmp_path, faults=[])
+
+
 @pytest.mark.rule("bad-input")
 def test_an_invalid_case_is_refused(tmp_path: Path) -> None:
     case = make_case(tmp_path / "all" / "a")

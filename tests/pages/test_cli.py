@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from pages_bench import make_run
+from pages_bench import make_case, make_run
 
 from pipeline.browser.axe import source
 from pipeline.core.errors import A11yBenchError, UserError
 from pipeline.core.store import Store
 from pipeline.llm.models import DEMO, PROXY_KEY, PROXY_URL
-from pipeline.pages.cli import TAG, command
+from pipeline.pages.cli import TAG, command, models_of
 from pipeline.pages.hybrid import behaviour, validity
 from pipeline.pages.hybrid.records import Part
 from pipeline.pages.runs import Asked, load_run
@@ -53,6 +54,68 @@ def test_all_options_reach_the_run(tmp_path: Path) -> None:
     assert made.asked == Asked(("scripted",), 2, (1,), 7, 0.5) and sorted(made.by_name) == ["disclosure", "tabs"]
 
 
+@pytest.mark.parametrize(("words", "temperature"), [((), 0.2), (("--temperature", "0.5"), 0.5)])
+def test_the_defaults_of_a_file_of_models_apply(tmp_path: Path, words: tuple[str, ...], temperature: float) -> None:
+    """They are in the public harness's example, and were silently ignored."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        nobody = f"http://127.0.0.1:{free.getsockname()[1]}"
+    path = tmp_path / "models.yaml"
+    path.write_text("defaults:\n  temperature: 0.2\n  max_tokens: 1200\nmodels:\n  - name: scripted\n")
+    given = {PROXY_URL: nobody, PROXY_KEY: "sk-none"}
+    called = ("run", "--models-file", str(path), "--models", str(DEMO), "--run", "mine", "--case", "tabs", *words)
+    assert isinstance(call(tmp_path / "data", *called, **given).exception, A11yBenchError)
+    asked = load_run(Store(tmp_path / "data"), "mine").asked
+    assert (asked.temperature, asked.max_tokens) == (temperature, 1200)
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("defaults", "field"),
+    [
+        ("{seed: 3}", "defaults"),
+        ("[1]", "defaults"),
+        ("{temperature: warm}", "defaults.temperature"),
+        ("{temperature: -1}", "defaults.temperature"),
+        ("{max_tokens: 0}", "defaults.max_tokens"),
+        ("{max_tokens: true}", "defaults.max_tokens"),
+        ("{max_tokens: 1.5}", "defaults.max_tokens"),
+    ],
+)
+def test_impossible_defaults_are_refused(tmp_path: Path, defaults: str, field: str) -> None:
+    path = tmp_path / "models.yaml"
+    path.write_text(f"defaults: {defaults}\nmodels:\n  - name: scripted\n")
+    error = call(tmp_path, "run", "--models-file", str(path)).exception
+    assert isinstance(error, UserError) and error.field == field
+
+
+def test_empty_defaults_set_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "models.yaml"
+    path.write_text("defaults:\n  #temperature: 0.2\nmodels:\n  - name: scripted\n")
+    assert models_of(path) == ["scripted"]
+
+
+@pytest.mark.rule("bad-input")
+def test_a_file_of_models_in_place_of_the_model_list_is_recognized(tmp_path: Path) -> None:
+    """The public harness's option has this name."""
+    path = tmp_path / "models.yaml"
+    path.write_text("models:\n  - name: scripted\n")
+    error = call(tmp_path, "run", "--models", str(path)).exception
+    assert isinstance(error, UserError) and error.hint == f"give it as --models-file {path}"
+
+
+@pytest.mark.engine("browser", "npm")
+def test_a_case_without_a_test_is_a_finding(tmp_path: Path) -> None:
+    """It made the whole folder unusable."""
+    for name in ("harbour", "pier"):
+        make_case(tmp_path / name)
+    (tmp_path / "pier" / "test.js").unlink()
+    result = CliRunner().invoke(command, ["check", str(tmp_path), "--json"])
+    found = json.loads(result.stdout)
+    assert {"case": "pier", "where": "test.js", "what": "no such file"} in found["findings"]
+    assert (result.exit_code, found["held"]) == (1, 3)
+
+
 def test_a_run_without_a_model_is_refused(tmp_path: Path) -> None:
     assert call(tmp_path, "run").exit_code == 2
 
@@ -87,11 +150,12 @@ def test_an_impossible_timeout_is_refused(tmp_path: Path, seconds: str) -> None:
 
 @pytest.mark.parametrize(
     ("file", "words", "limits"),
-    [("", (), (60, 15)), ("timeout: 90", (), (90, 90)), ("timeout: 90", ("--timeout", "120"), (120, 120))],
+    [("", (), (60, 15)), ("timeout: 90", (), (130, 90)), ("timeout: 90", ("--timeout", "5"), (45, 5))],
 )
 def test_a_timeout_applies_to_a_page_and_its_loading(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, words: tuple[str, ...], limits: tuple[float, float]
 ) -> None:
+    """A page's two audits, 20 s each, come on top: with a short timeout, pages that rendered had used it up."""
     given: list[tuple[float, float]] = []
     monkeypatch.setattr(validity, "check", lambda page: Part(score=90))
     monkeypatch.setattr(

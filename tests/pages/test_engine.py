@@ -35,6 +35,11 @@ def test_assertions_may_be_returned(tmp_path: Path) -> None:
           { name: "one heading", status: found === 1 ? "pass" : "fail", type: "R" },
           { name: "two headings", status: found === 2 ? "pass" : "fail", type: "bp", message: `${found} of 2` },
           { name: "no type", status: "fail" },
+          { name: "in capitals", status: "PASS" },
+          { name: "a boolean", status: true },
+          { name: "another name", pass: true },
+          { name: "something else", status: "passable" },
+          { name: "nothing" },
         ] };
       };"""
     observed = seen(tmp_path / "older", test)
@@ -44,7 +49,31 @@ def test_assertions_may_be_returned(tmp_path: Path) -> None:
         ("one heading", "pass", "R", ""),
         ("two headings", "fail", "BP", "1 of 2"),
         ("no type", "fail", "R", ""),
+        ("in capitals", "pass", "R", ""),
+        ("a boolean", "pass", "R", ""),
+        ("another name", "pass", "R", ""),
+        ("something else", "fail", "R", ""),
+        ("nothing", "fail", "R", ""),
     ]
+
+
+#: what stands in place of an assertion's function, and its result
+VALUES = {
+    "true": ("pass", ""),
+    "(await page.locator('h1').count()) === 2": ("fail", ""),
+    "{ pass: true, message: 'yes' }": ("pass", "yes"),
+    "{ pass: false, message: 'no' }": ("fail", "no"),
+    "page.locator('h1').isVisible()": ("pass", ""),
+    "Promise.reject(new Error('none'))": ("fail", "none"),
+    "undefined": ("fail", "the assertion has no function and no result"),
+}
+
+
+def test_an_assertion_may_be_a_value(tmp_path: Path) -> None:
+    asked = "".join(f"await assert('is', {value}); " for value in VALUES)
+    observed = seen(tmp_path / "values", f"module.exports.run = async ({{ page, assert }}) => {{ {asked} }};")
+    found = [(assertion.status, assertion.message) for assertion in observed.assertions]
+    assert (found, observed.threw) == (list(VALUES.values()), "")
 
 
 def test_the_helpers_of_a_test(tmp_path: Path) -> None:
@@ -73,6 +102,130 @@ def test_the_helpers_of_a_test(tmp_path: Path) -> None:
     ], observed
     assert observed.assertions[-1].message == "no"
     assert "image-alt" in [violation.id for violation in observed.violations]
+
+
+#: a page that shows what an earlier document kept for it, then keeps more, also while it is left
+KEEPS = """
+  const kept = [localStorage.length, sessionStorage.length, document.cookie, name, history.state, location.hash];
+  const keep = () => {
+    localStorage.cart = sessionStorage.tab = "1";
+    document.cookie = "tab=1";
+    name = "tab";
+  };
+  const known = () => Promise.all([indexedDB.databases(), caches.keys()]);
+  const opened = () => new Promise((done) => { indexedDB.open("cart").onsuccess = done; });
+  known().then(async ([databases, stores]) => {
+    keep();
+    await Promise.all([opened(), caches.open("cart")]);
+    history.replaceState({ tab: 1 }, "", "#tab");
+    document.title = JSON.stringify([...kept, databases.length, stores.length]);
+  });
+  for (const kind of ["beforeunload", "pagehide", "unload"]) addEventListener(kind, keep);
+"""
+NOTHING, ALL = '[0,0,"","",null,"",0,0]', '[1,1,"tab=1","tab",{"tab":1},"#tab",1,1]'
+
+
+def test_a_page_that_is_loaded_anew_finds_nothing_that_it_kept(tmp_path: Path) -> None:
+    """A page that keeps its cart or its open tab is honest. An ordinary reload brings them back."""
+    test = """
+      module.exports.run = async ({ page, assert, utils }) => {
+        const ready = () => page.waitForFunction(() => document.title.startsWith("["));
+        const kept = async () => ({ pass: true, message: await (await ready(), page.title()) });
+        await assert("first", kept);
+        for (const load of [utils.reload, utils.reload, () => page.reload(), utils.reload]) {
+          await load();
+          await assert("again", kept);
+        }
+      };"""
+    observed = seen(tmp_path / "keeping", test, script=KEEPS)
+    assert [assertion.message for assertion in observed.assertions] == [NOTHING] * 3 + [ALL, NOTHING], observed
+    assert "reload" not in observed.incidents, "the case asked for it"
+
+
+#: what opens several windows, and their number; each is recorded once
+WINDOWS = {
+    "for (let i = 0; i < 15; i++) open(`https://example.org/${i}`)": 15,
+    "for (let i = 0; i < 15; i++) open(`https://example.org/${i}`, '_blank', 'noopener')": 15,
+    "for (let i = 0; i < 15; i++) open('about:blank').location = 'https://example.org/'": 15,
+    "for (const to of ['https://example.org/', 'about:blank', 'mailto:a@example.org']) open(to)": 3,
+}
+
+
+@pytest.mark.parametrize("script", WINDOWS)
+def test_a_popup_is_recorded_once(script: str, tmp_path: Path) -> None:
+    test = "module.exports.run = async ({ page }) => { await page.waitForTimeout(1000); };"
+    observed = seen(tmp_path / "windows", test, script=script)
+    assert (observed.ended, observed.incidents) == ("", {"popup": WINDOWS[script]}), observed.examples
+
+
+#: how a case handles the dialog that a click opens, and what the page gets: the answer to `prompt`
+DIALOGS = {
+    "": "null",
+    "page.on('dialog', (dialog) => dialog.accept('Pier 3'));": "Pier 3",
+    "page.once('dialog', async (dialog) => { await dialog.accept(dialog.message()); });": "Where?",
+    "page.context().on('dialog', (dialog) => dialog.accept('Pier 4'));": "Pier 4",
+    "page.waitForEvent('dialog').then((dialog) => dialog.accept('Pier 5'));": "Pier 5",
+    "page.on('dialog', (dialog) => dialog.dismiss());": "null",
+    "const heard = []; page.on('dialog', (dialog) => { heard.push(dialog.message()); });": "null",
+    "page.on('dialog', (dialog) => { setTimeout(() => dialog.accept('late'), 1500); });": "null",
+}
+
+
+@pytest.mark.parametrize("handles", DIALOGS)
+def test_a_case_may_answer_dialogs(handles: str, tmp_path: Path) -> None:
+    """It was too late: each had been dismissed. A dialog that nobody answers does not stop the page."""
+    test = f"""
+      module.exports.run = async ({{ page, assert, utils }}) => {{
+        {handles}
+        await page.click("#where");
+        await assert("answer", async () => ({{ pass: true, message: await page.locator("#to").textContent() }}));
+        await utils.reload();
+        await page.waitForTimeout(1500);
+      }};"""
+    script = "document.querySelector('#where').onclick = () => { to.textContent = `${prompt('Where?')}`; };"
+    body = '<button type="button" id="where">Where</button><p id="to"></p>'
+    observed = seen(tmp_path / "dialogs", test, script=script, body=body)
+    assert [assertion.message for assertion in observed.assertions] == [DIALOGS[handles]], observed
+    assert (judge(observed).result, observed.incidents) == ("passed", {"dialog": 1}), observed
+
+
+@pytest.mark.parametrize("answer", ["dismiss", "accept"])
+def test_a_case_that_answers_dialogs_can_load_a_page_that_warns_anew(answer: str, tmp_path: Path) -> None:
+    test = f"""
+      module.exports.run = async ({{ page, assert, utils }}) => {{
+        page.on("dialog", (dialog) => dialog.{answer}());
+        await page.click(".ferry");
+        await utils.reload();
+        await assert("it is new", async () => (await page.getAttribute(".ferry", "aria-pressed")) === "false");
+      }};"""
+    script = "onbeforeunload = (event) => { event.preventDefault(); return ''; }"
+    observed = seen(tmp_path / "warned", test, script=script)
+    assert (judge(observed).result, observed.threw) == ("passed", ""), observed
+
+
+def test_an_audit_gives_a_case_what_axe_gives(tmp_path: Path) -> None:
+    test = """
+      module.exports.run = async ({ page, assert, utils }) => {
+        const found = await utils.runAxeOnPage();
+        const ids = (list) => list.map(({ id }) => id);
+        const [image] = found.violations.filter(({ id }) => id === "image-alt");
+        const [node] = image.nodes;
+        await assert("a rule that is violated", () => node.failureSummary.startsWith("Fix any of the following"));
+        await assert("why", () => node.any.some(({ id, message }) => id === "has-alt" && message));
+        await assert("all and none", () => Array.isArray(node.all) && Array.isArray(node.none));
+        await assert("impact", () => node.impact === "critical" && node.html.startsWith("<img"));
+        await assert("rules that hold", () => ids(found.passes).includes("document-title"));
+        await assert("nodes of one", () => found.passes.every(({ nodes }) => nodes.length));
+        await assert("rules that do not apply", () => ids(found.inapplicable).includes("video-caption"));
+        await assert("rules that axe-core cannot decide", () => {
+          const [contrast] = found.incomplete.filter(({ id }) => id === "color-contrast");
+          return { pass: contrast.nodes.length === 2, message: JSON.stringify(contrast) };
+        });
+      };"""
+    blurred = '<p style="background-image: linear-gradient(white, black)">Timetable</p>'
+    observed = seen(tmp_path / "axe", test, body=f'<img src="data:,">{blurred * 2}')
+    assert {assertion.status for assertion in observed.assertions} == {"pass"}, observed
+    assert [violation.count for violation in observed.violations] == [1]
 
 
 RETURNED = """
@@ -162,11 +315,14 @@ def test_late_content_is_audited_even_if_the_test_does_not_use_it(kind: str, tmp
     assert (judge(observed).result, observed.audits) == ("failed", 2), observed
 
 
+RELOADS = "await Promise.all([page.waitForEvent('load'), page.evaluate(() => location.reload())]);"
+
+
 def test_a_document_that_replaces_the_audited_one_has_axe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page may reload itself at any time: here, right after its first audit."""
     runner = tmp_path / "runner"
     shutil.copytree(RUNNER, runner)
-    script = (runner / "page.js").read_text().replace("  if (!job.folder) return;", "  await page.reload();")
+    script = (runner / "page.js").read_text().replace("  if (!job.folder) return;", RELOADS)
     (runner / "page.js").write_text(script)
     monkeypatch.setattr("pipeline.pages.engine.RUNNER", runner)
     test = """module.exports.run = async ({ page, assert }) => {
@@ -177,7 +333,7 @@ def test_a_document_that_replaces_the_audited_one_has_axe(tmp_path: Path, monkey
         observed = worker.look(Job(page(), code_of(make_case(tmp_path / "harbour", test)), limits=SHORT)).observed
     finally:
         worker.end()
-    assert "page.reload()" in script
+    assert RELOADS in script
     assert (judge(observed).result, observed.incidents) == ("passed", {"reload": 1}), observed
 
 

@@ -15,7 +15,7 @@ from pages.conftest import Setting
 from pages_bench import make_case
 
 from pipeline.core.errors import UserError
-from pipeline.core.store import Store
+from pipeline.core.store import Store, digest
 from pipeline.llm.costs import requests
 from pipeline.llm.embedded import EmbeddedGateway
 from pipeline.llm.ledger import OK, Ledger
@@ -200,6 +200,20 @@ def test_the_page_in_an_answer_is_taken_out_and_the_answer_kept(setting: Setting
 
 
 @pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("wrapped", ["{}", "Here:\r\n```html\r\n{}\r\n```\r\n"])
+def test_a_page_keeps_its_line_ends(setting: Setting, cases: list[Case], wrapped: str) -> None:
+    """They became those of Unix."""
+    page = '<!doctype html>\r\n<html lang="en">\r\n<body>a</body>\r\n</html>'
+    maker = generation(setting, cases[:1], Asked(("one",), seed=len(wrapped)))
+    run, _ = maker.generate()
+    (answer,) = run.answers()
+    (maker.unit(run, answer.key).folder / "reply.txt").write_bytes(wrapped.format(page).encode())
+    maker._write(run)
+    (answer,) = run.answers()
+    assert (run.folder / answer.html).read_bytes() == page.encode()
+    assert run.page(answer) == page and digest(page) == answer.digest
+
+
 def test_an_impossible_run_is_refused_before_anything_is_written(
     setting: Setting, cases: list[Case], tmp_path: Path
 ) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import time
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +176,24 @@ def test_a_page_that_warns_before_it_is_left_can_be_loaded_again(tmp_path: Path)
     seen = look_at(page(script="onbeforeunload = (event) => { event.preventDefault(); return ''; }"), again).observed
     assert [assertion.status for assertion in seen.assertions] == ["pass"], seen
     assert seen.incidents["dialog"] == 1
+
+
+#: tests that take longer than a page may, and whether they go on to decide assertions
+SLOW = {
+    'for (let i = 0; i < 40; i++) await assert(`${i}`, () => page.click("#deck"));': True,
+    'await assert("first", () => true); await new Promise(() => {});': False,
+    "for (let i = 0; i < 40; i++) await assert(`${i}`, () => new Promise(() => {}));": False,
+}
+
+
+@pytest.mark.parametrize("does", SLOW)
+def test_it_is_known_whether_a_test_that_used_up_the_time_decided_assertions(does: str, tmp_path: Path) -> None:
+    """If so, a page without what each of them waits for is to blame, even if the case has no good example."""
+    test = f"module.exports.run = async ({{ page, assert }}) => {{ {does} }};"
+    limits = replace(SHORT, page=7, action=0.4, assertion=1)
+    seen = look_at(page(), make_case(tmp_path / "slow", test), limits).observed
+    assert (seen.ended, seen.used) == ("time", True), seen
+    assert (seen.seconds.get("undecided", math.inf) <= limits.assertion) is SLOW[does], seen
 
 
 def test_an_assertion_that_times_out_fails_and_the_next_one_runs(tmp_path: Path) -> None:

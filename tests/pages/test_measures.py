@@ -133,7 +133,25 @@ def test_pass_at_k_is_over_cases_with_enough_samples(k: int, value: float | None
     verdicts = [verdict(0), verdict(1, "failed"), verdict(0, case="form")]
     (row,) = pass_at("m", [k], verdicts, [*keys(2), *keys(case="form")])
     assert (row.k, row.value, row.cases, row.of) == (k, value, cases, 2)
-    assert (row.interval is None) is (cases < 2)
+    assert (row.interval is None) is (cases == 0)
+
+
+@pytest.mark.parametrize(
+    ("passed", "k", "low", "high"),
+    [(1, 1, 0.0089, 0.2361), (1, 10, 0.0854, 0.9323), (0, 10, 0, 0.8273), (20, 10, 1, 1), (10, 1, 0.2993, 0.7007)],
+)
+def test_one_case_with_many_samples_has_intervals(passed: int, k: int, low: float, high: float) -> None:
+    verdicts = [verdict(sample, "passed" if sample < passed else "failed") for sample in range(20)]
+    (row,) = pass_at("m", [k], verdicts, keys(20))
+    assert row.interval is not None and row.value is not None
+    assert tuple(row.interval) == pytest.approx((low, high), abs=0.02 if k > 1 else 0.001)
+    assert row.interval.low <= row.value <= row.interval.high
+    interval = model_row("m", [], verdicts, keys(20)).interval
+    assert interval is not None and interval.low <= passed / 20 <= interval.high
+
+
+def test_without_verdicts_there_is_no_interval() -> None:
+    assert model_row("m", [], [verdict(0, "error")], keys()).interval is None
 
 
 # -- axe-core ----------------------------------------------------------------------------------------------------------

@@ -103,6 +103,25 @@ def test_without_a_good_example_only_its_end_decides(engine: Engine, tmp_path: P
     assert (doubts.settle(case, THREW), doubts.settle(case, CUT)) == ("case", "page")
 
 
+@pytest.mark.parametrize(
+    ("engine", "blamed"),
+    [
+        ([Observed(ended="time", seconds={"undecided": 5})], ["case", "page"]),
+        ([Observed(ended="time", seconds={"undecided": 21})], ["case", "case"]),
+        ([Observed(ended="time")], ["case", "case"]),
+        ([Observed(ended="hung", seconds={"undecided": 5})], ["case", "case"]),
+        ([Observed(fault="no", seconds={"undecided": 5})], ["case", "case"]),
+    ],
+    indirect=["engine"],
+)  # fmt: skip
+def test_a_case_that_goes_on_to_decide_assertions_on_an_empty_page_is_not_to_blame(
+    engine: Engine, blamed: list[str], tmp_path: Path
+) -> None:
+    """Each of its assertions waits for what is not there. On its own good example, it has to end."""
+    good, none = make_case(tmp_path / "good"), make_case(tmp_path / "none", **NONE)
+    assert [Doubts(Limits()).settle(case, CUT) for case in (good, none)] == blamed
+
+
 @controlled(Observed(threw="no"), Observed())
 def test_cases_that_differ_in_their_good_example_alone_are_settled_apart(engine: Engine, tmp_path: Path) -> None:
     doubts = Doubts(Limits())

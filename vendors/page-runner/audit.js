@@ -3,6 +3,8 @@
 // are open to that world. Rules about whole pages apply to the page and not to its frames.
 const MOST = { nodes: 50, html: 300 };
 const OF_PAGES = ["document-title", "html-has-lang"];
+// What axe-core finds; of rules that hold or do not apply, it gives one element at most.
+const LISTS = ["violations", "passes", "incomplete", "inapplicable"];
 // By what axe-core walks elements. In a form, a field of such a name takes the property's place, even in the isolated
 // world; in a document it does not.
 const WALKED = [
@@ -27,9 +29,10 @@ const injectAxe = async (page, frame, source) => {
   await world.rawEvaluateJSON(`${source};undefined`);
 };
 
-// Returns violations, what the document tells the browser to connect to in advance, and why axe-core missed a part of
-// the document. In a frame whose sandbox allows no scripts, no timer ever ends, and axe-core waits for some.
-const RUN = async ({ top, ofPages, most, walked }) => {
+// Returns violations (and the other lists), what the document tells the browser to connect to in advance, and why
+// axe-core missed a part of the document. In a frame whose sandbox allows no scripts, no timer ever ends, and axe-core
+// waits for some.
+const RUN = async ({ top, ofPages, most, walked, whole, lists }) => {
   const withShadows = (root) => [root, ...[...root.querySelectorAll("*")].flatMap(shadowsOf)];
   const shadowsOf = (one) => [one, ...(one.shadowRoot instanceof ShadowRoot ? withShadows(one.shadowRoot) : [])];
   const forms = withShadows(document).filter((one) => one instanceof HTMLFormElement);
@@ -45,7 +48,8 @@ const RUN = async ({ top, ofPages, most, walked }) => {
   if (was) axe.teardown();
   let found;
   try {
-    found = await axe.run(document, { resultTypes: ["violations"], iframes: false, preload: false, rules });
+    const resultTypes = whole ? ["violations", "incomplete"] : ["violations"];
+    found = await axe.run(document, { resultTypes, iframes: false, preload: false, rules });
   } finally {
     if (was) axe.setup();
     if (!top) globalThis.setTimeout = setTimeout;
@@ -61,13 +65,20 @@ const RUN = async ({ top, ofPages, most, walked }) => {
   };
   const hints = [...document.querySelectorAll(early)].map(hint);
   const short = (text) => String(text).slice(0, most.html);
-  const node = ({ html, target }) => ({ html: short(html), target: target.map(short) });
-  const violations = found.violations.map(({ id, impact, description, help, helpUrl, tags, nodes }) => {
+  const check = ({ id, impact, message }) => ({ id, impact, message: short(message) });
+  const checks = ({ any, all, none }) => ({ any: any.map(check), all: all.map(check), none: none.map(check) });
+  const summary = ({ failureSummary }) => (failureSummary || "").slice(0, 2000);
+  const why = (one) => ({ impact: one.impact, failureSummary: summary(one), ...checks(one) });
+  const node = (one) => ({ html: short(one.html), target: one.target.map(short), ...(whole && why(one)) });
+  const rule = ({ id, impact, description, help, helpUrl, tags, nodes }) => {
     const shown = nodes.slice(0, most.nodes).map(node);
     return { id, impact: impact || "", description, help, helpUrl, tags, count: nodes.length, nodes: shown };
-  });
-  return { violations, hints };
+  };
+  return { ...Object.fromEntries(lists.map((name) => [name, found[name].map(rule)])), hints };
 };
+
+// A violation as it is reported, without what only the case gets.
+const reported = (one) => ({ ...one, nodes: one.nodes.map(({ html, target }) => ({ html, target })) });
 
 // The violations in axe-core's results that a case made by itself, in our form.
 const madeByCase = (found) => {
@@ -146,9 +157,10 @@ const openRoots = async (page, devtools, frame) => {
 
 const TRIES = 3;
 
-const auditedFrame = async (page, frame, place, source) => {
+const auditedFrame = async (page, frame, place, source, whole) => {
   await injectAxe(page, frame, source);
-  return frame.evaluate(RUN, { top: place === 0, ofPages: OF_PAGES, most: MOST, walked: WALKED });
+  const lists = whole ? LISTS : ["violations"];
+  return frame.evaluate(RUN, { top: place === 0, ofPages: OF_PAGES, most: MOST, walked: WALKED, whole, lists });
 };
 
 // Whether a frame's element, or one above it, hides the frame from everyone who uses a screen reader.
@@ -172,10 +184,9 @@ const isHidden = async (page, frame, source) => {
 };
 
 // A frame that is removed meanwhile is no part of the page. One that is hidden is audited when it is shown.
-const audited = async (watched, source) => {
+const audited = async (watched, source, whole) => {
   const { page, devtools } = watched;
-  const violations = [];
-  const hints = [];
+  const all = { ...Object.fromEntries((whole ? LISTS : ["violations"]).map((name) => [name, []])), hints: [] };
   for (const [frame, session] of await sessionsOf(watched)) {
     await openRoots(page, session, frame).catch((error) => {
       if (!frame.isDetached()) throw error;
@@ -185,23 +196,25 @@ const audited = async (watched, source) => {
   for (const [place, frame] of page.frames().entries()) {
     if (frame.url().startsWith("chrome-error:")) continue;
     if (place && (await isHidden(page, frame, source).catch(() => false))) continue;
-    const found = await auditedFrame(page, frame, place, source).catch((error) => {
+    const found = await auditedFrame(page, frame, place, source, whole).catch((error) => {
       if (!frame.isDetached()) throw error;
-      return { violations: [], hints: [] };
+      return {};
     });
     if (found.broken) return found;
-    violations.push(...found.violations.map((one) => ({ ...one, frame: place })));
-    hints.push(...found.hints);
+    for (const [name, of] of Object.entries(found)) {
+      all[name].push(...(name === "hints" ? of : of.map((one) => ({ ...one, frame: place }))));
+    }
   }
-  return { violations, hints };
+  return all;
 };
 
-// {violations, hints}, or {broken} with the reason if the audit failed. Violations have the number of their frame; 0 is
-// the page itself. A page in motion, which may be replaced or lose elements meanwhile, is audited again.
-const audit = async (watched, source) => {
+// {violations, hints}, with the other lists for the whole result, or {broken} with the reason if the audit failed.
+// Rules have the number of their frame; 0 is the page itself. A page in motion, which may be replaced or lose elements
+// meanwhile, is audited again.
+const audit = async (watched, source, whole) => {
   for (let tries = 1; ; tries++) {
     try {
-      return await audited(watched, source);
+      return await audited(watched, source, whole);
     } catch (error) {
       if (tries === TRIES) return { broken: error.message };
       await watched.page.waitForLoadState("load").catch(() => {});
@@ -209,4 +222,4 @@ const audit = async (watched, source) => {
   }
 };
 
-module.exports = { audit, lazily, madeByCase };
+module.exports = { audit, lazily, madeByCase, reported };

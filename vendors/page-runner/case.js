@@ -1,6 +1,7 @@
 "use strict";
 // A case's test.js: loaded anew for every page, and run with its helpers.
-// `assert(name, fn, {type})` takes a boolean or {pass, message}; if `fn` throws or takes too long, it fails.
+// `assert(name, fn, {type})` takes a boolean or {pass, message}, or a function or promise that gives one; if it throws
+// or takes too long, it fails.
 const path = require("path");
 // Limits hold whatever a case makes of the global ones.
 const { clearTimeout, setTimeout } = globalThis;
@@ -46,20 +47,24 @@ const within = async (seconds, work) => {
   }
 };
 
-// The `assert` helper of a case, and the results that it collects; `release` ends assertions after the page's time.
-const asserting = (seconds, release) => {
+// The `assert` helper of a case, and the results that it collects; `release` ends assertions after the page's time, and
+// `decided` hears of each that was decided in time.
+const asserting = (seconds, release, decided = () => {}) => {
   const collected = [];
   const pending = new Set();
   const decide = async (name, fn, type) => {
     try {
-      const found = await within(seconds, (async () => fn())());
+      if (fn === undefined) throw new Error("the assertion has no function and no result");
+      const found = await within(seconds, (async () => (typeof fn === "function" ? fn() : fn))());
       if (found === TOO_LONG) {
         await release();
         return assertion(name, false, `it took longer than ${seconds} s`, type);
       }
+      decided();
       const explains = found !== null && typeof found === "object" && "pass" in found;
       return assertion(name, explains ? found.pass : found, explains ? found.message : "", type);
     } catch (error) {
+      decided();
       return assertion(name, false, messageOf(error), type);
     }
   };
@@ -80,12 +85,14 @@ const asserting = (seconds, release) => {
   return { assert, collected, settle };
 };
 
+const isPass = (status) => status === true || /^pass(?:ed)?$/i.test(String(status).trim());
+
 // The return value of `run`, in the older form.
 const returned = (found) =>
   Array.isArray(found && found.assertions)
     ? found.assertions
         .slice(0, MOST.assertions)
-        .map(({ name, status, message, type }) => assertion(name, status === "pass", message, type))
+        .map(({ name, status, pass, message, type }) => assertion(name, isPass(status ?? pass), message, type))
     : [];
 
 module.exports = { TOO_LONG, asserting, cut, load, returned, messageOf, within };

@@ -4,7 +4,9 @@
 // but nothing that the page's scripts define. A page can therefore fake neither.
 const { adapt } = require("./adapt.js");
 const { TOO_LONG, asserting, cut, load, returned, messageOf, within } = require("./case.js");
-const { audit, lazily, madeByCase } = require("./audit.js");
+const { audit, lazily, madeByCase, reported } = require("./audit.js");
+// Limits hold whatever a case makes of the global ones.
+const { clearTimeout, setTimeout } = globalThis;
 
 const ORIGIN = "https://pages.invalid/";
 const VIEW = { width: 1280, height: 800 };
@@ -30,6 +32,8 @@ const MOST = {
   "service worker": 1000,
 };
 const MOST_EXAMPLES = 10;
+// How a case may ask for a document. Its own loads are no incidents, but are limited as the page's are.
+const LOADING = ["reload", "goto", "goBack", "goForward"];
 const MOST_MESSAGES = 50;
 // Seconds for what should take no time: closing a page, stopping its script.
 const PROMPTLY = 5;
@@ -40,11 +44,13 @@ const SIZE = () =>
     Math.max(...[document.documentElement, document.body].map((one) => (one ? one[side] : 0))),
   );
 
-// Attempts to connect that are not requests: their constructors, in the page's own world, print what was attempted.
+// Attempts to connect that are not requests, or become one when nobody looks: their constructors or functions, in the
+// page's own world, print what was attempted.
 const MARK = "a11y-bench saw ";
 const CONNECTING = ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"];
-const ANNOUNCE = ({ mark, names }) => {
-  const { construct } = Reflect;
+const CALLED = ["fetchLater"];
+const ANNOUNCE = ({ mark, names, called }) => {
+  const { apply, construct } = Reflect;
   const { debug } = console;
   const announced = (name) => ({
     construct(made, given, target) {
@@ -56,7 +62,26 @@ const ANNOUNCE = ({ mark, names }) => {
     self[name] = new Proxy(self[name], announced(name));
     self[name].prototype.constructor = self[name];
   }
+  for (const name of called.filter((one) => self[one])) {
+    self[name] = new Proxy(self[name], {
+      apply(made, on, given) {
+        debug(`${mark}${name}`);
+        return apply(made, on, given);
+      },
+    });
+  }
 };
+// Addresses that become a request or a document, which are seen there. Others belong to other programs.
+const SEEN_LATER = /^(?:https?|about|blob|data|javascript):/i;
+// What the browser keeps of a page in the background. The rest is cleared by a script in the next document, before that
+// document's own: the last one may still write while it is left. A header says which documents are to be fresh.
+const KEPT = "cookies,file_systems,indexeddb,local_storage,cache_storage";
+const FRESH = { "server-timing": "fresh" };
+const FORGET = `if (self === top && performance.getEntriesByType("navigation")[0]?.serverTiming.length) {
+  const expire = (one) => { document.cookie = one.split("=", 1)[0] + "=; max-age=0"; };
+  const all = [() => localStorage.clear(), () => sessionStorage.clear(), () => { self.name = ""; }];
+  for (const forget of [...all, () => document.cookie.split("; ").forEach(expire)]) try { forget(); } catch {}
+}`;
 // What Playwright prints in place of a service worker.
 const NO_SERVICE_WORKER = "Service Worker registration blocked by Playwright";
 
@@ -95,7 +120,8 @@ const isOwn = (url) => {
 
 class Watched {
   constructor(context, page, html, limits) {
-    Object.assign(this, { context, page, html, limits, waited: 0, awaited: false, arrived: false, used: false });
+    Object.assign(this, { context, page, html, limits, waited: 0, awaited: "", again: 0 });
+    Object.assign(this, { arrived: false, used: false, decided: 0, answering: new Set() });
     this.hints = new Set();
     this.tripped = new Promise((resolve) => (this.trip = resolve));
     this.incidents = new Incidents(this.trip);
@@ -110,10 +136,16 @@ class Watched {
     await watched.devtools.send("Page.enable");
     await watched._offer(script);
     await watched._offer(lazily(source));
+    await watched._offer(FORGET);
     await watched._fence();
     watched._watch();
     page.setDefaultTimeout(limits.action * 1000);
     page.setDefaultNavigationTimeout(limits.load * 1000);
+    watched.goto = page.goto.bind(page);
+    for (const name of LOADING) {
+      const go = page[name].bind(page);
+      page[name] = (...given) => watched._asked("again", () => go(...given));
+    }
     const wait = page.waitForTimeout.bind(page);
     page.waitForTimeout = (ms) => {
       watched.waited += Number(ms) || 0;
@@ -134,10 +166,14 @@ class Watched {
       const frame = frameOf(request);
       const main = request.isNavigationRequest() && frame === this.page.mainFrame();
       if (main && isOwn(request.url())) {
-        if (!this.awaited) this.incidents.note("reload", request.url());
-        this.awaited = false;
-        if (this.arrived) await this._leaveMouse();
-        return route.fulfill({ contentType: "text/html; charset=utf-8", body: this.html });
+        const { awaited } = this;
+        this.awaited = "";
+        if (!awaited) this.incidents.note("reload", request.url());
+        if (awaited === "again" && ++this.again > MOST.reload) this.trip("reload");
+        const isFresh = awaited === "fresh";
+        if (this.arrived) await Promise.all([this._leaveMouse(), isFresh && this._forget()]);
+        const headers = isFresh ? FRESH : {};
+        return route.fulfill({ contentType: "text/html; charset=utf-8", headers, body: this.html });
       }
       const kind = main ? "navigation" : frame ? "network" : "popup";
       this.incidents.note(kind, `${request.method()} ${request.resourceType()} ${request.url()}`);
@@ -146,17 +182,16 @@ class Watched {
       return route.abort(kind === "network" ? "internetdisconnected" : "aborted");
     };
     await this.context.route("**/*", (route) => answer(route).catch(() => {}));
-    await this.context.addInitScript(ANNOUNCE, { mark: MARK, names: CONNECTING });
+    await this.context.addInitScript(ANNOUNCE, { mark: MARK, names: CONNECTING, called: CALLED });
   }
 
   _watch() {
     const { context, incidents, page } = this;
     page.on("crash", () => this.trip("crash"));
     page.on("close", () => this.trip("closed"));
-    page.on("dialog", (dialog) => {
+    context.on("dialog", (dialog) => {
       incidents.note("dialog", `${dialog.type()}: ${dialog.message()}`);
-      const answered = dialog.type() === "beforeunload" ? dialog.accept() : dialog.dismiss();
-      answered.catch(() => {});
+      this._answer(dialog);
     });
     page.on("download", (download) => {
       incidents.note("download", download.suggestedFilename());
@@ -183,6 +218,24 @@ class Watched {
       incidents.note("popup", popup.url());
       popup.close().catch(() => {});
     });
+    const isOutside = ({ url }) => url && !SEEN_LATER.test(url);
+    this.devtools.on("Page.frameRequestedNavigation", (asked) => {
+      if (isOutside(asked)) incidents.note("navigation", asked.url);
+    });
+    this.devtools.on("Page.windowOpen", (asked) => {
+      if (isOutside(asked)) incidents.note("popup", asked.url);
+    });
+  }
+
+  // Answers a dialog. If the case listens to dialogs, it answers instead, but a dialog must not stop the page for longer
+  // than the action that opened it may take. We leave a page that is loaded anew even if it, or the case, objects.
+  _answer(dialog) {
+    const isLeaving = dialog.type() === "beforeunload";
+    const answer = () => (isLeaving ? dialog.accept() : dialog.dismiss()).catch(() => {});
+    const count = (one) => (one ? one.listenerCount("dialog") : 0);
+    const isHeard = count(dialog.page()) || count(this.context) > 1;
+    if (!isHeard || (isLeaving && this.awaited === "fresh")) return void answer();
+    this.answering.add(setTimeout(answer, (this.limits.action / 2) * 1000));
   }
 
   // Documents of a page share a frame, and with it the mouse: the next one starts without it.
@@ -191,9 +244,24 @@ class Watched {
     await within(PROMPTLY, this.devtools.send("Input.dispatchMouseEvent", away).catch(() => {}));
   }
 
+  async _forget() {
+    const kept = { origin: ORIGIN, storageTypes: KEPT };
+    await within(PROMPTLY, this.devtools.send("Storage.clearDataForOrigin", kept).catch(() => {}));
+  }
+
+  // A load that was asked for, and is not the page's action.
+  async _asked(how, load) {
+    this.awaited = how;
+    try {
+      return await load();
+    } finally {
+      this.awaited = "";
+    }
+  }
+
+  // Loads the page, with nothing that an earlier document of it kept.
   async load() {
-    this.awaited = true;
-    await this.page.goto(ORIGIN, { waitUntil: "load" });
+    await this._asked("fresh", () => this.goto(ORIGIN, { waitUntil: "load" }));
   }
 
   // Ends the running script. A page that does not respond runs into its limits.
@@ -216,6 +284,7 @@ class Watched {
 
   // Whether the browser closed the page.
   async close() {
+    this.answering.forEach(clearTimeout);
     await this.release();
     return (await within(PROMPTLY, this.context.close().then(() => true, () => false))) === true;
   }
@@ -289,9 +358,9 @@ const steps = async (watched, job, tools, seen) => {
       seen.seconds[name] = (seen.seconds[name] || 0) + (performance.now() - since) / 1000;
     }
   };
-  const audited = async () => {
+  const audited = async (whole = false) => {
     const found = await timed("audit", () =>
-      within(limits.audit, finishAnimations(page).then(() => audit(watched, tools.axe))),
+      within(limits.audit, finishAnimations(page).then(() => audit(watched, tools.axe, whole))),
     );
     if (found === TOO_LONG) return watched.trip("audit"), new Promise(() => {});
     if (found.broken) {
@@ -303,17 +372,19 @@ const steps = async (watched, job, tools, seen) => {
       watched.incidents.note("network", hint);
     }
     seen.audits += 1;
-    found.violations.forEach((one) => add(seen.violations, one));
-    return { violations: found.violations };
+    const { hints: _, ...lists } = found;
+    lists.violations.forEach((one) => add(seen.violations, reported(one)));
+    return lists;
   };
   try {
     await timed("load", () => watched.load());
   } catch (error) {
     seen.detail = messageOf(error);
+    delete seen.seconds.load; // the time for the whole page may end now, too, and only this says that it did not load
     await watched.release();
     return watched.trip("load");
   }
-  const utils = { reload: () => watched.load(), runAxeOnPage: async () => audited(), merge: tools.merge };
+  const utils = { reload: () => watched.load(), runAxeOnPage: () => audited(true), merge: tools.merge };
   if (job.screenshot) seen.screenshot = await timed("screenshot", () => watched.screenshot().catch(() => ""));
   await audited();
   if (!job.folder) return;
@@ -325,7 +396,9 @@ const steps = async (watched, job, tools, seen) => {
     return;
   }
   watched.used = seen.used = true;
-  const { assert, collected, settle } = asserting(limits.assertion, () => watched.release());
+  const { assert, collected, settle } = asserting(limits.assertion, () => watched.release(), () => {
+    watched.decided = performance.now();
+  });
   seen.assertions = collected;
   const gated = () => onTask(found, { page, utils, gate: job.gate });
   try {
@@ -345,7 +418,7 @@ const steps = async (watched, job, tools, seen) => {
     await timed("case", settle);
     if (seen.off_task) seen.off_task = await gated().catch(() => seen.off_task);
   }
-  const stray = tools.strays.find((error) => !/has been closed/.test(messageOf(error)));
+  const stray = tools.strays.find((error) => !/has been closed|dialog which is already handled/.test(messageOf(error)));
   if (stray) seen.threw = seen.threw || messageOf(stray);
 };
 
@@ -372,6 +445,7 @@ const runPage = async (browser, job, tools) => {
   );
   const ended = await within(job.limits.page, Promise.race([opened.tripped, working]));
   seen.ended = ended === TOO_LONG ? "time" : ended;
+  const undecided = seen.ended === "time" && opened.decided && performance.now() - opened.decided;
   const done = JSON.parse(JSON.stringify(seen));
   if (seen.ended === "broken") Object.assign(done, { ended: "", broken: seen.detail });
   // A page that keeps running would slow down the next one.
@@ -379,6 +453,7 @@ const runPage = async (browser, job, tools) => {
   const { counts, examples } = opened.incidents;
   done.seconds.total = (performance.now() - since) / 1000;
   done.seconds.waits = opened.waited / 1000;
+  if (undecided) done.seconds.undecided = undecided / 1000;
   return { ...done, incidents: counts, examples, sound };
 };
 

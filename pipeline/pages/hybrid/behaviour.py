@@ -20,7 +20,7 @@ from pipeline.pages.running import BLANK, MAY_BE_THE_MACHINE, RunPage
 
 #: the number of messages in feedback
 SHOWN = 5
-#: ends of pages that did not load, or left
+#: ends of pages that did not load, or left; if a page had loaded, "time" is none of them
 GONE = ("time", "load", "crash", "hung", "ended", "closed", "left")
 #: ends that do not affect the score
 UNAUDITED = ("audit", "unaudited")
@@ -76,15 +76,19 @@ def part(seen: Observed) -> Part:
 def _renders(seen: Observed) -> bool:
     """Whether the page shows something. A page that was cut short after it had loaded counts as showing something,
     unless its test says otherwise, since it may have been cut short before its test."""
-    if seen.ended in GONE:
+    if _is_gone(seen):
         return False
     statuses = {assertion.status for assertion in seen.assertions}
     return "pass" in statuses or (bool(seen.ended) and "load" in seen.seconds and not statuses)
 
 
+def _is_gone(seen: Observed) -> bool:
+    return seen.ended in GONE and not (seen.ended == "time" and "load" in seen.seconds)
+
+
 def _exceeded(seen: Observed) -> str:
-    """What the page did too often, so that it was cut short; empty if nothing."""
-    return "" if seen.ended in (*GONE, *UNAUDITED) else seen.ended
+    """What the page did too often, or for too long, so that it was cut short; empty if nothing."""
+    return "" if _is_gone(seen) or seen.ended in UNAUDITED else seen.ended
 
 
 def _feedback(seen: Observed, renders: bool, seconds: float) -> tuple[Feedback, ...]:

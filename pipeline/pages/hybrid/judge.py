@@ -5,11 +5,14 @@ Stores opinions in `04_evaluation/pages/opinions/`. The agent in the ledger and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator
 
@@ -30,15 +33,19 @@ AGENT = "page-judge"
 #: score -> the level of its feedback
 LEVELS: dict[int, Level] = {3: "success", 2: "info", 1: "error"}
 #: raised if opinions are requested or read differently
-VERSION = 1
+VERSION = 2
 #: the maximum number of characters of an answer that a judge is shown
 LONGEST = 60_000
 TEMPERATURE = 0.1
+#: how an object with fields begins; a whole number that is written as a text or with decimals
+_OPENING = re.compile(r'\{\s*"')
+_WHOLE = re.compile(r"\s*(-?\d+)(?:\.0+)?\s*")
 AGAIN = "This answer cannot be used: {}. Answer with the JSON object and nothing else."
 
 
 class Opinion(Record):
-    """A judge's opinion. `score` is 3, 2, 1, or -1 if it cannot tell."""
+    """A judge's opinion. `score` is 3, 2, 1, or -1 if it cannot tell. Texts are read in whatever form they have; a
+    confidence that is none of the words is low."""
 
     score: Literal[3, 2, 1, -1]
     reasoning: str = ""
@@ -46,10 +53,24 @@ class Opinion(Record):
     weaknesses: str = ""
     confidence: Literal["high", "medium", "low"] = Field(default="medium")
 
-    @field_validator("strengths", "weaknesses", mode="before")
+    @field_validator("score", mode="before")
     @classmethod
-    def _listed(cls, value: object) -> object:
-        return "; ".join(map(str, value)) if isinstance(value, list) else value
+    def _number(cls, value: object) -> object:
+        whole = _WHOLE.fullmatch(str(value))
+        return int(whole[1]) if whole else None  # true is no number, although it equals 1
+
+    @field_validator("reasoning", "strengths", "weaknesses", mode="before")
+    @classmethod
+    def _text(cls, value: object) -> object:
+        if value is None:
+            return ""
+        return "; ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+    @field_validator("confidence", mode="before")
+    @classmethod
+    def _word(cls, value: object) -> object:
+        word = str(value).strip().lower()
+        return word if word in ("high", "medium") else "low"
 
     @property
     def is_doubtful(self) -> bool:
@@ -79,8 +100,34 @@ def _instructions() -> str:
 
 
 def read(text: str) -> Opinion:
-    """The opinion in a model's answer. Raises BadAnswer."""
-    return last_object(text, Opinion, "score")
+    """The opinion in a model's answer; one inside of another object if no object has a score itself. Raises
+    BadAnswer."""
+    outer, inner = _scored(text)
+    return last_object(inner if inner and not outer else text, Opinion, "score")
+
+
+def _scored(text: str) -> tuple[bool, str]:
+    """Whether one of the outermost objects of a text has a score, and the last object inside of one that has, as
+    JSON."""
+    inner: list[dict[str, Any]] = []
+
+    def note(found: dict[str, Any]) -> dict[str, Any]:
+        if "score" in found:
+            inner.append({name: found[name] for name in Opinion.model_fields if name in found})
+        return found
+
+    decoder = json.JSONDecoder(strict=False, object_hook=note)
+    outer = any("score" in found for found in _objects(text, decoder))
+    return outer, json.dumps(inner[-1]) if inner else ""
+
+
+def _objects(text: str, decoder: json.JSONDecoder) -> Iterator[dict[str, Any]]:
+    end = 0
+    for start in _OPENING.finditer(text):
+        if start.start() >= end:
+            with suppress(ValueError, RecursionError):
+                found, end = decoder.raw_decode(text, start.start())
+                yield found
 
 
 def _rubric() -> Rubric[Question]:

@@ -6,6 +6,7 @@ from functools import cache
 
 from pipeline.core.law import law, register
 from pipeline.core.store import digest
+from pipeline.pages.answers import has_tag
 from pipeline.pages.engine import Limits
 from pipeline.pages.evaluating import page_law
 from pipeline.pages.hybrid import behaviour, formulas, validity
@@ -14,6 +15,10 @@ from pipeline.pages.hybrid.records import Feedback, Hybrid, Part
 
 register("hybrid", __package__, "behaviour.py", "expected.py", "formulas.py", "formulas.toml", "judge.md", "judge.py")
 register("hybrid", __package__, "renders.js", "score.py", "validity.py")
+register("hybrid", "pipeline.pages", "answers.py")
+
+#: the part `functional` of an answer that is no page
+NO_PAGE = Part(score=0, feedback=(Feedback(level="error", message="It is not a page: it has no element of HTML."),))
 
 
 @cache
@@ -36,11 +41,12 @@ def evaluate(
     limits: Limits | None = None,
 ) -> Hybrid:
     """The score of an answer, whose text is compared with the expected one. `page` is the page in it, by default the
-    answer itself; `quality` is the part of the judge `judge` (`judge.opinions`), missing by default."""
+    answer itself; `quality` is the part of the judge `judge` (`judge.opinions`), missing by default. An answer without
+    any element is no page, which has nothing to render, unless a text is expected."""
     shown = answer if page is None else page
     parts = {
         "html": validity.check(shown),
-        "functional": behaviour.watch(shown, limits),
+        "functional": behaviour.watch(shown, limits) if has_tag(shown) or expected.strip() else NO_PAGE,
         "expected": compare(answer, expected),
         "quality": quality or Part(),
     }

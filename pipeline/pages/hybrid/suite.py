@@ -5,8 +5,8 @@
         prompt: "What is 15 * 23?"
         expected: "345"          # optional
 
-Reads YAML; `as_cases` writes a folder of cases: prompt.md, test.js (does the page render?), and expected.json if a text
-is expected. Unknown fields are errors with file, field and hint.
+Reads YAML; `as_cases` writes a folder of cases: prompt.md, test.js (does the page render?), case-name.json if the name
+cannot be the folder's, and expected.json if a text is expected. Unknown fields are errors with file, field and hint.
 """
 
 from __future__ import annotations
@@ -19,17 +19,21 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
+from pipeline.core import console
 from pipeline.core.errors import UserError, fault
 from pipeline.core.names import folder_name
 from pipeline.core.record import Record
 from pipeline.core.store import read_field, write_bytes, write_json
 from pipeline.core.texts import parse_json, parse_yaml, read_text
-from pipeline.pages.cases import PROMPT, TEST
+from pipeline.pages.cases import NAME, PROMPT, TEST
 
 #: the file with the expected text, in the folder of a case; the case's digest covers it, as all JSON
 EXPECTED = "expected.json"
 #: the maximum of `timeout`, in seconds
 LONGEST_TIMEOUT = 3600
+
+#: the fields of a configuration that are ignored
+IGNORED = ("headless", "output_dir", "save_results")
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -43,6 +47,13 @@ class Test(Record):
     prompt: str = Field(min_length=1)
     expected: str = ""
 
+    @field_validator("name", "prompt")
+    @classmethod
+    def _said(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("it is blank")
+        return value
+
     @field_validator("expected", mode="before")
     @classmethod
     def _nothing(cls, value: object) -> object:
@@ -54,8 +65,8 @@ class Suite(Record):
 
 
 class Configuration(Record):
-    """The fields of a file for --config. `headless`, `output_dir` and `save_results` are accepted and ignored: there
-    is no window, and results are in the data directory."""
+    """The fields of a file for --config. `headless`, `output_dir` and `save_results` are accepted and ignored, with a
+    warning unless they have these values: there is no window, and results are in the data directory."""
 
     use_llm_judge: bool = True
     judge_model: str = ""
@@ -68,7 +79,7 @@ class Configuration(Record):
         description="seconds for a page in the browser, and for its load; None for the engine's own limits",
     )
     headless: bool = True
-    output_dir: str = ""
+    output_dir: str = "output"
     save_results: bool = True
 
 
@@ -86,12 +97,15 @@ def load_suite(path: Path) -> Suite:
 
 
 def load_configuration(path: Path | None) -> Configuration:
-    """Load a configuration. Raises UserError for an invalid file."""
-    return (
-        _read(path, Configuration, f"known fields: {', '.join(Configuration.model_fields)}")
-        if path
-        else Configuration()
-    )
+    """Load a configuration, with a warning for values that are ignored. Raises UserError for an invalid file."""
+    default = Configuration()
+    if path is None:
+        return default
+    found = _read(path, Configuration, f"known fields: {', '.join(Configuration.model_fields)}")
+    for name in IGNORED:
+        if getattr(found, name) != getattr(default, name):
+            console.say(f"{path}: {name} is ignored: there is no window, and results are in the data directory")
+    return found
 
 
 def as_cases(suite: Suite, folder: Path) -> None:
@@ -101,6 +115,8 @@ def as_cases(suite: Suite, folder: Path) -> None:
         case = folder / folder_name(test.name)
         write_bytes(case / PROMPT, test.prompt.encode())
         write_bytes(case / TEST, renders)
+        if case.name != test.name:
+            write_json(case / NAME, {"name": test.name})
         if test.expected:
             write_json(case / EXPECTED, {"expected": test.expected})
 
@@ -113,21 +129,26 @@ def expected_of(folder: Path) -> str:
 
 def extract(results: Path, folder: Path) -> list[Path]:
     """Write the HTML in a file of results as FOLDER/<model>/<test>.html, of a test's further results as
-    <test>__s<idx>.html; answers that are not HTML are skipped.
+    <test>__s<idx>.html. Answers that are not HTML are skipped. Results without an answer are, too, and are counted on
+    the console.
 
     Reads a list of {test_name, model, response}, model as a name or {model: NAME}. Raises UserError for an invalid
     file.
     """
-    from pipeline.pages.answers import page_of
+    from pipeline.pages.answers import has_tag, page_of
 
     written: list[Path] = []
     samples: Counter[tuple[str, str]] = Counter()
-    for result in _rows(results):
+    rows = _rows(results)
+    if lacking := [row for row in rows if not isinstance(row.get("response"), str)]:
+        console.say(f"{results}: skipped {console.counted(len(lacking), 'result')} without an answer")
+    for result in rows:
         model = result["model"]["model"] if isinstance(result["model"], dict) else result["model"]
         names = folder_name(model), folder_name(result["test_name"])
-        page, sample = page_of(result["response"]), samples[names]
+        response = result.get("response")
+        page, sample = page_of(response) if isinstance(response, str) else "", samples[names]
         samples[names] += 1
-        if "<" not in page:
+        if not has_tag(page):
             continue
         path = folder.joinpath(*names).with_name(f"{names[1]}{f'__s{sample}' if sample else ''}.html")
         write_bytes(path, page.encode(errors="replace"))
@@ -143,8 +164,8 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         rows = data if isinstance(data, list) else data.get("results", [data])
         for row in rows:
             model = row["model"]["model"] if isinstance(row["model"], dict) else row["model"]
-            if not all(isinstance(text, str) for text in (row["test_name"], model, row["response"])):
-                raise TypeError("test_name, model and response are texts")
+            if not all(isinstance(text, str) for text in (row["test_name"], model)):
+                raise TypeError("test_name and model are texts")
             if not (row["test_name"] and model):
                 raise ValueError("test_name and model must not be empty")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

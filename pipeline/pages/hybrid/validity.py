@@ -1,4 +1,5 @@
-"""Whether a page follows the HTML standard, checked by html-validate (vendors/html-validate) in a process of its own.
+"""Whether a page follows the HTML standard, checked by html-validate (vendors/html-validate) in a process of its own,
+and has a doctype and the usual tags (`html`, `head`, `title`, `body`), which the standard allows to leave out.
 
 Reads the npm registry once, through the `npm` client; writes the cache folder. Scripts of a page are not run.
 """
@@ -16,6 +17,7 @@ from pipeline.core.cache import cache_root, once
 from pipeline.core.errors import InfrastructureError
 from pipeline.core.store import digest
 from pipeline.core.vendors import VENDORS
+from pipeline.pages.answers import has_tag
 from pipeline.pages.hybrid import formulas
 from pipeline.pages.hybrid.records import Feedback, Part
 
@@ -33,7 +35,10 @@ PASSED = ("PATH", "LANG", "LC_ALL")
 
 
 def check(page: str) -> Part:
-    """The part of the score; missing without a checker. A page that the checker cannot finish gets 0."""
+    """The part of the score; missing without a checker. An answer without any element gets 0, as does a page that the
+    checker cannot finish."""
+    if not has_tag(page):
+        return Part(score=0, feedback=(Feedback(level="error", message="It has no element of HTML."),))
     try:
         faults = _faults(page)
     except (InfrastructureError, subprocess.TimeoutExpired) as error:

@@ -2,7 +2,7 @@ import pytest
 
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.pages import running
-from pipeline.pages.engine import Looked
+from pipeline.pages.engine import Job, Limits, Looked, look
 from pipeline.pages.hybrid import behaviour
 from pipeline.pages.hybrid.behaviour import part
 from pipeline.pages.records import Assertion, Observed
@@ -28,12 +28,14 @@ def test_a_fault_of_the_machine_gives_no_score():
     assert part(Observed(machine="the browser does not start")).score is None
 
 
-@pytest.mark.parametrize("end", ["time", "load", "crash", "hung", "ended", "closed", "left"])
+@pytest.mark.parametrize("end", ["load", "crash", "hung", "ended", "closed", "left"])
 def test_a_page_that_is_left_does_not_render(end):
     assert part(Observed(ended=end, assertions=RENDERS, seconds={"load": 0.2})).score == 0
 
 
-@pytest.mark.parametrize(("end", "score"), [("audit", 100), ("unaudited", 100), ("network", 80), ("console", 80)])
+@pytest.mark.parametrize(
+    ("end", "score"), [("audit", 100), ("unaudited", 100), ("network", 80), ("console", 80), ("time", 80)]
+)
 @pytest.mark.parametrize("reached", [RENDERS, ()])
 def test_a_page_that_is_cut_short_after_it_has_loaded_renders(end, score, reached):
     """Its audits do not affect the score; an exceeded limit is one more error."""
@@ -42,9 +44,27 @@ def test_a_page_that_is_cut_short_after_it_has_loaded_renders(end, score, reache
     assert ("cut short" in found.feedback[1].message) is (score < 100)
 
 
+@pytest.mark.parametrize("end", ["console", "time"])
 @pytest.mark.parametrize("seen", [{"seconds": {}}, {"seconds": {"load": 0.2}, "assertions": FAILS}])
-def test_a_page_that_is_cut_short_before_it_shows_anything_does_not_render(seen):
-    assert part(Observed(ended="console", **seen)).score == 0
+def test_a_page_that_is_cut_short_before_it_shows_anything_does_not_render(seen, end):
+    assert part(Observed(ended=end, **seen)).score == 0
+
+
+#: scripts of pages that use up their time, whether the page renders, and what it exceeded
+SLOW = {
+    "addEventListener('load', () => setTimeout(() => { while (true) {} }))": (True, "time"),
+    "window.stop()": (False, ""),
+}
+
+
+@pytest.mark.engine("browser")
+@pytest.mark.parametrize("script", SLOW)
+def test_a_page_that_uses_up_its_time_renders_if_it_had_loaded(script):
+    """With equal limits, it is a matter of chance which of them ends a page that does not load."""
+    html = f'<!doctype html><html lang="en"><title>Harbour</title><h1>Harbour</h1><script>{script}</script></html>'
+    seen = look(Job(html, behaviour._code(), limits=Limits(page=6, load=6))).observed
+    found = part(seen)
+    assert (found.detail["renders"], found.detail["exceeded"]) == SLOW[script], seen
 
 
 def test_a_page_that_shows_nothing_does_not_render():

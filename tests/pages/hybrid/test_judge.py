@@ -13,7 +13,48 @@ def test_an_opinion_is_read_after_preceding_thoughts():
     assert (opinion.score, opinion.strengths, opinion.confidence) == (3, "a; b", "high")
 
 
-@pytest.mark.parametrize("text", ["no idea", '{"score": 7}', '{"score": 2, "confidence": "total"}'])
+READABLE = [
+    ('{"score": "2"}', {"score": 2}),
+    ('{"score": " -1 "}', {"score": -1}),
+    ('{"score": 3.0}', {"score": 3}),
+    ('{"score": 3, "confidence": "High"}', {"confidence": "high"}),
+    ('{"score": 3, "confidence": " medium\\n"}', {"confidence": "medium"}),
+    ('{"score": 2, "confidence": "total"}', {"confidence": "low"}),
+    ('{"score": 2, "confidence": null}', {"confidence": "low"}),
+    ('{"score": 2, "confidence": 0.9}', {"confidence": "low"}),
+    ('{"score": 2}', {"confidence": "medium"}),
+    ('{"score": 3, "weaknesses": null, "strengths": 3}', {"weaknesses": "", "strengths": "3"}),
+    ('{"score": 3, "reasoning": ["a", "b"]}', {"reasoning": "a; b"}),
+    ('{"evaluation": {"score": 2, "reasoning": "a {b}"}}', {"score": 2, "reasoning": "a {b}"}),
+    ('{"a": {"b": {"score": 1}}}\n{"a": [{"score": 3}]}', {"score": 3}),
+    ('{"score": 3}\n{"summary": {"score": 1}}', {"score": 3}),
+]
+
+
+@pytest.mark.parametrize(("text", "fields"), READABLE)
+def test_an_opinion_in_an_odd_form_is_read(text, fields):
+    """Such answers were refused, and the opinion was lost for good."""
+    opinion = judge.read(text).model_dump()
+    assert {name: opinion[name] for name in fields} == fields
+
+
+INVALID = [
+    "no idea",
+    '{"score": 7}',
+    '{"score": 0}',
+    '{"score": "2.5"}',
+    '{"score": true}',
+    '{"score": null}',
+    '{"score": [2]}',
+    '{"score": "12"}',
+    '{"evaluation": {"score": 4}}',
+    '{"score": 7, "scale": {"score": 3}}',
+    '{"evaluation": {"grade": 2}}',
+    '{"a":' * 5000,
+]
+
+
+@pytest.mark.parametrize("text", INVALID)
 def test_an_invalid_opinion_is_refused(text):
     with pytest.raises(BadAnswer):
         judge.read(text)

@@ -77,6 +77,21 @@ def test_a_judges_opinion_completes_the_score_of_a_checked_answer():
     assert (judged.judge, judged.law) == ("a judge", hybrid_law())
 
 
+def test_a_refusal_does_not_pass(monkeypatch, machine):
+    """It is valid, and it renders: it had the full score."""
+    monkeypatch.undo()
+    scored = evaluate("I can not do that.")
+    assert (scored.html.score, scored.functional.score, scored.overall_score, scored.passed) == (0, 0, 0, False)
+    assert [message["level"] for message in feedback(scored)] == ["error"] * 2
+
+
+@pytest.mark.parametrize(("answer", "score", "passed"), [("345", 80, True), ("The answer is 345", 67, False)])
+def test_a_plain_answer_is_judged_by_the_expected_text(machine, answer, score, passed):
+    machine.update(html=Part(score=0), functional=Part(score=100))
+    scored = evaluate(answer, expected="345")
+    assert (scored.overall_score, scored.passed) == (score, passed)
+
+
 @pytest.mark.rule("names")
 def test_answers_with_similar_names_keep_their_own_scores(tmp_path):
     scored = Scoring(make_alike(tmp_path)).score()

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.engine("LLM gateway", "browser", "npm")
 SUITE = """
 tests:
   - {name: sum, prompt: "What is 15 * 23?", expected: "345"}
-  - {name: counter, prompt: A page with a button that counts}
+  - {name: a counter, prompt: A page with a button that counts}
   - {name: nothing, prompt: An empty page}
 """
 COUNTER = """<!DOCTYPE html>
@@ -64,7 +64,7 @@ def test_a_suite_is_answered_scored_and_judged(tmp_path: Path, monkeypatch: pyte
         assert len(model.requests) == asked == 6
     (path,) = data.glob("04_evaluation/pages/*/hybrid.jsonl")
     scored = {hybrid.name: hybrid for hybrid in read_records(path, Hybrid)}
-    summed, counter, nothing = scored["sum"], scored["counter"], scored["nothing"]
+    summed, counter, nothing = scored["sum"], scored["a counter"], scored["nothing"]
     assert (summed.expected.score, summed.quality.score, summed.functional.score) == (51, 90, 100)
     assert (summed.law, summed.judge) == (hybrid_law(), "scripted")
     assert counter.functional.detail["page_errors"] == 1
@@ -76,5 +76,5 @@ def test_a_suite_is_answered_scored_and_judged(tmp_path: Path, monkeypatch: pyte
     assert nothing.quality.score is None
     assert not nothing.passed
     store = Store(data)
-    assert {request.id for request in review_requests.queue(store)} == {"counter scripted s0", "nothing scripted s0"}
+    assert {request.id for request in review_requests.queue(store)} == {"a counter scripted s0", "nothing scripted s0"}
     assert {row.track for row in Ledger(store.ledger).rows()} == {"pages"}

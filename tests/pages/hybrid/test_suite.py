@@ -29,6 +29,22 @@ def test_a_suite_becomes_cases(tmp_path):
     math, cube = sorted(load_cases(tmp_path / "cases"), key=lambda case: case.prompt, reverse=True)
     assert (math.prompt, expected_of(math.folder)) == ("What is 15 * 23?", "345")
     assert (cube.prompt, expected_of(cube.folder)) == ("Create a rotating 3D cube", "")
+    assert (math.name, cube.name) == ("math_test", "rotating cube")
+    assert set(cube.code) == {"test.js"}
+
+
+@pytest.mark.rule("names")
+def test_a_run_knows_the_names_of_a_suite_as_they_are_written(tmp_path):
+    names = ["rotating cube", "../a/b", "a__b", "Würfel"]
+    as_cases(Suite(tests=[{"name": name, "prompt": f"Make {name}"} for name in names]), tmp_path / "cases")
+    store = Store(tmp_path / "data")
+    made = open_run(store, "cubes", load_cases(tmp_path / "cases"), Asked(("one",)), {}, "")
+    run = load_run(store, made.name)
+    assert sorted(run.by_name) == sorted(names)
+    assert sorted(name for name, _, _ in run.keys) == sorted(names)
+    assert all(path.resolve().is_relative_to(tmp_path) and "name" not in path.parts for path in tmp_path.rglob("*"))
+    assert len({run.html(*key).parent for key in run.keys}) == len(names)
+    assert all(".." not in run.html(*key).parts for key in run.keys)
 
 
 def test_a_corrected_text_is_not_compared_in_an_earlier_run(tmp_path):
@@ -66,6 +82,8 @@ def test_an_empty_text_expects_nothing(tmp_path, text):
         ("tests:\n  - name: a", "tests.0.prompt"),
         ("tests:\n  - {name: a, prompt: b, expeced: c}", "tests.0.expeced"),
         ("tests:\n  - {name: a, prompt: b}\n  - {name: a, prompt: c}", "tests"),
+        ("tests:\n  - {name: a, prompt: ' '}", "tests.0.prompt"),
+        ("tests:\n  - {name: ' ', prompt: b}", "tests.0.name"),
         ("- a", None),
         ("tests: [", None),
         ("tests:\n  - name: a\n    prompt: b\n    prompt: c", "prompt"),
@@ -83,6 +101,15 @@ def test_the_documented_configuration_is_read(tmp_path):
     found = load_configuration(written(tmp_path, text))
     assert (found.use_llm_judge, found.judge_model, found.timeout) == (False, "gpt-4o", 120)
     assert load_configuration(None).timeout is None
+
+
+def test_ignored_values_of_a_configuration_are_named(tmp_path, capsys):
+    load_configuration(written(tmp_path, "headless: true\noutput_dir: output\nsave_results: true\n"))
+    assert capsys.readouterr().err == ""
+    load_configuration(written(tmp_path, "headless: false\noutput_dir: elsewhere\nsave_results: false\n"))
+    lines = capsys.readouterr().err.splitlines()
+    names = ("headless", "output_dir", "save_results")
+    assert [f"{name} is ignored" in line for name, line in zip(names, lines, strict=True)] == [True] * 3
 
 
 @pytest.mark.rule("bad-input")
@@ -112,6 +139,24 @@ def test_html_is_extracted_and_other_answers_are_not(tmp_path):
     assert paths[0].read_text(encoding="utf-8") == page
 
 
+def test_a_result_without_an_answer_is_skipped_and_counted(tmp_path, capsys):
+    """One failed request made a whole file useless."""
+    rows = [
+        {"test_name": "a", "model": "m", "response": None, "status": "error"},
+        {"test_name": "a", "model": "m", "response": "<p>2</p>"},
+        {"test_name": "b", "model": "m", "status": "error"},
+    ]
+    paths = extract(written(tmp_path, json.dumps(rows), "results.json"), tmp_path / "out")
+    assert [path.name for path in paths] == ["a__s1.html"]
+    assert "skipped 2 results without an answer" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("answer", ["3 < 5", "a <- b > c", "See <https://w3.org/a> or <me@w3.org>.", "I can not."])
+def test_an_angle_makes_no_page(tmp_path, answer):
+    rows = [{"test_name": "a", "model": "m", "response": answer}]
+    assert extract(written(tmp_path, json.dumps(rows), "results.json"), tmp_path / "out") == []
+
+
 def test_a_second_result_of_a_test_gets_its_own_file(tmp_path):
     rows = [{"test_name": "cube", "model": "m", "response": text} for text in ("<p>1</p>", "345", "<p>3</p>")]
     paths = extract(written(tmp_path, json.dumps(rows), "results.json"), tmp_path / "out")
@@ -136,7 +181,7 @@ def test_a_lone_surrogate_in_an_answer_is_replaced(tmp_path):
         "null",
         '["a"]',
         '{"results": 3}',
-        '[{"test_name": "a", "model": "m", "response": null}]',
+        '[{"test_name": null, "model": "m", "response": "<p>1</p>"}]',
         '[{"test_name": "", "model": "m", "response": "<p>1</p>"}]',
     ],
 )

@@ -85,3 +85,36 @@ def test_a_slow_installation_is_not_the_fault_of_the_page(monkeypatch, tmp_path)
     with pytest.raises(InfrastructureError, match="npm takes longer") as caught:
         validity._install(tmp_path)
     assert caught.value.cause == "registry"
+
+
+MISSING = [
+    ("<!DOCTYPE html>\n", "", ["missing-doctype"], 90),
+    ("<title>Herons</title>", "", ["missing-title"], 90),
+    ("<title>Herons</title>", "<script>'<title>'</script><!-- <title> -->", ["missing-title"], 90),
+    ("<h1>Herons</h1>", "<svg><title>A heron</title></svg>", [], 100),
+    ("<title>Herons</title></head>", "</head>", ["missing-title"], 90),
+    ("<head><title>Herons</title></head>", "<title>Herons</title>", ["missing-head"], 90),
+    ("<!DOCTYPE html>", "<!doctype HTML>", [], 100),
+]
+
+
+@pytest.mark.engine("npm")
+@pytest.mark.parametrize(("old", "new", "rules", "score"), MISSING)
+def test_a_doctype_and_the_usual_tags_are_demanded(old, new, rules, score):
+    """The evaluation guide lists them as the first thing that this part checks."""
+    part = validity.check(GOOD.replace(old, new))
+    own = [rule for rule in part.detail["rules"] if rule.startswith("missing-")]
+    assert (own, "element-required-content" in part.detail["rules"]) == (rules, False)
+    assert part.score <= score
+
+
+@pytest.mark.engine("npm")
+def test_a_fragment_lacks_them_all():
+    part = validity.check("<p title='<body>'>Herons</p>")
+    names = ("doctype", "html", "head", "title", "body")
+    assert list(part.detail["rules"]) == [f"missing-{name}" for name in names] and part.score == 50
+
+
+@pytest.mark.parametrize("answer", ["I can not do that.", "3 < 5", ""])
+def test_an_answer_without_elements_has_the_score_zero(answer):
+    assert validity.check(answer).score == 0

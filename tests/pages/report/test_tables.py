@@ -48,13 +48,14 @@ def test_a_row_of_models(found: dict[str, Table]) -> None:
     ((model, pages, passed, ends, requirements, practices, clean, errors, missing, incomplete),) = cells(
         found["models"]
     )
-    assert (model, pages, passed, ends) == ("one", "5", "40.0", NONE)
+    assert (model, pages, passed, ends) == ("one", "5", "40.0", "11.8 to 76.9")
     assert (requirements, practices, clean) == ("40.0", "0.0", "40.0")
     assert (errors, missing, incomplete) == ("0", "0", NONE)
 
 
-def test_samples_of_one_case_have_no_interval_and_no_bar(found: dict[str, Table]) -> None:
-    assert found["models"].rows[0].bar is None
+def test_samples_of_one_case_have_an_interval_and_a_bar(found: dict[str, Table]) -> None:
+    assert found["models"].rows[0].bar == (40.0, 11.8, 76.9)
+    assert cells(found["pass-at-k"])[0][3] == "11.8 to 76.9"
 
 
 def test_pass_at_k_by_model_and_k(found: dict[str, Table]) -> None:
