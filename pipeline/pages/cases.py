@@ -151,8 +151,8 @@ class Case:
     @cached_property
     def gate(self) -> dict[str, list[str]]:
         """What a page must contain to be about this case: the classes and ids that the prompt names and that good
-        examples have; if it names none, one of its words, or, if these only name elements, one of the elements. The
-        case's own `onTask` replaces this."""
+        examples have; if it names none, one or two of its words, or, if these only name elements, one of the elements.
+        The case's own `onTask` replaces this."""
         named = {_SIGN[match["kind"]] + match["name"] for pattern in _NAMED for match in pattern.finditer(self.prompt)}
         good = [_Names.of(example.html) for example in self.examples if example.is_good]
         if selectors := sorted(selector for selector in named if all(selector in names for names in good)):

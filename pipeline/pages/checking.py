@@ -21,7 +21,7 @@ from pipeline.pages.verdict import APART, judge, outcomes
 STRANGERS = {
     "an empty page": BLANK,
     "an unrelated page": """<!doctype html><html lang="en"><meta charset="utf-8"><title>Herons</title><body>
-<header><p>Birds of the river</p></header><nav aria-label="Birds"><a href="#grey">Grey heron</a></nav>
+<header><p>Birds of the river</p></header><nav aria-label="Birds"><a href="#grey">Home</a></nav>
 <main><h1>Herons</h1><h2 id="grey">The grey heron</h2><p>It stands in shallow water and waits for fish.</p></main>
 <footer><p>Written by a friend of birds</p></footer>""",
     "an unrelated page with the usual names": """<!doctype html><html lang="en"><meta charset="utf-8">

@@ -374,6 +374,18 @@ ABOUT = {
 }
 
 
+@pytest.mark.parametrize(
+    ("text", "off_task"),
+    [("Popular", "of what the prompt mentions, only 'popular' is on the page"), ("Popular deals", "")],
+)
+def test_one_of_many_words_of_a_prompt_is_not_enough(text: str, off_task: str, tmp_path: Path) -> None:
+    """An unrelated page may have one of them, too."""
+    prompt, test = "A shop with popular items, news and deals.", "module.exports.run = async () => {};"
+    html = f"<!doctype html><html lang=en><title>Hello</title><body><h1>Herons</h1><a href=/>{text}</a></body></html>"
+    case = make_case(tmp_path / "any", test, prompt, good="<p>News of popular items")
+    assert look_at(html, case).observed.off_task == off_task
+
+
 @pytest.mark.parametrize("kind", ABOUT)
 def test_words_of_a_prompt_are_searched_in_visible_and_accessible_text(kind: str, tmp_path: Path) -> None:
     body, is_about = ABOUT[kind]

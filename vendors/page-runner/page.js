@@ -291,8 +291,9 @@ class Watched {
 }
 
 // Whether a page is about its case: by the case's own `onTask`, else by the names in its prompt, else by the prompt's
-// words in what people can perceive of it: texts, hidden ones included, and the attributes that name or describe. In a
-// form, fields can take the place of its properties, so these are read by the functions of all elements.
+// words (two of them, if there are four or more) in what people can perceive of it: texts, hidden ones included, and the
+// attributes that name or describe. In a form, fields can take the place of its properties, so these are read by the
+// functions of all elements.
 const ON_TASK = ({ selectors, words }) => {
   const shows = "img, svg, canvas, video, audio, input, button, select, textarea, iframe, object, [role], [aria-label]";
   const all = (root) => [root, ...root.querySelectorAll("*")];
@@ -319,8 +320,11 @@ const ON_TASK = ({ selectors, words }) => {
   const text = [document, ...roots].flatMap((root) => all(root).flatMap(ofElement)).join(" ").toLowerCase();
   const isLatin = (word) => /^[a-z]+$/.test(word);
   const begins = (word) => new RegExp(`(?<![\\p{L}\\p{N}])${word}`, "u").test(text);
-  if (words.some((word) => (isLatin(word) ? begins(word) : text.includes(word)))) return "";
-  return "nothing that the prompt mentions is on the page";
+  const found = words.filter((word) => (isLatin(word) ? begins(word) : text.includes(word)));
+  if (found.length >= (words.length < 4 ? 1 : 2)) return "";
+  return found.length
+    ? `of what the prompt mentions, only '${found[0]}' is on the page`
+    : "nothing that the prompt mentions is on the page";
 };
 
 // A document that took the place of the audited one loads axe-core now, and has it set up.
