@@ -14,8 +14,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from pipeline.core.amounts import amount
+from pipeline.core.errors import UserError
 from pipeline.core.names import parse_repo
-from pipeline.core.options import agent_of
+from pipeline.core.options import agent_of, require_data
 from pipeline.core.store import Store
 
 if TYPE_CHECKING:
@@ -50,6 +52,9 @@ class Bench:
     trust_local: bool = False
     jobs: int = 2
 
+    def __post_init__(self) -> None:
+        _require_count("jobs", self.jobs)
+
     def collect(self, repo: str, clone: Path | str, *, numbers: Sequence[int] = ()) -> Funnel:
         """Stage 01: find accessibility pull requests in a local clone, all or some; returns the funnel."""
         from pipeline.collect.stage import collect
@@ -60,23 +65,24 @@ class Bench:
         """The collected candidates."""
         from pipeline.core.dataset import read_candidates
 
-        return read_candidates(self.store, parse_repo(repo))
+        return read_candidates(self._existing(), parse_repo(repo))
 
     def build(self, repo: str, *, numbers: Sequence[int] = (), repeats: int = 3) -> list[Instance | Rejection]:
         """Stage 02: qualify candidates, all or some; returns every outcome of the repository, old and new."""
         from pipeline.build.qualify import Settings
         from pipeline.build.stage import build
 
+        _require_count("repeats", repeats)
         settings = Settings(self._sandbox(), repeats)
         return build(
-            self.store, parse_repo(repo), settings, numbers=numbers, trust_local=self.trust_local, jobs=self.jobs
+            self._existing(), parse_repo(repo), settings, numbers=numbers, trust_local=self.trust_local, jobs=self.jobs
         )
 
     def instances(self, repo: str) -> list[Instance]:
         """The dataset."""
         from pipeline.core.dataset import read_dataset
 
-        return list(read_dataset(self.store, parse_repo(repo)))
+        return list(read_dataset(self._existing(), parse_repo(repo)))
 
     def predict(
         self,
@@ -84,9 +90,9 @@ class Bench:
         model: str,
         *,
         agent: str = "magentless",
-        settings: Path | None = None,
-        models: Path | None = None,
-        budget: Decimal | None = None,
+        settings: Path | str | None = None,
+        models: Path | str | None = None,
+        budget: Decimal | int | str | None = None,
     ) -> list[Prediction]:
         """Stage 03: let an agent answer; the models `oracle` and `nop` need no agent. `budget` is the maximum spending
         in USD, including earlier runs. Tasks that have an answer are not given again."""
@@ -94,14 +100,14 @@ class Bench:
         from pipeline.predict.stage import Predictor
 
         return Predictor(
-            self.store,
+            self._existing(),
             parse_repo(repo),
             agent_of(agent, model),
             model,
-            models=models or SHIPPED,
-            settings=settings,
+            models=Path(models) if models else SHIPPED,
+            settings=Path(settings) if settings else None,
             jobs=self.jobs,
-            budget=budget,
+            budget=None if budget is None else _usd(budget),
         ).predict()
 
     def evaluate(self, repo: str, model: str, *, agent: str = "magentless") -> list[Verdict]:
@@ -110,23 +116,43 @@ class Bench:
         from pipeline.evaluate.stage import evaluate
 
         subject = Subject(parse_repo(repo), agent_of(agent, model), model)
-        return evaluate(self.store, subject, self._sandbox(), trust_local=self.trust_local, jobs=self.jobs)
+        return evaluate(self._existing(), subject, self._sandbox(), trust_local=self.trust_local, jobs=self.jobs)
 
-    def analyze(self, repo: str | None = None, *, out: Path | None = None) -> Analysis:
+    def analyze(self, repo: str | None = None, *, out: Path | str | None = None) -> Analysis:
         """Stage 05: make frames, tables, figures and the report for one repository or for all."""
         from pipeline import analyze
 
-        frames = analyze.load(self.store, repo)
+        store = self._existing()
+        frames = analyze.load(store, repo)
         tables = analyze.tables(frames)
-        return Analysis(frames, tables, analyze.write(frames, self.store, out, tables))
+        return Analysis(frames, tables, analyze.write(frames, store, Path(out) if out else None, tables))
 
     @property
     def store(self) -> Store:
         """Every path of the data directory."""
         return Store(Path(self.data))
 
+    def _existing(self) -> Store:
+        """The data directory; a missing one would look like an empty one."""
+        require_data(Path(self.data))
+        return self.store
+
     def _sandbox(self) -> Sandbox:
         from pipeline.core.cache import cache_root
         from pipeline.sandbox import open_sandbox
 
         return open_sandbox(self.sandbox, cache_root())
+
+
+def _require_count(name: str, value: int) -> None:
+    """Raise UserError for what is no number of things."""
+    if type(value) is not int or value < 1:
+        raise UserError(f"'{value}' is not a number from 1", field=name)
+
+
+def _usd(value: Decimal | int | str) -> Decimal:
+    """An amount of USD. Raises UserError."""
+    try:
+        return amount(value)
+    except ValueError as error:
+        raise UserError(f"{error} in USD", field="budget") from None

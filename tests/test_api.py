@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,23 @@ def test_the_documented_methods_and_parameters_are_complete() -> None:
         defaults = [parameter.default for parameter in known if parameter.default is not inspect.Parameter.empty]
         documented = [*asked.args.defaults, *filter(None, asked.args.kw_defaults)]
         assert [ast.literal_eval(default) for default in documented] == defaults
+
+
+@pytest.mark.parametrize(
+    ("calls", "message"),
+    [
+        (lambda data: api.Bench(data / "typo").candidates("acme/ui"), "no such data directory"),
+        (lambda data: api.Bench(data / "typo").analyze(), "no such data directory"),
+        (lambda data: api.Bench(data, jobs=0), "'0' is not a number from 1"),
+        (lambda data: api.Bench(data).build("acme/ui", repeats=0), "'0' is not a number from 1"),
+        (lambda data: api.Bench(data).predict("acme/ui", "oracle", budget="much"), "'much' is not an amount in USD"),
+        (lambda data: api.Bench(data).predict("acme/ui", "GLM-4.6", settings="none.toml"), "no such settings file"),
+    ],
+)
+def test_bad_arguments_raise_a_user_error(tmp_path: Path, calls: Callable[[Path], object], message: str) -> None:
+    """A result of nothing would look like a result."""
+    with pytest.raises(UserError, match=message):
+        calls(tmp_path)
 
 
 def test_bad_input_raises_a_user_error(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ import gzip
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,14 +53,33 @@ class Demo(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the installed wheel's program, outside the checkout."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder outside the checkout with the wheel, and the locked versions of all that it needs."""
     folder = tmp_path_factory.mktemp("wheel")
-    run = partial(subprocess.run, cwd=folder, check=True, capture_output=True)
-    run([find_uv_bin(), "build", "--wheel", "--quiet", "--out-dir", folder / "built", ROOT])
-    (built,) = folder.glob("built/*.whl")
-    run([find_uv_bin(), "pip", "install", "--quiet", "--no-deps", "--target", folder / "installed", built])
-    return folder / "installed"
+    uv("build", "--wheel", "--out-dir", folder, ROOT)
+    what = ("--frozen", "--no-dev", "--no-emit-project", "--no-hashes")
+    uv("export", "--project", ROOT, *what, "--output-file", folder / "locked.txt")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(built: Path) -> Path:
+    """The installed wheel's folder of packages, in an empty environment."""
+    return installed(built, sys.executable)
+
+
+def uv(*words: str | Path) -> None:
+    subprocess.run([find_uv_bin(), "--quiet", *words], check=True, capture_output=True)
+
+
+def installed(built: Path, python: str) -> Path:
+    """Install the wheel and what it needs into an environment of its own; returns its folder of packages."""
+    place = built / f"with-{Path(python).parent.parent.name}"
+    uv("venv", "--python", python, place)
+    (file,) = built.glob("*.whl")
+    uv("pip", "install", "--python", place / "bin" / "python", "--constraints", built / "locked.txt", file)
+    (packages,) = place.glob("lib/python3.*/site-packages")
+    return packages
 
 
 @pytest.fixture(scope="session")
@@ -76,10 +95,10 @@ def run_demo(wheel: Path, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def run_wheel(wheel: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """The wheel's program with this interpreter's libraries, in an empty folder."""
-    command = [sys.executable, "-c", "from pipeline.cli import main; main()", *words]
-    environment = os.environ | SECRETS | {"PYTHONPATH": str(wheel)}
-    return subprocess.run(command, env=environment, cwd=wheel.parent / "built", capture_output=True, text=True)
+    """The wheel's program in its environment, outside the checkout."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | SECRETS
+    command = [wheel.parents[2] / "bin" / "a11y-bench", *words]
+    return subprocess.run(command, env=environment, cwd=wheel.parents[2], capture_output=True, text=True)
 
 
 def test_a_wheel_contains_data_files(wheel: Path) -> None:
@@ -88,6 +107,42 @@ def test_a_wheel_contains_data_files(wheel: Path) -> None:
     assert run_wheel(wheel, "doctor").returncode in (0, 1)
     for part in ("vendors/magentless/agent.toml", "docker/base/build.sh", "data/demo/expected.json"):
         assert (wheel / "pipeline" / "shipped" / part).is_file()
+
+
+#: imports every module of the wheel; some run only where the extras or the gateway's environment are
+IMPORTS = """
+import importlib, pkgutil, pipeline
+for module in pkgutil.walk_packages(pipeline.__path__, "pipeline."):
+    try:
+        importlib.import_module(module.name)
+    except ModuleNotFoundError as error:
+        if error.name.startswith("pipeline"):
+            raise
+"""
+
+
+def interpreter(version: str) -> str:
+    """A Python of this version on this machine; empty if there is none."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    found = [shutil.which(f"python{version}"), *sorted(map(str, pyenv.glob(f"versions/{version}.*/bin/python")))]
+    runs = (
+        path for path in filter(None, found) if not subprocess.run([path, "-c", ""], capture_output=True).returncode
+    )
+    return next(runs, "")
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_the_wheel_runs_with_every_version_of_python(built: Path, version: str) -> None:
+    """Those that are on this machine; CI's jobs have all."""
+    if version == f"{sys.version_info.major}.{sys.version_info.minor}":
+        pytest.skip("the other tests use it")
+    if not (python := interpreter(version)):
+        pytest.skip(f"there is no Python {version}")
+    packages = installed(built, python)
+    listed = run_wheel(packages, "models")
+    assert listed.returncode == 0 and "GLM-4.6" in listed.stdout, listed.stderr
+    imported = subprocess.run([packages.parents[2] / "bin/python", "-c", IMPORTS], capture_output=True, text=True)
+    assert imported.returncode == 0, imported.stderr
 
 
 def contents(folder: Path) -> Iterator[tuple[Path, bytes]]:

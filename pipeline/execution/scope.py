@@ -21,8 +21,6 @@ from pathlib import PurePosixPath
 from pipeline.core.patches import is_picture, is_runnable, is_test_file, paths
 from pipeline.ecosystems.protection import is_configuration, is_protected
 
-SCOPES = ("touched", "full")
-
 #: increased when the selection changes: earlier decisions become stale
 VERSION = 7
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
-PREFER = ("ours", "theirs")
-
 
 class Sides:
     """`rows` are the digests of records by key at the last merge; `prefer` decides conflicts, if given."""
