@@ -1,8 +1,9 @@
 """Removing secrets from what is stored, in any encoding: a program that has a secret can print it in many ways.
 
-It finds plain text, reversed text, hex, base64 (at any offset, both alphabets), escaped letters (URL, JSON, HTML, C),
-UTF-16, and each of these in pieces: across lines, across a diff's lines, as concatenated quoted parts. It does not find
-what was compressed, encrypted or encoded twice. Keys therefore expire with their gateway.
+It finds plain text, reversed text, hex, base64 (at any offset, both alphabets), base32, escaped letters (URL, mail,
+JSON, HTML, C), lists of numbers, UTF-16, and each of these in pieces: across lines, across a diff's lines, as
+concatenated quoted parts. It does not find what was compressed, encrypted or encoded twice. Keys therefore expire with
+their gateway.
 """
 
 from __future__ import annotations
@@ -21,7 +22,12 @@ _GAP = rb"""(?:\x00|\\?\r?\n[ \t]*[+\-> ]?|["'`][ \t]{0,8}[+.,&|]?[ \t]{0,8}["'`
 #: the characters of a gap, and the letters of base64 that have two forms
 _APART = b"\0\\\r\n\t+-> \"'`.,&|:/_"
 #: signs of letters written by their number, and of bytes written separately
-_ESCAPES, _BYTES, _NEVER = map(re.compile, (rb"%[2-7][\da-fA-F]|\\x|\\u00|&#|\\[01]\d\d", rb"0x", rb"(?!)"))
+_ESCAPES = re.compile(rb"[%=][2-7][\da-fA-F]|\\x|\\u00|\\u\{|&#|\\[01]\d\d")
+_BYTES, _NEVER = map(re.compile, (rb"0x", rb"(?!)"))
+#: what may be between two numbers of a list
+_BETWEEN = rb"[\s,;|\[\]\"']{1,6}"
+#: how a byte is written as a number
+_BASES = ("d", "o", "b")
 _LINES = re.compile(rb"(\r?\n[+\- ]?)")
 
 
@@ -64,7 +70,19 @@ def _forms(secret: str) -> tuple[_Form, ...]:
         *(_form(text, _escaped, _ESCAPES) for text in (plain, plain[::-1])),
         *(_form(text, _digits, _BYTES) for text in (plain.hex().encode(), plain[::-1].hex().encode())),
         *(_form(text, _base64_letter, _NEVER) for text in _base64(plain)),
+        *(
+            _form(text, _base64_letter, _NEVER)
+            for text in (*_base64(plain[::-1]), *_base64(secret.encode("utf-16-le")))
+        ),
+        *(_form(text, _digits, _NEVER) for text in _base32(plain)),
+        *(_numbers(plain, base) for base in _BASES),
     )
+
+
+def _numbers(text: bytes, base: str) -> _Form:
+    """A list of the bytes, each as a number with any zeros before it."""
+    numbers = [format(code, base).encode() for code in text]
+    return _Form(re.compile(_BETWEEN.join(rb"\b0*" + number for number in numbers)), numbers[0], _NEVER)
 
 
 def _form(text: bytes, letter: Callable[[int], bytes], marks: re.Pattern[bytes]) -> _Form:
@@ -74,7 +92,7 @@ def _form(text: bytes, letter: Callable[[int], bytes], marks: re.Pattern[bytes])
 
 def _escaped(code: int) -> bytes:
     """A letter as it is, or escaped by its number."""
-    numbered = rf"(?:%|\\{{1,4}}x|\\{{1,4}}u00)(?i:{code:02x})|&#0*{code};|&#[xX]0*(?i:{code:x});|\\{{1,2}}{code:03o}"
+    numbered = rf"(?:[%=]|\\{{1,4}}x|\\{{1,4}}u00)(?i:{code:02x})|\\{{1,4}}u\{{0*(?i:{code:x})\}}|&#0*{code};|&#[xX]0*(?i:{code:x});|\\{{1,2}}{code:03o}"
     return b"(?:" + re.escape(bytes([code])) + b"|" + numbered.encode() + b")"
 
 
@@ -95,3 +113,10 @@ def _base64(plain: bytes) -> Iterator[bytes]:
         first = -(-before * 8 // 6)
         last = (before + len(plain)) * 8 // 6
         yield encoded[first:last]
+
+
+def _base32(plain: bytes) -> Iterator[bytes]:
+    """The letters of base32 that depend on the secret alone, for each of the five offsets at which it may begin."""
+    for before in range(5):
+        encoded = base64.b32encode(b"\0" * before + plain)
+        yield encoded[-(-before * 8 // 5) : (before + len(plain)) * 8 // 5]

@@ -52,7 +52,7 @@ def clustered(clusters: Sequence[tuple[int, int]]) -> Interval | None:
     z = NormalDist().inv_cdf(0.975)
     middle, half = share + z**2 / (2 * worth), z * sqrt(share * (1 - share) / worth + z**2 / (4 * worth**2))
     low, high = ((middle + end) / (1 + z**2 / worth) for end in (-half, half))
-    return Interval(max(0.0, low), min(1.0, high))
+    return Interval(max(0.0, low) if share else 0.0, min(1.0, high) if share < 1 else 1.0)
 
 
 def of_clusters(clusters: Iterable[tuple[int, int]]) -> Interval | None:
