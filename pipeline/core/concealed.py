@@ -92,8 +92,14 @@ def _form(text: bytes, letter: Callable[[int], bytes], marks: re.Pattern[bytes])
 
 def _escaped(code: int) -> bytes:
     """A letter as it is, or escaped by its number."""
-    numbered = rf"(?:[%=]|\\{{1,4}}x|\\{{1,4}}u00)(?i:{code:02x})|\\{{1,4}}u\{{0*(?i:{code:x})\}}|&#0*{code};|&#[xX]0*(?i:{code:x});|\\{{1,2}}{code:03o}"
-    return b"(?:" + re.escape(bytes([code])) + b"|" + numbered.encode() + b")"
+    forms = (
+        re.escape(chr(code)),
+        rf"(?:[%=]|\\{{1,4}}x|\\{{1,4}}u00)(?i:{code:02x})",
+        rf"\\{{1,4}}u\{{0*(?i:{code:x})\}}",
+        rf"&#0*{code};|&#[xX]0*(?i:{code:x});",
+        rf"\\{{1,2}}{code:03o}",
+    )
+    return f"(?:{'|'.join(forms)})".encode()
 
 
 def _digits(code: int) -> bytes:
