@@ -93,13 +93,12 @@ def _form(text: bytes, letter: Callable[[int], bytes], marks: re.Pattern[bytes])
 def _escaped(code: int) -> bytes:
     """A letter as it is, or escaped by its number."""
     forms = (
-        re.escape(chr(code)),
         rf"(?:[%=]|\\{{1,4}}x|\\{{1,4}}u00)(?i:{code:02x})",
         rf"\\{{1,4}}u\{{0*(?i:{code:x})\}}",
         rf"&#0*{code};|&#[xX]0*(?i:{code:x});",
         rf"\\{{1,2}}{code:03o}",
     )
-    return f"(?:{'|'.join(forms)})".encode()
+    return b"(?:%s|%s)" % (re.escape(bytes([code])), "|".join(forms).encode())
 
 
 def _digits(code: int) -> bytes:

@@ -113,3 +113,7 @@ def test_a_large_log_takes_little_time() -> None:
     began = time.perf_counter()
     assert conceal(log, [key]).endswith(b"***")
     assert time.perf_counter() - began < 5
+
+
+def test_a_secret_with_other_letters_is_hidden():
+    assert conceal("the key geheim-schlüssel-ß!".encode(), ["geheim-schlüssel-ß"]) == b"the key ***!"
