@@ -53,6 +53,9 @@ _SILENT = {
     "asserts_annotation",
     "type_predicate_annotation",
 }
+#: conditions that only development builds meet, and properties that only developers' tools read
+_OF_DEVELOPMENT = re.compile(rb"process\.env\.NODE_ENV\s*!==?\s*[\"']production|\b__DEV__\b")
+_FOR_DEVELOPERS = re.compile(rb"\.(?:displayName|propTypes)$")
 
 
 class Edit(NamedTuple):
@@ -208,8 +211,8 @@ def _tokens(root: Node) -> Iterator[bytes]:
     waiting = [root]
     while waiting:
         node = waiting.pop()
-        silent = node.type in _SILENT or _is_type_import(node) or _is_separator(node) or _is_declared_type(node)
-        if silent or _is_unused(node, whole):
+        silent = (_is_type_import, _is_separator, _is_declared_type, _is_for_developers)
+        if node.type in _SILENT or any(is_silent(node) for is_silent in silent) or _is_unused(node, whole):
             continue
         if node.children:
             waiting.extend(reversed(node.children))
@@ -226,6 +229,16 @@ def _is_declared_type(node: Node) -> bool:
     return node.type == "pair" and bool(
         re.match(rb"(?:React\.)?PropTypes\b", text_of(node.child_by_field_name("value")))
     )
+
+
+def _is_for_developers(node: Node) -> bool:
+    """Whether only developers see what it does: the name or the prop types of a component, or a warning that production
+    builds leave out."""
+    if node.type == "if_statement" and node.child_by_field_name("alternative") is None:
+        return bool(_OF_DEVELOPMENT.search(text_of(node.child_by_field_name("condition"))))
+    given = node.named_children[0] if node.type == "expression_statement" and node.named_children else None
+    left = given.child_by_field_name("left") if given is not None and given.type == "assignment_expression" else None
+    return left is not None and bool(_FOR_DEVELOPERS.search(text_of(left)))
 
 
 def _is_torn(node: Node) -> bool:

@@ -101,6 +101,10 @@ def test_syntax_faults_are_counted(path: str, text: str, faults: int) -> None:
         ('import { a, b, } from "c"; f(a, b)', 'import { a, b } from "c"; f(a, b)'),
         ("function unused() {}\nf()", "f()"),
         ("const p = { a: PropTypes.string }", "const p = { a: PropTypes.number.isRequired }"),
+        ('Box.displayName = "Box"; f()', "; f()"),
+        ("Box.propTypes = { a: PropTypes.string }; f()", "f()"),
+        ("if (process.env.NODE_ENV !== 'production') { warn() }\nf()", "f()"),
+        ("if (__DEV__ && a) { warn() }\nf()", "f()"),
         ("f( a )\n\n", "f(a)"),
     ],
 )
@@ -117,6 +121,9 @@ def test_code_without_effect_does_not_count(one: str, other: str) -> None:
         ("const p = { a: 1 }", "const p = {}"),
         ('import "a"; f()', "f()"),
         ("if (a) b()", "if (!a) b()"),
+        ("a.defaultProps = { b: 1 }", ""),
+        ("if (process.env.NODE_ENV === 'production') b()", ""),
+        ("if (__DEV__) a(); else b()", ""),
         ("<a role='x'/>", "<a/>"),
     ],
 )
