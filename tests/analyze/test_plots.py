@@ -37,7 +37,8 @@ def test_every_color_has_a_letter_or_a_pattern():
     assert set(MARKS) == set(PATTERNS) == set(Outcome)
     assert len({letter for _, letter in MARKS.values()}) == len({fill for fill, _ in MARKS.values()}) == len(Outcome)
     assert len({pattern for _, pattern in FILLS}) == len(FILLS)
-    assert len({marker for marker, _, _ in LINES}) == len(LINES)
+    assert len({marker for marker, _, _ in LINES[:10]}) == 10
+    assert len({(marker, color) for marker, _, color in LINES}) == len(LINES) == 20
 
 
 def test_svg_and_png(plots):

@@ -34,8 +34,8 @@ FILLS: tuple[Fill, ...] = (
     (PURPLE, "++"),
     (VERMILION, "--"),
 )
-#: styles of lines and points by model: marker, line, color
-LINES = (
+#: styles of lines and points: marker, line, color
+_TEN = (
     ("o", "-", BLUE),
     ("s", "--", VERMILION),
     ("^", "-.", GREEN),
@@ -47,6 +47,8 @@ LINES = (
     (">", "-", "#8c6d00"),
     ("*", "--", "#004d73"),
 )
+#: the styles by model: from the eleventh on, the same markers have other colors
+LINES = (*_TEN, *((marker, line, _TEN[place - 7][2]) for place, (marker, line, _) in enumerate(_TEN)))
 EDGE, INK, GRID = "#444444", "#1b1b1f", "#e5e5ea"
 #: width in inches: a column of a report, readable on a phone and on paper
 WIDTH = 4.8
