@@ -95,6 +95,8 @@ class Predictor:
         self.store, self.models, self.jobs, self.budget, self.environ = store, models, jobs, budget, environ
         self.tester, self.engine, self.gateway = tester, engine, gateway
         self.subset, self.attempts, self.cap = subset, attempts, cap
+        #: what the live view says of the money of all experiments
+        self.money: Callable[[], str] | None = None
         self.reference = agent in REFERENCES
         self._agent = None if self.reference else host.checked(load_agent(agent, settings))
         self._model = None if self.reference else self._ready(model)
@@ -289,6 +291,8 @@ class Predictor:
             if believed and (refusal := result.refusal):
                 refused.append(refusal)
             progress.note("spent", f"{gateway.ledger.spend(self.experiment.id):.4f} USD")
+            if self.money:
+                progress.note("campaign", self.money())
             progress.finish(request.name, text)
         if refused:
             raise UserError(refused[0].message, hint="correct it, and run the same command again: docs/agents.md")

@@ -167,6 +167,24 @@ def test_a_plan_without_agents_is_reported(bench: Bench, tmp_path: Path) -> None
     assert "there are no agents in the file: only oracle and nop are evaluated" in plan(bench, tmp_path).output
 
 
+def test_the_live_view_shows_the_money_of_the_campaign(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not only that of the experiment under way."""
+    run = view(bench.store, experiment(bench, tmp_path), Wanted(attempts=2))
+    for instance in run.instances:
+        for attempt in (1, 2):
+            finish(run, instance, Answer("", "DONE"), attempt)
+    shown: list[str] = []
+    monkeypatch.setattr(
+        stage.Predictor, "predict", lambda predictor: shown.append(predictor.money()) if predictor.money else []
+    )
+    conduct = Conduct(bench.store, tmp_path / "campaign.toml", True, bench.sandbox, GIVEN)
+    monkeypatch.setattr(conduct, "_evaluate", lambda *_: None)
+    conduct.conduct()
+    assert shown == ["spent 0.0000 of 3 USD"]
+
+
 def test_no_gateway_is_opened_if_all_answers_exist(bench: Bench, tmp_path: Path) -> None:
     """The dataset's check comes first; a gateway would need the model, which does not exist here."""
     run = view(bench.store, experiment(bench, tmp_path), Wanted(attempts=2))
