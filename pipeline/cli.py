@@ -72,7 +72,12 @@ COMMANDS = {
 #: installs all optional packages: in a checkout, or from the wheel
 _INSTALL = "uv sync --all-extras" if (ROOT / "justfile").is_file() else "pip install 'a11y-bench[distributed]'"
 #: system errors for a path that the user named and that cannot be used
-REFUSED = frozenset((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG))
+REFUSED = frozenset(
+    (
+        errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.EEXIST,
+        errno.ELOOP,
+    )
+)  # fmt: skip
 
 
 class Program(click.Group):
@@ -130,7 +135,7 @@ def main() -> None:
         click.echo(f"error: the Python package '{error.name}' is not installed\n  run: {_INSTALL}", err=True)
         sys.exit(2)
     except OSError as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"error: {error.filename}: {error.strerror}" if error.filename else f"error: {error}", err=True)
         sys.exit(2 if error.errno in REFUSED else 1)
     except A11yBenchError as error:
         click.echo(f"error: {runnable(str(error))}", err=True)

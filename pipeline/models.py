@@ -10,15 +10,13 @@ from typing import Any
 
 import click
 
+from pipeline.core.options import models_option
+
 MILLION = 1_000_000
 
 
 @click.command()
-@click.option(
-    "--models",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].",
-)
+@models_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON; prices are in USD per token, as strings.")
 def command(models: Path | None, as_json: bool) -> None:
     """List the models with prices and context sizes, and show which can be used from here.

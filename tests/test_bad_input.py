@@ -74,9 +74,21 @@ def test_a_new_data_directory_is_not_made_by_a_command_that_fails(run: Run, tmp_
     [
         (("predict", "a/b", "oracle", "--agent", "nobody"), "unknown agent 'nobody'"),
         (("evaluate", "a/b", "oracle", "--agent", "nobody", "--sandbox", "local"), "unknown agent 'nobody'"),
-        (("predict", "a/b", "oracle", "--settings", "none.toml"), "none.toml: field '--settings': no such settings"),
+        (("regrade", "a/b", "oracle", "--agent", "nobody"), "unknown agent 'nobody'"),
+        (("run", "a/b", "oracle", "--agent", "nobody"), "unknown agent 'nobody'"),
+        (("submission", "pack", "a/b", "nop", "--agent", "nobody", "--output", "none"), "unknown agent 'nobody'"),
+        (("predict", "a/b", "oracle", "--settings", "none.toml"), "'--settings': File 'none.toml' does not exist"),
+        (("run", "a/b", "oracle", "--settings", "none.toml"), "'--settings': File 'none.toml' does not exist"),
+        (("evaluate", "a/b", "oracle", "--settings", "none.toml"), "'--settings': File 'none.toml' does not exist"),
+        (("assess", "a/b", "oracle", "--settings", "none.toml"), "'--settings': File 'none.toml' does not exist"),
+        (("predict", "a/b", "oracle", "--models", "none.yaml"), "'--models': File 'none.yaml' does not exist"),
+        (("run", "a/b", "oracle", "--models", "none.yaml"), "'--models': File 'none.yaml' does not exist"),
+        (("evaluate", "a/b", "oracle", "--models", "none.yaml"), "'--models': File 'none.yaml' does not exist"),
+        (("assess", "a/b", "m", "--models", "none.yaml"), "'--models': File 'none.yaml' does not exist"),
+        (("build", "a/b", "--models", "none.yaml"), "'--models': File 'none.yaml' does not exist"),
+        (("triage", "serve", "--models", "none.yaml"), "'--models' / '--list': File 'none.yaml' does not exist"),
     ],
-    ids=["agent", "agent of verdicts", "settings"],
+    ids=lambda argument: " ".join(argument) if isinstance(argument, tuple) else "",
 )
 def test_agents_and_files_are_checked_for_references_too(
     run: Run, data: Path, words: tuple[str, ...], says: str
@@ -169,6 +181,17 @@ def test_a_path_that_the_system_refuses_is_bad_input(run: Run, data: Path, monke
     for number, code in ((13, 2), (30, 2), (28, 1)):
         monkeypatch.setattr(cli.program, "main", _failing(OSError(number, "no", str(data))))
         assert run("costs")[0] == code
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("place", ["file/page.html", "file/new/page.html", "link/page.html"])
+def test_an_output_that_cannot_be_is_refused_with_its_path(run: Run, tmp_path: Path, place: str) -> None:
+    """A file or a broken link is in the place of its folder."""
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    (tmp_path / "bundle").mkdir()
+    code, output = run("submission", "leaderboard", tmp_path / "bundle", "--output", tmp_path / place)
+    assert (code, "Errno" in output) == (2, False) and str(tmp_path / Path(place).parts[0]) in output
 
 
 def _failing(error: Exception) -> Callable[..., None]:

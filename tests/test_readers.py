@@ -234,6 +234,15 @@ def test_any_content_is_read_or_refused(reader: Reader, tmp_path: Path) -> None:
     fuzz()
 
 
+@pytest.mark.rule("bad-input")
+def test_a_model_list_that_contains_itself_is_refused(tmp_path: Path) -> None:
+    """It was read until Python's stack was full."""
+    path = tmp_path / "models.yaml"
+    path.write_text(ONE_MODEL.replace("openai/one,", "openai/one, more: &more {again: [*more]},"))
+    with pytest.raises(UserError, match="models.yaml:4: the value contains itself"):
+        load_models(path)
+
+
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
 def test_a_file_that_is_not_utf_8_is_refused(reader: Reader, tmp_path: Path) -> None:
     path = _place(tmp_path, reader)

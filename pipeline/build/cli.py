@@ -13,6 +13,7 @@ from pipeline.core.options import (
     Usd,
     data_option,
     engine_option,
+    models_option,
     repos_argument,
     sandbox_option,
     size_option,
@@ -69,11 +70,7 @@ if TYPE_CHECKING:
     help="The maximum number of proposals per rejected candidate.",
 )
 @click.option("--setup-budget", type=Usd(), help="The maximum that these proposals may ever cost for REPO, in USD.")
-@click.option(
-    "--models",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].",
-)
+@models_option
 @sandbox_option
 @trust_local_option
 @data_option

@@ -7,7 +7,6 @@ what varies from commit to commit: numbers, versions, paths, quoted text.
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -20,6 +19,7 @@ from pipeline.core.console import say, table
 from pipeline.core.names import Repo, parse_instance_id
 from pipeline.core.records import Rejection
 from pipeline.core.store import Store, Unit
+from pipeline.core.texts import unzipped
 
 #: groups that are shown, lines of one log that are considered, characters of a line that are shown
 SHOWN, MOST, WIDTH = 25, 400, 160
@@ -133,7 +133,7 @@ def _log(folder: Path) -> tuple[Stage, str]:
     install = folder / "install.log.gz"
     runs = [path for name in ("fix", "test", "run") for path in sorted(folder.glob(f"{name}.*.log.gz"))]
     path = next((path for path in (install, *runs) if path.exists()), None)
-    text = gzip.decompress(path.read_bytes()).decode(errors="replace") if path else ""
+    text = unzipped(path).decode(errors="replace") if path else ""
     return ("install" if path == install else "run"), text
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 from pipeline.build.judge import CounterResults, unfixed
@@ -87,11 +88,9 @@ def packed(results: CounterResults) -> tuple[dict[str, Any], dict[str, bytes]]:
     return {"made": made, "runs": fields, "form": form, "hidden": results.hidden}, files
 
 
-def unpacked(stored: Mapping[str, Any], parser: str, files: Mapping[str, bytes]) -> CounterResults:
-    """The counter-runs that `packed` gave; their reports are read again."""
-    results = {
-        kind: read(parser, unpack(fields, _file(kind), files.__getitem__)) for kind, fields in stored["runs"].items()
-    }
+def unpacked(stored: Mapping[str, Any], parser: str, folder: Path) -> CounterResults:
+    """The counter-runs that `packed` gave, with their files in a folder; their reports are read again."""
+    results = {kind: read(parser, unpack(fields, _file(kind), folder)) for kind, fields in stored["runs"].items()}
     form = counter.Form(**stored.get("form", {}))
     return CounterResults(counter.Made.model_validate(stored["made"]), results, form, stored.get("hidden", False))
 

@@ -41,8 +41,18 @@ class Override(NamedTuple):
         if bounds and isinstance(bounds[0], datetime.date):
             if not candidate.merged_at:
                 return False  # some imported candidates have no date
-            point = datetime.date.fromisoformat(candidate.merged_at[:10])
+            point = _day(candidate)
         return (self.first is None or self.first <= point) and (self.last is None or point <= self.last)
+
+
+def _day(candidate: Candidate) -> datetime.date:
+    """The day of merging. Raises UserError for a date that is none, which an imported candidate may have."""
+    try:
+        return datetime.date.fromisoformat(candidate.merged_at[:10])
+    except ValueError:
+        hint = "correct the date in the records, and collect them again; overrides by date need one"
+        message = f"{candidate.instance_id}: '{candidate.merged_at}' is not a date"
+        raise UserError(message, field="merged_at", hint=hint) from None
 
 
 def folder() -> Path:

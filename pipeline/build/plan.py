@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline.build import faults, gold, hypotheses, proposals
@@ -87,17 +88,18 @@ class Planned:
         which takes new runs."""
         stored = read_json(self.unit.folder / STORED)
         ran = Ran.model_validate(stored["ran"])
-        files = {path.name: path.read_bytes() for path in self.unit.folder.iterdir() if path.suffix == ".gz"}
+        folder = self.unit.folder
         try:
-            runs = _runs(stored["runs"], ran, files)
+            runs = _runs(stored["runs"], ran, folder)
             counter_runs = stored.get("counter")  # gold may have been rejected before them
-            counter_results = gold.unpacked(counter_runs, ran.environment.parser, files) if counter_runs else None
+            counter_results = gold.unpacked(counter_runs, ran.environment.parser, folder) if counter_runs else None
             outcome: Outcome = judge(self.request.candidate, ran, runs, counter_results, self.request.flaky)
         except Rejected as end:
             outcome = self.request.rejected(end.reason, end.detail)
             before = self.unit.result()
             if before.get("reason") != outcome.reason:
                 return None
+        files = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix == ".gz"}
         return Qualified(outcome, files, stored)
 
 
@@ -106,11 +108,11 @@ def repair_inputs() -> dict[str, str]:
     return {"repair": digest(faults.table_digest(), hypotheses.decides())}
 
 
-def _runs(fields: Mapping[str, Any], ran: Ran, files: Mapping[str, bytes]) -> dict[str, list[TestRun]]:
-    """The stored runs, read again."""
+def _runs(fields: Mapping[str, Any], ran: Ran, folder: Path) -> dict[str, list[TestRun]]:
+    """The runs stored in a folder, read again."""
 
     def read_run(name: str) -> TestRun:
-        return read(ran.environment.parser, unpack(fields[name], name, files.__getitem__))
+        return read(ran.environment.parser, unpack(fields[name], name, folder))
 
     return {name: [read_run(f"{name}.{number}") for number in range(1, ran.repeats + 1)] for name in RUNS}
 
@@ -123,8 +125,7 @@ def stored_triples(unit: Unit) -> tuple[tuple[str, ...], dict[str, Triple]]:
         return (), {}
     stored = read_json(path)
     ran = Ran.model_validate(stored["ran"])
-    files = {file.name: file.read_bytes() for file in unit.folder.iterdir() if file.suffix == ".gz"}
-    runs = with_files(_runs(stored["runs"], ran, files))
+    runs = with_files(_runs(stored["runs"], ran, unit.folder))
     return ran.files, transitions(*(runs[name][0].results for name in RUNS))
 
 
@@ -148,8 +149,10 @@ def planned(
     flaky = tuple(sorted({*entry.flaky, *_flaky(unit.inputs())}))
     accepted = proposals.accepted(proposals.read(store, candidate.repository), candidate)
     fields, model = (proposals.fields(accepted), accepted.model) if accepted else ({}, "")
-    files, patches, moved = "", (candidate.fix_patch, candidate.test_patch), only_tests_import(clone, candidate)
+    files, patches = "", (candidate.fix_patch, candidate.test_patch)
+    moved: tuple[str, ...] = ()
     try:
+        moved = only_tests_import(clone, candidate)
         files = digest(selected(clone, candidate, adjusted.scope))
         target = recipe(clone, candidate, proposals.with_evidence(fields, model))
         inferred, parser = target.environment_digest, target.environment.parser

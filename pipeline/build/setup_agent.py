@@ -32,6 +32,7 @@ from pipeline.core.names import Repo
 from pipeline.core.progress import Progress
 from pipeline.core.records import Candidate, Rejection
 from pipeline.core.store import Store, digest
+from pipeline.core.texts import unzipped
 from pipeline.core.work import Interrupts, each
 from pipeline.execution import scope
 from pipeline.llm import panel
@@ -141,7 +142,7 @@ class SetupAgent:
     def tried(self, gateway: Gateway, unit: Planned, rejection: Rejection) -> Iterator[Qualified]:
         """The result of each proposal, until one qualifies. A failure of the machine ends the tries and is not one."""
         folder = unit.unit.folder
-        last = {path.name: path.read_bytes() for path in folder.glob("*.log.gz")} if folder.is_dir() else {}
+        last = {path.name: unzipped(path) for path in folder.glob("*.log.gz")} if folder.is_dir() else {}
         question = self._question(unit.request.candidate, rejection, log_of(last))
         made = {proposal.number: proposal for proposal in self._tried(rejection)}
         for number in range(1, self.tries + 1):
@@ -181,6 +182,7 @@ class SetupAgent:
     def _keep(self, rejection: Rejection, number: int, text: str, result: Qualified) -> Proposal:
         outcome = result.outcome
         detail = outcome.detail[-EARLIER:] if isinstance(outcome, Rejection) else ""
+        logs = {name: gzip.decompress(data) for name, data in result.files.items() if name.endswith(".log.gz")}
         proposal = Proposal(
             instance_id=rejection.instance_id,
             model=self.model,
@@ -189,7 +191,7 @@ class SetupAgent:
             text=text,
             ended=kind(outcome),
             detail=detail,
-            shown=f"{kind(outcome)}: {log_of(result.files)[-EARLIER:] or detail}",
+            shown=f"{kind(outcome)}: {log_of(logs)[-EARLIER:] or detail}",
         )
         proposals.keep(self.store, self.repo, proposal)
         return proposal
@@ -221,12 +223,11 @@ def described(clone: Clone, candidate: Candidate) -> str:
     return "\n\n".join((*parts, f"Tests:\n{tests}"))
 
 
-def log_of(kept: Mapping[str, bytes]) -> str:
+def log_of(logs: Mapping[str, bytes]) -> str:
     """The end of a unit's most telling log: the install's, else that of `fix`, `test` or `run`."""
     names = ("install", "fix.1", "test.1", "run.1")
-    found = next((kept[file] for name in names if (file := f"{name}.log.gz") in kept), b"")
-    text = gzip.decompress(found).decode(errors="replace") if found else ""
-    return _COLOURS.sub("", text)[-LOG:]
+    found = next((logs[file] for name in names if (file := f"{name}.log.gz") in logs), b"")
+    return _COLOURS.sub("", found.decode(errors="replace"))[-LOG:]
 
 
 def told(proposal: Proposal) -> str:

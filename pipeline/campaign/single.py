@@ -8,12 +8,14 @@ from typing import Any
 import click
 
 from pipeline.core.options import (
+    A_FILE,
     Usd,
     agent_option,
     attempts_option,
     cap_option,
     jobs_option,
     model_argument,
+    models_option,
     name_option,
     new_data_option,
     repo_argument,
@@ -21,8 +23,6 @@ from pipeline.core.options import (
     subset_options,
     trust_local_option,
 )
-
-A_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
@@ -35,7 +35,7 @@ A_FILE = click.Path(path_type=Path, dir_okay=False)
 )
 @subset_options
 @attempts_option
-@click.option("--models", type=A_FILE, help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].")
+@models_option
 @click.option("--settings", type=A_FILE, help="The agent's settings [default: the agent's own file].")
 @click.option("--budget", type=Usd(), help="The maximum that MODEL may ever spend with these settings, in USD.")
 @cap_option

@@ -92,14 +92,14 @@ class Conduct(Planning):
     def _rebuild(self, repo: Repo, dataset: Dataset, lock: Path) -> None:
         """Rebuild the dataset of a list if it differs. Raises A11yBenchError if it still does."""
         from pipeline.build.qualify import Settings
-        from pipeline.dataset.rebuild import clone_of, read_list, rebuild, source_of
+        from pipeline.dataset.rebuild import read_list, rebuild, source_of
 
         say_stage("02 dataset", f"{repo} by its list")
         if self._matches_list(repo, lock):
             return
         _, entries = read_list(lock)
-        clone = dataset.clone or (clone_of(self.store, repo) if dataset.github else None)
-        source = source_of(repo, entries, clone, dataset.issues, None, github=dataset.github)
+        given = (dataset.clone, dataset.issues, None)
+        source = source_of(self.store, repo, entries, *given, github=dataset.github)
         settings, jobs = Settings(self.sandbox), self.campaign.jobs
         self._fitting.clear()
         found = rebuild(self.store, source, repo, entries, settings, jobs=jobs, trust_local=self.trust_local)
@@ -118,7 +118,7 @@ class Conduct(Planning):
         experiment = predictor.experiment
         title = f"{experiment.label} with {experiment.model} on {experiment.repo}"
         with self._recorded(title):
-            predictor.budget = self._limit(predictor)
+            predictor.budget, predictor.money = self._limit(predictor), self.money
             say_stage("03 predict", f"{title} ({position}; {self.money()})")
             predictor.predict()
             if missing := len(predictor.missing()):

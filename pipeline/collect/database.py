@@ -7,8 +7,8 @@ its end are written in one transaction.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,9 @@ import sqlite_utils
 
 from pipeline.collect.pages import Place, Seen
 from pipeline.collect.settle import Outcome, settle
+from pipeline.core.databases import readable
 from pipeline.core.decisions import Standing
+from pipeline.core.errors import UserError
 from pipeline.core.names import Repo, parse_instance_id
 from pipeline.core.record import SCHEMA_VERSION
 from pipeline.core.records import Candidate, Rejection
@@ -44,14 +46,15 @@ Standings = Mapping[str, Standing]
 
 
 def open_index(path: Path) -> Database:
-    """The database at `path`; one that cannot be read, or has another layout, is replaced by an empty one."""
-    try:
+    """The database at `path`; one that cannot be read, or has another layout, is replaced by an empty one. Raises
+    InfrastructureError for one that another program has locked, and for a full disk."""
+    database = None
+    with suppress(UserError), readable(path, "the index", ""):
         database = Database(path)
-        if database.layout == LAYOUT:
+        if database.layout == LAYOUT and database.is_whole:
             return database
+    if database:
         database.close()
-    except sqlite3.DatabaseError:
-        pass
     for part in path.parent.glob(f"{path.name}*"):
         part.unlink()
     return Database(path)
@@ -80,6 +83,11 @@ class Database:
     @property
     def layout(self) -> int:
         return self._db.execute("pragma user_version").fetchone()[0]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every page of the file can be read."""
+        return self._db.execute("pragma quick_check(1)").fetchone()[0] == "ok"
 
     def _make(self) -> None:
         with self._db.atomic():

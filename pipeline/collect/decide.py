@@ -115,15 +115,23 @@ def _settable(record: Any) -> list[str]:
 
 def _field(record: Any, text: str) -> tuple[str, Any]:
     """A field and its value from `FIELD=VALUE`. Text fields are taken as they are, others parsed as JSON if valid."""
+    from pipeline.core.errors import UserError
+    from pipeline.core.texts import parse_json
+
     name, equals, value = text.partition("=")
     if not equals:
         raise click.UsageError(f"'{text}' is not FIELD=VALUE")
     if isinstance(getattr(record, name, ""), str):
         return name, value
     try:
-        return name, json.loads(value)
+        found = parse_json(value)
     except ValueError:
         return name, value
+    try:
+        json.dumps(found, allow_nan=False)
+    except ValueError:
+        raise UserError(f"JSON has no number for {value}", field=f"--set {name}") from None
+    return name, found
 
 
 def _show(repo: Any, decisions: list[Any], as_json: bool) -> None:

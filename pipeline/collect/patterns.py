@@ -94,7 +94,7 @@ def _check(row: Any, group: str, field: str, path: Path | None) -> None:
     hint = "correct this expression (Python's re; the first is [0])"
     try:
         groups = re.compile(row).groups
-    except (re.error, TypeError) as error:
+    except (re.error, TypeError, OverflowError, RecursionError) as error:
         raise UserError(f"{row!r} is not a regular expression: {error}", path=path, field=field, hint=hint) from None
     if group == "issue_ref" and not groups:
         raise UserError(f"{row!r} has no group for the number", path=path, field=field, hint=hint)

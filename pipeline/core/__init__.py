@@ -21,6 +21,7 @@ concealed                 removing secrets from what is stored, in any encoding
 trust                     which code may run without isolation
 cache, vendors            the cache folder; environments for programs in `vendors/`
 npm_package               pinned files from npm
+databases                 errors of SQLite
 texts, amounts            reading files that people write; amounts of USD
 shipped, recipes          files that come with the program and are not Python; recipes as commands, for a wheel
 notebooks                 which data a notebook shows

@@ -16,7 +16,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
+from pydantic_core import PydanticSerializationError
+
 from pipeline.core.console import say
+from pipeline.core.errors import UserError
 from pipeline.core.records import Record
 from pipeline.core.store import each_record, write_bytes
 from pipeline.core.texts import is_there, reading
@@ -25,8 +28,9 @@ R = TypeVar("R", bound=Record)
 
 
 def append(path: Path, records: Iterable[Record]) -> None:
-    """Add records at the end, all or none, making the file's folder. Raises OSError, for example for a full disk."""
-    data = "".join(f"{record.model_dump_json()}\n" for record in records).encode()
+    """Add records at the end, all or none, making the file's folder. Raises OSError, for example for a full disk, and
+    UserError with the field for a text that is no Unicode, such as an argument of bytes that are not UTF-8."""
+    data = "".join(_line(record, path) for record in records).encode()
     if not data:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,6 +43,14 @@ def append(path: Path, records: Iterable[Record]) -> None:
         except OSError:
             file.truncate(begin)
             raise
+
+
+def _line(record: Record, path: Path) -> str:
+    try:
+        return f"{record.model_dump_json()}\n"
+    except PydanticSerializationError:  # of a byte that is not UTF-8, Python makes half a pair of surrogates
+        field = next((name for name, value in record if "\\ud" in ascii(value)), None)
+        raise UserError("a text in it is not UTF-8", path=path, field=field, hint="give it in UTF-8") from None
 
 
 def rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:

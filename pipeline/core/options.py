@@ -226,6 +226,13 @@ def subset_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
+#: a file that must exist, whether or not it is then needed
+A_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
+
+models_option: Decorator = click.option(
+    "--models", type=A_FILE, help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml]."
+)
+
 agent_option: Decorator = click.option(
     "--agent", default="magentless", show_default=True, help="The agent: a folder in vendors/ with an agent.toml."
 )
@@ -236,14 +243,19 @@ REFERENCES = ("oracle", "nop")
 
 
 def agent_of(agent: str, model: str, name: str = "") -> str:
-    """The agent that a command names, with the name of its settings. References are agents of their own."""
+    """The agent that a command names, with the name of its settings. References are agents of their own.
+
+    Raises UserError for a reference with an agent that does not exist, since no agent is read then to notice.
+    """
     from pipeline.core.names import variant
 
-    return model if model in REFERENCES else variant(agent, name)
+    if model not in REFERENCES:
+        return variant(agent, name)
+    _require_agent(agent)
+    return model
 
 
-def require_agent(agent: str) -> None:
-    """Raise UserError for an agent that does not exist: with a reference as the model, no agent is read to notice."""
+def _require_agent(agent: str) -> None:
     from pipeline.core.errors import unknown
     from pipeline.core.vendors import VENDORS
 

@@ -63,6 +63,20 @@ def writing(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
+@contextmanager
+def writing_folder(path: Path) -> Iterator[Path]:
+    """A folder to write to, which becomes `path`, a new or empty one, if the block succeeds and is discarded otherwise.
+    An empty one stays, since it may be a mount or somebody's current folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    is_new = not path.exists()
+    with tempfile.TemporaryDirectory(dir=path.parent if is_new else path, prefix=f".{path.name}.") as name:
+        made = Path(name) / "made"
+        made.mkdir()
+        yield made
+        for part in [made] if is_new else sorted(made.iterdir()):
+            part.rename(path if is_new else path / part.name)
+
+
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file completely or not at all, making its folder."""
     with writing(path) as file:

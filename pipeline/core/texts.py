@@ -7,16 +7,20 @@ checks that.
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import re
 import tomllib
+import zlib
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline.core.errors import UserError
+
+_OF_STORED = "put back a copy of it; or remove its folder, and run the same command again"
 
 
 def is_there(path: Path) -> bool:
@@ -61,6 +65,18 @@ def decoded(data: bytes, path: Path) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise UserError("the file is not UTF-8", path=path, line=line, hint="save it as UTF-8") from None
+
+
+def unzipped(path: Path) -> bytes:
+    """The content of a stored gzip file. Raises UserError for one that is missing, not readable, cut off or damaged."""
+    with reading(path, _OF_STORED):
+        data = path.read_bytes()
+    try:
+        if not data:
+            raise EOFError("the file is empty")
+        return gzip.decompress(data)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise UserError(f"not a whole gzip file: {error}", path=path, hint=_OF_STORED) from None
 
 
 def read_table(
@@ -135,8 +151,9 @@ _FAULTS_OF_YAML = (ValueError, RecursionError, KeyError, AttributeError, IndexEr
 
 def parse_yaml(text: str, path: Path, hint: str | None = None, *, plain: Collection[str] | None = None) -> Yaml:
     """The value of a YAML text and its nodes. `plain` names the types that values without quotation marks can have,
-    such as `int`; all others are then texts as they are written. Raises UserError with the line for invalid YAML, and
-    for a key that occurs twice in a table, where YAML would take the last value without a word."""
+    such as `int`; all others are then texts as they are written. Raises UserError with the line for invalid YAML, for a
+    value that contains itself, and for a key that occurs twice in a table, where YAML would take the last value without
+    a word."""
     import yaml
 
     resolvers = yaml.SafeLoader.yaml_implicit_resolvers
@@ -151,6 +168,9 @@ def parse_yaml(text: str, path: Path, hint: str | None = None, *, plain: Collect
         raise UserError(f"invalid YAML: {error.problem}", path=path, line=line, hint=hint) from None
     except (yaml.YAMLError, *_FAULTS_OF_YAML) as error:
         raise UserError(f"invalid YAML: {error}", path=path, hint=hint) from None
+    if recursive := _in_itself(found.root):
+        line = recursive.start_mark.line + 1
+        raise UserError("the value contains itself", path=path, line=line, hint="write it without a reference (*NAME)")
     for key, earlier in _repeated(found.root):
         line, message = key.start_mark.line + 1, f"'{key.value}' is also in line {earlier.start_mark.line + 1}"
         raise UserError(message, path=path, line=line, field=key.value, hint="only one of them would count")
@@ -164,19 +184,40 @@ class Yaml(NamedTuple):
     root: Any
 
 
+def _inner(node: Any) -> list[Any]:
+    """The nodes in a node of YAML."""
+    if node.id == "mapping":
+        return [part for pair in node.value for part in pair]
+    return node.value if node.id == "sequence" else []
+
+
+def _in_itself(root: Any) -> Any:
+    """A node that contains itself; None if there is none."""
+    pending, around, done = [root] if root else [], set(), set()
+    while pending:
+        node = pending[-1]
+        if id(node) in around or id(node) in done:
+            around.discard(id(node))
+            done.add(id(pending.pop()))
+            continue
+        around.add(id(node))
+        for inner in _inner(node):
+            if id(inner) in around:
+                return inner
+            pending.append(inner)
+    return None
+
+
 def _repeated(root: Any) -> Iterator[tuple[Any, Any]]:
     """The keys that are in one table twice, each with its first place."""
     pending, seen = [root] if root else [], set()
     while pending:
         node = pending.pop()
-        if id(node) in seen or node.id == "scalar":
+        if id(node) in seen:
             continue
         seen.add(id(node))
-        if node.id == "sequence":
-            pending += node.value
-            continue
+        pending += _inner(node)
         first: dict[str, Any] = {}
-        for key, value in node.value:
-            pending.append(value)
+        for key, _ in node.value if node.id == "mapping" else ():
             if key.id == "scalar" and first.setdefault(key.value, key) is not key:
                 yield key, first[key.value]

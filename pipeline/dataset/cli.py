@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from pipeline.core.options import (
+    A_FILE,
     PULL_REQUEST,
     Group,
     data_option,
@@ -251,7 +252,12 @@ def _serve(grader: Any, address: str, token_file: Path) -> None:
         raise click.BadParameter(f"'{address}' is not HOST:PORT", param_hint="--address")
     if not (token := read_text(token_file).strip()):
         raise UserError("the file is empty, and anybody could ask", path=token_file, hint="export the folder again")
-    with server(grader, host, int(port), token) as serving:
+    try:
+        opened = server(grader, host, int(port), token)
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise UserError(f"nothing can be served at '{address}': {why}", field="--address") from None
+    with opened as serving:
         say(f"grading at http://{host}:{serving.server_address[1]} (Ctrl-C stops it)")
         serving.serve_forever()
 
@@ -376,15 +382,17 @@ def lock(repos: Any, output: Path | None, unchecked: bool, force: bool, store: A
 )
 @click.option(
     "--issues",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=A_FILE,
     help="Issues for a clone, as JSON Lines with number, title and, optionally, body, state and labels.",
 )
 @click.option(
-    "--dataset", type=click.Path(path_type=Path), help="The benchmark from which the listed records were imported."
+    "--dataset",
+    type=click.Path(path_type=Path, exists=True),
+    help="The benchmark from which the listed records were imported.",
 )
 @click.option(
     "--ratings",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=A_FILE,
     help="Ratings with rewritten statements (from: a11y-bench triage export --status reworked --format metadata).",
 )
 @json_option
@@ -418,17 +426,16 @@ def rebuild(
     from pipeline.build.qualify import Settings
     from pipeline.core.cache import cache_root
     from pipeline.dataset import present
-    from pipeline.dataset.rebuild import clone_of, read_list, source_of
+    from pipeline.dataset.rebuild import read_list, source_of
     from pipeline.dataset.rebuild import rebuild as make_again
     from pipeline.sandbox import open_sandbox
+    from pipeline.triage import exchange
 
     repo, entries = read_list(file)
+    rated = exchange.read(ratings) if ratings else ()
     settings = Settings(open_sandbox(sandbox, cache_root()))
-    clone = path or (clone_of(store, repo, entries) if github else None)
-    source = source_of(repo, entries, clone, issues, dataset, github=github)
-    differences = make_again(
-        store, source, repo, entries, settings, ratings=ratings, jobs=jobs, trust_local=trust_local
-    )
+    source = source_of(store, repo, entries, path, issues, dataset, github=github)
+    differences = make_again(store, source, repo, entries, settings, ratings=rated, jobs=jobs, trust_local=trust_local)
     present.differences(differences, len(entries), as_json=as_json)
     if any(difference.is_telling for difference in differences):
         raise SystemExit(1)

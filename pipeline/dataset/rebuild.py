@@ -19,7 +19,7 @@ import git
 from pipeline.build.plan import Listed
 from pipeline.build.qualify import Settings
 from pipeline.build.stage import Outcome, build
-from pipeline.collect.sources import Options, Source, open_source
+from pipeline.collect.sources import Options, Source, open_source, require_fitting
 from pipeline.collect.stage import collect_from
 from pipeline.core.cache import lock as locked
 from pipeline.core.cache import once
@@ -28,12 +28,11 @@ from pipeline.core.dataset import read_candidates
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.git import has_commit, open_clone
 from pipeline.core.names import Repo, parse_instance_id
-from pipeline.core.records import Instance, Rejection
+from pipeline.core.records import Instance, Rejection, Review
 from pipeline.core.reviews import restated, standings
 from pipeline.core.store import Store, each_record, read_records, unique
 from pipeline.dataset.lock import Lock, facts, lock, statement_of
 from pipeline.dataset.set_up import restore
-from pipeline.triage import exchange
 from pipeline.triage.stage import add
 
 #: the value of a fact that one side does not have
@@ -96,27 +95,37 @@ def _reported(what: str) -> Iterator[None]:
 
 
 def source_of(
-    repo: Repo, entries: Sequence[Lock], clone: Path | None, issues: Path | None, dataset: Path | None, *, github: bool
+    store: Store,
+    repo: Repo,
+    entries: Sequence[Lock],
+    clone: Path | None,
+    issues: Path | None,
+    dataset: Path | None,
+    *,
+    github: bool,
 ) -> Source:
-    """The source that the list's pull requests are collected from. Raises UserError if the list was made from
-    another benchmark's records and that is not given, and as the sources do."""
+    """The source that the list's pull requests are collected from. With `github` and no clone, one is made, after all
+    else was checked. Raises UserError if the list was made from another benchmark's records and that is not given, and
+    as the sources do."""
     origins = sorted({entry.origin for entry in entries} - {""})
     if origins and dataset is None:
         hint = "name their file or folder with --dataset"
         raise UserError(f"the list was made from records of {', '.join(origins)}", field="--dataset", hint=hint)
-    if dataset:
-        return open_source("dataset", repo, Options(dataset, clone=clone))
-    return open_source("github" if github else "git", repo, Options(clone, issues))
+    name = "dataset" if dataset else "github" if github else "git"
+    options = Options(dataset, clone=clone) if dataset else Options(clone, issues)
+    require_fitting(name, options)
+    if github and clone is None:
+        made = clone_of(store, repo, entries)
+        options = options._replace(clone=made) if dataset else options._replace(path=made)
+    return open_source(name, repo, options)
 
 
-def rate(store: Store, repo: Repo, entries: Sequence[Lock], ratings: Path | None) -> None:
-    """Add the ratings of listed candidates from a file, and report statements that still differ from the list's.
-    Raises UserError with file, line and field."""
+def rate(store: Store, repo: Repo, entries: Sequence[Lock], ratings: Sequence[Review]) -> None:
+    """Add the ratings of listed candidates, and report statements that still differ from the list's."""
     records = read_candidates(store, repo)
     candidates = {candidate.instance_id: candidate for candidate in records}
     statements = {entry.instance_id: entry.statement for entry in entries if entry.instance_id in candidates}
-    if ratings:
-        add(store, repo, [rating for rating in exchange.read(ratings) if rating.instance_id in statements])
+    add(store, repo, [rating for rating in ratings if rating.instance_id in statements])
     rated = standings(store, repo)
     current = {name: restated(candidates[name], rated.get(name)) for name in statements}
     if differing := [name for name, digest in statements.items() if digest and digest != statement_of(current[name])]:
@@ -131,12 +140,12 @@ def rebuild(
     entries: Sequence[Lock],
     settings: Settings,
     *,
-    ratings: Path | None = None,
+    ratings: Sequence[Review] = (),
     **options: Any,
 ) -> list[Difference]:
-    """Rebuild the listed instances, with the rewritten statements of a file of ratings. `options` go to the build.
-    A pull request that the source lacks is a difference. Raises UserError if it lacks all of them, for unreadable
-    ratings, and for proposals that set what no model may set."""
+    """Rebuild the listed instances, with the rewritten statements of ratings. `options` go to the build. A pull request
+    that the source lacks is a difference. Raises UserError if it lacks all of them, and for proposals that set what no
+    model may set."""
     listed = {parse_instance_id(entry.instance_id)[1]: entry for entry in entries}
     runs = {number: Listed(entry.repeats, entry.quarantine) for number, entry in listed.items()}
     problems: list[UserError] = []

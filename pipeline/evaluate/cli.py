@@ -7,10 +7,9 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import Usd, engine_option, subset_options
+from pipeline.core.options import A_FILE, Usd, engine_option, subset_options
 from pipeline.evaluate.options import of_patches
 
-A_FILE = click.Path(path_type=Path, dir_okay=False)
 #: the agent of predictions whose harness nobody named
 EXTERNAL = "external"
 
@@ -20,7 +19,7 @@ EXTERNAL = "external"
 @subset_options
 @click.option(
     "--predictions",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    type=A_FILE,
     help="Predictions of another harness, as JSON Lines or JSON in SWE-bench's format; --agent names that harness "
     f"[default: {EXTERNAL}].",
 )

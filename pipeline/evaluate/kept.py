@@ -19,7 +19,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.patches import select
 from pipeline.core.records import Identity, Instance
-from pipeline.core.store import Unit, digest, read_object
+from pipeline.core.store import Unit, digest, read_field, read_object
 from pipeline.ecosystems.protection import protected
 from pipeline.execution.counter import KINDS
 from pipeline.execution.law import of_run
@@ -79,14 +79,17 @@ def save(unit: Unit, tested: PatchRun, inputs: dict[str, str]) -> None:
 
 
 def load(unit: Unit, parser: str) -> PatchRun:
-    """The kept run, with its log and report read again."""
-    result = unit.result()
+    """The kept run, with its log and report read again. Raises UserError for a damaged one."""
+    result = read_field(unit.path, "result", dict)
+    if "unapplied" not in result and not {"run", "ran"} <= result.keys():
+        hint = "remove its folder, and evaluate the run again"
+        raise UserError("not a kept run", path=unit.path, field="result", hint=hint)
     if "unapplied" in result:
         return PatchRun(unapplied=tuple(result["unapplied"]))
     seconds = result.get("seconds", {})
 
     def once(fields: Mapping[str, Any], name: str) -> TestRun:
-        run = read(parser, unpack(fields, name, lambda file: (unit.folder / file).read_bytes()))
+        run = read(parser, unpack(fields, name, unit.folder))
         return replace(run, seconds=seconds.get(name, 0.0))
 
     counter = {name: once(fields, name) for name, fields in result.get("counter", {}).items()}

@@ -57,7 +57,7 @@ def of_patches(function: Callable[..., None]) -> Callable[..., None]:
         **options: Any,
     ) -> None:
         from pipeline.core.cache import cache_root
-        from pipeline.core.options import REFERENCES, agent_of, require_agent
+        from pipeline.core.options import agent_of
         from pipeline.core.retry import Patience
         from pipeline.evaluate.answers import Subject
         from pipeline.evaluate.runs import How
@@ -65,8 +65,6 @@ def of_patches(function: Callable[..., None]) -> Callable[..., None]:
         from pipeline.sandbox.base import Limits
 
         how = How(open_sandbox(sandbox, cache_root()), Limits(seconds=timeout), Patience(tries))
-        if model in REFERENCES:
-            require_agent(agent)
         function(store, Subject(repo, agent_of(agent, model, name), model, run), how, **options)
 
     for option in reversed(OPTIONS):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from pipeline.core.records import Identity, Status
+from pipeline.core.texts import unzipped
 from pipeline.execution.control import Control
 
 End = Literal["ran", "timeout", "out_of_memory", "output_limit", "disk_limit", "process_limit", "no_report", "lost"]
@@ -87,8 +89,8 @@ def pack(run: TestRun, name: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     return fields, {f"{name}.log.gz": log, f"{name}.report.gz": report}
 
 
-def unpack(fields: Mapping[str, Any], name: str, read: Callable[[str], bytes]) -> TestRun:
-    """The run that `pack` stored, with its report not yet read. `read` returns the bytes of a file."""
+def unpack(fields: Mapping[str, Any], name: str, folder: Path) -> TestRun:
+    """The run that `pack` stored in a folder, with its report not yet read. Raises UserError for a damaged file."""
     lists = {key: tuple(fields[key]) for key in ("restored", "changed")}
-    log, report = (gzip.decompress(read(f"{name}.{kind}.gz")) for kind in ("log", "report"))
+    log, report = (unzipped(folder / f"{name}.{kind}.gz") for kind in ("log", "report"))
     return TestRun(**{**fields, **lists, "control": Control(**fields["control"]), "log": log, "report": report})

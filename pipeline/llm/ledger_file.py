@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import sqlite3
 import uuid
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
-from pipeline.core.errors import InfrastructureError, UserError
+from pipeline.core import databases
+from pipeline.core.errors import UserError
 
 #: the tables of a new ledger
 SCHEMA = """
@@ -43,8 +43,9 @@ CREATE TABLE IF NOT EXISTS worst (id TEXT PRIMARY KEY REFERENCES requests, cost_
 """
 #: seconds that a connection waits for another one's lock
 PATIENCE = 30
-#: errors of SQLite for a lock that another program holds
-_IN_USE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+#: what an error calls the file, and its advice
+_NAME = "the ledger"
+_HINT = "restore a copy, or move it away; without it, earlier spending no longer counts towards budgets"
 
 #: columns that older ledgers lack -> their declaration, with the value for existing rows
 ADDED = {
@@ -57,28 +58,14 @@ ADDED = {
 }
 
 
-@contextmanager
-def readable(path: Path) -> Iterator[None]:
-    """Raise UserError for a file that is not a ledger, or a broken one, and InfrastructureError for a lock that another
-    program holds for too long, and for a full disk."""
-    try:
-        yield
-    except (sqlite3.DatabaseError, ValueError) as error:
-        code = getattr(error, "sqlite_errorcode", None)
-        if isinstance(error, sqlite3.DatabaseError) and code is None:
-            raise
-        if code is not None and code & 0xFF in _IN_USE:
-            message = f"{path} is in use: {error}; close the program that has it open, and run the same command again"
-            raise InfrastructureError(message, cause="ledger") from None
-        if code is not None and code & 0xFF == sqlite3.SQLITE_FULL:
-            message = f"{path}: {error}; free some space, and run the same command again"
-            raise InfrastructureError(message, cause="disk") from None
-        raise _no_ledger(path, str(error)) from None
+def readable(path: Path) -> AbstractContextManager[None]:
+    """Raises UserError for a file that is not a ledger, or a broken one, and InfrastructureError for a lock that
+    another program holds for too long, and for a full disk."""
+    return databases.readable(path, _NAME, _HINT)
 
 
 def _no_ledger(path: Path, message: str) -> UserError:
-    hint = "restore a copy, or move it away; without it, earlier spending no longer counts towards budgets"
-    return UserError(f"the ledger cannot be read: {message}", path=path, hint=hint)
+    return UserError(f"{_NAME} cannot be read: {message}", path=path, hint=_HINT)
 
 
 def opened(path: Path) -> sqlite3.Connection:

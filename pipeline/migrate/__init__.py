@@ -6,5 +6,6 @@ law existed stay as they are and are repeated when needed.
 
     cli, stage                the command, and the steps in order
     records                   from records of schema 1 to schema 2: pure functions
+    reading                   lines and records of schema 1, as people may have left them
     answers                   new digests for paid answers (runs of agents, a judge's ratings)
 """

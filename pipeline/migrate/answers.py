@@ -7,12 +7,12 @@ Runs of agents are shown, evaluated and analyzed as they are.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from pipeline.core.records import Task
 from pipeline.core.store import digest
-from pipeline.migrate.records import converted
+from pipeline.migrate.reading import lines, valid
+from pipeline.migrate.records import OLD
 
 #: old -> new digests
 Renamed = dict[str, str]
@@ -21,11 +21,13 @@ Tasks = dict[str, Task]
 
 
 def tasks_of(folder: Path) -> Tasks:
-    """The tasks that a run still holds in their old form."""
+    """The tasks that a run still holds in their old form. Raises UserError with the line."""
     path = folder / "tasks.jsonl"
-    lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
-    old = [line for line in lines if line and json.loads(line).get("schema_version") == 1]
-    return {line: Task.model_validate(converted(Task, json.loads(line))) for line in old}
+    old = [row for row in lines(path) if row[2].get("schema_version") == OLD] if path.exists() else []
+    return {
+        line.decode().removesuffix("\n"): Task.model_validate(valid(path, number, found, Task))
+        for number, line, found in old
+    }
 
 
 def renamed_tasks(tasks: Tasks) -> Renamed:

@@ -16,6 +16,8 @@ from pipeline.core.verdict import SNAPSHOT
 from pipeline.dataset.lock import Lock
 
 Data = dict[str, Any]
+#: the schema that is migrated from
+OLD = 1
 #: runs of a qualification -> the field of Multi-SWE-bench that held their results
 _RESULTS = {"run": "run_result", "test": "test_patch_result", "fix": "fix_patch_result"}
 _STATUSES = ("PASSED", "FAILED", "SKIPPED")
@@ -78,7 +80,7 @@ CHANGES: dict[type[Versioned], Callable[[Data], Data]] = {
 
 def converted(kind: type[Versioned], old: Data) -> Data:
     """A record of schema 2. One that is of schema 2 already, or has no version, is returned as it is."""
-    return _versioned(CHANGES[kind](old)) if old.get("schema_version") == 1 else old
+    return _versioned(CHANGES[kind](old)) if old.get("schema_version") == OLD else old
 
 
 def _versioned(old: Data) -> Data:

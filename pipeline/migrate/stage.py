@@ -16,6 +16,7 @@ from pipeline.collect.entries import Entry
 from pipeline.core.assessment import Assessment
 from pipeline.core.clones import adopt_clone_paths
 from pipeline.core.console import say
+from pipeline.core.databases import readable
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.record import SCHEMA_VERSION, Versioned
@@ -23,24 +24,20 @@ from pipeline.core.records import REPAIR, Candidate, Instance, Prediction, Rejec
 from pipeline.core.store import (
     Store,
     digest,
-    each_record,
     new_stamp,
-    parse_record,
-    read_json,
+    read_field,
     read_object,
     schema_of,
     write_bytes,
     write_json,
 )
-from pipeline.core.texts import read_text
+from pipeline.core.texts import read_table, read_text
 from pipeline.dataset.lock import Lock
+from pipeline.llm import ledger_file
 from pipeline.llm.ledger import Ledger
-from pipeline.llm.ledger_file import readable
 from pipeline.migrate.answers import Renamed, renamed_tasks, tasks_of
-from pipeline.migrate.records import converted
-
-#: the schema that is migrated from
-OLD = 1
+from pipeline.migrate.reading import lines, texts, valid
+from pipeline.migrate.records import OLD, Data
 
 #: files of records, except predictions and verdicts, which also move
 RECORDS: dict[str, type[Versioned]] = {
@@ -55,6 +52,9 @@ RECORDS: dict[str, type[Versioned]] = {
 }
 ANSWERS: dict[str, type[Versioned]] = {"predictions.jsonl": Prediction, "tasks.jsonl": Task}
 VERDICTS: dict[str, type[Versioned]] = {"verdicts.jsonl": Verdict, "assessments.jsonl": Assessment}
+#: which pull requests of a database of stage 01 are of the old schema
+_IS_OLD = "json_extract(record, '$.schema_version') = ?"
+_OF_DATABASE = "restore a copy, or move it away: the next collect makes it again"
 
 
 def migrate(root: Path) -> None:
@@ -64,6 +64,8 @@ def migrate(root: Path) -> None:
         return
     store = Store(root, OLD)
     with store.still():
+        for step in STEPS.values():
+            step(Rehearsal(store))
         migration = Migration(store)
         for name, step in STEPS.items():
             say(f"{name}: {step(migration)}")
@@ -87,11 +89,10 @@ class Migration:
         """Outcomes of candidates: without a law, so that the next build decides them again."""
         count = 0
         for path in self._found("02_dataset/*/units/*/manifest.json"):
-            manifest = read_object(path, "result")
-            kind = Rejection if "reason" in manifest["result"] else Instance
-            new = _valid(path, 1, manifest["result"], kind)
-            if new != manifest["result"]:
-                self._replace(path, _json(manifest | {"result": new}))
+            result = read_field(path, "result", dict)
+            new = valid(path, 1, result, Rejection if "reason" in result else Instance)
+            if new != result:
+                self._replace(path, _json(read_object(path) | {"result": new}))
                 count += 1
         return count
 
@@ -99,23 +100,19 @@ class Migration:
         """Databases of stage 01, which also hold records."""
         count = 0
         for path in self._found("01_raw/*/collect.sqlite"):
-            with closing(sqlite3.connect(path)) as db:
-                old = "json_extract(record, '$.schema_version') = ?"
-                (count_old,) = db.execute(f"SELECT count(*) FROM pull_requests WHERE {old}", (OLD,)).fetchone()
-                if count_old:
-                    self._archive_database(db, path)
-                    new = "json_set(record, '$.schema_version', ?, '$.tool', '')"
-                    with db:
-                        db.execute(f"UPDATE pull_requests SET record = {new} WHERE {old}", (SCHEMA_VERSION, OLD))
+            with readable(path, "the database", _OF_DATABASE), closing(sqlite3.connect(path)) as db:
+                (old,) = db.execute(f"SELECT count(*) FROM pull_requests WHERE {_IS_OLD}", (OLD,)).fetchone()
+                if old:
+                    self._update(db, path)
                     count += 1
         return count
 
     def clones(self) -> int:
         """Paths of clones, which belong to the machine: move them out of the data."""
-        found = [path for path in self._found("01_raw/*/source.json") if {"path", "file"} & read_json(path).keys()]
+        found = [path for path in self._found("01_raw/*/source.json") if {"path", "file"} & read_object(path).keys()]
         for path in found:
-            self.store.archive(path, self.stamp)
-        adopt_clone_paths(self.store)
+            texts({name: value for name, value in read_object(path).items() if name in ("path", "file")}, path)
+        self._adopt(found)
         return len(found)
 
     def ratings(self) -> int:
@@ -177,8 +174,8 @@ class Migration:
     def _verdicts(self, folder: Path) -> int:
         for name, kind in VERDICTS.items():
             self._convert(folder / name, kind)
-        first = next(each_record(folder / "verdicts.jsonl", Verdict), None)
-        agent, model = (first.agent, first.model) if first else (folder.parents[1].name, folder.name)
+        first = _first(folder / "verdicts.jsonl", Verdict)
+        agent, model = first.get("agent", folder.parents[1].name), first.get("model", folder.name)
         return self._move(folder, self.store.evaluation(_repo(folder.parent), agent, model))
 
     def _rating(self, folder: Path, tasks: Renamed) -> int:
@@ -190,16 +187,15 @@ class Migration:
 
     def _rename_inputs(self, path: Path, renamed: Renamed) -> dict[str, str]:
         """Rename the inputs in a unit's manifest to their new digests."""
-        manifest = read_object(path, "inputs")
-        inputs = {name: renamed.get(value, value) for name, value in manifest["inputs"].items()}
-        if inputs != manifest["inputs"]:
-            self._replace(path, _json(manifest | {"inputs": inputs}))
+        old = texts(read_field(path, "inputs", dict), path, "inputs.")
+        inputs = {name: renamed.get(value, value) for name, value in old.items()}
+        if inputs != old:
+            self._replace(path, _json(read_object(path) | {"inputs": inputs}))
         return inputs
 
     def _move(self, folder: Path, target: Path) -> int:
         if target.exists():
-            hint = "two folders belong to the same agent and model: remove one of them"
-            raise UserError(f"{target} already exists", path=folder, hint=hint)
+            raise _taken(target, folder)
         target.parent.mkdir(parents=True, exist_ok=True)
         folder.rename(target)
         for emptied in (folder.parent, folder.parents[1], folder.parents[2]):
@@ -218,12 +214,14 @@ class Migration:
         return 1
 
     def _lines(self, path: Path, kind: type[Versioned]) -> Iterator[str]:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    old = _parsed(path, number, line)
-                    new = _valid(path, number, old, kind)
-                    yield line.decode() if new == old else _line(new)
+        for number, line, old in lines(path):
+            new = valid(path, number, old, kind)
+            yield line.decode() if new == old else _line(new)
+
+    def _adopt(self, sources: list[Path]) -> None:
+        for path in sources:
+            self.store.archive(path, self.stamp)
+        adopt_clone_paths(self.store)
 
     def _replace(self, path: Path, data: bytes) -> None:
         self.store.archive(path, self.stamp)
@@ -233,12 +231,23 @@ class Migration:
     def _ledger(self) -> int:
         if not self.store.ledger.exists():
             return 0
-        with readable(self.store.ledger), closing(sqlite3.connect(self.store.ledger)) as db:
+        with ledger_file.readable(self.store.ledger), closing(sqlite3.connect(self.store.ledger)) as db:
             if "track" in {name for _, name, *_ in db.execute("PRAGMA table_info(keys)")}:
                 return 0
-            self._archive_database(db, self.store.ledger)
-        Ledger(self.store.ledger).close()
+            self._renew(db)
         return 1
+
+    def _renew(self, db: sqlite3.Connection) -> None:
+        """Add what a ledger of schema 1 lacks: opening it does that."""
+        self._archive_database(db, self.store.ledger)
+        Ledger(self.store.ledger).close()
+
+    def _update(self, db: sqlite3.Connection, path: Path) -> None:
+        """Raise the version of the records in a database of stage 01."""
+        self._archive_database(db, path)
+        new = "json_set(record, '$.schema_version', ?, '$.tool', '')"
+        with db:
+            db.execute(f"UPDATE pull_requests SET record = {new} WHERE {_IS_OLD}", (SCHEMA_VERSION, OLD))
 
     def _archive_database(self, db: sqlite3.Connection, path: Path) -> None:
         """Archive a database, with what is still in its journal."""
@@ -248,14 +257,39 @@ class Migration:
     def _costs(self) -> int:
         if not self.store.costs.exists():
             return 0
-        lines = io.StringIO(read_text(self.store.costs), newline="")
-        header, *rows = [*csv.reader(lines)] or [["track"]]
+        read_table(self.store.costs)
+        header, *rows = [*csv.reader(io.StringIO(read_text(self.store.costs), newline=""))] or [["track"]]
         if "track" in header:
             return 0
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([["track", *header], *([REPAIR, *row] for row in rows)])
         self._replace(self.store.costs, text.getvalue().encode())
         return 1
+
+
+class Rehearsal(Migration):
+    """The same steps without a write: what cannot be read is refused before anything is replaced."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self.targets: dict[Path, Path] = {}
+
+    def _replace(self, path: Path, data: bytes) -> None:
+        pass
+
+    def _move(self, folder: Path, target: Path) -> int:
+        if target.exists() or self.targets.setdefault(target, folder) != folder:
+            raise _taken(target, folder)
+        return 1
+
+    def _adopt(self, sources: list[Path]) -> None:
+        pass
+
+    def _update(self, db: sqlite3.Connection, path: Path) -> None:
+        pass
+
+    def _renew(self, db: sqlite3.Connection) -> None:
+        pass
 
 
 #: name of a step -> the step; ratings need the tasks of answers in their old form, and answers the instances
@@ -274,38 +308,29 @@ STEPS: dict[str, Callable[[Migration], int]] = {
 def _owner(folder: Path) -> tuple[str, str]:
     """Agent and model of a run. Two models could share a folder, and SWE-bench's format names no agent."""
     path = folder / "run.json"
-    fields = read_json(path) if path.exists() else {}
-    lines = folder / "predictions.jsonl"
-    first = next((line for line in lines.open("rb") if line.strip()), b"{}") if lines.exists() else b"{}"
-    fields = _parsed(lines, 1, first) | fields
+    fields = read_object(path) if path.exists() else {}
+    texts({name: fields[name] for name in ("agent", "model") if fields.get(name) is not None}, path)
+    fields = _first(folder / "predictions.jsonl", Prediction) | fields
     agent, model = fields.get("agent"), fields.get("model", fields.get("model_name_or_path"))
     return agent or folder.parents[2].name, model or folder.parent.name
+
+
+def _first(path: Path, kind: type[Versioned]) -> Data:
+    """The first record of a file; empty if there is none."""
+    rows = lines(path) if path.exists() else iter(())
+    return next((valid(path, number, found, kind) for number, _, found in rows), {})
+
+
+def _taken(target: Path, folder: Path) -> UserError:
+    """The error for a folder that is to move to where another one is."""
+    hint = "two folders belong to the same agent and model: remove one of them"
+    return UserError(f"{target} already exists", path=folder, hint=hint)
 
 
 def _repo(folder: Path) -> Repo:
     repo = Repo.of_slug(folder.name)
     assert repo
     return repo
-
-
-def _parsed(path: Path, number: int, line: bytes) -> Any:
-    try:
-        return json.loads(line)
-    except ValueError as error:
-        raise UserError(f"invalid JSON: {error}", path=path, line=number, hint="correct or remove this line") from None
-
-
-def _valid(path: Path, number: int, old: Any, kind: type[Versioned]) -> Any:
-    """The record of schema 2 as plain data. Raises UserError with file, line and field."""
-    try:
-        new = converted(kind, old)
-    except (KeyError, AttributeError, TypeError) as error:
-        hint = f"correct or remove this line; it should be a record {kind.__name__}"
-        raise UserError(f"it is not a record of version {OLD}: {error!r}", path=path, line=number, hint=hint) from None
-    except UserError as error:
-        raise UserError(error.message, path=path, line=number, field=error.field, hint=error.hint) from None
-    parse_record(path, number, json.dumps(new).encode(), kind)
-    return new
 
 
 def _line(value: Any) -> str:

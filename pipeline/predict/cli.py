@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from pipeline.core.options import (
+    A_FILE,
     Usd,
     agent_option,
     attempts_option,
@@ -16,6 +17,7 @@ from pipeline.core.options import (
     engine_option,
     jobs_option,
     model_argument,
+    models_option,
     name_option,
     repo_argument,
     subset_options,
@@ -31,14 +33,10 @@ STEPS = ("preprocess", "runtime", "postprocess")
 @name_option
 @subset_options
 @attempts_option
-@click.option(
-    "--models",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].",
-)
+@models_option
 @click.option(
     "--settings",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=A_FILE,
     help="The agent's settings [default: the agent's own file]; for --agent command, how to run it.",
 )
 @click.option(
@@ -104,17 +102,11 @@ def _predictor(
 ) -> Any:
     """The experiment that the options name; the others are those of `Predictor`. Raises UserError."""
     from pipeline.core.cache import cache_root
-    from pipeline.core.errors import UserError
-    from pipeline.core.options import REFERENCES, agent_of, require_agent
+    from pipeline.core.options import agent_of
     from pipeline.llm.models import SHIPPED
     from pipeline.predict.stage import Predictor
     from pipeline.sandbox import open_sandbox
 
-    if model in REFERENCES:
-        require_agent(agent)
-        if settings and not settings.is_file():
-            hint = "name an existing file, or leave --settings out"
-            raise UserError("no such settings file", path=settings, field="--settings", hint=hint)
     how = {"models": models or SHIPPED, "settings": settings, **options}
     tester = open_sandbox("docker", cache_root()) if filter_tests else None
     return Predictor(store, repo, agent_of(agent, model), model, **how, tester=tester)

@@ -40,6 +40,7 @@ from pipeline.core.store import (
     read_record,
     read_records,
     write_json,
+    writing_folder,
 )
 from pipeline.evaluate import kept
 from pipeline.evaluate.answers import Subject, attempts, failed, read_answers
@@ -113,8 +114,16 @@ def pack(store: Store, subject: Subject, folder: Path, *, draft: bool = False) -
     if not draft:
         _require_complete(store, tries)
     _require_consistent(store, tries)
-    for source in sources:
-        _copy(source, folder / DATA / source.relative_to(store.root))
+    with writing_folder(folder) as made:
+        for source in sources:
+            _copy(source, made / DATA / source.relative_to(store.root))
+        submission = _described(store, subject, tries, made, draft=draft)
+        write_json(made / ABOUT, json.loads(submission.model_dump_json()))
+    return submission
+
+
+def _described(store: Store, subject: Subject, tries: list[Subject], folder: Path, *, draft: bool) -> Submission:
+    """What a bundle claims whose data are in a folder."""
     made = Submission(
         tool=__version__,
         made=now(),
@@ -128,9 +137,7 @@ def pack(store: Store, subject: Subject, folder: Path, *, draft: bool = False) -
         files=_digests(folder),
         draft=draft,
     )
-    made = made.model_copy(update={"digest": made.signed()})
-    write_json(folder / ABOUT, json.loads(made.model_dump_json()))
-    return made
+    return made.model_copy(update={"digest": made.signed()})
 
 
 def judged_differently(store: Store, subject: Subject) -> list[str]:

@@ -7,13 +7,22 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import PULL_REQUEST, Group, Usd, data_option, engine_option, jobs_option, repo_argument
+from pipeline.core.options import (
+    A_FILE,
+    PULL_REQUEST,
+    Group,
+    Usd,
+    data_option,
+    engine_option,
+    jobs_option,
+    repo_argument,
+)
 
 list_option = click.option(
     "--models",
     "--list",
     "path",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=A_FILE,
     help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].",
 )
 PRINCIPLES = ("perceivable", "operable", "understandable", "robust")
@@ -101,7 +110,7 @@ def rate(instance: str, store: Any, **fields: Any) -> None:
         review = Review(instance_id=repo.instance_id(number), success_criteria=fields.pop("criteria"), **fields)
     except ValidationError as error:
         first = error.errors()[0]
-        renamed = {"success_criteria": "--criterion"}
+        renamed = {"success_criteria": "--criterion", "rater": "--by"}
         field = renamed.get(str(first["loc"][0]), f"--{first['loc'][0]}") if first["loc"] else None
         raise UserError(fault(first), field=field) from None
     add(store, repo, [review])

@@ -10,6 +10,7 @@ from factories import REPO
 
 from pipeline.build.cli import command
 from pipeline.build.explain import explain, normalized, unexplained
+from pipeline.core.errors import UserError
 from pipeline.core.records import Rejection
 from pipeline.core.store import Store, Unit
 
@@ -54,6 +55,16 @@ def test_the_log_of_the_last_run_is_used(store: Store) -> None:
     reject(store, 7, "gold_does_not_fix", run_1="Error: before", fix_1="Error: afterwards")
     assert "Error: afterwards" in [group.line for group in explain(store, REPO).unknown]
     assert "Error: before" not in [group.line for group in explain(store, REPO).unknown]
+
+
+@pytest.mark.rule("bad-input")
+def test_a_log_that_was_cut_off_is_named(store: Store) -> None:
+    path = store.qualification(REPO) / "units" / REPO.instance_id(7) / "run.1.log.gz"
+    reject(store, 7, run_1="Error: before")
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(UserError, match="not a whole gzip file") as error:
+        explain(store, REPO)
+    assert error.value.path == path
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,14 @@ def test_an_unusable_override_is_refused_with_its_place(folder: Path, write: Wri
     assert "\n  " in str(error.value), "a hint says what to do"
 
 
+@pytest.mark.rule("bad-input")
+def test_a_date_that_is_none_is_refused(write: Write) -> None:
+    """Imported records hold any text in this field."""
+    write('[[override]]\nfrom = 2019-01-01\nset.folder = "a"\n')
+    with pytest.raises(UserError, match="field 'merged_at': acme__ui-1: 'last spring' is not a date"):
+        fixed(factories.make_candidate(1, merged_at="last spring"))
+
+
 def test_an_interval_of_days_covers_no_candidate_without_a_date(write: Write) -> None:
     write('[[override]]\nfrom = 2019-01-01\nset.node = "10"\n')
     assert fixed(factories.make_candidate(1, merged_at="")) == {}

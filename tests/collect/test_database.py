@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,7 @@ from pipeline.collect.funnel import Sifted
 from pipeline.collect.links import Link
 from pipeline.collect.pages import Place, Seen
 from pipeline.collect.sources import Merged
+from pipeline.core.errors import InfrastructureError
 from pipeline.core.records import Candidate, Evidence, Issue, Rejection
 from pipeline.core.store import Store
 
@@ -105,3 +109,25 @@ def test_an_unreadable_database_is_rebuilt(path: Path) -> None:
             path.write_bytes(text)
         with open_index(path) as database:
             assert (database.get("cursor"), database.numbers({Candidate, Rejection})) == ("", [])
+
+
+def test_a_database_that_is_damaged_beyond_its_head_is_rebuilt(path: Path) -> None:
+    with open_index(path) as database:
+        database.save([sifted(number) for number in range(1, 60)], {}, Place(), cursor="after 1")
+    data = path.read_bytes()
+    path.write_bytes(data[:4096] + b"\xff" * 8192 + data[12288:])
+    with open_index(path) as database:
+        assert (database.get("cursor"), database.numbers({Candidate, Rejection})) == ("", [])
+
+
+def test_a_database_in_use_is_not_replaced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_index(path) as database:
+        database.save([sifted(1)], {}, Place(), cursor="after 1")
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, timeout=0))
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("pragma journal_mode = delete")
+        other.execute("begin exclusive")
+        with pytest.raises(InfrastructureError, match="is in use: database is locked"):
+            open_index(path)
+    with open_index(path) as database:
+        assert database.get("cursor") == "after 1"

@@ -300,6 +300,13 @@ def test_a_rejected_pull_request_can_be_included_with_its_patches(
         (["--pr", "1", "--set", "labels=3"], "field 'labels'"),
         (["--pr", "9", "--exclude", "why"], "acme/ui#9 is not collected"),
         (["--pr", "1", "--undo"], "nothing is decided on acme__ui-1"),
+        (["--pr", "1", "--comment", "Zo\udceb"], "field 'reason': a text in it is not UTF-8"),
+        (["--pr", "1", "--exclude", "Zo\udceb"], "field 'reason': a text in it is not UTF-8"),
+        (["--pr", "1", "--set", "title=Zo\udceb"], "field 'value': a text in it is not UTF-8"),
+        (["--pr", "1", "--set", 'labels=["\\ud800"]'], "a text in it is not UTF-8|field 'labels"),
+        (["--pr", "1", "--set", f"labels={'[' * 5000}"], "field 'labels'"),
+        (["--pr", "1", "--set", "labels=NaN"], "field '--set labels': JSON has no number for NaN"),
+        (["--pr", "1", "--set", "labels=[1e999]"], "field '--set labels': JSON has no number for"),
     ],
 )
 def test_a_bad_decision_is_refused(
@@ -310,6 +317,17 @@ def test_a_bad_decision_is_refused(
     with pytest.raises(UserError, match=says):
         decide(*arguments)
     assert (files(store), decided(store, REPO)) == (before, [])
+
+
+@pytest.mark.rule("bad-input")
+def test_an_author_whose_name_is_not_utf_8_is_refused(
+    repo: Any, store: Store, source: Any, decide: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collect_from(store, REPO, source())
+    monkeypatch.setenv("A11Y_BENCH_AUTHOR", "Zo\udceb")
+    with pytest.raises(UserError, match="field 'author': a text in it is not UTF-8"):
+        decide("--pr", "1", "--comment", "why")
+    assert decided(store, REPO) == []
 
 
 @pytest.mark.rule("bad-input")

@@ -326,6 +326,7 @@ def test_a_pattern_may_have_a_group_for_each_form(tmp_path: Path) -> None:
         ("fokus", "fok(us", r"patterns\.toml: field 'a11y\.text\[0\]': .* is not a regular expression: missing \)"),
         ("(\\d+)", "\\d+", r"field 'issue_ref\.text\[0\]': .* has no group for the number"),
         ("label = []", "label = 7", r"field 'a11y\.label': not a list of expressions"),
+        ("fokus", "a{99999999999}", r"a11y\.text\[0\]': .* is not a regular expression: the repetition number is too"),
         ("label = []", "label = [7]", r"field 'a11y\.label\[0\]': 7 is not a regular expression"),
         ("[issue_ref]", "[other]", r"field 'issue_ref\.text': not a list"),
         ("[a11y]", "[a11y", r"patterns\.toml:2: invalid TOML"),

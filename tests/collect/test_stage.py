@@ -137,6 +137,7 @@ def test_issue_texts_come_from_a_file(store: Store, history: History, tmp_path: 
         ({"path": "nowhere"}, "not a git clone"),
         ({"issues": "missing.jsonl"}, r"missing\.jsonl: no such file"),
         ({"issues": "broken.jsonl"}, r"broken\.jsonl:2: field 'number'"),
+        ({"issues": "twice.jsonl"}, r"twice\.jsonl: field 'number': 7 is in this file twice, as record 1 and 2"),
     ],
 )
 def test_bad_input_is_refused_with_nothing_written(
@@ -144,6 +145,7 @@ def test_bad_input_is_refused_with_nothing_written(
 ) -> None:
     """With file, line and field, and what to do; what was collected before stays."""
     (tmp_path / "broken.jsonl").write_text('{"number": 1, "title": "t"}\n{"number": "x", "title": "t"}\n')
+    (tmp_path / "twice.jsonl").write_text('{"number": 7, "title": "t"}\n{"number": 7, "title": "other"}\n')
     files = {name: tmp_path / value for name, value in arguments.items() if isinstance(value, str)}
     with pytest.raises(UserError, match=message):
         collect(store, REPO, **{"path": history.folder} | arguments | files)

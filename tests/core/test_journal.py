@@ -83,6 +83,15 @@ def test_a_broken_line_in_the_middle_is_refused(tmp_path: Path) -> None:
     assert caught.value.line == 1
 
 
+@pytest.mark.rule("bad-input")
+def test_a_text_that_is_not_utf_8_is_refused_with_its_field(tmp_path: Path) -> None:
+    """Python passes the bytes of an argument on as halves of surrogates, which no file can hold."""
+    path = tmp_path / "journal.jsonl"
+    with pytest.raises(UserError, match="journal.jsonl: field 'title': a text in it is not UTF-8"):
+        journal.append(path, issues("one", "Zo\udceb"))
+    assert not path.exists()
+
+
 def test_appending_no_records_writes_no_file(tmp_path: Path) -> None:
     journal.append(tmp_path / "journal.jsonl", [])
     assert list(tmp_path.iterdir()) == [] and journal.read(tmp_path / "journal.jsonl", Issue) == []

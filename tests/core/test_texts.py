@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.core.errors import UserError
-from pipeline.core.texts import parse_json, parse_yaml, read_table, read_text, read_toml
+from pipeline.core.texts import parse_json, parse_yaml, read_table, read_text, read_toml, unzipped
 
 
 def written(folder: Path, text: str | bytes, name: str = "file") -> Path:
@@ -80,6 +81,27 @@ def test_a_byte_order_mark_is_removed_from_the_first_column(tmp_path: Path) -> N
     assert read_table(path, ["name"], "utf-8-sig")[0][1] == {"name": "a", "note": "b"}
 
 
+# -- stored files ----------------------------------------------------------------------------------------------------
+WHOLE = gzip.compress(b"log\n" * 1000, mtime=0)
+
+
+def test_a_gzip_file_is_unzipped(tmp_path: Path) -> None:
+    assert unzipped(written(tmp_path, WHOLE)) == b"log\n" * 1000
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    "data",
+    [b"", WHOLE[:5], WHOLE[:-9], WHOLE[:-1], b"plain text", WHOLE + b"more", WHOLE[:10] + b"\xff" * 9 + WHOLE[19:]],
+    ids=["empty", "head", "end", "last byte", "text", "more", "damaged"],
+)
+def test_a_damaged_gzip_file_is_refused(tmp_path: Path, data: bytes) -> None:
+    """click takes an EOFError for Ctrl-C, so that a cut file told its user to run the same command again."""
+    with pytest.raises(UserError, match="not a whole gzip file") as caught:
+        unzipped(written(tmp_path, data))
+    assert caught.value.path == tmp_path / "file" and "put back a copy" in str(caught.value)
+
+
 # -- texts and TOML --------------------------------------------------------------------------------------------------
 @pytest.mark.rule("bad-input")
 def test_the_line_of_the_first_wrong_byte_is_named(tmp_path: Path) -> None:
@@ -127,6 +149,8 @@ def test_invalid_json_is_a_value_error(text: str) -> None:
         ("[" * 5000, None, "invalid YAML"),
         ("a: !!bool maybe", None, "invalid YAML"),
         ("a: !!timestamp x", None, "invalid YAML"),
+        ("a: 1\nb: &x {c: [*x]}", 2, "the value contains itself"),
+        ("&x [1, *x]", 1, "the value contains itself"),
         ("a: 1\nb: 2\na: 3", 3, "'a' is also in line 1"),
         ("tests:\n- prompt: a\n  name: b\n  prompt: c", 4, "'prompt' is also in line 2"),
     ],

@@ -148,6 +148,8 @@ def test_differences_in_the_environment_alone_are_counted_apart(capsys: pytest.C
         (("acme__ui-1", "empty", "--serve", "--token-file", "token"), "name an INSTANCE and a PATCH, or --serve"),
         *((("--serve", "--token-file", "token", "--address", address), f"'{address}' is not HOST:PORT")
           for address in ("8765", ":8765", "here:", "here:port", "here:99999", "here:\u00b2", "here:-1")),
+        *((("--serve", "--token-file", "token", "--address", address), f"nothing can be served at '{address}'")
+          for address in ("192.0.2.1:0", "a..b:0")),
         (("--serve", "--token-file", "empty", "--address", "127.0.0.1:0"), "empty: the file is empty, and anybody"),
     ],
 )  # fmt: skip

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from factories import REPO, make_instance, make_rejection
 from github_double import GitHubDouble, World
 from histories import History, git
@@ -23,8 +24,10 @@ from pipeline.core.git import has_commit, open_clone
 from pipeline.core.records import Candidate, Instance
 from pipeline.core.store import Store, read_json, read_records, write_bytes
 from pipeline.dataset import forms
+from pipeline.dataset.cli import command
 from pipeline.dataset.lock import Lock, lines, lock
 from pipeline.dataset.rebuild import ABSENT, Difference, clone_of, differences, read_list, rebuild, source_of
+from pipeline.triage import exchange
 
 FILES = {"menu": ["src/menu.js", "src/menu.test.js"], "badge": ["src/badge.js", "src/badge.test.js"]}
 
@@ -42,7 +45,15 @@ def locks(tiny: Bench, *names: str) -> list[Lock]:
 def again(bench: Bench, entries: list[Lock], ratings: Path | None = None, **source: Any) -> list[Difference]:
     opened = open_source(source.pop("name", "git"), REPO, Options(source.pop("path", bench.library)))
     settings = Settings(bench.sandbox, limits=LIMITS)
-    return rebuild(bench.store, opened, REPO, entries, settings, ratings=ratings, trust_local=True)
+    return rebuild(
+        bench.store,
+        opened,
+        REPO,
+        entries,
+        settings,
+        ratings=exchange.read(ratings) if ratings else (),
+        trust_local=True,
+    )
 
 
 @pytest.mark.rule("rebuild")
@@ -112,6 +123,29 @@ def test_a_pull_request_that_the_source_lacks_is_a_difference(
 
 
 @pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("--issues", "the source github brings its own issues"),
+        ("--ratings", "rows: a list or an object of ratings is expected"),
+        ("--dataset", "'--dataset': Path"),
+    ],
+)
+def test_files_are_checked_before_anything_is_downloaded_or_written(
+    tiny: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, says: str
+) -> None:
+    """The repository was cloned, and its records were written, before a broken file was refused."""
+    monkeypatch.setenv("GITHUB_SERVER_URL", str(tmp_path / "nowhere"))
+    (tmp_path / "list.jsonl").write_bytes(lines([tiny.instance("menu")]))
+    (tmp_path / "rows").write_text("7")
+    file = tmp_path / ("none" if option == "--dataset" else "rows")
+    words = ["rebuild", str(tmp_path / "list.jsonl"), "--github", option, str(file)]
+    shown = CliRunner().invoke(command, [*words, "--sandbox", "local", "--data", str(tmp_path / "data")])
+    assert says in f"{shown.output}{shown.stderr}{shown.exception}"
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.rule("bad-input")
 def test_a_source_that_lacks_every_pull_request_is_refused_before_any_work(tiny: Bench, bench: Bench) -> None:
     entry = locks(tiny, "menu")[0].model_copy(update={"instance_id": "acme__ui-77"})
     with pytest.raises(UserError, match="no merged pull request #77 of acme/ui"):
@@ -130,9 +164,9 @@ def test_a_list_of_a_foreign_benchmarks_records(tiny: Bench, bench: Bench, tmp_p
     entries = [lock(built)]
     assert (entries[0].origin, entries[0].merge) == ("theirs.jsonl", tiny.instance("menu").merge_sha)
     with pytest.raises(UserError, match="the list was made from records of theirs.jsonl"):
-        source_of(REPO, entries, bench.library, None, None, github=False)
+        source_of(bench.store, REPO, entries, bench.library, None, None, github=False)
     fresh = Bench(tmp_path / "fresh", tiny.library, tiny.cache)
-    source = source_of(REPO, entries, bench.library, None, theirs, github=False)
+    source = source_of(bench.store, REPO, entries, bench.library, None, theirs, github=False)
     assert rebuild(fresh.store, source, REPO, entries, Settings(fresh.sandbox, limits=LIMITS), trust_local=True) == []
 
 

@@ -43,6 +43,29 @@ def test_counter_runs_are_kept_with_their_seconds(tmp_path: Path) -> None:
     assert (unit.folder / "disguised.log.gz").exists()
 
 
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("name", ["tests.log.gz", "disguised.report.gz"])
+def test_a_kept_run_that_was_cut_off_is_named(tmp_path: Path, name: str) -> None:
+    unit = Unit(tmp_path / "unit")
+    kept.save(unit, PatchRun(RUN, counter={"disguised": RUN}, ran=Identity()), {"patch": "p"})
+    (unit.folder / name).write_bytes((unit.folder / name).read_bytes()[:-9])
+    with pytest.raises(UserError, match="not a whole gzip file") as error:
+        kept.load(unit, "jest-json")
+    assert error.value.path == unit.folder / name
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("result", "says"), [({}, "not a kept run"), ({"run": {}}, "not a kept"), (None, "not an obj")]
+)
+def test_a_manifest_without_a_run_is_refused(tmp_path: Path, result: object, says: str) -> None:
+    unit = Unit(tmp_path / "unit")
+    unit.finish(result, patch="p")
+    with pytest.raises(UserError, match=f"field 'result': {says}") as error:
+        kept.load(unit, "jest-json")
+    assert error.value.path == unit.path
+
+
 @pytest.mark.rule("counter-runs-once")
 def test_other_false_expectations_are_another_run() -> None:
     """The false expectations are part of what decides a patch's verdict."""

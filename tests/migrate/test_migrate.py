@@ -256,6 +256,69 @@ def test_a_broken_line_is_named(old: Path, line: str) -> None:
     assert read_json(old / "schema.json") == {"schema_version": 1}
 
 
+#: a file that people may have broken -> what it then holds, and what the error says
+RUN = f"03_predictions/magentless/{REPO.slug}/scripted"
+BROKEN = [
+    (f"02_dataset/{REPO.slug}/units/*/manifest.json", b'{"inputs": {}, "result": null}', "field 'result': not an obje"),
+    (f"02_dataset/{REPO.slug}/units/*/manifest.json", b'{"inputs": {}}', "field 'result': it is missing"),
+    (f"01_raw/{REPO.slug}/source.json", b"[]", "not a JSON object"),
+    (f"01_raw/{REPO.slug}/source.json", b'{"path": 7}', "field 'path': not a text"),
+    (f"01_raw/{REPO.slug}/candidates.jsonl", b"[" * 100_000, ":1: invalid JSON: it nests too deep"),
+    (f"{RUN}/*/tasks.jsonl", b"{", ":1: invalid JSON"),
+    (f"{RUN}/*/tasks.jsonl", b"[]", ":1: not a JSON object"),
+    (f"{RUN}/*/tasks.jsonl", b'{"schema_version": 1}', ":1: "),
+    (f"{RUN}/*/tasks.jsonl", b"\n\xff", ":2: invalid JSON"),
+    (f"{RUN}/*/predictions.jsonl", b"7", ":1: not a JSON object"),
+    (f"{RUN}/*/run.json", b"[]", "not a JSON object"),
+    (f"{RUN}/*/run.json", b'{"model": ["m"]}', "field 'model': not a text"),
+    (f"{RUN}/*/*/*/manifest.json", b'{"inputs": []}', "field 'inputs': not an object"),
+    (f"{RUN}/*/*/*/manifest.json", b'{"inputs": {"task": []}}', "field 'inputs.task': not a text"),
+    (f"04_evaluation/nop/{REPO.slug}/nop/verdicts.jsonl", b"{}x", ":1: invalid JSON"),
+    ("costs.csv", b'repo,model\na,"b', "costs.csv:2: invalid CSV"),
+    ("ledger.sqlite", b"no database, but longer than its head" * 100, "the ledger cannot be read"),
+]
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(("pattern", "data", "says"), BROKEN)
+def test_a_broken_file_is_named_before_anything_is_written(old: Path, pattern: str, data: bytes, says: str) -> None:
+    """Each of these ended in a traceback, and some of them after half of the migration."""
+    path = sorted(old.glob(pattern))[-1]
+    path.write_bytes(data)
+    before = content(old)
+    with pytest.raises(UserError) as error:
+        stage.migrate(old)
+    assert str(error.value).startswith(str(path)) and says in str(error.value)
+    assert content(old) == before and not (old / "archive").exists()
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("record", ["{", '{"schema_version": 1'], ids=["brace", "cut off"])
+def test_a_broken_database_is_named_before_anything_is_written(bare: Path, record: str) -> None:
+    path = bare / "01_raw" / "acme__ui" / "collect.sqlite"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"no database, but longer than its head" * 100)
+    with pytest.raises(UserError, match="the database cannot be read: file is not a database") as error:
+        stage.migrate(bare)
+    assert error.value.path == path
+    path.unlink()
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE pull_requests (number, record)")
+        db.execute("INSERT INTO pull_requests VALUES (1, ?)", (record,))
+    with pytest.raises(UserError, match="the database cannot be read: malformed JSON"):
+        stage.migrate(bare)
+
+
+def test_two_folders_for_one_place_are_named_before_anything_is_written(bare: Path) -> None:
+    for folder in ("org_m", "org__m"):
+        run = bare / "03_predictions" / "a" / "acme__ui" / folder / "1"
+        older(run / "predictions.jsonl", make_prediction(1, model_name_or_path="org/m", agent="a"))
+    before = content(bare)
+    with pytest.raises(UserError, match="already exists"):
+        stage.migrate(bare)
+    assert content(bare) == before
+
+
 @pytest.mark.rule("bad-input")
 def test_expectations_that_contradict_the_results_are_named(old: Path) -> None:
     """Tests used to be in several lists: if these contradict each other, nobody can say which one is right."""

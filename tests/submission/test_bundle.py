@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 from decimal import Decimal
@@ -95,6 +96,23 @@ def test_the_cost_of_a_bundle_agrees_with_the_tables(bench: Bench, tmp_path: Pat
     rewrite(run.with_name("predictions.jsonl"), answer="")
     made_elsewhere = bundle.pack(made.store, Subject(REPO, "oracle", "oracle"), tmp_path / "elsewhere")
     assert made_elsewhere.cost_usd is None, "a leaderboard would call it free"
+
+
+def test_a_pack_that_is_stopped_leaves_nothing(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a bundle was left, which the same command then refused."""
+
+    def full(source: str, target: str, **_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", target)
+
+    subject = Subject(REPO, "oracle", "oracle")
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "copy2", full)
+        patched.setattr(shutil, "copyfile", full)
+        with pytest.raises((OSError, shutil.Error)):
+            bundle.pack(bench.store, subject, tmp_path / "bundle")
+    assert list(tmp_path.iterdir()) == []
+    bundle.pack(bench.store, subject, tmp_path / "bundle")
+    assert bundle.verify(tmp_path / "bundle") == [] and len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.parametrize(

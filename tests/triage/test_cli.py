@@ -61,6 +61,15 @@ def test_an_unknown_criterion_is_refused(store: Store) -> None:
     assert not store.reviews(factories.REPO).exists()
 
 
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize("rater", ["", "Zo\udceb"], ids=["empty", "not UTF-8"])
+def test_a_rater_without_a_name_is_refused(store: Store, rater: str) -> None:
+    """The error names the option, which was once called `--rater`."""
+    result = call(store, "rate", "acme__ui-1", "accepted", "--by", rater)
+    assert isinstance(result.exception, UserError) and result.exception.field == "--by"
+    assert not store.reviews(factories.REPO).exists()
+
+
 def test_a_reworked_candidate_has_a_statement(store: Store) -> None:
     """The status requires one, and no option gave it."""
     words = ("rate", "acme__ui-1", "reworked", "--by", "ann")

@@ -123,7 +123,13 @@ class Source(Protocol):
 
 
 def open_source(name: str, repo: Repo, options: Options) -> Source:
-    """The named source. Raises UserError for an unknown name, and what the source itself raises."""
+    """The named source. Raises UserError as `require_fitting` does, and what the source itself raises."""
+    require_fitting(name, options)
+    return import_module(SOURCES[name][0]).open_source(repo, options)
+
+
+def require_fitting(name: str, options: Options) -> None:
+    """Raise UserError for an unknown source, and for an option that is not one of the source's."""
     if name not in SOURCES:
         raise unknown("source", name, list(SOURCES))
     if options.issues and name != "git":
@@ -132,4 +138,3 @@ def open_source(name: str, repo: Repo, options: Options) -> Source:
         raise UserError(f"the source {name} takes its clone by --path", field="--clone", hint="leave it out")
     if options.filtered and name != "dataset":
         raise UserError(f"the source {name} is always filtered", field="--filtered", hint="leave it out")
-    return import_module(SOURCES[name][0]).open_source(repo, options)

@@ -16,7 +16,7 @@ from pipeline.core.git import Clone, diff, has_commit, open_clone
 from pipeline.core.names import Repo
 from pipeline.core.patches import is_test_file
 from pipeline.core.records import Issue
-from pipeline.core.store import read_records
+from pipeline.core.store import each_record, unique
 from pipeline.core.trees import UNSAFE_PATH, problem
 
 
@@ -73,12 +73,12 @@ class CloneSource:
 
 
 def read_issues(path: Path | None) -> list[Issue]:
-    """Issue texts from a file of JSON Lines. Raises UserError with file, line and field."""
+    """Issue texts from a file of JSON Lines. Raises UserError with file, line and field, and for two of one number."""
     if path is None:
         return []
     if not path.exists():
         raise UserError("no such file", path=path, hint="--issues takes a JSON Lines file of issues")
-    return read_records(path, Issue)
+    return list(unique(each_record(path, Issue), path, ("number",)))
 
 
 def paged(pulls: Iterator[Merged], size: int = 500) -> Iterator[Page]:

@@ -16,7 +16,8 @@ from typing import Any
 from pipeline.core.briefing import statement
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.records import Instance
-from pipeline.core.store import read_object, write_bytes, write_json
+from pipeline.core.store import is_list_of_texts, read_object, write_bytes, write_json, writing_folder
+from pipeline.core.texts import read_text
 from pipeline.dataset.forms import swe_bench
 from pipeline.sandbox.docker.names import REPO, instance_image
 
@@ -154,10 +155,18 @@ def write_folder(form: str, instances: Iterable[Instance], folder: Path, *, repl
     unknown format, and if the folder has files and these are not to be replaced."""
     if form not in FOLDERS:
         raise unknown("format", form, list(FOLDERS))
+    if folder.exists() and any(folder.iterdir()):
+        if not replace:
+            raise UserError("the folder is not empty", path=folder, hint="name another folder, or add --force")
+        _fill(form, instances, folder)
+        return
+    with writing_folder(folder) as made:
+        _fill(form, instances, made)
+
+
+def _fill(form: str, instances: Iterable[Instance], folder: Path) -> None:
     token_file = folder / TOKEN
-    if folder.exists() and any(folder.iterdir()) and not replace:
-        raise UserError("the folder is not empty", path=folder, hint="name another folder, or add --force")
-    token = token_file.read_text(encoding="utf-8").strip() if token_file.is_file() else secrets.token_urlsafe(32)
+    token = (read_text(token_file).strip() if token_file.is_file() else "") or secrets.token_urlsafe(32)
     earlier, names = _earlier(folder), []
     for name, data in FOLDERS[form](instances, token):
         names.append(name)
@@ -172,9 +181,12 @@ def write_folder(form: str, instances: Iterable[Instance], folder: Path, *, repl
 
 
 def _earlier(folder: Path) -> set[str]:
-    """The files that an earlier export wrote."""
+    """The files that an earlier export wrote. Raises UserError for a list that is none."""
     path = folder / LISTED
-    return set(read_object(path)["files"]) if path.is_file() else set()
+    found = read_object(path, "files")["files"] if path.is_file() else []
+    if not is_list_of_texts(found):
+        raise UserError("not a list of texts", path=path, field="files", hint="name another folder")
+    return set(found)
 
 
 def _remove(folder: Path, name: str) -> None:

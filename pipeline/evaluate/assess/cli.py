@@ -7,10 +7,8 @@ from typing import Any
 
 import click
 
-from pipeline.core.options import Usd, engine_option
+from pipeline.core.options import A_FILE, Usd, engine_option, models_option
 from pipeline.evaluate.options import of_patches
-
-A_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
@@ -29,7 +27,7 @@ A_FILE = click.Path(path_type=Path, dir_okay=False)
     type=Usd(),
     help="The maximum that the judge may ever cost for REPO, in USD.",
 )
-@click.option("--models", type=A_FILE, help="The model list, in LiteLLM's format [default: docker/proxy/models.yaml].")
+@models_option
 @click.option("--settings", type=A_FILE, help="The weights of the score and the judge's parameters [default: ours].")
 def command(
     store: Any,

@@ -19,6 +19,7 @@ from pipeline.core.errors import A11yBenchError, InfrastructureError
 from pipeline.core.records import Instance, Verdict
 from pipeline.core.retry import patiently
 from pipeline.core.store import digest
+from pipeline.core.texts import unzipped
 from pipeline.core.work import Event, Tell
 from pipeline.evaluate.assess.axe.audit import Audit
 from pipeline.evaluate.assess.parts import NOTHING, PartResult
@@ -172,7 +173,7 @@ class Examination:
     def _result(self, inputs: dict[str, str], part: Part) -> Any:
         unit, form = self.runs.unit("evidence", inputs), TypeAdapter(part.kind)
         if unit.is_done(**inputs):
-            return form.validate_json(gzip.decompress((unit.folder / _FILE).read_bytes()))
+            return form.validate_json(unzipped(unit.folder / _FILE))
         result = patiently(lambda: part.run(self._plan(part.progress)), self.say, self.runs.patience)
         self.made.append(Made(inputs, {_FILE: gzip.compress(form.dump_json(result), mtime=0)}))
         return result

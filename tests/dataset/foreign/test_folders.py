@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from factories import make_instance
 from uv import find_uv_bin
 
 from pipeline.core.errors import UserError
+from pipeline.core.records import Instance
 from pipeline.core.vendors import vendor_python
 from pipeline.dataset.foreign.folders import FOLDERS, TOKEN, write_folder
 
@@ -77,6 +79,44 @@ def test_another_folder_is_not_overwritten(tmp_path: Path) -> None:
         written("harbor", tmp_path)
     with pytest.raises(UserError, match="unknown format"):
         write_folder("terminal", [], tmp_path / "x", replace=False)
+
+
+@pytest.mark.rule("export")
+@pytest.mark.parametrize("exists", [False, True])
+def test_an_export_that_is_stopped_leaves_nothing(tmp_path: Path, exists: bool) -> None:
+    """Half a folder was left, which the same command then refused."""
+
+    def stopped() -> Iterator[Instance]:
+        yield make_instance(7)
+        raise KeyboardInterrupt
+
+    folder = tmp_path / "out" / "harbor"
+    if exists:
+        folder.mkdir(parents=True)
+    with pytest.raises(KeyboardInterrupt):
+        write_folder("harbor", stopped(), folder, replace=False)
+    assert not [path for path in tmp_path.rglob("*") if path not in (folder, folder.parent)]
+    assert (written("harbor", folder.parent) / NAME / "task.toml").is_file()
+    assert {path.name for path in folder.parent.iterdir()} == {"harbor"}
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        (".a11y-bench.json", b"{}", "field 'files': it is missing"),
+        (".a11y-bench.json", b'{"files": 7}', "field 'files': not a list of texts"),
+        (TOKEN, b"\xff", "the file is not UTF-8"),
+    ],
+)
+def test_a_broken_file_of_an_earlier_export_is_refused(tmp_path: Path, name: str, data: bytes, says: str) -> None:
+    folder = written("harbor", tmp_path)
+    (folder / name).write_bytes(data)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    with pytest.raises(UserError, match=says) as error:
+        write_folder("harbor", [make_instance(8)], folder, replace=True)
+    assert error.value.path == folder / name
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
 @pytest.mark.invariant(1)
