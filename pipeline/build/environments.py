@@ -7,20 +7,22 @@ An era is all instances with the same layer of dependencies. The same instances 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
 import tomli_w
 
 from pipeline.build import overrides
-from pipeline.build.helpers import importers, safe_files
-from pipeline.build.infer import Tree, infer
-from pipeline.core.git import Clone, committed, has_commit, require_commit, show
+from pipeline.build.helpers import importers
+from pipeline.build.infer import Tree, Unsupported, infer
+from pipeline.core.git import Clone, committed, has_commit, list_files, require_commit, show
 from pipeline.core.names import Repo
 from pipeline.core.patches import created, is_named_test, is_runnable, paths
 from pipeline.core.records import Candidate, Environment, Instance
 from pipeline.core.store import Store
+from pipeline.core.trees import UNSAFE_PATH, UnsafeTree
 from pipeline.ecosystems.protection import is_manifest
 from pipeline.execution import images, scope
 
@@ -56,6 +58,21 @@ def tree_of(clone: Clone, candidate: Candidate) -> Tree:
     return Tree(safe_files(clone, sha), lambda path: show(clone, sha, path), created(candidate.test_patch))
 
 
+@contextmanager
+def supported() -> Iterator[None]:
+    """Raise Unsupported if a path of a tree that is read in this block must not be written to a disk."""
+    try:
+        yield
+    except UnsafeTree as error:
+        raise Unsupported(UNSAFE_PATH, str(error)) from None
+
+
+def safe_files(clone: Clone, sha: str) -> list[str]:
+    """Every path of a commit. Raises Unsupported."""
+    with supported():
+        return list_files(clone, sha)
+
+
 def recipe(clone: Clone, candidate: Candidate, fixed: Fields | None = None) -> images.Recipe:
     """The image of a candidate, with `fixed` fields taken as they are. If the gold patch changes dependencies, all
     three runs use the fix's.
@@ -80,7 +97,8 @@ def selected(clone: Clone, candidate: Candidate, scope_name: str) -> tuple[str, 
     files = scope.files(scope_name, tree, candidate.fix_patch, candidate.test_patch, manifest)
     suites = [path for path in files if is_runnable(path) and not is_named_test(path)]
     sha = candidate.merge_sha if has_commit(clone, candidate.merge_sha) else candidate.base.sha
-    loaded_by = importers(clone, sha, suites) if suites else {}
+    with supported():
+        loaded_by = importers(clone, sha, suites) if suites else {}
     tests = {path: [test for test in loaded_by[path] if is_named_test(test) and is_runnable(test)] for path in suites}
     loaded = {path for path in suites if tests[path]}
     return tuple(sorted({*files, *chain(*tests.values())} - loaded))

@@ -15,11 +15,9 @@ from collections.abc import Collection, Iterator, Mapping
 
 from git import GitCommandError
 
-from pipeline.build.infer.tree import Unsupported
 from pipeline.core.git import Clone, has_commit, list_files
 from pipeline.core.patches import is_test_file, paths, select
 from pipeline.core.records import Candidate
-from pipeline.core.trees import UNSAFE_PATH, UnsafeTree
 from pipeline.ecosystems.protection import is_protected
 from pipeline.execution.scope import named_like
 
@@ -85,18 +83,10 @@ def _subject(path: str) -> str:
     return named_like(_STORY.sub("", path))
 
 
-def safe_files(clone: Clone, sha: str) -> list[str]:
-    """Every path of a commit. Raises Unsupported if one of them must not be written to a disk."""
-    try:
-        return list_files(clone, sha)
-    except UnsafeTree as error:
-        raise Unsupported(UNSAFE_PATH, str(error)) from None
-
-
 def importers(clone: Clone, sha: str, wanted: Collection[str]) -> Mapping[str, set[str]]:
-    """File -> the other files that name it. Raises Unsupported for an unsafe tree."""
+    """File -> the other files that name it. Raises UnsafeTree."""
     found: dict[str, set[str]] = {path: set() for path in wanted}
-    tree = frozenset(safe_files(clone, sha))
+    tree = frozenset(list_files(clone, sha))
     for importer, text, loads in _strings(clone, sha, {_stem(path) for path in wanted}):
         for path in wanted:
             if path != importer and _names(importer, text, path, tree, loads):

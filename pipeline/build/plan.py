@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline.build import faults, gold, hypotheses, proposals
-from pipeline.build.environments import recipe, selected
+from pipeline.build.environments import recipe, selected, supported
 from pipeline.build.helpers import only_tests_import, split
 from pipeline.build.infer import Unsupported
 from pipeline.build.judge import RUNS, Ran, carried, judge, with_files
@@ -152,7 +152,8 @@ def planned(
     files, patches = "", (candidate.fix_patch, candidate.test_patch)
     moved: tuple[str, ...] = ()
     try:
-        moved = only_tests_import(clone, candidate)
+        with supported():
+            moved = only_tests_import(clone, candidate)
         files = digest(selected(clone, candidate, adjusted.scope))
         target = recipe(clone, candidate, proposals.with_evidence(fields, model))
         inferred, parser = target.environment_digest, target.environment.parser
