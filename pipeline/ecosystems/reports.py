@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from itertools import count
@@ -46,7 +46,17 @@ SCREENSHOT = re.compile(
 )
 
 
-#: the name of failures outside any file, such as in a hook of all files
+#: the line at its end with which Vitest counts errors that belong to no test; its JSON report lacks them
+_UNHANDLED = re.compile(
+    rb"^(?:\x1b\[[\d;]*m)*Vitest caught (\d{1,9}) unhandled errors? during the test run\b", re.MULTILINE
+)
+#: such errors of the runner's own processes, on a slow machine
+_TOO_SLOW = re.compile(
+    rb"\[(?:vitest-\w+|birpc)\]:? (?:timeout (?:on )?(?:calling|starting)|failed to start)\b", re.IGNORECASE
+)
+
+
+#: the name of failures outside any file, such as in a hook of all files, and of those whose file the runner hides
 EVERYWHERE = "(all files)"
 
 
@@ -103,6 +113,12 @@ def collect(reported: Iterable[Reported], suites: dict[str, Status], success: bo
         if reason:
             reasons[name] = reason
     return Report(tests, suites, frozenset(by_snapshot), success, frozenset(by_screenshot), reasons)
+
+
+def has_unhandled(log: bytes) -> bool:
+    """Whether the runner's output counts errors that belong to no test, other than those of its own processes."""
+    last = deque(_UNHANDLED.finditer(log), maxlen=1)
+    return any(int(found[1]) > len(_TOO_SLOW.findall(log, found.end())) for found in last)
 
 
 def reason_digest(messages: Iterable[str]) -> str:

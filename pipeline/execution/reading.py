@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pipeline.core.records import Status
 from pipeline.ecosystems import parser as parser_named
-from pipeline.ecosystems.reports import ForgedReport, Report, ReportError
+from pipeline.ecosystems.reports import EVERYWHERE, ForgedReport, Report, ReportError, has_unhandled
 from pipeline.execution.run import TestRun
 
 log = logging.getLogger(__name__)
@@ -30,6 +30,8 @@ def read(parser: str, run: TestRun) -> TestRun:
     except Exception as error:  # whatever a report makes a reader do: a patch must not make its run a fault of ours
         log.warning("a report cannot be read", exc_info=True)
         return replace(run, died=(f"the report cannot be read: {error!r}"[:_LONGEST],))
+    if has_unhandled(run.log):
+        report = _with_error(report, is_ignored=run.code == 0)
     announced = parser_named(parser).announced(run.log.partition(b"\n")[2], run.place)
     failed = {file: status for file, status in report.suites.items() if status is Status.FAILED}
     return replace(
@@ -42,6 +44,13 @@ def read(parser: str, run: TestRun) -> TestRun:
         faults=tuple(_forged(run, report, announced)),
         died=tuple(_died(run, report, announced)),
     )
+
+
+def _with_error(report: Report, *, is_ignored: bool) -> Report:
+    """A report to which an error outside every test is added. The repository's configuration may ignore such errors:
+    then the runner can still succeed. With a failing test, such as a control, nobody can tell; so they always count,
+    and the qualification says whether they happen with gold, too."""
+    return replace(report, suites={**report.suites, EVERYWHERE: Status.FAILED}, success=report.success and is_ignored)
 
 
 def _forged(run: TestRun, report: Report, announced: bool) -> Iterator[str]:
