@@ -8,6 +8,7 @@ apply, or a failure of the machine.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.git import opened_clone
@@ -15,7 +16,7 @@ from pipeline.core.records import Identity, Instance
 from pipeline.core.retry import PATIENT, Patience, patiently
 from pipeline.core.work import Event, Tell
 from pipeline.evaluate import blame, repeats
-from pipeline.evaluate.grade import build_for, due, graded_runs
+from pipeline.evaluate.grade import build_for, due, graded_runs, hangs_on_gold
 from pipeline.execution import counter, images, runs
 from pipeline.execution.applying import PatchFailed
 from pipeline.execution.run import PatchRun, TestRun
@@ -78,9 +79,17 @@ class RunPatch:
             tested = replace(tested, repeats=(*tested.repeats, runs.run_patch(*arguments)))
         if tested.flips is None and repeats.doubtful(*graded_runs(instance, tested)):
             tested = replace(tested, flips=repeats.flips(self._of_gold(plan, tell)))
-        while kind := due(instance, tested):
+        tested = self._countered(tested, arguments, tell)
+        if hangs_on_gold(instance, tested):
+            tested = replace(tested, flips=repeats.flips(self._of_gold(plan, tell)))
+            tested = self._countered(tested, arguments, tell)
+        return tested
+
+    def _countered(self, tested: PatchRun, arguments: tuple[Any, ...], tell: Tell) -> PatchRun:
+        """The result with all counter-runs that are due; `arguments` are those of the patch's run."""
+        counter_runs = self.instance.counter_runs
+        while kind := due(self.instance, tested):
             tell(Event(self.name, f"counter-run: {kind}"))
-            counter_runs = instance.counter_runs
             counter_kind = counter.kind_of(kind)
             is_disguised = counter_kind == "disguised" or counter_runs.hidden
             form = counter.Form(counter_runs.moved, counter_runs.boxes) if is_disguised else None

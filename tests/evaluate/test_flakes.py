@@ -106,3 +106,19 @@ def test_a_patch_under_which_alone_our_commands_fail_has_crashed(flaky: Bench, e
     found = evaluation.evaluate()["menu"]
     assert found.outcome is Outcome.CRASHED and "while other workspaces work" in found.cause
     assert regrade(evaluation.store, Subject(REPO, "magentless", "model-a")) == [found]
+
+
+@pytest.mark.rule("flakes")
+@pytest.mark.rule("test-aware")
+@pytest.mark.parametrize(("gold", "outcome"), [("PPPPFPPPPP", Outcome.RESOLVED), ("P" * 10, Outcome.TAMPERED)])
+def test_gold_is_repeated_before_a_failure_in_disguise_is_called_tampering(
+    flaky: Bench, evaluation: Evaluation, gold: str, outcome: Outcome
+) -> None:
+    """An honest patch whose flaky test passed once and then failed in all disguised runs was called tampered, unless an
+    earlier patch had made gold run."""
+    evaluation.predict(menu=FIX)
+    told(flaky, "P" + "FFF" + gold)
+    found = evaluation.evaluate()["menu"]
+    assert (found.outcome, found.test_aware) == (outcome, (LETTERS,))
+    assert runs_of(evaluation) == 14
+    assert regrade(evaluation.store, Subject(REPO, "magentless", "model-a")) == [found]

@@ -11,7 +11,7 @@ from pipeline.core.records import CounterRuns, Identity, Outcome, Status
 from pipeline.core.store import digest
 from pipeline.ecosystems.reports import EVERYWHERE
 from pipeline.evaluate.final_report import GROUPS, final_report
-from pipeline.evaluate.grade import Graded, build_for, differences, due, of_run, of_tested, sign, without_run
+from pipeline.evaluate.grade import Graded, build_for, differences, due, lacking, of_run, of_tested, sign, without_run
 from pipeline.execution.run import PatchRun, TestRun
 
 NAMED, OPENS = factories.TESTS
@@ -157,6 +157,22 @@ def test_a_file_that_failed_with_gold_too_decides_nothing() -> None:
 
 
 @pytest.mark.rule("hooks")
+def test_a_failure_without_a_file_may_be_that_of_a_file_that_gold_loses() -> None:
+    """Vitest names the file of a group's hook only if no test of the file fails, so at the qualification, and not in an
+    evaluation, where the control fails."""
+    file = "src/Other.test.tsx"
+    run = replace(GOOD, suites={file: Status.PASSED, EVERYWHERE: Status.FAILED})
+    for more in ({"tests": {**factories.TESTS, file: "FFF"}}, {"quarantine": {file: {"fix": {"PASSED": 1}}}}):
+        assert of_run(factories.make_instance(1, **more), run).outcome is Outcome.RESOLVED
+        named = replace(run, suites={**run.suites, file: Status.FAILED})
+        assert of_run(factories.make_instance(1, **more), named).fields["broken"] == {EVERYWHERE: Status.FAILED}
+    loads = factories.make_instance(1, tests={**factories.TESTS, file: "PPP"})
+    assert of_run(loads, run).fields["broken"] == {EVERYWHERE: Status.FAILED}
+    known = factories.make_instance(1, tests={**factories.TESTS, EVERYWHERE: "FFF"})
+    assert of_run(known, run).outcome is Outcome.RESOLVED
+
+
+@pytest.mark.rule("hooks")
 def test_a_bundle_that_breaks_is_of_all_tests() -> None:
     """Karma names no file."""
     instance = factories.make_instance(1, environment=factories.make_environment(parser="karma-json"))
@@ -290,11 +306,28 @@ def test_a_missing_test_in_a_counter_run_is_no_evidence(status: Status | None) -
     assert graded.outcome is Outcome.UNRESOLVED and graded.cause.startswith(f"falsified: {NAMED} is ")
 
 
-def test_a_file_that_can_not_run_has_failed() -> None:
-    run = TestRun(results={}, suites={"src/Menu.test.tsx": Status.FAILED})
-    assert of_tested(TRIED, put(falsified=run)).outcome is Outcome.RESOLVED
-    hook = replace(run, results={NAMED: Status.PASSED})
-    assert of_tested(TRIED, put(falsified=hook)).outcome is Outcome.TAMPERED, "a hook that fails hides nothing"
+@pytest.mark.rule("falsified")
+@pytest.mark.parametrize("kind", ["falsified", "first", "former"])
+def test_a_file_that_can_not_run_proves_nothing_with_false_expectations(kind: str) -> None:
+    """Its tests counted as failed, as they must. A source that throws at random when it is loaded spared a forgery the
+    runs that expose it. The run is made once more, since an honest patch may have been unlucky."""
+    tried = factories.make_instance(counter_runs=TOLD.model_copy(update={**FIRST, "said": {NAMED: "as gold"}}))
+    fails = replace(FAILS, reasons={NAMED: "as gold"})
+    before = dict.fromkeys(("falsified", "first", "former")[: FIRST["kinds"].index(kind)], fails)
+    lost = TestRun(suites={"src/Menu.test.tsx": Status.FAILED})
+    assert due(tried, put(**before, **{kind: lost})) == f"{kind}.2"
+    graded = of_tested(tried, put(**before, **{kind: lost, f"{kind}.2": lost}))
+    assert (graded.outcome, graded.cause) == (Outcome.UNRESOLVED, f"{kind}: {NAMED} is NONE, but must fail")
+    assert due(tried, put(**before, **{kind: lost, f"{kind}.2": lost})) == ""
+    assert of_tested(tried, put(**before, **{kind: lost, f"{kind}.2": fails})).outcome is Outcome.RESOLVED
+    assert of_tested(tried, put(**before, **{kind: lost, f"{kind}.2": GOOD})).outcome is Outcome.TAMPERED
+
+
+def test_a_hook_that_fails_with_false_expectations_hides_nothing() -> None:
+    hook = {"suites": {"src/Menu.test.tsx": Status.FAILED}}
+    assert of_tested(TRIED, put(falsified=replace(GOOD, **hook))).outcome is Outcome.TAMPERED
+    assert of_tested(TRIED, put(falsified=replace(FAILS, **hook))).outcome is Outcome.RESOLVED
+    assert due(TRIED, put(falsified=replace(FAILS, **hook))) == "former"
 
 
 @pytest.mark.rule("falsified")
@@ -427,6 +460,28 @@ def test_other_differences_are_a_mark() -> None:
     counter_runs = TOLD.model_copy(update={"undisguised": (OPENS,)})
     graded = of_tested(factories.make_instance(counter_runs=counter_runs), put(disguised=run))
     assert graded.outcome is Outcome.RESOLVED and "test_aware" not in graded.fields
+
+
+@pytest.mark.rule("test-aware")
+def test_only_a_failure_in_disguise_that_decides_waits_for_golds_repeats() -> None:
+    """Whether a patch was called tampered depended on which patch made gold run. Gold's ten runs are made only if they
+    can change the outcome."""
+    counter_runs = TOLD.model_copy(update={"kinds": ("disguised", "falsified", "former"), "hidden": True})
+    hidden = factories.make_instance(counter_runs=counter_runs)
+    flaky = TestRun(results={NAMED: Status.PASSED, OPENS: Status.FAILED})
+    thrice = {"disguised": flaky, "again": flaky, "third": flaky}
+    for tried, others in ((TRIED, {"falsified": FAILS, "former": FAILS}), (hidden, {})):
+        assert lacking(tried, put(**others, disguised=flaky)) == "disguised.2"
+        tested = put(**others, **thrice)
+        assert (due(tried, tested), lacking(tried, tested)) == ("", "gold's repeats")
+        for flips in ({}, {NAMED: {"PASSED": 9, "FAILED": 1}}):
+            assert of_tested(tried, replace(tested, flips=flips)).outcome is Outcome.TAMPERED
+            assert lacking(tried, replace(tested, flips=flips)) == ""
+        flipping = replace(tested, flips={OPENS: {"PASSED": 9, "FAILED": 1}})
+        assert lacking(tried, flipping) == ("falsified" if tried is hidden else "")
+    assert lacking(TRIED, put(falsified=FAILS, former=FAILS, disguised=GOOD)) == ""
+    assert lacking(TRIED, put(falsified=GOOD, disguised=FAILS, again=FAILS)) == "", "it is tampered anyway"
+    assert lacking(TRIED, PatchRun(FAILS)) == lacking(TRIED, PatchRun(unapplied=("predicted", "no"))) == ""
 
 
 def test_a_counter_run_that_times_out_is_repeated_and_reported() -> None:
