@@ -72,7 +72,8 @@ env.addReporter({
   },
   specDone: ({ id, filename, description, status }) =>
     tests.push({ file: files.get(id) || filename || "", path: groups.concat(description), lost: lost.has(id), status }),
-  jasmineDone: ({ overallStatus }) => {
+  jasmineDone: ({ overallStatus, failedExpectations }) => {
+    if (failedExpectations && failedExpectations.length) hooks.push(""); // of a hook outside every group
     const report = process.env.TEST_REPORT; // a pipe, to which Node before 12 can only append
     fs.appendFileSync(report, JSON.stringify({ defined, overallStatus, tests, hooks }));
     // on a line of its own, since output that is still buffered may end in the middle of a line

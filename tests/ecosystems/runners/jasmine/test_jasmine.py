@@ -15,6 +15,7 @@ import pytest
 from pipeline.build.infer import Tree, infer
 from pipeline.core.records import Status
 from pipeline.ecosystems.installation import installation
+from pipeline.ecosystems.reports import EVERYWHERE
 from pipeline.execution.runs import Plan, run_gold, run_patch
 from pipeline.sandbox.local.sandbox import LocalSandbox
 
@@ -81,6 +82,16 @@ def test_an_honest_run_reports_no_controls(plan: Plan) -> None:
     assert all(
         name in run.report.decode() for name in (run.control.titles[SPEC], '"toContain"', '"toEqual"', '"fails"')
     )
+
+
+@pytest.mark.engine("npm")
+@pytest.mark.trap("hook-failure-passes")
+@pytest.mark.parametrize("controls", [(), (SPEC,)], ids=["alone", "beside a control"])
+def test_a_failing_hook_outside_every_group_is_one_of_all_files(plan: Plan, controls: tuple[str, ...]) -> None:
+    """All tests pass, and Jasmine names neither a group nor a file."""
+    run = run_patch(plan, patch('afterAll(() => { throw new Error("late"); });'), "", "", controls)
+    assert (run.end, run.faults) == ("ran", ()) and run.suites[EVERYWHERE] is Status.FAILED
+    assert {status for name, status in run.results.items() if " > " in name} == {Status.PASSED}
 
 
 @pytest.mark.engine("npm")
