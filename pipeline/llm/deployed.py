@@ -30,8 +30,8 @@ WRITING_LIMIT = 120
 TRY = re.compile(r"-attempt-\d+$")
 #: USD by which two sums of LiteLLM's binary floats may differ
 ROUNDING = Decimal("1e-9")
-#: the status of a request that took too long, and may have cost something each time that it was sent
-TIMED_OUT = "408"
+#: statuses of a request that took too long, and may have cost something each time that it was sent
+TIMED_OUT = ("408", "504")
 
 
 class DeployedGateway(Gateway):
@@ -159,7 +159,7 @@ class DeployedGateway(Gateway):
         self.ledger.record(
             Sent(row["litellm_call_id"], row["startTime"], row["api_key"], model.name, model.row_kind),
             booking,
-            self._worst(model) * booking.sends if booking.status in (UNCOUNTED, TIMED_OUT) else None,
+            self._worst(model) * booking.sends if booking.status in (UNCOUNTED, *TIMED_OUT) else None,
         )
 
     def _worst(self, model: Model) -> Decimal:

@@ -2,7 +2,7 @@
 
 ASGI middleware around the embedded proxy: some of LiteLLM's own fields and headers (time-outs, tries, tags,
 bookkeeping) take effect before any of its hooks is called. policy.py says which fields stay; requests that it refuses
-are answered here and cost nothing. Also runs inside the proxy's environment.
+are answered here and cost nothing, as are requests that are too large. Also runs inside the proxy's environment.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import json
 from typing import Any
 
 from pipeline.llm.money import TOLD
-from pipeline.llm.policy import CAUSE, SAMPLE, Refused, allowed
-from pipeline.llm.turns import App, Message, Receive, Send, read_body, replay
+from pipeline.llm.policy import CAUSE, SAMPLE, TOO_LARGE, Refused, allowed
+from pipeline.llm.turns import App, Message, Receive, Send, TooLarge, read_body, replay
 
 #: the headers of a request that LiteLLM may see
 HEADERS = (
@@ -21,6 +21,8 @@ HEADERS = (
 )
 #: the routes that take a body -> its kind
 KINDS = {"/chat/completions": "chat", "/embeddings": "embedding"}
+#: the most bytes of a request's body, as at OpenAI
+MOST_BYTES = 50_000_000
 
 
 class Fence:
@@ -39,7 +41,10 @@ class Fence:
             return await self._app(scope, receive, send)
         dropped: list[str] = []
         try:
-            body = json.dumps(allowed(kind, _parsed(await read_body(receive)), dropped), allow_nan=False).encode()
+            received = _parsed(await read_body(receive, MOST_BYTES))
+            body = json.dumps(allowed(kind, received, dropped), allow_nan=False).encode()
+        except TooLarge as error:
+            return await _refuse(send, str(error), TOO_LARGE, "context")
         except Refused as error:
             return await _refuse(send, str(error))
         if dropped:
@@ -57,10 +62,10 @@ def _parsed(body: bytes) -> Any:
         raise Refused("a request is a JSON object") from None
 
 
-async def _refuse(send: Send, message: str) -> None:
-    answer = {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": "400"}}
+async def _refuse(send: Send, message: str, status: int = 400, cause: str = "configuration") -> None:
+    answer = {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": str(status)}}
     body = json.dumps(answer).encode()
-    size, reason = str(len(body)).encode(), [(b"x-should-retry", b"false"), (CAUSE.encode(), b"configuration")]
+    size, reason = str(len(body)).encode(), [(b"x-should-retry", b"false"), (CAUSE.encode(), cause.encode())]
     headers = [(b"content-type", b"application/json"), (b"content-length", size), *reason]
-    await send({"type": "http.response.start", "status": 400, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -13,8 +13,8 @@ import hashlib
 import json
 import os
 import time
-from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import cache, partial
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
+import httpx
 from fastapi import HTTPException, Request
 from litellm import BudgetExceededError
 from litellm.proxy._types import UserAPIKeyAuth
@@ -41,8 +42,18 @@ from pipeline.llm.ledger import (
     key_hash,
 )
 from pipeline.llm.money import LEFT, Busy, patience, reserve
-from pipeline.llm.policy import CAUSE, OF_THE_REQUEST, PROVIDER, SAMPLE, Policy, cause_of_error, request_of
-from pipeline.llm.prices import Price, Usage, usage_of
+from pipeline.llm.policy import (
+    CAUSE,
+    OF_THE_REQUEST,
+    PROVIDER,
+    SAMPLE,
+    TOO_LARGE,
+    Excessive,
+    Policy,
+    cause_of_error,
+    request_of,
+)
+from pipeline.llm.prices import EXACT, Price, Usage, is_too_long, usage_of
 
 #: the usage of a request that was answered from the cache, or not at all
 NOTHING = Usage()
@@ -56,14 +67,34 @@ AGAIN, PAUSE = 429, 5
 DAY = 86_400
 #: the fields of an answer's message on which its tokens are spent
 _CONTENT = ("content", "tool_calls", "reasoning_content")
-#: how often each request under way was sent, by its id in the ledger
-SENDS: Counter[str] = Counter()
+#: the status of a request that LiteLLM cannot translate for the provider, and was therefore not sent
+UNSENDABLE = 400
+#: statuses of a try that took too long: the model may have answered, but nobody waited for it
+LATE = (408, 504, 524)
+#: errors of a connection that was never made
+UNCONNECTED = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError, httpx.UnsupportedProtocol)
 #: requests whose clients went away before the end of their answers
 CUT: set[str] = set()
 #: streams whose tokens the provider did not count, by their id in the ledger
 GUESSED: set[str] = set()
 #: a lock for each request for embeddings that is under way, by the name of its answer in the cache
 EMBEDDING: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+
+@dataclass
+class Tries:
+    """The tries at a request under way: how often it was sent, how many of these sends `failed`, and how many of the
+    failed ones may have a cost (`costly`). `is_unsendable`: LiteLLM failed before it sent the request, and not because
+    of the machine."""
+
+    sends: int = 0
+    failed: int = 0
+    costly: int = 0
+    is_unsendable: bool = False
+
+
+#: the tries at each request under way, by its id in the ledger
+TRIES: dict[str, Tries] = {}
 
 
 class Listed(NamedTuple):
@@ -88,6 +119,10 @@ class Listed(NamedTuple):
         """The most that a request may cost as it is sent, in USD."""
         sent = {name: value for name, value in (self.defaults | request).items() if name not in self.dropped}
         return self.price.worst(sent, self.context, self.most)
+
+    def longest_cost(self) -> Decimal:
+        """The most that one prompt and its answer may cost, or a long request for embeddings, in USD."""
+        return self.price.worst_of_any(*((0, 0) if self.kind == "embedding" else (self.context, self.most)))
 
 
 class LimitReached(BudgetExceededError):
@@ -156,19 +191,37 @@ class Bookkeeper(Policy):
         allowed = await super().async_pre_call_hook(user_api_key_dict, cache, data, call_type)
         request, answer = request_of(allowed), user_api_key_dict.metadata.get(ANSWER, "")
         kind = models()[model].kind
+        if is_too_long(request, models()[model].context):
+            raise HTTPException(TOO_LARGE, f"the input is too long for the context of '{model}'")
         allowed["cache"] = _cache_of(request | {"shape": models()[model].shape}, kind, answer, _sample(data))
         if kind == "embedding":
             await _first_of_its_kind(allowed["cache"]["namespace"])
         row = ledger().open(user_api_key_dict.api_key, model, kind)
-        when_cut(partial(_cut_off, row))
+        worst = models()[model].worst(request)
+        when_cut(partial(_cut_off, row, worst))
         opening = {"id": row, "model": model, "began": time.monotonic(), "key": user_api_key_dict.api_key}
-        opening |= {"worst": format(models()[model].worst(request), "f"), "patience": patience(_headers(data))}
+        opening |= {"worst": format(worst, "f"), "patience": patience(_headers(data))}
         return {**allowed, "metadata": {**allowed["metadata"], ROW: opening}}
 
     def log_pre_api_call(self, model: str, messages: Any, kwargs: dict[str, Any]) -> None:
         """Count a try at a request."""
         if opening := _opening(kwargs):
-            SENDS[opening["id"]] += 1
+            TRIES.setdefault(opening["id"], Tries()).sends += 1
+
+    async def async_post_call_failure_deployment_hook(
+        self, request_data: Mapping[str, Any], exception: Exception, call_type: Any, fallback_depth: int | None = None
+    ) -> None:
+        """Note that a try failed, whether it was sent, and whether it may have a cost."""
+        opening = (request_data.get("metadata") or {}).get(ROW)
+        if opening is None:
+            return
+        tries = TRIES.setdefault(opening["id"], Tries())
+        if tries.sends == tries.failed:
+            is_faulty = any(isinstance(error, OSError | httpx.HTTPError) for error in _chain(exception))
+            tries.is_unsendable = not tries.sends and not is_faulty
+        else:
+            tries.failed = tries.sends
+            tries.costly += _may_have_cost(exception)
 
     async def async_post_call_streaming_iterator_hook(
         self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
@@ -195,7 +248,10 @@ class Bookkeeper(Policy):
             usage = NOTHING if is_guessed else usage_of(reported)
             _note(opening, response_obj)
             is_counted = usage.tokens_in and (usage.tokens_out or not _has_content(response_obj))
-            _book(opening, OK if is_counted else UNCOUNTED, usage if is_counted else NOTHING)
+            if is_counted:
+                _book(opening, OK, usage)
+            else:
+                _book(opening, UNCOUNTED, costly=1)
 
     async def async_post_call_failure_hook(
         self,
@@ -205,16 +261,20 @@ class Bookkeeper(Policy):
         traceback_str: str | None = None,
     ) -> HTTPException | None:
         """Book a request whose last try failed. If the prompt's length or content is to blame, this cause is booked in
-        place of the status. A request that waited for money and did not get it is to be sent again."""
-        status = getattr(original_exception, "status_code", None) or type(original_exception).__name__
-        cause = cause_of_error(original_exception)
+        place of the status; if LiteLLM could not even send it, the provider is not to blame. A request that waited for
+        money and did not get it is to be sent again."""
         opening, is_stream = (request_data.get("metadata") or {}).get(ROW), bool(request_data.get("stream"))
+        tries = _tries(opening)
+        answer = _unsendable(original_exception) if tries.is_unsendable else None
+        blamed = answer or original_exception
+        status = str(getattr(blamed, "status_code", None) or type(blamed).__name__)
+        cause = cause_of_error(blamed)
         if not (is_stream and opening and opening["id"] in CUT):
-            is_paid = opening is not None and _may_have_cost(str(status), is_stream, opening["id"])
-            _book(opening, cause if cause in OF_THE_REQUEST else str(status), is_paid=is_paid)
-        await super().async_post_call_failure_hook(request_data, user_api_key_dict, original_exception, traceback_str)
+            has_broken_off = is_stream and tries.sends > tries.failed and status.startswith("5")
+            _book(opening, cause if cause in OF_THE_REQUEST else status, costly=int(has_broken_off))
+        await super().async_post_call_failure_hook(request_data, user_api_key_dict, blamed, traceback_str)
         if not isinstance(original_exception, Busy):
-            return None
+            return answer
         headers = {"retry-after": str(PAUSE), "x-should-retry": "true", CAUSE: PROVIDER}
         return HTTPException(AGAIN, str(original_exception), headers)
 
@@ -254,6 +314,8 @@ async def before_sending(arguments: Mapping[str, Any]) -> None:
     try:
         await while_connected(reserve(ledger(), row, worst, opening["patience"]))
     except Unaffordable as error:
+        if _asks_too_much(error, opening):
+            raise Excessive(TOO_LARGE, str(error)) from None
         ledger().refuse(opening["key"], error.cause)
         raise LimitReached(float(error.limit.booked), float(error.limit.most), str(error)) from None
     except (Gone, LookupError):
@@ -262,19 +324,58 @@ async def before_sending(arguments: Mapping[str, Any]) -> None:
     opening |= {"reserved": True, "began": time.monotonic()}
 
 
-def _cut_off(row: str) -> None:
+def _asks_too_much(error: Unaffordable, opening: Mapping[str, Any]) -> bool:
+    """Whether a request alone is to blame that it does not fit the budget, so that the experiment goes on: it would not
+    fit if nothing was spent, and the budget is not too small, since it covers a request of the longest prompt and
+    answer, or has paid for chats of another answer."""
+    if error.limit.cause != BUDGET_EXCEEDED or not error.exceeds_all:
+        return False
+    if error.limit.most >= models()[opening["model"]].longest_cost():
+        return True
+    key = ledger().key(opening["key"])
+    return key is not None and ledger().has_paid(key.experiment, error.limit.most, key.answer)
+
+
+def _cut_off(row: str, worst: Decimal) -> None:
     """Book a request whose client went away, with its highest possible cost until its answer tells the real one. A
     request that was not sent is withdrawn."""
     if row not in CUT:
         CUT.add(row)
         ledger().withdraw(row)
-        ledger().book(row, Booking(CUT_OFF, sends=SENDS[row]), is_paid=True)
+        tries = TRIES.get(row, Tries())
+        unknown = EXACT.multiply(worst, Decimal(tries.costly + 1))
+        ledger().book(row, Booking(CUT_OFF, sends=tries.sends), unknown_usd=unknown)
 
 
-def _may_have_cost(status: str, is_stream: bool, row: str) -> bool:
-    """Whether a request without an answer may cost something: it took too long, or it was a stream that broke off,
-    which is not tried again."""
-    return status == "408" or is_stream and SENDS[row] == 1 and status.startswith("5")
+def _tries(opening: Mapping[str, Any] | None) -> Tries:
+    return (opening and TRIES.get(opening["id"])) or Tries()
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An error, and the errors that led to it."""
+    seen: list[BaseException] = []
+    while error is not None and error not in seen:
+        yield error
+        seen.append(error)
+        error = error.__cause__ or error.__context__
+
+
+def _may_have_cost(error: Exception) -> bool:
+    """Whether a try without an answer may have a cost: it took too long, or its connection was lost once it was
+    made."""
+    if any(isinstance(cause, UNCONNECTED) for cause in _chain(error)):
+        return False
+    is_lost = any(isinstance(cause, httpx.TransportError) for cause in _chain(error))
+    return is_lost or getattr(error, "status_code", None) in LATE
+
+
+def _unsendable(error: Exception) -> HTTPException | None:
+    """The answer to a request that LiteLLM could not send, unless its error blames the request already."""
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int) and status < 500:
+        return None
+    reason = next(iter(str(error).splitlines()), "")
+    return HTTPException(UNSENDABLE, f"this request cannot be sent to the model's provider: {reason}")
 
 
 def _headers(data: dict[str, Any]) -> dict[str, str]:
@@ -305,15 +406,18 @@ def _note(opening: dict[str, Any] | None, answer: Any) -> None:
         ledger().serve(opening["key"], *(str(value or "") for value in names))
 
 
-def _book(opening: dict[str, Any] | None, status: str, usage: Usage = NOTHING, *, is_paid: bool = False) -> None:
-    """Book a finished request. One that was refused before it was opened has no row."""
+def _book(opening: dict[str, Any] | None, status: str, usage: Usage = NOTHING, *, costly: int = 0) -> None:
+    """Book a finished request. One that was refused before it was opened has no row. Besides those that failed, so many
+    of its sends are `costly`: their cost is unknown."""
     if opening is None:
         return
     latency = round((time.monotonic() - opening["began"]) * 1000)
     cost = models()[opening["model"]].price.cost(usage)
-    sends = SENDS.pop(opening["id"], 0)
+    tries = TRIES.pop(opening["id"], Tries())
     GUESSED.discard(opening["id"])
-    ledger().book(opening["id"], Booking(status, usage, cost, latency, sends), is_paid=is_paid)
+    costly += tries.costly
+    unknown = EXACT.multiply(Decimal(opening["worst"]), Decimal(costly)) if costly else None
+    ledger().book(opening["id"], Booking(status, usage, cost, latency, tries.sends), unknown_usd=unknown)
 
 
 bookkeeper = Bookkeeper()

@@ -79,7 +79,7 @@ class Sent(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A row, with the fields of its key. If its cost is `unknown`, `cost_usd` contains none of it."""
+    """A row, with the fields of its key. If its cost is `unknown`, `cost_usd` contains only the part that is known."""
 
     id: str
     time: str
@@ -128,6 +128,8 @@ class Unaffordable(Exception):
 
     def __init__(self, limit: Limit, left: Decimal, worst: Decimal) -> None:
         self.limit = limit
+        #: whether it would not even fit if nothing was spent
+        self.exceeds_all = worst > limit.most
         self.cause = CAP_LOST if limit.lost and total((left, limit.lost)) >= worst else limit.cause
         name = "budget" if limit.cause == BUDGET_EXCEEDED else "cap"
         super().__init__(
@@ -293,16 +295,17 @@ class Ledger:
             query = "DELETE FROM requests WHERE id = ? AND status = ? AND id NOT IN (SELECT id FROM worst)"
             db.execute(query, (request, OPEN))
 
-    def book(self, request: str, booking: Booking, *, is_paid: bool = False) -> None:
-        """Complete an open, lost or cut request; a booked one stays unchanged. A request without an answer that may
-        have been paid for (`is_paid`) keeps its highest possible cost, once for each time that it was sent."""
+    def book(self, request: str, booking: Booking, *, unknown_usd: Decimal | None = None) -> None:
+        """Complete an open, lost or cut request; a booked one stays unchanged. `unknown_usd` is the most that it may
+        have cost besides, such as for tries that got no answer. An answer without usage keeps what was reserved if
+        nothing else is said."""
         with self._transaction() as db:
             query = f"UPDATE requests SET {_SET} WHERE id = ? AND status IN ({_marks(len(_UNBOOKED))})"
             if not db.execute(query, (*_values(booking), request, *_UNBOOKED)).rowcount:
                 return
             _add(db, request, booking.cost_usd)
-            if is_paid:
-                _multiply(db, request, max(1, booking.sends))
+            if unknown_usd is not None:
+                db.execute("UPDATE worst SET cost_usd = ? WHERE id = ?", (format(unknown_usd, "f"), request))
             elif booking.status != UNCOUNTED:
                 db.execute("DELETE FROM worst WHERE id = ?", (request,))
 
@@ -345,18 +348,24 @@ class Ledger:
 
     def has_answers(self, experiment: str) -> bool:
         """Whether a model answered any request of an experiment, in whole or in part, other than for embeddings."""
-        return self._is_any("experiment = ? AND kind = 'llm'", experiment, (OK, CACHED, UNCOUNTED, CUT_OFF))
+        return self._is_any("experiment = ? AND kind = 'llm'", (experiment,), (OK, CACHED, UNCOUNTED, CUT_OFF))
+
+    def has_paid(self, experiment: str, budget_usd: Decimal, answer: str) -> bool:
+        """Whether this budget paid for any request of the experiment's answers other than this one. Embeddings and
+        replays do not count."""
+        condition = "experiment = ? AND budget_usd = ? AND answer NOT IN ('', ?) AND kind = 'llm'"
+        return self._is_any(condition, (experiment, format(budget_usd, "f"), answer), (OK, UNCOUNTED, CUT_OFF))
 
     def is_begun(self, answer: str) -> bool:
         """Whether any request of an answer was answered as a whole."""
-        return self._is_any("answer = ?", answer, (OK, CACHED, UNCOUNTED))
+        return self._is_any("answer = ?", (answer,), (OK, CACHED, UNCOUNTED))
 
-    def _is_any(self, condition: str, value: str, statuses: tuple[str, ...]) -> bool:
+    def _is_any(self, condition: str, values: tuple[str, ...], statuses: tuple[str, ...]) -> bool:
         """Whether any request that meets the condition has one of these statuses."""
         query = f"""SELECT EXISTS (SELECT 1 FROM requests JOIN keys USING (key_hash)
                     WHERE {condition} AND status IN ({_marks(len(statuses))}))"""
         with self._transaction() as db:
-            return bool(db.execute(query, (value, *statuses)).fetchone()[0])
+            return bool(db.execute(query, (*values, *statuses)).fetchone()[0])
 
     def lose(self, experiment: str, living: Sequence[str] = ()) -> None:
         """Mark an experiment's open requests as lost, except those of gateways that are `living`: their cost is
@@ -478,16 +487,16 @@ class Ledger:
         return total((*booked, *_worst(self._db, "answer", answer)))
 
     def _limits(self, hashed: str) -> Iterator[Limit]:
-        """The limits of a key: the budget of its experiment, which all keys of the experiment share, and the cap of its
-        answer."""
+        """The limits of a key: the cap of its answer, and the budget of its experiment, which all keys of the
+        experiment share. The cap comes first: an agent that exceeds both must not end its experiment."""
         key = self._key(hashed)
-        if key and key.budget_usd is not None:
-            under_way = total(_worst(self._db, "experiment", key.experiment, under_way=True))
-            yield Limit(BUDGET_EXCEEDED, key.alias, key.budget_usd, self._committed(key.experiment), under_way)
         if key and key.cap_usd is not None:
             under_way = total(_worst(self._db, "answer", key.answer, under_way=True))
             lost = total(_worst_of_lost(self._db, key.answer))
             yield Limit(CAP_REACHED, key.alias, key.cap_usd, self._spent_on(key.answer), under_way, lost)
+        if key and key.budget_usd is not None:
+            under_way = total(_worst(self._db, "experiment", key.experiment, under_way=True))
+            yield Limit(BUDGET_EXCEEDED, key.alias, key.budget_usd, self._committed(key.experiment), under_way)
 
     def per_holder(self, experiment: str) -> dict[str, Decimal]:
         """USD by instance id, and under `shared`."""
@@ -521,13 +530,6 @@ def _worst_of_lost(db: sqlite3.Connection, answer: str) -> list[Decimal]:
     query = """SELECT worst.cost_usd FROM worst JOIN requests USING (id) JOIN keys USING (key_hash)
                WHERE answer = ? AND status = ?"""
     return [amount(cost) for (cost,) in db.execute(query, (answer, LOST))]
-
-
-def _multiply(db: sqlite3.Connection, request: str, count: int) -> None:
-    """Multiply the highest possible cost of a request."""
-    for (cost,) in db.execute("SELECT cost_usd FROM worst WHERE id = ?", (request,)).fetchall():
-        multiple = format(total([amount(cost)] * count), "f")
-        db.execute("UPDATE worst SET cost_usd = ? WHERE id = ?", (multiple, request))
 
 
 def _add(db: sqlite3.Connection, request: str, cost: Decimal) -> None:

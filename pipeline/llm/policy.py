@@ -55,6 +55,10 @@ def _optional_text(value: Any) -> bool:
     return value is None or isinstance(value, str)
 
 
+def _role(value: Any) -> bool:
+    return value in ("system", "developer", "user", "assistant", "tool")
+
+
 def _texts(value: Any) -> bool:
     return value is None or _text(value) or (isinstance(value, list) and all(map(_text, value)))
 
@@ -66,7 +70,13 @@ def _content(value: Any) -> bool:
 
 def _inputs(value: Any) -> bool:
     """A text, several texts, or their tokens."""
-    return _text(value) or (isinstance(value, list) and bool(value))
+    if not isinstance(value, list):
+        return _text(value)
+    return bool(value) and any(all(map(check, value)) for check in (_text, _count, _tokens))
+
+
+def _tokens(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_count, value))
 
 
 def _brief_cache(value: Any) -> bool:
@@ -77,7 +87,24 @@ def _brief_cache(value: Any) -> bool:
 def _picture(value: Any) -> bool:
     """A picture in the request itself. An address is not allowed: the proxy would fetch it, and can reach more than an
     agent may."""
-    return _object(value) and _text(value.get("url")) and value["url"].startswith("data:image/")
+    return _object(value) and _text(value.get("url")) and bool(PICTURE.match(value["url"]))
+
+
+def _call(value: Any) -> bool:
+    """The function that a model called."""
+    return _object(value) and _text(value.get("name")) and _optional_text(value.get("arguments"))
+
+
+def _thoughts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_object, value))
+
+
+def _format(value: Any) -> bool:
+    """The form of an answer, with a schema if its type needs one."""
+    if not _object(value) or value.get("type") not in ("text", "json_object", "json_schema"):
+        return False
+    described = value.get("json_schema")
+    return value["type"] != "json_schema" or (_object(described) and _object(described.get("schema")))
 
 
 def _function(value: Any) -> bool:
@@ -85,6 +112,8 @@ def _function(value: Any) -> bool:
     return value == "function"
 
 
+#: the beginning of a picture's data URL
+PICTURE = re.compile(r"data:image/[^;,]+(;[^;,]+)*;base64,")
 #: fields by what contains them; a dotted name stands for an object, or for each object of a list
 FIELDS: dict[str, dict[str, Check]] = {
     "chat": {
@@ -93,14 +122,14 @@ FIELDS: dict[str, dict[str, Check]] = {
         **dict.fromkeys((*LENGTHS, "top_logprobs"), _count),
         **dict.fromkeys(("stream", "logprobs", "parallel_tool_calls"), _flag),
         **dict.fromkeys(("reasoning_effort", "verbosity"), _text),
-        **dict.fromkeys(("response_format", "logit_bias"), _object),
+        "response_format": _format, "logit_bias": _object,
         "model": _text, "messages": _anything, "tools": _anything, "tool_choice": _anything, "stop": _texts,
         "seed": _number, "n": _choices,
     },
     "chat.messages": {
         **dict.fromkeys(("name", "tool_call_id"), _text),
         **dict.fromkeys(("reasoning_content", "refusal"), _optional_text),
-        "role": _text, "content": _content, "tool_calls": _anything, "thinking_blocks": _anything,
+        "role": _role, "content": _content, "tool_calls": _anything, "thinking_blocks": _thoughts,
         "cache_control": _brief_cache,
     },
     "chat.messages.content": {
@@ -108,10 +137,10 @@ FIELDS: dict[str, dict[str, Check]] = {
         "text": _text, "image_url": _picture, "cache_control": _brief_cache,
     },
     "chat.messages.content.image_url": {"url": _text, "detail": _text},
-    "chat.messages.tool_calls": {"id": _text, "type": _function, "function": _object, "index": _count},
+    "chat.messages.tool_calls": {"id": _text, "type": _function, "function": _call, "index": _count},
     "chat.tools": {"type": _function, "function": _object, "cache_control": _brief_cache},
     "chat.tools.function": {
-        "name": _text, "description": _optional_text, "parameters": _anything, "strict": _anything,
+        "name": _text, "description": _optional_text, "parameters": _object, "strict": _anything,
     },
     "embedding": {"model": _text, "input": _inputs, "encoding_format": _text, "dimensions": _count},
 }  # fmt: skip
@@ -119,8 +148,25 @@ FIELDS: dict[str, dict[str, Check]] = {
 DEEPEST = 100
 #: halves of a character that stand alone
 LONE = re.compile(r"[\ud800-\udfff]")
-#: required fields, and fields that are a list of objects
-NEEDED = {"chat": ("model", "messages"), "embedding": ("model", "input"), "chat.messages": ("role",)}
+#: required fields, and those that a value of another field requires: LiteLLM fails without them before it sends the
+#: request, and reports an error of the provider
+NEEDED = {
+    "chat": ("model", "messages"),
+    "embedding": ("model", "input"),
+    "chat.messages": ("role",),
+    "chat.messages.content": ("type",),
+    "chat.messages.tool_calls": ("id", "function"),
+    "chat.tools": ("type", "function"),
+    "chat.tools.function": ("name",),
+}
+NEEDED_BY: dict[str, tuple[str, dict[str, tuple[str, ...]]]] = {
+    "chat.messages": (
+        "role",
+        {**dict.fromkeys(("system", "developer", "user"), ("content",)), "tool": ("content", "tool_call_id")},
+    ),
+    "chat.messages.content": ("type", {"text": ("text",), "image_url": ("image_url",)}),
+}
+#: fields that are a list of objects
 LISTS = ("chat.messages", "chat.tools", "chat.messages.tool_calls")
 #: fields that may be null, and fields that are dropped silently, since many clients send them
 NULLED = ("content",)
@@ -136,7 +182,9 @@ OF_THE_PROXY = (
 CAUSE, SAMPLE = "x-a11y-bench-cause", "x-a11y-bench-sample"
 #: how providers name a parameter that they do not know
 UNKNOWN = r".*(unknown|unrecogni[sz]ed|unsupported|unexpected|extra|invalid)\b.{0,30}\b(field|parameter|argument|input)"
-#: cause, LiteLLM's names of errors, pattern of the error's text, statuses: the first row that fits decides
+#: the status of a request that is too large to be sent
+TOO_LARGE = 413
+#: cause, names of errors (LiteLLM's and ours), pattern of the error's text, statuses: the first row that fits decides
 CAUSES = (
     (
         "context",
@@ -154,7 +202,7 @@ CAUSES = (
     ),
     (
         "configuration",
-        ("AuthenticationError", "PermissionDeniedError", "NotFoundError", "UnsupportedParamsError"),
+        ("AuthenticationError", "PermissionDeniedError", "NotFoundError", "UnsupportedParamsError", "Excessive"),
         "insufficient_quota|insufficient balance",
         (400, 401, 402, 403, 404, 405, 415, 422),
     ),
@@ -177,6 +225,10 @@ def cause_of(name: str, status: int | None, text: str) -> str:
         if name in names or (is_told and re.search(pattern, beginning, re.DOTALL)):
             return cause
     return next((cause for cause, _, _, statuses in CAUSES if status in statuses), PROVIDER)
+
+
+class Excessive(HTTPException):
+    """A request that asks for more than its budget could ever pay: others are not affected."""
 
 
 class Refused(ValueError):
@@ -227,8 +279,8 @@ def _limited(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fields(holder: str, fields: Mapping[str, Any], dropped: list[str]) -> Iterator[tuple[str, Any]]:
-    for name in NEEDED.get(holder, ()):
-        if name not in fields:
+    for name in _needed(holder, fields):
+        if fields.get(name) is None:
             raise Refused(f"'{name}' is missing in {holder}")
     for name, value in fields.items():
         check = FIELDS[holder].get(name)
@@ -238,6 +290,13 @@ def _fields(holder: str, fields: Mapping[str, Any], dropped: list[str]) -> Itera
             raise Refused(f"'{name}' in {holder} has a value that requests may not have: {json.dumps(value)[:100]}")
         else:
             yield name, _nested(f"{holder}.{name}", value, dropped)
+
+
+def _needed(holder: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """The required fields of an object."""
+    telling, by_value = NEEDED_BY.get(holder, ("", {}))
+    value = fields.get(telling)
+    return NEEDED.get(holder, ()) + (by_value.get(value, ()) if isinstance(value, str) else ())
 
 
 def _nested(holder: str, value: Any, dropped: list[str]) -> Any:

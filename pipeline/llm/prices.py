@@ -19,6 +19,8 @@ EXACT = Context(prec=100)
 COUNTABLE = 10**12
 #: the most tokens of a picture (gpt-4o-mini takes up to 48,000), and of a prompt and of an answer of any model
 PICTURE, ANY_PROMPT, ANY = 50_000, 2_097_152, 262_144
+#: the most bytes of a token, far above those of any tokenizer (128 in most)
+TOKEN_BYTES = 1024
 
 
 class Usage(NamedTuple):
@@ -78,16 +80,18 @@ class Price(NamedTuple):
         return cls(**amounts, tiers=tuple((above, cls.read(price)) for above, price in fields["tiers"]))
 
     def worst(self, request: Mapping[str, Any], context: int, limit: int) -> Decimal:
-        """The highest possible cost of a request, in USD. A token of text has at least one byte. A chat's prompt has no
-        more tokens than the model's `context`, and an answer no more than the model's `limit` or the request's own; if
-        these are 0, the maxima of all models apply. There may be several answers (`n`)."""
+        """The highest possible cost of a request, in USD. A token of text has at least one byte. A chat's prompt, and
+        each input of a request for embeddings, has no more tokens than the model's `context`, and an answer no more
+        than the model's `limit` or the request's own; if these are 0, the maxima of all models apply. There may be
+        several answers (`n`)."""
+        if "input" in request:
+            sizes = [len(json.dumps(one)) for one in _inputs(request)]
+            return self._most(sum(min(size, context or size) for size in sizes), 0)
         shown = pictures(request)
         text = len(json.dumps(request, default=str).encode()) - sum(map(length, shown))
-        tokens_in, tokens_out = text + PICTURE * len(shown), 0
-        if "input" not in request:
-            asked = [request[name] for name in LENGTHS if request.get(name)]
-            tokens_in = min(tokens_in, context or ANY_PROMPT)
-            tokens_out = min(max(asked, default=limit or ANY), limit or ANY) * (request.get("n") or 1)
+        asked = [request[name] for name in LENGTHS if request.get(name)]
+        tokens_in = min(text + PICTURE * len(shown), context or ANY_PROMPT)
+        tokens_out = min(max(asked, default=limit or ANY), limit or ANY) * (request.get("n") or 1)
         return self._most(tokens_in, tokens_out)
 
     def worst_of_any(self, context: int, limit: int) -> Decimal:
@@ -100,6 +104,28 @@ class Price(NamedTuple):
         costly = max(amount for price in prices for amount in (price.input, price.cached, price.stored))
         costly_out = max(amount for price in prices for amount in (price.output, price.reasoning or Decimal(0)))
         return total((EXACT.multiply(tokens_in, costly), EXACT.multiply(tokens_out, costly_out)))
+
+
+def is_too_long(request: Mapping[str, Any], context: int) -> bool:
+    """Whether a request cannot fit a model's `context`, in tokens (0: unknown), whatever its tokenizer."""
+    if not context:
+        return False
+    if "input" in request:
+        return any(_fewest_tokens(one) > context for one in _inputs(request))
+    shown = pictures(request)
+    text = json.dumps(request, default=str, ensure_ascii=False)
+    return (length(text) - sum(map(length, shown))) // TOKEN_BYTES > context
+
+
+def _inputs(request: Mapping[str, Any]) -> list[Any]:
+    """The inputs of a request for embeddings, each a text or its tokens."""
+    given = request["input"]
+    is_one = isinstance(given, str) or isinstance(given[0], int)
+    return [given] if is_one else given
+
+
+def _fewest_tokens(given: str | list[int]) -> int:
+    return length(given) // TOKEN_BYTES if isinstance(given, str) else len(given)
 
 
 def total(amounts: Iterable[Decimal]) -> Decimal:

@@ -36,9 +36,9 @@ Reply = Callable[[str], Output]
 @dataclass(frozen=True)
 class Fault:
     """What is unusual about one answer: an HTTP status and its `message`, a delay in seconds, an empty or truncated
-    reply, a stream that breaks off, a number of the prompt's tokens that were in the provider's cache, an id that other
-    answers have, no usage (`uncounted`) or none for the answer (`half_counted`), or only one answer (`single`),
-    whatever number was requested."""
+    reply, a connection that `breaks` off within a stream, or before any other answer, a number of the prompt's tokens
+    that were in the provider's cache, an id that other answers have, no usage (`uncounted`) or none for the answer
+    (`half_counted`), or only one answer (`single`), whatever number was requested."""
 
     status: int = 200
     message: str = "a fault on command"
@@ -195,7 +195,10 @@ class Handler(BaseHTTPRequestHandler):
             del answer["usage"]
         if fault.half_counted:
             del answer["usage"]["completion_tokens"]
-        if body.get("stream"):
+        if fault.breaks and not body.get("stream"):
+            self.speaker.answered()
+            self.close_connection = True
+        elif body.get("stream"):
             events = chunks(
                 answer, (body.get("stream_options") or {}).get("include_usage", False) and not fault.uncounted
             )

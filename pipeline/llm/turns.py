@@ -175,13 +175,23 @@ def _objects(value: Any) -> list[dict[str, Any]]:
     return [member for member in value if isinstance(member, dict)] if isinstance(value, list) else []
 
 
-async def read_body(receive: Receive) -> bytes:
-    """The whole body of a request."""
-    parts, has_more = [], True
+class TooLarge(Exception):
+    """A request whose body has too many bytes."""
+
+
+async def read_body(receive: Receive, most: int | None = None) -> bytes:
+    """The whole body of a request. Raises TooLarge for more than `most` bytes, once the client has sent them all: only
+    then does it read an answer. Never keeps more than `most`."""
+    parts, size, has_more = [], 0, True
     while has_more:
         message = await receive()
-        parts.append(message.get("body", b""))
+        part = message.get("body", b"")
+        size += len(part)
+        if most is None or size <= most:
+            parts.append(part)
         has_more = message.get("more_body", False)
+    if most is not None and size > most:
+        raise TooLarge(f"a request has at most {most} bytes")
     return b"".join(parts)
 
 

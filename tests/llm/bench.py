@@ -46,6 +46,15 @@ MODELS = f"""\
   - model_name: embedder
     litellm_params: *upstream
     model_info: {{mode: embedding, input_cost_per_token: "0.00000002", output_cost_per_token: "0"}}
+  - model_name: short
+    litellm_params: *upstream
+    model_info: {{mode: embedding, max_input_tokens: 8, input_cost_per_token: "0.00000002", output_cost_per_token: "0"}}
+  - model_name: picky
+    litellm_params: {{model: gemini/picky, api_base: os.environ/SCRIPTED_URL, api_key: os.environ/SCRIPTED_KEY}}
+    model_info: {{mode: chat, input_cost_per_token: "1", output_cost_per_token: "1"}}
+  - model_name: closed
+    litellm_params: {{<<: *upstream, model: openai/closed, api_base: "http://127.0.0.1:9/v1"}}
+    model_info: {{mode: chat, input_cost_per_token: "1", output_cost_per_token: "1"}}
   - model_name: hasty
     litellm_params: {{<<: *upstream, model: openai/hasty, timeout: 0.5}}
     model_info: {{mode: chat, input_cost_per_token: "1", output_cost_per_token: "1"}}

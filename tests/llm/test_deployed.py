@@ -72,13 +72,14 @@ def test_an_answer_without_a_count_counts_at_its_worst(bench: Bench, experiment:
 
 @deployed
 @pytest.mark.trap("usage-missing-is-free")
-def test_a_request_that_timed_out_counts_at_its_worst(bench: Bench) -> None:
-    experiment = Experiment("o/r", "hasty", "agent", "unpaid")
-    bench.upstream.fail(*[Fault(delay=1)] * 2)
-    assert bench.chat(bench.key(experiment), model="hasty", max_tokens=1000).status_code == 408
+@pytest.mark.parametrize(("model", "fault", "status"), [("hasty", Fault(delay=1), "408"), ("other", Fault(504), "504")])
+def test_a_request_that_timed_out_counts_at_its_worst(bench: Bench, model: str, fault: Fault, status: str) -> None:
+    experiment = Experiment("o/r", model, "agent", f"unpaid {status}")
+    bench.upstream.fail(*[fault] * 2)
+    assert bench.chat(bench.key(experiment), model=model, max_tokens=1000).status_code == int(status)
     bench.gateway.settle(experiment)
     (row,) = bench.gateway.ledger.rows(experiment.id)
-    assert (row.status, row.cost_usd) == ("408", 0) and bench.gateway.ledger.committed(experiment.id) > 1000
+    assert (row.status, row.cost_usd) == (status, 0) and bench.gateway.ledger.committed(experiment.id) > 1000
 
 
 @deployed

@@ -19,7 +19,7 @@ import openai
 import pytest
 from llm.bench import Bench
 from llm.conftest import EMBEDDED, Setting
-from llm.test_gateway import COST, THOUSAND, TRIES, booked
+from llm.test_gateway import COST, MOST, THOUSAND, TRIES, booked
 from magentless.inputs import Provider
 from magentless.provider import Ask, ChatModel
 from magentless.wire import Endpoint, Wire
@@ -28,7 +28,7 @@ from namespaces import until
 from pipeline.core.errors import UserError
 from pipeline.llm.embedded import EmbeddedGateway
 from pipeline.llm.experiment import Experiment
-from pipeline.llm.ledger import CAP_REACHED
+from pipeline.llm.ledger import BUDGET_EXCEEDED, CAP_REACHED
 from pipeline.llm.provider import FINGERPRINT, Fault, embed
 
 pytestmark = pytest.mark.parametrize("setting", [EMBEDDED], indirect=True, scope="session")
@@ -146,6 +146,64 @@ def test_each_request_that_timed_out_counts_at_its_worst(bench: Bench) -> None:
     assert bench.chat(bench.key(experiment), model="hasty", max_tokens=1000).status_code == 408
     (row,) = booked(bench, experiment)
     assert (row.cost_usd, row.sends) == (0, 2) and bench.gateway.ledger.committed(experiment.id) > 2000
+
+
+@pytest.mark.trap("usage-missing-is-free")
+@pytest.mark.parametrize(
+    ("model", "faults", "unknown"),
+    [
+        ("hasty", [Fault(delay=1)], 1),
+        ("other", [Fault(504)], 1),
+        ("other", [Fault(breaks=True)] * 2, 2),
+        ("other", [Fault(500), Fault(breaks=True), Fault(502)], 1),
+        ("other", [Fault(503)] * 2, 0),
+    ],
+    ids=["late", "late at its gateway", "lost", "mixed", "failed"],
+)
+def test_tries_that_may_be_paid_for_count_even_if_a_later_one_is_answered(
+    bench: Bench, request: pytest.FixtureRequest, model: str, faults: list[Fault], unknown: int
+) -> None:
+    """Only the last send was paid for in the ledger, so an experiment could spend several times its budget."""
+    experiment = Experiment("o/r", model, "agent", request.node.name)
+    bench.upstream.fail(*faults)
+    assert bench.chat(bench.key(experiment), model=model, max_tokens=1000).status_code == 200
+    (row,) = booked(bench, experiment)
+    assert (row.status, row.cost_usd, row.sends, row.unknown) == ("ok", 23, len(faults) + 1, unknown > 0)
+    assert unknown * 1000 <= bench.gateway.ledger.committed(experiment.id) - row.cost_usd <= unknown * 1200
+
+
+@pytest.mark.trap("usage-missing-is-free")
+@pytest.mark.parametrize(("fault", "sends", "unknown"), [(Fault(504), 2, 2), (Fault(breaks=True), TRIES, TRIES)])
+def test_tries_that_may_be_paid_for_count_if_none_is_answered(
+    bench: Bench, request: pytest.FixtureRequest, fault: Fault, sends: int, unknown: int
+) -> None:
+    experiment = Experiment("o/r", "other", "agent", request.node.name)
+    bench.upstream.fail(*[fault] * sends)
+    assert bench.chat(bench.key(experiment), model="other", max_tokens=1000).status_code >= 408
+    (row,) = booked(bench, experiment)
+    assert (row.cost_usd, row.sends) == (0, sends)
+    assert unknown * 1000 <= bench.gateway.ledger.committed(experiment.id) <= unknown * 1200
+
+
+def test_a_connection_that_is_not_made_costs_nothing(bench: Bench) -> None:
+    experiment = Experiment("o/r", "closed", "agent", "closed")
+    key = bench.key(experiment)
+    assert bench.chat(key, model="closed", max_tokens=1000).status_code == 500
+    assert [(row.status, row.sends, row.unknown) for row in booked(bench, experiment)] == [("500", TRIES, 0)]
+    assert bench.gateway.given_up(experiment, key) == "provider_500"
+
+
+@pytest.mark.trap("bought-fault")
+def test_a_request_that_cannot_be_translated_is_no_providers_failure(bench: Bench) -> None:
+    """LiteLLM fails before it sends this schema to Gemini, and calls that an error of the connection."""
+    experiment = Experiment("o/r", "picky", "agent", "picky")
+    key = bench.key(experiment)
+    tool = {"name": "f", "parameters": {"type": "object", "properties": 3}}
+    answer = bench.chat(key, model="picky", tools=[{"type": "function", "function": tool}])
+    assert (answer.status_code, answer.headers["x-a11y-bench-cause"]) == (400, "configuration"), answer.text
+    assert answer.headers["x-should-retry"] == "false"
+    assert [(row.status, row.sends, row.unknown) for row in booked(bench, experiment)] == [("400", 0, 0)]
+    assert bench.gateway.given_up(experiment, key) == "provider_400", "the settings may be to blame"
 
 
 @pytest.mark.trap("bought-fault")
@@ -467,6 +525,82 @@ def test_an_answer_costs_no_more_than_its_cap(bench: Bench, experiment: Experime
         assert bench.gateway.given_up(experiment, key) == CAP_REACHED
     assert not bench.gateway.exhausted(experiment)
     assert bench.chat(bench.key(experiment, answer="other", cap_usd=cap), max_tokens=1000).status_code == 200
+
+
+# -- requests that ask for too much -----------------------------------------------------------------------------------
+def refused(bench: Bench, experiment: Experiment, key: str, answer: httpx.Response, cause: str) -> None:
+    """The request alone is to blame: its task is not asked again, and others go on."""
+    assert (answer.status_code, answer.headers["x-a11y-bench-cause"]) == (413, cause), answer.text
+    assert answer.headers["x-should-retry"] == "false" and "budget_exceeded" not in answer.text
+    assert bench.gateway.given_up(experiment, key) == "" and not bench.gateway.exhausted(experiment)
+
+
+@pytest.mark.rule("budget")
+@pytest.mark.trap("bought-fault")
+def test_embeddings_that_exceed_the_whole_budget_end_no_experiment(bench: Bench, experiment: Experiment) -> None:
+    """An agent that sent a text of many megabytes was not evaluated, nor were the tasks after it."""
+    key, before = bench.key(experiment, budget_usd=Decimal("0.05")), len(bench.upstream.requests)
+    answer = bench.post(key, "/embeddings", model="embedder", input="x" * 3_000_000)
+    refused(bench, experiment, key, answer, "configuration")
+    assert len(bench.upstream.requests) == before and booked(bench, experiment) == []
+    assert bench.post(key, "/embeddings", model="embedder", input="x" * 20_000).status_code == 200
+
+
+@pytest.mark.rule("budget")
+@pytest.mark.trap("bought-fault")
+def test_a_chat_that_exceeds_the_whole_budget_is_to_blame_once_others_were_paid(
+    bench: Bench, experiment: Experiment
+) -> None:
+    """Before, the budget may be too small for the model, which is not the agent's fault: the experiment ends."""
+
+    def asked(answer: str, **more: int) -> tuple[str, httpx.Response]:
+        key = bench.key(experiment, answer=f"{answer} of {experiment.id}", budget_usd=2 * THOUSAND)
+        return key, bench.chat(key, **more)
+
+    assert asked("one", max_tokens=1000)[1].status_code == 200
+    refused(bench, experiment, *asked("two", max_tokens=9000), "configuration")
+    assert asked("two", max_tokens=1000)[1].status_code == 200
+    assert asked("two", max_tokens=MOST)[1].status_code == 422
+    assert bench.gateway.exhausted(experiment)
+
+
+@pytest.mark.rule("budget")
+def test_a_budget_that_is_too_small_for_an_agent_ends_its_experiment(bench: Bench, experiment: Experiment) -> None:
+    key = bench.key(experiment, answer=experiment.id, budget_usd=2 * THOUSAND)
+    assert bench.chat(key, max_tokens=1000).status_code == 200
+    assert bench.chat(key, max_tokens=9000).status_code == 422
+    assert bench.gateway.given_up(experiment, key) == BUDGET_EXCEEDED and bench.gateway.exhausted(experiment)
+
+
+@pytest.mark.rule("budget")
+@pytest.mark.trap("bought-fault")
+def test_several_answers_that_exceed_a_budget_for_one_end_no_experiment(bench: Bench, experiment: Experiment) -> None:
+    experiment = replace(experiment, model="several")
+    key = bench.key(experiment, budget_usd=Decimal(1))
+    refused(bench, experiment, key, bench.chat(key, model="several", n=4), "configuration")
+
+
+@pytest.mark.rule("budget")
+@pytest.mark.trap("bought-fault")
+def test_an_input_beyond_the_models_context_is_not_sent(bench: Bench, experiment: Experiment) -> None:
+    """No tokenizer makes so few tokens of it. Each input costs no more than the context."""
+    key, before = bench.key(experiment, budget_usd=Decimal("0.00001")), len(bench.upstream.requests)
+    answer = bench.post(key, "/embeddings", model="short", input=["hello", "x" * 10_000])
+    refused(bench, experiment, key, answer, "context")
+    assert len(bench.upstream.requests) == before and booked(bench, experiment) == []
+    assert bench.post(key, "/embeddings", model="short", input=["x" * 1000] * 10).status_code == 200
+
+
+@pytest.mark.trap("bought-fault")
+@pytest.mark.parametrize("size", [51_000_000, 49_000_000])
+def test_a_body_has_a_maximum_size(bench: Bench, experiment: Experiment, size: int) -> None:
+    key = bench.key(experiment)
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    url = f"{bench.gateway.base_url}/embeddings"
+    body = b'{"model": "short", "input": "' + b"x" * size + b'"}'
+    answer = httpx.post(url, content=body, headers=headers, timeout=120)
+    refused(bench, experiment, key, answer, "context")
+    assert ("has at most" in answer.text) == (size > 50_000_000)
 
 
 @pytest.mark.rule("budget")

@@ -24,6 +24,8 @@ COST = 2 * Decimal("0.00000027") + 21 * Decimal("0.0000011")
 THOUSAND = 1000 * Decimal("0.0000011")
 #: the first try and the configured retries
 TRIES = 6
+#: a limit of an answer that fits a budget of two thousand such tokens, but not if two answers to `hello` are paid for
+MOST = 1965
 #: the arguments of the tool call that conftest.py's model returns
 PLACE = '{"place": "Graz"}'
 
@@ -160,7 +162,7 @@ def test_a_request_that_may_cost_more_than_is_left_is_refused(bench: Bench, expe
     assert not bench.gateway.exhausted(experiment)
     before = len(bench.upstream.requests)
     for refused in (key, bench.key(experiment, "o__r-2", budget_usd=2 * THOUSAND)):
-        answer = bench.chat(refused, max_tokens=2000)
+        answer = bench.chat(refused, max_tokens=MOST)
         assert (answer.status_code, answer.json()["error"]["type"]) == (422, "budget_exceeded")
     assert len(bench.upstream.requests) == before and len(booked(bench, experiment)) == 2
     assert bench.gateway.exhausted(experiment)
@@ -174,10 +176,11 @@ def test_a_request_that_may_cost_more_than_is_left_is_refused(bench: Bench, expe
 def test_an_answer_that_is_done_when_the_budget_is_reached_counts(bench: Bench, experiment: Experiment) -> None:
     """It is not paid for twice: what matters is whether a request was refused."""
     key = bench.key(experiment, budget_usd=2 * THOUSAND)
-    assert bench.chat(key, max_tokens=1000).status_code == 200
-    assert bench.gateway.given_up(experiment, key) == ""
-    assert bench.gateway.spend(experiment) == COST
-    assert bench.chat(key, max_tokens=2000).status_code == 422
+    for spent in (COST, 2 * COST):
+        assert bench.chat(key, max_tokens=1000).status_code == 200
+        assert bench.gateway.given_up(experiment, key) == ""
+        assert bench.gateway.spend(experiment) == spent
+    assert bench.chat(key, max_tokens=MOST).status_code == 422
     assert bench.gateway.given_up(experiment, key) == BUDGET_EXCEEDED
 
 
@@ -330,6 +333,18 @@ def test_a_header_or_query_for_the_proxy_has_no_effect(bench: Bench, experiment:
     assert bench.gateway.given_up(experiment, key) == ""
 
 
+def shown(*parts: object) -> dict[str, Any]:
+    """A change to a request: these parts as the user's message."""
+    return {"messages": [{"role": "user", "content": list(parts)}]}
+
+
+def called(**changes: object) -> dict[str, Any]:
+    """A change to a request: a call of a function, and its result."""
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}} | changes
+    made = {"role": "assistant", "tool_calls": [{name: value for name, value in call.items() if value is not None}]}
+    return {"messages": [made, {"role": "tool", "tool_call_id": "c", "content": "hello"}]}
+
+
 @pytest.mark.trap("field-of-the-proxy")
 @pytest.mark.trap("bought-fault")
 @pytest.mark.parametrize(
@@ -346,6 +361,25 @@ def test_a_header_or_query_for_the_proxy_has_no_effect(bench: Bench, experiment:
         {"messages": [{"role": "user", "content": {"a": 1}}]},
         {"tools": [{"type": "mcp", "server_url": "http://127.0.0.1/"}]},
         {"tools": [{"type": "web_search_preview"}]},
+        shown({"type": "text"}),
+        shown({"text": "hello"}),
+        shown({"type": "image_url"}),
+        shown({"type": "image_url", "image_url": {"url": "data:image/;x"}}),
+        shown({"type": "image_url", "image_url": {"url": "data:image/png,x"}}),
+        {"messages": [{"role": "zzz", "content": "hello"}]},
+        {"messages": [{"role": "system", "content": None}, {"role": "user", "content": "hello"}]},
+        {"messages": [*called()["messages"][:1], {"role": "tool", "content": "hello"}]},
+        {"messages": [{"role": "assistant", "tool_calls": [{}]}]},
+        called(id=None),
+        called(function={"arguments": "{}"}),
+        called(function={"name": "f", "arguments": {}}),
+        {"messages": [{"role": "assistant", "content": "hello", "thinking_blocks": ["x"]}]},
+        {"tools": [{"type": "function"}]},
+        {"tools": [{"type": "function", "function": {}}]},
+        {"tools": [{"type": "function", "function": {"name": "f", "parameters": "x"}}]},
+        {"response_format": {"type": "json_schema"}},
+        {"response_format": {"type": "json_schema", "json_schema": {"name": "x"}}},
+        {"response_format": {"type": "zzz"}},
         {"max_tokens": "many"},
         {"stream": "yes"},
         {"temperature": {}},

@@ -24,6 +24,7 @@ from pipeline.llm.embedded import EmbeddedGateway
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.ledger import (
     BUDGET_EXCEEDED,
+    CACHED,
     CAP_LOST,
     CAP_REACHED,
     CUT_OFF,
@@ -38,7 +39,7 @@ from pipeline.llm.ledger import (
     key_hash,
 )
 from pipeline.llm.models import DEMO, load_models
-from pipeline.llm.prices import Price, Usage, usage_of
+from pipeline.llm.prices import Price, Usage, is_too_long, usage_of
 
 PRICE = Price(Decimal("0.00000027"), Decimal("0.0000011"), Decimal("0.000000216"), Decimal("0.0000003375"))
 
@@ -302,6 +303,8 @@ def test_the_worst_of_a_request(ledger: Ledger) -> None:
     assert price.worst({**short, "n": 4}, 0, 50) > 4 * Decimal(50_000)
     assert price.worst({"model": "m", "input": "hello"}, 0, 50) < 100
     assert price.worst({"model": "m", "input": ["hello"] * 100}, 50, 0) > 500, "each text has a context of its own"
+    for given in ("hello" * 100, ["hello" * 100], list(range(1000)), [list(range(1000))]):
+        assert price.worst({"model": "m", "input": given}, 50, 0) == 50 * Decimal("1.25")
 
 
 @pytest.mark.trap("bought-fault")
@@ -328,9 +331,61 @@ def test_a_timed_out_request_counts_at_its_worst_for_each_try(ledger: Ledger) ->
     """A slow provider is paid for each try: once this was recorded as free, and a budget never ended."""
     hashed = issue(ledger, "i-1", Decimal(10))
     late, failed = (reserved(ledger, hashed, Decimal("0.75")) for _ in range(2))
-    ledger.book(late, Booking("408", sends=2), is_paid=True)
+    ledger.book(late, Booking("408", sends=2), unknown_usd=Decimal("1.5"))
     ledger.book(failed, Booking("500", sends=6))
     assert (ledger.committed("exp"), ledger.spend("exp")) == (Decimal("1.5"), 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "budget", "answer", "has"),
+    [
+        ("llm", OK, "1.50", "other", True),
+        ("llm", OK, "1.50", "one", False),
+        ("llm", OK, "2", "other", False),
+        ("llm", CACHED, "1.50", "other", False),
+        ("llm", "500", "1.50", "other", False),
+        ("embedding", OK, "1.50", "other", False),
+    ],
+)
+def test_whether_a_budget_paid_for_another_answer(
+    ledger: Ledger, kind: str, status: str, budget: str, answer: str, has: bool
+) -> None:
+    """A budget that did is not too small for the model."""
+    ledger.issue("k", Key("alias", "exp", "o/r", "m", "agent", "", "i-1", Decimal("1.50"), answer="one"))
+    ledger.book(ledger.open("k", "m", kind), Booking(status))
+    assert ledger.has_paid("exp", Decimal(budget), answer) == has
+    assert not ledger.has_paid("another", Decimal(budget), answer)
+
+
+@pytest.mark.rule("budget")
+def test_an_answer_after_time_outs_keeps_their_possible_cost(ledger: Ledger) -> None:
+    hashed = issue(ledger, "i-1", Decimal(10))
+    ok, uncounted = (reserved(ledger, hashed, Decimal("0.75")) for _ in range(2))
+    ledger.book(ok, Booking(OK, cost_usd=Decimal("0.5"), sends=2), unknown_usd=Decimal("0.75"))
+    ledger.book(uncounted, Booking(UNCOUNTED, sends=2), unknown_usd=Decimal("1.5"))
+    assert (ledger.committed("exp"), ledger.spend("exp")) == (Decimal("2.75"), Decimal("0.5"))
+    assert [row.unknown for row in ledger.rows()] == [1, 1]
+
+
+@pytest.mark.rule("budget")
+@pytest.mark.trap("bought-fault")
+def test_a_cap_is_checked_before_the_budget(ledger: Ledger) -> None:
+    """A request that exceeded both ended the experiment, so its answer was not evaluated, nor were all others."""
+    key = Key("alias", "exp", "o/r", "m", "agent", "settings", "i-1", Decimal(2), "repair", "answer", Decimal(1))
+    ledger.issue("k", key)
+    ledger.book(reserved(ledger, "k", Decimal(1)), Booking(OK, cost_usd=Decimal("0.5")))
+    for worst in ("1.75", "3"):
+        with pytest.raises(Unaffordable) as error:
+            reserved(ledger, "k", Decimal(worst))
+        assert error.value.cause == CAP_REACHED
+
+
+@pytest.mark.trap("bought-fault")
+def test_what_is_too_long_for_a_context() -> None:
+    text, picture = "x" * 100_000, {"image_url": {"url": f"data:image/png;base64,{'x' * 100_000}"}}
+    for request in ({"input": text}, {"input": ["x", text]}, {"input": [1] * 60}, {"messages": [{"content": text}]}):
+        assert is_too_long(request, 50) and not is_too_long(request, 200) and not is_too_long(request, 0)
+    assert not is_too_long({"messages": [{"content": [picture]}]}, 50), "a picture is no text"
 
 
 @pytest.mark.rule("budget")
@@ -370,11 +425,11 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
             ledger._db.backup(target)
 
     copy()
-    ledger.book(ids["cut"], Booking(CUT_OFF, sends=1), is_paid=True)
-    ledger.book(ids["told late"], Booking(CUT_OFF, sends=1), is_paid=True)
+    ledger.book(ids["cut"], Booking(CUT_OFF, sends=1), unknown_usd=Decimal(8))
+    ledger.book(ids["told late"], Booking(CUT_OFF, sends=1), unknown_usd=Decimal(32))
     copy()
     ledger.book(ids["booked"], Booking(OK, Usage(1, 1), Decimal("0.25"), sends=1))
-    ledger.book(ids["paid"], Booking("408", sends=3), is_paid=True)
+    ledger.book(ids["paid"], Booking("408", sends=3), unknown_usd=Decimal(6))
     ledger.book(ids["uncounted"], Booking(UNCOUNTED, sends=1))
     ledger.serve(hashed, "m-1", "fp")
     copy()
