@@ -45,7 +45,7 @@ from pipeline.llm.ledger import Ledger
 from pipeline.llm.models import load_models
 from pipeline.llm.scripted import load_answers
 from pipeline.pages.cases import load_case
-from pipeline.pages.cli import models_of
+from pipeline.pages.cli import file_of_models
 from pipeline.pages.hybrid import suite as suites
 from pipeline.predict.agents import Manifest, load_agent
 from pipeline.predict.agents import _read as read_manifest
@@ -139,7 +139,7 @@ READERS = (
     Reader("submission.json", lambda path: bundle.load(path.parent), "", tuple(bundle.Submission.model_fields)),
     Reader("agent.toml", partial(read_manifest, kind=Manifest), VENDORS / "command/agent.toml", ("command", "seconds")),
     Reader("models.yaml", load_models, ONE_MODEL, ("model_list", "model_name", "litellm_params", "model_info")),
-    Reader("more.yaml", models_of, "models:\n- name: a\n", ("models", "name", "model_list", "model_name")),
+    Reader("more.yaml", file_of_models, "models:\n- name: a\n", ("models", "name", "model_list", "model_name")),
     Reader("campaign.toml", load_campaign, 'models = ["a"]\n[[datasets]]\nrepo = "acme/ui"\n', ("datasets", "agents")),
     Reader("patterns.toml", load_patterns, CORE / "patterns.toml", ("a11y", "issue_ref", "test_file", "text", "names")),
     Reader("list.toml", load_list, '[[repository]]\nname = "acme/ui"\n', ("repository", "name")),

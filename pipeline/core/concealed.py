@@ -69,10 +69,10 @@ def _forms(secret: str) -> tuple[_Form, ...]:
     return (
         *(_form(text, _escaped, _ESCAPES) for text in (plain, plain[::-1])),
         *(_form(text, _digits, _BYTES) for text in (plain.hex().encode(), plain[::-1].hex().encode())),
-        *(_form(text, _base64_letter, _NEVER) for text in _base64(plain)),
         *(
             _form(text, _base64_letter, _NEVER)
-            for text in (*_base64(plain[::-1]), *_base64(secret.encode("utf-16-le")))
+            for written in (plain, plain[::-1], secret.encode("utf-16-le"))
+            for text in _base64(written)
         ),
         *(_form(text, _digits, _NEVER) for text in _base32(plain)),
         *(_numbers(plain, base) for base in _BASES),

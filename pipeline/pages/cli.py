@@ -114,7 +114,7 @@ def run(models: tuple[str, ...], models_file: Path | None, model_list: Path | No
     from pipeline.llm.models import SHIPPED
     from pipeline.pages.generate import count_causes
 
-    listed, defaults = _file_of_models(models_file) if models_file else ([], {})
+    listed, defaults = file_of_models(models_file) if models_file else ([], {})
     names = (*models, *listed)
     _require_model_list(model_list)
     if not names:
@@ -156,11 +156,6 @@ def _generation(
     return Generation(store, set_name(folder, chosen), chosen, asked, models=model_list, run=name, **options)
 
 
-def models_of(path: Path) -> list[str]:
-    """The names in a file of models: in the public harness's format, or a model list. Raises UserError."""
-    return _file_of_models(path)[0]
-
-
 def _require_model_list(path: Path | None) -> None:
     """Raise UserError for a file of models in the public harness's format, where this option has the same name."""
     from pipeline.core.errors import UserError
@@ -172,12 +167,9 @@ def _require_model_list(path: Path | None) -> None:
         raise UserError("these are names of models, not a model list", path=path, field="models", hint=hint)
 
 
-#: the defaults that a file of models may set
-_DEFAULTS = {"temperature": (int, float), "max_tokens": (int,)}
-
-
-def _file_of_models(path: Path) -> tuple[list[str], dict[str, Any]]:
-    """The names in a file of models, and the options that it sets. Raises UserError."""
+def file_of_models(path: Path) -> tuple[list[str], dict[str, Any]]:
+    """The names in a file of models, in the public harness's format or as a model list, and the options that it sets.
+    Raises UserError."""
     from pipeline.core.errors import UserError
     from pipeline.core.store import is_list_of_texts
     from pipeline.core.texts import parse_yaml, read_text
@@ -191,7 +183,17 @@ def _file_of_models(path: Path) -> tuple[list[str], dict[str, Any]]:
             raise TypeError("a name is a text")
     except (AttributeError, KeyError, TypeError) as error:
         raise UserError(f"not a list of models: {error}", path=path, hint=hint) from None
-    defaults = data.get("defaults") or {}
+    return names, _defaults(data.get("defaults") or {}, path)
+
+
+#: the defaults that a file of models may set
+_DEFAULTS = {"temperature": (int, float), "max_tokens": (int,)}
+
+
+def _defaults(defaults: Any, path: Path) -> dict[str, Any]:
+    """Defaults that are possible. Raises UserError."""
+    from pipeline.core.errors import UserError
+
     hint = f"known defaults: {', '.join(_DEFAULTS)}"
     if not isinstance(defaults, dict):
         raise UserError("not a table of defaults", path=path, field="defaults", hint=hint)
@@ -201,7 +203,7 @@ def _file_of_models(path: Path) -> tuple[list[str], dict[str, Any]]:
         is_number = isinstance(value, _DEFAULTS[name]) and not isinstance(value, bool)
         if value is not None and not (is_number and value >= (name == "max_tokens")):
             raise UserError(f"'{value}' is not possible", path=path, field=f"defaults.{name}", hint="give a number")
-    return names, defaults
+    return defaults
 
 
 @command.command(name="eval")

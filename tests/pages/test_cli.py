@@ -15,7 +15,7 @@ from pipeline.browser.axe import source
 from pipeline.core.errors import A11yBenchError, UserError
 from pipeline.core.store import Store
 from pipeline.llm.models import DEMO, PROXY_KEY, PROXY_URL
-from pipeline.pages.cli import TAG, command, models_of
+from pipeline.pages.cli import TAG, command, file_of_models
 from pipeline.pages.hybrid import behaviour, validity
 from pipeline.pages.hybrid.records import Part
 from pipeline.pages.runs import Asked, load_run
@@ -92,7 +92,7 @@ def test_impossible_defaults_are_refused(tmp_path: Path, defaults: str, field: s
 def test_empty_defaults_set_nothing(tmp_path: Path) -> None:
     path = tmp_path / "models.yaml"
     path.write_text("defaults:\n  #temperature: 0.2\nmodels:\n  - name: scripted\n")
-    assert models_of(path) == ["scripted"]
+    assert file_of_models(path)[0] == ["scripted"]
 
 
 @pytest.mark.rule("bad-input")
