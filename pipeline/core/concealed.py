@@ -12,6 +12,7 @@ import base64
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from math import lcm
 from typing import NamedTuple
 
 HIDDEN = b"***"
@@ -72,9 +73,9 @@ def _forms(secret: str) -> tuple[_Form, ...]:
         *(
             _form(text, _base64_letter, _NEVER)
             for written in (plain, plain[::-1], secret.encode("utf-16-le"))
-            for text in _base64(written)
+            for text in _encoded(written, base64.b64encode, 6)
         ),
-        *(_form(text, _digits, _NEVER) for text in _base32(plain)),
+        *(_form(text, _digits, _NEVER) for text in _encoded(plain, base64.b32encode, 5)),
         *(_numbers(plain, base) for base in _BASES),
     )
 
@@ -111,17 +112,8 @@ def _base64_letter(code: int) -> bytes:
     return {ord("+"): rb"[+-]", ord("/"): rb"[/_]"}.get(code, re.escape(bytes([code])))
 
 
-def _base64(plain: bytes) -> Iterator[bytes]:
-    """The letters that depend on the secret alone, for each of the three offsets at which it may begin."""
-    for before in range(3):
-        encoded = base64.b64encode(b"\0" * before + plain)
-        first = -(-before * 8 // 6)
-        last = (before + len(plain)) * 8 // 6
-        yield encoded[first:last]
-
-
-def _base32(plain: bytes) -> Iterator[bytes]:
-    """The letters of base32 that depend on the secret alone, for each of the five offsets at which it may begin."""
-    for before in range(5):
-        encoded = base64.b32encode(b"\0" * before + plain)
-        yield encoded[-(-before * 8 // 5) : (before + len(plain)) * 8 // 5]
+def _encoded(plain: bytes, encode: Callable[[bytes], bytes], bits: int) -> Iterator[bytes]:
+    """The letters, of so many bits each, that depend on the secret alone, for each offset at which it may begin."""
+    for before in range(lcm(8, bits) // 8):
+        encoded = encode(b"\0" * before + plain)
+        yield encoded[-(-before * 8 // bits) : (before + len(plain)) * 8 // bits]
