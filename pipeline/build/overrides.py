@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from pipeline.core.errors import UserError, fault, unknown
 from pipeline.core.names import Repo
 from pipeline.core.records import Candidate, Environment
-from pipeline.core.texts import parse_toml, read_text
+from pipeline.core.texts import parse_toml, read_text, wrong_value
 from pipeline.ecosystems import all_managers, all_parsers, all_runners
 
 FOLDER = Path(__file__).with_name("repos")
@@ -82,27 +82,31 @@ def parse(text: str, path: Path) -> Iterator[Override]:
     """The overrides of a file's text, in their order; `path` names the file in errors. Raises UserError."""
     data = parse_toml(text, path, HINT)
     if set(data) - {"override"} or not isinstance(data.get("override", []), list):
-        raise UserError("only [[override]] tables are allowed", path=path, field=_first(data), hint=HINT)
+        raise wrong_value(path, (_first(data),), "only [[override]] tables are allowed", HINT)
     for number, table in enumerate(data.get("override", []), 1):
-        yield _override(path, f"override[{number}]", table)
+        yield _override(path, number, table)
 
 
-def _override(path: Path, location: str, table: Any) -> Override:
+def _override(path: Path, number: int, table: Any) -> Override:
     if not isinstance(table, dict) or set(table) - {"from", "to", "set"}:
-        raise UserError("only `from`, `to` and `set` are allowed", path=path, field=location, hint=HINT)
+        raise _wrong(path, number, "only `from`, `to` and `set` are allowed")
     first, last, fields = table.get("from"), table.get("to"), table.get("set")
     if not isinstance(fields, dict) or not fields:
-        raise UserError("it sets no field", path=path, field=f"{location}.set", hint=HINT)
+        raise _wrong(path, number, "it sets no field", "set")
     for name, bound in (("from", first), ("to", last)):
         if type(bound) not in (int, datetime.date, type(None)):
             message = "it must be the number of a pull request, or a date (2019-01-31)"
-            raise UserError(message, path=path, field=f"{location}.{name}", hint=HINT)
+            raise _wrong(path, number, message, name)
     if first is not None and last is not None and (type(first) is not type(last) or first > last):
-        raise UserError(
-            "the interval is empty, or mixes numbers and dates", path=path, field=f"{location}.from", hint=HINT
-        )
-    checked = {name: _value(path, f"{location}.set.{name}", name, value) for name, value in fields.items()}
-    return Override(first, last, checked, f"repos/{path.name}: {location}")
+        raise _wrong(path, number, "the interval is empty, or mixes numbers and dates", "from")
+    checked = {name: _value(path, number, name, value) for name, value in fields.items()}
+    return Override(first, last, checked, f"repos/{path.name}: override[{number}]")
+
+
+def _wrong(path: Path, number: int, message: str, *names: str, hint: str | None = HINT) -> UserError:
+    """The error for a value of an override; they are numbered from 1, also in records."""
+    field = ".".join((f"override[{number}]", *names))
+    return wrong_value(path, ("override", number - 1, *names), message, hint, field)
 
 
 #: field -> what it can name
@@ -113,22 +117,21 @@ _KNOWN: dict[str, Callable[[], Iterable[str]]] = {
 }
 
 
-def _value(path: Path, location: str, name: str, value: Any) -> Any:
+def _value(path: Path, number: int, name: str, value: Any) -> Any:
     if name not in FIELDS:
-        raise _unknown(path, location, "field", name, FIELDS)
+        raise _unknown(path, number, name, unknown("field", name, list(FIELDS)))
     try:
         form: Any = Environment.model_fields[name].annotation
         checked = TypeAdapter(form).validate_python(value)
         if name in _KNOWN and checked not in (known := _KNOWN[name]()):
-            raise _unknown(path, location, name, checked, known)
+            raise _unknown(path, number, name, unknown(name, checked, list(known)))
         return checked
     except ValidationError as error:
-        raise UserError(fault(error.errors()[0]), path=path, field=location, hint=HINT) from None
+        raise _wrong(path, number, fault(error.errors()[0]), "set", name) from None
 
 
-def _unknown(path: Path, location: str, kind: str, name: str, choices: Iterable[str]) -> UserError:
-    error = unknown(kind, name, list(choices))
-    return UserError(error.message, path=path, field=location, hint=error.hint)
+def _unknown(path: Path, number: int, name: str, error: UserError) -> UserError:
+    return _wrong(path, number, error.message, "set", name, hint=error.hint)
 
 
 def _first(data: dict[str, Any]) -> str:

@@ -33,7 +33,7 @@ from pipeline.core.record import Usd
 from pipeline.core.records import Instance, StatementSource
 from pipeline.core.store import Store
 from pipeline.core.subset import Subset, parse_names, read_names
-from pipeline.core.texts import is_file, parse_toml, read_text
+from pipeline.core.texts import is_file, read_toml, wrong_value
 
 
 class Part(BaseModel):
@@ -187,15 +187,13 @@ _PATHS = ("model_list", "lock", "clone", "issues", "settings", "cases")
 
 def load_campaign(path: Path) -> Campaign:
     """Read a file. Raises UserError with file, line and field."""
-    text = read_text(path)
-    data = parse_toml(text, path)
     try:
-        campaign = Campaign.model_validate(_resolved(data, path.parent))
+        campaign = Campaign.model_validate(_resolved(read_toml(path), path.parent))
     except ValidationError as error:
         problem = error.errors()[0]
-        raise _wrong(path, text, problem["loc"], *_explained(problem)) from None
-    _check(path, text, campaign)
-    _check_paths(path, text, campaign)
+        raise wrong_value(path, problem["loc"], *_explained(problem)) from None
+    _check(path, campaign)
+    _check_paths(path, campaign)
     return campaign
 
 
@@ -208,7 +206,7 @@ def at(path: Path, *loc: str | int) -> Iterator[None]:
     except UserError as error:
         if error.path is not None:
             raise
-        raise _wrong(path, read_text(path), loc, error.message, error.hint) from None
+        raise wrong_value(path, loc, error.message, error.hint) from None
 
 
 def _resolved(value: Any, folder: Path, key: str = "") -> Any:
@@ -248,73 +246,49 @@ def _choices(loc: Sequence[str | int]) -> str:
     return f"available: {', '.join(kind.model_fields)}; see docs/campaigns.md"
 
 
-def _wrong(path: Path, text: str, loc: Sequence[str | int], message: str, hint: str | None) -> UserError:
-    field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).removeprefix(".")
-    return UserError(message, path=path, line=_line(text, loc), field=field or None, hint=hint)
-
-
-def _line(text: str, loc: Sequence[str | int]) -> int | None:
-    """The line of a field, from 1: its own, that of the field that contains it, or that of its table."""
-    lines, tables = text.splitlines(), [part for part in loc if isinstance(part, str)]
-    position = next((part for part in loc if isinstance(part, int)), 0)
-    start, end = _part(lines, tables[0], position) if loc[1:] else (0, None)
-    keys = [re.compile(rf"\s*{re.escape(name)}\s*=") for name in reversed(tables[1:] or tables)]
-    own = list(enumerate(lines[start:end], start + 1))
-    numbers = (number for key in keys for number, line in own if key.match(line))
-    return next(numbers, start + 1 if loc[1:] else None)
-
-
-def _part(lines: Sequence[str], table: str, position: int) -> tuple[int, int]:
-    """The lines where a table begins and ends; `place` is its position among tables of the same name."""
-    headers = [number for number, line in enumerate(lines) if re.match(r"\s*\[", line)]
-    own = [number for number in headers if re.match(rf"\s*\[\[?\s*{re.escape(table)}\s*\]", lines[number])]
-    start = own[position] if position < len(own) else 0
-    return start, next((number for number in headers if number > start), len(lines))
-
-
-def _check(path: Path, text: str, campaign: Campaign) -> None:
+def _check(path: Path, campaign: Campaign) -> None:
     """Raise UserError for fields that contradict each other."""
     if not campaign.datasets and not campaign.pages:
         raise UserError(
             "the file asks for nothing", path=path, field="datasets", hint="write [[datasets]] or [[pages]]"
         )
     if campaign.agents and not campaign.datasets:
-        raise _wrong(path, text, ("agents", 0), "there is no dataset for this agent", "write [[datasets]]")
+        raise wrong_value(path, ("agents", 0), "there is no dataset for this agent", "write [[datasets]]")
     for number, agent in enumerate(campaign.agents):
         if not (agent.models or campaign.models):
-            raise _wrong(path, text, ("agents", number, "models"), "no model is named", "here, or for the campaign")
+            raise wrong_value(path, ("agents", number, "models"), "no model is named", "here, or for the campaign")
         with at(path, "agents", number, "name"):
             variant(agent.agent, agent.name)
         if agent.settings and _exists(agent.settings) and not is_file(agent.settings):
-            raise _wrong(path, text, ("agents", number, "settings"), f"not a file: {agent.settings}", "name a file")
+            raise wrong_value(path, ("agents", number, "settings"), f"not a file: {agent.settings}", "name a file")
     labels = [(agent.agent, agent.name) for agent in campaign.agents]
     for number, label in enumerate(labels):
         if label in labels[:number]:
             hint = "give one of them another name: they are kept apart as AGENT@NAME"
-            raise _wrong(path, text, ("agents", number, "name"), f"{label[0]} is listed twice", hint)
+            raise wrong_value(path, ("agents", number, "name"), f"{label[0]} is listed twice", hint)
     runs = [pages.run for pages in campaign.pages]
     for number, pages in enumerate(campaign.pages):
         try:
             _check_pages(pages)
         except UserError as error:
             hint = (error.hint or "").replace("--", "")  # fields have the names of the command's options
-            raise _wrong(path, text, ("pages", number, error.field or "samples"), error.message, hint) from None
+            raise wrong_value(path, ("pages", number, error.field or "samples"), error.message, hint) from None
         if not (pages.models or campaign.models):
-            raise _wrong(path, text, ("pages", number, "models"), "no model is named", "here, or for the campaign")
+            raise wrong_value(path, ("pages", number, "models"), "no model is named", "here, or for the campaign")
         if pages.run and pages.run in runs[:number]:
-            raise _wrong(path, text, ("pages", number, "run"), f"{pages.run} is listed twice", "give one another name")
+            raise wrong_value(path, ("pages", number, "run"), f"{pages.run} is listed twice", "give one another name")
 
 
-def _check_paths(path: Path, text: str, campaign: Campaign) -> None:
+def _check_paths(path: Path, campaign: Campaign) -> None:
     """Raise UserError for a file or folder that does not exist."""
     if campaign.model_list and not _exists(campaign.model_list):
         message = f"no such file: {campaign.model_list}"
-        raise _wrong(path, text, ("model_list",), message, "name a model list, or leave it out")
+        raise wrong_value(path, ("model_list",), message, "name a model list, or leave it out")
     for table, fields in _NAMING.items():
         for (number, part), name in product(enumerate(getattr(campaign, table)), fields):
             value = getattr(part, name, None)
             if value and not _exists(value):
-                raise _wrong(path, text, (table, number, name), f"no such file or folder: {value}", "name one")
+                raise wrong_value(path, (table, number, name), f"no such file or folder: {value}", "name one")
 
 
 def _exists(path: Path) -> bool:

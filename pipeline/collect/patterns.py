@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pipeline.collect.scan import Scanner
-from pipeline.core.errors import UserError
 from pipeline.core.patches import PathPatterns, named_table, shipped_tests
 from pipeline.core.patches import patterns as shipped_table
-from pipeline.core.texts import read_toml
+from pipeline.core.texts import Place, read_toml, wrong_value
 
 #: the name of the thesis's patterns in place of a file
 SEED = "seed"
@@ -61,7 +60,7 @@ def seed() -> Patterns:
 def load_patterns(path: Path) -> Patterns:
     """The patterns of a file (tables `a11y` and `issue_ref`; ours if it has no `test_file`), or `seed`.
 
-    Raises UserError with the file and the field.
+    Raises UserError with the file, the line and the field.
     """
     if str(path) == SEED:
         return seed()
@@ -84,17 +83,17 @@ def _rows(table: Mapping[str, Any], group: str, key: str, path: Path | None) -> 
     section = table.get(group)
     rows = section.get(key) if isinstance(section, dict) else None
     if not isinstance(rows, list):
-        raise UserError("not a list of expressions", path=path, field=f"{group}.{key}", hint="see core/patterns.toml")
+        raise wrong_value(path, (group, key), "not a list of expressions", "see core/patterns.toml")
     for index, row in enumerate(rows):
-        _check(row, group, f"{group}.{key}[{index}]", path)
+        _check(row, (group, key, index), path)
     return rows
 
 
-def _check(row: Any, group: str, field: str, path: Path | None) -> None:
+def _check(row: Any, place: Place, path: Path | None) -> None:
     hint = "correct this expression (Python's re; the first is [0])"
     try:
         groups = re.compile(row).groups
     except (re.error, TypeError, OverflowError, RecursionError) as error:
-        raise UserError(f"{row!r} is not a regular expression: {error}", path=path, field=field, hint=hint) from None
-    if group == "issue_ref" and not groups:
-        raise UserError(f"{row!r} has no group for the number", path=path, field=field, hint=hint)
+        raise wrong_value(path, place, f"{row!r} is not a regular expression: {error}", hint) from None
+    if place[0] == "issue_ref" and not groups:
+        raise wrong_value(path, place, f"{row!r} has no group for the number", hint)

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pipeline.collect.github.rest import Rest
 from pipeline.core.errors import UserError, fault
 from pipeline.core.names import Repo, parse_repo
-from pipeline.core.texts import read_toml
+from pipeline.core.texts import read_toml, wrong_value
 
 STARS = 500
 SIX_MONTHS = timedelta(days=183)
@@ -61,15 +61,14 @@ def load_list(path: Path | None = None) -> list[Listed]:
 
 def _row(path: Path, number: int, table: Any) -> Listed:
     """An entry of the list, which is numbered from 0. Raises UserError."""
-    entry = f"repository[{number}]"
     try:
         row = Listed.model_validate(table)
         parse_repo(row.name)
     except ValidationError as error:
         problem = error.errors()[0]
-        raise UserError(fault(problem), path=path, field=".".join([entry, *map(str, problem["loc"])])) from None
+        raise wrong_value(path, ("repository", number, *problem["loc"]), fault(problem)) from None
     except UserError as error:
-        raise UserError(error.message, path=path, field=f"{entry}.name", hint=error.hint) from None
+        raise wrong_value(path, ("repository", number, "name"), error.message, error.hint) from None
     return row
 
 

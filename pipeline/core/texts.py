@@ -13,8 +13,9 @@ import json
 import re
 import tomllib
 import zlib
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -123,6 +124,49 @@ def parse_toml(text: str, path: Path, hint: str | None = None) -> dict[str, Any]
         raise UserError(message, path=path, line=int(line[1]) if line else None, hint=hint) from None
 
 
+#: the keys and positions (from 0) that lead to a value of a TOML file, the outermost first
+Place = Sequence[str | int]
+
+
+def wrong_value(
+    path: Path | None, place: Place, message: str, hint: str | None = None, field: str | None = None
+) -> UserError:
+    """The error for a value at a place in a TOML file, with its line, or that of the closest table around it. Without
+    a path, it is a file of ours. `field` is the place as people see it, if it differs."""
+    named = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place).removeprefix(".")
+    line = line_in_toml(read_text(path), place) if path and is_file(path) else None
+    return UserError(message, path=path, line=line, field=field or named or None, hint=hint)
+
+
+def line_in_toml(text: str, place: Place) -> int | None:
+    """The line, from 1, in which a value of a valid TOML file begins, or the closest table around it; None if neither
+    is there."""
+    lines = io.StringIO(text).readlines()
+    for depth in range(len(place), 0, -1):
+        begin = bisect_left(range(len(lines) + 1), True, key=lambda end: _has(_beginning(lines, end), place[:depth]))
+        if begin <= len(lines):
+            return begin
+    return None
+
+
+def _beginning(lines: Sequence[str], end: int) -> Any:
+    """The values of the first `end` lines, and of as many more as the last of these values has."""
+    for further in range(end, len(lines) + 1):
+        with suppress(ValueError):
+            return tomllib.loads("".join(lines[:further]))
+    return {}
+
+
+def _has(value: Any, place: Place) -> bool:
+    """Whether there is a value at a place."""
+    for part in place:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return True
+
+
 class RepeatedKey(ValueError):
     """A key that occurs twice in a JSON object: one of its values would be lost."""
 
@@ -182,6 +226,24 @@ class Yaml(NamedTuple):
 
     value: Any
     root: Any
+
+    def line(self, place: Place) -> int | None:
+        """The line, from 1, of the value at a place, or of the closest value around it; None for an empty text."""
+        node = self.root
+        for part in place:
+            inner = next((value for name, value in _named(node) if name == part), None)
+            if inner is None:
+                break
+            node = inner
+        return node.start_mark.line + 1 if node else None
+
+
+def _named(node: Any) -> Iterator[tuple[Any, Any]]:
+    """The values in a node of YAML, each with its key or position."""
+    if node.id == "mapping":
+        yield from ((key.value, value) for key, value in node.value)
+    elif node.id == "sequence":
+        yield from enumerate(node.value)
 
 
 def _inner(node: Any) -> list[Any]:

@@ -14,8 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
-from pipeline.core.errors import UserError
-from pipeline.core.texts import read_toml
+from pipeline.core.texts import read_toml, wrong_value
 from pipeline.llm.loopback import LoopbackServer
 from pipeline.llm.provider import Fault, Handler, Output, Received, Refusal
 
@@ -86,18 +85,18 @@ class ScriptedModel:
 def load_answers(path: Path, markers_of: MarkersOf) -> list[Answer]:
     """The `[[answer]]` tables of a TOML file: `instance`, `step`, `reply`, and a `tool` with `name` and `arguments`.
 
-    Raises UserError with file and field.
+    Raises UserError with file, line and field.
     """
     tables = read_toml(path).get("answer", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise UserError("[[answer]] tables are expected", path=path, field="answer")
+        raise wrong_value(path, ("answer",), "[[answer]] tables are expected")
     return [_load(path, number, table, markers_of) for number, table in enumerate(tables)]
 
 
 def _load(path: Path, number: int, table: dict[str, Any], markers_of: MarkersOf) -> Answer:
     for name in ("instance", "step", "reply"):
         if not isinstance(table.get(name), str):
-            raise UserError("text is missing", path=path, field=f"answer[{number}].{name}")
+            raise wrong_value(path, ("answer", number, name), "text is missing")
     markers = markers_of(table["instance"], table["step"])
     return Answer(markers, table["reply"], _tool(path, number, table.get("tool")))
 
@@ -106,5 +105,5 @@ def _tool(path: Path, number: int, tool: Any) -> tuple[str, str] | None:
     if tool is None:
         return None
     if not isinstance(tool, dict) or set(tool) != {"name", "arguments"}:
-        raise UserError("a table of name and arguments is expected", path=path, field=f"answer[{number}].tool")
+        raise wrong_value(path, ("answer", number, "tool"), "a table of name and arguments is expected")
     return tool["name"], json.dumps(tool["arguments"])

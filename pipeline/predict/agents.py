@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
 from pipeline.core.errors import UserError, fault, unknown
 from pipeline.core.law import without_remarks
 from pipeline.core.store import digest
-from pipeline.core.texts import read_toml
+from pipeline.core.texts import read_toml, wrong_value
 from pipeline.core.vendors import VENDORS
 
 #: the placeholders of a command and its variables, in braces (docs/agents.md describes each), by `runs_code`
@@ -262,8 +262,7 @@ def _read(path: Path, kind: type[Read]) -> Read:
         return kind.model_validate(read_toml(path))
     except ValidationError as error:
         problem = error.errors()[0]
-        field = ".".join(map(str, problem["loc"]))
-        raise UserError(fault(problem), path=path, field=field, hint="see docs/agents.md") from None
+        raise wrong_value(path, problem["loc"], fault(problem), "see docs/agents.md") from None
 
 
 def _check_placeholders(call: Call, path: Path, allowed: tuple[str, ...]) -> None:

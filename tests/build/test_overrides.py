@@ -81,7 +81,7 @@ def test_override_values_are_converted_to_the_type_of_their_field(write: Write) 
         ('override = "x"\n', "field 'override'"),
         ('[[override]]\nform = 1\nset.node = "10"\n', "field 'override[1]': only `from`, `to` and `set` are allowed"),
         ("[[override]]\nfrom = 1\n", "field 'override[1].set': it sets no field"),
-        ('[[override]]\nset.nod = "10"\n', "field 'override[1].set.nod': unknown field 'nod'"),
+        ('[[override]]\nset.nod = "10"\n', ":2: field 'override[1].set.nod': unknown field 'nod'"),
         ("[[override]]\nset.node = 10\n", "field 'override[1].set.node': Input should be a valid string"),
         ('[[override]]\nset.manager = "cnpm"\n', "field 'override[1].set.manager': unknown manager 'cnpm'"),
         ('[[override]]\nset.evidence = { node = "me" }\n', "unknown field 'evidence'"),

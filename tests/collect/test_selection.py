@@ -84,12 +84,12 @@ def test_the_shipped_list_has_the_repositories_of_the_thesis() -> None:
     [
         ("[[repository", "list.toml: invalid TOML"),
         ("a = 1", "not a list of repositories"),
-        ("repository = ['a/b']", r"list.toml: field 'repository\[0\]': "),
+        ("repository = ['a/b']", r"list.toml:1: field 'repository\[0\]': "),
         ("[[repository]]\nname = 1", r"field 'repository\[0\].name'"),
         ("[[repository]]\nname = 'a/b'\nstars = 1", r"field 'repository\[0\].stars'"),
         (
             "[[repository]]\nname = 'a/b'\n[[repository]]\nname = 'ab'",
-            r"list.toml: field 'repository\[1\].name': 'ab' is not a repository",
+            r"list.toml:4: field 'repository\[1\].name': 'ab' is not a repository",
         ),
     ],
 )

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.core.errors import UserError
-from pipeline.core.texts import parse_json, parse_yaml, read_table, read_text, read_toml, unzipped
+from pipeline.core.texts import line_in_toml, parse_json, parse_yaml, read_table, read_text, read_toml, unzipped
 
 
 def written(folder: Path, text: str | bytes, name: str = "file") -> Path:
@@ -121,6 +121,61 @@ def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path) -> None:
 def test_invalid_toml_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(UserError, match="invalid TOML"):
         read_toml(written(tmp_path, text))
+
+
+TOML = """\
+name = "x"  # ["agents"]
+filter.lang = [
+    "ts",
+]
+
+[[agents]]
+models = [
+    "a",
+    "b",
+]
+[agents.inner]
+"a key" = 1
+
+[[agents]]
+text = '''
+name = "y"
+cap = 3
+'''
+cap = 2
+"""
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        (("name",), 1),
+        (("filter", "lang"), 2),
+        (("filter", "lang", 0), 2),
+        (("agents", 0), 6),
+        (("agents", 0, "models", 1), 7),
+        (("agents", 0, "inner", "a key"), 12),
+        (("agents", 1), 14),
+        (("agents", 1, "cap"), 19),
+        (("agents", 1, "name"), 14),  # not there
+        (("agents", 2), 6),
+        (("pages",), None),
+        ((), None),
+    ],
+)
+def test_a_value_of_a_toml_file_has_a_line(place: tuple[str | int, ...], line: int | None) -> None:
+    """Of a value over several lines, it is the first; of a missing value, that of the table that lacks it."""
+    assert line_in_toml(TOML, place) == line
+
+
+@pytest.mark.rule("bad-input")
+@pytest.mark.parametrize(
+    ("place", "line"), [(("tests",), 3), (("tests", 1, "prompt"), 5), (("tests", 1, "none", 3), 4), (("tests", 9), 3)]
+)
+def test_a_value_of_a_yaml_file_has_a_line(place: tuple[str | int, ...], line: int) -> None:
+    text = "judge: m\ntests:\n  - {name: a, prompt: b}\n  - name: c\n    prompt: d\n"
+    assert parse_yaml(text, Path("x"), None).line(place) == line
 
 
 @settings(max_examples=30, deadline=None, derandomize=True, database=None)

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, ValidationError, model_validator
 
-from pipeline.core.errors import UserError, fault
+from pipeline.core.errors import fault
 from pipeline.core.records import Record
-from pipeline.core.texts import read_toml
+from pipeline.core.texts import read_toml, wrong_value
 
 SHIPPED = Path(__file__).with_name("settings.toml")
 
@@ -37,10 +37,9 @@ class Settings(Record):
 
 
 def load_settings(path: Path = SHIPPED) -> Settings:
-    """Read the settings. Raises UserError with file and field."""
+    """Read the settings. Raises UserError with file, line and field."""
     try:
         return Settings.model_validate(read_toml(path))
     except ValidationError as error:
         first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or None
-        raise UserError(fault(first), path=path, field=field, hint=f"its form is that of {SHIPPED.name}") from None
+        raise wrong_value(path, first["loc"], fault(first), f"its form is that of {SHIPPED.name}") from None

@@ -182,4 +182,4 @@ def _read(path: Path, record: type[R], hint: str, plain: Sequence[str] = ("null"
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or None
-        raise UserError(fault(first), path=path, field=where, hint=hint) from None
+        raise UserError(fault(first), path=path, line=found.line(first["loc"]), field=where, hint=hint) from None
