@@ -60,7 +60,7 @@ def _show(conduct: Any, steps: list[Any]) -> None:
     everything = sums(steps, conduct.left)
     rows = [
         (step.repo, step.label, step.model, step.wanted, step.existing, step.asked)
-        + (_usd(step.spent), _usd(step.likely, "unknown") if step.asked else "0", _usd(step.worst, "no limit"))
+        + (_usd(step.spent), _likely(step), _usd(step.worst, "no limit"))
         + ("unknown" if step.seconds is None else clock(step.seconds),)
         for step in [*steps, *([everything] if len(steps) > 1 else [])]
     ]
@@ -81,6 +81,8 @@ def _show_details(conduct: Any, steps: list[Any], everything: Any) -> None:
     if conduct.campaign.datasets and not conduct.campaign.agents:
         references = "only oracle and nop are evaluated" if conduct.campaign.references else "nothing is asked"
         click.echo(f"there are no agents in the file: {references}")
+    if everything.rough:
+        click.echo("~: no earlier answers; by the tokens that an answer of this agent typically takes")
     if everything.testing:
         click.echo(f"tests of the planned patches: about {clock(everything.testing)}")
     click.echo(f"disk: {space.free / 1e9:.1f} GB free{likely}; missing images need more")
@@ -88,6 +90,10 @@ def _show_details(conduct: Any, steps: list[Any], everything: Any) -> None:
         click.echo(f"budget: {conduct.money()}")
     for name, models in conduct.lacking().items():
         click.echo(f"missing key: set {name} (for {', '.join(models)}) before you run the campaign")
+
+
+def _likely(step: Any) -> str:
+    return ("~" if step.rough else "") + _usd(step.likely, "unknown") if step.asked else "0"
 
 
 def _usd(amount: Any, otherwise: str = "") -> str:

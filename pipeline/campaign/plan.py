@@ -2,7 +2,8 @@
 
 Reads the store and the ledger; writes nothing. Likely values are means over this agent's earlier answers, of the same
 model if there are any, else of other models at this model's prices; the time of tests is the mean of the repository's
-stored test runs. Without earlier answers or runs they are unknown.
+stored test runs. Without earlier answers, the cost is that of the tokens that the agent's answers typically take, if
+its manifest says so. Otherwise, values are unknown.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class Step(NamedTuple):
     """One experiment: how many answers are wanted, and how many exist. `repo` is `org/repo` (of pages, the case set).
     `limit` is the maximum that it may spend including what it `spent`, in USD; None means no limit. `likely` (USD) and
     `seconds` are for the missing answers, `testing` is the time of tests of their patches in seconds; None if unknown,
-    and for pages, whose tests are short. Several steps can be of one `experiment`, by its id."""
+    and for pages, whose tests are short. Several steps can be of one `experiment`, by its id. `likely` is `rough`
+    without earlier answers."""
 
     repo: str
     label: str
@@ -51,6 +53,7 @@ class Step(NamedTuple):
     track: Track = REPAIR
     testing: float | None = None
     experiment: str = ""
+    rough: bool = False
 
     @property
     def asked(self) -> int:
@@ -169,7 +172,8 @@ def sums(steps: Sequence[Step], left: Decimal | None = None) -> Step:
     spent = total({step.experiment or number: step.spent for number, step in enumerate(steps)}.values())
     limit = None if most is None else spent + most
     counts = sum(step.wanted for step in steps), sum(step.existing for step in steps)
-    return Step("", "all", "", *counts, spent, limit, likely, seconds, testing=_seconds_of_tests(steps))
+    rough = any(step.rough for step in steps)
+    return Step("", "all", "", *counts, spent, limit, likely, seconds, testing=_seconds_of_tests(steps), rough=rough)
 
 
 def _seconds_of_tests(steps: Iterable[Step]) -> float | None:

@@ -17,6 +17,7 @@ from pipeline.core.errors import UserError
 from pipeline.core.subset import ALL
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.models import Model
+from pipeline.llm.prices import Usage
 from pipeline.predict.run import Wanted, view
 from pipeline.predict.stage import Predictor
 
@@ -64,20 +65,23 @@ class Planning(Scope):
         spent, limit = self._spent(experiment.id), None
         if generation.budget is not None:
             limit = spent + max(Decimal(0), generation.budget - self._committed(experiment.id))
-        likely, seconds = self._likely(history, experiment, generation.entries[model], missing)
+        likely, seconds, _ = self._likely(history, experiment, generation.entries[model], missing)
         names = experiment.repo, experiment.label, model
         return Step(
             *names, count, count - missing, spent, limit, likely, seconds, experiment.track, experiment=experiment.id
         )
 
     def _likely(
-        self, history: History, experiment: Experiment, model: Model, missing: int
-    ) -> tuple[Decimal | None, float | None]:
-        """The likely USD and seconds of missing answers; None if unknown."""
+        self, history: History, experiment: Experiment, model: Model, missing: int, typical: Usage | None = None
+    ) -> tuple[Decimal | None, float | None, bool]:
+        """The likely USD and seconds of missing answers, None if unknown; and whether the USD are those of the tokens
+        that an answer typically takes."""
         if not missing:
-            return Decimal(0), 0
+            return Decimal(0), 0, False
         cost, seconds = history.likely(experiment, model)
-        return None if cost is None else missing * cost, self._in_parallel(missing, seconds)
+        if rough := cost is None and typical is not None:
+            cost = model.price.cost(typical)
+        return None if cost is None else missing * cost, self._in_parallel(missing, seconds), rough
 
     def _in_parallel(self, count: int, seconds: float | None) -> float | None:
         """The seconds for `count` pieces of work that are done in parallel, given the seconds for one, which is the
@@ -94,14 +98,16 @@ class Planning(Scope):
 
     def _step_of(self, predictor: Predictor, count: int, missing: int, history: History) -> Step:
         experiment = predictor.experiment
-        likely: tuple[Decimal | None, float | None] = (None, None) if missing else (Decimal(0), 0)
-        if not predictor.reference:
-            likely = self._likely(history, experiment, predictor.model, missing)
+        typical = predictor.agent.typical
+        likely, seconds, rough = self._likely(history, experiment, predictor.model, missing, typical)
         spent, most = self._spent(experiment.id), self._maximum_cost(predictor, missing)
         limit = None if most is None else spent + most
         names = experiment.repo, experiment.label, experiment.model
         testing = self._in_parallel(missing, history.testing(predictor.repo)) if missing else 0
-        return Step(*names, count, count - missing, spent, limit, *likely, testing=testing, experiment=experiment.id)
+        counts = count, count - missing
+        return Step(
+            *names, *counts, spent, limit, likely, seconds, testing=testing, experiment=experiment.id, rough=rough
+        )
 
     def _maximum_cost(self, predictor: Predictor, missing: int) -> Decimal | None:
         """The maximum cost of the missing answers, in USD; None without a limit. Caps do not cover work that several

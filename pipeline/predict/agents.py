@@ -24,6 +24,7 @@ from pipeline.core.law import without_remarks
 from pipeline.core.store import digest
 from pipeline.core.texts import read_toml, wrong_value
 from pipeline.core.vendors import VENDORS
+from pipeline.llm.prices import Usage
 
 #: the placeholders of a command and its variables, in braces (docs/agents.md describes each), by `runs_code`
 EVERYWHERE = (
@@ -52,7 +53,7 @@ PLACEHOLDER = re.compile(r"(?<!\$)\{([a-z_]+)\}")
 MANIFEST, EXAMPLES = "agent.toml", "examples"
 #: names of files, and fields of a manifest, that do not change an agent
 FOR_PEOPLE = ("README.md", "*.pyc")
-ABOUT = ("summary", "licence", "source", "reads", "writes", "check", "shapes_nothing")
+ABOUT = ("summary", "licence", "source", "reads", "writes", "check", "shapes_nothing", "typical")
 #: the variables by which every agent finds the model
 MODEL = {"OPENAI_BASE_URL": "{base_url}", "OPENAI_API_KEY": "{key}"}
 
@@ -86,7 +87,8 @@ class Manifest(Call):
 
     `asks` are the settings that name further models, such as `retrieval.model`; `tokenizers` those that name the
     encodings of models. Each is one value for all models, or a table by pattern of the model's name. `shapes_nothing`
-    are the settings that change no answer, such as the seconds of a request.
+    are the settings that change no answer, such as the seconds of a request. `typical` are the tokens that an answer
+    takes on average, for the plan of a campaign before there are any answers.
     """
 
     name: str
@@ -103,6 +105,7 @@ class Manifest(Call):
     asks: tuple[str, ...] = ()
     tokenizers: tuple[str, ...] = ()
     shapes_nothing: tuple[str, ...] = ()
+    typical: Usage | None = None
 
 
 class Agent(NamedTuple):
@@ -120,6 +123,7 @@ class Agent(NamedTuple):
     tokenizers: tuple[Mapping[str, str], ...] = ()
     effect: Mapping[str, Any] | None = None
     check: tuple[str, ...] = ()
+    typical: Usage | None = None
 
     def further(self, model: str) -> tuple[str, ...]:
         """The models that it asks besides `model`."""
@@ -178,7 +182,8 @@ def load_agent(name: str, settings: Path | None = None) -> Agent:
     asks, tokenizers = (_by_pattern(keys, effect) for keys in (manifest.asks, manifest.tokenizers))
     check = tuple(_fill(word, {"python": sys.executable, "settings": str(settings_file)}) for word in manifest.check)
     kind = manifest.runs_code, manifest.version
-    return Agent(name, path.parent, settings_file, call, *kind, asks, tokenizers, effect, check if settings else ())
+    own_check = check if settings else ()
+    return Agent(name, path.parent, settings_file, call, *kind, asks, tokenizers, effect, own_check, manifest.typical)
 
 
 def _effect(settings: Path, own: Path, manifest: Manifest, call: Call) -> Mapping[str, Any]:

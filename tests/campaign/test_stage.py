@@ -23,7 +23,7 @@ from pipeline.core.store import Store, write_json
 from pipeline.dataset.lock import Lock, lock
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.ledger import OK, Booking, Key, Ledger
-from pipeline.llm.models import DEMO
+from pipeline.llm.models import DEMO, load_models
 from pipeline.predict import stage
 from pipeline.predict.agents import Agent, load_agent
 from pipeline.predict.request import Answer
@@ -69,7 +69,7 @@ def test_the_plan_counts_existing_and_missing_answers(bench: Bench, tmp_path: Pa
     before = sorted(bench.store.root.rglob("*"))
     (step,) = json.loads(plan(bench, tmp_path, "--json").stdout)
     assert (step["wanted"], step["existing"], step["asked"]) == (4, 0, 4)
-    assert (step["worst"], step["likely"]) == ("3", None)
+    assert step["worst"] == "3"
     assert sorted(bench.store.root.rglob("*")) == before, "a plan writes nothing"
     run = view(bench.store, experiment(bench, tmp_path), Wanted(attempts=2))
     finish(run, run.instances[0], Answer("", "DONE"), 2)
@@ -83,6 +83,17 @@ def test_the_plan_counts_existing_and_missing_answers(bench: Bench, tmp_path: Pa
     file = tmp_path / "campaign.toml"
     file.write_text(f"jobs = 8\n{file.read_text()}")
     assert "tests of the planned patches: about 01:00" in plan(bench, tmp_path).stdout, "none is faster than one alone"
+
+
+def test_a_first_plan_has_a_rough_cost(bench: Bench, tmp_path: Path) -> None:
+    """That of the tokens which the agent's answers take on average."""
+    (step,) = json.loads(plan(bench, tmp_path, "--json").stdout)
+    typical = load_agent("magentless").typical
+    assert typical
+    assert Decimal(step["likely"]) == 4 * load_models(DEMO).get("scripted").price.cost(typical)
+    assert step["rough"] and step["seconds"] is None
+    shown = plan(bench, tmp_path).stdout
+    assert f"~{Decimal(step['likely']):.4f}" in shown and "~: no earlier answers" in shown
 
 
 @pytest.mark.parametrize("fresh", [False, True])
@@ -300,7 +311,7 @@ def test_instances_of_a_list_that_is_not_rebuilt_yet_are_planned(
     ui, web = json.loads(plan(bench, tmp_path, "--json").stdout)
     assert (ui["repo"], web["repo"]) == ("acme/ui", "acme/web")
     assert (web["wanted"], web["existing"], web["asked"]) == (2 * count, 0, 2 * count)
-    assert (Decimal(web["worst"]), web["likely"]) == (Decimal("0.5") * count, None)
+    assert (Decimal(web["worst"]), web["rough"]) == (Decimal("0.5") * count, True)
 
 
 def test_an_unbuilt_list_is_reported_and_does_not_stop_the_plan(bench: Bench, tmp_path: Path) -> None:

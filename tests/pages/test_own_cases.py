@@ -14,7 +14,7 @@ from pipeline.pages.demo import example_of, faults
 CASES = load_cases()
 NAMES = [case.name for case in CASES]
 #: the cases of which all examples are tried here; `just pages-check` tries all, and `test_demo.py` a few of each
-CHECKED = CASES[::2]
+CHECKED = CASES[::3]
 _ASSERT = re.compile(r'\bassert\(\s*"([^"]+)"')
 
 
@@ -72,6 +72,6 @@ def findings() -> Sequence[Finding]:
 
 
 @pytest.mark.engine("browser", "npm")
-@pytest.mark.parametrize("case", CHECKED, ids=NAMES[::2])
+@pytest.mark.parametrize("case", CHECKED, ids=NAMES[::3])
 def test_examples_behave_as_expected_and_unrelated_pages_fail(case: Case, findings: Sequence[Finding]):
     assert [finding for finding in findings if finding.case == case.name] == []
