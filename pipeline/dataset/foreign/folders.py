@@ -30,9 +30,18 @@ ABOUT = """\
 
 {usage}
 
-A verdict takes `a11y-bench dataset grade --serve --token-file {token}` on the machine that has the dataset. The images
-are those that its build has made. This folder holds other people's code, and the solutions: do not publish it.
+{graded}This folder holds other people's code, and the solutions: do not publish it.
 """
+GRADED = f"""\
+A verdict takes `a11y-bench dataset grade --serve --token-file {TOKEN}` on the machine that has the dataset. The images
+are those that its build has made. """
+#: the formats that are only read, so that no grader is asked
+ONLY_READ = {"hugging-face"}
+#: SWE-bench's commands, in the folder: first images of its own names, each a layer on ours
+SWE_BENCH_5 = """\
+    swebench dataset build .
+    swebench images build .
+    swebench eval data/a11y-bench --task-repo . --predictions predictions.jsonl"""
 #: limits of a container: seconds for the agent and for the grader, processors, memory
 SECONDS, GRADING_SECONDS, CPUS, MEMORY_MB = 3600, 7200, 2, 8192
 
@@ -122,7 +131,7 @@ def swe_bench_5(instances: Iterable[Instance], token: str) -> Files:
         yield f"{root}/eval.sh", _script(instance, "swe-bench", token)
         dockerfile = f"FROM {instance_image(instance.image)}\nUSER root\nRUN ln -s {REPO} /testbed\nWORKDIR /testbed\n"
         yield f"{root}/Dockerfile", dockerfile.encode()
-    yield "README.md", _readme("SWE-bench 5", "    swebench images build --help")
+    yield "README.md", _readme("SWE-bench 5", SWE_BENCH_5)
 
 
 def hugging_face(instances: Iterable[Instance], token: str) -> Files:
@@ -138,7 +147,7 @@ def hugging_face(instances: Iterable[Instance], token: str) -> Files:
         "---\nconfigs:\n- config_name: default\n  data_files:\n  - split: test\n    path: data/test-*.parquet\n---\n\n"
     )
     usage = '    datasets.load_dataset("FOLDER", split="test")'
-    yield "README.md", head.encode() + _readme("Hugging Face datasets", usage)
+    yield "README.md", head.encode() + _readme("Hugging Face datasets", usage, graded="")
 
 
 #: format -> the files of its folder
@@ -176,6 +185,9 @@ def _fill(form: str, instances: Iterable[Instance], folder: Path) -> None:
     for name in earlier.difference(names):
         _remove(folder, name)
     write_json(folder / LISTED, {"files": names})
+    if form in ONLY_READ:
+        token_file.unlink(missing_ok=True)
+        return
     write_bytes(token_file, f"{token}\n".encode())
     token_file.chmod(0o600)
 
@@ -211,8 +223,8 @@ def _instruction(instance: Instance) -> bytes:
     return statement(instance.task()).encode()
 
 
-def _readme(program: str, usage: str) -> bytes:
-    return ABOUT.format(program=program, usage=usage, token=TOKEN).encode()
+def _readme(program: str, usage: str, graded: str = GRADED) -> bytes:
+    return ABOUT.format(program=program, usage=usage, graded=graded).encode()
 
 
 def _lines(rows: Iterable[Any]) -> bytes:

@@ -144,6 +144,15 @@ def test_a_swe_bench_task_has_one_test_which_is_the_verdict(tmp_path: Path) -> N
     assert "@" not in "".join(line for line in (task / "eval.sh").read_text().splitlines() if line.startswith("WAY"))
 
 
+def test_a_folder_that_is_only_read_has_no_token(tmp_path: Path) -> None:
+    """Nor is the token of another format left there."""
+    write_folder("harbor", [make_instance(7)], tmp_path / "tasks", replace=False)
+    assert "grade --serve" in (tmp_path / "tasks" / "README.md").read_text()
+    write_folder("hugging-face", [make_instance(7)], tmp_path / "tasks", replace=True)
+    assert not (tmp_path / "tasks" / TOKEN).exists()
+    assert "grade --serve" not in (tmp_path / "tasks" / "README.md").read_text()
+
+
 def test_a_record_is_one_line_for_every_reader(tmp_path: Path) -> None:
     """U+2028 occurs in texts that people paste, and ends a line for Python's `splitlines`."""
     instance = make_instance(7)
