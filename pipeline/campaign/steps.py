@@ -25,7 +25,7 @@ def evaluate_and_say(store: Any, repo: Any, agent: str, model: str, sandbox: Any
     from pipeline.core.records import Outcome
     from pipeline.evaluate.answers import Subject, attempts
     from pipeline.evaluate.cli import summary
-    from pipeline.evaluate.stage import NOT_CHOSEN, evaluate
+    from pipeline.evaluate.stage import NOT_SELECTED, evaluate
     from pipeline.predict.references import REQUIRED
 
     unevaluated = []
@@ -34,7 +34,7 @@ def evaluate_and_say(store: Any, repo: Any, agent: str, model: str, sandbox: Any
         verdicts = evaluate(store, subject, sandbox, **how)
         suffix = f", attempt {subject.attempt}" if subject.attempt > 1 else ""
         say(f"{model}{suffix}: {summary(verdicts)}")
-        chosen = [verdict for verdict in verdicts if verdict.cause != NOT_CHOSEN]
+        chosen = [verdict for verdict in verdicts if verdict.cause != NOT_SELECTED]
         required = REQUIRED.get(model)
         wrong = [f"{verdict.instance_id} is {verdict.outcome}" for verdict in chosen if verdict.outcome is not required]
         answered = [verdict for verdict in chosen if verdict.patch_digest]

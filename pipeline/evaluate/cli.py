@@ -93,13 +93,19 @@ def of_harness(subject: Any) -> Any:
 
 
 def say(evaluated: list[Any]) -> None:
-    """Show the verdicts on each attempt, and exit with 1 if some are missing."""
-    from pipeline.core.records import Outcome
-
+    """Show the verdicts on each attempt, and exit with 1 if some that were wanted are missing."""
     for subject, verdicts in evaluated:
         show(subject, verdicts)
-    if any(verdict.outcome is Outcome.NOT_EVALUATED for _, verdicts in evaluated for verdict in verdicts):
+    if any(missing(verdicts) for _, verdicts in evaluated):
         raise SystemExit(1)
+
+
+def missing(verdicts: list[Any]) -> int:
+    """How many of the selected instances were not evaluated."""
+    from pipeline.core.records import Outcome
+    from pipeline.evaluate.stage import NOT_SELECTED
+
+    return sum(v.outcome is Outcome.NOT_EVALUATED and v.cause != NOT_SELECTED for v in verdicts)
 
 
 def show(subject: Any, verdicts: list[Any]) -> None:
@@ -126,7 +132,11 @@ def summary(verdicts: list[Any]) -> str:
     """The rates over all instances and over those evaluated, in one line."""
     from pipeline.core.records import Outcome
 
-    resolved = sum(v.outcome is Outcome.RESOLVED for v in verdicts)
-    missing = sum(v.outcome is Outcome.NOT_EVALUATED for v in verdicts)
+    resolved, without = (
+        sum(v.outcome is outcome for v in verdicts) for outcome in (Outcome.RESOLVED, Outcome.NOT_EVALUATED)
+    )
     text = f"resolved: {resolved} of {len(verdicts)}"
-    return f"{text}, of {len(verdicts) - missing} evaluated (incomplete: run it again)" if missing else text
+    if not without:
+        return text
+    again = "incomplete: run it again" if missing(verdicts) else f"{without} not selected"
+    return f"{text}, of {len(verdicts) - without} evaluated ({again})"

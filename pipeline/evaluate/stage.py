@@ -27,7 +27,7 @@ from pipeline.sandbox.images import Directory
 from pipeline.sandbox.watch import Watch
 
 #: the cause of a missing verdict if the patch was not selected to run
-NOT_CHOSEN = "not_chosen"
+NOT_SELECTED = "not_selected"
 
 
 def evaluate(
@@ -96,7 +96,7 @@ def graded(
         elif tested := runs.kept(instance, patch):
             end(instance, of_tested(instance, tested))
         elif instance.instance_id not in chosen:
-            end(instance, Graded(Outcome.NOT_EVALUATED, NOT_CHOSEN))
+            end(instance, Graded(Outcome.NOT_EVALUATED, NOT_SELECTED))
         else:
             requests.append(runs.request(instance, patch))
     watch = Watch(runs.sandbox.sandbox())

@@ -46,6 +46,15 @@ def test_an_unevaluated_instance_marks_the_run_incomplete(evaluation: Evaluation
     assert call(evaluation).exit_code == 0
 
 
+def test_instances_that_are_not_selected_are_not_missing(evaluation: Evaluation) -> None:
+    """The advice to run the same command again never ended."""
+    evaluation.predict(menu=FIX, badge=FIX)
+    result = call(evaluation, "--limit", "1")
+    assert result.exit_code == 0
+    count = len(QUALIFIED)
+    assert f"resolved: 1 of {count}, of {count - 1} evaluated (1 not selected)" in result.output
+
+
 def test_another_run_can_be_named(evaluation: Evaluation, tmp_path: Path) -> None:
     evaluation.predict(run="20240101T000000Z", menu="")
     evaluation.predict(run="20240202T000000Z", menu=FIX)

@@ -308,7 +308,7 @@ def test_only_selected_patches_are_run_and_others_keep_their_verdicts(evaluation
     evaluation.predict(menu=FIX, badge=WRONG)
     first = evaluation.evaluate(subset=Subset(numbers=(NUMBERS["menu"],)))
     assert first["menu"].outcome is Outcome.RESOLVED
-    assert (first["badge"].outcome, first["badge"].cause) == (Outcome.NOT_EVALUATED, "not_chosen")
+    assert (first["badge"].outcome, first["badge"].cause) == (Outcome.NOT_EVALUATED, "not_selected")
     second = evaluation.evaluate(subset=Subset(numbers=(NUMBERS["badge"],)))
     assert second["menu"].outcome is Outcome.RESOLVED
     assert second["badge"].outcome is not Outcome.NOT_EVALUATED
