@@ -54,6 +54,11 @@ def spent_by(path: Path, experiments: Iterable[str]) -> Decimal:
     return _from_ledger(path, lambda ledger: total(map(ledger.spend, experiments)), Decimal(0))
 
 
+def experiments_by_name(path: Path) -> dict[tuple[str, str, str], list[str]]:
+    """The experiments of each repository, agent and model, whatever their settings; empty without a ledger."""
+    return _from_ledger(path, Ledger.experiments, {})
+
+
 def served(path: Path, experiment: str) -> list[tuple[str, str]]:
     """The providers' names of the models that answered an experiment, with fingerprints; empty without a ledger."""
     return _from_ledger(path, lambda ledger: ledger.served(experiment), [])

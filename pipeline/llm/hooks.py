@@ -54,6 +54,7 @@ from pipeline.llm.policy import (
     request_of,
 )
 from pipeline.llm.prices import EXACT, Price, Usage, is_too_long, usage_of
+from pipeline.llm.streams import SERVED
 
 #: the usage of a request that was answered from the cache, or not at all
 NOTHING = Usage()
@@ -67,6 +68,8 @@ AGAIN, PAUSE = 429, 5
 DAY = 86_400
 #: the fields of an answer's message on which its tokens are spent
 _CONTENT = ("content", "tool_calls", "reasoning_content")
+#: the fields of replies with the name of the model: of most protocols, and of Gemini's
+_NAMES = ("model", "modelVersion")
 #: the status of a request that LiteLLM cannot translate for the provider, and was therefore not sent
 UNSENDABLE = 400
 #: statuses of a try that took too long: the model may have answered, but nobody waited for it
@@ -246,7 +249,7 @@ class Bookkeeper(Policy):
             is_guessed = opening is not None and opening["id"] in GUESSED
             reported = kwargs["standard_logging_object"]["metadata"].get("usage_object")
             usage = NOTHING if is_guessed else usage_of(reported)
-            _note(opening, response_obj)
+            _note(opening, kwargs, response_obj)
             is_counted = usage.tokens_in and (usage.tokens_out or not _has_content(response_obj))
             if is_counted:
                 _book(opening, OK, usage)
@@ -399,11 +402,24 @@ def _has_content(answer: Any) -> bool:
     return any(getattr(message, name, None) for message in messages for name in _CONTENT)
 
 
-def _note(opening: dict[str, Any] | None, answer: Any) -> None:
+def _note(opening: dict[str, Any] | None, kwargs: Mapping[str, Any], answer: Any) -> None:
     """Note the provider's name of the model that answered: a name of the list may mean another model tomorrow."""
-    names = [getattr(answer, name, None) for name in ("model", "system_fingerprint")]
-    if opening and any(names):
-        ledger().serve(opening["key"], *(str(value or "") for value in names))
+    model = _served(kwargs) or getattr(answer, "model", None)
+    fingerprint = getattr(answer, "system_fingerprint", None)
+    if opening and (model or fingerprint):
+        ledger().serve(opening["key"], str(model or ""), str(fingerprint or ""))
+
+
+def _served(kwargs: Mapping[str, Any]) -> str:
+    """The name of the model in the provider's own reply, empty if it cannot be read. LiteLLM's answer has the requested
+    name."""
+    reply = kwargs.get("original_response")
+    try:
+        read = json.loads(reply) if isinstance(reply, str | bytes) else reply
+    except ValueError:
+        read = None
+    names = [read.get(name) for name in _NAMES] if isinstance(read, Mapping) else [kwargs.get(SERVED)]
+    return next((name for name in names if isinstance(name, str)), "")
 
 
 def _book(opening: dict[str, Any] | None, status: str, usage: Usage = NOTHING, *, costly: int = 0) -> None:

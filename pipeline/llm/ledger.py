@@ -322,6 +322,15 @@ class Ledger:
         with self._transaction() as db:
             return [(model, fingerprint) for model, fingerprint in db.execute(query, (experiment,))]
 
+    def experiments(self) -> dict[tuple[str, str, str], list[str]]:
+        """The experiments of each repository, agent (with the name of its settings) and model, by id."""
+        found: dict[tuple[str, str, str], list[str]] = {}
+        query = "SELECT DISTINCT repo, agent, model, experiment FROM keys ORDER BY experiment"
+        with self._transaction() as db:
+            for *names, experiment in db.execute(query):
+                found.setdefault((names[0], names[1], names[2]), []).append(experiment)
+        return found
+
     def record(self, sent: Sent, booking: Booking, worst: Decimal | None = None) -> None:
         """Book a request from another log, once; `worst` is the most that it may have cost, in USD, if its cost is
         unknown. Requests of keys that were not issued here are left out."""

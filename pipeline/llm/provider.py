@@ -62,8 +62,8 @@ class Received(NamedTuple):
     body: Body
 
 
-#: the fingerprint of the model's build
-FINGERPRINT = "fp_scripted"
+#: the fingerprint of the model's build, and its date, which answers add to the requested name
+FINGERPRINT, DATE = "fp_scripted", "2026-01-01"
 
 
 class Refusal(Exception):
@@ -125,11 +125,16 @@ def chat(body: Body, reply: Reply, fault: Fault) -> Body:
         "id": fault.id or f"chatcmpl-{uuid.uuid4().hex}",
         "object": "chat.completion",
         "created": int(time.time()),
-        "model": body.get("model", ""),
+        "model": _served(body),
         "system_fingerprint": FINGERPRINT,
         "choices": [{"index": index, "message": message, "finish_reason": reason} for index in range(count)],
         "usage": _usage(tokens(prompt), count * tokens(text + "".join(output.tool or ())), fault.cached),
     }
+
+
+def _served(body: Body) -> str:
+    """The full name of the model that answers, as of a provider that resolves short names."""
+    return f"{body.get('model', '')}-{DATE}"
 
 
 def _tool_call(name: str, arguments: str) -> Body:
@@ -141,7 +146,7 @@ def embeddings(body: Body, reply: Reply, fault: Fault) -> Body:
     texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
     rows = [{"object": "embedding", "index": index, "embedding": embed(text)} for index, text in enumerate(texts)]
     usage = _usage(sum(tokens(text) for text in texts), 0)
-    return {"object": "list", "model": body.get("model", ""), "data": rows, "usage": usage}
+    return {"object": "list", "model": _served(body), "data": rows, "usage": usage}
 
 
 def _usage(tokens_in: int, tokens_out: int, cached: int = 0) -> Body:
@@ -155,7 +160,8 @@ ROUTES = {"/v1/chat/completions": chat, "/v1/embeddings": embeddings}
 def chunks(answer: Body, with_usage: bool) -> Iterator[Body]:
     """A chat answer as the pieces of a stream."""
     choice = answer["choices"][0]
-    shared = {key: answer[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
+    shared = {key: answer[key] for key in ("id", "created", "model", "system_fingerprint")}
+    shared["object"] = "chat.completion.chunk"
     pieces = re.findall(r"(?s).{1,24}", choice["message"]["content"])
     deltas = [({"role": "assistant", "content": ""}, None), *(({"content": piece}, None) for piece in pieces)]
     calls = [({"tool_calls": [call]}, None) for call in choice["message"].get("tool_calls", ())]

@@ -14,10 +14,10 @@ import time
 from litellm.proxy.proxy_cli import run_server
 from litellm.proxy.proxy_server import app
 
+from pipeline.llm import replays, streams
 from pipeline.llm.ends import Ends
 from pipeline.llm.fence import Fence
 from pipeline.llm.hooks import before_sending, limits, models
-from pipeline.llm.replays import install
 from pipeline.llm.turns import Turns
 
 #: seconds that running requests have to end after the process that started the proxy has ended
@@ -37,5 +37,6 @@ if __name__ == "__main__":
     app.add_middleware(Turns, provider_of=provider_of, limits=limits())
     app.add_middleware(Fence)
     app.add_middleware(Ends)
-    install(before_sending)
+    replays.install(before_sending)
+    streams.install()
     run_server()

@@ -29,7 +29,7 @@ from pipeline.core.errors import UserError
 from pipeline.llm.embedded import EmbeddedGateway
 from pipeline.llm.experiment import Experiment
 from pipeline.llm.ledger import BUDGET_EXCEEDED, CAP_REACHED
-from pipeline.llm.provider import FINGERPRINT, Fault, embed
+from pipeline.llm.provider import DATE, FINGERPRINT, Fault, embed
 
 pytestmark = pytest.mark.parametrize("setting", [EMBEDDED], indirect=True, scope="session")
 
@@ -505,11 +505,18 @@ def test_a_long_request_is_booked_at_the_price_of_its_tier(bench: Bench, experim
     assert (short.cost_usd, long.cost_usd) == (short.tokens_in * 1, long.tokens_in * 2)
 
 
-def test_the_serving_model_is_recorded(bench: Bench, experiment: Experiment) -> None:
-    """A name in the list may mean another model tomorrow."""
-    ask(bench, experiment)
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_serving_model_is_recorded(bench: Bench, experiment: Experiment, stream: bool) -> None:
+    """A name in the list may mean another model tomorrow. LiteLLM's answer has the requested name; it was recorded."""
+    assert bench.chat(bench.key(experiment), stream=stream).status_code == 200
     bench.gateway.settle(experiment)
-    assert bench.gateway.ledger.served(experiment.id) == [("scripted", FINGERPRINT)]
+    assert bench.gateway.ledger.served(experiment.id) == [(f"scripted-{DATE}", FINGERPRINT)]
+
+
+def test_the_serving_model_of_embeddings_is_recorded(bench: Bench, experiment: Experiment) -> None:
+    bench.post(bench.key(experiment), "/embeddings", model="embedder", input="hello")
+    bench.gateway.settle(experiment)
+    assert bench.gateway.ledger.served(experiment.id) == [(f"scripted-{DATE}", "")]
 
 
 @pytest.mark.rule("budget")
