@@ -40,6 +40,7 @@ def test_assertions_may_be_returned(tmp_path: Path) -> None:
           { name: "another name", pass: true },
           { name: "something else", status: "passable" },
           { name: "nothing" },
+          null, "a text", 1,
         ] };
       };"""
     observed = seen(tmp_path / "older", test)
@@ -66,6 +67,11 @@ VALUES = {
     "page.locator('h1').isVisible()": ("pass", ""),
     "Promise.reject(new Error('none'))": ("fail", "none"),
     "undefined": ("fail", "the assertion has no function and no result"),
+    "() => { throw ''; }": ("fail", "an error without a message"),
+    "() => { throw Object.create(null); }": ("fail", "an error without a message"),
+    "() => { throw { toString() { throw 1; } }; }": ("fail", "an error without a message"),
+    "() => ({ pass: false, message: Object.create(null) })": ("fail", "Cannot convert object to primitive value"),
+    "() => true": ("pass", ""),
 }
 
 
@@ -74,6 +80,28 @@ def test_an_assertion_may_be_a_value(tmp_path: Path) -> None:
     observed = seen(tmp_path / "values", f"module.exports.run = async ({{ page, assert }}) => {{ {asked} }};")
     found = [(assertion.status, assertion.message) for assertion in observed.assertions]
     assert (found, observed.threw) == (list(VALUES.values()), "")
+
+
+#: tests that throw something without a message
+THROWS = {
+    "its file": "throw '';",
+    "its run": "module.exports.run = async ({ assert }) => { await assert('a', () => true); throw ''; };",
+    "its gate": "module.exports = { run: async () => {}, onTask: async () => { throw ''; } };",
+    "a promise that nobody waits for": """module.exports.run = async ({ page }) => {
+      Promise.reject();
+      await page.waitForTimeout(100);
+    };""",
+    "an object without a text": "module.exports.run = async () => { throw Object.create(null); };",
+}
+
+
+@pytest.mark.parametrize("kind", THROWS)
+def test_a_test_that_throws_something_without_a_message_is_an_error(kind: str, tmp_path: Path) -> None:
+    """An empty text passed the page."""
+    observed = seen(tmp_path / "empty", THROWS[kind])
+    judged = judge(observed, doubt="case")
+    assert (judged.result, judged.cause) == ("error", "case"), observed
+    assert observed.threw or observed.fault
 
 
 def test_the_helpers_of_a_test(tmp_path: Path) -> None:

@@ -8,10 +8,18 @@ const { clearTimeout, setTimeout } = globalThis;
 
 const TYPES = ["R", "BP"];
 const MOST = { assertions: 500, name: 300, message: 2000 };
+const NO_MESSAGE = "an error without a message";
 
 const cut = (text, most) => String(text).slice(0, most);
-// Playwright's messages without colors and call log.
-const messageOf = (error) => cut((error && error.message) || error, MOST.message).replace(/\u001b\[\d*m/g, "");
+// Playwright's messages without colors and call log. Anything may be thrown, but the message is never empty.
+const messageOf = (error) => {
+  try {
+    const text = cut((error && error.message) || error, MOST.message).replace(/\u001b\[\d*m/g, "");
+    return text || NO_MESSAGE;
+  } catch {
+    return NO_MESSAGE;
+  }
+};
 
 const typed = (type) => {
   const wanted = String(type || "R").toUpperCase();
@@ -71,8 +79,9 @@ const asserting = (seconds, release, decided = () => {}) => {
   const assert = (name, fn, opts) => {
     const place = collected.length;
     if (place >= MOST.assertions) throw new Error(`more than ${MOST.assertions} assertions`);
-    collected.push(assertion(name, false, "it did not finish", (opts || {}).type));
-    const deciding = decide(name, fn, (opts || {}).type).then((result) => {
+    const begun = assertion(name, false, "it did not finish", (opts || {}).type);
+    collected.push(begun);
+    const deciding = decide(begun.name, fn, begun.type).then((result) => {
       collected[place] = result;
       pending.delete(deciding);
     });
@@ -87,10 +96,11 @@ const asserting = (seconds, release, decided = () => {}) => {
 
 const isPass = (status) => status === true || /^pass(?:ed)?$/i.test(String(status).trim());
 
-// The return value of `run`, in the older form.
+// The return value of `run`, in the older form. As in the public harness, what is no object is left out.
 const returned = (found) =>
   Array.isArray(found && found.assertions)
     ? found.assertions
+        .filter((one) => typeof one === "object" && one !== null)
         .slice(0, MOST.assertions)
         .map(({ name, status, pass, message, type }) => assertion(name, isPass(status ?? pass), message, type))
     : [];

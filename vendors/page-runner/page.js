@@ -422,8 +422,9 @@ const steps = async (watched, job, tools, seen) => {
     await timed("case", settle);
     if (seen.off_task) seen.off_task = await gated().catch(() => seen.off_task);
   }
-  const stray = tools.strays.find((error) => !/has been closed|dialog which is already handled/.test(messageOf(error)));
-  if (stray) seen.threw = seen.threw || messageOf(stray);
+  const isOurs = (text) => /has been closed|dialog which is already handled/.test(text);
+  const stray = tools.strays.map(messageOf).find((text) => !isOurs(text));
+  if (stray) seen.threw = seen.threw || stray;
 };
 
 // A known violation gets the new elements.
