@@ -21,7 +21,7 @@ from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo
 from pipeline.core.store import Store
 from pipeline.core.subset import ALL, Subset
-from pipeline.llm.costs import committed, spent_by
+from pipeline.llm.costs import committed, experiments_by_name, spent_by
 from pipeline.llm.gateway import Gateway
 from pipeline.llm.models import SHIPPED, ModelList, load_models
 from pipeline.predict.agents import load_agent
@@ -201,8 +201,12 @@ class Scope:
 
     @cached_property
     def experiments(self) -> list[str]:
-        """The experiments that the campaign's budget covers, also those of repositories that are not asked now."""
-        return list(dict.fromkeys(predictor.experiment.id for predictor in self._all()))
+        """The experiments that the campaign's budget covers, also those of repositories that are not asked now, and
+        earlier ones of the same agents and models with other settings."""
+        known, found = experiments_by_name(self.store.ledger), list[str]()
+        for experiment in (predictor.experiment for predictor in self._all()):
+            found += [experiment.id, *known.get((experiment.repo, experiment.label, experiment.model), ())]
+        return list(dict.fromkeys(found))
 
     def _all(self) -> Iterator[Predictor]:
         """The predictors of all repositories, also of those that must be rebuilt first."""

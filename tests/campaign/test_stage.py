@@ -391,6 +391,25 @@ def test_caps_limit_the_worst_cost_except_that_of_shared_work(
 
 
 @pytest.mark.rule("budget")
+@pytest.mark.parametrize(("model", "left"), [("scripted", "2.5"), ("another", "3")])
+def test_spending_with_other_settings_counts_towards_the_budget(
+    bench: Bench, tmp_path: Path, model: str, left: str
+) -> None:
+    """Editing an agent's settings made the whole budget available again."""
+    asked = experiment(bench, tmp_path)
+    earlier = Experiment(asked.repo, model, asked.agent, "other settings", name=asked.name)
+    ledger = Ledger(bench.store.ledger)
+    key = Key("alias", earlier.id, earlier.repo, model, earlier.label, earlier.settings, "acme__ui-1")
+    ledger.issue("earlier", key)
+    ledger.book(reserved(ledger, "earlier", Decimal(1)), Booking(OK, cost_usd=Decimal("0.5")))
+    ledger.close()
+    conduct = Conduct(bench.store, tmp_path / "campaign.toml", environ=GIVEN)
+    assert conduct.left == Decimal(left)
+    (step,) = conduct.plan()
+    assert (step.spent, step.worst) == (0, Decimal(left))
+
+
+@pytest.mark.rule("budget")
 def test_requests_of_unknown_cost_count_towards_the_budget(bench: Bench, tmp_path: Path) -> None:
     """Lost requests may have been paid for; the budget used to allow spending their money again."""
     asked = experiment(bench, tmp_path)
