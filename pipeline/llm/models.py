@@ -43,8 +43,8 @@ _SHAPES_NOTHING = (
     *("api_key", "max_parallel_requests", *PACES, "timeout", "stream_timeout", "max_retries", "num_retries"),
     *("weight", "order", "tags", "cache_control_injection_points"),
 )
-#: fields of `model_info` that do shape answers: the kinds of input that the model accepts
-_SHAPING = ("mode", "supports_vision", "max_input_tokens")
+#: fields of `model_info` that do shape answers: what the model accepts, and the longest answer that is asked for
+_SHAPING = ("mode", "supports_vision", "max_input_tokens", "max_output_tokens")
 #: fields of `litellm_params` with a provider's limits: requests in flight, requests and tokens per minute
 LIMITS = ("max_parallel_requests", *PACES)
 #: the field of `model_info` that says how many answers one request may ask for
@@ -138,10 +138,10 @@ class Model:
 
 
 def shaping(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a model's entry that shapes answers."""
+    """The part of a model's entry that shapes answers. What is false in `model_info` is as if it was left out."""
     parameters = {name: value for name, value in entry["litellm_params"].items() if name not in _SHAPES_NOTHING}
     info = {name: entry["model_info"].get(name) for name in _SHAPING}
-    return {"parameters": parameters, "info": {name: value for name, value in info.items() if value is not None}}
+    return {"parameters": parameters, "info": {name: value for name, value in info.items() if value}}
 
 
 @dataclass(frozen=True)

@@ -278,3 +278,21 @@ def test_limits_and_prices_do_not_affect_answers(tmp_path: Path) -> None:
     assert load_models(write(tmp_path, dearer)).get("long").shaping == shaping
     warm = TIERED.replace("api_key: none", "api_key: none, temperature: 1")
     assert load_models(write(tmp_path, warm)).get("long").shaping != shaping
+
+
+@pytest.mark.rule("run-identity")
+def test_the_longest_answer_shapes_answers(tmp_path: Path) -> None:
+    """The gateway asks for no more than `max_output_tokens`; answers to shorter requests were taken for the same."""
+    one, other, none = (
+        load_models(write(tmp_path, TIERED + more)).get("long").shaping
+        for more in ("      max_output_tokens: 500\n", "      max_output_tokens: 600\n", "")
+    )
+    assert one != other != none != one
+
+
+def test_a_default_that_is_written_out_shapes_nothing(tmp_path: Path) -> None:
+    plain, blind, seeing = (
+        load_models(write(tmp_path, TIERED + more)).get("long").shaping
+        for more in ("", "      supports_vision: false\n", "      supports_vision: true\n")
+    )
+    assert plain == blind != seeing
