@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pipeline.core.amounts import amount
 from pipeline.core.errors import UserError, unknown
@@ -43,6 +45,10 @@ _SHAPES_NOTHING = (
     *("api_key", "max_parallel_requests", *PACES, "timeout", "stream_timeout", "max_retries", "num_retries"),
     *("weight", "order", "tags", "cache_control_injection_points"),
 )
+#: fields of `litellm_params` with a server's address
+_ADDRESSES = ("api_base", "base_url")
+#: the host of an address on this machine
+_LOOPBACK = re.compile(r"localhost|127(?:\.\d+){3}|::1")
 #: fields of `model_info` that do shape answers: what the model accepts, and the longest answer that is asked for
 _SHAPING = ("mode", "supports_vision", "max_input_tokens", "max_output_tokens")
 #: fields of `litellm_params` with a provider's limits: requests in flight, requests and tokens per minute
@@ -138,10 +144,21 @@ class Model:
 
 
 def shaping(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of a model's entry that shapes answers. What is false in `model_info` is as if it was left out."""
+    """The part of a model's entry that shapes answers. What is false in `model_info` is as if it was left out. Where a
+    server listens on this machine does not matter: its port may be another one each time."""
     parameters = {name: value for name, value in entry["litellm_params"].items() if name not in _SHAPES_NOTHING}
+    parameters |= {name: _address(parameters[name]) for name in _ADDRESSES if isinstance(parameters.get(name), str)}
     info = {name: entry["model_info"].get(name) for name in _SHAPING}
     return {"parameters": parameters, "info": {name: value for name, value in info.items() if value}}
+
+
+def _address(text: str) -> str:
+    """An address; one on this machine without host and port."""
+    with suppress(ValueError):
+        parts = urlsplit(text)
+        if _LOOPBACK.fullmatch(parts.hostname or ""):
+            return parts._replace(netloc="").geturl()
+    return text
 
 
 @dataclass(frozen=True)

@@ -296,3 +296,25 @@ def test_a_default_that_is_written_out_shapes_nothing(tmp_path: Path) -> None:
         for more in ("", "      supports_vision: false\n", "      supports_vision: true\n")
     )
     assert plain == blind != seeing
+
+
+@pytest.mark.rule("run-identity")
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("http://127.0.0.1:18917/v1", "http://127.0.0.1:18918/v1", True),
+        ("http://127.0.0.1:18917/v1", "http://localhost/v1", True),
+        ("http://[::1]:8000/v1", "http://127.1.2.3/v1", True),
+        ("http://127.0.0.1:18917/v1", "http://127.0.0.1:18917/v2", False),
+        ("http://127.0.0.1:18917/v1", "http://127.0.0.1.example.org:18917/v1", False),
+        ("https://one.example.org/v1", "https://other.example.org/v1", False),
+        ("http://[no address/v1", "http://[no address/v2", False),
+    ],
+)
+def test_a_local_server_may_move_to_another_port(tmp_path: Path, one: str, other: str, same: bool) -> None:
+    """Every answer was asked for again if a server on this machine was started on another port."""
+    first, second = (
+        load_models(write(tmp_path, TIERED.replace("api_key: none", f'api_key: none, api_base: "{address}"')))
+        for address in (one, other)
+    )
+    assert (first.get("long").shaping == second.get("long").shaping) is same
