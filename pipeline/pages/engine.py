@@ -11,6 +11,7 @@ import atexit
 import base64
 import json
 import os
+import secrets
 import select
 import shutil
 import signal
@@ -133,12 +134,13 @@ class Worker:
         self.ran: dict[str, str] = {}
 
     def look(self, job: Job) -> Looked:
-        if self._process and self._process.poll() is not None:
+        if self._process and (self._process.poll() is not None or _is_readable(self._from, 0)):
             self.end()
         if self._process is None:
             self._start()
         folder = self._unpacked(job.code) if job.code else None
         request = {
+            "id": secrets.token_hex(16),
             "html": job.html,
             "folder": folder and str(folder),
             "axe": bool(job.code and job.code.names_axe),
@@ -152,6 +154,9 @@ class Worker:
         except _Silent as silent:
             self.end()
             return Looked(Observed(ended=silent.end, detail=silent.why, ran=self.ran))
+        if answer.pop("id", "") != request["id"] or self._buffer:
+            self.end()
+            return Looked(Observed(fault="the case wrote to the engine in place of the runner", ran=self.ran))
         if "done" not in answer:
             self.end()
             return Looked(_without_result(answer, self.ran))
@@ -241,8 +246,7 @@ class Worker:
         """The runner's next line. Raises _Silent if none arrives in time."""
         parts, size, deadline = [self._buffer], len(self._buffer), time.monotonic() + seconds
         while b"\n" not in parts[-1]:
-            ready, _, _ = select.select([self._from], [], [], max(0, deadline - time.monotonic()))
-            if not ready:
+            if not _is_readable(self._from, max(0, deadline - time.monotonic())):
                 raise _Silent("hung", f"the runner said nothing for {seconds:g} s")
             data = os.read(self._from, 2**20)
             size += len(data)
@@ -253,8 +257,8 @@ class Worker:
             parts.append(data)
         line, _, self._buffer = b"".join(parts).partition(b"\n")
         try:
-            return parse_json(line)
-        except ValueError as error:
+            return dict(parse_json(line))
+        except (TypeError, ValueError) as error:
             raise _Silent("ended", f"the runner's result cannot be read: {error}") from None
 
 
@@ -277,6 +281,10 @@ def _looked(result: dict[str, Any], ran: dict[str, str]) -> Looked:
     picture = base64.b64decode(result.pop("screenshot", "") or "")
     machine = result.pop("broken", "")
     return Looked(Observed(**result, machine=machine, ran=ran), picture)
+
+
+def _is_readable(descriptor: int, seconds: float) -> bool:
+    return bool(select.select([descriptor], [], [], seconds)[0])
 
 
 def _ended(process: subprocess.Popen[bytes], seconds: float) -> bool:

@@ -6,6 +6,7 @@ import os
 import shutil
 import struct
 import subprocess
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -301,10 +302,10 @@ def test_a_page_of_the_older_form_says_only_whether_it_passes(tmp_path: Path) ->
 
 
 @pytest.mark.rule("bad-input")
-@pytest.mark.parametrize("line", [b"[" * 60_000, b'{"done": ', b"\xff"])
+@pytest.mark.parametrize("line", [b"[" * 60_000, b'{"done": ', b"\xff", b"7", b"[7]"])
 def test_a_result_that_cannot_be_read_ends_the_runner(line: bytes, tmp_path: Path) -> None:
     (requests, to), (answers, told) = os.pipe(), os.pipe()
-    os.write(told, line + b"\n")
+    threading.Thread(target=lambda: os.read(requests, 1) and os.write(told, line + b"\n")).start()
     worker = Worker()
     worker._home, worker._to, worker._from = tmp_path / "home", to, answers
     worker._process = subprocess.Popen(["sleep", "60"], start_new_session=True)

@@ -2,6 +2,7 @@
 // A process that runs one page after another, each in a fresh context of one browser, until its input ends.
 // If a case leaves something behind, the result says that the process is not sound; the next page needs a new one.
 // Reads and writes one JSON line per page, on given file descriptors, so that a case cannot write there by printing.
+// A line about a page has the id of its request, which the page's case does not get.
 // Independent of data/. Arguments: descriptor in, descriptor out, settings as JSON.
 const fs = require("fs");
 const readline = require("readline");
@@ -19,12 +20,13 @@ const NOBODY = 65534;
 // How a page may seem to end if the browser does.
 const BY_LOSS = ["", "closed", "load", "unaudited"];
 let current = null;
+let id = "";
 
 // Half of a character that a page wrote or that we cut in two can be in no file.
 const whole = (_, value) => (typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value);
 
 const send = (message) => {
-  const data = Buffer.from(JSON.stringify(message, whole) + "\n");
+  const data = Buffer.from(JSON.stringify({ id, ...message }, whole) + "\n");
   for (let sent = 0; sent < data.length; ) {
     try {
       sent += fs.writeSync(output, data, sent);
@@ -83,7 +85,9 @@ const main = async () => {
   send({ ready: { chromium: browser.version(), node: process.versions.node } });
   for await (const line of readline.createInterface({ input: fs.createReadStream(null, { fd: input }) })) {
     current = { strays: [], stray: (error) => current.strays.push(error) };
-    const done = await runPage(browser, JSON.parse(line), { axe, merge, traces, strays: current.strays });
+    const { id: asked, ...job } = JSON.parse(line);
+    id = asked;
+    const done = await runPage(browser, job, { axe, merge, traces, strays: current.strays });
     current = null;
     if (lost && BY_LOSS.includes(done.ended)) Object.assign(done, { ended: "ended", detail: "the browser ended" });
     send({ done: { ...done, sound: done.sound && !lost && traces.areNone() } });
