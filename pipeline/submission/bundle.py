@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -54,6 +54,8 @@ from pipeline.llm.prices import total
 ABOUT, DATA = "submission.json", "data"
 #: files of a run's folder that only its own machine needs
 LOCAL = ("gateway.log", "run.log", "tasks.jsonl", "cache")
+#: fields that older bundles do not have
+ADDED = ("draft", "images")
 
 
 def _segment(name: str) -> str:
@@ -64,8 +66,8 @@ def _segment(name: str) -> str:
 
 
 class Submission(Record):
-    """What a bundle claims. `outcomes` are those of the first attempts; `files` are digests (SHA-256) by path. A
-    `draft` may lack verdicts; no leaderboard ranks it."""
+    """What a bundle claims. `outcomes` are those of the first attempts; `files` are digests (SHA-256) by path; `images`
+    is the digest of the images in which the instances ran. A `draft` may lack verdicts; no leaderboard ranks it."""
 
     schema_version: int = 1
     tool: str
@@ -82,6 +84,7 @@ class Submission(Record):
     law: tuple[str, ...]
     files: dict[str, str]
     draft: bool = False
+    images: str = ""
     digest: str = ""
 
     @property
@@ -98,8 +101,8 @@ class Submission(Record):
         return not self.outcomes.get(Outcome.NOT_EVALUATED, 0)
 
     def signed(self) -> str:
-        """The digest of all fields but `digest`. `draft` counts only if it is set: older bundles do not have it."""
-        left_out = {"digest"} if self.draft else {"digest", "draft"}
+        """The digest of all fields but `digest`. Fields that older bundles do not have count only if they are set."""
+        left_out = {"digest"} | {name for name in ADDED if not getattr(self, name)}
         return digest(json.loads(self.model_dump_json(exclude=left_out)))
 
 
@@ -180,7 +183,8 @@ def regrade(folder: Path, dataset: Path) -> list[str]:
         store.begin()
         shutil.copytree(folder / DATA, store.root, dirs_exist_ok=True, ignore=_links)
         _copy(Store(dataset).dataset(subject.repo), store.dataset(subject.repo))
-        return [line for attempt in attempts(store, subject) for line in _differing(store, claimed, attempt)]
+        names = set(submission.instances)
+        return [line for attempt in attempts(store, subject) for line in _differing(store, claimed, attempt, names)]
 
 
 def _links(folder: str, names: list[str]) -> list[str]:
@@ -189,9 +193,12 @@ def _links(folder: str, names: list[str]) -> list[str]:
     return [name for name in names if Path(folder, name).is_symlink()]
 
 
-def _differing(store: Store, claimed: Store, subject: Subject) -> Iterator[str]:
+def _differing(store: Store, claimed: Store, subject: Subject, names: Container[str]) -> Iterator[str]:
+    """Where an attempt's verdicts differ; only of the bundle's instances, since the dataset may have grown."""
     claimed_verdicts = {verdict.instance_id: verdict for verdict in _verdicts(claimed, subject)}
     for verdict in give_anew(store, subject):
+        if verdict.instance_id not in names:
+            continue
         claim = claimed_verdicts.pop(verdict.instance_id, None)
         if claim is None or claim.outcome != verdict.outcome:
             where = f"{verdict.instance_id}, attempt {subject.attempt}"
@@ -239,6 +246,7 @@ def _recorded(store: Store, subject: Subject) -> dict[str, Any]:
         "outcomes": _counted(verdicts),
         "settings": read_run(_run(store, subject)).settings,
         "law": tuple(sorted({verdict.law for verdict in verdicts})),
+        "images": digest(sorted((verdict.instance_id, verdict.image) for verdict in verdicts)),
     }
 
 
@@ -333,7 +341,8 @@ def _contradicted(folder: Path, submission: Submission) -> Iterator[str]:
         for attempt in tries:
             yield from _inconsistent(store, attempt)
         recorded = _recorded(store, tries[0])
-        differing = [name for name, value in recorded.items() if getattr(submission, name) != value]
+        claimed = {name for name in recorded if name not in ADDED or getattr(submission, name)}
+        differing = [name for name in recorded if name in claimed and getattr(submission, name) != recorded[name]]
         yield from (f"{ABOUT}: the records differ from what it claims: {name}" for name in differing)
     except A11yBenchError as error:
         yield str(error)

@@ -58,6 +58,8 @@ def _table(repo: str, names: tuple[str, ...], submissions: list[Submission]) -> 
     about = f"{len(names)} instances, set {digest(names)[:8]}."
     if len(laws) > 1:
         about += " Not all were judged by the same code: recompute the verdicts before you compare them closely."
+    if len({submission.images for submission in ordered} - {""}) > 1:
+        about += " Not all ran in the same images: their environments differ."
     name = f"{repo.replace('/', '-')}-{digest(names)[:8]}"
     return Table(name, repo, about, HEADINGS, [_row(submission) for submission in ordered])
 

@@ -15,8 +15,8 @@ from reserving import reserved
 from tiny_library import IMPATIENT, QUALIFIED, Bench, instance_id
 
 from pipeline.core.errors import UserError
-from pipeline.core.records import Prediction
-from pipeline.core.store import read_json, read_records, write_json
+from pipeline.core.records import Instance, Prediction
+from pipeline.core.store import read_json, read_records, write_json, write_records
 from pipeline.evaluate.answers import Subject
 from pipeline.evaluate.stage import evaluate
 from pipeline.llm.experiment import SHARED
@@ -163,6 +163,27 @@ def test_a_verdict_contradicted_by_the_stored_run_is_found(bench: Bench, copy: P
     assert bundle.verify(copy) == []
     (line,) = bundle.regrade(copy, bench.store.root)
     assert "claims unresolved, the stored run gives resolved" in line
+
+
+def test_a_bundle_is_regraded_after_the_dataset_has_grown(bench: Bench, packed: Path, tmp_path: Path) -> None:
+    """The new instance has no verdict in any older bundle, which was called a false claim."""
+    grown = bench.copy(tmp_path / "grown")
+    path = grown.store.dataset(REPO)
+    newest = read_records(path, Instance)[-1].model_copy(update={"number": 99, "instance_id": "acme__ui-99"})
+    write_records(path, [*read_records(path, Instance), newest])
+    assert bundle.regrade(packed, grown.store.root) == []
+
+
+def test_a_bundle_of_an_earlier_version_is_verified(packed: Path, copy: Path) -> None:
+    """It does not say in which images its instances ran."""
+    assert bundle.load(packed).images
+    older = json.loads((copy / bundle.ABOUT).read_text())
+    del older["images"]
+    signed = bundle.Submission.model_validate(older).signed()
+    (copy / bundle.ABOUT).write_text(json.dumps(older | {"digest": signed}))
+    assert bundle.verify(copy) == []
+    signed_again(copy, images="others")
+    assert bundle.verify(copy) == ["submission.json: the records differ from what it claims: images"]
 
 
 @pytest.mark.parametrize(("law", "end"), [("another", "regrade with that one"), ("", "its run is not stored")])

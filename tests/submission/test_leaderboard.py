@@ -55,6 +55,13 @@ def test_a_reference_is_not_ranked() -> None:
     assert " reference " in found["oracle"] and "%" not in found["oracle"]
 
 
+@pytest.mark.parametrize(("images", "differ"), [("two", True), ("one", False), ("", False)])
+def test_a_table_says_that_images_differ(images: str, differ: bool) -> None:
+    """Older bundles do not say what they ran in."""
+    page = render([submission("a", {"resolved": 2}, images="one"), submission("b", {"resolved": 1}, images=images)])
+    assert ("Not all ran in the same images" in page) is differ
+
+
 def test_other_instances_have_their_own_table() -> None:
     fewer = submission("few", {"resolved": 1}, instances=NAMES[:1])
     assert render([submission("all", {"resolved": 2}), fewer]).count("<table") == 2
