@@ -39,6 +39,11 @@ class Run(NamedTuple):
         """The experiment that paid for its answers, empty if the run does not record it."""
         return self.about.experiment if self.about else ""
 
+    @property
+    def attempts(self) -> int:
+        """The attempts that were wanted at each instance, or that there are."""
+        return max((self.about and self.about.attempts) or 1, *(attempt for _, attempt in self.answers), 1)
+
     def is_about(self, instance: str) -> bool:
         return self.instances is None or instance in self.instances
 

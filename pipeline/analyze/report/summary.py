@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from pipeline.analyze.frames import Frames
+from pipeline.analyze.measures.group import WHO
 from pipeline.core.console import plural
 from pipeline.llm.prices import total
 
@@ -28,7 +29,8 @@ VALID = "valid"
 def facts(frames: Frames, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str, str]]:
     """Label and value of each count, without zeros; agents only if there are several."""
     models = frames.of_models
-    further = len(frames.given_samples) - models["judged"].sum()
+    samples = frames.given_samples.sort_values("attempt", kind="stable")
+    further = samples["answered"] & samples.duplicated([*WHO, "instance_id"])
     agents = models["agent"].nunique()
     counts = {
         "repository": len(frames.repos),
@@ -36,7 +38,7 @@ def facts(frames: Frames, tables: Mapping[str, pd.DataFrame]) -> list[tuple[str,
         "instance": len(frames.instances),
         "model": models["model"].nunique(),
         "agent": agents if agents > 1 else 0,
-        "answer": int(models["predicted"].sum() + further),
+        "answer": int(models["predicted"].sum() + further.sum()),
     }
     rows = [(plural(value, noun), f"{value:,}") for noun, value in counts.items() if value]
     if "together" in tables:

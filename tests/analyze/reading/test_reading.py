@@ -13,6 +13,7 @@ from analyze.conftest import FORMS, UI, add_metadata, add_run, add_verdicts, col
 from factories import make_instance, make_prediction, make_rejection, make_review, make_verdict
 
 from pipeline import analyze
+from pipeline.analyze.report.summary import facts
 from pipeline.core.assessment import Assessment
 from pipeline.core.errors import UserError
 from pipeline.core.records import Instance, Outcome, Verdict
@@ -341,10 +342,13 @@ def test_verdicts_of_further_attempts_on_older_patches_are_left_out(tmp_path, el
         path = add_verdicts(data, UI, [make_verdict(first)])
     second = first.model_copy(update={"model_patch": first.model_patch + "+more\n"})
     write_records(of_attempt(run, 2) / "predictions.jsonl", [second])
-    for verdict, attempts in ((make_verdict(second), [1, 2]), (make_verdict(first), [1])):
+    for verdict, ends in (
+        (make_verdict(second), ["resolved"] * 2),
+        (make_verdict(first), ["resolved", "not_evaluated"]),
+    ):
         write_records(of_attempt(path.parent, 2) / "verdicts.jsonl", [verdict])
         frames = analyze.load(store, samples=[other.root] if elsewhere else [])
-        assert frames.samples["attempt"].tolist() == attempts
+        assert frames.samples["outcome"].tolist() == ends
     whose = "Samples: 1 verdicts in other" if elsewhere else "1 verdicts on further attempts of magentless, model-a"
     assert any(whose in note and "belong to older patches" in note for note in frames.notes)
 
@@ -529,6 +533,69 @@ def test_instances_with_fewer_attempts_are_noted(tmp_path: Path) -> None:
         )
         notes = " ".join(analyze.load(store).notes)
         assert ("pass@k of model-a (magentless) ends at k = 1: not every instance has 2 attempts" in notes) is is_noted
+
+
+def twice_answered(store: Store, judged: int) -> None:
+    """Two attempts at two instances were answered; all first attempts were evaluated, and some of the second ones."""
+    write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
+    predictions = [make_prediction(1, run="a run"), make_prediction(2, run="a run")]
+    run = add_run(store, UI, predictions, "a run")
+    second = [one.model_copy(update={"model_patch": one.model_patch + "+more\n"}) for one in predictions]
+    write_records(of_attempt(run.parent, 2) / "predictions.jsonl", second)
+    path = add_verdicts(store, UI, [make_verdict(one, Outcome.UNRESOLVED) for one in predictions])
+    write_records(of_attempt(path.parent, 2) / "verdicts.jsonl", list(map(make_verdict, second[:judged])))
+
+
+@pytest.mark.rule("incomplete-is-marked")
+@pytest.mark.parametrize(("judged", "share"), [(0, 0), (1, 50), (2, 100)])
+def test_attempts_that_were_answered_but_not_evaluated_count(tmp_path: Path, judged: int, share: int) -> None:
+    """They vanished: the curve of pass@k ended before them, or the model had a single attempt and was complete."""
+    store = Store(tmp_path)
+    twice_answered(store, judged)
+    frames = analyze.load(store)
+    made = analyze.tables(frames)
+    assert made["pass_at_k"][["k", "pass_at_k_pct"]].values.tolist() == [[1, share / 2], [2, share]]
+    assert made["leaderboard"][["attempts", "pass_at_all_pct"]].values.tolist() == [[2, share]]
+    assert {*made["pass_at_k"]["incomplete"], *made["leaderboard"]["incomplete"]} == {judged < 2}
+    missing = "further attempts of magentless, model-a on acme/ui have no verdict, and count as not resolved"
+    assert [note.split()[2] for note in frames.notes if missing in note] == ([str(2 - judged)] if judged < 2 else [])
+
+
+def test_attempts_that_were_wanted_but_not_answered_count(tmp_path: Path) -> None:
+    """The run's record says how many were wanted; the top of the report has the number of answers that there are."""
+    store = Store(tmp_path)
+    twice_answered(store, 2)
+    path = next(store.root.glob("03_predictions/**/run.json"))
+    write_json(path, {"agent": "magentless", "model": "model-a", "attempts": 3})
+    frames = analyze.load(store)
+    made = analyze.tables(frames)
+    assert made["pass_at_k"]["pass_at_k_pct"].round(1).tolist() == [33.3, 66.7, 100]
+    assert made["leaderboard"]["incomplete"].tolist() == [True]
+    assert dict(facts(frames, made))["answers"] == "4"
+
+
+@pytest.mark.parametrize("elsewhere", [1, 2])
+def test_an_attempt_without_a_verdict_takes_that_of_another_directory(tmp_path: Path, elsewhere: int) -> None:
+    """A copy that was evaluated further has the verdict on the same answer; one that was not has none either."""
+    store, other = Store(tmp_path / "data"), Store(tmp_path / "other")
+    twice_answered(store, 1)
+    twice_answered(other, elsewhere)
+    frames = analyze.load(store, samples=[other.root])
+    assert len(frames.samples) == 4
+    assert frames.samples["evaluated"].sum() == 2 + elsewhere
+
+
+def test_answers_of_other_directories_without_a_verdict_count(tmp_path: Path) -> None:
+    store, other = Store(tmp_path / "data"), Store(tmp_path / "other")
+    twice_answered(store, 2)
+    twice_answered(other, 0)
+    for path in (*other.root.glob("0[34]_*/**/*.jsonl"), *other.root.glob("03_*/**/run.json")):
+        path.write_text(path.read_text().replace("a run", "other run"))
+    folder = next(other.root.glob("03_predictions/**/a run"))
+    folder.rename(folder.with_name("other run"))
+    frames = analyze.load(store, samples=[other.root])
+    assert analyze.tables(frames)["pass_at_k"]["k"].max() == 4
+    assert "Samples: 2 attempts in other have no verdict, and count as not resolved." in frames.notes
 
 
 def kept_answer(store: Store, finished: str, run: str) -> None:

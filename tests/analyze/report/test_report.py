@@ -61,9 +61,14 @@ def test_models_agents_and_answers_are_counted_apart():
     pairs = [(f"agent-{agent}", f"model-{model}") for agent in "ab" for model in "xyz"]
     rows = [{"agent": agent, "model": model, "predicted": True, "judged": True} for agent, model in pairs]
     none = pd.DataFrame()
+    samples = [
+        {"agent": agent, "model": model, "instance_id": "acme__ui-1", "attempt": number, "answered": True}
+        for agent, model in pairs
+        for number in (1, 2)
+    ]
     frames = SimpleNamespace(
         of_models=pd.DataFrame(rows),
-        given_samples=pd.DataFrame([{"agent": agent, "attempt": number} for agent, _ in pairs for number in (1, 2)]),
+        given_samples=pd.DataFrame(samples),
         repos=none,
         candidates=none,
         instances=none,
