@@ -10,7 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.campaign.file import Dataset, at, count_listed, selecting
+from pipeline.campaign.file import Agent, Dataset, at, count_listed, selecting
 from pipeline.campaign.plan import History, Step
 from pipeline.campaign.scope import Scope
 from pipeline.core.errors import UserError
@@ -33,7 +33,7 @@ class Planning(Scope):
         answer that several experiments share (other names of the same settings, sets of cases) counts as missing for
         the first of them."""
         history, answers, shared = History(self.store), set[str](), set[Path]()
-        steps = [self._step(predictor, history, answers) for predictor, _ in self.predictors()]
+        steps = [self._step(predictor, agent, history, answers) for predictor, agent in self.predictors()]
         for generation in [self._generation(pages, None) for pages in self.campaign.pages]:
             missing = {model: set(units) - shared for model, units in generation.missing().items()}
             steps += [self._pages_step(generation, model, len(units), history) for model, units in missing.items()]
@@ -88,10 +88,12 @@ class Planning(Scope):
         least that any number of them takes; None if unknown."""
         return None if seconds is None else seconds * max(count / self.campaign.jobs, min(count, 1))
 
-    def _step(self, predictor: Predictor, history: History, shared: set[str]) -> Step:
-        """The step of an experiment. Its missing answers are added to `shared`, and those in it do not count."""
+    def _step(self, predictor: Predictor, agent: Agent, history: History, shared: set[str]) -> Step:
+        """The step of an experiment. Its missing answers are added to `shared`, and those in it do not count. Raises
+        UserError, with the place in the file, for a name that other settings have."""
         wanted = Wanted(predictor.subset, predictor.attempts, chooses=bool(predictor.tester))
-        run = view(self.store, predictor.experiment, wanted)
+        with at(self.path, "agents", self.campaign.agents.index(agent), "name"):
+            run = view(self.store, predictor.experiment, wanted)
         missing = {run.answer(*attempt) for attempt in run.unanswered()} - shared
         shared.update(missing)
         return self._step_of(predictor, len(run.instances) * run.attempts, len(missing), history)

@@ -127,13 +127,8 @@ def open_run(store: Store, experiment: Experiment, wanted: Wanted = PLAIN) -> Ru
     """
     dataset, key = read_dataset(store, experiment.repository), run_digest(experiment, wanted.chooses)
     chosen, latest = wanted.subset.of(dataset), newest(store, experiment)
-    before = read_run(latest) if latest and not wanted.fresh else RunRecord()
+    before = _before(experiment, latest, wanted)
     continues = before.digest == key
-    if latest and before.digest and not continues and experiment.name:
-        hint = "give another --name, start again with --fresh, or archive the run: a11y-bench runs remove RUN"
-        raise UserError(
-            f"other settings already have the name '{experiment.name}'", path=latest / "run.json", hint=hint
-        )
     started = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     folder = latest if latest and continues else _folder(store, experiment) / started
     origin = _origin(experiment, before, latest)
@@ -153,15 +148,26 @@ def open_run(store: Store, experiment: Experiment, wanted: Wanted = PLAIN) -> Ru
     return _run(store, experiment, folder, dataset)
 
 
+def _before(experiment: Experiment, latest: Path | None, wanted: Wanted) -> RunRecord:
+    """The record of the newest run, of which nothing counts if all is asked again. Raises UserError for a name that
+    other settings have."""
+    before = read_run(latest) if latest and not wanted.fresh else RunRecord()
+    if latest and experiment.name and before.digest not in ("", run_digest(experiment, wanted.chooses)):
+        hint = f"give another name, ask again with --fresh, or archive the run: a11y-bench runs remove {latest.name}"
+        raise UserError(f"other settings already have the name '{experiment.name}'", hint=hint)
+    return before
+
+
 def view(store: Store, experiment: Experiment, wanted: Wanted) -> Run:
-    """The run that would be continued, as if it showed only what is wanted. Nothing is written."""
+    """The run that would be continued, as if it showed only what is wanted. Nothing is written. Raises UserError as
+    `open_run` does."""
     instances, key = (
         wanted.subset.of(read_dataset(store, experiment.repository)),
         run_digest(experiment, wanted.chooses),
     )
     folder, answers = _folder(store, experiment) / "planned", store.answers(experiment.repository, "")
     latest = newest(store, experiment)
-    about = read_run(latest) if latest else RunRecord()
+    about = _before(experiment, latest, wanted)
     if latest and about.digest == key:
         folder = latest
     return Run(experiment, folder, key, instances, answers, wanted.attempts, _origin(experiment, about, latest))

@@ -108,6 +108,18 @@ def test_the_plan_uses_the_run_that_will_be_continued(bench: Bench, tmp_path: Pa
     assert (step["wanted"], step["existing"]) == (4, 1 if fresh else 2)
 
 
+def test_the_plan_refuses_a_name_that_other_settings_have(bench: Bench, tmp_path: Path) -> None:
+    """The plan counted the answers to ask; then the campaign failed."""
+    named = FILE.replace('agent = "magentless"', 'agent = "magentless"\nname = "lean"')
+    (tmp_path / "campaign.toml").write_text(named)
+    open_run(bench.store, experiment(bench, tmp_path))
+    (tmp_path / "lean.toml").write_text('retrieval = { model = "" }\nsamples = { sets = 1 }\n')
+    with pytest.raises(UserError, match="other settings already have the name 'lean'") as error:
+        Conduct(bench.store, tmp_path / "campaign.toml", environ=GIVEN).plan()
+    place = (error.value.path, error.value.line, error.value.field)
+    assert place == (tmp_path / "campaign.toml", named.splitlines().index('name = "lean"') + 1, "agents[0].name")
+
+
 def test_other_instances_of_a_run_are_not_missing(bench: Bench, tmp_path: Path) -> None:
     """A stopped run shows all instances; the campaign selects two of them."""
     asked = experiment(bench, tmp_path)
