@@ -32,6 +32,8 @@ STORED: dict[Track, tuple[str, ...]] = {
     REPAIR: ("03_predictions/answers/*/*/*", f"{RUNS}/*/*"),
     PAGES: ("03_predictions/pages/kept/*", "04_evaluation/pages/kept/*"),
 }
+#: the file that is written last
+DONE = "manifest.json"
 
 
 class Step(NamedTuple):
@@ -68,15 +70,17 @@ class Step(NamedTuple):
 
 
 class History:
-    """Cost and time of earlier answers, by agent and model, and the time of earlier test runs, by repository."""
+    """Cost and time of finished answers, with all tries, by agent and model; and the time of earlier test runs, by
+    repository."""
 
     def __init__(self, store: Store) -> None:
         self._store, self._testing = store, dict[Repo, float | None]()
         #: the requests of agents with the same settings, and of agents with any, each by model
         self._same: dict[str, dict[str, list[Request]]] = {}
         self._any: dict[str, dict[str, list[Request]]] = {}
+        finished = {path.parent.name for folder, *_ in STORED.values() for path in store.root.glob(f"{folder}/{DONE}")}
         for request in requests(store.ledger):
-            if request.holder != SHARED:
+            if request.holder != SHARED and (not request.answer or request.answer in finished):
                 for known, agent in ((self._same, request.agent), (self._any, request.agent.split("@")[0])):
                     known.setdefault(agent, {}).setdefault(request.key_model, []).append(request)
 
@@ -96,10 +100,7 @@ class History:
     def testing(self, repo: Repo) -> float | None:
         """The likely seconds of testing one patch, with counter-runs and repeats."""
         if repo not in self._testing:
-            runs = [
-                read_field(path, "result", dict)
-                for path in self._store.root.glob(f"{RUNS}/{repo.slug}/*/manifest.json")
-            ]
+            runs = [read_field(path, "result", dict) for path in self._store.root.glob(f"{RUNS}/{repo.slug}/*/{DONE}")]
             seconds = [sum(run["seconds"].values()) for run in runs if run.get("seconds")]
             self._testing[repo] = mean(seconds) if seconds else None
         return self._testing[repo]
@@ -153,7 +154,7 @@ def disk(store: Store) -> Disk:
 
 
 def _mean_size(store: Store, pattern: str) -> float:
-    folders = [path.parent for path in store.root.glob(f"{pattern}/manifest.json")]
+    folders = [path.parent for path in store.root.glob(f"{pattern}/{DONE}")]
     return _size(folders) / len(folders) if folders else 0
 
 

@@ -61,7 +61,7 @@ def keep(made: Generation, *keys: tuple[str, str, int], cost: Decimal = Decimal(
     ledger = Ledger(made.store.ledger)
     for case, model, sample in keys:
         made._keep(run, (case, model, sample), Written("<!doctype html>"))
-        experiment, name = made.experiment(model), f"{case}{sample}"
+        experiment, name = made.experiment(model), made.unit(run, (case, model, sample)).folder.name
         key = Key(name, experiment.id, experiment.repo, model, experiment.agent, "", case, track=PAGES, answer=name)
         ledger.issue(name, key)
         ledger.book(ledger.open(name, model, "llm"), Booking(OK, cost_usd=cost, latency_ms=4000))

@@ -28,6 +28,24 @@ model_list:
 """
 
 
+def finish(store: Store, answer: str) -> None:
+    write_json(store.answers(REPO, "acme__ui-1", answer) / "manifest.json", {"inputs": {}, "finished": ""})
+
+
+def test_only_finished_answers_count(tmp_path: Path) -> None:
+    """A provider that failed after the first requests made answers look cheap."""
+    store, asked = Store(tmp_path), Experiment(str(REPO), "other", "magentless")
+    ledger = Ledger(store.ledger)
+    for key, answer, cost in (("one", "first", 4), ("two", "first", 2), ("three", "failed", 1)):
+        ledger.issue(key, Key(key, asked.id, asked.repo, "other", "magentless", "", "acme__ui-1", answer=answer))
+        ledger.book(ledger.open(key, "other", "llm"), Booking(OK, cost_usd=Decimal(cost)))
+    ledger.close()
+    model = load_models(DEMO).get("scripted")
+    assert History(store).likely(asked, model) == (None, None)
+    finish(store, "first")
+    assert History(store).likely(asked, model)[0] == 6
+
+
 def test_answers_of_another_model_are_priced_with_all_their_tokens(tmp_path: Path) -> None:
     """Reasoning tokens can have a price of their own."""
     (tmp_path / "models.yaml").write_text(MODEL)
@@ -37,6 +55,7 @@ def test_answers_of_another_model_are_priced_with_all_their_tokens(tmp_path: Pat
     usage = Usage(tokens_in=20, tokens_out=5, tokens_cached=10, tokens_reasoning=3)
     ledger.book(ledger.open("key", "other", "llm"), Booking(OK, usage, Decimal(7), latency_ms=2000))
     ledger.close()
+    finish(store, "first")
     model = load_models(tmp_path / "models.yaml").get("thinker")
     asked = Experiment(str(REPO), "thinker", "magentless")
     assert History(store).likely(asked, model) == (10 * 1 + 10 * Decimal("0.5") + 2 * 10 + 3 * 100, 2.0)
@@ -51,6 +70,7 @@ def test_requests_that_are_sent_at_once_take_the_time_of_the_longest(tmp_path: P
     for row in [ledger.open("key", "other", "llm") for _ in range(10)]:
         ledger.book(row, Booking(OK, latency_ms=600_000))
     ledger.close()
+    finish(store, "first")
     _, seconds = History(store).likely(asked, load_models(DEMO).get("scripted"))
     assert seconds and 600 <= seconds < 700
 
