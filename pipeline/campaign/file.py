@@ -32,7 +32,7 @@ from pipeline.core.names import Repo, parse_repo, variant
 from pipeline.core.record import Usd
 from pipeline.core.records import Instance, StatementSource
 from pipeline.core.store import Store
-from pipeline.core.subset import Subset, parse_names, read_names
+from pipeline.core.subset import Subset, parse_names, read_selection
 from pipeline.core.texts import is_file, read_toml, wrong_value
 
 
@@ -232,6 +232,8 @@ def _explained(error: Any) -> tuple[str, str]:
     """One of pydantic's errors as a message, and a hint: the fields that there are, if one is unknown."""
     if error["type"] == "extra_forbidden":
         return "there is no such field", _choices(error["loc"])
+    if error["type"] == "tuple_type" and error["loc"] in (("datasets",), ("agents",), ("pages",)):
+        return "a list of tables is expected", f"write [[{error['loc'][0]}]]"
     return fault(error), "see docs/campaigns.md"
 
 
@@ -254,6 +256,10 @@ def _check(path: Path, campaign: Campaign) -> None:
         )
     if campaign.agents and not campaign.datasets:
         raise wrong_value(path, ("agents", 0), "there is no dataset for this agent", "write [[datasets]]")
+    for number, dataset in enumerate(campaign.datasets):
+        if dataset.lock and _exists(dataset.lock) and not is_file(dataset.lock):
+            hint = "name one of the lists in this folder"
+            raise wrong_value(path, ("datasets", number, "lock"), f"not a file: {dataset.lock}", hint)
     for number, agent in enumerate(campaign.agents):
         if not (agent.models or campaign.models):
             raise wrong_value(path, ("agents", number, "models"), "no model is named", "here, or for the campaign")
@@ -328,11 +334,7 @@ def names_of(store: Store, dataset: Dataset, folder: Path) -> tuple[str, ...] | 
         return None
     if not isinstance(value, str):
         return parse_names(value)
-    files = [file for file in (folder / value, store.subset(value)) if is_file(file)]
-    if not files and re.fullmatch(r"\w+", value):
-        hint = f"write it with just dataset-subset {value}, or name a file or instances"
-        raise UserError(f"there is no subset '{value}'", hint=hint)
-    return read_names(str(files[0]) if files else value)
+    return read_selection(value, store, folder)
 
 
 def subset_of(store: Store, dataset: Dataset, folder: Path, built: Sequence[Instance]) -> Subset:

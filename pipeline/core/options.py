@@ -210,15 +210,20 @@ def subset_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def wrapper(*args: Any, numbers: tuple[int, ...], instances: str | None, limit: int | None, **kwargs: Any) -> Any:
-        from pipeline.core.subset import Subset, read_names
+        from pipeline.core.store import Store
+        from pipeline.core.subset import Subset, read_selection
 
-        subset = Subset(numbers, None if instances is None else read_names(instances), limit)
+        store = Store(click.get_current_context().params["data"])
+        names = None if instances is None else read_selection(instances, store)
+        subset = Subset(numbers, names, limit)
         return function(*args, subset=subset, **kwargs)
 
     for option in (
         click.option("--limit", type=click.IntRange(1), help="Only the first N instances."),
         click.option(
-            "--instances", metavar="FILE|LIST", help="Only these instances: a file, or names separated by commas."
+            "--instances",
+            metavar="FILE|LIST",
+            help="Only these instances: a file, a named subset such as lite, or names separated by commas.",
         ),
         click.option("--pr", "numbers", type=PULL_REQUEST, multiple=True, help="Only this pull request (repeatable)."),
     ):

@@ -1,4 +1,4 @@
-"""Selecting instances of a dataset: by number, by name, from a file, or the first N.
+"""Selecting instances of a dataset: by number, by name, from a file or a named subset, or the first N.
 
 Reads the file of a subset; writes nothing. A file has one instance per line, or JSON Lines with `instance_id`; empty
 lines and lines that begin with `#` are skipped.
@@ -16,7 +16,10 @@ from typing import NoReturn
 from pipeline.core.errors import UserError, unknown
 from pipeline.core.names import Repo, parse_instance_id
 from pipeline.core.records import Instance
+from pipeline.core.store import Store
 from pipeline.core.texts import is_file, read_text
+
+HERE = Path()
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,15 @@ def read_names(text: str) -> tuple[str, ...]:
         if not _is_path(text):
             raise
         raise UserError("no such file", path=path, hint="give a file, or instances separated by commas") from None
+
+
+def read_selection(text: str, store: Store, folder: Path = HERE) -> tuple[str, ...]:
+    """The same, also from a named subset of a data directory. Paths are relative to `folder`. Raises UserError."""
+    files = [path for path in (folder / text, store.subset(text)) if is_file(path)]
+    if not files and re.fullmatch(r"\w+", text):
+        hint = f"write it with just dataset-subset {text}, or name a file or instances"
+        raise UserError(f"there is no subset '{text}'", hint=hint)
+    return read_names(str(files[0]) if files else text)
 
 
 def _none(path: Path | None = None) -> NoReturn:

@@ -85,6 +85,8 @@ def test_a_file_is_read(tmp_path: Path) -> None:
         ('"2024-01-01"', '"2024-1-1"', 8, "datasets[0].filter.merged_from", "'2024-1-1' is not a date"),
         ('"2024-01-01"', '"2024-02-30"', 8, "datasets[0].filter.merged_from", "'2024-02-30' is not a date"),
         ('"2024-01-01"', '"01.01.2024"', 8, "datasets[0].filter.merged_from", "is not a date like 2024-05-31"),
+        ("[[datasets]]", "[datasets]", 5, "datasets", "a list of tables is expected\n  write \\[\\[datasets"),
+        ('repo = "acme/ui"', 'lock = "."', 6, "datasets[0].lock", "not a file"),
         ('"2024-01-01"', "2024-01-01T00:00:00Z", 8, "datasets[0].filter.merged_from", "a valid string"),
     ],
 )
@@ -175,14 +177,6 @@ def test_a_selection_outside_the_list_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no instance is selected") as error:
         subset_of(Store(tmp_path / "data"), dataset, tmp_path, built).of(built)
     assert "match no built instance; loosen one of them" in str(error.value.hint)
-
-
-@pytest.mark.rule("bad-input")
-def test_a_folder_in_place_of_a_list_is_refused(tmp_path: Path) -> None:
-    (dataset,) = load(tmp_path, 'models = ["m"]\n[[datasets]]\nlock = "."\n').datasets
-    with pytest.raises(UserError, match="cannot be read: Is a directory") as error:
-        repo_of(dataset)
-    assert error.value.path == tmp_path
 
 
 @pytest.mark.rule("bad-input")

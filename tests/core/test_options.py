@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from pipeline.core.errors import UserError
 from pipeline.core.names import Repo
 from pipeline.core.options import agent_of, data_option, model_argument, repo_argument, subset_options
-from pipeline.core.store import Store
+from pipeline.core.store import Store, write_bytes
 from pipeline.core.subset import Subset
 
 
@@ -55,7 +55,8 @@ def test_oracle_and_nop_are_their_own_agents(model: str, agent: str) -> None:
 @repo_argument
 @model_argument
 @subset_options
-def choose(repo: Repo, model: str, subset: Subset) -> None:
+@data_option
+def choose(repo: Repo, model: str, subset: Subset, store: Store) -> None:
     """Prints the model and the instances that it was given."""
     click.echo(f"{model} {subset}")
 
@@ -74,6 +75,15 @@ def test_every_command_selects_instances_in_the_same_way() -> None:
     result = CliRunner().invoke(choose, ["a/b", "m", *words])
     assert result.output.strip() == f"m {Subset((1, 2), ('a__b-3', 'a__b-4'), 3)}"
     assert CliRunner().invoke(choose, ["a/b", "m"]).output.strip() == f"m {Subset()}"
+
+
+def test_a_named_subset_selects_instances(tmp_path: Path) -> None:
+    """As in a campaign's file; it was refused as "not an instance"."""
+    write_bytes(Store(tmp_path).subset("lite"), b"a__b-3\na__b-5\n")
+    words = ["a/b", "m", "--data", str(tmp_path), "--instances"]
+    assert CliRunner().invoke(choose, [*words, "lite"]).output.strip() == f"m {Subset(names=('a__b-3', 'a__b-5'))}"
+    with pytest.raises(UserError, match="there is no subset 'reviewed'"):
+        CliRunner().invoke(choose, [*words, "reviewed"], catch_exceptions=False)
 
 
 @pytest.mark.rule("bad-input")
