@@ -17,14 +17,16 @@ from pipeline.core.texts import is_there
 
 class RunRecord(Record):
     """A run's view of the stored answers. `instances` are those that it is about, None for all; `digest` names what
-    all its answers have in common; `fresh` means that it shares none with other runs, except with its `origin`, which
-    asked for them. Further fields are for people."""
+    all its answers have in common. `renewed` are the runs that asked again for an instance's first, second, … answer;
+    it shares the others with all runs. A run of an older version has an `origin`, itself by default, which asked again
+    for all its answers if it is `fresh`. Further fields are for people."""
 
     model_config = ConfigDict(extra="allow")
 
     digest: str = ""
     instances: tuple[str, ...] | None = None
     attempts: int = Field(default=1, ge=1)
+    renewed: dict[str, tuple[str, ...]] = {}
     fresh: bool = False
     origin: str = ""
     started: str = ""

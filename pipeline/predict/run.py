@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,7 +46,8 @@ PLAIN = Wanted()
 @dataclass(frozen=True)
 class Run:
     """A run's folder. `instances` are those that it shows; `answers` is the folder of the repository's stored answers;
-    `fresh` is the run that asked for its answers, if they are not shared by all runs."""
+    `renewed` are the fresh runs that asked again for an instance's first, second, … answer. All runs share the
+    others."""
 
     experiment: Experiment
     folder: Path
@@ -54,18 +55,22 @@ class Run:
     instances: tuple[Instance, ...]
     answers: Path
     attempts: int = 1
-    fresh: str = ""
+    renewed: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
 
     @property
     def name(self) -> str:
         return self.folder.name
 
-    def cache(self, made_by: str) -> Path:
+    def asked_by(self, instance: Instance, attempt: int = 1) -> str:
+        """The fresh run that asked for an answer; empty for one that all runs share."""
+        return dict(enumerate(self.renewed.get(instance.instance_id, ()), 1)).get(attempt, "")
+
+    def cache(self, made_by: str, asked_by: str = "") -> Path:
         """Where an agent keeps results for its other tasks in the repository, whatever model answers; they can be made
-        again, at the same cost. `made_by` is a digest of what makes them. Each data directory, and each fresh run, pays
-        for its own."""
+        again, at the same cost. `made_by` is a digest of what makes them. Each data directory, and each fresh run
+        (`asked_by`), pays for its own."""
         identity = self.experiment.repo, self.experiment.agent, made_by, str(self.answers)
-        return cache_root() / "answers" / digest(*identity, self.fresh)
+        return cache_root() / "answers" / digest(*identity, asked_by)
 
     def inputs(self, instance: Instance, attempt: int = 1) -> dict[str, str]:
         """Everything that shapes an answer. A fresh answer belongs to the run that asked for it; the oracle's is the
@@ -79,7 +84,8 @@ class Run:
             "attempt": str(attempt),
         }
         gold = {"gold": digest(instance.fix_patch)} if experiment.agent == "oracle" else {}
-        return shaping | gold | ({"fresh": self.fresh} if self.fresh else {})
+        fresh = self.asked_by(instance, attempt)
+        return shaping | gold | ({"fresh": fresh} if fresh else {})
 
     def answer(self, instance: Instance, attempt: int = 1) -> str:
         """The name of the answer to an instance's task."""
@@ -122,24 +128,27 @@ def open_run(store: Store, experiment: Experiment, wanted: Wanted = PLAIN) -> Ru
     """Continue the newest run if it is of the same experiment, else start a new one. The caller holds the lock.
 
     A continued run shows what it showed before, and what is wanted now. A run that only lets tests choose among the
-    newest run's answers, or no longer does, shows the same answers. Raises UserError for a name that other settings
-    have, for a repository without a dataset, and for an instance that is not in it.
+    newest run's answers, or no longer does, shows the same answers; so does a fresh run, except for those that it asks
+    again. Raises UserError for a name that other settings have, for a repository without a dataset, and for an instance
+    that is not in it.
     """
     dataset, key = read_dataset(store, experiment.repository), run_digest(experiment, wanted.chooses)
-    chosen, latest = wanted.subset.of(dataset), newest(store, experiment)
-    before = _before(experiment, latest, wanted)
-    continues = before.digest == key
+    chosen, latest, before = wanted.subset.of(dataset), newest(store, experiment), _before(store, experiment, wanted)
+    continues = before.digest == key and not wanted.fresh
     started = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     folder = latest if latest and continues else _folder(store, experiment) / started
-    origin = _origin(experiment, before, latest)
-    names = None if wanted.subset.is_all else [instance.instance_id for instance in chosen]
+    names = [instance.instance_id for instance in chosen]
+    shown = None if wanted.subset.is_all else names
+    renewed = _renewed(before, latest, dataset)
+    if wanted.fresh:
+        again = (started,) * wanted.attempts
+        renewed |= {name: (*again, *renewed.get(name, ())[wanted.attempts :]) for name in names}
     about = {
         **_described(experiment, wanted),
         "digest": key,
-        "instances": _both(before.instances, names) if continues else names,
+        "instances": _both(before.instances, shown) if continues else shown,
         "attempts": max(wanted.attempts, before.attempts) if continues else wanted.attempts,
-        "fresh": wanted.fresh or bool(origin),
-        "origin": "" if origin == folder.name else origin,
+        "renewed": renewed,
         "started": before.started if continues else now(),
         "served_by": before.served_by if continues else (),
     }
@@ -148,41 +157,40 @@ def open_run(store: Store, experiment: Experiment, wanted: Wanted = PLAIN) -> Ru
     return _run(store, experiment, folder, dataset)
 
 
-def _before(experiment: Experiment, latest: Path | None, wanted: Wanted) -> RunRecord:
-    """The record of the newest run, of which nothing counts if all is asked again. Raises UserError for a name that
-    other settings have."""
-    before = read_run(latest) if latest and not wanted.fresh else RunRecord()
-    if latest and experiment.name and before.digest not in ("", run_digest(experiment, wanted.chooses)):
+def _before(store: Store, experiment: Experiment, wanted: Wanted) -> RunRecord:
+    """The record of the newest run if it shows answers of the same experiment, whether or not tests choose among them;
+    otherwise an empty one. Raises UserError for a name that other settings have."""
+    latest = newest(store, experiment)
+    before = read_run(latest) if latest else RunRecord()
+    is_other = before.digest not in ("", run_digest(experiment, wanted.chooses))
+    if latest and experiment.name and is_other and not wanted.fresh:
         hint = f"give another name, ask again with --fresh, or archive the run: a11y-bench runs remove {latest.name}"
         raise UserError(f"other settings already have the name '{experiment.name}'", hint=hint)
-    return before
+    return before if before.digest in (run_digest(experiment, chooses) for chooses in (False, True)) else RunRecord()
 
 
 def view(store: Store, experiment: Experiment, wanted: Wanted) -> Run:
     """The run that would be continued, as if it showed only what is wanted. Nothing is written. Raises UserError as
     `open_run` does."""
-    instances, key = (
-        wanted.subset.of(read_dataset(store, experiment.repository)),
-        run_digest(experiment, wanted.chooses),
-    )
-    folder, answers = _folder(store, experiment) / "planned", store.answers(experiment.repository, "")
-    latest = newest(store, experiment)
-    about = _before(experiment, latest, wanted)
-    if latest and about.digest == key:
-        folder = latest
-    return Run(experiment, folder, key, instances, answers, wanted.attempts, _origin(experiment, about, latest))
+    dataset, key = read_dataset(store, experiment.repository), run_digest(experiment, wanted.chooses)
+    latest, before = newest(store, experiment), _before(store, experiment, wanted)
+    folder = latest if latest and before.digest == key else _folder(store, experiment) / "planned"
+    chosen, answers = wanted.subset.of(dataset), store.answers(experiment.repository, "")
+    return Run(experiment, folder, key, chosen, answers, wanted.attempts, _renewed(before, latest, dataset))
 
 
-def _origin(experiment: Experiment, about: RunRecord, folder: Path | None) -> str:
-    """The run that asked for the newest run's answers, whether or not tests choose among them; empty if all runs share
-    them, or if it is of another experiment."""
-    same = about.digest in (run_digest(experiment, chooses) for chooses in (False, True))
-    return _asked_by(about, folder) if folder and same else ""
+def _renewed(about: RunRecord, folder: Path | None, dataset: Sequence[Instance]) -> dict[str, tuple[str, ...]]:
+    """The fresh runs that asked for a run's answers, by instance. Older versions asked again for everything that a
+    fresh run showed."""
+    if about.renewed or not (about.fresh and folder):
+        return dict(about.renewed)
+    again = (about.origin or folder.name,) * about.attempts
+    return {instance.instance_id: again for instance in _shown(about, dataset)}
 
 
-def _asked_by(about: RunRecord, folder: Path) -> str:
-    """The run that asked for the answers of a fresh run; empty for any other."""
-    return about.origin or folder.name if about.fresh else ""
+def _shown(about: RunRecord, dataset: Sequence[Instance]) -> tuple[Instance, ...]:
+    """The instances that a run shows."""
+    return tuple(one for one in dataset if about.instances is None or one.instance_id in about.instances)
 
 
 def _described(experiment: Experiment, wanted: Wanted) -> dict[str, Any]:
@@ -215,11 +223,9 @@ def _both(shown: Sequence[str] | None, names: Sequence[str] | None) -> list[str]
 
 def _run(store: Store, experiment: Experiment, folder: Path, dataset: tuple[Instance, ...]) -> Run:
     """The run of a folder, as described in its `run.json`."""
-    about = read_run(folder)
-    shown = about.instances
-    instances = tuple(instance for instance in dataset if shown is None or instance.instance_id in shown)
-    answers = store.answers(experiment.repository, "")
-    return Run(experiment, folder, about.digest, instances, answers, about.attempts, _asked_by(about, folder))
+    about, answers = read_run(folder), store.answers(experiment.repository, "")
+    shown = _shown(about, dataset), answers, about.attempts
+    return Run(experiment, folder, about.digest, *shown, _renewed(about, folder, dataset))
 
 
 def _folder(store: Store, experiment: Experiment) -> Path:

@@ -342,7 +342,7 @@ class Predictor:
             clone=str(clone.place),
             base_url=gateway.base_url,
             key=key,
-            cache=str(run.cache(self._indexer)),
+            cache=str(run.cache(self._indexer, run.asked_by(instance, attempt))),
             room=room,
             attempt=attempt,
             contexts={model.name: model.context for model in (self.model, *self.further) if model.context},

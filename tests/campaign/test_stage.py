@@ -98,10 +98,10 @@ def test_a_first_plan_has_a_rough_cost(bench: Bench, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fresh", [False, True])
 def test_the_plan_uses_the_run_that_will_be_continued(bench: Bench, tmp_path: Path, fresh: bool) -> None:
-    """If the newest run is fresh, only its own answers count, and no other run's."""
+    """If the newest run is fresh, only its own answers count for what it asked again."""
     asked = experiment(bench, tmp_path)
     old = open_run(bench.store, asked)
-    new = open_run(bench.store, asked, Wanted(fresh=fresh))
+    new = open_run(bench.store, asked, Wanted(attempts=2, fresh=fresh))
     for run, attempt in ((old, 1), (new, 2)):
         finish(run, run.instances[0], Answer("", "DONE"), attempt)
     (step,) = json.loads(plan(bench, tmp_path, "--json").stdout)

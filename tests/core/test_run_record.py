@@ -17,6 +17,7 @@ from pipeline.core.store import write_json
     [
         *(("instances", value) for value in ("acme__ui-1", [1], {"acme__ui-1": 1})),
         *(("attempts", value) for value in ("many", -1, 0, None)),
+        *(("renewed", value) for value in (["acme__ui-1"], {"acme__ui-1": [1]}, {"acme__ui-1": "20260101T000000Z"})),
         *(("fresh", value) for value in ("perhaps", 2, None)),
         *(("shaped_by", value) for value in ("x", [1])),
         ("served_by", ["model"]),

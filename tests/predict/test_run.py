@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import factories
@@ -10,7 +11,7 @@ import pytest
 from tiny_library import Bench
 
 from pipeline.core.errors import UserError
-from pipeline.core.store import Store, read_json, write_records
+from pipeline.core.store import Store, read_json, write_json, write_records
 from pipeline.core.subset import Subset
 from pipeline.llm.experiment import Experiment
 from pipeline.predict.request import Answer
@@ -75,7 +76,7 @@ def test_other_settings_and_fresh_answers_make_separate_runs(bench: Bench, chang
         back = open_run(bench.store, EXPERIMENT)
         assert back.name > second.name and back.is_answered(back.instances[0])
     else:
-        assert open_run(bench.store, EXPERIMENT).fresh, "a fresh run that was stopped goes on"
+        assert open_run(bench.store, EXPERIMENT) == second, "a fresh run that was stopped goes on"
 
 
 @pytest.mark.trap("grown-dataset-pays-twice")
@@ -92,8 +93,45 @@ def test_tests_choose_among_the_answers_of_a_fresh_run(bench: Bench) -> None:
     assert open_run(bench.store, EXPERIMENT, Wanted(chooses=True)) == chosen
     assert view(bench.store, EXPERIMENT, Wanted(chooses=True)).missing() == fresh.missing()
     again = open_run(bench.store, EXPERIMENT)
-    assert again.fresh == fresh.name and again.missing() == fresh.missing()
-    assert open_run(bench.store, replace(EXPERIMENT, settings="settings-2")).fresh == ""
+    assert again.asked_by(again.instances[0]) == fresh.name and again.missing() == fresh.missing()
+    other = open_run(bench.store, replace(EXPERIMENT, settings="settings-2"))
+    assert other.asked_by(other.instances[0]) == ""
+
+
+@pytest.mark.trap("grown-dataset-pays-twice")
+@pytest.mark.rule("run-identity")
+def test_only_what_a_fresh_run_asked_for_is_fresh(bench: Bench) -> None:
+    """After `--fresh --pr N`, the next campaign asked for all other instances again, and for further attempts."""
+    shared = open_run(bench.store, EXPERIMENT, Wanted(attempts=2))
+    for place, attempt in product(range(len(shared.instances)), (1, 2)):
+        answer(shared, place, attempt)
+    one, two = shared.instances[:2]
+    fresh = open_run(bench.store, EXPERIMENT, Wanted(Subset(numbers=(one.number,)), fresh=True))
+    assert fresh.unanswered() == [(one, 1)]
+    everything = Wanted(attempts=2)
+    assert view(bench.store, EXPERIMENT, everything).unanswered() == [(one, 1)]
+    answer(fresh)
+    again = open_run(bench.store, EXPERIMENT, everything)
+    assert (again.name, again.unanswered()) == (fresh.name, [])
+    assert again.answer(one) != shared.answer(one) and again.answer(one, 2) == shared.answer(one, 2)
+    further = open_run(bench.store, EXPERIMENT, Wanted(Subset(numbers=(two.number,)), fresh=True))
+    assert [further.asked_by(instance) for instance in (one, two)] == [fresh.name, further.name], "the newest answers"
+
+
+@pytest.mark.rule("run-identity")
+def test_a_fresh_run_of_an_older_version_keeps_its_answers(bench: Bench) -> None:
+    """It recorded only that all answers which it showed were its own, or those of its origin."""
+    shared = open_run(bench.store, EXPERIMENT)
+    one, two = shared.instances[:2]
+    path = shared.folder / "run.json"
+    about = read_json(path) | {"fresh": True, "instances": [one.instance_id]}
+    del about["renewed"]
+    write_json(path, about)
+    run = open_run(bench.store, EXPERIMENT)
+    assert [run.asked_by(instance) for instance in (one, two)] == [shared.name, ""]
+    assert run.inputs(one)["fresh"] == shared.name
+    write_json(path, about | {"origin": "earlier"})
+    assert view(bench.store, EXPERIMENT, Wanted()).asked_by(one) == "earlier"
 
 
 @pytest.mark.trap("grown-dataset-pays-twice")
@@ -177,5 +215,5 @@ def test_models_share_an_agents_cache_unless_a_run_is_fresh(bench: Bench) -> Non
     run, other = (open_run(bench.store, replace(EXPERIMENT, model=model)) for model in ("model-a", "model-b"))
     assert run.cache("v1") == other.cache("v1")
     assert run.cache("v1") != run.cache("v2"), "another version of the agent or of its embedding model"
-    assert run.cache("v1") != open_run(bench.store, EXPERIMENT, Wanted(fresh=True)).cache("v1")
+    assert run.cache("v1") == run.cache("v1", run.asked_by(run.instances[0])) != run.cache("v1", "of a fresh run")
     assert run.cache("v1") != open_run(bench.store, replace(EXPERIMENT, agent="other")).cache("v1")
