@@ -1,8 +1,13 @@
 "use strict";
 // axe-core in the isolated world of every frame of a page, which the page's scripts cannot reach; closed shadow roots
-// are open to that world. Rules about whole pages apply to the page and not to its frames.
+// are open to that world. Rules about whole pages apply to the page and not to its frames. A picture, film or sound in a
+// frame has the frame's name: its document is the browser's, not the page's.
 const MOST = { nodes: 50, html: 300 };
 const OF_PAGES = ["document-title", "html-has-lang"];
+// Rules that throw in a document that is not HTML, such as an SVG picture.
+const OF_HTML = ["color-contrast"];
+// The elements in the documents that the browser makes.
+const MADE = ["img", "video", "video,source"];
 // What axe-core finds; of rules that hold or do not apply, it gives one element at most.
 const LISTS = ["violations", "passes", "incomplete", "inapplicable"];
 // By what axe-core walks elements. In a form, a field of such a name takes the property's place, even in the isolated
@@ -32,7 +37,15 @@ const injectAxe = async (page, frame, source) => {
 // Returns violations (and the other lists), what the document tells the browser to connect to in advance, and why
 // axe-core missed a part of the document. In a frame whose sandbox allows no scripts, no timer ever ends, and axe-core
 // waits for some.
-const RUN = async ({ top, ofPages, most, walked, whole, lists }) => {
+const RUN = async ({ top, ofPages, ofHtml, made, most, walked, whole, lists }) => {
+  const type = Object.getOwnPropertyDescriptor(Document.prototype, "contentType").get.call(document);
+  const isHtml = ["text/html", "application/xhtml+xml"].includes(type);
+  const { body } = document;
+  const shown = () => [...body.querySelectorAll("*")].map(({ localName }) => localName).join();
+  const isMedia = /^(?:image|video|audio)\//.test(type) && body && !body.shadowRoot && !body.textContent;
+  const isNothing = !top && !document.documentElement;
+  const nothing = { ...Object.fromEntries(lists.map((name) => [name, []])), hints: [] };
+  if (isNothing || (isMedia && made.includes(shown()))) return nothing;
   const withShadows = (root) => [root, ...[...root.querySelectorAll("*")].flatMap(shadowsOf)];
   const shadowsOf = (one) => [one, ...(one.shadowRoot instanceof ShadowRoot ? withShadows(one.shadowRoot) : [])];
   const forms = withShadows(document).filter((one) => one instanceof HTMLFormElement);
@@ -42,7 +55,8 @@ const RUN = async ({ top, ofPages, most, walked, whole, lists }) => {
   const { axe, setTimeout } = globalThis;
   if (!top) globalThis.setTimeout = (work) => void Promise.resolve().then(work);
   const rules = {};
-  const left = top ? [] : axe._audit.rules.filter((rule) => rule.pageLevel || ofPages.includes(rule.id));
+  const isLeft = ({ id, pageLevel }) => (!top && (pageLevel || ofPages.includes(id))) || (!isHtml && ofHtml.includes(id));
+  const left = axe._audit.rules.filter(isLeft);
   for (const rule of left) rules[rule.id] = { enabled: false };
   const was = Boolean(axe._tree);
   if (was) axe.teardown();
@@ -160,7 +174,17 @@ const TRIES = 3;
 const auditedFrame = async (page, frame, place, source, whole) => {
   await injectAxe(page, frame, source);
   const lists = whole ? LISTS : ["violations"];
-  return frame.evaluate(RUN, { top: place === 0, ofPages: OF_PAGES, most: MOST, walked: WALKED, whole, lists });
+  const known = { ofPages: OF_PAGES, ofHtml: OF_HTML, made: MADE, most: MOST, walked: WALKED };
+  return frame.evaluate(RUN, { ...known, top: place === 0, whole, lists });
+};
+
+// A frame whose address the browser refuses keeps a document without an isolated world, which the page may fill. Returns
+// whether the frame has one now.
+const enter = async ({ page, devtools }, frame) => {
+  if (frame.url()) return true;
+  const { _id: frameId, _page } = page._connection.toImpl(frame);
+  const made = { frameId, worldName: _page.delegate.utilityWorldName, grantUniveralAccess: true };
+  return devtools.send("Page.createIsolatedWorld", made).then(() => true, () => false);
 };
 
 // Whether a frame's element, or one above it, hides the frame from everyone who uses a screen reader.
@@ -183,18 +207,31 @@ const isHidden = async (page, frame, source) => {
   return (await owner.evaluate(HIDDEN)) || isHidden(page, above, source);
 };
 
+// Ends what fades or moves, in every frame: an audit in the middle of it would depend on the load of the machine.
+const FINISH = () => {
+  for (const animation of Document.prototype.getAnimations.call(document)) {
+    try {
+      if (Number.isFinite(animation.effect?.getComputedTiming().endTime)) animation.finish();
+    } catch {} // one that stands still has no end
+  }
+};
+
 // A frame that is removed meanwhile is no part of the page. One that is hidden is audited when it is shown.
 const audited = async (watched, source, whole) => {
   const { page, devtools } = watched;
   const all = { ...Object.fromEntries((whole ? LISTS : ["violations"]).map((name) => [name, []])), hints: [] };
+  const frames = page.frames();
+  const isEntered = await Promise.all(frames.map((frame) => enter(watched, frame)));
+  const entered = frames.filter((_, place) => isEntered[place]);
+  await Promise.all(entered.map((frame) => frame.evaluate(FINISH).catch(() => {})));
   for (const [frame, session] of await sessionsOf(watched)) {
     await openRoots(page, session, frame).catch((error) => {
       if (!frame.isDetached()) throw error;
     });
     if (session !== devtools) await session.detach().catch(() => {});
   }
-  for (const [place, frame] of page.frames().entries()) {
-    if (frame.url().startsWith("chrome-error:")) continue;
+  for (const [place, frame] of frames.entries()) {
+    if (!isEntered[place] || frame.url().startsWith("chrome-error:")) continue;
     if (place && (await isHidden(page, frame, source).catch(() => false))) continue;
     const found = await auditedFrame(page, frame, place, source, whole).catch((error) => {
       if (!frame.isDetached()) throw error;

@@ -48,8 +48,7 @@ const SIZE = () =>
 // page's own world, print what was attempted.
 const MARK = "a11y-bench saw ";
 const CONNECTING = ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"];
-const CALLED = ["fetchLater"];
-const ANNOUNCE = ({ mark, names, called }) => {
+const ANNOUNCE = ({ mark, names }) => {
   const { apply, construct } = Reflect;
   const { debug } = console;
   const announced = (name) => ({
@@ -62,10 +61,18 @@ const ANNOUNCE = ({ mark, names, called }) => {
     self[name] = new Proxy(self[name], announced(name));
     self[name].prototype.constructor = self[name];
   }
-  for (const name of called.filter((one) => self[one])) {
-    self[name] = new Proxy(self[name], {
+  const isWeb = (address) => /^http/.test(new URL(address, document.baseURI).protocol);
+  const called = [
+    [self, "fetchLater", () => true],
+    [self.Worklet?.prototype, "addModule", isWeb],
+    [self.CredentialsContainer?.prototype, "get", (wanted) => Boolean(wanted?.identity)],
+  ];
+  for (const [owner, name, isAttempt] of called.filter(([one, name]) => one?.[name])) {
+    owner[name] = new Proxy(owner[name], {
       apply(made, on, given) {
-        debug(`${mark}${name}`);
+        try {
+          if (isAttempt(given[0])) debug(`${mark}${name}`);
+        } catch {} // what cannot be read is no address
         return apply(made, on, given);
       },
     });
@@ -73,6 +80,11 @@ const ANNOUNCE = ({ mark, names, called }) => {
 };
 // Addresses that become a request or a document, which are seen there. Others belong to other programs.
 const SEEN_LATER = /^(?:https?|about|blob|data|javascript):/i;
+// Attempts that the browser refuses before they are requests or documents: by the source and text of its message.
+const REFUSED = [
+  ["navigation", "security", /^Not allowed to (?:load local resource|navigate top frame)/],
+  ["network", "javascript", /^Not allowed to load local resource/],
+];
 // What the browser keeps of a page in the background. The rest is cleared by a script in the next document, before that
 // document's own: the last one may still write while it is left. A header says which documents are to be fresh.
 const KEPT = "cookies,file_systems,indexeddb,local_storage,cache_storage";
@@ -133,7 +145,7 @@ class Watched {
     const script = await adapt(page);
     const watched = new Watched(context, page, html, limits);
     watched.devtools = await context.newCDPSession(page);
-    await watched.devtools.send("Page.enable");
+    await Promise.all(["Page.enable", "Log.enable"].map((name) => watched.devtools.send(name)));
     await watched._offer(script);
     await watched._offer(lazily(source));
     await watched._offer(FORGET);
@@ -182,7 +194,7 @@ class Watched {
       return route.abort(kind === "network" ? "internetdisconnected" : "aborted");
     };
     await this.context.route("**/*", (route) => answer(route).catch(() => {}));
-    await this.context.addInitScript(ANNOUNCE, { mark: MARK, names: CONNECTING, called: CALLED });
+    await this.context.addInitScript(ANNOUNCE, { mark: MARK, names: CONNECTING });
   }
 
   _watch() {
@@ -221,6 +233,10 @@ class Watched {
     const isOutside = ({ url }) => url && !SEEN_LATER.test(url);
     this.devtools.on("Page.frameRequestedNavigation", (asked) => {
       if (isOutside(asked)) incidents.note("navigation", asked.url);
+    });
+    this.devtools.on("Log.entryAdded", ({ entry }) => {
+      const refused = REFUSED.find(([, source, text]) => source === entry.source && text.test(entry.text));
+      if (refused) incidents.note(refused[0], entry.text);
     });
     this.devtools.on("Page.windowOpen", (asked) => {
       if (isOutside(asked)) incidents.note("popup", asked.url);
@@ -333,16 +349,6 @@ const SET_UP = () => {
   if (!axe._tree) axe.setup();
 };
 
-// Ends what fades or moves, in every frame: an audit in the middle of it would depend on the load of the machine.
-const FINISH = () => {
-  for (const animation of Document.prototype.getAnimations.call(document)) {
-    try {
-      if (Number.isFinite(animation.effect?.getComputedTiming().endTime)) animation.finish();
-    } catch {} // one that stands still has no end
-  }
-};
-const finishAnimations = (page) => Promise.all(page.frames().map((frame) => frame.evaluate(FINISH).catch(() => {})));
-
 const onTask = async (found, { page, utils, gate }) => {
   if (typeof found.onTask !== "function") return page.evaluate(ON_TASK, gate);
   const empty = await page.evaluate(ON_TASK, { selectors: [], words: [] });
@@ -363,9 +369,7 @@ const steps = async (watched, job, tools, seen) => {
     }
   };
   const audited = async (whole = false) => {
-    const found = await timed("audit", () =>
-      within(limits.audit, finishAnimations(page).then(() => audit(watched, tools.axe, whole))),
-    );
+    const found = await timed("audit", () => within(limits.audit, audit(watched, tools.axe, whole)));
     if (found === TOO_LONG) return watched.trip("audit"), new Promise(() => {});
     if (found.broken) {
       seen.detail = cut(found.broken, 300);
