@@ -14,16 +14,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Literal
 
 from pipeline.core.errors import UserError
 from pipeline.core.store import digest, read_field
 from pipeline.core.texts import parse_json, read_text
+from pipeline.pages.gate import Gate, gate_of
 
 OWN = Path(__file__).parent / "cases"
 PROMPT, TEST, NAME, EXAMPLES = "prompt.md", "test.js", "case-name.json", "examples"
@@ -39,55 +38,6 @@ _EXPECTED: dict[str, Expected] = {"pass": "pass", "fail": "fail"}
 #: a comment or a script, whichever begins first
 _SCRIPT = re.compile(r"<!--.*?-->|<script\b(?P<attributes>[^>]*)>(?P<text>.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
 _IS_EXPECTATION = re.compile(r"(?<![\w-])id\s*=\s*[\"']?a11y-assertions\b", re.IGNORECASE)
-#: classes and ids that a prompt names: `a `trigger` class`, `an id of "menu"`
-_NAMED = (
-    re.compile(r"[`\"'](?P<name>[A-Za-z][\w-]*)[`\"']\s+(?P<kind>class|id)\b"),
-    re.compile(r"\b(?P<kind>class|id)(?:\s+(?:of|named|called))?\s+[`\"'](?P<name>[A-Za-z][\w-]*)[`\"']"),
-)
-_SIGN = {"class": ".", "id": "#"}
-#: words for elements and roles -> what is found by them, by tag or role. A page need not contain the word itself
-_ELEMENTS = {
-    "heading": "h1 h2 h3 h4 h5 h6 [role=heading]",
-    "header": "header [role=banner]",
-    "footer": "footer [role=contentinfo]",
-    "navigation": "nav [role=navigation]",
-    "main": "main [role=main]",
-    "paragraph": "p [role=paragraph]",
-    "link": "a [role=link]",
-    "list": "ul ol dl [role=list] [role=listbox]",
-    "image": "img svg [role=img]",
-    "picture": "img svg picture [role=img]",
-    "video": "video",
-    "audio": "audio",
-    "table": "table [role=table] [role=grid]",
-    "form": "form input select textarea [role=form]",
-    "field": "input select textarea [role=textbox] [role=combobox]",
-    "input": "input select textarea [role=textbox] [role=combobox]",
-    "label": "label input select textarea",
-    "checkbox": "input [role=checkbox]",
-}
-#: words for what a script may add only when it is used
-_ADDED = frozenset(
-    re.findall(r"\w+", "alert combobox dialog grid listbox menu menubar modal slider status switch tab tooltip tree")
-)
-#: letters of the shortest words and stems that say something
-_SHORTEST = 4
-_WORD = re.compile(r"[^\W\d_]{4,}")
-#: text in scripts that do not separate words: Thai, Lao, Burmese, Khmer, Japanese, Chinese; and Korean syllables
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-#: words of prompts that say nothing about the case
-_EMPTY = frozenset(
-    re.findall(
-        r"\w+",
-        """about accessible also and application are assistive attribute button class code component container content
-        create css default demonstrate demonstrates document each element elements every example examples file
-        following for from full generate given has have home html includes include including inline javascript
-        keyboard make markup must name named need needs number only other page pages please produce screen section
-        sections several should shows show simple single standalone style text than that the their them then there
-        they this three two use user users uses using web website when where which whole widget widgets with without
-        work works wrap write your""",
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -148,83 +98,37 @@ class Case:
         """Whether its test uses axe-core in the page."""
         return any(re.search(rb"\baxe\b", text) for name, text in self.code.items() if name.endswith(CODE))
 
+    @property
+    def tells_on_task(self) -> bool:
+        """Whether its test has an `onTask`."""
+        return b"onTask" in self.code[TEST]
+
     @cached_property
+    def _gate(self) -> Gate:
+        return gate_of(self.prompt, [example.html for example in self._good])
+
+    @property
+    def _good(self) -> list[Example]:
+        return [example for example in self.examples if example.is_good]
+
+    @property
     def gate(self) -> dict[str, list[str]]:
-        """What a page must contain to be about this case: the classes and ids that the prompt names and that good
-        examples have; if it names none, one or two of its words, or, if these only name elements, one of the elements.
-        The case's own `onTask` replaces this."""
-        named = {_SIGN[match["kind"]] + match["name"] for pattern in _NAMED for match in pattern.finditer(self.prompt)}
-        good = [_Names.of(example.html) for example in self.examples if example.is_good]
-        if selectors := sorted(selector for selector in named if all(selector in names for names in good)):
-            return {"selectors": selectors, "words": []}
-        elements = _elements(self.prompt)
-        if elements is None:
-            return {"selectors": [], "words": words(self.prompt)}
-        is_found = bool(elements) and all(names & set(elements) for names in good)
-        return {"selectors": [f":is({', '.join(elements)})"] if is_found else [], "words": []}
+        """What a page must contain to be about this case. The case's own `onTask` replaces it."""
+        return self._gate.asks
+
+    @property
+    def lacking(self) -> list[Example]:
+        """The good examples that lack what the prompt mentions; the gate asks for less because of them."""
+        return [self._good[number] for number in self._gate.lacking]
 
     @cached_property
     def control(self) -> str:
         """The page that shows whether the case is at fault: its first good example, or nothing."""
-        return next((example.html for example in self.examples if example.is_good), "")
+        return next((example.html for example in self._good), "")
 
     @cached_property
     def digest(self) -> str:
         return digest([self.code[name] for name in sorted(self.code)], sorted(self.code), self.gate)
-
-
-class _Names(HTMLParser):
-    """The names of a page's elements, as selectors: tags, roles, classes and ids. What its scripts add is not there."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: set[str] = set()
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attributes}
-        self.names.add(tag)
-        self.names |= {f".{name}" for name in given.get("class", "").split()}
-        self.names |= {f"[role={role.lower()}]" for role in given.get("role", "").split()}
-        self.names |= {f"#{given['id'].strip()}"} if "id" in given else set()
-
-    @classmethod
-    def of(cls, html: str) -> set[str]:
-        parser = cls()
-        with suppress(AssertionError):  # older versions of Python raise it for broken declarations
-            parser.feed(html)
-            parser.close()
-        return parser.names
-
-
-def _elements(prompt: str) -> list[str] | None:
-    """The tags and roles of what a prompt asks for, if all its significant words name elements or roles; none if a
-    script may add one of them later. None if other words say what the page is about."""
-    known = _ELEMENTS.keys() | _ADDED
-    found = {word if word in known else word.removesuffix("s") for word in _significant(prompt)}
-    if not found or not found <= known or _UNSPACED.search(prompt):
-        return None
-    return [] if found & _ADDED else sorted({name for word in found for name in _ELEMENTS[word].split()})
-
-
-def words(prompt: str) -> list[str]:
-    """The significant words of a prompt, without their endings. Where words are not separated by spaces, all pairs of
-    characters."""
-    text = prompt.lower()
-    pairs = {run[place : place + 2] for run in _UNSPACED.findall(text) for place in range(len(run) - 1)}
-    return sorted({_stem(word) for word in _significant(prompt)} | pairs)
-
-
-def _significant(prompt: str) -> set[str]:
-    """The words of a prompt that say something about its case, without those that no spaces separate."""
-    return {word for word in _WORD.findall(_UNSPACED.sub(" ", prompt.lower())) if word not in _EMPTY}
-
-
-def _stem(word: str) -> str:
-    """A word without its ending; other languages than English tend to have longer ones."""
-    if not word.isascii():
-        return word[: max(_SHORTEST, len(word) - 3)]
-    stems = (word.removesuffix(ending) for ending in ("ies", "ing", "ed", "es", "s", "e", "y") if word.endswith(ending))
-    return next((stem for stem in stems if len(stem) >= _SHORTEST), word)
 
 
 def load_cases(

@@ -114,10 +114,6 @@ def _findings(page: _Page, seen: Observed, doubts: Doubts, apart: Sequence[str])
         return
     for what in _example(page.example, seen):
         yield Finding(page.case.name, where, what)
-    if page.example.is_good and judged.cause == "off_task" and page.case.gate["words"]:
-        # an example may lack the case's texts: it counts as if it had them
-        on_task = seen.model_copy(update={"off_task": ""})
-        judged = judge(on_task, apart, doubts.settle(page.case, on_task))
     if judged.result == "error" or (page.example.is_good and judged.cause):
         yield Finding(page.case.name, where, f"{judged.result}: {judged.cause}: {judged.detail}")
     if page.example.passes is not None and page.example.passes != (judged.result == "passed"):
@@ -143,8 +139,17 @@ def _failing(seen: Observed, apart: Sequence[str]) -> list[str]:
     return [*rules, *(assertion.name for assertion in seen.assertions if assertion.status == "fail")]
 
 
+def _asked(case: Case) -> str:
+    """What the gate still asks for, in words."""
+    shown = [*case.gate["names"], *(f"'{word}'" for word in case.gate["words"])]
+    return f"is on task with one of: {', '.join(shown)}" if shown else "need only not be empty to be on task"
+
+
 def _gaps(case: Case, seen: Iterable[Observed]) -> Iterator[Finding]:
-    """Assertions that do not both pass and fail in examples. Cases in the older form name no assertions."""
+    """Good examples that lack what the prompt mentions, and assertions that do not both pass and fail in examples.
+    Cases in the older form name no assertions."""
+    for example in () if case.tells_on_task else case.lacking:
+        yield Finding(case.name, example.name, f"it lacks what the prompt mentions, so a page {_asked(case)}")
     tried: dict[str, set[str]] = {}
     for example in case.examples:
         for name, expected in example.expected.items():

@@ -1,4 +1,4 @@
-"""Cases: what a folder must contain, what examples promise, and what a page must contain to be about its case."""
+"""Cases: what a folder must contain, and what examples promise."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from pages_bench import EXPECTED, expecting, make_case, page
 
 from pipeline.core.errors import UserError
-from pipeline.pages.cases import load_case, load_cases, set_name, words
+from pipeline.pages.cases import load_case, load_cases, set_name
 
 
 def test_a_case_with_its_examples(tmp_path: Path) -> None:
@@ -67,42 +67,11 @@ def test_the_older_form_says_only_whether_a_page_passes(tmp_path: Path) -> None:
     ]
 
 
-def test_the_gate_has_names_of_the_prompt_that_good_examples_contain(tmp_path: Path) -> None:
-    prompt = "Make a menu. Its button has a `trigger` class, the list an id of 'menu', the note the class \"gone\"."
-    good = expecting(page(body='<ul id="menu" class="trigger"></ul>'), EXPECTED)
-    case = make_case(tmp_path / "a", prompt=prompt, good=good)
-    assert case.gate == {"selectors": ["#menu", ".trigger"], "words": []}
-
-
-def test_the_gate_is_the_prompts_words_if_it_names_nothing(tmp_path: Path) -> None:
-    case = make_case(tmp_path / "a", prompt="Create a simple page for a harbour with its ferries.")
-    assert case.gate == {"selectors": [], "words": ["ferr", "harbour"]}
-    assert words("Generate an HTML file that demonstrates a carousel.") == ["carousel"]
-    assert words("It needs three things: dates, trees, and no other file.") == ["date", "thing", "tree"]
-
-
 def test_a_case_in_the_current_folder_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It had none, and a run was paid for that could not be stored."""
     make_case(tmp_path / "ferry")
     monkeypatch.chdir(tmp_path / "ferry")
     assert [case.name for case in load_cases(Path())] == ["ferry"]
-
-
-@pytest.mark.rule("on-task")
-@pytest.mark.parametrize(
-    ("prompt", "about", "apart"),
-    [
-        ("Создай страницу с каруселью изображений.", "Карусель: изображение 1", "Серая цапля"),
-        ("Créez une page décorée d'un éventail.", "Un éventail", "Une grue"),
-        ("请创建一个带有标签页的网页。", "三个标签页", "苍鹭"),
-        ("タブのあるページを作ってください。", "タブ", "アオサギ"),
-        ("สร้างเมนูแบบเลื่อนลง", "เมนู", "นกกระสา"),
-    ],
-)
-def test_prompts_of_other_languages_have_a_gate_too(prompt: str, about: str, apart: str) -> None:
-    """A prompt without words of four ASCII letters used to accept every page."""
-    found = words(prompt)
-    assert any(word in about.lower() for word in found) and not any(word in apart.lower() for word in found)
 
 
 def test_the_digest_covers_the_code_and_not_the_examples(tmp_path: Path) -> None:
@@ -127,49 +96,6 @@ def test_a_folder_of_cases_or_a_single_case_is_loaded(tmp_path: Path) -> None:
     assert [case.name for case in load_cases(tmp_path / "b")] == ["b"]
     assert [case.name for case in load_cases(tmp_path, ("b",))] == ["b"]
     assert set_name(tmp_path, load_cases(tmp_path)) != set_name(tmp_path, load_cases(tmp_path, ("b",)))
-
-
-ELEMENTS = {
-    "Write a page with one heading.": [":is([role=heading], h1, h2, h3, h4, h5, h6)"],
-    "Make a page with two lists and an image.": [":is([role=img], [role=list], [role=listbox], dl, img, ol, svg, ul)"],
-    "Create a modal dialog.": [],  # a script may add it later
-    "Make tabs, and a status.": [],
-}
-
-
-@pytest.mark.rule("on-task")
-@pytest.mark.parametrize("prompt", ELEMENTS)
-def test_a_prompt_that_only_names_elements_asks_for_elements(prompt: str, tmp_path: Path) -> None:
-    """A page need not say "heading" to have one: correct pages were not about such a case."""
-    good = expecting(page(body="<ul><li><img alt='a'></li></ul>"), EXPECTED)
-    case = make_case(tmp_path / "a", prompt=prompt, good=good)
-    assert case.gate == {"selectors": ELEMENTS[prompt], "words": []}
-
-
-@pytest.mark.rule("on-task")
-def test_elements_are_among_further_words_and_nothing_that_good_examples_lack(tmp_path: Path) -> None:
-    case = make_case(tmp_path / "a", prompt="A heading and a table of harbours.")
-    assert case.gate == {"selectors": [], "words": ["harbour", "head", "tabl"]}
-    assert make_case(tmp_path / "b", prompt="Make a table.").gate == {"selectors": [], "words": []}
-    assert make_case(tmp_path / "c", prompt="link 标签页").gate["words"] == ["link", "标签", "签页"]
-
-
-@pytest.mark.rule("on-task")
-@pytest.mark.parametrize(
-    ("html", "selectors"),
-    [
-        ('<p class="a trigger">', [".trigger"]),
-        ("<script>const trigger = '<p class=\"trigger\">';</script>", []),
-        ("<style>.trigger { color: red }</style><p>trigger</p>", []),
-        ('<p id="trigger"><![foo[x]]>', []),
-    ],
-)
-def test_a_class_counts_only_if_elements_of_good_examples_have_it(
-    html: str, selectors: list[str], tmp_path: Path
-) -> None:
-    good = expecting(page(body=html), EXPECTED)
-    case = make_case(tmp_path / "a", prompt="The button of this ferry has a `trigger` class.", good=good)
-    assert case.gate["selectors"] == selectors
 
 
 def test_a_prompt_is_what_its_file_says(tmp_path: Path) -> None:

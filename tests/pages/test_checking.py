@@ -1,4 +1,4 @@
-"""Checking cases: what is reported about good pages that do not contain the words of their prompt."""
+"""Checking cases: good pages that lack what their prompt mentions, and unrelated pages."""
 
 from __future__ import annotations
 
@@ -33,17 +33,39 @@ def older(folder: Path, prompt: str, good: str, bad: str) -> Case:
 
 
 @pytest.mark.rule("on-task")
-def test_a_good_page_of_the_older_form_may_lack_the_words_of_the_prompt(tmp_path: Path) -> None:
-    """It should have passed, `pages-check` said: off_task."""
-    found = check([older(tmp_path / "a", "Make a page about a harbour.", HELLO, POOR)], strangers=False)
-    assert found.findings == ()
+def test_a_good_page_that_lacks_what_the_prompt_mentions_is_reported_and_passes(tmp_path: Path) -> None:
+    """It was counted as if it had the words, and failed as an answer."""
+    good = HELLO.replace("</h1>", '</h1><img src="data:," alt="Hello">')
+    case = older(tmp_path / "a", "Make a page about a harbour.", good, POOR)
+    (finding,) = check([case], strangers=False).findings
+    assert finding.where == "example-pass/index.html"
+    assert finding.what == "it lacks what the prompt mentions, so a page is on task with one of: img, 'harbour'"
+
+
+@pytest.mark.rule("on-task")
+def test_a_case_that_tells_on_task_itself_lacks_nothing(tmp_path: Path) -> None:
+    case = older(tmp_path / "a", "Make a page about a harbour.", HELLO, POOR)
+    (case.folder / "test.js").write_text(f"{TEST} module.exports.onTask = () => true;")
+    assert case.lacking and check([load_case(case.folder)], strangers=False).findings == ()
 
 
 @pytest.mark.rule("on-task")
 def test_a_bad_page_of_the_older_form_that_lacks_them_is_still_reported(tmp_path: Path) -> None:
     found = check([older(tmp_path / "a", "Make a page about a harbour.", POOR, HELLO)], strangers=False)
-    (pass_finding,) = [finding for finding in found.findings if finding.where == "example-pass/index.html"]
-    assert pass_finding.what == "it should pass: Has a heading"
+    reported = [finding.what for finding in found.findings if finding.where == "example-pass/index.html"]
+    assert reported[0] == "it should pass: Has a heading"
+    assert reported[1].endswith("so a page need only not be empty to be on task")
+
+
+@pytest.mark.rule("on-task")
+@pytest.mark.parametrize("prompt", ["Create a modal dialog.", "Generate an HTML page with a tab widget."])
+def test_unrelated_pages_fail_a_test_in_which_nothing_can_fail(prompt: str, tmp_path: Path) -> None:
+    """They passed, as nothing was asked of pages where a script may add an element later."""
+    test = 'module.exports.run = async ({ assert }) => { await assert("All dialogs are named", () => true); };'
+    check_one = check(
+        [make_case(tmp_path / "a", test, prompt, bad=expecting(HELLO, {"All dialogs are named": "fail"}))]
+    )
+    assert [finding for finding in check_one.findings if "it passes" in finding.what] == []
 
 
 @pytest.mark.rule("on-task")

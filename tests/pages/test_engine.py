@@ -332,6 +332,63 @@ LATE = {
     "a style": "document.querySelector('style').sheet.insertRule('p { color: #eee; background: #fff }')",
 }
 
+#: pages that show a dialog only for a moment: what their button does
+MOMENTS = {
+    "until the next press": "shown ? shown.remove() : document.body.append(made)",
+    "in one task": "document.body.append(made); made.remove()",
+    "in a shadow root": "host.shadowRoot.append(made)",
+    "by its role": "note.setAttribute('role', 'dialog'); setTimeout(() => note.removeAttribute('role'))",
+    "never": "",
+}
+
+
+@pytest.mark.rule("on-task")
+@pytest.mark.parametrize("kind", MOMENTS)
+def test_what_a_page_shows_only_while_it_is_used_counts(kind: str, tmp_path: Path) -> None:
+    """It was looked for before and after the test only."""
+    press = 'await page.getByRole("button").click();'
+    test = f"""module.exports.run = async ({{ page, assert, utils }}) => {{
+      await assert("opens", async () => {{ {press} {press if kind == "until the next press" else ""} return true; }});
+      await assert("is loaded again", async () => {{ await utils.reload(); return true; }});
+    }};"""
+    html = f"""<!doctype html><html lang="en"><title>Account</title><main><h1>Account</h1><button>Delete</button>
+      <p id="note">Hello</p><p id="host"></p></main><script>
+      const made = document.createElement("dialog"), host = document.querySelector("#host");
+      const note = document.querySelector("#note"); host.attachShadow({{ mode: "open" }});
+      document.querySelector("button").onclick = () => {{
+        const shown = document.querySelector("dialog"); {MOMENTS[kind]};
+      }};</script>"""
+    observed = look_at(html, make_case(tmp_path / "library", test, "Create a modal.", other=page())).observed
+    assert observed.off_task == ("nothing that the prompt mentions is on the page" if kind == "never" else "")
+    assert [assertion.status for assertion in observed.assertions] == ["pass", "pass"]
+
+
+@pytest.mark.rule("on-task")
+def test_names_of_the_prompt_need_not_be_there_at_once(tmp_path: Path) -> None:
+    prompt = "Make a disclosure whose open content has the class `panel`, and whose closed one the class `rest`."
+    html = """<!doctype html><html lang="en"><title>Rules</title><main><h1>Rules</h1><p class="rest">Quiet</p>
+      <button>Rules</button></main><script>document.querySelector("button").onclick = () => {
+      document.querySelector("p").className = "panel"; };</script>"""
+    test = """module.exports.run = async ({ page, assert }) => {
+      await assert("opens", async () => { await page.getByRole("button").click(); return true; }); };"""
+    case = make_case(tmp_path / "rules", test, prompt, other=page())
+    assert look_at(html, case).observed.off_task == ""
+    without = look_at(html.replace('class="rest"', ""), case).observed
+    assert without.off_task == "there is no .rest, which the prompt names"
+
+
+@pytest.mark.rule("on-task")
+def test_a_page_cannot_say_what_it_shows(tmp_path: Path) -> None:
+    """What the engine notices is printed after a secret, by the isolated world's console."""
+    html = """<!doctype html><html lang="en"><title>Account</title><script>
+      const heard = []; for (const name of Object.keys(console)) console[name] = (...said) => heard.push(said);
+      self.MutationObserver = class { observe() {} };</script><main><h1>Account</h1><dialog>Delete</dialog></main>
+      <script>setTimeout(() => { document.querySelector("h1").textContent = JSON.stringify(heard); });</script>"""
+    test = """module.exports.run = async ({ page, assert }) => {
+      await assert("heard", async () => ({ pass: true, message: await page.locator("h1").textContent() })); };"""
+    observed = look_at(html, make_case(tmp_path / "library", test, "Create a modal.", other=page())).observed
+    assert (observed.off_task, observed.assertions[0].message, observed.incidents) == ("", "[]", {})
+
 
 @pytest.mark.parametrize("kind", LATE)
 def test_late_content_is_audited_even_if_the_test_does_not_use_it(kind: str, tmp_path: Path) -> None:

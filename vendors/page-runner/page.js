@@ -5,6 +5,7 @@
 const { adapt } = require("./adapt.js");
 const { TOO_LONG, asserting, cut, load, returned, messageOf, within } = require("./case.js");
 const { audit, lazily, madeByCase, reported } = require("./audit.js");
+const { randomUUID } = require("crypto");
 // Limits hold whatever a case makes of the global ones.
 const { clearTimeout, setTimeout } = globalThis;
 
@@ -94,6 +95,32 @@ const FORGET = `if (self === top && performance.getEntriesByType("navigation")[0
   const all = [() => localStorage.clear(), () => sessionStorage.clear(), () => { self.name = ""; }];
   for (const forget of [...all, () => document.cookie.split("; ").forEach(expire)]) try { forget(); } catch {}
 }`;
+// A script for the isolated world of each new document: says which of these selectors an element matches, at any time,
+// since a page may show something only while it is used. It prints the number of each after a secret that the page does
+// not know. What is in shadow roots is not seen here.
+const NOTICE = (secret, selectors) => `{
+  const numbers = new Map(${JSON.stringify(selectors)}.map((one, number) => [one, number]));
+  const { debug } = console;
+  const { matches, querySelector } = Element.prototype;
+  const isGone = (one) => one instanceof Element && !one.isConnected;
+  const isIn = (node, one) =>
+    node === document ? document.querySelector(one) : matches.call(node, one) || querySelector.call(node, one);
+  const look = (changes) => {
+    const gone = changes.flatMap(({ addedNodes }) => [...addedNodes].filter(isGone));
+    const any = [...numbers.keys()].join();
+    for (const node of [document, ...gone].filter((node) => isIn(node, any))) {
+      for (const [one, number] of [...numbers].filter(([one]) => isIn(node, one))) {
+        debug("${secret}" + number);
+        numbers.delete(one);
+      }
+    }
+    if (!numbers.size) observer.disconnect();
+  };
+  const observer = new MutationObserver(look);
+  const names = [...numbers.keys()].flatMap((one) => /\\[([\\w-]+)/.exec(one)?.[1] ?? []);
+  const attributeFilter = ["class", "id", "lang", ...names];
+  observer.observe(document, { childList: true, subtree: true, attributeFilter });
+}`;
 // What Playwright prints in place of a service worker.
 const NO_SERVICE_WORKER = "Service Worker registration blocked by Playwright";
 
@@ -131,24 +158,28 @@ const isOwn = (url) => {
 };
 
 class Watched {
-  constructor(context, page, html, limits) {
+  constructor(context, page, { html, limits, gate }) {
     Object.assign(this, { context, page, html, limits, waited: 0, awaited: "", again: 0 });
+    Object.assign(this, { wanted: [...(gate.selectors || []), ...(gate.names || [])], shown: new Set() });
+    this.secret = `${randomUUID()} `;
     Object.assign(this, { arrived: false, used: false, decided: 0, answering: new Set() });
     this.hints = new Set();
     this.tripped = new Promise((resolve) => (this.trip = resolve));
     this.incidents = new Incidents(this.trip);
   }
 
-  static async of(browser, { html, limits }, source) {
+  static async of(browser, job, source) {
     const context = await browser.newContext(CONTEXT);
     const page = await context.newPage();
     const script = await adapt(page);
-    const watched = new Watched(context, page, html, limits);
+    const watched = new Watched(context, page, job);
+    const { limits } = job;
     watched.devtools = await context.newCDPSession(page);
     await Promise.all(["Page.enable", "Log.enable"].map((name) => watched.devtools.send(name)));
     await watched._offer(script);
     await watched._offer(lazily(source));
     await watched._offer(FORGET);
+    if (watched.wanted.length) await watched._offer(NOTICE(watched.secret, watched.wanted));
     await watched._fence();
     watched._watch();
     page.setDefaultTimeout(limits.action * 1000);
@@ -214,6 +245,7 @@ class Watched {
     page.on("pageerror", (error) => incidents.note("error", messageOf(error)));
     context.on("console", (message) => {
       const text = cut(message.text(), 300);
+      if (text.startsWith(this.secret)) return this.shown.add(this.wanted[text.slice(this.secret.length)]);
       if (text === NO_SERVICE_WORKER) return incidents.note("service worker", "register");
       if (text.startsWith(MARK)) return incidents.note("network", text.slice(MARK.length));
       incidents.note("console", { type: message.type(), text }, MOST_MESSAGES);
@@ -306,11 +338,12 @@ class Watched {
   }
 }
 
-// Whether a page is about its case: by the case's own `onTask`, else by the names in its prompt, else by the prompt's
-// words (two of them, if there are four or more) in what people can perceive of it: texts, hidden ones included, and the
-// attributes that name or describe. In a form, fields can take the place of its properties, so these are read by the
+// Why a page is not about its case, and which selectors it has now. It needs all `selectors`, the names in its prompt;
+// without any, one of the `names`, elements that the prompt mentions, one of the `words` or two of the `pairs`, words of
+// the prompt in what people can perceive of it: texts, hidden ones included, and the attributes that name or describe.
+// What was `shown` before counts, too. In a form, fields can take the place of its properties, so these are read by the
 // functions of all elements.
-const ON_TASK = ({ selectors, words }) => {
+const ON_TASK = ({ selectors = [], names = [], words = [], pairs = [], shown = [] }) => {
   const shows = "img, svg, canvas, video, audio, input, button, select, textarea, iframe, object, [role], [aria-label]";
   const all = (root) => [root, ...root.querySelectorAll("*")];
   const below = ({ shadowRoot }) => (shadowRoot ? withShadows(shadowRoot) : []);
@@ -323,10 +356,12 @@ const ON_TASK = ({ selectors, words }) => {
   const roots = document.body ? withShadows(document.body) : [];
   const isSeen = (one) => checkVisibility.call(one) && one instanceof HTMLElement && innerText.call(one).trim();
   const hasText = (root) => texts(root).join("").trim() || [...root.children].some(isSeen);
-  if (!roots.some((root) => hasText(root) || root.querySelector(shows))) return "the page is empty";
-  const gone = selectors.filter((one) => ![document, ...roots].some((root) => root.querySelector(one)));
-  if (gone.length) return `there is no ${gone.join(", ")}, which the prompt names`;
-  if (!words.length) return "";
+  if (!roots.some((root) => hasText(root) || root.querySelector(shows))) return { why: "the page is empty", has: [] };
+  const isThere = (one) => shown.includes(one) || [document, ...roots].some((root) => root.querySelector(one));
+  const has = [...selectors, ...names].filter(isThere);
+  const gone = selectors.filter((one) => !has.includes(one));
+  if (gone.length) return { why: `there is no ${gone.join(", ")}, which the prompt names`, has };
+  if (has.length || !(names.length || words.length || pairs.length)) return { why: "", has };
   const naming = "alt aria-description aria-label aria-roledescription aria-valuetext label placeholder srcdoc title value";
   const named = (one) => naming.split(" ").map((name) => getAttribute.call(one, name) || "");
   const ofElement = (one) => [
@@ -336,11 +371,11 @@ const ON_TASK = ({ selectors, words }) => {
   const text = [document, ...roots].flatMap((root) => all(root).flatMap(ofElement)).join(" ").toLowerCase();
   const isLatin = (word) => /^[a-z]+$/.test(word);
   const begins = (word) => new RegExp(`(?<![\\p{L}\\p{N}])${word}`, "u").test(text);
-  const found = words.filter((word) => (isLatin(word) ? begins(word) : text.includes(word)));
-  if (found.length >= (words.length < 4 ? 1 : 2)) return "";
-  return found.length
-    ? `of what the prompt mentions, only '${found[0]}' is on the page`
-    : "nothing that the prompt mentions is on the page";
+  const says = (word) => (isLatin(word) ? begins(word) : text.includes(word));
+  const found = pairs.filter(says);
+  if (words.some(says) || found.length > 1) return { why: "", has };
+  const what = found.length ? `of what the prompt mentions, only '${found[0]}'` : "nothing that the prompt mentions";
+  return { why: `${what} is on the page`, has };
 };
 
 // A document that took the place of the audited one loads axe-core now, and has it set up.
@@ -349,12 +384,30 @@ const SET_UP = () => {
   if (!axe._tree) axe.setup();
 };
 
-const onTask = async (found, { page, utils, gate }) => {
-  if (typeof found.onTask !== "function") return page.evaluate(ON_TASK, gate);
-  const empty = await page.evaluate(ON_TASK, { selectors: [], words: [] });
-  const answer = empty ? false : await found.onTask({ page, utils });
+const byGate = async ({ page, shown }, gate) => {
+  const { why, has } = await page.evaluate(ON_TASK, { ...gate, shown: [...shown] });
+  has.forEach((one) => shown.add(one));
+  return why;
+};
+
+const onTask = async (found, { watched, utils, gate }) => {
+  if (typeof found.onTask !== "function") return byGate(watched, gate);
+  const empty = await byGate(watched, {});
+  const answer = empty ? false : await found.onTask({ page: watched.page, utils });
   const pass = answer !== null && typeof answer === "object" && "pass" in answer ? answer.pass : answer;
   return empty || (pass ? "" : cut((answer && answer.message) || "the case says that the page is not about it", 300));
+};
+
+// The `assert` helper; calls `look` at the end of each assertion, within its time.
+const watchedBy = (assert, look) => (name, fn, opts) => {
+  const looking = async () => {
+    try {
+      return await (typeof fn === "function" ? fn() : fn);
+    } finally {
+      await look();
+    }
+  };
+  return assert(name, fn === undefined ? fn : looking, opts);
 };
 
 // Everything observed of a page, step by step, so that results remain if it is cut short.
@@ -408,23 +461,31 @@ const steps = async (watched, job, tools, seen) => {
     watched.decided = performance.now();
   });
   seen.assertions = collected;
-  const gated = () => onTask(found, { page, utils, gate: job.gate });
+  const gated = () => onTask(found, { watched, utils, gate: job.gate });
+  // A page may show its content late, or only while it is used.
+  const gatedAgain = async (ask = gated) => {
+    const why = seen.off_task && (await ask());
+    if (seen.off_task) seen.off_task = why;
+  };
+  const byGateAgain = () => within(PROMPTLY, gatedAgain(() => byGate(watched, job.gate)).catch(() => {}));
+  const asserted = typeof found.onTask === "function" ? assert : watchedBy(assert, byGateAgain);
   try {
     if (job.axe) await page.evaluate(SET_UP);
     seen.off_task = await gated();
-    const gives = await timed("case", () => found.run({ page, assert, utils }));
+    const gives = await timed("case", () => found.run({ page, assert: asserted, utils }));
     await timed("case", settle);
-    if (seen.off_task) seen.off_task = await gated(); // a page may show its content late
+    await gatedAgain();
     collected.push(...returned(gives));
     await audited();
     if (typeof found.runAxe === "function") {
       const more = await timed("case", () => found.runAxe({ page, utils }));
       madeByCase(more).forEach((one) => add(seen.violations, one));
+      await gatedAgain();
     }
   } catch (error) {
     seen.threw = messageOf(error);
     await timed("case", settle);
-    if (seen.off_task) seen.off_task = await gated().catch(() => seen.off_task);
+    await gatedAgain().catch(() => {});
   }
   const isOurs = (text) => /has been closed|dialog which is already handled/.test(text);
   const stray = tools.strays.map(messageOf).find((text) => !isOurs(text));

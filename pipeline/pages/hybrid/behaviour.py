@@ -13,6 +13,7 @@ from importlib.resources import files
 from pipeline.core.errors import InfrastructureError, UserError
 from pipeline.core.store import digest
 from pipeline.pages.engine import Code, Limits
+from pipeline.pages.gate import asking
 from pipeline.pages.hybrid import formulas
 from pipeline.pages.hybrid.records import Feedback, Level, Part
 from pipeline.pages.records import Observed
@@ -50,7 +51,7 @@ def _unseen(why: str) -> Part:
 def _code() -> Code:
     """The test of a page without a case."""
     script = files(__package__).joinpath("renders.js").read_bytes()
-    return Code(digest(script), {"test.js": script}, False, {"selectors": [], "words": []})
+    return Code(digest(script), {"test.js": script}, False, asking())
 
 
 def part(seen: Observed) -> Part:
