@@ -29,7 +29,7 @@ EXTERNAL = "external"
 @click.option(
     "--settings",
     type=A_FILE,
-    help="Evaluate the newest run made with exactly this settings file [default: the newest].",
+    help="Evaluate the newest run made with this file's settings [default: the newest].",
 )
 @click.option("--budget", type=Usd(), help="Has no effect, since no model is asked; accepted as for `predict`.")
 @engine_option

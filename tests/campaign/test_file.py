@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from factories import make_instance
 
-from pipeline.campaign.file import Campaign, load_campaign, names_of, repo_of, subset_of
+from pipeline.campaign.file import Campaign, load_campaign, names_of, subset_of
 from pipeline.core.errors import UserError
 from pipeline.core.store import Store, write_bytes, write_records
 from pipeline.dataset.lock import lock

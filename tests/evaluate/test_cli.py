@@ -73,6 +73,7 @@ def test_the_options_of_agt_run_choose_a_run(evaluation: Evaluation, tmp_path: P
         path = evaluation.predict(run=run, menu=patch)
         write_json(path.with_name("run.json"), {"shaped_by": {"settings_text": text, "model": entry}})
     assert "resolved: 0 of" in call(evaluation, "--models", str(models)).output
+    settings.write_text("# all of it\ntop = 1\n")
     found = call(evaluation, "--settings", str(settings), "--models", str(models), "--budget", "5")
     assert "resolved: 1 of" in found.output and "--budget has no effect" in found.output
     settings.write_text("top = 3\n")
