@@ -152,9 +152,18 @@ def open_run(store: Store, experiment: Experiment, wanted: Wanted = PLAIN) -> Ru
         "started": before.started if continues else now(),
         "served_by": before.served_by if continues else (),
     }
+    planned = Run(experiment, folder, key, chosen, store.answers(experiment.repository, ""), wanted.attempts, renewed)
+    if continues and not planned.unanswered():
+        about["shaped_by"] = _unchanged(before.shaped_by, about["shaped_by"])
     if RunRecord.model_validate(about) != before:
         write_json(folder / "run.json", about)
     return _run(store, experiment, folder, dataset)
+
+
+def _unchanged(shaped_by: Mapping[str, Any], now_given: Mapping[str, Any]) -> dict[str, Any]:
+    """What shaped answers that are not asked again, such as a model at its former price. The settings have their new
+    text, by which the run is found, although it may differ only in comments."""
+    return {**shaped_by, **{name: text for name, text in now_given.items() if name == "settings_text"}}
 
 
 def _before(store: Store, experiment: Experiment, wanted: Wanted) -> RunRecord:

@@ -15,7 +15,7 @@ from pipeline.core.store import Store, read_json, write_json, write_records
 from pipeline.core.subset import Subset
 from pipeline.llm.experiment import Experiment
 from pipeline.predict.request import Answer
-from pipeline.predict.run import Run, Wanted, newest, open_run, resume, view
+from pipeline.predict.run import PLAIN, Run, Wanted, newest, open_run, resume, view
 from pipeline.predict.runtime import finish
 
 REPO = factories.REPO
@@ -132,6 +132,25 @@ def test_a_fresh_run_of_an_older_version_keeps_its_answers(bench: Bench) -> None
     assert run.inputs(one)["fresh"] == shared.name
     write_json(path, about | {"origin": "earlier"})
     assert view(bench.store, EXPERIMENT, Wanted()).asked_by(one) == "earlier"
+
+
+@pytest.mark.rule("run-identity")
+def test_a_run_records_what_made_its_answers(bench: Bench) -> None:
+    """A new price in the model list was recorded as that of older answers."""
+
+    def shaped(price: str, wanted: Wanted = PLAIN) -> dict[str, str]:
+        given = {"model": price, "settings_text": f"# at {price}"}
+        run = open_run(bench.store, EXPERIMENT, wanted._replace(about=given))
+        return read_json(run.folder / "run.json")["shaped_by"]
+
+    assert shaped("1")["model"] == "1"
+    assert shaped("2")["model"] == "2", "nothing is answered yet"
+    run = open_run(bench.store, EXPERIMENT, Wanted(about={"model": "2"}))
+    for place in range(len(run.instances)):
+        answer(run, place)
+    kept = shaped("3")
+    assert (kept["model"], kept["settings_text"]) == ("2", "# at 3"), "eval-run finds the run by its settings' text"
+    assert shaped("4", Wanted(attempts=2))["model"] == "4", "the second attempts will be asked"
 
 
 @pytest.mark.trap("grown-dataset-pays-twice")
