@@ -6,7 +6,7 @@ from functools import cache
 
 from pipeline.core.law import law, register
 from pipeline.core.store import digest
-from pipeline.pages.answers import has_tag
+from pipeline.pages.answers import has_tag, page_of
 from pipeline.pages.engine import Limits
 from pipeline.pages.evaluating import page_law
 from pipeline.pages.hybrid import behaviour, formulas, validity
@@ -35,23 +35,28 @@ def evaluate(
     model: str = "",
     sample: int = 0,
     page: str | None = None,
-    expected: str = "",
+    expected: str | float | None = None,
     quality: Part | None = None,
     judge: str = "",
     limits: Limits | None = None,
 ) -> Hybrid:
-    """The score of an answer, whose text is compared with the expected one. `page` is the page in it, by default the
-    answer itself; `quality` is the part of the judge `judge` (`judge.opinions`), missing by default. An answer without
-    any element is no page, which has nothing to render, unless a text is expected."""
-    shown = answer if page is None else page
+    """The score of the page in an answer, `page`, by default as the commands find it. Its text is compared with the
+    expected one, if any; `quality` is the part of the judge `judge` (`judge.opinions`), missing by default. An answer
+    without any element is no page, which has nothing to render, unless a text is expected."""
+    shown, wanted = _text(page_of(answer) if page is None else page), _text("" if expected is None else str(expected))
     parts = {
         "html": validity.check(shown),
-        "functional": behaviour.watch(shown, limits) if has_tag(shown) or expected.strip() else NO_PAGE,
-        "expected": compare(answer, expected),
+        "functional": behaviour.watch(shown, limits) if has_tag(shown) or wanted.strip() else NO_PAGE,
+        "expected": compare(shown, wanted),
         "quality": quality or Part(),
     }
-    about = Hybrid(name=name, model=model, sample=sample, digest=digest(answer), law=hybrid_law(), judge=judge)
+    about = Hybrid(name=name, model=model, sample=sample, digest=digest(_text(answer)), law=hybrid_law(), judge=judge)
     return combine(parts, about)
+
+
+def _text(text: str) -> str:
+    """A text that can be stored: halves of characters, which models' libraries may return, are replaced."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def combine(parts: dict[str, Part], about: Hybrid) -> Hybrid:

@@ -44,7 +44,7 @@ class Score:
     def perform(self, tell: Tell) -> Hybrid:
         tell(Event(self.name, "scoring"))
         about: dict[str, Any] = {"name": self.answer.case, "model": self.answer.model, "sample": self.answer.sample}
-        return evaluate(self.page, expected=self.expected, limits=self.limits, **about)
+        return evaluate(self.page, page=self.page, expected=self.expected, limits=self.limits, **about)
 
     def failed(self, error: Exception) -> Hybrid:
         """All parts are missing if the machine, or this program, failed."""

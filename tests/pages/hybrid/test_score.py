@@ -92,6 +92,25 @@ def test_a_plain_answer_is_judged_by_the_expected_text(machine, answer, score, p
     assert (scored.overall_score, scored.passed) == (score, passed)
 
 
+@pytest.mark.parametrize(("expected", "score"), [(345, 100), ("345", 100), (None, None), ("", None), (" ", None)])
+def test_a_text_may_be_expected_as_a_number_or_not_at_all(expected, score):
+    assert evaluate("345", expected=expected).expected.score == score
+
+
+def test_half_a_character_is_replaced():
+    scored = evaluate("345 \ud800", expected="345 \udc00")
+    assert (scored.digest, scored.expected.score) == (digest("345 ?"), 100)
+
+
+def test_the_page_of_an_answer_is_scored_as_the_commands_do(monkeypatch):
+    checked = []
+    monkeypatch.setattr(validity, "check", lambda page: checked.append(page) or Part(score=100))
+    html = "<!DOCTYPE html><html><body>345</body></html>"
+    assert evaluate(f"Here it is:\n```html\n{html}\n```\n", expected=345).expected.score == 100
+    evaluate(html, page="<p>345</p>")
+    assert checked == [html, "<p>345</p>"]
+
+
 @pytest.mark.rule("names")
 def test_answers_with_similar_names_keep_their_own_scores(tmp_path):
     scored = Scoring(make_alike(tmp_path)).score()
