@@ -51,8 +51,9 @@ PLACEHOLDERS = {
 PLACEHOLDER = re.compile(r"(?<!\$)\{([a-z_]+)\}")
 #: the manifest's name, and the folder with settings files that people may copy
 MANIFEST, EXAMPLES = "agent.toml", "examples"
-#: names of files, and fields of a manifest, that do not change an agent
-FOR_PEOPLE = ("README.md", "*.pyc")
+#: names of files and folders, and fields of a manifest, that do not change an agent: what is for people, compiled, or
+#: left by editors and file managers
+INCIDENTAL = ("README.md", "*.pyc", "__pycache__", ".*", "*~", "*.orig", "#*#")
 ABOUT = ("summary", "licence", "source", "reads", "writes", "check", "shapes_nothing", "typical")
 #: the variables by which every agent finds the model
 MODEL = {"OPENAI_BASE_URL": "{base_url}", "OPENAI_API_KEY": "{key}"}
@@ -136,11 +137,10 @@ class Agent(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """A digest of the agent's own files: a changed agent is another experiment. Documentation and examples do not
-        count."""
-        files = sorted(path for path in self.folder.rglob("*") if path.is_file() and not _is_for_people(path.name))
-        by_name = {path.relative_to(self.folder): path for path in files}
-        names = [name for name in by_name if name.parts[0] != EXAMPLES]
+        """A digest of the agent's own files: a changed agent is another experiment. Documentation, examples and hidden
+        files do not count."""
+        by_name = {path.relative_to(self.folder): path for path in sorted(self.folder.rglob("*")) if path.is_file()}
+        names = [name for name in by_name if name.parts[0] != EXAMPLES and not any(map(_is_incidental, name.parts))]
         return digest(*(part for name in names for part in (str(name), _decisive(by_name[name]))))
 
     @property
@@ -210,8 +210,8 @@ def _overlaid(base: Any, over: Any) -> Any:
     return float(over) if isinstance(base, float) and type(over) is int else over
 
 
-def _is_for_people(name: str) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in FOR_PEOPLE)
+def _is_incidental(name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in INCIDENTAL)
 
 
 def _decisive(path: Path) -> bytes:

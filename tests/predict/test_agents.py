@@ -68,6 +68,22 @@ def test_a_changed_prompt_is_a_changed_agent(tmp_path: Path) -> None:
 
 
 @pytest.mark.rule("run-identity")
+@pytest.mark.parametrize(
+    "stray",
+    [".agent.toml.swp", ".DS_Store", "agent.py~", "agent.py.orig", "#agent.py#", ".git/HEAD", "__pycache__/made.json"],
+)
+def test_what_editors_leave_does_not_change_an_agent(tmp_path: Path, stray: str) -> None:
+    """All answers were asked for again while somebody looked at the manifest in an editor."""
+    agent = Agent("fake", tmp_path / "agent", tmp_path / "settings.toml", Call())
+    path = agent.folder / "sources" / stray
+    path.parent.mkdir(parents=True)
+    (agent.folder / "agent.py").write_text("one")
+    before = agent.digest
+    path.write_text("stray")
+    assert agent.digest == before
+
+
+@pytest.mark.rule("run-identity")
 def test_descriptions_and_examples_do_not_change_an_agent(tmp_path: Path) -> None:
     """A new version number in an example asked for all answers of every command-line agent again."""
     agent = Agent("fake", tmp_path, tmp_path / "settings.toml", Call())
