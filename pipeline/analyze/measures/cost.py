@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pandas as pd
 
 from pipeline.analyze.frames import Frames
@@ -23,15 +26,27 @@ def costs(frames: Frames) -> pd.DataFrame:
     ]
     rows = [group.key | measured(group, metrics) for group in groups]
     if len(groups) > 1:
-        everything = Group(frames, {}, pd.concat([group.rows for group in groups]))
-        rows.append({"repo": ALL} | measured(everything, metrics))
+        rows.append({"repo": ALL} | measured(_everything(frames, groups), metrics))
     return pd.DataFrame(rows)
+
+
+def _everything(frames: Frames, groups: Sequence[Group]) -> Group:
+    """All groups together. What several agents' names share counts once: answers, their costs, and what was spent."""
+    rows = pd.concat([group.rows for group in groups]).sort_values("evaluated", ascending=False, kind="stable")
+    is_shared = rows["answer"].notna() & rows.duplicated(["instance_id", "answer"])
+    costs = frames.costs
+    booked = [total(pair) for pair in zip(costs["cost_llm_usd"], costs["cost_emb_usd"], strict=True)]
+    once = costs.assign(
+        shown_llm_usd=costs["new_llm_usd"], shown_emb_usd=costs["new_emb_usd"], spent_usd=pd.Series(booked, costs.index)
+    )
+    return Group(replace(frames, costs=once), {}, rows[~is_shared])
 
 
 def usage(frames: Frames) -> pd.DataFrame:
     """`costs.csv` with its totals."""
     used = frames.costs[(frames.costs["req_llm"] > 0) | (frames.costs["req_emb"] > 0)]
-    return with_total(used.drop(columns=["shown_llm_usd", "shown_emb_usd"]).reset_index(drop=True), "repo")
+    shown = [column.name for column in definition("usage").dictionary]
+    return with_total(used[shown].reset_index(drop=True), "repo")
 
 
 def instance_costs(frames: Frames) -> pd.DataFrame:

@@ -116,7 +116,7 @@ def of_seen(column: str) -> Metric:
 # -- money -------------------------------------------------------------------------------------------------------------
 llm, embeddings = money("shown_llm_usd"), money("shown_emb_usd")
 cost = money("shown_llm_usd", "shown_emb_usd")
-all_spent = money("cost_llm_usd", "cost_emb_usd")
+all_spent = money("spent_usd")
 
 
 def llm_share(group: Group) -> float | None:

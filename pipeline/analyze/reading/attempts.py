@@ -67,6 +67,7 @@ def _context(who: Who, known: KnownInstance, run: Run | None, verdict: Verdict |
         "repo": known.repo,
         "run": run.name if run else verdict and verdict.run,
         "predicted": answer is not None,
+        "answer": answer.answer if answer else None,
         "ended": answer.outcome or None if answer else (run and run.unanswered.get(known.instance_id)),
         "judged": verdict is not None,
         "outcome": outcome.value,

@@ -6,7 +6,7 @@ Only the ledger distinguishes requests and instances. A `costs.csv` without a le
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
 from functools import cache
 from typing import Any, NamedTuple
@@ -57,6 +57,17 @@ class Shown(NamedTuple):
     emb_usd: Decimal
 
 
+class Sent:
+    """The requests by answer and by experiment."""
+
+    def __init__(self, requests: Iterable[Request]) -> None:
+        self.answers: dict[str, list[Request]] = defaultdict(list)
+        self.experiments: dict[str, list[Request]] = defaultdict(list)
+        for request in requests:
+            self.answers[request.answer].append(request)
+            self.experiments[request.experiment].append(request)
+
+
 class Spending:
     """What was spent by answer. Requests of older versions name no answer; those are summed by agent, model and
     holder."""
@@ -91,8 +102,9 @@ def read(rows: Rows, store: Store, runs: Mapping[tuple[Who, Repo], Run], left_ou
     costs, requests = list(filter(is_ours, _costs(store))), list(filter(is_ours, ledgered(store.ledger)))
     hidden = {name: rows.known[name].repo for name in left_out & rows.known.keys()}
     booked = {((cost.agent, cost.model), parse_repo(cost.repo)): cost for cost in costs}
+    sent, counted = Sent(requests), set[str]()
     for key in dict.fromkeys([*booked, *(key for key, run in runs.items() if run.experiment and requests)]):
-        if parts := _row(key, booked.get(key), runs.get(key), requests, hidden):
+        if parts := _row(key, booked.get(key), runs.get(key), sent, hidden, counted):
             rows.add("costs", **parts)
     attempts = {answer: attempt for run in runs.values() for (_, attempt), answer in run.answers.items() if answer}
     for request in requests:
@@ -107,29 +119,43 @@ def _row(
     key: tuple[Who, Repo],
     booked_row: CostRow | None,
     run: Run | None,
-    requests: Sequence[Request],
+    sent: Sent,
     left_out: Mapping[str, Repo],
+    counted: set[str],
 ) -> dict[str, Any] | None:
     """Everything spent on an agent and model, and the part for answers that are shown; None if nothing was spent.
 
     The two are equal if a run does not record which answers it shows, or if there is no ledger; then the part is
-    unknown if some of its instances are left out.
+    unknown if some of its instances are left out. The part is new as far as its requests are not yet `counted`; then
+    they are.
     """
     (agent, model), repo = key
     row = (booked_row or CostRow(repo=str(repo), model=model, agent=agent)).model_copy(update={"repo": str(repo)})
-    if not run or not run.experiment or not requests:
+    if not run or not run.experiment or not sent.answers:
         is_whole = not any(of == repo and (run is None or run.is_about(name)) for name, of in left_out.items())
-        return {"CostRow": row, "Shown": Shown(row.cost_llm_usd, row.cost_emb_usd) if is_whole else None}
+        part = Shown(row.cost_llm_usd, row.cost_emb_usd) if is_whole else None
+        return {"CostRow": row, "Shown": part, "New": part, "Spent": {"usd": _booked(row)}}
     names = {prediction.answer for prediction in run.predictions.values()} | run.failed
-    shared = (SHARED, run.experiment)
-    shown = [
-        request
-        for request in requests
-        if (request.answer in names and request.holder not in left_out)
-        or (request.holder, request.experiment) == shared
-    ]
-    cost = {kind: total(request.cost_usd for request in shown if request.kind == kind) for kind in ("llm", "embedding")}
-    return {"CostRow": row, "Shown": Shown(cost["llm"], cost["embedding"])} if booked_row or shown else None
+    of_answers = (request for name in names for request in sent.answers.get(name, ()) if request.holder not in left_out)
+    of_experiment = sent.experiments.get(run.experiment, [])
+    shared = (request for request in of_experiment if request.holder == SHARED)
+    shown = {request.id: request for request in (*of_answers, *shared)}
+    if not (booked_row or shown):
+        return None
+    new = [request for name, request in shown.items() if name not in counted]
+    counted.update(shown)
+    elsewhere = (one.cost_usd for one in of_experiment if (one.agent, one.key_model) != (agent, model))
+    spent = total((_booked(row), *elsewhere))
+    return {"CostRow": row, "Shown": _cost_of(shown.values()), "New": _cost_of(new), "Spent": {"usd": spent}}
+
+
+def _booked(row: CostRow) -> Decimal:
+    return total((row.cost_llm_usd, row.cost_emb_usd))
+
+
+def _cost_of(requests: Collection[Request]) -> Shown:
+    llm, embeddings = ([one.cost_usd for one in requests if one.kind == kind] for kind in ("llm", "embedding"))
+    return Shown(total(llm), total(embeddings))
 
 
 def _is_repair_of(rows: Rows) -> Callable[[CostRow | Request], bool]:

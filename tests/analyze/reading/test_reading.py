@@ -483,6 +483,32 @@ def test_what_an_agent_spent_on_an_answer_that_it_failed_to_give_counts(tmp_path
     assert (row["cost_usd"], row["spent_usd"]) == (Decimal(cost), Decimal("1.10"))
 
 
+@pytest.mark.trap("money-of-all-runs")
+def test_answers_that_two_names_share_count_once_in_sums(tmp_path: Path) -> None:
+    """Two settings of the same content have one experiment, booked under its first name: the sum of all rows counted
+    the answers twice, and nothing was spent under the other name."""
+    store = Store(tmp_path)
+    write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
+    for agent, numbers in (("magentless", (1, 2)), ("magentless@same", (1,))):
+        shown = [make_prediction(number, agent=agent, answer=f"answer-{number}") for number in numbers]
+        path = add_run(store, UI, shown)
+        write_json(path.with_name("run.json"), {"agent": agent, "model": "model-a", "experiment": "now"})
+        add_verdicts(store, UI, list(map(make_verdict, shown)))
+    for number, answer, cost in ((1, "answer-1", "0.10"), (2, "answer-2", "0.20"), (1, "", "0.04"), (1, "old", "5")):
+        ask_for(store, number, answer, cost)
+    write_costs(store)
+    made = analyze.tables(analyze.load(store))
+    columns = ["cost_usd", "spent_usd", "predicted", "non_empty", "resolved"]
+    everything = Decimal("5.34")
+    assert made["costs"][columns].values.tolist() == [
+        [Decimal("0.34"), everything, 2, 2, 2],
+        [Decimal("0.14"), everything, 1, 1, 1],
+        [Decimal("0.34"), everything, 2, 2, 2],
+    ]
+    assert made["model_costs"]["spent_usd"].tolist() == [everything, everything]
+    assert made["usage"]["cost_llm_usd"].tolist() == [everything]
+
+
 def test_a_run_covers_only_its_own_instances(tmp_path: Path) -> None:
     store = Store(tmp_path)
     write_records(store.dataset(UI), [make_instance(1), make_instance(2)])
