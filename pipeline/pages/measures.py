@@ -9,11 +9,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from pipeline.llm.prices import total
 from pipeline.pages.records import Kind, PageAnswer, PageVerdict
-from pipeline.report.statistics import RESAMPLES, SEED, Interval, mean_pass_at_k, of_clusters, wilson
+from pipeline.report.statistics import RESAMPLES, SEED, Interval, clustered, mean_pass_at_k, of_clusters
 
 _CRITERION = re.compile(r"^wcag(\d)(\d)(\d+)$")
 
@@ -43,8 +44,8 @@ class Money(NamedTuple):
 
 
 class PassAtK(NamedTuple):
-    """The mean of pass@k over the cases with at least k samples: `cases` of the `of` cases that were asked. With one
-    case, the interval comes from its samples."""
+    """The mean of pass@k over the cases with at least k samples: `cases` of the `of` cases that were asked. For k = 1,
+    and if the cases do not differ, the interval comes from their samples."""
 
     k: int
     value: float | None
@@ -153,14 +154,19 @@ def pass_at(model: str, ks: Iterable[int], verdicts: Sequence[PageVerdict], keys
     for k in ks:
         enough = [pair for pair in found.values() if pair[0] >= k]
         value, interval = mean_pass_at_k(enough, k) if enough else (None, None)
-        interval = _of_one_case(*enough[0], k) if len(enough) == 1 else interval
+        if interval and (k == 1 or interval.low == interval.high):
+            interval = _of_samples(enough, k)
         rows.append(PassAtK(k, value, interval, len(enough), len(asked)))
     return rows
 
 
-def _of_one_case(samples: int, passed: int, k: int) -> Interval:
-    """The interval of pass@k of one case: Wilson's of the probability p that a sample passes, as 1 - (1 - p)^k."""
-    low, high = (1 - (1 - end) ** k for end in wilson(passed, samples) or (0, 1))
+def _of_samples(cases: Sequence[tuple[int, int]], k: int) -> Interval:
+    """The interval of pass@k from the probability p that a sample passes, as 1 - (1 - p)^k for its ends, where cases
+    that do not differ cannot be resampled. Each case has the same weight, as in pass@k."""
+    mean = fmean(samples for samples, _ in cases)
+    alike = [(mean, mean * (passed / samples)) for samples, passed in cases]
+    ends = of_clusters(cases) if len(cases) == 1 else clustered(alike)
+    low, high = (1 - (1 - end) ** k for end in ends or (0, 1))
     return Interval(low, high)
 
 

@@ -35,7 +35,7 @@ def wilson(hits: int, of: int) -> Interval | None:
     return Interval(*binomtest(hits, of).proportion_ci(method="wilson")) if of else None
 
 
-def clustered(clusters: Sequence[tuple[int, int]]) -> Interval | None:
+def clustered(clusters: Sequence[tuple[float, float]]) -> Interval | None:
     """Wilson's interval of the share of hits among samples that depend on each other within a cluster, given the number
     of samples and of hits in each; None for less than two clusters.
 

@@ -150,6 +150,35 @@ def test_one_case_with_many_samples_has_intervals(passed: int, k: int, low: floa
     assert interval is not None and interval.low <= passed / 20 <= interval.high
 
 
+@pytest.mark.parametrize(("cases", "samples", "passed"), [(3, 5, 2), (12, 1, 1), (2, 4, 0)])
+def test_cases_that_do_not_differ_have_an_interval(cases: int, samples: int, passed: int) -> None:
+    """Resampling gave 40 to 40% and 100 to 100%, in contradiction to the models' rates."""
+    verdicts = [
+        verdict(sample, "passed" if sample < passed else "failed", case=f"case {case}")
+        for case in range(cases)
+        for sample in range(samples)
+    ]
+    first, last = pass_at("m", [1, samples], verdicts, [verdict.key for verdict in verdicts])
+    whole = model_row("m", [], verdicts, []).interval
+    assert whole is not None and first.interval == pytest.approx(whole)
+    assert last.interval == pytest.approx([1 - (1 - end) ** samples for end in whole])
+    assert last.interval is not None and last.interval.low < last.interval.high
+
+
+def test_the_interval_of_pass_at_1_contains_it_if_cases_have_different_numbers_of_samples() -> None:
+    verdicts = [verdict(0), *(verdict(sample, "failed", case="form") for sample in range(20))]
+    (row,) = pass_at("m", [1], verdicts, [verdict.key for verdict in verdicts])
+    assert row.value == 0.5 and row.interval is not None and row.interval.low < 0.5 < row.interval.high
+
+
+def test_cases_that_differ_are_resampled() -> None:
+    verdicts = [verdict(number, "passed" if number < 2 else "failed") for number in range(4)]
+    verdicts += [verdict(number, "passed" if number < 1 else "failed", case="form") for number in range(4)]
+    one, two = pass_at("m", [1, 2], verdicts, [verdict.key for verdict in verdicts])
+    assert one.interval == pytest.approx(model_row("m", [], verdicts, []).interval)
+    assert two.interval == pytest.approx((0.5, 5 / 6))
+
+
 def test_without_verdicts_there_is_no_interval() -> None:
     assert model_row("m", [], [verdict(0, "error")], keys()).interval is None
 

@@ -123,7 +123,11 @@ def _pass_at_k(run: Run, verdicts: Verdicts) -> Table:
             "The probability that at least one of k samples passes: the mean over cases (Chen et al. 2021).",
             True,
         ),
-        Heading("interval", "95%, by resampling the cases; for one case, from its samples.", True),
+        Heading(
+            "interval",
+            "95%, by resampling the cases; for k = 1, and for cases that do not differ, from their samples.",
+            True,
+        ),
         Heading("cases", "Cases with at least k samples with a verdict, of all that were asked.", True),
     ]
     rows = [_at(model, rate) for model in run.asked.models for rate in pass_at(model, run.asked.ks, verdicts, run.keys)]
