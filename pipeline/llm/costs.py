@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import closing
 from decimal import Decimal
 from itertools import groupby
@@ -59,9 +59,10 @@ def experiments_by_name(path: Path) -> dict[tuple[str, str, str], list[str]]:
     return _from_ledger(path, Ledger.experiments, {})
 
 
-def served(path: Path, experiment: str) -> list[tuple[str, str]]:
-    """The providers' names of the models that answered an experiment, with fingerprints; empty without a ledger."""
-    return _from_ledger(path, lambda ledger: ledger.served(experiment), [])
+def served(path: Path, experiment: str, answers: Collection[str] | None = None) -> list[tuple[str, str]]:
+    """The providers' names of the models that gave an experiment's answers, and of those that served several, with
+    fingerprints; for all answers by default. Empty without a ledger."""
+    return _from_ledger(path, lambda ledger: ledger.served(experiment, answers), [])
 
 
 def _from_ledger(path: Path, read: Callable[[Ledger], T], default: T) -> T:

@@ -11,7 +11,7 @@ import hashlib
 import sqlite3
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -315,12 +315,15 @@ class Ledger:
             query = "INSERT OR IGNORE INTO served SELECT key_hash, ?, ? FROM keys WHERE key_hash = ?"
             db.execute(query, (model, fingerprint, hashed))
 
-    def served(self, experiment: str) -> list[tuple[str, str]]:
-        """These models and fingerprints for all keys of an experiment, each once."""
-        query = """SELECT DISTINCT served.model, fingerprint FROM served JOIN keys USING (key_hash)
+    def served(self, experiment: str, answers: Collection[str] | None = None) -> list[tuple[str, str]]:
+        """These models and fingerprints for the keys of an experiment, each once; if `answers` are given, for the keys
+        of these and for keys that are for no single answer."""
+        query = """SELECT DISTINCT served.model, fingerprint, answer FROM served JOIN keys USING (key_hash)
                    WHERE experiment = ? ORDER BY served.model, fingerprint"""
         with self._transaction() as db:
-            return [(model, fingerprint) for model, fingerprint in db.execute(query, (experiment,))]
+            rows = list(db.execute(query, (experiment,)))
+        shown = [(model, mark) for model, mark, answer in rows if answers is None or not answer or answer in answers]
+        return list(dict.fromkeys(shown))
 
     def experiments(self) -> dict[tuple[str, str, str], list[str]]:
         """The experiments of each repository, agent (with the name of its settings) and model, by id."""

@@ -91,6 +91,11 @@ class Run:
         """The name of the answer to an instance's task."""
         return digest(self.inputs(instance, attempt))
 
+    def names(self) -> set[str]:
+        """The names of all answers that it shows, or will show."""
+        attempts = range(1, self.attempts + 1)
+        return {self.answer(instance, attempt) for instance in self.instances for attempt in attempts}
+
     def unit(self, instance: Instance, attempt: int = 1) -> Unit:
         """The unit of an answer: its folder holds the agent's output."""
         return Unit(self.answers / instance.instance_id / self.answer(instance, attempt))

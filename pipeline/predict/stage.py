@@ -373,7 +373,7 @@ class Predictor:
         run = self.resume()
         with self._lock():
             first_attempts, *_ = [self._collect(run, attempt) for attempt in range(1, run.attempts + 1)]
-            record_served(run, served(self.store.ledger, self.experiment.id))
+            record_served(run, served(self.store.ledger, self.experiment.id, run.names()))
             write_costs(self.store)
             return first_attempts
 

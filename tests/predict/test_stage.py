@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +21,8 @@ from pipeline.core.progress import Progress
 from pipeline.core.records import Task
 from pipeline.core.store import read_json, read_records, write_records
 from pipeline.core.subset import Subset
-from pipeline.llm.ledger import Ledger
+from pipeline.llm.experiment import SHARED
+from pipeline.llm.ledger import Key, Ledger
 from pipeline.llm.models import DEMO, SHIPPED
 from pipeline.predict.cli import command
 from pipeline.predict.stage import Predictor
@@ -126,6 +128,21 @@ def test_unanswered_instances_have_no_prediction(bench: Bench) -> None:
     assert read_json(run.folder / "metadata.json")["unanswered"].keys() == {
         one.instance_id for one in run.instances[1:]
     }
+
+
+def test_a_run_names_the_models_that_served_its_own_answers(bench: Bench) -> None:
+    """A fresh run also named those that had served earlier runs."""
+    predictor = magentless(bench)
+    old, new = predictor.preprocess(), predictor.preprocess(fresh=True)
+    asked, instance = predictor.experiment, old.instances[0]
+    with closing(Ledger(bench.store.ledger)) as ledger:
+        for model, name in (("old", old.answer(instance)), ("new", new.answer(instance)), ("index", "")):
+            owner = (asked.id, asked.repo, asked.model, asked.label, asked.settings)
+            ledger.issue(model, Key(model, *owner, instance.instance_id if name else SHARED, answer=name))
+            ledger.serve(model, f"{model}-2026", "")
+    predictor.postprocess()
+    served = read_json(new.folder / "run.json")["served_by"]
+    assert [one["model"] for one in served] == ["index-2026", "new-2026"]
 
 
 @pytest.mark.trap("predictions-rewritten")
