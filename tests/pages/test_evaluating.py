@@ -306,6 +306,20 @@ def test_comparing_runs_with_different_rules_is_refused(
     assert "Not compared with other, which has other tests: harbour." in text
 
 
+def test_what_only_one_of_two_runs_has_is_named(tmp_path: Path) -> None:
+    """Without a common model, the report said nothing at all about the comparison."""
+    store = Store(tmp_path / "data")
+    ours = keep(Evaluation(make_run(store, tmp_path / "ours", ("one", "two"), "ours")))
+    theirs = keep(Evaluation(make_run(store, tmp_path / "theirs", ("three",), "theirs", cases=2)))
+    texts = Baseline("theirs", theirs, theirs.evaluate()).notes(ours, ours.evaluate())
+    assert texts == [
+        "Not compared with theirs: no page was judged in both runs.",
+        "Not compared, since only this run has these models: one, two.",
+        "Not compared, since only theirs has these models: three.",
+        "Not compared, since only theirs has these cases: harbour-1.",
+    ]
+
+
 # -- the report --------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def report(evaluation: Evaluation) -> Path:

@@ -12,7 +12,7 @@ Components, content security policy and styles come from the report floor. `writ
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from pipeline.core.store import now, read_records, write_bytes
 from pipeline.pages.evaluating import Evaluation
 from pipeline.pages.hybrid.formulas import PARTS
 from pipeline.pages.hybrid.records import SCORES, Hybrid
-from pipeline.pages.measures import criteria, money
+from pipeline.pages.measures import compared, criteria, money
 from pipeline.pages.records import Observed, PageAnswer, PageVerdict
 from pipeline.pages.report.plots import plots
 from pipeline.pages.report.tables import MARKS, tables
@@ -84,11 +84,23 @@ class Baseline(NamedTuple):
         cases, same = {verdict.case for verdict in ours}, {verdict.case for verdict in self.compared(ours)}
         others = sorted(cases & {verdict.case for verdict in self.verdicts} - same)
         texts = [f"Not compared with {self.name}, which has other tests: {', '.join(others)}."] if others else []
+        if not compared(self.compared(ours), ours):
+            texts.append(f"Not compared with {self.name}: no page was judged in both runs.")
+        runs = evaluation.run, self.evaluation.run
+        texts += [*_only("models", *(run.asked.models for run in runs), self.name)]
+        texts += [*_only("cases", *(run.by_name for run in runs), self.name)]
         if laws[0] != laws[1]:
             texts.append(f"{self.name} was evaluated by another version of this program, axe-core or Playwright.")
         if self.evaluation.limits != evaluation.limits:
             texts.append(f"{self.name} was evaluated with other time limits.")
         return texts
+
+
+def _only(what: str, ours: Collection[str], theirs: Collection[str], name: str) -> Iterator[str]:
+    """What only one of two runs has, and is therefore not compared."""
+    for where, known, others in (("this run", ours, theirs), (name, theirs, ours)):
+        if only := [one for one in known if one not in others]:
+            yield f"Not compared, since only {where} has these {what}: {', '.join(only)}."
 
 
 def write(evaluation: Evaluation, verdicts: Sequence[PageVerdict], baseline: Baseline | None = None) -> Path:
