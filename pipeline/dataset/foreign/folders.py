@@ -37,11 +37,12 @@ A verdict takes `a11y-bench dataset grade --serve --token-file {TOKEN}` on the m
 are those that its build has made. """
 #: the formats that are only read, so that no grader is asked
 ONLY_READ = {"hugging-face"}
-#: SWE-bench's commands, in the folder: first images of its own names, each a layer on ours
+#: SWE-bench's commands, in the folder; the images that it builds have names of its own, and a layer on ours
 SWE_BENCH_5 = """\
     swebench dataset build .
-    swebench images build .
-    swebench eval data/a11y-bench --task-repo . --predictions predictions.jsonl"""
+    swebench eval data/a11y-bench --task-repo . --predictions predictions.jsonl
+
+The second command builds images and needs Docker's buildx."""
 #: limits of a container: seconds for the agent and for the grader, processors, memory
 SECONDS, GRADING_SECONDS, CPUS, MEMORY_MB = 3600, 7200, 2, 8192
 
