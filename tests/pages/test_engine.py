@@ -171,6 +171,45 @@ def test_a_page_that_is_loaded_anew_finds_nothing_that_it_kept(tmp_path: Path) -
     assert "reload" not in observed.incidents, "the case asked for it"
 
 
+#: when a page goes back
+BACK = [
+    "history.back()",
+    "onload = () => history.back()",
+    "history.pushState(1, '', '#a'); onload = () => history.go(-2)",
+]
+
+
+@pytest.mark.parametrize("script", BACK)
+def test_a_page_has_nowhere_to_go_back_to(script: str, tmp_path: Path) -> None:
+    """Before it was the engine's empty document, so that an honest Back button left the page."""
+    test = """
+      module.exports.run = async ({ page, assert, utils }) => {
+        for (const again of ["first", "again"]) {
+          await page.waitForTimeout(300);
+          await assert(`it stays: ${again}`, async () => (await page.locator("h1").count()) === 1);
+          await utils.reload();
+        }
+        await assert("nor has the case", async () => (await page.goBack()) === null);
+      };"""
+    observed = seen(tmp_path / "back", test, script=script)
+    assert (judge(observed).result, observed.incidents) == ("passed", {}), observed
+
+
+def test_a_page_that_the_case_opens_is_no_popup(tmp_path: Path) -> None:
+    test = """
+      module.exports.run = async ({ page, assert }) => {
+        const windows = () => ["opener", "noopener"].forEach((one) => { open("about:blank", "_blank", one); });
+        const [other] = await Promise.all([page.context().newPage(), page.evaluate(windows)]);
+        await other.setContent("<h1>Other</h1>");
+        await page.waitForTimeout(300);
+        await assert("it is there", async () => (await other.locator("h1").textContent()) === "Other");
+        await assert("the others are closed", () => page.context().pages().length === 2);
+        await other.close();
+      };"""
+    observed = seen(tmp_path / "opened", test)
+    assert (judge(observed).result, observed.incidents) == ("passed", {"popup": 2}), observed
+
+
 #: what opens several windows, and their number; each is recorded once
 WINDOWS = {
     "for (let i = 0; i < 15; i++) open(`https://example.org/${i}`)": 15,

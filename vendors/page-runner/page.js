@@ -163,6 +163,7 @@ class Watched {
     Object.assign(this, { wanted: [...(gate.selectors || []), ...(gate.names || [])], shown: new Set() });
     this.secret = `${randomUUID()} `;
     Object.assign(this, { arrived: false, used: false, decided: 0, answering: new Set() });
+    Object.assign(this, { opening: Promise.resolve(), ofCase: new Set() });
     this.hints = new Set();
     this.tripped = new Promise((resolve) => (this.trip = resolve));
     this.incidents = new Incidents(this.trip);
@@ -184,11 +185,12 @@ class Watched {
     watched._watch();
     page.setDefaultTimeout(limits.action * 1000);
     page.setDefaultNavigationTimeout(limits.load * 1000);
-    watched.goto = page.goto.bind(page);
     for (const name of LOADING) {
       const go = page[name].bind(page);
       page[name] = (...given) => watched._asked("again", () => go(...given));
     }
+    const newPage = context.newPage.bind(context);
+    context.newPage = () => watched._opens(newPage());
     const wait = page.waitForTimeout.bind(page);
     page.waitForTimeout = (ms) => {
       watched.waited += Number(ms) || 0;
@@ -257,8 +259,10 @@ class Watched {
       incidents.note("navigation", frame.url());
       this.trip("left");
     });
-    context.on("page", (popup) => {
+    context.on("page", async (popup) => {
       popup.on("websocket", socket);
+      await this.opening;
+      if (this.ofCase.has(popup)) return;
       incidents.note("popup", popup.url());
       popup.close().catch(() => {});
     });
@@ -307,9 +311,21 @@ class Watched {
     }
   }
 
-  // Loads the page, with nothing that an earlier document of it kept.
+  // Loads the page, with nothing that an earlier document of it kept, in its place, so that there is none to go back to.
   async load() {
-    await this._asked("fresh", () => this.goto(ORIGIN, { waitUntil: "load" }));
+    await this.devtools.send("Page.resetNavigationHistory").catch(() => {});
+    await this._asked("fresh", async () => {
+      const loaded = this.page.waitForNavigation({ url: ORIGIN, waitUntil: "load" });
+      const expression = `location.replace("${ORIGIN}")`;
+      await Promise.all([loaded, this.devtools.send("Runtime.evaluate", { expression })]);
+    });
+  }
+
+  // A page that the case asked for is no popup.
+  async _opens(asked) {
+    const known = asked.then((page) => this.ofCase.add(page)).catch(() => {});
+    this.opening = Promise.all([this.opening, known]);
+    return asked;
   }
 
   // Ends the running script. A page that does not respond runs into its limits.
